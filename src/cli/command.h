@@ -22,19 +22,19 @@ void add_inspect_command(CLI::App& app, const OpenOptions& open_options);
 void add_devices_command(CLI::App& app, const OpenOptions& open_options);
 void add_tune_command(CLI::App& app, const OpenOptions& open_options);
 void add_attention_command(CLI::App& app, const OpenOptions& open_options);
-// With the process' own command line, which it hands on, or writes beside what it measured.
+// These get the process's command line, to pass it on or to record it in results.
 void add_evaluate_command(CLI::App& app, const OpenOptions& open_options, int count, const char* const* words);
 void add_conform_command(CLI::App& app, const OpenOptions& open_options, int count, const char* const* words);
 void add_bench_command(CLI::App& app, const OpenOptions& open_options, int count, const char* const* words);
 void add_view_command(CLI::App& app, const OpenOptions& open_options, int count, const char* const* words);
 
-// Standard output was closed by its reader (`headscope ... | head`): the program ends without a word, but not with 0.
+// Thrown when the reader of standard output has closed it (`headscope ... | head`): the program exits silently with 1.
 class OutputClosed {};
 
-// Writes to standard output at once. OutputClosed when nobody reads any more, Error when it cannot be written.
+// Writes to standard output, unbuffered. Throws OutputClosed if the reader is gone, Error if writing fails.
 void write_output(std::string_view text);
 
-// A line for people on standard error. News is not worth a failure: one that cannot be written is let go.
-void tell(std::string_view line);
+// Prints a line on standard error. Write errors are ignored.
+void log_line(std::string_view line);
 
 }  // namespace headscope

@@ -12,31 +12,32 @@ namespace headscope {
 
 namespace {
 
-// Its words begin with the option, "--beam: 1 required INT missing", and a flag's with the name alone.
-const CLI::Option* option_of(const std::string& words, const CLI::App& command) {
-    const std::string name = words.substr(0, words.find_first_of(": "));
+// The option that a CLI11 message is about: it begins with the option, "--beam: 1 required INT missing", or with a
+// flag's bare name.
+const CLI::Option* option_of(const std::string& message, const CLI::App& command) {
+    const std::string name = message.substr(0, message.find_first_of(": "));
     const CLI::Option* option = command.get_option_no_throw(name);
     return option == nullptr ? command.get_option_no_throw("--" + name) : option;
 }
 
 }  // namespace
 
-void write_asked(const CLI::App& app, const CLI::ParseError& asked) {
+void write_help_or_version(const CLI::App& app, const CLI::ParseError& request) {
     std::ostringstream text;
-    app.exit(asked, text, text);
+    app.exit(request, text, text);
     write_output(text.str());
 }
 
-std::string in_words(const CLI::ParseError& error, const CLI::App& command) {
-    std::string words = error.what();
-    const CLI::Option* option = error.get_name() == "ArgumentMismatch" ? option_of(words, command) : nullptr;
+std::string error_message(const CLI::ParseError& error, const CLI::App& command) {
+    std::string message = error.what();
+    const CLI::Option* option = error.get_name() == "ArgumentMismatch" ? option_of(message, command) : nullptr;
     if (option == nullptr) {
-        return words;
+        return message;
     }
     const int most = option->get_items_expected_max();
     const auto found = static_cast<int>(option->count());
     if (most == 0) {
-        return option->get_name() + " takes no value: give it alone, or leave it out";
+        return option->get_name() + " takes no value";
     }
     return found > most ? fmt::format("{}: expected {}, found {}: give it once", option->get_name(),
                                       counted(most, "value"), found)

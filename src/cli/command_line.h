@@ -1,4 +1,4 @@
-// What CLI11 has to say of a command line, on this program's terms.
+// Rewords the results of CLI11's parser.
 #pragma once
 
 #include <string>
@@ -10,10 +10,10 @@ class ParseError;
 
 namespace headscope {
 
-// What was asked for in place of a command, help or the version, on standard output: fails as write_output() does.
-void write_asked(const CLI::App& app, const CLI::ParseError& asked);
+// Prints the requested help or version on standard output; throws as write_output() does.
+void write_help_or_version(const CLI::App& app, const CLI::ParseError& request);
 
-// What is wrong, by an error that came of `command`, the innermost one: "--beam: expected a value, found none".
-std::string in_words(const CLI::ParseError& error, const CLI::App& command);
+// The message for an error in the options of `command`, the innermost one: "--beam: expected a value, found none".
+std::string error_message(const CLI::ParseError& error, const CLI::App& command);
 
 }  // namespace headscope

@@ -49,17 +49,17 @@ void add_commands(CLI::App& app, const headscope::OpenOptions& open_options, int
     add_tune_command(app, open_options);
 }
 
-// A file that is opened while a standard stream is closed would get its number, and the stream's text. So a closed one
-// is opened the wrong way round: reading and writing fail as they should.
-void occupy_standard_streams() {
+// If a standard stream is closed, the next opened file would get its descriptor and the stream's output. So opens
+// /dev/null in its place, in the wrong direction, so that using the stream still fails.
+void reserve_standard_streams() {
     for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
         if (::fcntl(stream, F_GETFD) < 0 && errno == EBADF) {
-            ::open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);  // takes the lowest number that is free
+            ::open("/dev/null", stream == STDIN_FILENO ? O_WRONLY : O_RDONLY);  // gets the lowest free descriptor
         }
     }
 }
 
-// The innermost command of what was typed: headscope itself, or headscope bench, or headscope bench train.
+// The innermost command given: headscope, headscope bench, or headscope bench train.
 const CLI::App& innermost(const CLI::App& app) {
     const CLI::App* at = &app;
     while (!at->get_subcommands().empty()) {
@@ -76,14 +76,13 @@ std::string full_name(const CLI::App& app) {
     return app.get_parent() == nullptr ? app.get_name() : full_name(*app.get_parent()) + " " + app.get_name();
 }
 
-// What to do about a word that is none of `names`: take the one that a slip of the finger makes of it, or read the
-// help.
+// Advice for an unknown word: the closest of `names`, or --help.
 std::string advice(const CLI::App& app, const std::string& word, const std::vector<std::string>& names) {
     const std::string guess = headscope::nearest(word, names);
     return guess.empty() ? full_name(app) + " --help lists them" : fmt::format("did you mean \"{}\"?", guess);
 }
 
-std::string wrong_command(const CLI::App& app, const std::string& word) {
+std::string unknown_command(const CLI::App& app, const std::string& word) {
     std::vector<std::string> names;
     for (const CLI::App* command : commands_of(app)) {
         names.push_back(command->get_name());
@@ -104,40 +103,40 @@ std::vector<std::string> options_of(const CLI::App& app) {
     return names;
 }
 
-// A word that belongs to nothing.
-std::string wrong_word(const CLI::App& app, const std::string& word) {
+// The message for an unexpected word.
+std::string unexpected_word(const CLI::App& app, const std::string& word) {
     if (!word.starts_with('-')) {
-        return fmt::format("{} does not know what to do with \"{}\"; {} --help says what it takes", full_name(app),
-                           word, full_name(app));
+        return fmt::format("{}: unexpected argument \"{}\"; {} --help lists what it takes", full_name(app), word,
+                           full_name(app));
     }
     const std::string option = word.substr(0, word.find('='));
     const std::vector<std::string> names = options_of(app);
-    if (std::find(names.begin(), names.end(), option) != names.end()) {  // read by a command before this one
-        return fmt::format("\"{}\" belongs behind the command: {} {} ...", option, full_name(app), word);
+    if (std::find(names.begin(), names.end(), option) != names.end()) {  // parsed as an option of a parent command
+        return fmt::format("\"{}\" belongs after the command: {} {} ...", option, full_name(app), word);
     }
     return fmt::format("{} has no option \"{}\"; {}", full_name(app), option, advice(app, option, names));
 }
 
-// What is wrong with the first word that belongs to nothing; "" where all do.
-std::string wrong_words(const CLI::App& app) {
+// The message for the first unexpected word; empty if there is none.
+std::string unexpected_words(const CLI::App& app) {
     const std::vector<std::string> extra = app.remaining(true);
     if (extra.empty()) {
         return "";
     }
     const CLI::App& at = innermost(app);
     const bool command = !commands_of(at).empty() && !extra.front().starts_with('-');
-    return command ? wrong_command(at, extra.front()) : wrong_word(at, extra.front());
+    return command ? unknown_command(at, extra.front()) : unexpected_word(at, extra.front());
 }
 
-int refuse(const CLI::App& app, const CLI::ParseError& error) {
+int report_usage_error(const CLI::App& app, const CLI::ParseError& error) {
     const CLI::App& at = innermost(app);
-    std::string problem = wrong_words(app);
+    std::string problem = unexpected_words(app);
     if (problem.empty()) {
         problem = commands_of(at).empty()
-                      ? fmt::format("{}; {} --help explains it", headscope::in_words(error, at), full_name(at))
-                      : fmt::format("say what to do; {} --help lists the commands", full_name(at));
+                      ? fmt::format("{}; {} --help explains it", headscope::error_message(error, at), full_name(at))
+                      : fmt::format("a command is required; {} --help lists the commands", full_name(at));
     }
-    headscope::tell("headscope: " + problem);
+    headscope::log_line("headscope: " + problem);
     return 1;
 }
 
@@ -145,44 +144,44 @@ int refuse(const CLI::App& app, const CLI::ParseError& error) {
 
 int main(int argc, char** argv) {
     using namespace headscope;
-    occupy_standard_streams();
-    std::signal(SIGPIPE, SIG_IGN);  // a closed output is an error of write(), see OutputClosed
-    std::signal(SIGXFSZ, SIG_IGN);  // as is a file that may not grow
+    reserve_standard_streams();
+    std::signal(SIGPIPE, SIG_IGN);  // a closed output becomes an error of write(), see OutputClosed
+    std::signal(SIGXFSZ, SIG_IGN);  // like the file size limit
     on_byte_order_mark([](const std::string& name) {
-        tell(fmt::format("headscope: {} begins with a byte order mark, which was removed", name));
+        log_line(fmt::format("headscope: {} begins with a byte order mark, which was removed", name));
     });
     for (const std::string& message : misspelt_variables(environ)) {
-        tell("headscope: " + message);
+        log_line("headscope: " + message);
     }
     const OpenOptions open_options{
         .settings = read_environment(environ),
-        .diagnostics = Diagnostics([](Severity, const std::string& text) { tell("headscope: " + text); })};
+        .diagnostics = Diagnostics([](Severity, const std::string& text) { log_line("headscope: " + text); })};
     CLI::App app("The Transformer on every GPU, with heads you can see.", "headscope");
     app.require_subcommand(1);
     app.set_version_flag("--version", "headscope " HEADSCOPE_VERSION, "Print the version and exit")->group("Help");
     app.footer(kExamples);
-    app.option_defaults()->disable_flag_override();  // --greedy=3 is a slip, and not --greedy
+    app.option_defaults()->disable_flag_override();  // --greedy=3 is an error
     try {
         add_commands(app, open_options, argc, argv);
         format_help(app);
         try {
             app.parse(argc, argv);
-        } catch (const CLI::Success& asked) {  // help, or the version
-            if (const std::string problem = wrong_words(app); !problem.empty()) {
+        } catch (const CLI::Success& request) {  // help or version
+            if (const std::string problem = unexpected_words(app); !problem.empty()) {
                 throw Error(problem);
             }
-            write_asked(app, asked);
+            write_help_or_version(app, request);
         }
         TraceFile::require_written();
         return 0;
     } catch (const CLI::ParseError& error) {
-        return refuse(app, error);
+        return report_usage_error(app, error);
     } catch (const OutputClosed&) {
         return 1;
     } catch (const Error& error) {
-        tell(fmt::format("headscope: {}", error.what()));
+        log_line(fmt::format("headscope: {}", error.what()));
     } catch (const std::exception& error) {
-        tell(fmt::format("headscope: internal error: {}", error.what()));
+        log_line(fmt::format("headscope: internal error: {}", error.what()));
     }
     return 1;
 }

@@ -23,7 +23,7 @@ void write_output(std::string_view text) {
     }
 }
 
-void tell(std::string_view line) {
+void log_line(std::string_view line) {
     std::string text(line);
     text += '\n';
     std::fwrite(text.data(), 1, text.size(), stderr);

@@ -8,23 +8,23 @@ namespace {
 
 constexpr std::size_t kWidth = 100;
 
-void tell_raw(const std::string& text) {
+void write_stderr(const std::string& text) {
     [[maybe_unused]] const auto written = ::write(STDERR_FILENO, text.data(), text.size());
 }
 
 }  // namespace
 
-ProgressLine::ProgressLine() : watched_(::isatty(STDERR_FILENO) == 1) {}
+ProgressLine::ProgressLine() : on_terminal_(::isatty(STDERR_FILENO) == 1) {}
 
 ProgressLine::~ProgressLine() {
     if (shown_) {
-        tell_raw("\r\x1b[K");
+        write_stderr("\r\x1b[K");
     }
 }
 
 void ProgressLine::show(const std::string& line) {
-    if (watched_) {
-        tell_raw("\r\x1b[K" + line.substr(0, kWidth));
+    if (on_terminal_) {
+        write_stderr("\r\x1b[K" + line.substr(0, kWidth));
         shown_ = true;
     }
 }

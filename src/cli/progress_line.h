@@ -1,4 +1,4 @@
-// One line on standard error that is written over again and again, where someone watches.
+// A progress line on standard error that is overwritten each time, if that is a terminal.
 #pragma once
 
 #include <string>
@@ -10,12 +10,12 @@ public:
     ProgressLine();
     ProgressLine(const ProgressLine&) = delete;
     ProgressLine& operator=(const ProgressLine&) = delete;
-    ~ProgressLine();  // takes it away
+    ~ProgressLine();  // clears the line
 
     void show(const std::string& line);
 
 private:
-    const bool watched_;
+    const bool on_terminal_;
     bool shown_ = false;
 };
 

@@ -12,7 +12,7 @@ namespace headscope {
 
 namespace {
 
-// As a shell reads it, and as JSON may hold it: bytes that are no UTF-8 by their numbers.
+// Quotes a word for a shell; invalid UTF-8, which JSON cannot contain, is written as \x escapes.
 std::string quoted(const std::string& word) {
     constexpr const char* kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=+,.:/@%";
     if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) {
@@ -36,7 +36,7 @@ std::string quoted(const std::string& word) {
 }  // namespace
 
 ResultOrigin result_origin(int count, const char* const* words) {
-    std::string command = "headscope";  // wherever it lies
+    std::string command = "headscope";  // without its directory
     for (int i = 1; i < count; ++i) {
         command += " " + quoted(words[i]);
     }

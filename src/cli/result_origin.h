@@ -1,4 +1,4 @@
-// Where numbers come from, which stands beside them.
+// The origin of a result, recorded with it for reproduction.
 #pragma once
 
 #include <string>
@@ -12,15 +12,15 @@ namespace headscope {
 struct ResultOrigin {
     std::string version;  // of the program
     std::string date;     // "2026-11-22T13:40:05Z"
-    std::string command;  // as a shell would take it
+    std::string command;  // quoted for a shell
 };
 
-// Of this process, now. `words` are its command line.
+// The current process and time. `words` is its command line.
 ResultOrigin result_origin(int count, const char* const* words);
 
 // {"headscope": version, "date": .., "command": ..}
 nlohmann::ordered_json to_json(const ResultOrigin& origin);
-// The same behind {"bench": what}
+// The same after {"bench": what}
 nlohmann::ordered_json to_json(const ResultOrigin& origin, const std::string& what);
 // {"id": .., "name": .., "driver": .., "software": ..}
 nlohmann::ordered_json to_json(const DeviceInfo& device);

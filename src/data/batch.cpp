@@ -10,14 +10,14 @@ namespace headscope {
 
 namespace {
 
-// Ids for [sentences, length] with how many of each row are real.
+// Ids [sentences, length] and the number of real ones in each row.
 struct Padded {
     std::int64_t length = 0;
     std::vector<std::int32_t> ids;
     std::vector<std::int32_t> lengths;
 };
 
-// Every row is `before`, the pieces, `after`, then `pad` up to the padded length of the longest.
+// Each row consists of `before`, the pieces, `after` and `pad` up to the padded length of the longest row.
 template <class PiecesOf>
 Padded pad_rows(std::size_t rows, PiecesOf pieces_of, std::span<const std::int32_t> before,
                 std::span<const std::int32_t> after, std::int32_t pad, const Padding& padding) {
@@ -43,7 +43,7 @@ Padded pad_rows(std::size_t rows, PiecesOf pieces_of, std::span<const std::int32
     return padded;
 }
 
-// Real positions sorted by id, equal ids in the batch's order; pads last, as nothing.
+// Real positions sorted by id, equal ids in the batch's order; padding last as kNoPosition.
 std::vector<std::int32_t> order_by_id(const Padded& padded) {
     std::vector<std::int32_t> order;
     order.reserve(padded.ids.size());

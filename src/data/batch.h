@@ -1,4 +1,4 @@
-// Sentence pairs as the padded ids that a model takes.
+// Batches: sentence pairs as padded ids.
 #pragma once
 
 #include <algorithm>
@@ -11,16 +11,16 @@
 
 namespace headscope {
 
-// Padded lengths are multiples of this: few different shapes (buffers and recorded commands are used again), and rows
-// that vector units and tiles divide.
+// Padded lengths are multiples of this. That gives few different shapes (buffers and recorded commands are reused) and
+// rows that fit vector units and tiles.
 constexpr std::int64_t kLengthMultiple = 8;
 
 constexpr std::int64_t padded_length(std::int64_t length, std::int64_t multiple = kLengthMultiple) {
     return (length + multiple - 1) / multiple * multiple;
 }
 
-// How far a batch's rows are padded: to a multiple, but never past the longest sequence that the model takes. Learned
-// positions end there, so a pad beyond would have none.
+// Padding of a batch's rows: to a multiple, but never past the longest sequence that the model takes, because learned
+// positions end there.
 struct Padding {
     std::int64_t multiple = kLengthMultiple;
     std::int64_t longest = std::numeric_limits<std::int64_t>::max();
@@ -30,7 +30,7 @@ struct Padding {
     }
 };
 
-// What a vocabulary gives special meaning. `bos` is what the decoder starts with; some models start with pad.
+// Special ids of a vocabulary. The decoder starts with `bos`; some models use pad for it.
 struct SpecialIds {
     std::int32_t pad = 0, bos = 1, eos = 2, unk = 3;
 };
@@ -38,28 +38,28 @@ struct SpecialIds {
 constexpr std::int32_t kNoTarget = -1;    // in target_out: not a token to predict
 constexpr std::int32_t kNoPosition = -1;  // in an order: nothing to add
 
-// On the host; upload() is in data/device_batch.h. Paper 5.1.
+// A batch on the host (paper 5.1); upload() is in data/device_batch.h.
 struct Batch {
     std::int64_t sentences = 0, source_length = 0, target_length = 0;
     std::vector<std::int32_t> source;          // [sentences, source_length]: pieces, eos, pads
-    std::vector<std::int32_t> source_lengths;  // [sentences], eos counted
+    std::vector<std::int32_t> source_lengths;  // [sentences], including eos
     std::vector<std::int32_t> target_in;       // [sentences, target_length]: bos, pieces, pads
     std::vector<std::int32_t> target_out;      // [sentences, target_length]: pieces, eos, then kNoTarget
-    std::vector<std::int32_t> target_lengths;  // [sentences], one special token counted
-    std::vector<std::int32_t> ordinals;      // [sentences]: the sentence's number in the step, whatever the micro-batch
-    std::vector<std::int32_t> source_order;  // [sentences * source_length]: EmbedBackward::order of `source`
-    std::vector<std::int32_t> target_order;  // [sentences * target_length]: EmbedBackward::order of `target_in`
-    std::int64_t source_tokens = 0;          // without pads, eos counted
-    std::int64_t target_tokens = 0;          // to predict, eos counted
+    std::vector<std::int32_t> target_lengths;  // [sentences], including one special token
+    std::vector<std::int32_t> ordinals;        // [sentences]: the sentence's number in the whole step
+    std::vector<std::int32_t> source_order;    // [sentences * source_length]: EmbedBackward::order of `source`
+    std::vector<std::int32_t> target_order;    // [sentences * target_length]: EmbedBackward::order of `target_in`
+    std::int64_t source_tokens = 0;            // without padding, including eos
+    std::int64_t target_tokens = 0;            // to predict, including eos
 };
 
-// At least one pair; an empty side is an eos alone. Each side is padded on its own.
+// At least one pair; an empty side consists of eos only. Each side is padded separately.
 Batch make_batch(std::span<const Pair> pairs, const SpecialIds& ids, std::int32_t first_ordinal,
                  const Padding& padding = {});
 Batch make_batch(std::span<const Pair* const> pairs, const SpecialIds& ids, std::int32_t first_ordinal,
                  const Padding& padding = {});
 
-// The source side alone, for translating; the target's fields stay empty.
+// The source side only, for translating; the target's fields stay empty.
 Batch make_source_batch(std::span<const std::vector<std::int32_t>> sentences, const SpecialIds& ids,
                         const Padding& padding = {});
 

@@ -56,13 +56,13 @@ void check_budget(const ExampleSource& source, const BatchBudget& budget) {
     const PaddedLengths lengths{budget.padding().of(longest_source + 1), budget.padding().of(longest_target + 1)};
     if (!Filling(budget).take(lengths)) {
         throw Error(fmt::format(
-            "the longest sentences take {} source and {} target tokens, padded; a batch may hold {} and {} (and {} "
+            "the longest sentences have {} source and {} target tokens, padded, but a batch may have {} and {} (and {} "
             "sentences): raise the budget or lower the longest length allowed",
             lengths.source, lengths.target, budget.source_tokens, budget.target_tokens, budget.sentences));
     }
 }
 
-// A stream of the seed for each window.
+// A random stream for each window.
 std::uint64_t window_stream(std::int64_t epoch, std::int64_t window) {
     return mix_bits(static_cast<std::uint64_t>(epoch) + 1) ^ ~static_cast<std::uint64_t>(window);
 }
@@ -72,7 +72,7 @@ std::uint64_t window_stream(std::int64_t epoch, std::int64_t window) {
 Batcher::Batcher(std::shared_ptr<const ExampleSource> source, const BatchBudget& budget, std::uint64_t seed,
                  const SpecialIds& ids, std::size_t window)
     : source_(std::move(source)), budget_(budget), seed_(seed), ids_(ids), window_size_(window) {
-    HEADSCOPE_CHECK(window > 0, "a window holds examples");
+    HEADSCOPE_CHECK(window > 0, "the window must not be empty");
     check_budget(*source_, budget_);
 }
 
@@ -96,8 +96,8 @@ Batcher::Window Batcher::window_of(const Order& order, std::int64_t number) cons
     const std::size_t first = static_cast<std::size_t>(number) * window_size_;
     const std::size_t count = std::min(window_size_, order.examples.size() - first);
     std::vector<Pair> pairs = source_->fetch(order.epoch, std::span(order.examples).subspan(first, count));
-    // By padded lengths; targets grow and shrink by turns, so that a step which spans two source lengths has no jump in
-    // its targets. Pairs of equal lengths stay shuffled.
+    // Sort by padded lengths. Target lengths alternately rise and fall, so that a step that spans two source lengths
+    // has no jump in its target lengths. Pairs of equal lengths stay shuffled.
     std::vector<std::size_t> sorted(count);
     std::iota(sorted.begin(), sorted.end(), std::size_t{0});
     std::vector<PaddedLengths> lengths(count);
@@ -117,8 +117,8 @@ Batcher::Window Batcher::window_of(const Order& order, std::int64_t number) cons
         if (!filling.take(lengths[pair])) {
             window.steps.emplace_back();
             filling = Filling(budget_);
-            filling.take(
-                lengths[pair]);  // or it is past the budget by itself, having grown by other pieces: a step alone
+            // If it exceeds the budget by itself, because of sampled pieces, it forms its own step.
+            filling.take(lengths[pair]);
         }
         window.steps.back().push_back(std::move(pairs[pair]));
     }
@@ -131,10 +131,10 @@ void Batcher::enter(std::int64_t epoch, std::int64_t window) {
         order_ = order_of(epoch);
     }
     if (window < 0 || window >= windows_of(*order_)) {
-        throw Error(
-            fmt::format("the run stood in part {} of epoch {}, but an epoch of these data has {}: go on with the data "
-                        "that the run began with",
-                        window, epoch, windows_of(*order_)));
+        throw Error(fmt::format(
+            "the run stopped in part {} of epoch {}, but an epoch of this data has {}: resume with the data "
+            "that the run started with",
+            window, epoch, windows_of(*order_)));
     }
     window_ = window_of(*order_, window);
 }
@@ -173,10 +173,10 @@ void Batcher::set_state(const BatcherState& state) {
     enter(state.epoch, state.window);
     const auto steps = static_cast<std::int64_t>(window_.steps.size());
     if (state.step < 0 || state.step >= steps) {
-        throw Error(
-            fmt::format("the run stood at step {} of part {} of epoch {}, which has {} steps: go on with the data and "
-                        "the batch size that the run began with",
-                        state.step, state.window, state.epoch, steps));
+        throw Error(fmt::format(
+            "the run stopped at step {} of part {} of epoch {}, which has {} steps: resume with the data and "
+            "the batch size that the run started with",
+            state.step, state.window, state.epoch, steps));
     }
     state_ = state;
 }
@@ -205,7 +205,8 @@ std::int64_t Batcher::about_steps_per_epoch() const {
     const Epoch epoch = source_->epoch(0);
     const auto share = static_cast<double>(epoch.pairs.size()) / static_cast<double>(source_->pairs());
     const auto parts = [&](std::int64_t tokens, std::int64_t budget) {
-        const double all = share * static_cast<double>(tokens) + static_cast<double>(epoch.examples());  // and eos
+        const double all =
+            share * static_cast<double>(tokens) + static_cast<double>(epoch.examples());  // including eos
         return static_cast<std::int64_t>(std::ceil(all / static_cast<double>(budget)));
     };
     steps = std::max(parts(source_->source_tokens(), budget_.source_tokens),

@@ -1,4 +1,4 @@
-// Which sentences share a step: of similar length, under a budget of tokens, in a seeded order. Paper 5.1.
+// Groups sentences of similar length into steps, under a token budget and in a seeded order. Paper 5.1.
 #pragma once
 
 #include <cstdint>
@@ -12,20 +12,20 @@
 
 namespace headscope {
 
-// What one batch may hold. Tokens are counted as the padded area, sentences * padded_length(longest), since that is
-// what takes memory and time; batches hold so little padding (similar lengths) that the paper's "approximately 25,000"
-// of real tokens is nearly the same number.
+// The size limit of a batch. Tokens are counted as the padded area, sentences * padded_length(longest), because that
+// takes memory and time. Batches of similar lengths have so little padding that the paper's "approximately 25,000" real
+// tokens is nearly the same number.
 struct BatchBudget {
     std::int64_t source_tokens = 25'000;
     std::int64_t target_tokens = 25'000;
     std::int64_t sentences = 1 << 20;
     std::int64_t length_multiple = kLengthMultiple;  // smaller: less padding, more different shapes
-    std::int64_t longest = Padding{}.longest;        // of the model; nothing is padded past it
+    std::int64_t longest = Padding{}.longest;        // the model's limit, which also limits padding
 
     Padding padding() const { return {.multiple = length_multiple, .longest = longest}; }
 };
 
-// Where a run stands: all that a checkpoint needs to go on with the same batches.
+// The position of a run, which a checkpoint stores to resume with the same batches.
 struct BatcherState {
     std::int64_t epoch = 0;
     std::int64_t window = 0;  // of the epoch
@@ -35,35 +35,36 @@ struct BatcherState {
 
 class Batcher {
 public:
-    // Examples are brought into order and cut into steps so many at a time: memory holds two windows, however large the
-    // corpora are, and what of sampled pieces is as long as what is met together by its real length.
+    // Examples are sorted and cut into steps in windows of this size. Memory holds two windows, however large the
+    // corpora are, and examples with sampled pieces are sorted by their actual lengths.
     static constexpr std::size_t kWindow = std::size_t{1} << 16U;
 
-    // Error when one pair alone is past the budget.
+    // Error if one pair alone exceeds the budget.
     Batcher(std::shared_ptr<const ExampleSource> source, const BatchBudget& budget, std::uint64_t seed,
             const SpecialIds& ids, std::size_t window = kWindow);
     // Pairs in memory, each once an epoch.
     Batcher(const std::vector<Pair>& pairs, const BatchBudget& budget, std::uint64_t seed, const SpecialIds& ids);
 
     using Step = std::vector<Pair>;
-    // The pairs of the next step; after an epoch's last step the next epoch begins. Meanwhile another thread makes the
-    // window that follows.
+    // The pairs of the next step; after an epoch's last step the next epoch begins. Another thread prepares the next
+    // window meanwhile.
     Step next();
-    // What next() will give. set_state throws an Error for a step that is not there (other data or another budget).
+    // The position of next(). set_state() throws an Error for a step that does not exist (other data or another
+    // budget).
     BatcherState state() const { return state_; }
     void set_state(const BatcherState& state);
     double epochs_done() const;  // by examples
 
-    // All steps of an epoch, from (source, budget, seed, epoch) alone. Examples of the same padded lengths meet in
-    // another order in every epoch, and the steps come in another order too.
+    // All steps of an epoch, which depend only on (source, budget, seed, epoch). Each epoch shuffles examples of the
+    // same padded lengths and the steps.
     void for_each_step(std::int64_t epoch, const std::function<void(const Step& step)>& visit) const;
-    // Of an epoch, by the stored lengths.
+    // Estimated from the stored lengths.
     std::int64_t about_steps_per_epoch() const;
 
     Batch batch(const Step& step) const;
-    // One step in parts under a smaller budget, for memory that does not hold it at once: the sentences in the step's
-    // order, with their ordinals in the whole step and padded as the step would be (not by `budget.length_multiple`). A
-    // sentence that is past the budget by itself is a part of its own.
+    // Splits a step into parts under a smaller budget, to save memory. Sentences keep the step's order, their ordinals
+    // in the whole step, and the step's padding (not `budget.length_multiple`). A sentence that exceeds the budget by
+    // itself forms its own part.
     std::vector<Batch> micro_batches(const Step& step, const BatchBudget& budget) const;
 
 private:
@@ -95,7 +96,8 @@ private:
         std::shared_ptr<const Order> order;
         Window window;
     };
-    std::future<Following> following_;  // the window after window_; ends before what it reads does
+    std::future<Following>
+        following_;  // the window after window_; declared last, so that it ends before the members it reads
 };
 
 }  // namespace headscope

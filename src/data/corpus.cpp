@@ -34,10 +34,10 @@ ParallelText read_tsv(const std::string& path) {
 
 EncodedCorpus encode_corpus(const ParallelText& text, const Tokenizer& source, const Tokenizer& target,
                             std::int64_t max_pieces) {
-    HEADSCOPE_CHECK(text.source.size() == text.target.size(), "every source has its target");
+    HEADSCOPE_CHECK(text.source.size() == text.target.size(), "sources and targets must have the same size");
     HEADSCOPE_CHECK(max_pieces > 0, "max_pieces is " + std::to_string(max_pieces));
     const auto limit = static_cast<std::size_t>(max_pieces);
-    constexpr std::size_t kLeast = 256;  // pairs; fewer are done before a thread has begun
+    constexpr std::size_t kLeast = 256;  // pairs; fewer are not worth a thread
     std::vector<Pair> pairs(text.source.size());
     in_parallel(pairs.size(), kLeast, [&](std::size_t first, std::size_t last) {
         for (std::size_t i = first; i < last; ++i) {

@@ -1,4 +1,4 @@
-// Sentence pairs: read from parallel files, and as ids.
+// Sentence pairs as text and as ids.
 #pragma once
 
 #include <cstdint>
@@ -10,16 +10,16 @@
 
 namespace headscope {
 
-// source[i] and target[i] belong together.
+// target[i] is the translation of source[i].
 struct ParallelText {
     std::vector<std::string> source, target;
-    std::int64_t dropped_empty = 0;  // pairs left out because a side is empty (is_empty_text)
+    std::int64_t dropped_empty = 0;  // pairs dropped because a side is empty (is_empty_text)
 };
 
-// All of two files, see PairReader.
+// Reads two files, see PairReader.
 ParallelText read_parallel(const std::string& source_path, const std::string& target_path);
 
-// All of one file of lines "source TAB target".
+// Reads one file of lines "source TAB target".
 ParallelText read_tsv(const std::string& path);
 
 // Ids of one pair's pieces, without bos and eos.
@@ -33,8 +33,8 @@ struct EncodedCorpus {
     std::int64_t dropped_empty = 0;  // a side has no pieces
 };
 
-// On several threads, in order. `max_pieces` bounds each side, eos not counted. A shared vocabulary is the same
-// tokenizer twice.
+// Encodes on several threads, in order. `max_pieces` limits each side without eos. Pass the same tokenizer twice for a
+// shared vocabulary.
 EncodedCorpus encode_corpus(const ParallelText& text, const Tokenizer& source, const Tokenizer& target,
                             std::int64_t max_pieces);
 

@@ -10,7 +10,7 @@ namespace {
 
 Tensor put(Backend& backend, const Shape& shape, const std::vector<std::int32_t>& values) {
     HEADSCOPE_CHECK(shape.elements() == static_cast<std::int64_t>(values.size()),
-                    "a batch holds " + std::to_string(values.size()) + " values for the shape " + shape.to_string());
+                    "a batch has " + std::to_string(values.size()) + " values for the shape " + shape.to_string());
     Tensor tensor = backend.empty(shape, DType::I32);
     backend.upload(tensor, values.data(), values.size() * sizeof(std::int32_t));
     return tensor;

@@ -9,7 +9,7 @@
 
 namespace headscope {
 
-// The fields of Batch as I32 tensors of the shapes given there. A source batch leaves the target's undefined.
+// The fields of Batch as I32 tensors of the same shapes. In a source batch the target's tensors are undefined.
 struct DeviceBatch {
     std::int64_t sentences = 0, source_length = 0, target_length = 0;
     Tensor source;          // [sentences, source_length]

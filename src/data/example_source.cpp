@@ -13,7 +13,7 @@
 namespace headscope {
 namespace {
 
-// Streams of one seed: for each epoch, and in it each corpus's passes and each example.
+// Random streams of one seed: for each epoch, and in it for the passes of each corpus and for each example.
 std::uint64_t stream_of(std::int64_t epoch, std::uint64_t what, std::uint64_t number) {
     return mix_bits(mix_bits(static_cast<std::uint64_t>(epoch) + 1) ^ what) ^ number;
 }
@@ -45,19 +45,18 @@ ExampleSource::ExampleSource(std::vector<WeightedCorpus> corpora, const ExampleO
       seed_(seed),
       source_dropout_(std::move(source)),
       target_dropout_(std::move(target)) {
-    HEADSCOPE_CHECK(options.joined_share >= 0.0 && options.joined_share <= 1.0, "a share of the pairs");
-    HEADSCOPE_CHECK(options.joined_most >= 2, "a joined example has two pairs or more");
+    HEADSCOPE_CHECK(options.joined_share >= 0.0 && options.joined_share <= 1.0, "joined_share must be between 0 and 1");
+    HEADSCOPE_CHECK(options.joined_most >= 2, "joined_most must be at least 2");
     for (const WeightedCorpus& corpus : corpora_) {
-        HEADSCOPE_CHECK(corpus.weight > 0.0, "a corpus of weight 0 is to be left out");
+        HEADSCOPE_CHECK(corpus.weight > 0.0, "the weight of a corpus must be positive");
         firsts_.push_back(total_);
         total_ += corpus.pairs.size();
     }
     if (total_ == 0) {
-        throw Error(
-            "there is no sentence pair to make batches of: check the training files and the longest length allowed");
+        throw Error("there are no sentence pairs to train on: check the training files and the maximum length");
     }
     if (total_ > std::numeric_limits<std::uint32_t>::max() / 4) {
-        throw Error("more than a thousand million sentence pairs are more than one run can number: train on a part");
+        throw Error("more than a billion sentence pairs are not supported: train on a part");
     }
 }
 
@@ -111,13 +110,13 @@ Epoch ExampleSource::epoch(std::int64_t number) const {
             }
         }
     }
-    if (epoch.pairs.empty()) {  // of weights so small that chance took no pair
+    if (epoch.pairs.empty()) {  // the weights were so small that no pair was sampled
         add_pass(epoch, 0, 0, 1.0);
     }
     return epoch;
 }
 
-// One walk over a corpus: each pair with the chance `share`, by itself or as one of a run.
+// One pass over a corpus: takes each pair with probability `share`, by itself or joined to its neighbours.
 void ExampleSource::add_pass(Epoch& epoch, std::size_t number, std::uint64_t pass, double share) const {
     const WeightedCorpus& corpus = corpora_[number];
     Random random(seed_, stream_of(epoch.number, kPasses, number << 32U | pass));
@@ -130,7 +129,8 @@ void ExampleSource::add_pass(Epoch& epoch, std::size_t number, std::uint64_t pas
     if (corpus.shuffled && options_.joined_share > 0.0) {
         random.shuffle(order);
     }
-    // Runs of 2 to `joined_most` pairs, (2 + most) / 2 on average, so that the pairs in them are `joined_share` of all.
+    // Joins runs of 2 to `joined_most` pairs, (2 + most) / 2 on average. A run starts with a probability such that
+    // `joined_share` of all pairs are in runs.
     const double joined = options_.joined_share;
     const double mean = (2.0 + static_cast<double>(options_.joined_most)) / 2.0;
     const double begins = joined / (mean * (1.0 - joined) + joined);
@@ -165,7 +165,7 @@ Pair ExampleSource::example(const Epoch& epoch, std::uint32_t number) const {
         whole.target.insert(whole.target.end(), next.target.begin(), next.target.end());
     }
     Random random(seed_, stream_of(epoch.number, kPieces, number));
-    const auto cut_anew = [&](const std::optional<BpeDropout>& dropout, std::vector<std::int32_t>& ids) {
+    const auto resample = [&](const std::optional<BpeDropout>& dropout, std::vector<std::int32_t>& ids) {
         if (dropout) {
             std::vector<std::int32_t> sampled = dropout->sample(ids, random);
             if (static_cast<std::int64_t>(sampled.size()) <= options_.max_pieces) {
@@ -173,13 +173,13 @@ Pair ExampleSource::example(const Epoch& epoch, std::uint32_t number) const {
             }
         }
     };
-    cut_anew(source_dropout_, whole.source);
-    cut_anew(target_dropout_, whole.target);
+    resample(source_dropout_, whole.source);
+    resample(target_dropout_, whole.target);
     return whole;
 }
 
 std::vector<Pair> ExampleSource::fetch(const Epoch& epoch, std::span<const std::uint32_t> examples) const {
-    constexpr std::size_t kLeast = 256;  // fewer are done before a thread has begun
+    constexpr std::size_t kLeast = 256;  // fewer are not worth a thread
     std::vector<Pair> pairs(examples.size());
     in_parallel(examples.size(), kLeast, [&](std::size_t first, std::size_t last) {
         for (std::size_t i = first; i < last; ++i) {

@@ -1,5 +1,5 @@
-// What an epoch shows of its corpora: pairs as often as wished, some joined to their neighbours, in other pieces every
-// time.
+// The examples of an epoch: pairs repeated by the weight of their corpus, some joined to their neighbours, optionally
+// split into newly sampled pieces.
 #pragma once
 
 #include <cstddef>
@@ -15,19 +15,19 @@ namespace headscope {
 
 struct WeightedCorpus {
     PairStore pairs;
-    double weight = 1.0;    // how often an epoch shows each pair; of 1.5 each once, and another half of them twice
-    bool shuffled = false;  // the order of the file means nothing: neighbours are any pairs, others in every epoch
+    double weight = 1.0;    // how often an epoch contains each pair; 1.5: each once and half of them twice
+    bool shuffled = false;  // the file's order is meaningless: join random pairs, different ones in every epoch
 };
 
 struct ExampleOptions {
-    // The share of the pairs that are joined to neighbours, and how many at most: a model that has seen one sentence at
-    // a time translates one sentence of many.
+    // The share of the pairs that are joined to neighbours, and the most pairs per example. A model trained on single
+    // sentences would translate only one sentence of several.
     double joined_share = 0.0;
     std::int64_t joined_most = 8;
-    std::int64_t max_pieces = 1 << 15;  // of a side, eos not counted: no joining and no sampling goes past it
+    std::int64_t max_pieces = 1 << 15;  // per side, without eos: limits joining and sampling
 };
 
-// One epoch: examples are runs of pairs, numbered over all corpora.
+// One epoch: an example is a run of pairs, which are numbered over all corpora.
 struct Epoch {
     std::int64_t number = 0;
     std::vector<std::uint32_t> pairs;
@@ -37,25 +37,25 @@ struct Epoch {
 
 class ExampleSource {
 public:
-    // Without dropout (`source` and `target` nullopt) pieces are as they were stored. Error when there is no pair at
-    // all, or when a weight leaves none.
+    // `source` and `target`: BPE-dropout, or std::nullopt to keep the stored pieces. Error if there are no pairs, or if
+    // a weight leaves none.
     ExampleSource(std::vector<WeightedCorpus> corpora, const ExampleOptions& options, std::uint64_t seed,
                   std::optional<BpeDropout> source = {}, std::optional<BpeDropout> target = {});
     // Pairs in memory, each once an epoch.
     explicit ExampleSource(const std::vector<Pair>& pairs);
 
     std::size_t pairs() const { return total_; }
-    std::int64_t source_tokens() const;  // of all pairs once, eos not counted
+    std::int64_t source_tokens() const;  // of all pairs once, without eos
     std::int64_t target_tokens() const;
-    // What an epoch predicts: the target's tokens and each pair's eos.
+    // The tokens that an epoch predicts: the target tokens and each pair's eos.
     std::int64_t predicted_tokens() const { return target_tokens() + static_cast<std::int64_t>(pairs()); }
-    // The longest pair of each side alone, eos not counted: {source, target}.
+    // The longest sides of all pairs, without eos: {source, target}.
     std::pair<std::int64_t, std::int64_t> longest() const;
     std::uint64_t fingerprint() const;
 
-    // By seed and number alone.
+    // Depends only on the seed and the number.
     Epoch epoch(std::int64_t number) const;
-    // These examples of an epoch, drawn by seed, epoch and example alone, in their order.
+    // These examples of an epoch, in order. They depend only on seed, epoch and example.
     std::vector<Pair> fetch(const Epoch& epoch, std::span<const std::uint32_t> examples) const;
 
 private:
@@ -65,7 +65,7 @@ private:
     std::pair<std::size_t, std::size_t> place(std::uint32_t pair) const;  // corpus, number there
 
     std::vector<WeightedCorpus> corpora_;
-    std::vector<std::size_t> firsts_;  // of each corpus: the number of its first pair
+    std::vector<std::size_t> firsts_;  // number of the first pair of each corpus
     std::size_t total_ = 0;
     ExampleOptions options_;
     std::uint64_t seed_ = 0;

@@ -12,7 +12,7 @@
 namespace headscope {
 namespace {
 
-// 64 bits stand for a sentence: among five million, two different ones meet with a chance of one to a million.
+// A 64-bit hash per sentence: among five million sentences the probability of any collision is one in a million.
 std::uint64_t key_of(std::string_view text) {
     std::uint64_t key = 0;
     for (const char c : normalised_text(text)) {
@@ -51,10 +51,10 @@ void HoldOut::choose(const HoldOutSizes& sizes) {
     const std::size_t there = sizes.last ? pairs_.size() : firsts_.size();
     if (wanted > 0 && there <= wanted) {
         throw Error(fmt::format("cannot hold out {} + {} pairs: the text has {}{}", sizes.valid, sizes.test, there,
-                                sizes.last ? "" : " different source sentences (case and punctuation do not count)"));
+                                sizes.last ? "" : " different source sentences, ignoring case and punctuation"));
     }
     if (!sizes.last) {
-        choose_by_chance(sizes);
+        choose_randomly(sizes);
         return;
     }
     for (std::size_t i = 0; i < wanted; ++i) {
@@ -62,7 +62,7 @@ void HoldOut::choose(const HoldOutSizes& sizes) {
     }
 }
 
-void HoldOut::choose_by_chance(const HoldOutSizes& sizes) {
+void HoldOut::choose_randomly(const HoldOutSizes& sizes) {
     std::vector<std::size_t> order(firsts_.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     Random(sizes.seed).shuffle(order);

@@ -1,4 +1,4 @@
-// Which pairs are kept from training, so that what is measured on them was never seen.
+// Holds out pairs for validation and test, so that measurements use sentences that were never trained on.
 #pragma once
 
 #include <cstddef>
@@ -14,29 +14,29 @@ enum class Part : std::uint8_t {
     Train,
     Valid,
     Test,
-    Shared  // a side is one of the held-out pairs': in no part
+    Shared  // a side also occurs in a held-out pair: in no part
 };
 
 struct HoldOutSizes {
     std::int64_t valid = 0, test = 0;
-    // The last pairs, as of documents in order, whose neighbours would otherwise be trained on; else any, by the seed.
+    // Hold out the last pairs, so that neighbours in ordered documents are not trained on; else random pairs.
     bool last = false;
     std::uint64_t seed = 1;
 };
 
-// Sides are the same when their normalised_text is. Memory: some 60 bytes a pair whose source is new.
+// Sides are equal if their normalised_text is. Memory: about 60 bytes per pair with a new source.
 class HoldOut {
 public:
-    // Pairs that must not be trained on, such as another corpus's test part. An empty side (is_empty_text) excludes
+    // Excludes sentences from training, such as another corpus's test part. An empty side (is_empty_text) excludes
     // nothing.
     void exclude(std::string_view source, std::string_view target);
-    // All pairs, in order.
+    // Adds a pair. Add all pairs in order.
     void add(std::string_view source, std::string_view target);
 
-    // By chance: of `test` sources, then of `valid` ones, the first pair each, without those validation pairs that
-    // share a target with a test pair. The same for the same pairs and seed. Error when there are too few pairs.
+    // Randomly: `test` sources, then `valid` ones, the first pair of each, without validation pairs that share a target
+    // with a test pair. The result depends only on the pairs and the seed. Error if there are too few pairs.
     void choose(const HoldOutSizes& sizes);
-    // Of the pair that was added as the i-th.
+    // The part of the i-th added pair.
     Part part_of(std::size_t i) const;
 
 private:
@@ -44,12 +44,12 @@ private:
         std::uint64_t source = 0, target = 0;
     };
     void hold(std::size_t pair, Part part);
-    void choose_by_chance(const HoldOutSizes& sizes);
+    void choose_randomly(const HoldOutSizes& sizes);
 
     std::vector<Keys> pairs_;
-    std::vector<std::size_t> firsts_;                      // of each different source, the first pair that has it
-    std::unordered_map<std::uint64_t, std::size_t> seen_;  // source: its place in firsts_
-    std::unordered_map<std::size_t, Part> held_;           // pair: its part
+    std::vector<std::size_t> firsts_;                      // the first pair of each different source
+    std::unordered_map<std::uint64_t, std::size_t> seen_;  // source -> its index in firsts_
+    std::unordered_map<std::size_t, Part> held_;           // pair -> its part
     std::unordered_set<std::uint64_t> sources_, targets_;  // held out or excluded
 };
 

@@ -54,7 +54,7 @@ Finding PairFilter::judge(std::string_view source, std::string_view target) {
     if (options_.most_words > 0 && std::max(count_words(source), count_words(target)) > options_.most_words) {
         return Finding::Long;
     }
-    constexpr double kAdded = 5.0;  // one short word against two is no fault
+    constexpr double kAdded = 5.0;  // tolerates short sides, such as one word against two
     const double of_source = count_characters(source) + kAdded;
     const double of_target = count_characters(target) + kAdded;
     if (options_.most_ratio > 0.0 &&

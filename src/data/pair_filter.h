@@ -1,4 +1,4 @@
-// Pairs that training is better off without.
+// Filters out pairs that are bad for training.
 #pragma once
 
 #include <array>
@@ -10,10 +10,10 @@
 namespace headscope {
 
 struct FilterOptions {
-    std::int64_t most_words = 200;  // of a side, between spaces; 0: any number
-    double most_ratio = 3.0;        // of the longer side to the shorter, in characters, five added to both; 0: any
-    bool drop_identical = true;     // both sides the same
-    bool drop_duplicates = true;    // the very pair was there before
+    std::int64_t most_words = 200;  // per side, separated by spaces; 0: no limit
+    double most_ratio = 3.0;        // longer side to shorter side, in characters plus five; 0: no limit
+    bool drop_identical = true;     // source equals target
+    bool drop_duplicates = true;    // the same pair occurred before
 };
 
 enum class Finding : std::uint8_t { Good, Empty, NotUtf8, Tab, Long, Ratio, Identical, Duplicate };
@@ -24,9 +24,9 @@ class PairFilter {
 public:
     explicit PairFilter(const FilterOptions& options) : options_(options) {}
 
-    // What cannot be a line of text, whatever the options: Empty, NotUtf8, Tab or Good.
+    // Checks that do not depend on the options: Empty, NotUtf8, Tab or Good.
     static Finding look(std::string_view source, std::string_view target);
-    // Of pairs that look() finds good, in order.
+    // Applies the options to pairs that look() finds Good, in order.
     Finding judge(std::string_view source, std::string_view target);
 
 private:

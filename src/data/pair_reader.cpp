@@ -29,15 +29,15 @@ bool PairReader::next_raw(std::string& source, std::string& target) {
         return false;
     }
     const auto tabs = std::count(line_.begin(), line_.end(), '\t');
-    if (tabs > 1 && further_ == FurtherColumns::Refused) {
+    if (tabs > 1 && further_ == FurtherColumns::Rejected) {
         throw Error(
-            fmt::format("{} line {} has {} TABs, expected one between source and target; cut further columns off",
+            fmt::format("{} line {} has {} TABs, expected one between source and target; remove the other columns",
                         first_->name(), first_->number(), tabs));
     }
     if (tabs == 0 && !line_.empty()) {
         throw Error(
-            fmt::format("{} line {} has no TAB, expected one between source and target; where these are two files, "
-                        "give both as such",
+            fmt::format("{} line {} has no TAB, expected one between source and target; if these are two files, "
+                        "pass both",
                         first_->name(), first_->number()));
     }
     const std::size_t tab = std::min(line_.find('\t'), line_.size());
@@ -76,8 +76,8 @@ void PairReader::fail_lengths(bool source_longer) {
     while (longer.next_bytes(line_)) {
     }
     throw Error(fmt::format(
-        "{} has {} lines and {} has {}: line n of one must translate line n of the other; find the line that "
-        "is missing (or fetch both files again)",
+        "{} has {} lines, but {} has {}: line n of one must translate line n of the other; find the line that "
+        "is missing (or download both files again)",
         first_->name(), first_->number(), second_->name(), second_->number()));
 }
 

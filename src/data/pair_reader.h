@@ -1,4 +1,4 @@
-// Parallel text, pair by pair, however long the files are.
+// Reads parallel text of any size pair by pair.
 #pragma once
 
 #include <cstddef>
@@ -10,40 +10,40 @@
 
 namespace headscope {
 
-// Two files of one sentence a line, or one of "source TAB target" lines; LF alone ends a line, a CR stays in it
-// (text/lines.h).
+// Two files with one sentence per line, or one file of "source TAB target" lines. Only LF ends a line; a CR is part of
+// it (text/lines.h).
 class PairReader {
 public:
     PairReader(const std::string& source_path, const std::string& target_path);
-    // Ignored: of "source TAB target TAB anything" the rest.
-    enum class FurtherColumns : bool { Refused, Ignored };
-    explicit PairReader(const std::string& tsv_path, FurtherColumns further = FurtherColumns::Refused);
+    // Ignored: skips the columns after source and target.
+    enum class FurtherColumns : bool { Rejected, Ignored };
+    explicit PairReader(const std::string& tsv_path, FurtherColumns further = FurtherColumns::Rejected);
 
-    // The next pair of which no side is empty (is_empty_text); false at the end. Error that names file and line for
-    // text that is not UTF-8 or has no TAB or more than one, and one that names both files where they differ in length.
+    // The next pair without an empty side (is_empty_text); false at the end. Error that names file and line for text
+    // that is not UTF-8 or does not have exactly one TAB; an Error that names both files if their lengths differ.
     bool next(std::string& source, std::string& target);
-    // The next pair as it stands: nothing is left out, and nothing but TABs and numbers of lines is checked. An empty
-    // line of TSV is a pair of empty sides.
+    // The next pair unchanged, also with an empty side; checks only TABs and line counts. An empty TSV line is a pair
+    // of empty sides.
     bool next_raw(std::string& source, std::string& target);
 
-    // For messages: the files, which are one for TSV, and the line of the last pair, from 1.
+    // For messages: the files (the same for TSV) and the line of the last pair, from 1.
     const std::string& name() const { return first_->name(); }
     const std::string& target_name() const { return (second_ ? *second_ : *first_).name(); }
     std::size_t line() const { return first_->number(); }
     std::int64_t dropped_empty() const { return dropped_empty_; }
-    // At the beginning of so many of the files that were read so far; left out.
+    // The number of files read so far that began with a byte order mark, which is removed.
     std::int64_t byte_order_marks() const;
 
 private:
     [[noreturn]] void fail_lengths(bool source_longer);
 
-    std::unique_ptr<LineReader> first_, second_;  // second_: none for TSV
-    FurtherColumns further_ = FurtherColumns::Refused;
+    std::unique_ptr<LineReader> first_, second_;  // second_: null for TSV
+    FurtherColumns further_ = FurtherColumns::Rejected;
     std::string line_;
     std::int64_t dropped_empty_ = 0;
 };
 
-// " (3 with an empty side)", for messages; nothing where there are none.
+// " (3 with an empty side)", for messages; empty for 0.
 std::string empty_sides(std::int64_t pairs);
 
 }  // namespace headscope

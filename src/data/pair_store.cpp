@@ -37,7 +37,8 @@ PairStore::PairStore(const std::string& folder, std::size_t in_memory) : bytes_(
 
 void PairStore::add(const Pair& pair) {
     constexpr std::size_t kLongest = std::numeric_limits<std::uint16_t>::max();
-    HEADSCOPE_CHECK(pair.source.size() <= kLongest && pair.target.size() <= kLongest, "sentences, not books");
+    HEADSCOPE_CHECK(pair.source.size() <= kLongest && pair.target.size() <= kLongest,
+                    "a side has more than 65,535 pieces");
     std::vector<unsigned char> packed;
     pack(packed, pair.source);
     pack(packed, pair.target);

@@ -1,4 +1,4 @@
-// Many sentence pairs as ids, compactly: memory holds a few bytes a pair, the ids may lie on the disk.
+// Compact storage of sentence pairs as ids: a few bytes per pair in memory, the ids possibly on disk.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ namespace headscope {
 
 class PairStore {
 public:
-    // `folder`: where ids go that are too many for memory, as Scratch says.
+    // `folder`: for ids that do not fit in memory, see Scratch.
     explicit PairStore(const std::string& folder, std::size_t in_memory = Scratch::kInMemory);
 
     void add(const Pair& pair);
@@ -24,12 +24,12 @@ public:
     std::int64_t target_length(std::size_t i) const { return target_lengths_[i]; }
     std::int64_t source_tokens() const { return source_tokens_; }  // of all pairs
     std::int64_t target_tokens() const { return target_tokens_; }
-    Pair pair(std::size_t i) const;  // many threads may ask at once
-    // Of all ids in their order: two stores with the same are the same data.
+    Pair pair(std::size_t i) const;  // thread-safe
+    // Hash of all ids in order.
     std::uint64_t fingerprint() const { return fingerprint_; }
 
 private:
-    Scratch bytes_;  // of each pair: source ids, target ids, as variable-length numbers of seven bits a byte
+    Scratch bytes_;  // source ids and target ids of each pair as varints
     std::vector<std::uint64_t> starts_;
     std::vector<std::uint16_t> source_lengths_, target_lengths_;
     std::int64_t source_tokens_ = 0, target_tokens_ = 0;

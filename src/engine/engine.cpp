@@ -10,7 +10,7 @@
 
 namespace headscope {
 
-// Null for a device that is skipped.
+// Returns null if the device is skipped.
 std::unique_ptr<ModelDevice> Engine::opened(const std::string& id, const EngineOptions& options,
                                             const ModelDevice::Warn& warn, std::vector<Skipped>& skipped) {
     std::unique_ptr<ModelDevice> device;
@@ -35,10 +35,10 @@ Engine::Engine(const EngineOptions& options, const ModelDevice::Warn& warn) {
         }
     }
     if (devices_.empty()) {
-        refuse(skipped);
+        fail(skipped);
     }
     for (const Skipped& each : skipped) {
-        warn(fmt::format("{} is left out: {}", each.id, what_of(each.why)));
+        warn(fmt::format("skipping {}: {}", each.id, what_of(each.why)));
     }
     const Translator& translator = first().translator();
     model_ = translator.model();
@@ -47,10 +47,10 @@ Engine::Engine(const EngineOptions& options, const ModelDevice::Warn& warn) {
                 .split_longer_than = translator.decoding_choices().split_longer_than};
 }
 
-// An error that all devices share, such as a model that cannot be read, is not the devices'.
-void Engine::refuse(const std::vector<Skipped>& all) {
+// An error that all devices share, such as an unreadable model, is not the devices' fault and is thrown as it is.
+void Engine::fail(const std::vector<Skipped>& all) {
     if (all.empty()) {
-        throw Error("there is no device to translate on; headscope devices lists them, and why they cannot be used");
+        throw Error("no device to translate on; headscope devices lists the devices and why they cannot be used");
     }
     const std::string first = what_of(all.front().why);
     if (std::all_of(all.begin(), all.end(), [&](const Skipped& each) { return what_of(each.why) == first; })) {

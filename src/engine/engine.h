@@ -1,4 +1,4 @@
-// A model on the devices that run it.
+// One model loaded on one or several devices.
 #pragma once
 
 #include <exception>
@@ -13,10 +13,10 @@
 namespace headscope {
 
 struct EngineOptions {
-    std::vector<std::string> devices{""};  // as open_device() takes them; named twice, a device gets two copies
-    std::vector<std::string> models;       // directories; several translate together (Translator)
+    std::vector<std::string> devices{""};  // for open_device(); a device listed twice runs two copies
+    std::vector<std::string> models;       // directories; several form an ensemble (Translator)
     Precision precision = Precision::F32;
-    // Skip devices that do not exist or lack the precision, instead of throwing: for a list that nobody typed.
+    // Skip devices that do not exist or lack the precision, instead of throwing. For lists that no user typed.
     bool skip_unusable = false;
     OpenOptions open = {};
 };
@@ -28,14 +28,15 @@ public:
     // gets the reason.
     Engine(const EngineOptions& options, const ModelDevice::Warn& warn);
 
-    // Any thread may call these, also while a Service opens a lost device again.
+    // Thread-safe, also while a Service reopens a lost device.
     const ModelDirectory& model() const { return model_; }
-    // As the model's decoding.json says, and where it leaves something open, as the paper (6.1).
+    // The model's decoding.json over the paper's defaults (6.1).
     const TranslationOptions& options() const { return options_; }
-    // For work beside translation. Its backend serves one thread at a time: not while a Service translates on it.
+    // For other work than translation. Its backend serves one thread at a time: do not use it while a Service
+    // translates.
     ModelDevice& first() const { return *devices_.front(); }
     bool several() const { return devices_.size() > 1; }
-    // For a Service, which the engine has to outlive.
+    // For a Service, which the engine must outlive.
     std::vector<Service::Member> members() const;
 
 private:
@@ -45,7 +46,7 @@ private:
     };
     static std::unique_ptr<ModelDevice> opened(const std::string& id, const EngineOptions& options,
                                                const ModelDevice::Warn& warn, std::vector<Skipped>& skipped);
-    [[noreturn]] static void refuse(const std::vector<Skipped>& all);
+    [[noreturn]] static void fail(const std::vector<Skipped>& all);
 
     std::vector<std::unique_ptr<ModelDevice>> devices_;
     ModelDirectory model_;

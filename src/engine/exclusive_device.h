@@ -1,4 +1,4 @@
-// One device that nobody else uses: whoever receives its translations may use it before it goes on.
+// Translates on one device that its caller may use between batches.
 #pragma once
 
 #include <vector>
@@ -8,10 +8,10 @@
 
 namespace headscope {
 
-// A batch during which the device is lost is translated again on a fresh one (ModelDevice::run).
+// A batch during which the device is lost is repeated on the reopened device (ModelDevice::run).
 class ExclusiveDevice final : public LineTranslator {
 public:
-    // With its models loaded; outlives this.
+    // `device` has loaded its models and outlives this object.
     explicit ExclusiveDevice(ModelDevice& device) : device_(device) {}
 
     void translate_in_order(const std::vector<SourceLine>& lines, const TranslationOptions& options,

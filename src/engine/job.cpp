@@ -40,7 +40,7 @@ bool Job::wrote(std::size_t place, const std::string& text) {
         return false;
     }
     if (on_text_ != nullptr) {
-        const std::lock_guard lock(texts_mutex_);  // parts of a line may be translated on several devices
+        const std::lock_guard lock(texts_mutex_);  // several devices may translate parts of one line
         texts_[place] = text;
         std::string line;
         for (const auto& [begin, part] : texts_) {

@@ -25,7 +25,7 @@ ModelDevice::ModelDevice(const std::string& id, Precision precision, std::vector
 
 void ModelDevice::load() {
     const auto loading = [this] {
-        translator_.reset();  // what an attempt left that failed
+        translator_.reset();  // remains of a failed attempt
         translator_ = std::make_unique<Translator>(*backend_, models_, arithmetic_.storage);
     };
     kept_open(loading, [this] {
@@ -46,12 +46,12 @@ const Translator& ModelDevice::reopen() {
 }
 
 Backend& ModelDevice::backend() const {
-    HEADSCOPE_CHECK(backend_ != nullptr, "a device that did not come back");
+    HEADSCOPE_CHECK(backend_ != nullptr, "the device could not be reopened");
     return *backend_;
 }
 
 const Translator& ModelDevice::translator() const {
-    HEADSCOPE_CHECK(translator_ != nullptr, "a device without its models");
+    HEADSCOPE_CHECK(translator_ != nullptr, "the models are not loaded");
     return *translator_;
 }
 
@@ -65,7 +65,7 @@ void ModelDevice::open(const std::string& id) {
     arithmetic_ = inference_arithmetic_for(*backend_, precision_, std::string("the precision ") + name_of(precision_));
 }
 
-// Before another is opened: the device may have no room for the weights twice.
+// Free everything before reopening: the device may not have memory for the weights twice.
 void ModelDevice::close() {
     peak_bytes_ = peak_bytes();
     translator_.reset();
@@ -74,7 +74,7 @@ void ModelDevice::close() {
 
 void ModelDevice::kept_open(const std::function<void()>& work, const std::function<void()>& reopened) {
     with_fresh_device(chance_, work, reopened, [this](const std::string& what) {
-        warn_(fmt::format("{} was opened again and goes on: {}", info_.id, what));
+        warn_(fmt::format("reopened {} after a failure: {}", info_.id, what));
     });
 }
 

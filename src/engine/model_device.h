@@ -1,4 +1,4 @@
-// A device with the models on it, which is opened afresh where it is lost.
+// A device with loaded models, which is reopened if it is lost.
 #pragma once
 
 #include <cstddef>
@@ -15,39 +15,38 @@
 
 namespace headscope {
 
-// Whether it was a device that is there which failed; else there is none of that name, or it has not what was asked
-// for.
+// True if an existing device failed; false if the device does not exist or lacks a requested feature.
 bool device_failed(const Error& error);
 
 class ModelDevice {
 public:
     using Warn = std::function<void(const std::string& message)>;
 
-    // Opens it. Error where there is no such device, or it has not this precision. `warn` hears of a device that was
-    // lost and opened again.
+    // Opens the device. Error if it does not exist or lacks the precision. `warn` is called when a lost device was
+    // reopened.
     ModelDevice(const std::string& id, Precision precision, std::vector<std::string> models, OpenOptions open_options,
                 Warn warn);
-    // Reads the models. Before that there is no translator().
+    // Loads the models. Call it before translator().
     void load();
 
-    // Does `work`, once more from its beginning where the device is lost meanwhile.
+    // Runs `work`, and again from the beginning if the device is lost meanwhile.
     void run(const std::function<void(Backend& backend, const Translator& translator)>& work);
-    // Another backend in place of this one, with the models, at whose end nothing is left of the one before.
+    // Closes the backend and opens a new one with the models. References to the old one become invalid.
     const Translator& reopen();
 
-    bool loaded() const { return translator_ != nullptr; }  // not where it was lost and did not come back
-    // Of the one that is open: a reference does not outlast run() or reopen().
+    bool loaded() const { return translator_ != nullptr; }  // false if reopening failed
+    // Of the current backend: references are invalid after run() or reopen().
     Backend& backend() const;
     const Translator& translator() const;
 
-    const DeviceInfo& info() const { return info_; }  // also of one that did not come back
+    const DeviceInfo& info() const { return info_; }  // also if reopening failed
     const Arithmetic& arithmetic() const { return arithmetic_; }
-    std::size_t peak_bytes() const;  // of all that were open
+    std::size_t peak_bytes() const;  // over all backends opened so far
 
 private:
     void open(const std::string& id);
     void close();
-    // `work`, and again where the device is lost meanwhile.
+    // Runs `work`, and again if the device is lost meanwhile.
     void kept_open(const std::function<void()>& work, const std::function<void()>& reopened);
 
     const Precision precision_;

@@ -13,7 +13,7 @@ namespace headscope {
 
 namespace {
 
-// Without the lock: what runs then may call the service again.
+// Called without the lock: the callbacks may call the service again.
 void answer(const std::vector<std::shared_ptr<Job>>& ended) {
     for (const std::shared_ptr<Job>& job : ended) {
         if (job->answer != nullptr) {
@@ -120,7 +120,7 @@ void Scheduler::end(const std::shared_ptr<Job>& job, std::exception_ptr why) {
     answer({job});
 }
 
-// With the lock held. Whoever calls it answers.
+// Called with the lock held. The caller must call answer().
 void Scheduler::withdraw(const std::shared_ptr<Job>& job, const std::exception_ptr& why) {
     job->stop();
     job->failure = why;
@@ -136,17 +136,17 @@ std::vector<Service::Share> Scheduler::shares() const {
     return shares;
 }
 
-// A device's thread.
+// The loop of a device's thread.
 void Scheduler::work(Device& device) {
-    // A device that leaves a batch to another looks again: the other may take longer than expected.
-    constexpr std::chrono::milliseconds kLook(20);
+    // A device that leaves a batch to another checks again: the other may take longer than expected.
+    constexpr std::chrono::milliseconds kRecheck(20);
     std::unique_lock lock(mutex_);
     for (;;) {
         while (!closing_ && !may_take(device)) {
             if (queue_.empty()) {
                 changed_.wait(lock);
             } else {
-                changed_.wait_for(lock, kLook);
+                changed_.wait_for(lock, kRecheck);
             }
         }
         if (closing_) {
@@ -193,7 +193,7 @@ void Scheduler::work(Device& device) {
     }
 }
 
-// Null where all went well. Without the lock.
+// Returns null on success. Called without the lock.
 std::exception_ptr Scheduler::translate(Device& device, const std::vector<Batch>& batches,
                                         std::vector<TranslationUnit*>& units) {
     TranslationOptions options = batches.front().job->options;
@@ -207,7 +207,7 @@ std::exception_ptr Scheduler::translate(Device& device, const std::vector<Batch>
         with_fresh_device(
             device.chance, work, [&] { device.translator = device.member.reopen(); },
             [&](const std::string& what) {
-                report(fmt::format("{} was opened again and goes on: {}", device.member.name, what));
+                report(fmt::format("reopened {} after a failure: {}", device.member.name, what));
             });
         return nullptr;
     } catch (...) {
@@ -218,7 +218,7 @@ std::exception_ptr Scheduler::translate(Device& device, const std::vector<Batch>
             others = working_ > 1;
         }
         if (others) {
-            report(fmt::format("{} failed, and the other devices go on with its work: {}", device.member.name,
+            report(fmt::format("{} failed; the other devices take over its work: {}", device.member.name,
                                what_of(failure)));
         }
         return failure;
@@ -230,7 +230,7 @@ void Scheduler::report(const std::string& message) {
     warn_(message);
 }
 
-// The jobs that are done by now.
+// Returns the jobs that are now done.
 Scheduler::Jobs Scheduler::finish(Device& device, const std::vector<Batch>& batches,
                                   const std::vector<TranslationUnit*>& units, double seconds) {
     Service::Share& share = device.share;
@@ -257,7 +257,7 @@ Scheduler::Jobs Scheduler::finish(Device& device, const std::vector<Batch>& batc
     return done;
 }
 
-// The jobs that fail with it, where it was the last device.
+// Returns the jobs that fail because this was the last device.
 Scheduler::Jobs Scheduler::give_up(Device& device, const std::exception_ptr& failure) {
     device.share.failure = what_of(failure);
     last_failure_ = failure;
@@ -279,7 +279,7 @@ std::exception_ptr Scheduler::no_device_left() const {
         Error("no device is left to translate on; the last one failed: " + what_of(last_failure_)));
 }
 
-// A thread of its own: devices may be busy for longer than a request waits.
+// Runs on its own thread, because devices may be busy for longer than a request waits.
 void Scheduler::watch_deadlines() {
     std::unique_lock lock(mutex_);
     while (!closing_) {

@@ -1,4 +1,4 @@
-// The devices' threads, and the queue of batches that they take from.
+// The devices' threads and the queue from which they take batches.
 #pragma once
 
 #include <condition_variable>
@@ -24,10 +24,10 @@ public:
     Scheduler(std::vector<Service::Member> members, Service::Warn warn);
     ~Scheduler();  // after close()
 
-    // Queues the job, or ends it at once where it has nothing to wait for.
+    // Queues the job, or ends it at once if it has nothing to wait for.
     void add(const std::shared_ptr<Job>& job);
-    // Hands out the job's results in order, and returns when it is done and no device works on it. Throws what ended
-    // it.
+    // Passes the job's results to `sink` in order; returns when the job is done and no device works on it. Throws the
+    // job's failure.
     void follow(const std::shared_ptr<Job>& job, const TranslatedSink& sink);
     // Ends a job that has no result yet.
     void end(const std::shared_ptr<Job>& job, std::exception_ptr why);
@@ -44,7 +44,7 @@ private:
     };
     struct Device {
         Service::Member member;
-        const Translator* translator = nullptr;  // the member's, or that of the device opened again
+        const Translator* translator = nullptr;  // the member's, or that of the reopened device
         SecondChance chance;
         Service::Share share;
         bool busy = false;
@@ -69,12 +69,12 @@ private:
 
     const Service::Warn warn_;
     std::mutex warn_mutex_;
-    mutable std::mutex mutex_;  // of all that follows
+    mutable std::mutex mutex_;  // guards the members below
     std::condition_variable changed_;
     std::vector<std::unique_ptr<Device>> devices_;
-    std::size_t working_ = 0;  // devices that did not fail
+    std::size_t working_ = 0;  // devices that have not failed
     std::exception_ptr last_failure_;
-    std::deque<Batch> queue_;  // batches that nobody works on
+    std::deque<Batch> queue_;  // batches that no device works on
     Jobs open_;                // jobs without a result
     bool closing_ = false;
     std::vector<std::thread> threads_;

@@ -1,4 +1,4 @@
-// Which batches a device takes from the queue, and when.
+// Decides which batches a device takes from the queue, and when.
 #include <algorithm>
 #include <numeric>
 
@@ -9,7 +9,7 @@ namespace headscope {
 
 namespace {
 
-// A batch while others are added to it.
+// The size of a batch while others are merged into it.
 struct Merged {
     std::int64_t rows = 0;
     std::int64_t longest = 0;
@@ -32,7 +32,7 @@ struct Merged {
 
 }  // namespace
 
-// How long the device takes for this many tokens at its pace so far; zero if it has done nothing yet.
+// How long the device takes for this many tokens at its average speed; zero if it has done no work yet.
 Scheduler::Clock::duration Scheduler::expected(const Device& device, std::int64_t tokens) {
     const Service::Share& share = device.share;
     const double each = share.source_tokens > 0 ? share.seconds / static_cast<double>(share.source_tokens) : 0.0;
@@ -40,13 +40,13 @@ Scheduler::Clock::duration Scheduler::expected(const Device& device, std::int64_
         std::chrono::duration<double>(each * static_cast<double>(tokens)));
 }
 
-// When a device may take its next batch. One that is late is assumed to be half way.
+// When a device may take its next batch. One that is late is assumed to be half done.
 Scheduler::Clock::time_point Scheduler::free_at(const Device& device, Clock::time_point now) {
     return !device.busy ? now : device.until > now ? device.until : now + (now - device.until);
 }
 
-// False if another device would finish the whole queue before this one finishes the next batch. The fastest device
-// always may, and so may one that has done nothing yet, so that its pace becomes known.
+// False if another device would finish the whole queue before this one finishes the next batch. The fastest device may
+// always take one, and so may a device without work so far, so that its speed becomes known.
 bool Scheduler::may_take(const Device& device) const {
     if (queue_.empty()) {
         return false;

@@ -11,16 +11,16 @@ namespace headscope {
 
 namespace {
 
-// Smaller batches where there are few lines, so that there are some for every device.
+// Makes batches smaller for few lines, so that every device gets some.
 TranslationOptions shared_out(TranslationOptions options, const std::vector<SourceLine>& lines, std::size_t devices) {
-    constexpr std::int64_t kBatchesEach = 3;
+    constexpr std::int64_t kBatchesPerDevice = 3;
     constexpr std::int64_t kFewest = 64;
-    constexpr std::int64_t kBytesOfAPiece = 4;
+    constexpr std::int64_t kBytesPerPiece = 4;
     std::int64_t bytes = 0;
     for (const SourceLine& line : lines) {
         bytes += static_cast<std::int64_t>(line.text.size());
     }
-    const std::int64_t share = bytes / kBytesOfAPiece / (kBatchesEach * static_cast<std::int64_t>(devices));
+    const std::int64_t share = bytes / kBytesPerPiece / (kBatchesPerDevice * static_cast<std::int64_t>(devices));
     if (devices > 1) {
         options.batch_tokens = std::min(options.batch_tokens, std::max(share, kFewest));
     }
@@ -49,7 +49,7 @@ Service::~Service() {
     scheduler_->close();
 }
 
-// Before it is queued: what a search refuses would be taken for the device's failure.
+// Checked before queueing: an invalid option would look like a failure of the device.
 Service::Answer Service::submit(TranslationRequest request) const {
     check_search_options(request.options.search);
     const auto job =

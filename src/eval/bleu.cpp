@@ -18,7 +18,7 @@ namespace {
 
 using Counts = std::array<std::unordered_map<std::string, std::int64_t>, kBleuOrder>;
 
-// How often each run of 1 to 4 words occurs. Words hold no space, so a space joins them without doubt.
+// Counts the n-grams of 1 to 4 words. Words contain no space, so joining with a space is unambiguous.
 Counts count_ngrams(const std::vector<std::string>& words) {
     Counts counts;
     for (std::size_t first = 0; first < words.size(); ++first) {
@@ -42,7 +42,7 @@ std::vector<std::string> words_of(const std::string& line, const BleuOptions& op
 void add_sentence(BleuScore& sums, const std::string& translation, const std::vector<const std::string*>& references) {
     const std::vector<std::string> words = words_of(translation, sums.options);
     const auto length = static_cast<std::int64_t>(words.size());
-    Counts allowed;  // of every n-gram the most that one reference holds
+    Counts allowed;  // the largest count of every n-gram in any reference
     std::int64_t closest = 0;
     for (std::size_t reference = 0; reference < references.size(); ++reference) {
         const std::vector<std::string> reference_words = words_of(*references[reference], sums.options);
@@ -71,7 +71,7 @@ void add_sentence(BleuScore& sums, const std::string& translation, const std::ve
     }
 }
 
-// From the sums to the score: the brevity penalty times the geometric mean of the precisions.
+// Computes the score: the brevity penalty times the geometric mean of the precisions.
 void finish(BleuScore& bleu) {
     bleu.brevity_penalty = 1.0;
     if (bleu.system_length < bleu.reference_length) {
@@ -81,9 +81,9 @@ void finish(BleuScore& bleu) {
                 : std::exp(1.0 - static_cast<double>(bleu.reference_length) / static_cast<double>(bleu.system_length));
     }
     if (std::all_of(bleu.matches.begin(), bleu.matches.end(), [](std::int64_t count) { return count == 0; })) {
-        return;  // nothing matches: 0, not a smoothed crumb
+        return;  // no match at all gives 0, without smoothing
     }
-    double halved = 1.0;  // every order without a match counts half as much as the one before it
+    double halved = 1.0;  // exponential smoothing: each order without a match counts half as much as the previous one
     double log_sum = 0.0;
     for (std::size_t order = 0; order < kBleuOrder; ++order) {
         const auto total = static_cast<double>(bleu.totals[order]);

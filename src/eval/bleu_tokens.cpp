@@ -12,8 +12,7 @@ bool stop(char byte) {
     return byte == '.' || byte == ',';
 }
 
-// ASCII marks that stand alone; an apostrophe, a comma, a full stop and a hyphen are left to the rules that look
-// around.
+// ASCII marks that are always separate tokens; apostrophe, comma, full stop and hyphen depend on their context.
 bool mark(char byte) {
     return (byte >= '!' && byte <= '&') || (byte >= '(' && byte <= '+') || byte == '/' ||
            (byte >= ':' && byte <= '@') || (byte >= '[' && byte <= '`') || (byte >= '{' && byte <= '~');
@@ -27,8 +26,8 @@ void replace_all(std::string& text, std::string_view from, std::string_view to) 
     }
 }
 
-// Scans from left to right: where two neighbours match, `write` puts both and the scan goes on behind them. Bytes will
-// do for characters, since every byte of a longer character is as little a digit or a stop as the character itself.
+// Scans from left to right: if two neighbours match, `write` writes both and the scan continues after them. Bytes work
+// as characters, because no byte of a multi-byte character is a digit or a stop.
 template <class Match, class Write>
 std::string rewrite_neighbours(const std::string& text, Match match, Write write) {
     std::string out;
@@ -50,7 +49,7 @@ std::string rewrite_neighbours(const std::string& text, Match match, Write write
 
 std::vector<std::string> tokenize_13a(std::string_view line) {
     std::string text(line);
-    // White space at the end goes before anything else, so that a hyphen there joins nothing.
+    // Trailing white space is removed first, so that a hyphen there does not join lines.
     text.resize(without_end_space(text).size());
     replace_all(text, "<skipped>", "");
     replace_all(text, "-\n", "");
@@ -69,7 +68,7 @@ std::vector<std::string> tokenize_13a(std::string_view line) {
         }
     }
     marked.push_back(' ');
-    // A stop is a token of its own unless it stands between digits; a hyphen is one behind a digit.
+    // A stop is a separate token unless it is between digits; a hyphen is one after a digit.
     marked = rewrite_neighbours(
         marked, [](char a, char b) { return !digit(a) && stop(b); },
         [](std::string& out, char a, char b) {

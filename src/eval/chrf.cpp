@@ -21,13 +21,13 @@ namespace {
 constexpr std::size_t kOrder = 6;
 constexpr double kBetaSquared = 2.0 * 2.0;
 
-// Of one order: how many there are on each side, and how many are on both.
+// N-gram counts of one order: per side, and common to both.
 struct Matches {
     std::int64_t translation = 0, reference = 0, both = 0;
 };
 using Statistics = std::array<Matches, kOrder>;
 
-// The characters that are no white space. A byte that is no UTF-8 is a character past the last of Unicode.
+// All characters except white space. An invalid UTF-8 byte becomes a code point past the last of Unicode.
 std::u32string characters(const std::string& line, bool lowercase) {
     constexpr char32_t kBytes = 0x110000;
     std::u32string all;
@@ -40,7 +40,7 @@ std::u32string characters(const std::string& line, bool lowercase) {
     return all;
 }
 
-// Every run of `order` characters, sorted, so that equal ones stand together.
+// All character n-grams, sorted so that equal ones are adjacent.
 std::vector<std::u32string_view> sorted_runs(std::u32string_view text, std::size_t order) {
     std::vector<std::u32string_view> runs;
     for (std::size_t first = 0; first + order <= text.size(); ++first) {
@@ -50,7 +50,7 @@ std::vector<std::u32string_view> sorted_runs(std::u32string_view text, std::size
     return runs;
 }
 
-// A run that is on both sides counts as often as on the side that has fewer of it.
+// The number of common n-grams, each counted as often as on the side with fewer.
 std::int64_t count_common(const std::vector<std::u32string_view>& a, const std::vector<std::u32string_view>& b) {
     std::int64_t common = 0;
     for (std::size_t i = 0, j = 0; i < a.size() && j < b.size();) {
@@ -75,7 +75,7 @@ Runs runs_of(std::u32string_view text) {
 Statistics compare(const Runs& translation, const Runs& reference) {
     Statistics statistics;
     for (std::size_t order = 0; order < kOrder; ++order) {
-        // Runs of an order that the reference has none of do not count against the translation.
+        // N-grams of an order that is missing in the reference do not count against the translation.
         const bool any = !reference[order].empty();
         statistics[order] = {any ? static_cast<std::int64_t>(translation[order].size()) : 0,
                              static_cast<std::int64_t>(reference[order].size()),
@@ -84,7 +84,7 @@ Statistics compare(const Runs& translation, const Runs& reference) {
     return statistics;
 }
 
-// The F score of mean precision and mean recall, over the orders that both sides have runs of.
+// The F score of mean precision and mean recall over the orders that both sides have.
 double f_score(const Statistics& statistics) {
     double precision = 0.0;
     double recall = 0.0;

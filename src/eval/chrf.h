@@ -1,5 +1,5 @@
-// Corpus chrF2 (Popovic, 2015), equal to sacreBLEU's default: runs of 1 to 6 characters without white space, recall
-// counting twice as much as precision.
+// Corpus chrF2 (Popovic, 2015), equal to sacreBLEU's default: character n-grams of order 1 to 6 without white space,
+// recall weighted twice as much as precision.
 #pragma once
 
 #include <string>
@@ -12,12 +12,12 @@ struct ChrfScore {
     int references = 1;
     bool lowercase = false;
 
-    // In sacreBLEU's terms: "nrefs:1|case:mixed|eff:yes|nc:6|nw:0|space:no"
+    // The settings in sacreBLEU's notation: "nrefs:1|case:mixed|eff:yes|nc:6|nw:0|space:no"
     std::string signature() const;
 };
 
-// references[r][s]: several references a sentence, at least one; of them the one that gives the sentence the best score
-// counts. Error, naming both numbers, when one has not as many lines.
+// references[r][s]: one or more references per sentence; the best-scoring one counts. Error with both numbers if the
+// line counts differ.
 ChrfScore corpus_chrf(const std::vector<std::string>& translations,
                       const std::vector<std::vector<std::string>>& references, bool lowercase = false);
 

@@ -10,17 +10,17 @@ namespace headscope {
 
 namespace {
 
-// A candidate that does not exist has no score.
+// A missing candidate scores NaN.
 CandidateScores score_candidates(const TranslatingSide& side, const TranslatedSentence& sentence,
-                                 const Parting& parting) {
-    const std::vector<std::int32_t> prefix(sentence.target_ids.begin(),
-                                           sentence.target_ids.begin() + static_cast<std::ptrdiff_t>(parting.position));
+                                 const Divergence& divergence) {
+    const std::vector<std::int32_t> prefix(
+        sentence.target_ids.begin(), sentence.target_ids.begin() + static_cast<std::ptrdiff_t>(divergence.position));
     Context ctx{.backend = side.backend, .compute = side.compute};
     const std::vector<double> scores =
         next_log_probabilities(ctx, side.translator.transformer(), sentence.source_ids, prefix);
     CandidateScores result{};
     for (std::size_t i = 0; i < result.size(); ++i) {
-        const std::optional<std::int32_t> token = parting.candidates[i];
+        const std::optional<std::int32_t> token = divergence.candidates[i];
         result[i] = token ? scores.at(static_cast<std::size_t>(*token)) : std::numeric_limits<double>::quiet_NaN();
     }
     return result;
@@ -38,16 +38,16 @@ Agreement compare_translations(const std::array<TranslatingSide, 2>& sides) {
         if (first.source_ids.empty()) {
             continue;
         }
-        const std::optional<Parting> parting = find_parting(first.target_ids, second.target_ids);
-        if (!parting) {
+        const std::optional<Divergence> divergence = find_divergence(first.target_ids, second.target_ids);
+        if (!divergence) {
             agreement.add_identical(first.log_probability, second.log_probability);
             continue;
         }
-        Difference difference{.sentence = i, .parting = *parting};
+        Difference difference{.sentence = i, .divergence = *divergence};
         for (std::size_t side = 0; side < sides.size(); ++side) {
-            difference.by_device[side] = score_candidates(sides[side], first, *parting);
+            difference.by_device[side] = score_candidates(sides[side], first, *divergence);
         }
-        difference.gap = score_gap(*parting, difference.by_device);
+        difference.gap = score_gap(*divergence, difference.by_device);
         agreement.differences.push_back(difference);
     }
     return agreement;

@@ -1,4 +1,4 @@
-// Holds the greedy translations of one device against another's.
+// Compares the greedy translations of two devices.
 #pragma once
 
 #include <array>
@@ -9,16 +9,16 @@
 
 namespace headscope {
 
-// One of two devices, the same model on it, and what it made of the same lines. All outlive the comparison.
+// One of two devices with the same model, and its translations of the same lines. All outlive the comparison.
 struct TranslatingSide {
     Backend& backend;
     const Translator& translator;
     const std::vector<TranslatedSentence>& sentences;
-    Compute compute = Compute::F32;  // of products, as it was while translating
+    Compute compute = Compute::F32;  // of products, as used for the translations
 };
 
-// Where two outputs part, both sides score the two candidates by a teacher-forced pass over the tokens before. Lines
-// that hold nothing or could not be translated are no part of the result.
+// At the first difference of two outputs, both devices score the two candidates with a teacher-forced pass over the
+// previous tokens. Empty lines and lines that could not be translated are skipped.
 Agreement compare_translations(const std::array<TranslatingSide, 2>& sides);
 
 }  // namespace headscope

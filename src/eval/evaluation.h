@@ -1,4 +1,4 @@
-// All that is said of a set of translations.
+// Scores of a set of translations.
 #pragma once
 
 #include <cstddef>
@@ -19,22 +19,21 @@ struct Scores {
     std::size_t exact_matches = 0;
 };
 
-// The sentences whose sources have `least` to `most` words between white space.
+// Scores of the sentences whose sources have `least` to `most` words.
 struct LengthScores {
     std::size_t least = 0;
-    std::optional<std::size_t> most;  // none: any number
+    std::optional<std::size_t> most;  // std::nullopt: no limit
     Scores scores;
 };
 
 struct Evaluation {
     Scores scores;
     std::vector<LengthScores> by_length;     // lengths that occur
-    std::optional<ForcedReferences> forced;  // where there is a model
+    std::optional<ForcedReferences> forced;  // if there is a model
     std::int64_t lines_left_out = 0;         // with an empty side
 };
 
-// references[r][s]: several references a sentence, at least one. Case and tokens count for BLEU as `options` say; case
-// for chrF, too.
+// references[r][s]: one or more references per sentence. `options` applies to BLEU; its case also to chrF.
 Scores score_translations(const std::vector<std::string>& translations,
                           const std::vector<std::vector<std::string>>& references, const BleuOptions& options);
 
@@ -44,8 +43,8 @@ std::vector<LengthScores> score_by_length(const std::vector<std::string>& source
                                           const std::vector<std::vector<std::string>>& references,
                                           const BleuOptions& options);
 
-// Translations that equal one of their references byte by byte, but for white space (ASCII) at both ends of a line.
-// references[r][s]. Error, naming both numbers, when there are not as many.
+// The number of translations that equal one of their references byte by byte, except for ASCII white space at both
+// ends. references[r][s]. Error with both numbers if the line counts differ.
 std::size_t count_exact_matches(const std::vector<std::string>& translations,
                                 const std::vector<std::vector<std::string>>& references);
 

@@ -11,17 +11,17 @@ namespace headscope {
 
 namespace {
 
-constexpr std::size_t kPairsAtOnce = 4096;  // enough for lengths to meet their like; 10 MB of tokens
+constexpr std::size_t kPairsAtOnce = 4096;  // enough for batches of similar lengths; 10 MB of tokens
 
 std::optional<Pair> encode_pair(const Translator& translator, const std::string& source, const std::string& reference) {
     const ModelDirectory& model = translator.model();
     try {
         Pair pair{model.source_tokenizer->encode(source), model.target_tokenizer->encode(reference)};
-        const auto room = static_cast<std::size_t>(translator.longest() - 1);  // beside the end of sentence
+        const auto room = static_cast<std::size_t>(translator.longest() - 1);  // without eos
         if (!pair.source.empty() && !pair.target.empty() && pair.source.size() <= room && pair.target.size() <= room) {
             return pair;
         }
-    } catch (const Error&) {  // no UTF-8
+    } catch (const Error&) {  // not UTF-8
         return std::nullopt;
     }
     return std::nullopt;
@@ -46,7 +46,7 @@ ForcedReferences force_references(Backend& backend, const Translator& translator
         pairs.clear();
     };
     for (const std::vector<std::string>& reference : references) {
-        HEADSCOPE_CHECK(reference.size() == sources.size(), "every source has a reference");
+        HEADSCOPE_CHECK(reference.size() == sources.size(), "sources and references must have the same size");
         for (std::size_t i = 0; i < sources.size(); ++i) {
             if (auto pair = encode_pair(translator, sources[i], reference[i])) {
                 pairs.push_back(std::move(*pair));

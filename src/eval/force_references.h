@@ -1,4 +1,4 @@
-// A model told the translations of people.
+// Scores human reference translations with a model (teacher forcing).
 #pragma once
 
 #include <cstddef>
@@ -12,11 +12,11 @@ namespace headscope {
 
 struct ForcedReferences {
     ForcedStatistics statistics;
-    // Pairs that are no part of it: a side is empty, too long for the model or not UTF-8.
+    // Skipped pairs: a side is empty, too long for the model or not UTF-8.
     std::size_t left_out = 0;
 };
 
-// Every source with each of its references, references[r][s]. Takes a few thousand pairs at a time.
+// Scores every source with each of its references, references[r][s], a few thousand pairs at a time.
 ForcedReferences force_references(Backend& backend, const Translator& translator,
                                   const std::vector<std::string>& sources,
                                   const std::vector<std::vector<std::string>>& references,

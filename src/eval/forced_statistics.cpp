@@ -19,7 +19,7 @@ std::size_t bin_of(double confidence) {
 void ForcedStatistics::add(const ForcedToken& token) {
     if (!std::isfinite(token.log_probability) || !std::isfinite(token.best_log_probability)) {
         throw Error(
-            "the model gives a token of the references no probability (its scores are no numbers): its weights are "
+            "the model's probability for a token of the references is NaN or infinite: its weights are "
             "damaged, or too large for the precision");
     }
     const double confidence = std::exp(token.best_log_probability);

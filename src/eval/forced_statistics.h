@@ -1,4 +1,4 @@
-// How well a model's probabilities fit translations by people: perplexity, and whether it is as sure as it is right.
+// How well a model's probabilities fit human translations: perplexity and calibration.
 #pragma once
 
 #include <array>
@@ -9,10 +9,10 @@
 
 namespace headscope {
 
-// Bins of equal width over confidences from 0 to 1, as many as Guo et al. (2017) have: (0, 1/15], (1/15, 2/15], ...
+// Bins of equal width over confidences from 0 to 1, as in Guo et al. (2017): (0, 1/15], (1/15, 2/15], ...
 constexpr std::size_t kCalibrationBins = 15;
 
-// The tokens whose likeliest candidate has a probability in one bin.
+// The tokens whose likeliest candidate has a probability in this bin.
 struct CalibrationBin {
     std::int64_t tokens = 0;
     std::int64_t right = 0;       // the likeliest candidate is the token
@@ -22,10 +22,10 @@ struct CalibrationBin {
     double confidence() const { return tokens == 0 ? 0.0 : confidence_sum / static_cast<double>(tokens); }
 };
 
-// Sums over the tokens of teacher-forced targets, ends of sentences among them.
+// Sums over the tokens of teacher-forced targets, including eos.
 class ForcedStatistics {
 public:
-    // Error for a token without a probability.
+    // Error for a NaN or infinite probability.
     void add(const ForcedToken& token);
 
     std::int64_t tokens() const { return all_.tokens; }

@@ -11,7 +11,7 @@ void check_line_counts(const std::vector<std::string>& translations,
     for (const std::vector<std::string>& reference : references) {
         if (reference.size() != translations.size()) {
             throw Error(fmt::format(
-                "{} translations are to be compared with {} references: line n of one must belong to line n "
+                "{} translations cannot be compared with {} references: line n of one must belong to line n "
                 "of the other",
                 translations.size(), reference.size()));
         }

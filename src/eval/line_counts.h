@@ -1,4 +1,4 @@
-// Do translations and references belong together?
+// Checks that translations and references have the same number of lines.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace headscope {
 
-// Error, naming both numbers, when one of the references has not as many lines as the translations.
+// Error with both numbers if one of the references has a different number of lines.
 void check_line_counts(const std::vector<std::string>& translations,
                        const std::vector<std::vector<std::string>>& references);
 

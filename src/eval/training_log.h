@@ -1,4 +1,4 @@
-// What a training reported over its steps, for curves.
+// Losses reported during training, for plots.
 #pragma once
 
 #include <cmath>
@@ -7,16 +7,16 @@
 
 namespace headscope {
 
-// What a line does not report is NaN.
+// Unreported values are NaN.
 struct LossPoint {
     std::int64_t step = 0;
     double loss = std::nan("");  // smoothed, per token
     double nll = std::nan("");   // per token, natural logarithm
     double learning_rate = std::nan("");
-    double mean_nll = std::nan("");  // of the mean of the weights
+    double mean_nll = std::nan("");  // of the averaged weights
     double bleu = std::nan("");
 
-    // Two values that were not reported are equal.
+    // Two unreported values are equal.
     bool operator==(const LossPoint& other) const {
         const auto same = [](double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); };
         return step == other.step && same(loss, other.loss) && same(nll, other.nll) &&
@@ -30,9 +30,9 @@ struct TrainingLog {
     bool operator==(const TrainingLog&) const = default;
 };
 
-// What there is of a training by now.
+// The current state of a training run.
 struct TrainingRun : TrainingLog {
-    std::vector<std::int64_t> checkpoints;  // steps, rising; a running training adds some and removes others
+    std::vector<std::int64_t> checkpoints;  // steps, ascending; a running training adds and removes some
     bool operator==(const TrainingRun&) const = default;
 };
 

@@ -11,7 +11,7 @@ namespace headscope {
 
 namespace {
 
-// Length of the white space that begins at `at`, 0 for none: Unicode's, and the ASCII separators 1C to 1F.
+// Length of the white space character at `at`, 0 if there is none: Unicode's, and the ASCII separators 1C to 1F.
 std::size_t white_space(std::string_view text, std::size_t at) {
     std::size_t end = at;
     const std::optional<char32_t> c = next_code_point(text, end);

@@ -1,4 +1,4 @@
-// White space as sacreBLEU sees it: Unicode's, and the ASCII separators 1C to 1F.
+// White space as defined by sacreBLEU: Unicode's, and the ASCII separators 1C to 1F.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace headscope {
 
-// What stands between white space.
+// Splits at white space.
 std::vector<std::string> split_words(std::string_view text);
 
 std::string_view without_end_space(std::string_view text);

@@ -10,7 +10,7 @@ namespace headscope {
 
 namespace {
 
-// The rows of the next step: those of every unfinished sentence, side by side.
+// The rows of the next step, of all unfinished sentences side by side.
 struct Rows {
     std::vector<std::int32_t> tokens;
     std::vector<std::int32_t> parents;
@@ -23,7 +23,7 @@ void append_live(Rows& rows, const SentenceBeam& sentence, std::int64_t first_ro
     }
 }
 
-// Every sentence that is not done, with its first row.
+// Visits every unfinished sentence with its first row.
 template <class Visit>
 void for_unfinished(std::vector<SentenceBeam>& sentences, const Visit& visit) {
     std::int64_t first_row = 0;
@@ -36,8 +36,8 @@ void for_unfinished(std::vector<SentenceBeam>& sentences, const Visit& visit) {
     }
 }
 
-// One step of all sentences that are not done: few tokens of each row where they are enough, else all of them. Returns
-// the rows of the next step.
+// Advances all unfinished sentences by one step; asks for the probabilities of all tokens only if some sentence needs
+// them. Returns the rows of the next step.
 Rows step(Scorer& scorer, const Rows& rows, std::vector<SentenceBeam>& sentences) {
     const std::int64_t vocabulary = scorer.vocabulary();
     std::int64_t most = 1;
@@ -49,7 +49,7 @@ Rows step(Scorer& scorer, const Rows& rows, std::vector<SentenceBeam>& sentences
     const auto count = static_cast<std::int64_t>(rows.tokens.size());
     Rows following;
     const auto advance = [&](const auto& next) {
-        HEADSCOPE_CHECK(next.rows == count, "the scorer answered for other rows than it was asked for");
+        HEADSCOPE_CHECK(next.rows == count, "the scorer returned a different number of rows");
         for_unfinished(sentences, [&](SentenceBeam& sentence, std::int64_t first_row) {
             sentence.advance(next, first_row);
             if (!sentence.done()) {
@@ -68,7 +68,7 @@ Rows step(Scorer& scorer, const Rows& rows, std::vector<SentenceBeam>& sentences
 }  // namespace
 
 const AllTokens& Scorer::step_all(const std::vector<std::int32_t>&, const std::vector<std::int32_t>&) {
-    check_failed(__FILE__, __LINE__, "step_all", "this scorer has only the likeliest tokens");
+    check_failed(__FILE__, __LINE__, "step_all", "this scorer only ranks the likeliest tokens");
 }
 
 std::vector<std::vector<Hypothesis>> search_tasks(Scorer& scorer, const std::vector<SearchTask>& tasks,

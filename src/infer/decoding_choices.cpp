@@ -14,7 +14,7 @@ namespace headscope {
 
 namespace {
 
-// The key is asked for where it is absent, too, so that a slip of the pen is told what there is.
+// Reads the key even if it is absent, so that the reader can suggest it for a misspelled key.
 template <class Integer>
 void read_integer(ConfigReader& reader, const char* key, std::optional<Integer>& value, int least, std::int64_t most) {
     const std::int64_t read = reader.integer(key, least, least, most);
@@ -43,7 +43,7 @@ DecodingChoices read_decoding_choices(const std::string& directory) {
     }
     std::ifstream file(path, std::ios::binary);
     if (!std::filesystem::is_regular_file(path, ignored) || !file) {
-        throw Error(fmt::format("cannot read '{}', which says how the model is to be decoded", path.string()));
+        throw Error(fmt::format("cannot read '{}', the model's decoding options", path.string()));
     }
     return parse_decoding_choices(parse_json(file, path.string()), path.string());
 }

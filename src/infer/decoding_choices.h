@@ -1,4 +1,4 @@
-// What somebody chose of decoding, and left open: a model's author in decoding.json, or a user on the command line.
+// Decoding options that may be left open: by a model's author in decoding.json, or by a user on the command line.
 #pragma once
 
 #include <cstdint>
@@ -20,22 +20,22 @@ struct DecodingChoices {
     std::optional<std::int64_t> max_extra = {};
     std::optional<int> no_repeat_ngram = {};
     std::optional<std::int64_t> min_length = {};
-    std::optional<std::int64_t> split_longer_than = {};  // of the text, not of a search: see TranslationOptions
+    std::optional<std::int64_t> split_longer_than = {};  // see TranslationOptions
 
-    // `options` with what was chosen of a search in place of what stood there.
+    // `options` with the chosen search options in place.
     SearchOptions over(SearchOptions options) const;
     bool operator==(const DecodingChoices&) const = default;
 };
 
-// Of a model directory.
+// File name in a model directory.
 inline constexpr const char* kDecodingFile = "decoding.json";
-// As the command line and decoding.json write it.
+// Names of LengthPenaltyForm on the command line and in decoding.json.
 inline constexpr const char* kLengthPenaltyForms[] = {"gnmt", "power"};
 
-// decoding.json of a model directory (docs/model-directory.md); nothing is chosen where there is none. Error names the
+// Reads decoding.json of a model directory (docs/model-directory.md); empty if the file is missing. Error names the
 // file and the key that is unknown or out of range.
 DecodingChoices read_decoding_choices(const std::string& directory);
-// The same of what was read; `file` is for messages.
+// The same for parsed JSON; `file` is for messages.
 DecodingChoices parse_decoding_choices(const nlohmann::json& json, const std::string& file);
 
 }  // namespace headscope

@@ -16,12 +16,12 @@ namespace {
 
 void check_same_pieces(const Tokenizer& one, const Tokenizer& other, const char* side, const std::string& names) {
     if (one.size() != other.size()) {
-        throw Error(fmt::format("{} have no common {} vocabulary: one has {} pieces, the other {}", names, side,
+        throw Error(fmt::format("{} have different {} vocabularies: one has {} pieces, the other {}", names, side,
                                 one.size(), other.size()));
     }
     for (std::int32_t id = 0; id < one.size(); ++id) {
         if (one.piece(id) != other.piece(id)) {
-            throw Error(fmt::format("{} have no common {} vocabulary: piece {} is '{}' in one and '{}' in the other",
+            throw Error(fmt::format("{} have different {} vocabularies: piece {} is '{}' in one and '{}' in the other",
                                     names, side, id, one.piece(id), other.piece(id)));
         }
     }
@@ -30,7 +30,7 @@ void check_same_pieces(const Tokenizer& one, const Tokenizer& other, const char*
 }  // namespace
 
 EnsembleScorer::EnsembleScorer(std::vector<std::unique_ptr<Scorer>> members) : members_(std::move(members)) {
-    HEADSCOPE_CHECK(!members_.empty(), "an ensemble needs a member");
+    HEADSCOPE_CHECK(!members_.empty(), "an ensemble needs at least one model");
 }
 
 std::int64_t EnsembleScorer::vocabulary() const {
@@ -88,7 +88,7 @@ void check_same_vocabulary(const ModelDirectory& one, const ModelDirectory& othe
                                                           {"eos_id", &ModelConfig::eos_id},
                                                           {"unk_id", &ModelConfig::unk_id}})) {
         if (one.config.*special.id != other.config.*special.id) {
-            throw Error(fmt::format("{} have no common vocabulary: {} is {} in one and {} in the other", names,
+            throw Error(fmt::format("{} have different vocabularies: {} is {} in one and {} in the other", names,
                                     special.name, one.config.*special.id, other.config.*special.id));
         }
     }

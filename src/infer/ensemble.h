@@ -1,4 +1,4 @@
-// Several models that share a vocabulary and translate together.
+// Ensembles: several models with a common vocabulary that translate together.
 #pragma once
 
 #include <memory>
@@ -10,10 +10,10 @@
 
 namespace headscope {
 
-// The next token's probability is the mean of what the members give it. They are asked for every token each step.
+// The probability of a token is the mean of the models' probabilities, computed for every token in each step.
 class EnsembleScorer final : public Scorer {
 public:
-    explicit EnsembleScorer(std::vector<std::unique_ptr<Scorer>> members);  // of one vocabulary, at least one
+    explicit EnsembleScorer(std::vector<std::unique_ptr<Scorer>> members);  // at least one, with the same vocabulary
 
     std::int64_t vocabulary() const override;
     const NextTokens& step(const std::vector<std::int32_t>& tokens, const std::vector<std::int32_t>& parents,
@@ -27,13 +27,11 @@ private:
     AllTokens all_;
 };
 
-// What a search over `sources` (pieces without their end) asks: one model, or all of an ensemble.
-// Context and models outlive it.
+// The scorer for a search over `sources` (pieces without eos): one model or an ensemble. Context and models outlive it.
 std::unique_ptr<Scorer> make_scorer(Context& ctx, const std::vector<const Transformer*>& models,
                                     const std::vector<std::vector<std::int32_t>>& sources);
 
-// Error that names the first difference, where an id is another piece, or another special token, of one than of the
-// other.
+// Error that names the first piece or special token that differs.
 void check_same_vocabulary(const ModelDirectory& one, const ModelDirectory& other);
 
 }  // namespace headscope

@@ -12,7 +12,7 @@ namespace headscope {
 std::vector<double> next_log_probabilities(Context& ctx, const Transformer& model,
                                            const std::vector<std::int32_t>& source,
                                            const std::vector<std::int32_t>& prefix) {
-    HEADSCOPE_CHECK(!source.empty(), "the source needs at least its end");
+    HEADSCOPE_CHECK(!source.empty(), "the source must end with eos");
     Backend& backend = ctx.backend;
     const ModelConfig& config = model.config();
     std::vector<std::int32_t> padded = source;
@@ -33,7 +33,7 @@ std::vector<double> next_log_probabilities(Context& ctx, const Transformer& mode
     auto scores =
         to_host<double>(backend, model.logits(ctx, last).value().reshape({config.target_vocabulary}));  // [vocabulary]
 
-    // On the host in double, so that nothing is added to the device's own rounding.
+    // In double on the host, so that only the device's own rounding remains.
     log_softmax(std::span<double>(scores));
     return scores;
 }

@@ -1,4 +1,4 @@
-// What a model gives a token that it is told to come next, without a cache and without a search.
+// Next-token probabilities after a given prefix, without a cache or a search.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace headscope {
 
-// log P(token | source, prefix) of every token of the target's vocabulary, after one teacher-forced pass. `source` ends
-// with eos; `prefix` is what was written so far, without bos.
+// log P(token | source, prefix) of every token of the target vocabulary, from one teacher-forced pass. `source` ends
+// with eos; `prefix` is the output so far, without bos.
 std::vector<double> next_log_probabilities(Context& ctx, const Transformer& model,
                                            const std::vector<std::int32_t>& source,
                                            const std::vector<std::int32_t>& prefix);

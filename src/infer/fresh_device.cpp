@@ -12,7 +12,7 @@ bool SecondChance::take() {
 }
 
 void with_fresh_device(SecondChance& chance, const std::function<void()>& work, const std::function<void()>& reopen,
-                       const std::function<void(const std::string& what)>& told) {
+                       const std::function<void(const std::string& what)>& report) {
     for (;;) {
         std::string what;
         try {
@@ -28,9 +28,9 @@ void with_fresh_device(SecondChance& chance, const std::function<void()>& work, 
         try {
             reopen();
         } catch (const Error& error) {
-            throw Error(what + "; opened again: " + error.what());
+            throw Error(what + "; reopening failed: " + error.what());
         }
-        told(what);
+        report(what);
     }
 }
 

@@ -1,4 +1,4 @@
-// What is done about a device that is lost (DeviceLost): the same work once more, on a fresh one.
+// Repeats work on a reopened device after DeviceLost.
 #pragma once
 
 #include <functional>
@@ -6,14 +6,14 @@
 
 namespace headscope {
 
-// Whether a device that was lost is worth opening again: one that has done some work since the last time may have met
-// an accident, one that has not would meet it again.
+// Decides whether to reopen a lost device: yes if it has done some work since the last time, because it would most
+// likely fail again otherwise.
 class SecondChance {
 public:
-    static constexpr int kMost = 8;  // that often nothing gets better by itself
+    static constexpr int kMost = 8;  // more losses are not accidents
 
     void earn() { earned_ = true; }
-    // Once for each time that it was earned; the first is given.
+    // True once per earn(); the first chance is free.
     bool take();
 
 private:
@@ -21,9 +21,9 @@ private:
     int taken_ = 0;
 };
 
-// Does `work`, and where the device is lost meanwhile and has a chance left, `reopen` and then the work from its
-// beginning; `told` gets what happened in between. Error with both where the device cannot be opened again.
+// Runs `work`. If the device is lost meanwhile and has a chance left, calls `reopen` and runs the work again; `report`
+// gets the reason. Error with both reasons if the device cannot be reopened.
 void with_fresh_device(SecondChance& chance, const std::function<void()>& work, const std::function<void()>& reopen,
-                       const std::function<void(const std::string& what)>& told);
+                       const std::function<void(const std::string& what)>& report);
 
 }  // namespace headscope

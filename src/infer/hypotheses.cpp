@@ -12,7 +12,7 @@ namespace headscope {
 
 namespace {
 
-// Rounding can lift the logarithm of a probability near 1 above 0, which the bound of can_stop() rules out.
+// Rounding can raise the logarithm of a probability near 1 above 0, which would break the bound of can_stop().
 double at_most_certain(float log_probability) {
     return std::min(0.0, static_cast<double>(log_probability));
 }
@@ -21,7 +21,7 @@ double at_most_certain(float log_probability) {
 
 std::vector<std::int32_t> repeating_tokens(const std::vector<std::int32_t>& written, int n) {
     std::vector<std::int32_t> found;
-    const auto before = static_cast<std::ptrdiff_t>(n) - 1;  // tokens of the sequence that are there already
+    const auto before = static_cast<std::ptrdiff_t>(n) - 1;  // tokens of the n-gram before the next one
     const auto size = static_cast<std::ptrdiff_t>(written.size());
     const auto newest = written.end() - std::min(before, size);
     for (std::ptrdiff_t end = before; end < size; ++end) {
@@ -36,7 +36,7 @@ std::vector<std::int32_t> repeating_tokens(const std::vector<std::int32_t>& writ
 
 std::string unusable_message(const Hypothesis& hypothesis) {
     return fmt::format(
-        "the model gives no usable probability for token {} of an output (NaN or infinite): its weights are damaged, "
+        "the model's probabilities for token {} of an output are NaN or infinite: its weights are damaged, "
         "or training diverged",
         hypothesis.tokens.size() + 1);
 }
@@ -59,7 +59,7 @@ TokenRules token_rules(const ModelConfig& config, bool allow_unknown) {
 
 SentenceBeam::SentenceBeam(const SearchOptions& options, const TokenRules& rules, SearchTask task)
     : options_(options), rules_(rules), task_(std::move(task)), live_(1) {
-    HEADSCOPE_CHECK(task_.limit >= 1, fmt::format("an output of {} tokens has no room for its end", task_.limit));
+    HEADSCOPE_CHECK(task_.limit >= 1, fmt::format("an output limit of {} leaves no room for eos", task_.limit));
     HEADSCOPE_CHECK(
         static_cast<std::int64_t>(task_.prefix.size()) < task_.limit,
         fmt::format("a prefix of {} tokens does not fit an output of {}", task_.prefix.size(), task_.limit));
@@ -83,7 +83,7 @@ bool SentenceBeam::wants_all() const {
     return options_.sampling.has_value() || length_ < static_cast<std::int64_t>(task_.prefix.size());
 }
 
-// What would repeat a sequence, and the end of what is too short.
+// Tokens that would repeat an n-gram, and eos if the output is too short.
 std::vector<std::int32_t> SentenceBeam::unwanted_after(const std::vector<std::int32_t>& tokens) const {
     std::vector<std::int32_t> unwanted;
     if (options_.no_repeat_ngram > 0) {
@@ -137,7 +137,7 @@ std::vector<SentenceBeam::Candidate> SentenceBeam::forced_candidate(std::span<co
     return {{live_.front().log_probability + at_most_certain(log_probability), 0, token}};
 }
 
-std::vector<SentenceBeam::Candidate> SentenceBeam::drawn_candidate(std::span<const float> next) const {
+std::vector<SentenceBeam::Candidate> SentenceBeam::sampled_candidate(std::span<const float> next) const {
     std::vector<TokenChance> allowed;
     for (std::size_t token = 0; token < next.size(); ++token) {
         const auto id = static_cast<std::int32_t>(token);
@@ -148,26 +148,26 @@ std::vector<SentenceBeam::Candidate> SentenceBeam::drawn_candidate(std::span<con
     if (allowed.empty()) {
         return {};
     }
-    const TokenChance& drawn =
+    const TokenChance& sampled =
         allowed[draw(allowed, *options_.sampling,
                      {.line = task_.line, .part = task_.part, .position = static_cast<std::uint32_t>(length_)})];
-    return {{live_.front().log_probability + drawn.log_probability, 0, drawn.token}};
+    return {{live_.front().log_probability + sampled.log_probability, 0, sampled.token}};
 }
 
 void SentenceBeam::advance(const NextTokens& next, std::int64_t first_row) {
-    HEADSCOPE_CHECK(!done_, "a finished sentence was asked to go on");
+    HEADSCOPE_CHECK(!done_, "advance() of a finished sentence");
     HEADSCOPE_CHECK(!wants_all(), "this step needs the probability of every token");
-    HEADSCOPE_CHECK(first_row >= 0 && first_row + live() <= next.rows, "the rows of a sentence are not all there");
+    HEADSCOPE_CHECK(first_row >= 0 && first_row + live() <= next.rows, "rows of a sentence are missing");
     take(ranked_candidates(next, first_row));
 }
 
 void SentenceBeam::advance(const AllTokens& next, std::int64_t first_row) {
-    HEADSCOPE_CHECK(!done_, "a finished sentence was asked to go on");
-    HEADSCOPE_CHECK(first_row >= 0 && first_row + live() <= next.rows, "the rows of a sentence are not all there");
+    HEADSCOPE_CHECK(!done_, "advance() of a finished sentence");
+    HEADSCOPE_CHECK(first_row >= 0 && first_row + live() <= next.rows, "rows of a sentence are missing");
     if (length_ < static_cast<std::int64_t>(task_.prefix.size())) {
         take(forced_candidate(next.row(first_row)));
     } else if (options_.sampling) {
-        take(drawn_candidate(next.row(first_row)));
+        take(sampled_candidate(next.row(first_row)));
     } else {
         take(ranked_candidates(best_of(next, first_row, live(), static_cast<int>(wanted(next.vocabulary))), 0));
     }
@@ -182,13 +182,13 @@ void SentenceBeam::take(std::vector<Candidate> candidates) {
         const Candidate& candidate = candidates_[taken_];
         const Live& parent = before[static_cast<std::size_t>(candidate.row)];
         if (candidate.token != rules_.eos) {
-            live_on(parent, candidate);
+            extend(parent, candidate);
         } else {
             finish(parent, candidate.token, candidate.log_probability);
         }
     }
     if (live_.empty() && finished_.empty()) {
-        // This sentence's trouble: the others of the batch go on.
+        // Only this sentence fails: the others of the batch continue.
         const Live& longest = before.front();
         offer({longest.tokens, longest.log_probability, longest.log_probability, EndReason::Unusable});
     }
@@ -202,7 +202,7 @@ void SentenceBeam::take(std::vector<Candidate> candidates) {
     }
 }
 
-void SentenceBeam::live_on(const Live& parent, const Candidate& candidate) {
+void SentenceBeam::extend(const Live& parent, const Candidate& candidate) {
     live_.push_back({parent.tokens, candidate.log_probability, candidate.row, {}});
     Live& child = live_.back();
     child.tokens.push_back(candidate.token);
@@ -224,7 +224,7 @@ std::string SentenceBeam::text_of(const std::vector<std::int32_t>& tokens) const
     return rules_.text_of ? rules_.text_of(tokens) : std::string();
 }
 
-// A finished hypothesis that reads the same, or the end.
+// A finished hypothesis with the same text, or finished_.end().
 std::vector<Hypothesis>::iterator SentenceBeam::find_duplicate(const std::string& text) {
     return options_.n_best_duplicates || !rules_.text_of
                ? finished_.end()
@@ -232,7 +232,7 @@ std::vector<Hypothesis>::iterator SentenceBeam::find_duplicate(const std::string
                               [&](const Hypothesis& other) { return other.text == text; });
 }
 
-// Replacing a worse duplicate leaves as many finished as before, so the list never shrinks below what was popped.
+// Replacing a worse duplicate keeps the number of finished hypotheses, so the list never shrinks.
 void SentenceBeam::offer(Hypothesis hypothesis) {
     if (const auto duplicate = find_duplicate(hypothesis.text); duplicate != finished_.end()) {
         if (duplicate->score >= hypothesis.score) {
@@ -248,9 +248,9 @@ void SentenceBeam::offer(Hypothesis hypothesis) {
     }
 }
 
-// The log probability of a live hypothesis only falls and its penalty only grows, up to that of the longest output: so
-// its score can never exceed log probability / lp(limit), in either form. Rounding keeps that order, since it is
-// monotone.
+// The log probability of a live hypothesis only falls and its penalty only grows, up to that of the longest output. So
+// its score can never exceed log probability / lp(limit), in either form. Rounding preserves that order, because it is
+// monotonic.
 bool SentenceBeam::can_stop() const {
     if (finished_.size() < static_cast<std::size_t>(options_.n_best)) {
         return false;
@@ -262,7 +262,7 @@ bool SentenceBeam::can_stop() const {
 }
 
 void SentenceBeam::cut() {
-    // All have one length, so the likeliest has the highest score.
+    // All live hypotheses have the same length, so the likeliest has the highest score.
     for (const Live& live : live_) {
         std::string text = text_of(live.tokens);
         if (finished_.size() < static_cast<std::size_t>(options_.n_best) && find_duplicate(text) == finished_.end()) {

@@ -1,5 +1,5 @@
-// The host's half of beam search: which hypotheses of one sentence go on, which are finished, and when to stop.
-// Knows no device and no model. Paper 6.1.
+// The host part of beam search (paper 6.1): which hypotheses of one sentence continue, which are finished, and when to
+// stop. Independent of devices and models.
 #pragma once
 
 #include <cstdint>
@@ -17,37 +17,39 @@ namespace headscope {
 
 enum class EndReason : std::uint8_t {
     EndOfSentence,
-    Limit,    // cut at the longest output; only where no hypothesis ended by itself
-    Unusable  // the model gave no finite probability, and no hypothesis had ended
+    Limit,    // cut at the maximum length; only if no hypothesis ended by itself
+    Unusable  // no finite probability, and no hypothesis had ended
 };
 
 struct Hypothesis {
-    std::vector<std::int32_t> tokens;  // with eos where it ended by it
+    std::vector<std::int32_t> tokens;  // including eos if it ended with it
     double log_probability = 0.0;
     double score = 0.0;
     EndReason end = EndReason::EndOfSentence;
-    std::string text = {};  // as TokenRules::text_of gives it
+    std::string text = {};  // from TokenRules::text_of
 };
 
-// What to say of a hypothesis that ended as Unusable.
+// The error message for a hypothesis that ended as Unusable.
 std::string unusable_message(const Hypothesis& hypothesis);
 
-// Tokens that end an output, tokens that never stand in one, and how an output reads.
+// The token that ends an output, tokens that are never chosen, and how an output is decoded.
 struct TokenRules {
     std::int32_t eos = 2;
     std::vector<std::int32_t> forbidden;  // pad, bos and (normally) unk, never eos
-    // Of tokens without eos. Where it is set, n-best lists hold each text once (unless SearchOptions ask otherwise).
+    // Decodes tokens without eos. If set, n-best lists contain each text once (unless
+    // SearchOptions::n_best_duplicates).
     std::function<std::string(const std::vector<std::int32_t>& tokens)> text_of = {};
 };
 TokenRules token_rules(const ModelConfig& config, bool allow_unknown);
 
-// What is asked for one sentence.
+// The search for one sentence.
 struct SearchTask {
-    std::int64_t limit = 1;                 // tokens of the longest output, eos included; at least 1
-    std::vector<std::int32_t> prefix = {};  // what the output begins with, whatever the model thinks; below the limit
-    std::uint32_t line = 0;                 // of the text, and part of the line: what draws depend on
+    std::int64_t limit = 1;                 // maximum output tokens including eos; at least 1
+    std::vector<std::int32_t> prefix = {};  // forced beginning of the output; shorter than the limit
+    std::uint32_t line = 0;                 // line of the text, and part of the line: keys of random sampling
     std::uint32_t part = 0;
-    // Gets the likeliest unfinished hypothesis after each step; false ends the search as if the limit were reached.
+    // Called with the likeliest unfinished hypothesis after each step; false ends the search as if the limit were
+    // reached.
     std::function<bool(const std::vector<std::int32_t>& tokens)> on_step = {};
 };
 
@@ -58,25 +60,24 @@ public:
     SentenceBeam(const SearchOptions& options, const TokenRules& rules, std::int64_t limit)
         : SentenceBeam(options, rules, SearchTask{.limit = limit}) {}
 
-    // How many tokens of each row are enough for advance(): while nothing but the rules keeps a token out and there is
-    // neither a prefix nor sampling, and in the next step.
+    // How many tokens per row advance() needs without prefix and sampling, if only the rules forbid tokens.
     static int tokens_per_row(const SearchOptions& options, const TokenRules& rules, std::int64_t vocabulary);
     std::int64_t wanted(std::int64_t vocabulary) const;
-    // Whether the next step needs the probability of any token, so that only the other advance() will do.
+    // Whether the next step needs AllTokens.
     bool wants_all() const;
 
-    // Rows [first_row, first_row + live()) of `next` are this sentence's, in the order of its live hypotheses. The best
-    // continuations of all rows compete: equal sums by smaller row, then smaller token. The first `beam` that do not
-    // end live on; every end of sentence among or before them finishes a hypothesis.
+    // Rows [first_row, first_row + live()) of `next` belong to this sentence, in the order of its live hypotheses. The
+    // best continuations of all rows compete; ties are broken by smaller row, then smaller token. The first `beam` that
+    // do not end stay alive; every eos among or before them finishes a hypothesis.
     void advance(const NextTokens& next, std::int64_t first_row);
-    // The same. Tokens of the prefix are taken whatever their probability, and counted with it.
+    // The same. Prefix tokens are taken whatever their probability, which counts towards the sum.
     void advance(const AllTokens& next, std::int64_t first_row);
 
-    // What the last advance() chose from, for those who show the search: the best continuations of all rows, best
-    // first, and how many of them it took. A taken one either finished or, in order, lives on.
+    // The candidates of the last advance(), for displaying the search: the best continuations of all rows, best first,
+    // and how many of them were taken. A taken candidate either finished or, in order, became a live hypothesis.
     struct Candidate {
         double log_probability = 0.0;  // of the whole hypothesis
-        std::int64_t row = 0;          // among the live hypotheses before
+        std::int64_t row = 0;          // among the previous live hypotheses
         std::int32_t token = 0;
     };
     const std::vector<Candidate>& candidates() const { return candidates_; }
@@ -84,13 +85,13 @@ public:
 
     bool done() const { return done_; }
     std::int64_t live() const { return static_cast<std::int64_t>(live_.size()); }
-    // Of live hypothesis i: the row it continues, among the rows before the last advance(), and its newest token.
+    // For live hypothesis i: its parent row before the last advance(), and its newest token.
     std::int64_t parent(std::int64_t i) const { return live_[static_cast<std::size_t>(i)].parent; }
     std::int32_t newest(std::int64_t i) const { return live_[static_cast<std::size_t>(i)].tokens.back(); }
 
-    // The highest score; equal scores by what finished first.
+    // The highest score; of equal scores the one that finished first.
     const Hypothesis& best() const { return hypotheses().front(); }
-    // The n_best highest of different texts. Where fewer ended by themselves, the likeliest that had to be cut follow.
+    // The n_best highest with different texts. If fewer ended by themselves, the likeliest cut ones follow.
     const std::vector<Hypothesis>& hypotheses() const;
 
 private:
@@ -98,15 +99,15 @@ private:
         std::vector<std::int32_t> tokens;
         double log_probability = 0.0;
         std::int64_t parent = 0;
-        std::vector<std::int32_t> unwanted;  // what may not come next
+        std::vector<std::int32_t> unwanted;  // tokens that must not come next
     };
     std::vector<std::int32_t> unwanted_after(const std::vector<std::int32_t>& tokens) const;
     bool may_follow(const Live& live, std::int32_t token) const;
     std::vector<Candidate> ranked_candidates(const NextTokens& next, std::int64_t first_row) const;
     std::vector<Candidate> forced_candidate(std::span<const float> next) const;
-    std::vector<Candidate> drawn_candidate(std::span<const float> next) const;
+    std::vector<Candidate> sampled_candidate(std::span<const float> next) const;
     void take(std::vector<Candidate> candidates);
-    void live_on(const Live& parent, const Candidate& candidate);
+    void extend(const Live& parent, const Candidate& candidate);
     double score(double log_probability, std::int64_t length) const;
     std::string text_of(const std::vector<std::int32_t>& tokens) const;
     void finish(const Live& parent, std::int32_t token, double log_probability);
@@ -126,8 +127,7 @@ private:
     std::vector<Hypothesis> finished_;  // at most n_best, best first
 };
 
-// The tokens that, coming next, would end a sequence of `n` tokens that `written` holds already; each once, in order
-// of what was written. n is 1 or more.
+// The tokens that would complete an n-gram which `written` already contains; each once, in order of occurrence. n >= 1.
 std::vector<std::int32_t> repeating_tokens(const std::vector<std::int32_t>& written, int n);
 
 }  // namespace headscope

@@ -1,5 +1,5 @@
-// Lines as they arrive: a window holds what is there already, so that a slow writer (a terminal, another program) gets
-// its answer line by line and a fast one is translated in large batches.
+// Reads lines as they arrive: a window contains the lines that are available, so that a slow writer (a terminal,
+// another program) gets answers line by line and a fast one is translated in large batches.
 #pragma once
 
 #include <cstddef>
@@ -15,24 +15,23 @@ namespace headscope {
 
 struct InputLine {
     std::string text;        // without its LF
-    std::size_t excess = 0;  // bytes past the longest line, which are not kept
+    std::size_t excess = 0;  // dropped bytes past kLongestLine
 };
 
 class LineSource {
 public:
-    static constexpr std::size_t kLongestLine = 256U << 10U;  // bytes; a line that is longer is no sentence
-    static constexpr std::size_t kWindowBytes = 1U << 20U;    // read ahead for one window at most, and one line more
+    static constexpr std::size_t kLongestLine = 256U << 10U;  // bytes; longer lines are not sentences
+    static constexpr std::size_t kWindowBytes = 1U << 20U;    // most bytes read ahead, plus one line
 
-    // Text as it is, or packed (UnpackingReader). `descriptor` stays the caller's. `name` is for messages.
+    // Reads plain or compressed text (UnpackingReader). The caller keeps `descriptor`. `name` is for messages.
     LineSource(int descriptor, std::string name);
 
-    // Waits for one line, then adds those that can be had without waiting, `most` at most. Empty at the end. LF alone
-    // ends a line; the last may lack it. Error when reading or unpacking fails, once the lines before it are handed
-    // out.
+    // Waits for one line, then adds those that are available without waiting, up to `most`. Empty at the end. Only LF
+    // ends a line; the last line may lack it. A read error is thrown after the lines before it were returned.
     std::vector<InputLine> next_window(std::size_t most);
 
 private:
-    // What `body` gives; where it fails, nothing, and that is the end.
+    // Runs `body`; if it fails, stores the failure and ends the input.
     template <class Body>
     auto stopping_at_failure(const Body& body) -> decltype(body()) {
         try {
@@ -50,10 +49,10 @@ private:
 
     UnpackingReader reader_;
     bool at_end_ = false;
-    std::exception_ptr failure_;  // why there is no more; null where the text is at its end
+    std::exception_ptr failure_;  // null if the input ended normally
     bool has_partial_ = false;
     InputLine partial_;
-    std::vector<InputLine> lines_;  // complete, not handed out yet
+    std::vector<InputLine> lines_;  // complete, not yet returned
     std::size_t lines_bytes_ = 0;   // of their texts
 };
 

@@ -44,15 +44,15 @@ std::string find_model(const std::string& wanted, const Settings& settings) {
     if (const std::string set = settings.get("HEADSCOPE_MODEL"); !set.empty()) {
         return model_folder(set);
     }
-    std::string looked;
+    std::string searched;
     for (const fs::path& path : candidates()) {
         std::error_code failure;
         if (fs::is_regular_file(path / "config.json", failure)) {
             return path.string();
         }
-        looked += fmt::format("\n  {}", path.string());
+        searched += fmt::format("\n  {}", path.string());
     }
-    throw Error("found no model: give one with --model DIR or HEADSCOPE_MODEL=DIR. Looked for config.json in" + looked);
+    throw Error("no model found: use --model DIR or HEADSCOPE_MODEL=DIR. Looked for config.json in" + searched);
 }
 
 }  // namespace headscope

@@ -20,7 +20,7 @@ Tensor upload_i32(Backend& backend, const Shape& shape, const std::vector<std::i
     return tensor;
 }
 
-// Log-probabilities and tokens side by side in one buffer: one wait a step, not two.
+// Log probabilities and tokens side by side in one buffer: one download per step instead of two.
 struct Found {
     Found(Backend& backend, std::int64_t rows, int k)
         : count(rows * k),
@@ -41,11 +41,11 @@ struct Found {
         }
     }
 
-    std::int64_t count, width;  // entries, and how many I32 a log-probability takes
+    std::int64_t count, width;  // entries, and the size of a log probability in I32
     Tensor both, log_probabilities, tokens;
 };
 
-// How many rows each sentence has, where all have as many; else 1.
+// The number of rows per sentence if it is the same for all; else 1.
 std::size_t rows_of_each(const std::vector<std::int32_t>& sentences) {
     const auto run_from = [&](std::size_t first) {
         const auto begin = sentences.begin() + static_cast<std::ptrdiff_t>(first);
@@ -73,7 +73,7 @@ ModelScorer::ModelScorer(Context& ctx, const Transformer& model, const std::vect
                    sources, {.pad = config.pad_id, .bos = config.bos_id, .eos = config.eos_id, .unk = config.unk_id},
                    {.multiple = ctx.backend.device().length_multiple, .longest = config.max_length}));
     const Var memory = model.encode(ctx, batch.source, batch.source_lengths);  // [sentences, source_length, d_model]
-    // Translations are about as long as their sources; the cache grows where they are longer.
+    // Translations are about as long as their sources; the cache grows for longer ones.
     cache_ = model.start_cache(ctx, memory.value(), batch.source_lengths, batch.source_length + kLengthMultiple);
     sentences_.resize(sources.size());
     std::iota(sentences_.begin(), sentences_.end(), 0);

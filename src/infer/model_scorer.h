@@ -1,5 +1,5 @@
-// The device's half of beam search: encoder once, then one cached decoder step for all rows, and the ranking of the
-// vocabulary, of which only the first few are read back.
+// The device part of beam search: encodes once, then runs one cached decoder step for all rows and ranks the
+// vocabulary, of which only the first few tokens are downloaded.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace headscope {
 
 class ModelScorer final : public Scorer {
 public:
-    // `sources` are pieces without their eos. Context and model outlive the scorer.
+    // `sources` are pieces without eos. Context and model outlive the scorer.
     ModelScorer(Context& ctx, const Transformer& model, const std::vector<std::vector<std::int32_t>>& sources);
 
     std::int64_t vocabulary() const override;
@@ -28,7 +28,7 @@ private:
     const Transformer& model_;
     DecoderCache cache_;
     std::vector<std::int32_t> sentences_;  // of each row
-    std::size_t sources_ = 0;              // of the cache: a sentence's rows share one where all have as many
+    std::size_t sources_ = 0;  // in the cache: rows of a sentence share one if all sentences have equally many rows
     NextTokens next_;
     AllTokens all_;
 };

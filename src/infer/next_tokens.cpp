@@ -16,7 +16,7 @@ template <class T>
 void log_softmax_of(std::span<T> logits) {
     T most = -std::numeric_limits<T>::infinity();
     for (const T logit : logits) {
-        most = logit > most ? logit : most;  // NaN is not
+        most = logit > most ? logit : most;  // false for NaN
     }
     double sum = 0.0;
     for (const T logit : logits) {
@@ -39,8 +39,7 @@ void log_softmax(std::span<double> logits) {
 }
 
 NextTokens best_of(const AllTokens& all, std::int64_t first, std::int64_t rows, int k) {
-    HEADSCOPE_CHECK(k >= 1 && k <= all.vocabulary && first >= 0 && first + rows <= all.rows,
-                    "the best of rows and tokens that are there");
+    HEADSCOPE_CHECK(k >= 1 && k <= all.vocabulary && first >= 0 && first + rows <= all.rows, "rows or k out of range");
     NextTokens best{.rows = rows, .k = k, .log_probabilities = {}, .tokens = {}};
     std::vector<std::int32_t> order(static_cast<std::size_t>(all.vocabulary));
     for (std::int64_t row = first; row < first + rows; ++row) {

@@ -1,4 +1,4 @@
-// What a model says of the tokens that may come next.
+// A model's next-token probabilities.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ struct NextTokens {
     std::vector<std::int32_t> tokens;
 };
 
-// The same of every token: log probabilities [rows, vocabulary].
+// The same for every token: log probabilities [rows, vocabulary].
 struct AllTokens {
     std::int64_t rows = 0;
     std::int64_t vocabulary = 0;
@@ -29,11 +29,11 @@ struct AllTokens {
     }
 };
 
-// Logits become log probabilities, in place. As LogSoftmaxTopK has it, NaN counts as nothing in the sum.
+// Turns logits into log probabilities in place. As in LogSoftmaxTopK, NaN is left out of the sum.
 void log_softmax(std::span<float> logits);
 void log_softmax(std::span<double> logits);
 
-// The k likeliest of rows [first, first + rows), equal ones by smaller token, NaN as less than everything.
+// The k likeliest tokens of rows [first, first + rows); ties by smaller token, NaN last.
 NextTokens best_of(const AllTokens& all, std::int64_t first, std::int64_t rows, int k);
 
 }  // namespace headscope

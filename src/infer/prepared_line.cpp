@@ -19,7 +19,7 @@ std::int64_t length_of(const TranslationUnit& unit) {
     return static_cast<std::int64_t>(unit.sentence.source_ids.size());
 }
 
-// Of the part `text` of a line. Without pieces where it is empty or no UTF-8.
+// Encodes the part `text` of a line. No pieces if it is empty or not UTF-8.
 TranslationUnit encode(const ModelDirectory& model, std::string_view line, std::string_view text) {
     TranslationUnit unit;
     const auto begin = static_cast<std::size_t>(text.data() - line.data());
@@ -38,8 +38,8 @@ TranslationUnit encode(const ModelDirectory& model, std::string_view line, std::
     return unit;
 }
 
-// The line as it is, and nothing to translate in it.
-PreparedLine refused(std::string problem) {
+// A line that cannot be translated.
+PreparedLine rejected(std::string problem) {
     PreparedLine line;
     line.units.emplace_back();
     line.units.front().sentence.problem = std::move(problem);
@@ -47,11 +47,11 @@ PreparedLine refused(std::string problem) {
 }
 
 PreparedLine too_long(std::int64_t length, std::int64_t longest, const std::string& what_to_do) {
-    return refused(fmt::format("{} pieces with the end of sentence, and the model takes at most {}: {}", length,
-                               longest, what_to_do));
+    return rejected(fmt::format("{} pieces including the end of sentence, but the model takes at most {}: {}", length,
+                                longest, what_to_do));
 }
 
-// A sentence of more than `wanted` pieces is split again, at less certain ends.
+// Splits a sentence of more than `wanted` pieces again, at less certain ends.
 std::vector<TranslationUnit> encode_sentences(const ModelDirectory& model, std::string_view line, std::string_view text,
                                               std::int64_t wanted, SentenceBreaks breaks = SentenceBreaks::Usual) {
     std::vector<TranslationUnit> units;
@@ -67,30 +67,30 @@ std::vector<TranslationUnit> encode_sentences(const ModelDirectory& model, std::
     return units;
 }
 
-// A line of more than `wanted` pieces. Where it cannot be split, `tells_unsplit` is whether it says so.
+// Splits a line of more than `wanted` pieces. `warn_unsplit`: add a remark if it cannot be split.
 PreparedLine split(const ModelDirectory& model, TranslationUnit whole, const std::string& text, std::int64_t wanted,
-                   std::int64_t longest, bool tells_unsplit) {
+                   std::int64_t longest, bool warn_unsplit) {
     const std::int64_t length = length_of(whole);
     PreparedLine line{.units = encode_sentences(model, text, text, wanted), .remark = {}};
     const std::size_t count = line.units.size();
     if (count < 2 && length > longest) {
-        return too_long(length, longest, "there is no end of a sentence to split it at, so split it yourself");
+        return too_long(length, longest, "it has no end of a sentence to split it at; split it yourself");
     }
     if (count < 2) {
         line.units.clear();
         line.units.push_back(std::move(whole));
-        if (tells_unsplit) {
-            line.remark = fmt::format(
-                "{} pieces, and no end of a sentence to split them at: translated as they are, though more than {}",
-                length, wanted);
+        if (warn_unsplit) {
+            line.remark =
+                fmt::format("{} pieces, but no end of a sentence to split at: translated unsplit, though more than {}",
+                            length, wanted);
         }
         return line;
     }
     for (std::size_t i = 0; i < count; ++i) {
         if (length_of(line.units[i]) > longest) {
             return too_long(length, longest,
-                            fmt::format("split at the ends of sentences, sentence {} of {} still has {} pieces, so "
-                                        "split that yourself",
+                            fmt::format("after splitting, sentence {} of {} still has {} pieces; "
+                                        "split it yourself",
                                         i + 1, count, length_of(line.units[i])));
         }
     }
@@ -98,7 +98,7 @@ PreparedLine split(const ModelDirectory& model, TranslationUnit whole, const std
     return line;
 }
 
-// What the search is asked for each unit. A prefix is that of the first.
+// Sets the search task of each unit. The prefix belongs to the first unit.
 void set_tasks(PreparedLine& line, const SourceLine& source, std::vector<std::int32_t> prefix,
                const SearchOptions& search, std::int64_t longest) {
     std::uint32_t part = 0;
@@ -109,10 +109,10 @@ void set_tasks(PreparedLine& line, const SourceLine& source, std::vector<std::in
                      .part = part++};
         const auto prefix_length = static_cast<std::int64_t>(unit.task.prefix.size());
         if (prefix_length >= unit.task.limit) {
-            line =
-                refused(fmt::format("its prefix has {} pieces, and its translation at most {} with its end: give a "
-                                    "shorter prefix or a larger --max-extra",
-                                    prefix_length, unit.task.limit));
+            line = rejected(
+                fmt::format("its prefix has {} pieces, but its translation has at most {} including the end: give a "
+                            "shorter prefix or a larger --max-extra",
+                            prefix_length, unit.task.limit));
             return;
         }
     }
@@ -127,9 +127,9 @@ void append(Translation& whole, Translation& part) {
     whole.end = part.end == EndReason::Limit ? part.end : whole.end;
 }
 
-// What remains of a list of joined translations, best first. The length penalty is not that of the parts, so a later
-// one may have the higher score; none goes before the first, which is the translation without a list. Parts of
-// different texts may join to the same one.
+// The ranks to keep of a list of joined translations, best first. A joined translation has a different length penalty
+// than its parts, so a later one may score higher; but none may precede the first, which is the translation without
+// n-best. Different parts may join to the same text.
 std::vector<std::size_t> ranks_to_keep(const std::vector<Translation>& list, bool duplicates) {
     std::vector<std::size_t> order;
     for (std::size_t rank = 0; rank < list.size(); ++rank) {
@@ -172,7 +172,7 @@ std::vector<std::int32_t> encode_prefix(const Tokenizer& tokenizer, const std::s
     const auto unknown = std::find(ids.begin(), ids.end(), tokenizer.unk_id());
     if (unknown != ids.end()) {
         const std::vector<std::string> pieces = tokenizer.encode_pieces(prefix);
-        throw Error(fmt::format("the prefix '{}' has '{}', which the model's vocabulary has no piece for: leave it out",
+        throw Error(fmt::format("the prefix '{}' contains '{}', which is not in the model's vocabulary: remove it",
                                 prefix, pieces[static_cast<std::size_t>(unknown - ids.begin())]));
     }
     return ids;
@@ -194,11 +194,11 @@ PreparedLine prepare_line(const ModelDirectory& model, const SourceLine& source,
     try {
         prefix = encode_prefix(*model.target_tokenizer, source.prefix);
     } catch (const Error& error) {
-        return refused(error.what());
+        return rejected(error.what());
     }
     const std::int64_t wanted = std::min(options.split_longer_than.value_or(longest), longest);
     if (wanted > 0 && length > wanted) {
-        line = split(model, std::move(whole), source.text, wanted, longest, options.tells_unsplit);
+        line = split(model, std::move(whole), source.text, wanted, longest, options.warn_unsplit);
     } else if (length > longest) {
         return too_long(length, longest, "split the line into sentences");
     } else {
@@ -220,7 +220,7 @@ void take_hypotheses(TranslatedSentence& sentence, std::vector<Hypothesis> hypot
         found.push_back({std::move(hypothesis.tokens), std::move(hypothesis.text), hypothesis.log_probability,
                          hypothesis.score, hypothesis.end});
     }
-    // In place of what an attempt before may have left: a batch may come again on another device.
+    // Overwrites the results of an earlier attempt: a batch may be repeated on another device.
     sentence.n_best = std::move(found);
     sentence.problem.clear();
     set_best(sentence);

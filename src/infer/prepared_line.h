@@ -1,4 +1,4 @@
-// From a line of text to what is asked of a search: pieces, a prefix, and sentences where it is too long.
+// Prepares lines for the search: pieces, prefix, and sentences if a line is too long.
 #pragma once
 
 #include <string>
@@ -9,10 +9,10 @@
 
 namespace headscope {
 
-// What is translated at once: a line, or a sentence of a line that was split.
+// A unit of translation: a line, or a sentence of a line that was split.
 struct TranslationUnit {
-    TranslatedSentence sentence;  // its source, or its problem; both empty for an empty line
-    SearchTask task;              // of one that has pieces
+    TranslatedSentence sentence;  // its source or its problem; both empty for an empty line
+    SearchTask task;              // if it has pieces
 };
 
 struct PreparedLine {
@@ -20,17 +20,17 @@ struct PreparedLine {
     std::string remark;
 };
 
-// `longest`: what the model takes, its end included.
+// `longest`: the model's maximum source length, including the end.
 PreparedLine prepare_line(const ModelDirectory& model, const SourceLine& line, const TranslationOptions& options,
                           std::int64_t longest);
 
-// The pieces of a translation's beginning. Error that names what the vocabulary has no piece for.
+// The pieces of a translation's prefix. Error that names text without a piece in the vocabulary.
 std::vector<std::int32_t> encode_prefix(const Tokenizer& tokenizer, const std::string& prefix);
 
-// Hypotheses, best first, as what became of a unit; a search that found nothing usable is its problem.
+// Stores the hypotheses, best first, as the unit's result; an unusable one becomes its problem.
 void take_hypotheses(TranslatedSentence& sentence, std::vector<Hypothesis> hypotheses);
 
-// A line again, of its translated units: the only one, or all parts joined. A part's problem is the line's.
+// Joins translated units to a line. A part's problem becomes the line's.
 TranslatedSentence join_units(std::vector<TranslatedSentence> units, std::string remark, const SearchOptions& search);
 
 }  // namespace headscope

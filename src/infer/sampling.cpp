@@ -14,8 +14,8 @@ namespace headscope {
 
 namespace {
 
-// -log(-log(u)) of a uniform number: the largest of log probabilities with such noise falls on each token as often as
-// its probability says (Gumbel's trick).
+// -log(-log(u)) of a uniform number: the argmax of log probabilities plus such noise is a sample from the distribution
+// (Gumbel-max trick).
 double gumbel(std::uint32_t bits) {
     constexpr double kSteps = 4294967296.0;
     const double uniform = (static_cast<double>(bits) + 0.5) / kSteps;
@@ -30,7 +30,7 @@ double noise(std::int32_t token, const Sampling& sampling, const DrawKey& key) {
     return gumbel(words[id % 4]);
 }
 
-// Keeps the first of `order`, which is sorted best first, that together have the share top_p.
+// Keeps the shortest beginning of `order`, sorted best first, whose probabilities add up to top_p.
 void keep_share(std::vector<std::size_t>& order, const std::vector<TokenChance>& allowed, const Sampling& sampling) {
     std::vector<double> weights;
     const double most = allowed[order.front()].log_probability;
@@ -47,7 +47,7 @@ void keep_share(std::vector<std::size_t>& order, const std::vector<TokenChance>&
 }  // namespace
 
 std::size_t draw(const std::vector<TokenChance>& allowed, const Sampling& sampling, const DrawKey& key) {
-    HEADSCOPE_CHECK(!allowed.empty(), "a draw needs something to draw from");
+    HEADSCOPE_CHECK(!allowed.empty(), "sampling from an empty list");
     std::vector<std::size_t> order(allowed.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
     const std::size_t few =

@@ -1,4 +1,4 @@
-// One token drawn by chance, the same on every device and in every batch.
+// Samples one token, reproducibly on every device and in every batch.
 #pragma once
 
 #include <cstdint>
@@ -13,16 +13,15 @@ struct TokenChance {
     double log_probability = 0.0;
 };
 
-// Which draw this is, beside the seed.
+// Identifies a random draw, together with the seed.
 struct DrawKey {
     std::uint32_t line = 0;      // of the text
-    std::uint32_t part = 0;      // of a line that was split
+    std::uint32_t part = 0;      // of a split line
     std::uint32_t position = 0;  // in the output
 };
 
-// Index of one of `allowed` (at least one, finite, in any order), with the chances that `sampling` makes of their
-// probabilities. Each token adds noise of its own to its log probability, so that rounding changes a draw only where
-// two sums are as close as two scores of a tie, or where top_p ends within the rounding of a sum.
+// Samples an index of `allowed` (at least one, finite, in any order). Each token gets its own noise, so that rounding
+// changes the result only if two sums are nearly tied or top_p ends within the rounding of a sum.
 std::size_t draw(const std::vector<TokenChance>& allowed, const Sampling& sampling, const DrawKey& key);
 
 }  // namespace headscope

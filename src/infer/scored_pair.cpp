@@ -24,7 +24,7 @@ std::vector<std::int32_t> encode_side(const Tokenizer& tokenizer, const std::str
         throw Error(fmt::format("the {}: {}", side, error.what()));
     }
     if (static_cast<std::int64_t>(ids.size()) + 1 > longest) {
-        throw Error(fmt::format("the {} has {} pieces with its end, and the model takes at most {}", side,
+        throw Error(fmt::format("the {} has {} pieces including its end, but the model takes at most {}", side,
                                 ids.size() + 1, longest));
     }
     return ids;
@@ -44,7 +44,7 @@ Pair encode_pair(const Translator& translator, const std::string& source, const 
 
 std::vector<ScoredPair> score_pairs(Context& ctx, const Translator& translator, const std::vector<std::string>& sources,
                                     const std::vector<std::string>& targets, std::int64_t batch_tokens) {
-    HEADSCOPE_CHECK(sources.size() == targets.size(), "a target for each source");
+    HEADSCOPE_CHECK(sources.size() == targets.size(), "sources and targets must have the same size");
     const ModelConfig& config = translator.model().config;
     std::vector<ScoredPair> scored(sources.size());
     std::vector<Pair> pairs;
@@ -70,7 +70,7 @@ std::vector<ScoredPair> score_pairs(Context& ctx, const Translator& translator, 
         pair.log_probability = std::accumulate(pair.log_probabilities.begin(), pair.log_probabilities.end(), 0.0);
         if (!std::isfinite(pair.log_probability)) {
             pair.problem =
-                "the model gives no usable probability (NaN or infinite): its weights are damaged, or training "
+                "the model's probabilities are NaN or infinite: its weights are damaged, or training "
                 "diverged";
         }
     }

@@ -10,20 +10,18 @@ namespace headscope {
 
 namespace {
 
-// Conditions are written so that NaN fails as well.
+// The conditions also reject NaN.
 void check_sampling(const Sampling& sampling) {
     if (!(sampling.temperature > 0.0) || !std::isfinite(sampling.temperature)) {
-        throw Error(fmt::format(
-            "a temperature of {} is not possible: give more than 0, such as 0.7; greedy search takes the likeliest",
-            sampling.temperature));
+        throw Error(
+            fmt::format("the temperature must be greater than 0, got {}; for the likeliest token use greedy search",
+                        sampling.temperature));
     }
     if (sampling.top_k < 0) {
-        throw Error(fmt::format("drawing from the {} likeliest pieces is not possible: give 1 or more, or 0 for all",
-                                sampling.top_k));
+        throw Error(fmt::format("top-k must be 1 or more, or 0 for all pieces, got {}", sampling.top_k));
     }
     if (!(sampling.top_p > 0.0 && sampling.top_p <= 1.0)) {
-        throw Error(fmt::format("drawing from a share of {} is not possible: give more than 0 and at most 1 (all)",
-                                sampling.top_p));
+        throw Error(fmt::format("top-p must be in (0, 1], got {}", sampling.top_p));
     }
 }
 
@@ -32,34 +30,32 @@ void check_sampling(const Sampling& sampling) {
 void check_search_options(const SearchOptions& options) {
     if (options.beam < 1 || options.beam > SearchOptions::kMaxBeam) {
         throw Error(
-            fmt::format("a beam of {} is not possible: give 1 (greedy) to {}", options.beam, SearchOptions::kMaxBeam));
+            fmt::format("the beam must be between 1 (greedy) and {}, got {}", SearchOptions::kMaxBeam, options.beam));
     }
-    // A negative penalty would make the bound of the early end wrong.
+    // A negative penalty would break the bound of the early end.
     if (!(options.length_penalty >= 0.0 && options.length_penalty <= SearchOptions::kMaxLengthPenalty)) {
-        throw Error(fmt::format("a length penalty of {} is not possible: give 0 (none) to {}, such as 0.6",
-                                options.length_penalty, SearchOptions::kMaxLengthPenalty));
+        throw Error(fmt::format("the length penalty must be between 0 (none) and {}, got {}",
+                                SearchOptions::kMaxLengthPenalty, options.length_penalty));
     }
     if (options.max_extra < 0 || options.max_extra > SearchOptions::kMaxExtra) {
-        throw Error(fmt::format("an output {} tokens longer than the input is not possible: give 0 to {}",
-                                options.max_extra, SearchOptions::kMaxExtra));
+        throw Error(
+            fmt::format("max-extra must be between 0 and {}, got {}", SearchOptions::kMaxExtra, options.max_extra));
     }
     if (options.n_best < 1 || options.n_best > options.beam) {
-        throw Error(fmt::format("{} best translations of a beam of {} are not possible: give 1 to {}, or a wider beam",
-                                options.n_best, options.beam, options.beam));
+        throw Error(fmt::format("n-best must be between 1 and the beam, {}, got {}", options.beam, options.n_best));
     }
     if (options.no_repeat_ngram < 0 || options.no_repeat_ngram > SearchOptions::kMaxNoRepeatNgram) {
-        throw Error(fmt::format("no repetition of {} pieces is not possible: give 1 to {}, or 0 to allow any",
-                                options.no_repeat_ngram, SearchOptions::kMaxNoRepeatNgram));
+        throw Error(fmt::format("no-repeat-ngram must be between 1 and {}, or 0 to allow any, got {}",
+                                SearchOptions::kMaxNoRepeatNgram, options.no_repeat_ngram));
     }
     if (options.min_length < 0 || options.min_length > SearchOptions::kMaxMinLength) {
-        throw Error(fmt::format("an output of at least {} tokens is not possible: give 1 to {}, or 0 to allow none",
-                                options.min_length, SearchOptions::kMaxMinLength));
+        throw Error(fmt::format("the minimum length must be between 0 and {}, got {}", SearchOptions::kMaxMinLength,
+                                options.min_length));
     }
     if (options.sampling) {
         check_sampling(*options.sampling);
         if (options.beam != 1) {
-            throw Error(
-                fmt::format("sampling draws one translation and has no beam of {}: leave the beam out", options.beam));
+            throw Error(fmt::format("sampling needs a beam of 1, got {}", options.beam));
         }
     }
 }

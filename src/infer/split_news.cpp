@@ -6,15 +6,16 @@ namespace headscope {
 
 std::string SplitNews::next(const std::string& remark) {
     remarks_ += remark.empty() ? 0 : 1;
-    if (remark.empty() || remarks_ > kTold) {
+    if (remark.empty() || remarks_ > kReported) {
         return {};
     }
-    return remarks_ < kTold ? remark : remark + "; further ones are counted";
+    return remarks_ < kReported ? remark : remark + "; further ones are only counted";
 }
 
 std::string SplitNews::end() const {
-    return remarks_ <= kTold ? std::string()
-                             : fmt::format("{} lines were long; the first {} are named above", remarks_, kTold);
+    return remarks_ <= kReported
+               ? std::string()
+               : fmt::format("{} lines were long; the first {} are listed above", remarks_, kReported);
 }
 
 }  // namespace headscope

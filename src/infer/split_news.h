@@ -1,4 +1,4 @@
-// What is said of lines that were split (TranslatedSentence::remark): of the first ones, then how many there were.
+// Reports remarks on split lines (TranslatedSentence::remark): the first ones, then their number.
 #pragma once
 
 #include <cstdint>
@@ -8,11 +8,11 @@ namespace headscope {
 
 class SplitNews {
 public:
-    static constexpr std::int64_t kTold = 10;
+    static constexpr std::int64_t kReported = 10;
 
-    // What to say of the next line, whose remark this is; empty where nothing is.
+    // The message for the next line's remark; empty if there is nothing to report.
     std::string next(const std::string& remark);
-    // What to say after the last line; empty where every remark was told.
+    // The message after the last line; empty if every remark was reported.
     std::string end() const;
 
 private:

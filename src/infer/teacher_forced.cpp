@@ -16,29 +16,29 @@ namespace headscope {
 
 namespace {
 
-// Of each target position, pads too: rows = sentences * target_length.
+// For each target position, including padding: rows = sentences * target_length.
 struct ForcedPositions {
     std::vector<double> losses;        // -log P of the target's token
     std::vector<double> best;          // log P of the likeliest token
-    std::vector<std::int32_t> tokens;  // which that is
+    std::vector<std::int32_t> tokens;  // the likeliest token
 };
 
-// A model's states before the projection, [rows, d_model].
+// Hidden states before the projection, [rows, d_model].
 Var states_of(Context& ctx, const Transformer& model, const DeviceBatch& batch) {
     const Var memory = model.encode(ctx, batch.source, batch.source_lengths);
     const Var hidden = model.decode(ctx, batch.target_in, memory, batch.source_lengths);
     return hidden.reshape({batch.sentences * batch.target_length, model.config().d_model});
 }
 
-// Of rows [first, first + some): [some, vocabulary].
+// Logits of rows [first, first + some): [some, vocabulary].
 Tensor logits_of(Context& ctx, const Transformer& model, const Var& states, std::int64_t first, std::int64_t some) {
     const Var chunk = states.narrow(0, first, some).reshape({1, some, model.config().d_model});
     return model.logits(ctx, chunk).value().reshape({some, model.config().target_vocabulary});
 }
 
-// On the device; the logits exist for a few rows at a time.
-ForcedPositions look_at_positions(Context& ctx, const Transformer& model, const DeviceBatch& batch,
-                                  std::int64_t logit_rows) {
+// Computed on the device, with the logits of a few rows at a time.
+ForcedPositions score_positions(Context& ctx, const Transformer& model, const DeviceBatch& batch,
+                                std::int64_t logit_rows) {
     Backend& backend = ctx.backend;
     const Var states = states_of(ctx, model, batch);
     const std::int64_t rows = batch.sentences * batch.target_length;
@@ -59,9 +59,9 @@ ForcedPositions look_at_positions(Context& ctx, const Transformer& model, const 
     return {to_host<double>(backend, losses), to_host<double>(backend, best), to_host<std::int32_t>(backend, tokens)};
 }
 
-// The same of several models together.
-ForcedPositions look_at_positions(Context& ctx, const std::vector<const Transformer*>& models, const DeviceBatch& batch,
-                                  const std::vector<std::int32_t>& targets, std::int64_t logit_rows) {
+// The same for an ensemble.
+ForcedPositions score_positions(Context& ctx, const std::vector<const Transformer*>& models, const DeviceBatch& batch,
+                                const std::vector<std::int32_t>& targets, std::int64_t logit_rows) {
     std::vector<Var> states;
     std::transform(models.begin(), models.end(), std::back_inserter(states),
                    [&](const Transformer* model) { return states_of(ctx, *model, batch); });
@@ -93,7 +93,7 @@ ForcedPositions look_at_positions(Context& ctx, const std::vector<const Transfor
     return found;
 }
 
-// One vector for each sentence of the batch, without its pads.
+// One vector per sentence of the batch, without padding.
 std::vector<std::vector<ForcedToken>> without_pads(const ForcedPositions& found, const Batch& batch) {
     std::vector<std::vector<ForcedToken>> sentences(static_cast<std::size_t>(batch.sentences));
     for (std::size_t sentence = 0; sentence < sentences.size(); ++sentence) {
@@ -107,7 +107,7 @@ std::vector<std::vector<ForcedToken>> without_pads(const ForcedPositions& found,
     return sentences;
 }
 
-// Pairs as a batch, at once or, where the device's memory does not hold that, in halves.
+// Scores pairs as one batch, or in halves if the device's memory is too small.
 class ForcedBatches {
 public:
     ForcedBatches(Context& ctx, const std::vector<const Transformer*>& models, std::span<const Pair> pairs,
@@ -124,7 +124,7 @@ public:
                 force(members.first(half), logit_rows);
                 force(members.subspan(half), logit_rows);
             } else if (rows > 1) {
-                force(members, rows / 2);  // the vocabulary may be what is large
+                force(members, rows / 2);  // the logits may be too large
             } else {
                 throw;
             }
@@ -149,8 +149,8 @@ private:
         const Batch batch = make_batch(some, ids, 0, {.longest = longest_});
         const DeviceBatch on_device = upload(ctx_.backend, batch);
         const ForcedPositions found = models_.size() == 1
-                                          ? look_at_positions(ctx_, *models_.front(), on_device, logit_rows)
-                                          : look_at_positions(ctx_, models_, on_device, batch.target_out, logit_rows);
+                                          ? score_positions(ctx_, *models_.front(), on_device, logit_rows)
+                                          : score_positions(ctx_, models_, on_device, batch.target_out, logit_rows);
         auto tokens = without_pads(found, batch);
         for (std::size_t i = 0; i < members.size(); ++i) {
             results_[members[i]] = std::move(tokens[i]);
@@ -168,7 +168,7 @@ private:
 
 std::vector<std::vector<ForcedToken>> force_targets(Context& ctx, const std::vector<const Transformer*>& models,
                                                     std::span<const Pair> pairs, const ForcedLimits& limits) {
-    HEADSCOPE_CHECK(!models.empty() && limits.logit_rows > 0, "some model gives logits in rows");
+    HEADSCOPE_CHECK(!models.empty() && limits.logit_rows > 0, "no models, or logit_rows is not positive");
     std::int64_t longest = models.front()->config().max_length;
     for (const Transformer* model : models) {
         longest = std::min<std::int64_t>(longest, model->config().max_length);
@@ -176,7 +176,7 @@ std::vector<std::vector<ForcedToken>> force_targets(Context& ctx, const std::vec
     std::vector<std::int64_t> lengths;
     for (const Pair& pair : pairs) {
         lengths.push_back(static_cast<std::int64_t>(std::max(pair.source.size(), pair.target.size())) + 1);
-        HEADSCOPE_CHECK(lengths.back() <= longest, "a pair is longer than the model takes");
+        HEADSCOPE_CHECK(lengths.back() <= longest, "a pair is longer than the model's max_length");
     }
     ForcedBatches batches(ctx, models, pairs, longest);
     for (const std::vector<std::size_t>& members : batches_by_length(lengths, limits.batch_tokens)) {

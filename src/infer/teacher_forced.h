@@ -1,5 +1,5 @@
-// What a model, or an ensemble, gives translations that it is told, token by token: many pairs at a time, in bounded
-// memory.
+// Token probabilities of given translations under a model or an ensemble (teacher forcing): many pairs at a time, in
+// bounded memory.
 #pragma once
 
 #include <cstdint>
@@ -11,23 +11,22 @@
 
 namespace headscope {
 
-// One token of a target, after the source and the tokens before it.
+// One token of a target, given the source and the previous tokens.
 struct ForcedToken {
     double log_probability = 0.0;       // of this token
-    double best_log_probability = 0.0;  // of the token that is found likeliest there
-    bool likeliest = false;             // they are the same token; of equal ones the smaller id counts as likeliest
+    double best_log_probability = 0.0;  // of the likeliest token
+    bool likeliest = false;             // this token is the likeliest; ties go to the smaller id
 };
 
-// How much is on the device at a time; less where its memory does not hold that.
+// Amount of work on the device at a time; halved if its memory is too small.
 struct ForcedLimits {
-    std::int64_t batch_tokens = 1024;  // padded tokens of the longer side; one pair always fits
-    std::int64_t logit_rows = 512;     // of the whole vocabulary's width
+    std::int64_t batch_tokens = 1024;  // padded tokens of the longer side; at least one pair
+    std::int64_t logit_rows = 512;     // rows of logits, each as wide as the vocabulary
 };
 
-// For each pair its target's tokens and the end of sentence, in the pairs' order. Pairs of similar length go together;
-// what a pair gets depends on the others by no more than the rounding of sums. Neither side may be longer than any
-// model's max_length with its end. Several models of one vocabulary: a token's probability is the mean of what they
-// give it, and the distributions are averaged on the host.
+// Returns for each pair its target's tokens and eos, in the pairs' order. Pairs of similar length share a batch;
+// results depend on the other pairs only by rounding. Both sides including the end must fit every model's max_length.
+// For several models with one vocabulary a token's probability is the mean of theirs, averaged on the host.
 std::vector<std::vector<ForcedToken>> force_targets(Context& ctx, const std::vector<const Transformer*>& models,
                                                     std::span<const Pair> pairs, const ForcedLimits& limits = {});
 

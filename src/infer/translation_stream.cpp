@@ -14,11 +14,11 @@ namespace {
 
 std::string problem_of(const InputLine& line) {
     return line.excess == 0 ? ""
-                            : fmt::format("{} bytes, and a line has at most {}: split it into sentences",
+                            : fmt::format("{} bytes, but a line may have at most {}: split it into sentences",
                                           LineSource::kLongestLine + line.excess, LineSource::kLongestLine);
 }
 
-// What is far too long is not even tokenised.
+// Lines that are far too long are not tokenized.
 std::vector<SourceLine> sources_of(std::vector<InputLine>& window, std::int64_t before, const PrefixOf& prefix_of) {
     std::vector<SourceLine> lines;
     lines.reserve(window.size());
@@ -50,15 +50,15 @@ StreamedLine finished_line(const InputLine& input, SourceLine& source, Translate
     return line;
 }
 
-void complain(const StreamedLine& line, SplitNews& split, const StreamSinks& sinks) {
+void report(const StreamedLine& line, SplitNews& split, const StreamSinks& sinks) {
     for (const std::string& message : {line.sentence.problem, split.next(line.sentence.remark)}) {
         if (!message.empty()) {
-            sinks.complaint(fmt::format("line {}: {}", line.number, message));
+            sinks.warning(fmt::format("line {}: {}", line.number, message));
         }
     }
 }
 
-// Runs while somebody translates, not while results are written.
+// Measures the time of translating without that of writing results.
 class Stopwatch {
 public:
     void start() { start_ = Clock::now(); }
@@ -91,7 +91,7 @@ StreamTotals translate_stream(const LineTranslator& translator, LineSource& inpu
         std::size_t line = 0;
         watch.start();
         translator.translate_in_order(sources, options, [&](std::vector<TranslatedSentence> next, std::size_t) {
-            if (!translator.goes_on_beside_sink()) {
+            if (!translator.continues_during_sink()) {
                 watch.stop();
             }
             std::vector<StreamedLine> lines;
@@ -99,12 +99,12 @@ StreamTotals translate_stream(const LineTranslator& translator, LineSource& inpu
                 lines.push_back(finished_line(window[line], sources[line], std::move(sentence)));
                 ++line;
                 count(totals, lines.back().sentence);
-                complain(lines.back(), split, sinks);
+                report(lines.back(), split, sinks);
             }
             if (!lines.empty()) {
                 sinks.translated(lines);
             }
-            if (!translator.goes_on_beside_sink()) {
+            if (!translator.continues_during_sink()) {
                 watch.start();
             }
         });
@@ -113,7 +113,7 @@ StreamTotals translate_stream(const LineTranslator& translator, LineSource& inpu
         size.measured(window.size(), watch.seconds());
     }
     if (const std::string message = split.end(); !message.empty()) {
-        sinks.complaint(message);
+        sinks.warning(message);
     }
     return totals;
 }

@@ -1,5 +1,4 @@
-// Lines on their way to their translations: cut into units, which go in batches of similar length, and put together
-// again.
+// Splits lines into units, groups these into batches of similar length, and joins the results.
 #pragma once
 
 #include <cstddef>
@@ -13,52 +12,52 @@
 
 namespace headscope {
 
-// Units of different batches may be worked at by different threads; all else is one thread's at a time.
+// Different threads may work on units of different batches; all else is single-threaded.
 class TranslationWork {
 public:
     enum class Order {
-        LongestFirst,  // memory that suffices for the first batch suffices for all
-        SoonestFirst,  // the batch of the first line that is waited for comes first: results begin to go out at once
+        LongestFirst,  // if the first batch fits in memory, all do
+        SoonestFirst,  // batches in order of their first line: early results
     };
 
-    // `longest`: source pieces that the model takes, its end included.
+    // `longest`: the model's maximum source length, including the end.
     TranslationWork(const ModelDirectory& model, const std::vector<SourceLine>& lines,
                     const TranslationOptions& options, std::int64_t longest, Order order);
 
     std::size_t batches() const { return batches_.size(); }
     std::vector<TranslationUnit*> units_of(std::size_t batch);
-    // Its units hold what became of them.
+    // Marks a batch as done; its units contain the results.
     void done(std::size_t batch);
 
     std::size_t lines() const { return lines_.size(); }
     std::size_t finished() const;  // lines, in order or not
-    // The results before which none is missing, each once, in order.
+    // The next results in order, each returned once.
     std::vector<TranslatedSentence> next();
 
 private:
     struct Line {
         std::size_t first_unit = 0;
         std::size_t units = 0;
-        std::size_t waiting = 0;  // units that are not translated yet
+        std::size_t waiting = 0;  // units not yet translated
         std::string remark = {};
     };
     TranslatedSentence finished_line(Line& line);
 
     SearchOptions search_;
-    std::vector<TranslationUnit> units_;  // of all lines, side by side
+    std::vector<TranslationUnit> units_;  // of all lines
     std::vector<std::size_t> line_of_;    // of each unit
     std::vector<Line> lines_;
     std::vector<std::vector<std::size_t>> batches_;  // of the units that have pieces
     std::size_t handed_out_ = 0;
 };
 
-// Batch after batch: `translate` one, and `sink` gets what LineTranslator::translate_in_order says.
+// Translates batch after batch and calls `sink` after each as LineTranslator::translate_in_order does.
 void work_in_order(TranslationWork& work,
                    const std::function<void(const std::vector<TranslationUnit*>& units)>& translate,
                    const TranslatedSink& sink);
 
-// Which of these lengths go together: indices in batches of similar length whose rows * longest, padded, stays within
-// `budget` (a longer one goes alone). Entries of length 0 are left out.
+// Groups lengths into batches: indices of similar length whose rows * longest, padded, stays within `budget` (a longer
+// one is a batch by itself). Entries of length 0 are skipped.
 std::vector<std::vector<std::size_t>> batches_by_length(const std::vector<std::int64_t>& lengths, std::int64_t budget);
 
 }  // namespace headscope

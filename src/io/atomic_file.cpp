@@ -39,7 +39,7 @@ int sync_folder(const std::string& folder) {
     return error;
 }
 
-// Of standard output or standard error, whose text would be lost where their file is replaced; else nothing.
+// The name of the standard stream that writes to this file, or nullptr. Replacing the file would lose that output.
 const char* stream_of(const struct stat& file) {
     const auto is_open_as = [&](int descriptor) {
         struct stat open {};
@@ -48,7 +48,7 @@ const char* stream_of(const struct stat& file) {
     return is_open_as(STDOUT_FILENO) ? "standard output" : is_open_as(STDERR_FILENO) ? "standard error" : nullptr;
 }
 
-// Why this file cannot be replaced; "" where it can.
+// Why this file cannot be replaced; empty if it can.
 std::string obstacle(const struct stat& file) {
     if (!S_ISREG(file.st_mode)) {
         return "it exists and is not a regular file";
@@ -69,7 +69,7 @@ void AtomicFile::require_replaceable(const std::string& path) {
 }
 
 std::string AtomicFile::target_of(const std::string& path) {
-    constexpr int kMostLinks = 40;  // as the kernel follows
+    constexpr int kMostLinks = 40;  // the kernel's limit
     namespace fs = std::filesystem;
     fs::path at = path;
     std::error_code failure;
@@ -84,7 +84,7 @@ std::string AtomicFile::target_of(const std::string& path) {
 }
 
 AtomicFile::AtomicFile(std::string path) : path_(std::move(path)) {
-    require_replaceable(path_);  // before links are followed: those of /proc/self/fd may lead to names of no file
+    require_replaceable(path_);  // before following links: those in /proc/self/fd may not name files
     target_ = target_of(path_);
     temporary_ = target_ + kTemporaryEnding;
     struct stat existing {};
@@ -93,7 +93,7 @@ AtomicFile::AtomicFile(std::string path) : path_(std::move(path)) {
     created_ = true;
     if (replaces) {
         constexpr mode_t kPermissions = 0777;
-        // Only root may give a file away, and changing the owner can clear bits of the mode.
+        // Only root may change the owner, and changing it can clear mode bits.
         static_cast<void>(::fchown(descriptor_, existing.st_uid, existing.st_gid) == 0);
         static_cast<void>(::fchmod(descriptor_, existing.st_mode & kPermissions) == 0);
     }
@@ -108,9 +108,9 @@ AtomicFile::~AtomicFile() {
     }
 }
 
-// The lock keeps two processes from writing into one temporary file. What a killed writer left is removed under its
-// lock and made anew, so that its mode and its hard links do not matter. A writer that locked a file which was renamed
-// or removed meanwhile looks the name up again.
+// The lock keeps two processes from writing to one temporary file. A file left by a killed writer is removed under its
+// lock and created again, so that its mode and hard links do not matter. If the locked file was renamed or removed
+// meanwhile, try again.
 void AtomicFile::open_and_lock() {
     while (true) {
         descriptor_ = ::open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
@@ -125,7 +125,7 @@ void AtomicFile::open_and_lock() {
         if (descriptor_ < 0) {
             fail("opening", errno);
         }
-        // A filesystem without locks still gives the all-or-nothing rename.
+        // Without lock support in the filesystem the rename is still atomic.
         if (::flock(descriptor_, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
             ::close(std::exchange(descriptor_, -1));
             throw Error(
@@ -145,7 +145,7 @@ void AtomicFile::open_and_lock() {
     }
 }
 
-// Error where the temporary file's name belongs to what no writer of this program left.
+// Error if something other than a leftover of this program has the temporary file's name.
 void AtomicFile::require_left_over() const {
     struct stat existing {};
     if (::lstat(temporary_.c_str(), &existing) == 0) {
@@ -157,7 +157,7 @@ void AtomicFile::require_left_over() const {
 }
 
 void AtomicFile::write(const void* data, std::size_t bytes) {
-    HEADSCOPE_CHECK(descriptor_ >= 0, "nothing is written after commit()");
+    HEADSCOPE_CHECK(descriptor_ >= 0, "write() after commit()");
     const char* from = static_cast<const char*>(data);
     while (bytes > 0) {
         const ssize_t written = ::write(descriptor_, from, std::min(bytes, kLargestWrite));
@@ -173,11 +173,11 @@ void AtomicFile::write(const void* data, std::size_t bytes) {
 }
 
 void AtomicFile::commit() {
-    HEADSCOPE_CHECK(descriptor_ >= 0, "commit() is called once");
+    HEADSCOPE_CHECK(descriptor_ >= 0, "commit() called twice");
     if (::fsync(descriptor_) != 0) {
         fail("syncing", errno);
     }
-    // Renamed while the lock is held, so that no other writer can take the temporary file in between.
+    // Rename while holding the lock, so that no other writer can take the temporary file in between.
     if (std::rename(temporary_.c_str(), target_.c_str()) != 0) {
         fail("renaming", errno);
     }
@@ -194,7 +194,7 @@ void AtomicFile::commit() {
 void AtomicFile::fail(const char* doing, int error) const {
     const char* advice = "";
     if (error == ENOSPC || error == EDQUOT) {
-        advice = "; free some space, what stood there before is untouched";
+        advice = "; free some space; the previous file is unchanged";
     } else if (error == ENOENT) {
         advice = "; create the folder first";
     }

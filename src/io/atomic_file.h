@@ -1,4 +1,4 @@
-// Files that are either the old one or the new one, never half of one: written beside, synced and renamed.
+// Atomic file replacement: write to a temporary file, sync, rename.
 #pragma once
 
 #include <cstddef>
@@ -8,18 +8,18 @@
 namespace headscope {
 
 // Writes "<path>.tmp" in the same folder; commit() syncs it, renames it to `path` and syncs the folder. Without
-// commit() the temporary file is removed and whatever stood at `path` is untouched. After a kill the leftover
-// "<path>.tmp" is replaced by the next writer. Every failure is an Error that names the path and the system's reason.
-// Where `path` is a symbolic link, the file that it leads to is replaced, or created, and the link stays. The new file
-// has the permissions of the one that it replaces, and its owner where the system allows that.
+// commit() the temporary file is removed and the file at `path` is unchanged. A "<path>.tmp" left by a killed process
+// is replaced by the next writer. Every failure is an Error that names the path and the system's reason. If `path` is a
+// symbolic link, its target is replaced or created and the link stays. The new file gets the permissions of the file it
+// replaces, and its owner if the system allows that.
 class AtomicFile {
 public:
     static constexpr const char* kTemporaryEnding = ".tmp";
-    // What is replaced when `path` is written: where its symbolic links lead, whether or not a file is there.
+    // The file that writing `path` replaces: the target of its symbolic links, whether or not it exists.
     static std::string target_of(const std::string& path);
 
-    // Error where `path` is not a regular file, or the file that standard output or standard error goes to: for those
-    // who want to know it before they compute what they write.
+    // Error if `path` exists and is not a regular file, or is the file that standard output or standard error writes
+    // to. Call it before expensive work to fail early.
     static void require_replaceable(const std::string& path);
 
     explicit AtomicFile(std::string path);
@@ -32,7 +32,7 @@ public:
     void commit();
 
     const std::string& path() const { return path_; }
-    const std::string& temporary() const { return temporary_; }  // holds what was written, until commit()
+    const std::string& temporary() const { return temporary_; }  // contains the written data until commit()
 
 private:
     void open_and_lock();
@@ -46,8 +46,8 @@ private:
     bool created_ = false;
 };
 
-// Whether `name` is still that of the open file: whoever waits for a lock may get it on a file that its holder has
-// since removed or renamed.
+// Whether `name` still refers to the open file. After waiting for a lock, its previous holder may have removed or
+// renamed the file.
 bool still_named(int open_file, const std::string& name);
 
 void atomic_write_file(const std::string& path, std::string_view bytes);

@@ -9,7 +9,7 @@ namespace {
 
 struct Removed {
     std::mutex mutex;
-    std::function<void(const std::string&)> told;
+    std::function<void(const std::string&)> report;
     std::set<std::string> names;  // many files are read several times
 };
 
@@ -20,9 +20,9 @@ Removed& removed() {
 
 }  // namespace
 
-void on_byte_order_mark(std::function<void(const std::string& name)> told) {
+void on_byte_order_mark(std::function<void(const std::string& name)> report) {
     const std::lock_guard lock(removed().mutex);
-    removed().told = std::move(told);
+    removed().report = std::move(report);
 }
 
 std::string_view without_byte_order_mark(std::string_view text, const std::string& name) {
@@ -30,8 +30,8 @@ std::string_view without_byte_order_mark(std::string_view text, const std::strin
         return text;
     }
     const std::lock_guard lock(removed().mutex);
-    if (removed().told && removed().names.insert(name).second) {
-        removed().told(name);
+    if (removed().report && removed().names.insert(name).second) {
+        removed().report(name);
     }
     return text.substr(kByteOrderMark.size());
 }

@@ -1,4 +1,4 @@
-// The byte order mark at the beginning of a text, which is left out.
+// Removal of the byte order mark at the beginning of a text.
 #pragma once
 
 #include <functional>
@@ -9,10 +9,10 @@ namespace headscope {
 
 constexpr std::string_view kByteOrderMark("\xef\xbb\xbf", 3);
 
-// For programs to say so: called once for each name of a text that a mark was left out of.
-void on_byte_order_mark(std::function<void(const std::string& name)> told);
+// Sets a callback that is called once per name when a mark was removed.
+void on_byte_order_mark(std::function<void(const std::string& name)> report);
 
-// `name` stands for the text in messages.
+// `name` identifies the text in messages.
 std::string_view without_byte_order_mark(std::string_view text, const std::string& name);
 
 }  // namespace headscope

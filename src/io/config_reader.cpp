@@ -13,7 +13,7 @@ namespace headscope {
 
 namespace {
 
-// "; did you mean "steps"?", where a key is near enough for a slip of the finger, or a beginning of it was written.
+// "; did you mean "steps"?" if a known key begins with `key` or is a near misspelling of it.
 std::string guess(const std::string& key, const std::set<std::string>& known) {
     const auto begun =
         std::find_if(known.begin(), known.end(), [&](const std::string& name) { return name.starts_with(key); });
@@ -49,18 +49,18 @@ const nlohmann::json& ConfigReader::child(const std::string& key) {
     return *value;
 }
 
-// What there is in place of `key`.
+// Hint for a missing key: a likely misspelling, or the keys that are present.
 std::string ConfigReader::found_instead_of(const std::string& key) const {
     std::vector<std::string> found;
-    std::vector<std::string> strays;
+    std::vector<std::string> unused;
     for (const auto& [name, value] : json_.items()) {
         found.push_back(name);
         if (!asked_.contains(name)) {
-            strays.push_back(name);
+            unused.push_back(name);
         }
     }
-    if (const std::string meant = nearest(key, strays); !meant.empty()) {
-        return fmt::format("; is \"{}\" meant to be it?", meant);
+    if (const std::string meant = nearest(key, unused); !meant.empty()) {
+        return fmt::format("; is \"{}\" a misspelling of it?", meant);
     }
     return found.empty() ? "" : fmt::format("; found here: {}", fmt::join(found, ", "));
 }
@@ -116,7 +116,7 @@ std::string ConfigReader::text(const std::string& key, const std::string& fallba
         return fallback;
     }
     if (!value->is_string()) {
-        fail(key, "must be a text \"...\", found " + value->dump());
+        fail(key, "must be a string \"...\", found " + value->dump());
     }
     return value->get<std::string>();
 }

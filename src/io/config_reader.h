@@ -1,4 +1,4 @@
-// Reads one object of a configuration file key by key; every complaint names the file and the key.
+// Reads one object of a configuration file key by key. Every error names the file and the key.
 #pragma once
 
 #include <cstdint>
@@ -13,22 +13,22 @@ namespace headscope {
 
 class ConfigReader {
 public:
-    // `prefix` is the object's own key, "" for the whole file. Error when `json` is no object.
+    // `prefix` is the object's own key, empty for the whole file. Error if `json` is not an object.
     ConfigReader(const nlohmann::json& json, std::string file, std::string prefix);
 
     bool has(const std::string& key);
     const nlohmann::json& child(const std::string& key);  // Error when absent
-    // The elements of an array; none where it is absent.
+    // The elements of an array; empty if the key is absent.
     const nlohmann::json& list(const std::string& key);
 
-    // The value of a key, or `fallback` where it is absent. Error for another type or a value outside [least, most].
+    // The value of a key, or `fallback` if it is absent. Error for another type or a value outside [least, most].
     std::int64_t integer(const std::string& key, std::int64_t fallback, std::int64_t least, std::int64_t most);
     double number(const std::string& key, double fallback, double least, double most);
     bool boolean(const std::string& key, bool fallback);
     std::string text(const std::string& key, const std::string& fallback = {});
     // One of `allowed`; returns its index.
     int choice(const std::string& key, int fallback, const std::vector<std::string>& allowed);
-    // One of a table of names and values.
+    // One of the names of a table; returns its value.
     template <class Value, class Table>
     Value choice_of(const std::string& key, const Table& table, Value fallback) {
         std::vector<std::string> names;
@@ -42,7 +42,7 @@ public:
     // One string or an array of strings; empty when absent.
     std::vector<std::string> strings(const std::string& key);
 
-    // Error for a key that nobody asked for.
+    // Error for a key that was never read.
     void finish() const;
     [[noreturn]] void fail(const std::string& key, const std::string& problem) const;
 

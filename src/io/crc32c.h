@@ -8,8 +8,8 @@ namespace headscope {
 
 std::uint32_t crc32c(std::string_view bytes);
 
-// As TFRecord stores it: turned right by 15 bits, plus a constant, so that a checksum of bytes that hold checksums is
-// not weak (TensorFlow, tsl/lib/hash/crc32c.h).
+// The masked form that TFRecord stores: rotated right by 15 bits, plus a constant. Masking keeps the checksum strong
+// for data that itself contains checksums (TensorFlow, tsl/lib/hash/crc32c.h).
 std::uint32_t masked_crc32c(std::string_view bytes);
 
 }  // namespace headscope

@@ -18,7 +18,7 @@ public:
     GzipDecoder() {
         constexpr int kGzipAlone = 16;
         if (::inflateInit2(&stream_, kGzipAlone + MAX_WBITS) != Z_OK) {
-            throw Error("zlib has no memory for its window");
+            throw Error("zlib: out of memory");
         }
     }
     ~GzipDecoder() override { ::inflateEnd(&stream_); }
@@ -33,8 +33,8 @@ public:
         stream_.next_out = reinterpret_cast<Bytef*>(to.data());
         stream_.avail_out = static_cast<uInt>(to.size());
         const int code = ::inflate(&stream_, Z_NO_FLUSH);
-        if (code != Z_OK && code != Z_STREAM_END && code != Z_BUF_ERROR) {  // the last: nothing could be done
-            throw Error(stream_.msg != nullptr ? stream_.msg : "a damaged stream");
+        if (code != Z_OK && code != Z_STREAM_END && code != Z_BUF_ERROR) {  // the last one: no progress was possible
+            throw Error(stream_.msg != nullptr ? stream_.msg : "damaged stream");
         }
         complete_ = code == Z_STREAM_END;
         from.remove_prefix(from.size() - stream_.avail_in);
@@ -51,7 +51,7 @@ class ZstdDecoder final : public Decoder {
 public:
     ZstdDecoder() {
         if (stream_ == nullptr) {
-            throw Error("zstd has no memory for its window");
+            throw Error("zstd: out of memory");
         }
     }
     ~ZstdDecoder() override { ::ZSTD_freeDStream(stream_); }
@@ -91,10 +91,11 @@ public:
         stream_.avail_out = to.size();
         const lzma_ret code = ::lzma_code(&stream_, LZMA_RUN);
         if (code == LZMA_MEM_ERROR || code == LZMA_MEMLIMIT_ERROR) {
-            throw Error("its dictionary is larger than a gigabyte, or than the memory");
+            throw Error("its dictionary does not fit in memory or is larger than 1 GiB");
         }
-        if (code != LZMA_OK && code != LZMA_STREAM_END && code != LZMA_BUF_ERROR) {  // the last: nothing could be done
-            throw Error(code == LZMA_FORMAT_ERROR ? "no stream begins where one should" : "a damaged stream");
+        if (code != LZMA_OK && code != LZMA_STREAM_END &&
+            code != LZMA_BUF_ERROR) {  // the last one: no progress was possible
+            throw Error(code == LZMA_FORMAT_ERROR ? "expected the start of a stream" : "damaged stream");
         }
         complete_ = code == LZMA_STREAM_END;
         from.remove_prefix(from.size() - stream_.avail_in);
@@ -106,7 +107,7 @@ private:
     void begin() {
         constexpr std::uint64_t kMostMemory = std::uint64_t{1} << 30U;
         if (::lzma_stream_decoder(&stream_, kMostMemory, 0) != LZMA_OK) {
-            throw Error("liblzma has no memory for its decoder");
+            throw Error("liblzma: out of memory");
         }
         complete_ = false;
     }
@@ -132,7 +133,7 @@ public:
         stream_.avail_out = static_cast<unsigned>(to.size());
         const int code = ::BZ2_bzDecompress(&stream_);
         if (code != BZ_OK && code != BZ_STREAM_END) {
-            throw Error(code == BZ_DATA_ERROR_MAGIC ? "no stream begins where one should" : "a damaged stream");
+            throw Error(code == BZ_DATA_ERROR_MAGIC ? "expected the start of a stream" : "damaged stream");
         }
         complete_ = code == BZ_STREAM_END;
         from.remove_prefix(from.size() - stream_.avail_in);
@@ -143,7 +144,7 @@ public:
 private:
     void begin() {
         if (::BZ2_bzDecompressInit(&stream_, 0, 0) != BZ_OK) {
-            throw Error("libbz2 has no memory for its decoder");
+            throw Error("libbz2: out of memory");
         }
         complete_ = false;
     }

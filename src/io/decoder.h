@@ -1,4 +1,4 @@
-// The formats in which text may be packed.
+// Decoders of the supported compression formats.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace headscope {
 
-// Streams one after the other are one text, as the formats' own programs have it.
+// Concatenated streams decode to one text, as with gzip, zstd, xz and bzip2.
 class Decoder {
 public:
     Decoder() = default;
@@ -18,13 +18,13 @@ public:
     Decoder& operator=(const Decoder&) = delete;
     virtual ~Decoder() = default;
 
-    // Takes from `from` and fills `to`; returns the bytes filled. Error with the library's words.
+    // Consumes bytes of `from` and fills `to`; returns the number of bytes written. Error with the library's message.
     virtual std::size_t decode(std::string_view& from, std::span<char> to) = 0;
-    // Whether the bytes so far end where a stream ends.
+    // Whether the input so far ends at the end of a stream.
     virtual bool complete() const = 0;
 };
 
-// None for what is not packed.
+// nullptr if the kind is not compressed.
 std::unique_ptr<Decoder> decoder_of(FileKind kind);
 
 }  // namespace headscope

@@ -16,9 +16,9 @@ namespace headscope {
 namespace {
 
 constexpr std::string_view kPrefix = "events.out.tfevents.";
-constexpr std::int64_t kMostSeconds = 9'999'999'999;  // ten digits, so that names sort as numbers do
+constexpr std::int64_t kMostSeconds = 9'999'999'999;  // ten digits, so that names sort numerically
 
-// Of the newest event file by its name, 0 where there is none.
+// The timestamp in the newest event file's name; 0 without event files.
 std::int64_t newest_seconds(const std::string& folder) {
     std::int64_t newest = 0;
     for (const auto& entry : std::filesystem::directory_iterator(folder)) {
@@ -55,7 +55,7 @@ EventFile::EventFile(const std::string& folder, std::int64_t last_step, WallCloc
 EventFile::~EventFile() {
     try {
         flush();
-    } catch (...) {  // NOLINT(bugprone-empty-catch): whoever has to know calls flush()
+    } catch (...) {  // NOLINT(bugprone-empty-catch): call flush() to see errors
     }
 }
 

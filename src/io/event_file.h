@@ -1,4 +1,4 @@
-// Scalars of a run for TensorBoard.
+// Writes a run's scalars for TensorBoard.
 #pragma once
 
 #include <cstdint>
@@ -12,24 +12,24 @@ namespace headscope {
 using WallClock = std::function<double()>;
 double wall_clock();
 
-// One event file, "events.out.tfevents.SECONDS.headscope". Each start of a run writes a file of its own, since one that
-// TensorBoard is reading must not change but at its end; it reads a folder's files in the order of their names, and a
-// record that a kill cut short ends the reading of its file alone.
+// One event file, "events.out.tfevents.SECONDS.headscope". Each start of a run writes a new file, because a file that
+// TensorBoard is reading may only be appended to. TensorBoard reads a folder's files in order of their names; a record
+// truncated by a kill ends the reading of that file only.
 class EventFile {
 public:
-    // Makes the folder and a new file in it, whose name comes after those that are there, whatever the clock says.
-    // `last_step`: where the run goes on; what older files hold of later steps counts no more. 0: a new run. Error when
-    // the file cannot be written.
+    // Creates the folder and a new file whose name sorts after the existing ones, whatever the clock says. `last_step`:
+    // the step from which the run resumes; TensorBoard discards later steps in older files. 0: a new run. Error if the
+    // file cannot be written.
     explicit EventFile(const std::string& folder, std::int64_t last_step = 0, WallClock clock = wall_clock);
     EventFile(const EventFile&) = delete;
     EventFile& operator=(const EventFile&) = delete;
-    ~EventFile();  // writes what is left as far as it can
+    ~EventFile();  // flushes, ignoring errors
 
     const std::string& path() const { return path_; }
 
-    // Kept until flush().
+    // Buffered until flush().
     void scalar(std::string_view tag, std::int64_t step, double value);
-    // Error when it cannot be written; then the file ends as it did before, and what was kept stays for another try.
+    // Error if writing fails; then the file is unchanged and the records stay buffered for another attempt.
     void flush();
 
 private:

@@ -17,7 +17,7 @@ constexpr std::uint64_t kSessionStart = 1;                      // SessionLog.Se
 std::string event(double wall_time, std::int64_t step) {
     std::string bytes;
     append_double(bytes, kWallTime, wall_time);
-    if (step != 0) {  // a number that is 0 is left out
+    if (step != 0) {  // zero is the default and is omitted
         append_varint(bytes, kStep, static_cast<std::uint64_t>(step));
     }
     return bytes;

@@ -19,9 +19,9 @@ constexpr const char* kExport = "save its text as plain UTF-8 first";
 struct Signature {
     std::string_view bytes;
     KnownKind known;
-    std::size_t any = std::string_view::npos;  // the byte that does not matter
+    std::size_t any = std::string_view::npos;  // index of a byte that may have any value
 
-    // As far as both go.
+    // Compares the common prefix.
     bool agrees(std::string_view beginning) const {
         const std::size_t length = std::min(beginning.size(), bytes.size());
         for (std::size_t i = 0; i < length; ++i) {
@@ -42,7 +42,7 @@ constexpr KnownKind kUtf32{FileKind::Other, "text in UTF-32", kConvert};
 
 using namespace std::string_view_literals;
 
-// UTF-32 before UTF-16, which its mark in little endian begins with.
+// UTF-32 before UTF-16: the little-endian UTF-32 mark begins with that of UTF-16.
 constexpr std::array kSignatures = {
     Signature{"\x1f\x8b"sv, {FileKind::Gzip, "packed by gzip", kUnpack}},
     Signature{"\x28\xb5\x2f\xfd"sv, {FileKind::Zstd, "packed by zstd", kUnpack}},
@@ -50,7 +50,7 @@ constexpr std::array kSignatures = {
               "7zXZ\0"sv,
               {FileKind::Xz, "packed by xz", kUnpack}},
     Signature{"BZh91AY&SY"sv, kBzip2, 3},
-    Signature{"BZh9\x17\x72\x45\x38\x50\x90"sv, kBzip2, 3},  // of nothing
+    Signature{"BZh9\x17\x72\x45\x38\x50\x90"sv, kBzip2, 3},  // an empty stream
     Signature{"\xff\xfe\0\0"sv, kUtf32},
     Signature{"\0\0\xfe\xff"sv, kUtf32},
     Signature{"\xff\xfe"sv, kUtf16},
@@ -68,10 +68,10 @@ constexpr std::array kSignatures = {
     Signature{"LZIP\1"sv, {FileKind::Other, "packed by lzip", kUnpack}},
 };
 
-// What is looked through for text of wide characters without its mark.
-constexpr std::size_t kLookedThrough = 4096;
+// How many bytes are examined to detect UTF-16 or UTF-32 without a byte order mark.
+constexpr std::size_t kExamined = 4096;
 
-// Of the character at `at`, of `width` bytes.
+// The code unit of `width` bytes at `at`.
 std::uint32_t wide_character(std::string_view text, std::size_t at, std::size_t width, bool big_endian) {
     std::uint32_t character = 0;
     for (std::size_t i = 0; i < width; ++i) {
@@ -81,7 +81,7 @@ std::uint32_t wide_character(std::string_view text, std::size_t at, std::size_t 
     return character;
 }
 
-// Every character is one of the planes in use.
+// True if every character is in a Unicode plane that is in use.
 bool is_bare_utf32(std::string_view text, bool big_endian) {
     std::size_t at = 0;
     for (; at + 4 <= text.size(); at += 4) {
@@ -94,7 +94,8 @@ bool is_bare_utf32(std::string_view text, bool big_endian) {
     return at >= 8;
 }
 
-// Whether there are controls other than NUL and blanks, or bytes past ASCII that do not follow each other as in UTF-8.
+// Whether the text contains control characters other than NUL and white space, or bytes that are not valid UTF-8
+// sequences.
 bool is_binary(std::string_view text) {
     const auto continues = [](char c) { return (static_cast<unsigned char>(c) & 0xc0U) == 0x80; };
     const auto leads = [](char c) { return static_cast<unsigned char>(c) >= 0xc0; };
@@ -106,8 +107,8 @@ bool is_binary(std::string_view text) {
     });
 }
 
-// Two letters of a Latin script at the beginning, or spaces and ends of lines where the rest is no UTF-8, or has none
-// of their bytes besides.
+// True if the text begins with two Latin letters, or has blanks and is not UTF-8, or all of its line feed bytes are
+// UTF-16 line feeds.
 bool is_bare_utf16(std::string_view text, bool big_endian) {
     std::size_t latin = 0;  // at the beginning
     std::size_t blanks = 0;
@@ -123,7 +124,7 @@ bool is_bare_utf16(std::string_view text, bool big_endian) {
 }
 
 KnownKind wide_text(std::string_view beginning) {
-    const std::string_view text = beginning.substr(0, kLookedThrough);
+    const std::string_view text = beginning.substr(0, kExamined);
     for (const bool big_endian : {false, true}) {
         if (is_bare_utf32(text, big_endian)) {
             return kUtf32;
@@ -160,7 +161,7 @@ bool may_be_another_kind(std::string_view beginning) {
 }
 
 bool may_be_wide_text(std::string_view beginning) {
-    return beginning.size() < kLookedThrough && beginning.find('\0') != std::string_view::npos;
+    return beginning.size() < kExamined && beginning.find('\0') != std::string_view::npos;
 }
 
 }  // namespace headscope

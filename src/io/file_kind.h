@@ -1,4 +1,4 @@
-// What a file holds, by its first bytes and not by its name.
+// Detects a file's format by its first bytes, not by its name.
 #pragma once
 
 #include <cstdint>
@@ -15,11 +15,11 @@ struct KnownKind {
     const char* advice = "";    // what to do where text is wanted
 };
 
-// Of the file that begins so; text where no format is known.
+// The kind of a file with this beginning; Text if no format is recognized.
 KnownKind kind_of(std::string_view beginning);
-// Whether more bytes may show that it is another kind than these do.
+// Whether more bytes could change the detected kind.
 bool may_be_another_kind(std::string_view beginning);
-// Whether it holds NUL, and more bytes would tell if that is text of wide characters.
+// Whether it contains NUL and is too short to decide whether it is UTF-16 or UTF-32.
 bool may_be_wide_text(std::string_view beginning);
 
 }  // namespace headscope

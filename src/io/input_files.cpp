@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Devices and pipes may well be read and written at once.
+// Only regular files: devices and pipes may be read and written at the same time.
 std::optional<struct stat> regular(int failed, const struct stat& found) {
     return failed == 0 && S_ISREG(found.st_mode) ? std::optional(found) : std::nullopt;
 }

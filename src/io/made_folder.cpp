@@ -20,13 +20,13 @@ MadeFolder::MadeFolder(const std::string& path) {
     fs::create_directories(path, failure);
     if (failure) {
         remove();
-        throw Error(fmt::format("cannot make the folder '{}': {}; choose another", path, failure.message()));
+        throw Error(fmt::format("cannot create the folder '{}': {}; choose another", path, failure.message()));
     }
 }
 
 void MadeFolder::remove() const {
     for (const fs::path& folder : made_) {
-        static_cast<void>(::rmdir(folder.c_str()));  // fails where something lies in it
+        static_cast<void>(::rmdir(folder.c_str()));  // fails if it is not empty
     }
 }
 

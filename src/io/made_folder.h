@@ -1,4 +1,4 @@
-// A folder for the results of what may yet fail.
+// An output folder that is removed again on failure.
 #pragma once
 
 #include <filesystem>
@@ -7,11 +7,11 @@
 
 namespace headscope {
 
-// Makes a folder, and those above it, where they are missing. Unless they are kept, those that it made go again; one in
-// which something lies stays.
+// Creates a folder and its missing parents. The destructor removes the created ones that are empty, unless keep() was
+// called.
 class MadeFolder {
 public:
-    explicit MadeFolder(const std::string& path);  // Error when it cannot be made
+    explicit MadeFolder(const std::string& path);  // Error if it cannot be created
     MadeFolder(const MadeFolder&) = delete;
     MadeFolder& operator=(const MadeFolder&) = delete;
     ~MadeFolder() { remove(); }
@@ -20,7 +20,7 @@ public:
 
 private:
     void remove() const;
-    std::vector<std::filesystem::path> made_;  // the innermost first
+    std::vector<std::filesystem::path> made_;  // innermost first
 };
 
 }  // namespace headscope

@@ -38,7 +38,7 @@ private:
 }  // namespace
 
 MappedFile::MappedFile(const std::string& path) {
-    // Without O_NONBLOCK a pipe with no writer would hang the program before it could be refused.
+    // Without O_NONBLOCK opening a pipe without a writer would block before it can be rejected.
     const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
     struct stat status {};
     if (file.value() < 0 || ::fstat(file.value(), &status) != 0) {

@@ -7,11 +7,11 @@
 
 namespace headscope {
 
-// The pages are read when touched and shared between processes. A file that is cut short while it is mapped raises
-// SIGBUS at the touch: files are to be replaced by renaming (io/atomic_file.h), which leaves a mapping whole.
+// Pages are read on first access and shared between processes. Accessing a file that was truncated while mapped raises
+// SIGBUS, so files must be replaced by renaming (io/atomic_file.h), which keeps a mapping intact.
 class MappedFile {
 public:
-    explicit MappedFile(const std::string& path);  // Error that names the path; an empty file maps to no bytes
+    explicit MappedFile(const std::string& path);  // Error that names the path; an empty file has no bytes
     MappedFile(const MappedFile&) = delete;
     MappedFile& operator=(const MappedFile&) = delete;
     ~MappedFile();

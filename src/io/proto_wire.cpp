@@ -9,7 +9,7 @@ namespace {
 
 std::string_view take(std::string_view& from, std::uint64_t count) {
     if (count > from.size()) {
-        throw WireError("it ends within a field: it is cut short or damaged");
+        throw WireError("it ends within a field: it is truncated or damaged");
     }
     const std::string_view taken = from.substr(0, static_cast<std::size_t>(count));
     from.remove_prefix(static_cast<std::size_t>(count));
@@ -39,11 +39,11 @@ bool WireReader::next() {
     kind_ = static_cast<WireKind>(key & 7U);
     if (kind_ != WireKind::Varint && kind_ != WireKind::Fixed64 && kind_ != WireKind::Bytes &&
         kind_ != WireKind::Fixed32) {
-        throw WireError("a field of an unknown kind");
+        throw WireError("a field with an unknown wire type");
     }
     constexpr std::uint64_t kLargestField = (std::uint64_t{1} << 29U) - 1;
     if (key >> 3U == 0 || key >> 3U > kLargestField) {
-        throw WireError("a field of an impossible number");
+        throw WireError("a field with an invalid number");
     }
     field_ = static_cast<std::uint32_t>(key >> 3U);
     pending_ = true;
@@ -65,7 +65,7 @@ void WireReader::skip() {
 
 void WireReader::require(WireKind kind) {
     if (kind_ != kind) {
-        throw WireError("field " + std::to_string(field_) + " is of another kind than expected");
+        throw WireError("field " + std::to_string(field_) + " has an unexpected wire type");
     }
     pending_ = false;
 }
@@ -87,7 +87,7 @@ std::string_view WireReader::fixed(WireKind alone, std::size_t width) {
     }
     const std::string_view packed = bytes();
     if (packed.size() % width != 0) {
-        throw WireError("packed numbers that are no whole ones");
+        throw WireError("packed numbers whose length is not a multiple of their size");
     }
     return packed;
 }

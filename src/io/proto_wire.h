@@ -1,4 +1,4 @@
-// The wire format of Protocol Buffers, as far as SentencePiece models, ONNX files and TensorBoard events need it.
+// The Protocol Buffers wire format, as far as SentencePiece models, ONNX files and TensorBoard events need it.
 // https://protobuf.dev/programming-guides/encoding
 #pragma once
 
@@ -13,28 +13,28 @@ namespace headscope {
 
 enum class WireKind : std::uint8_t { Varint = 0, Fixed64 = 1, Bytes = 2, Fixed32 = 5 };
 
-// What is wrong with the bytes of a message. Readers of files catch it and add the file's name.
+// A malformed message. File readers catch it and add the file's name.
 class WireError : public Error {
 public:
     using Error::Error;
 };
 
-// The fields of a message in order, unknown ones skipped.
+// Iterates over the fields of a message; unknown ones can be skipped.
 class WireReader {
 public:
-    // The bytes outlive the reader.
+    // The bytes must outlive the reader.
     explicit WireReader(std::string_view bytes) : rest_(bytes) {}
 
-    // The next field, false at the end. What the previous one held is skipped unless it was taken.
+    // Moves to the next field; false at the end. Skips the previous field's value unless it was read.
     bool next();
     std::uint32_t field() const { return field_; }
 
-    // What the field holds. WireError where it is of another kind.
+    // The field's value. WireError if its wire type is different.
     std::uint64_t varint();
     std::string_view bytes();
     float float32();
     WireReader message() { return WireReader(bytes()); }
-    // One of a repeated field's numbers, or all of them packed into one.
+    // Appends one number of a repeated field, or all numbers of a packed one.
     void append_varints(std::vector<std::int64_t>& to);
     void append_floats(std::vector<double>& to);
     void append_doubles(std::vector<double>& to);
@@ -42,7 +42,7 @@ public:
 private:
     void require(WireKind kind);
     void skip();
-    // The numbers of `width` bytes that the field holds.
+    // The bytes of one or several packed numbers of `width` bytes.
     std::string_view fixed(WireKind alone, std::size_t width);
 
     std::string_view rest_;
@@ -57,7 +57,7 @@ void append_bytes(std::string& message, std::uint32_t field, std::string_view va
 void append_float(std::string& message, std::uint32_t field, float value);
 void append_double(std::string& message, std::uint32_t field, double value);
 
-// The lowest `bytes` bytes of a number, the lowest first.
+// Appends the lowest `bytes` bytes of a number, least significant first.
 void append_little_endian(std::string& to, std::uint64_t value, int bytes);
 
 }  // namespace headscope

@@ -17,7 +17,7 @@ namespace headscope {
 
 namespace {
 
-constexpr std::size_t kAlignment = 8;  // of the data's start, as the format's own library writes it
+constexpr std::size_t kAlignment = 8;  // of the data's start, as the reference implementation writes it
 constexpr std::size_t kNearNames = 3;
 
 std::optional<DType> dtype_of(const std::string& name) {
@@ -42,7 +42,7 @@ std::string near_names(const std::vector<SafeTensorsEntry>& entries, const std::
     for (auto& [distance, near] : ranked) {
         names.push_back(std::move(near));
     }
-    return names.empty() ? "the file holds no tensors" : fmt::format("names near it are {}", fmt::join(names, ", "));
+    return names.empty() ? "the file has no tensors" : fmt::format("similar names: {}", fmt::join(names, ", "));
 }
 
 std::vector<const TensorToWrite*> in_file_order(const std::vector<TensorToWrite>& tensors) {
@@ -71,9 +71,8 @@ std::string header_text(const std::string& path, const std::vector<const TensorT
     std::size_t offset = 0;
     for (const TensorToWrite* tensor : tensors) {
         if (tensor->name == "__metadata__" || header.contains(tensor->name)) {
-            throw Error(
-                fmt::format("cannot write '{}': the tensor name '{}' is {}; give every tensor a name of its own", path,
-                            tensor->name, tensor->name == "__metadata__" ? "reserved" : "used twice"));
+            throw Error(fmt::format("cannot write '{}': the tensor name '{}' is {}; tensor names must be unique", path,
+                                    tensor->name, tensor->name == "__metadata__" ? "reserved" : "used twice"));
         }
         auto dims = nlohmann::ordered_json::array();
         for (int dim = 0; dim < tensor->shape.rank(); ++dim) {
@@ -145,7 +144,7 @@ void write_safetensors(const std::string& path, const std::vector<TensorToWrite>
                        const std::map<std::string, std::string>& metadata) {
     const std::vector<const TensorToWrite*> ordered = in_file_order(tensors);
     const std::string header = header_text(path, ordered, metadata);
-    std::array<char, 8> length{};  // little-endian, whatever the machine
+    std::array<char, 8> length{};  // little-endian on every machine
     for (std::size_t byte = 0; byte < length.size(); ++byte) {
         length[byte] = static_cast<char>(header.size() >> (8 * byte) & 0xffU);
     }

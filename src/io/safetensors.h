@@ -1,4 +1,4 @@
-// Tensors in files that everyone reads: the safetensors format, mapped in and written whole or not at all.
+// The safetensors format: files are memory-mapped for reading and written atomically.
 #pragma once
 
 #include <cstddef>
@@ -16,8 +16,8 @@
 
 namespace headscope {
 
-// A tensor inside a mapped file; valid while some copy of its SafeTensorsFile lives. Other writers need not align their
-// data: copy it out (memcpy, Backend::upload), or look at aligned() before reading it in place.
+// A tensor inside a mapped file, valid while a copy of its SafeTensorsFile lives. Other writers may not align their
+// data: check aligned() before reading it in place, or copy it (memcpy, Backend::upload).
 struct MappedTensor {
     std::string name;
     DType dtype = DType::F32;
@@ -30,7 +30,7 @@ struct MappedTensor {
 // Copies are cheap and share the mapping.
 class SafeTensorsFile {
 public:
-    // Error for a file that is missing or damaged in any way (io/safetensors_header.h).
+    // Error for a missing or damaged file (io/safetensors_header.h).
     static SafeTensorsFile open(const std::string& path);
 
     const std::string& path() const { return path_; }
@@ -38,14 +38,14 @@ public:
     const std::map<std::string, std::string>& metadata() const { return header_->metadata; }
     bool contains(const std::string& name) const { return index_->contains(name); }
 
-    // Error for an absent name, which lists names near it, and for a dtype or rank that Headscope has not.
+    // Error for an unknown name, with similar names, and for an unsupported dtype or rank.
     MappedTensor at(const std::string& name) const;
 
 private:
     std::string path_;
     std::shared_ptr<const MappedFile> file_;
     std::shared_ptr<const SafeTensorsHeader> header_;
-    std::shared_ptr<const std::unordered_map<std::string, std::size_t>> index_;  // name to entry
+    std::shared_ptr<const std::unordered_map<std::string, std::size_t>> index_;  // name -> entry
 };
 
 struct TensorToWrite {
@@ -55,8 +55,8 @@ struct TensorToWrite {
     const void* data = nullptr;  // contiguous, row-major, shape.elements() of dtype
 };
 
-// Wider dtypes are laid first, so that all data is aligned; within a dtype the order is kept. Error, with nothing
-// changed on disk, when a name is used twice or a name or metadata is no UTF-8 or the file cannot be written.
+// Writes wider dtypes first, so that all data is aligned; keeps the order within a dtype. Error, without changes on
+// disk, if a name is used twice, a name or metadata is not UTF-8, or the file cannot be written.
 void write_safetensors(const std::string& path, const std::vector<TensorToWrite>& tensors,
                        const std::map<std::string, std::string>& metadata = {});
 

@@ -18,16 +18,15 @@ namespace headscope {
 namespace {
 
 constexpr std::size_t kLengthBytes = 8;
-// The format's own limit; it keeps a damaged length from asking for all memory.
+// The format's limit. It keeps a damaged length from allocating all memory.
 constexpr std::uint64_t kLargestHeader = 100'000'000;
 
 [[noreturn]] void fail(const std::string& path, const std::string& problem) {
     throw Error(fmt::format("'{}' is not a valid safetensors file: {}; fetch or write it again", path, problem));
 }
 
-// Takes the one structure that the format allows and nothing else, event by event, so that a hostile header costs no
-// more memory than its own size: {"__metadata__": {text: text}, name: {"dtype": text, "shape": [n], "data_offsets": [b,
-// e]}}
+// A SAX parser that accepts only the structure of the format, so that a hostile header costs no more memory than its
+// own size: {"__metadata__": {text: text}, name: {"dtype": text, "shape": [n], "data_offsets": [b, e]}}
 class HeaderReader {
 public:
     using json = nlohmann::json;
@@ -46,7 +45,7 @@ public:
     bool boolean(bool /*value*/) { unexpected("true or false"); }
     bool number_integer(json::number_integer_t value) { unexpected(fmt::format("the negative number {}", value)); }
     bool number_float(json::number_float_t /*value*/, const std::string& text) {
-        unexpected(fmt::format("the number {}, which is no integer or too large", text));
+        unexpected(fmt::format("the number {}, which is not an integer or too large", text));
     }
     bool binary(json::binary_t& /*value*/) { unexpected("binary data"); }
 
@@ -143,11 +142,10 @@ private:
 
     [[noreturn]] void unexpected(const std::string& what) const {
         switch (place_) {
-            case Place::Metadata:
-                fail(path_, fmt::format("the metadata entry '{}' holds {}, expected text", key_, what));
+            case Place::Metadata: fail(path_, fmt::format("the metadata entry '{}' is {}, expected text", key_, what));
             case Place::Tensor:
             case Place::Shape:
-            case Place::Offsets: fail(path_, fmt::format("in tensor '{}' the field '{}' holds {}", name_, key_, what));
+            case Place::Offsets: fail(path_, fmt::format("in tensor '{}' the field '{}' is {}", name_, key_, what));
             case Place::Top: fail(path_, fmt::format("'{}' is {}, expected a tensor's object", name_, what));
             default: fail(path_, fmt::format("its header is {}, expected a JSON object", what));
         }
@@ -161,7 +159,7 @@ private:
     std::map<std::string, std::string> metadata_;
 };
 
-// bytes = elements * bits / 8, or false when that overflows or is no whole number of bytes.
+// bytes = elements * bits / 8; false if that overflows or is not a whole number of bytes.
 bool expected_bytes(const SafeTensorsEntry& entry, std::uint64_t& bytes) {
     std::uint64_t bits = safetensors_bits(entry.dtype);
     for (const std::int64_t dim : entry.shape) {
@@ -173,7 +171,7 @@ bool expected_bytes(const SafeTensorsEntry& entry, std::uint64_t& bytes) {
     return bits % 8 == 0;
 }
 
-// `data` is where offset 0 lies in the file, `data_bytes` what follows there.
+// `data` is the position of offset 0 in the file, `data_bytes` the number of bytes from there to the end.
 SafeTensorsEntry locate(HeaderReader::Tensor& tensor, std::size_t data, std::size_t data_bytes,
                         const std::string& path) {
     SafeTensorsEntry& entry = tensor.entry;
@@ -183,7 +181,7 @@ SafeTensorsEntry locate(HeaderReader::Tensor& tensor, std::size_t data, std::siz
     }
     if (tensor.offsets[1] > data_bytes) {
         fail(path,
-             fmt::format("tensor '{}' ends at byte {} of the data, but the file holds {}: it is cut short or damaged",
+             fmt::format("tensor '{}' ends at byte {} of the data, but the file has {}: it is truncated or damaged",
                          entry.name, tensor.offsets[1], data_bytes));
     }
     entry.begin = data + static_cast<std::size_t>(tensor.offsets[0]);
@@ -191,14 +189,14 @@ SafeTensorsEntry locate(HeaderReader::Tensor& tensor, std::size_t data, std::siz
     if (safetensors_bits(entry.dtype) != 0) {
         std::uint64_t expected = 0;
         if (!expected_bytes(entry, expected) || expected != entry.bytes) {
-            fail(path, fmt::format("tensor '{}' is {} [{}], which does not fit its {} bytes of data", entry.name,
+            fail(path, fmt::format("tensor '{}' is {} [{}], which does not match its {} bytes of data", entry.name,
                                    entry.dtype, fmt::join(entry.shape, ", "), entry.bytes));
         }
     }
     return std::move(entry);
 }
 
-// Every byte of the data belongs to exactly one tensor.
+// Checks that every byte of the data belongs to exactly one tensor.
 void check_cover(const std::vector<SafeTensorsEntry>& entries, std::size_t data, std::size_t end,
                  const std::string& path) {
     std::size_t at = data;
@@ -212,7 +210,7 @@ void check_cover(const std::vector<SafeTensorsEntry>& entries, std::size_t data,
         before = fmt::format("'{}'", entry.name);
     }
     if (at != end) {
-        fail(path, fmt::format("{} bytes after {} belong to no tensor", end - at, before));
+        fail(path, fmt::format("{} bytes after {} do not belong to a tensor", end - at, before));
     }
 }
 
@@ -231,8 +229,7 @@ std::size_t safetensors_bits(const std::string& dtype) {
 
 SafeTensorsHeader parse_safetensors_header(std::span<const std::byte> file, const std::string& path) {
     if (file.size() < kLengthBytes) {
-        fail(path,
-             fmt::format("it has {} bytes, and the length of its header alone takes {}", file.size(), kLengthBytes));
+        fail(path, fmt::format("it has {} bytes, but the header length alone takes {}", file.size(), kLengthBytes));
     }
     std::uint64_t length = 0;  // little-endian in the file
     for (std::size_t byte = kLengthBytes; byte-- > 0;) {
@@ -242,7 +239,7 @@ SafeTensorsHeader parse_safetensors_header(std::span<const std::byte> file, cons
         fail(path, fmt::format("its header claims {} bytes, the format allows {}", length, kLargestHeader));
     }
     if (length > file.size() - kLengthBytes) {
-        fail(path, fmt::format("its header claims {} bytes, but only {} follow: it is cut short", length,
+        fail(path, fmt::format("its header claims {} bytes, but only {} follow: it is truncated", length,
                                file.size() - kLengthBytes));
     }
     const std::size_t data = kLengthBytes + static_cast<std::size_t>(length);
@@ -258,7 +255,7 @@ SafeTensorsHeader parse_safetensors_header(std::span<const std::byte> file, cons
     for (HeaderReader::Tensor& tensor : reader.tensors()) {
         header.entries.push_back(locate(tensor, data, file.size() - data, path));
     }
-    // An empty tensor shares its offset with the next one and stands before it.
+    // An empty tensor shares its offset with the next one and sorts before it.
     std::stable_sort(header.entries.begin(), header.entries.end(), [](const auto& a, const auto& b) {
         return std::pair(a.begin, a.bytes) < std::pair(b.begin, b.bytes);
     });

@@ -1,4 +1,4 @@
-// The header of a safetensors file: parsed and checked as a whole before anything is read through it.
+// The header of a safetensors file, parsed and validated as a whole before use.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace headscope {
 
-// One tensor as the header names it. The dtype may be one that Headscope does not compute with ("U8", "I64").
+// One tensor of the header. Its dtype may be one that Headscope does not support ("U8", "I64").
 struct SafeTensorsEntry {
     std::string name;
     std::string dtype;
@@ -25,11 +25,11 @@ struct SafeTensorsHeader {
 };
 
 // `file` is the whole file, `path` is for messages. Error, naming path and tensor, for any damage: too short, a header
-// that is longer than the file or 100 MB, broken JSON or UTF-8, missing, unknown or repeated fields and names, offsets
-// past the end, overlaps, holes, sizes that do not fit dtype and shape.
+// longer than the file or 100 MB, invalid JSON or UTF-8, missing, unknown or repeated fields and names, offsets past
+// the end, overlaps, holes, sizes that do not match dtype and shape.
 SafeTensorsHeader parse_safetensors_header(std::span<const std::byte> file, const std::string& path);
 
-// Bits of one element of a dtype of the format, 0 for a name that is not known.
+// Bits per element of a dtype of the format, 0 for an unknown name.
 std::size_t safetensors_bits(const std::string& dtype);
 
 }  // namespace headscope

@@ -42,11 +42,11 @@ Scratch::~Scratch() {
 }
 
 void Scratch::open() {
-    // Not every file system has O_TMPFILE: a file that is removed while it is open is the same.
+    // Unlinked while open, because not every filesystem supports O_TMPFILE.
     std::string name = (std::filesystem::path(folder_) / "scratch-XXXXXX").string();
     descriptor_ = ::mkostemp(name.data(), O_CLOEXEC);
     if (descriptor_ < 0) {
-        throw Error(fmt::format("cannot make a scratch file in '{}': {}", folder_, reason(errno)));
+        throw Error(fmt::format("cannot create a scratch file in '{}': {}", folder_, reason(errno)));
     }
     ::unlink(name.c_str());
 }
@@ -63,10 +63,10 @@ void Scratch::flush() {
             continue;
         }
         if (written <= 0) {
-            throw Error(
-                fmt::format("cannot write the scratch file in '{}' past {} MiB: {}; free some room, or choose a folder "
-                            "on another disk",
-                            folder_, (file_size_ + done) >> 20U, reason(written == 0 ? ENOSPC : errno)));
+            throw Error(fmt::format(
+                "cannot write the scratch file in '{}' past {} MiB: {}; free some space, or choose a folder "
+                "on another disk",
+                folder_, (file_size_ + done) >> 20U, reason(written == 0 ? ENOSPC : errno)));
         }
         done += static_cast<std::size_t>(written);
     }
@@ -87,9 +87,9 @@ std::uint64_t Scratch::append(const void* data, std::size_t bytes) {
 }
 
 void Scratch::read(std::uint64_t at, void* into, std::size_t bytes) const {
-    HEADSCOPE_CHECK(at + bytes <= size(), "only what was appended can be read");
+    HEADSCOPE_CHECK(at + bytes <= size(), "read() past the appended bytes");
     auto* to = static_cast<std::byte*>(into);
-    // Of a region that begins at `begin`: the part that is asked for.
+    // Copies the requested part of a region that begins at `begin`.
     const auto copy_from = [&](const std::vector<std::byte>& region, std::uint64_t begin) {
         if (bytes > 0 && at >= begin && at < begin + region.size()) {
             const std::size_t count = std::min<std::size_t>(bytes, begin + region.size() - at);
@@ -109,7 +109,7 @@ void Scratch::read(std::uint64_t at, void* into, std::size_t bytes) const {
         }
         if (got <= 0) {
             throw Error(fmt::format("cannot read the scratch file in '{}': {}", folder_,
-                                    got == 0 ? "it is cut short" : reason(errno)));
+                                    got == 0 ? "it is truncated" : reason(errno)));
         }
         to += got;
         at += static_cast<std::uint64_t>(got);

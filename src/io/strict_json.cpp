@@ -15,23 +15,24 @@ namespace headscope {
 
 nlohmann::json parse_json(std::istream& stream, const std::string& file) {
     using Event = nlohmann::json::parse_event_t;
-    std::vector<std::set<std::string>> keys;  // of the objects that are open, the innermost last
+    std::vector<std::set<std::string>> keys;  // of the open objects, innermost last
     const auto watch = [&](int, Event event, nlohmann::json& parsed) {
         if (event == Event::object_start) {
             keys.emplace_back();
         } else if (event == Event::object_end) {
             keys.pop_back();
         } else if (event == Event::key && !keys.back().insert(parsed.get<std::string>()).second) {
-            throw Error(fmt::format("{}: the key \"{}\" stands twice in one object: keep one", file,
-                                    parsed.get<std::string>()));
+            throw Error(
+                fmt::format("{}: duplicate key \"{}\" in one object: remove one", file, parsed.get<std::string>()));
         }
         return true;
     };
     try {
         return nlohmann::json::parse(stream, watch);
     } catch (const nlohmann::json::exception& problem) {
-        const std::string_view said = problem.what();  // "[json.exception.parse_error.101] parse error at line 2, ..."
-        throw Error(fmt::format("{} is not valid JSON: {}", file, said.substr(said.find("] ") + 2)));
+        const std::string_view message =
+            problem.what();  // "[json.exception.parse_error.101] parse error at line 2, ..."
+        throw Error(fmt::format("{} is not valid JSON: {}", file, message.substr(message.find("] ") + 2)));
     }
 }
 

@@ -1,4 +1,4 @@
-// JSON that people write by hand.
+// JSON that people write by hand: duplicate keys are errors.
 #pragma once
 
 #include <istream>
@@ -8,10 +8,10 @@
 
 namespace headscope {
 
-// The document of `stream`. Error that names `file` for what is no JSON (with the line), and for an object that has a
-// key twice: the library would take the last one and say nothing.
+// Parses `stream`. Error that names `file` for invalid JSON (with the line) and for duplicate keys, of which the JSON
+// library would silently keep the last.
 nlohmann::json parse_json(std::istream& stream, const std::string& file);
-// The document in the file `path`. Error also where it cannot be read or is no text.
+// Parses the file `path`. Error also if it cannot be read or is not text.
 nlohmann::json read_json_file(const std::string& path);
 
 }  // namespace headscope

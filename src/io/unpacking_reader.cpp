@@ -19,7 +19,7 @@
 namespace headscope {
 
 UnpackingReader::UnpackingReader(const std::string& path, std::string name) : name_(std::move(name)), owned_(true) {
-    // As most programs have it; a file of that name is ./-
+    // "-" is standard input, as in most programs; a file of that name is ./-
     descriptor_ = path == "-" ? ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0) : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
     if (descriptor_ < 0) {
         throw Error(fmt::format("cannot read {}: {}", name_, std::generic_category().message(errno)));
@@ -54,14 +54,14 @@ std::string_view UnpackingReader::read_packed() {
     }
 }
 
-// By the first bytes, of which a pipe may hand out fewer at a time than are needed. Text that can be nothing else is
-// not kept waiting for more: who types it wants an answer.
+// Detects the format by the first bytes; a pipe may deliver fewer at a time than are needed. Bytes that can only be
+// text are not held back to wait for more, so that interactive input is answered at once.
 void UnpackingReader::choose_decoder() {
     std::size_t have = read_packed().size();
     while (have > 0 && may_be_another_kind({packed_.data(), have})) {
         const ssize_t got = ::read(descriptor_, packed_.data() + have, packed_.size() - have);
         if (got <= 0) {
-            break;  // the end, or a failure that the next read will tell
+            break;  // the end, or an error that the next read reports
         }
         have += static_cast<std::size_t>(got);
     }
@@ -86,9 +86,8 @@ std::string_view UnpackingReader::read() {
     }
     const KnownKind known = kind_of(text);
     if (known.kind != FileKind::Text) {
-        throw Error(
-            fmt::format("{} is {}{}, and UTF-8 text was expected, plain or packed by gzip, zstd, xz or bzip2: {}",
-                        name_, decoder_ ? "packed, and within that " : "", known.name, known.advice));
+        throw Error(fmt::format("{} is {}{}; expected UTF-8 text, plain or compressed by gzip, zstd, xz or bzip2: {}",
+                                name_, decoder_ ? "compressed and contains " : "", known.name, known.advice));
     }
     had_byte_order_mark_ = text.starts_with(kByteOrderMark);
     text = without_byte_order_mark(text, name_);
@@ -119,7 +118,7 @@ std::string_view UnpackingReader::read_text() {
 }
 
 std::size_t UnpackingReader::decode() {
-    if (decoder_->complete()) {  // tapes and disks pad with zeros, which are passed over
+    if (decoder_->complete()) {  // skip the zero padding of tapes and disks
         rest_.remove_prefix(std::min(rest_.find_first_not_of('\0'), rest_.size()));
     }
     if (decoder_->complete() && rest_.empty()) {
@@ -136,7 +135,7 @@ std::size_t UnpackingReader::decode() {
 }
 
 void UnpackingReader::fail(const std::string& why) const {
-    throw Error(fmt::format("cannot unpack {}: {}; it is damaged or cut short, fetch it again", name_, why));
+    throw Error(fmt::format("cannot unpack {}: {}; it is damaged or truncated; download it again", name_, why));
 }
 
 }  // namespace headscope

@@ -1,4 +1,4 @@
-// Text as it is, or packed by gzip, zstd, xz or bzip2: known by its first bytes, whatever a file's name says.
+// Reads plain text or text compressed by gzip, zstd, xz or bzip2, detected by its first bytes.
 #pragma once
 
 #include <array>
@@ -11,26 +11,25 @@ namespace headscope {
 
 class Decoder;
 
-// `name` stands for the file in messages. Every failure is an Error: a file that cannot be read, a packed one that is
-// damaged, cut short or followed by something else than zeros, and one that holds no UTF-8 text but, by its first
-// bytes, a known other format. A byte order mark at the beginning is left out
-// (io/byte_order_mark.h).
+// `name` identifies the file in messages. Every failure is an Error: an unreadable file; a compressed file that is
+// damaged, truncated or followed by anything but zeros; a file that is not UTF-8 text but has a known other format. A
+// byte order mark at the beginning is removed (io/byte_order_mark.h).
 class UnpackingReader {
 public:
     UnpackingReader(const std::string& path, std::string name);
-    // Of what is open already; `descriptor` stays the caller's.
+    // Reads an open descriptor, which the caller keeps.
     UnpackingReader(int descriptor, std::string name);
     UnpackingReader(const UnpackingReader&) = delete;
     UnpackingReader& operator=(const UnpackingReader&) = delete;
     ~UnpackingReader();
 
-    // The next bytes, valid until the next call of either; none at the end. Waits for no more than it needs to hand out
-    // some.
+    // The next bytes, valid until the next call of either function; empty at the end. Does not wait for more bytes than
+    // it needs to return some.
     std::string_view read();
-    // Whether there is something to read without waiting, or the end.
+    // Whether read() would return without waiting.
     bool readable_now();
 
-    // Of what was read so far.
+    // In the text read so far.
     bool had_byte_order_mark() const { return had_byte_order_mark_; }
 
 private:
@@ -46,10 +45,10 @@ private:
     std::array<char, std::size_t{1} << 16U> packed_{};
     std::array<char, std::size_t{1} << 17U> unpacked_{};
     std::string_view rest_;             // of packed_
-    bool filled_ = false;               // unpacked_, by the last decode(): the decoder may hold more
-    std::size_t ready_ = 0;             // bytes of unpacked_ that were not handed out yet
-    std::unique_ptr<Decoder> decoder_;  // none: the bytes as they are
-    std::string beginning_;             // where a format could be told by several reads only
+    bool filled_ = false;               // the last decode() filled unpacked_: the decoder may have more
+    std::size_t ready_ = 0;             // bytes of unpacked_ not yet returned
+    std::unique_ptr<Decoder> decoder_;  // null: plain bytes
+    std::string beginning_;             // if several reads were needed to detect the format
     bool begun_ = false;
     bool had_byte_order_mark_ = false;
 };

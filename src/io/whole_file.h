@@ -1,11 +1,11 @@
-// Small files, at once.
+// Reads small files at once.
 #pragma once
 
 #include <string>
 
 namespace headscope {
 
-// All bytes of the file. Error with the system's reason, in which `name` stands for it.
+// The file's text. Error with the system's reason, in which `name` identifies the file.
 std::string read_whole_file(const std::string& path, const std::string& name);
 
 }  // namespace headscope

@@ -1,4 +1,4 @@
-// What a generator wrote into a folder, so that it replaces its own files and nobody else's.
+// Records which files a command generated, so that it replaces only its own files.
 #pragma once
 
 #include <string>
@@ -8,17 +8,17 @@
 
 namespace headscope {
 
-// A small file in the folder holds the size and hash of each file that was generated there: of the newest, and of the
-// one before, which stays where a generator fails on its way.
+// A small file in the folder stores the size and hash of each generated file: of the newest version and of the previous
+// one, which stays if the command fails.
 class WrittenRecord {
 public:
     static constexpr const char* kFile = ".headscope-written.json";
 
     explicit WrittenRecord(std::string folder);
 
-    // Error that names two of these files that are one, or the first that is there and not as it was recorded.
+    // Error if two of these names are the same file, or if one exists and differs from its record.
     void require_own(const std::vector<std::string>& names) const;
-    // Records these files of the folder as they will be, then commits them.
+    // Records the files' new contents, then commits them.
     void commit(const std::vector<AtomicFile*>& files) const;
 
 private:

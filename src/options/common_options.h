@@ -28,7 +28,7 @@ struct CommonOptions {
     CLI::Option* add_device(CLI::App& command);
     // --device takes a list or `all`, as one value.
     CLI::Option* add_device_list(CLI::App& command);
-    // The same, and --device may be repeated.
+    // As add_device_list(), but --device may also be repeated.
     CLI::Option* add_device_lists(CLI::App& command);
     CLI::Option* add_precision(CLI::App& command, const std::vector<Precision>& known = every_precision());
     CLI::Option* add_json(CLI::App& command);

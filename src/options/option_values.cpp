@@ -31,7 +31,7 @@ std::string number_text(double number) {
 }
 
 std::string message(const char* what, const std::string& least, const std::string& most, const std::string& found) {
-    return fmt::format("expected {} from {} to {}, found {}", what, least, most, found.empty() ? "nothing" : found);
+    return fmt::format("must be {} from {} to {}, got {}", what, least, most, found.empty() ? "nothing" : found);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// --precision, which every command that computes has.
+// The --precision option.
 #pragma once
 
 #include <optional>
@@ -15,19 +15,18 @@ class Option;
 namespace headscope {
 
 std::vector<Precision> every_precision();
-// Of a model that is trained, or whose checkpoints are opened.
+// The precisions in which models can be trained.
 std::vector<Precision> training_precisions();
 
-// One of `known` into `precision`, which keeps its value where the option is not given. Of a model that is only read
-// all are known.
+// Stores one of `known` in `precision`, which keeps its value if the option is not given.
 CLI::Option* add_precision_option(CLI::App& command, Precision& precision, const std::string& help,
                                   const std::vector<Precision>& known = every_precision());
-// The same where a training's configuration has one already.
+// The same with the training precisions; std::nullopt if the option is not given.
 CLI::Option* add_precision_option(CLI::App& command, std::optional<Precision>& precision, const std::string& help);
 
-// What --precision is on this device for a model that is only read; Error where it has it not.
+// The arithmetic for inference in this precision on this device; Error if the device does not support it.
 Arithmetic chosen_arithmetic(const Backend& backend, Precision precision);
-// The same for one that is trained.
+// The same for training.
 Arithmetic chosen_training_arithmetic(const Backend& backend, Precision precision);
 
 }  // namespace headscope

@@ -45,7 +45,7 @@ public:
         text.resize(static_cast<std::size_t>(got));
         return text;
     }
-    int write(off_t at, std::string_view text) const {  // 0, or what went wrong
+    int write(off_t at, std::string_view text) const {  // 0 or an errno
         if (::lseek(descriptor_, at, SEEK_SET) < 0) {
             return errno;
         }
@@ -59,7 +59,7 @@ public:
         return 0;
     }
     void cut(off_t size) const { static_cast<void>(::ftruncate(descriptor_, size) == 0); }
-    int close() {  // as write()
+    int close() {  // 0 or an errno
         return ::close(std::exchange(descriptor_, -1)) == 0 ? 0 : errno;
     }
     [[noreturn]] void fail(int error) const {
@@ -78,7 +78,7 @@ void append_to_file(const std::string& path, std::string_view text, std::size_t 
     const off_t size = file.size();
     const off_t at = size - static_cast<off_t>(replaced);
     if (at < 0) {
-        throw Error("cannot write to '" + path + "': it was cut short meanwhile");
+        throw Error("cannot write to '" + path + "': it was truncated by another program");
     }
     const std::string before = file.read(at, replaced);
     if (const int error = file.write(at, text); error != 0) {

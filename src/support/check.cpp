@@ -8,7 +8,7 @@ std::string what_of(const std::exception_ptr& failure) {
     } catch (const std::exception& error) {
         return error.what();
     } catch (...) {
-        return "no reason was given";
+        return "unknown error";
     }
 }
 

@@ -1,4 +1,4 @@
-// The two kinds of failure, kept apart: a programmer's mistake and the environment's failure.
+// The two kinds of failure: errors of the environment and bugs.
 #pragma once
 
 #include <exception>
@@ -7,20 +7,20 @@
 
 namespace headscope {
 
-// The world was not as it had to be: a file, a device, an input. The message says what was
-// expected, what was found and what to do; programs print it and exit with 1.
+// A bad file, device or input. The message says what was expected, what was found and what to do; programs print it and
+// exit with 1.
 class Error : public std::runtime_error {
 public:
     using std::runtime_error::runtime_error;
 };
 
-// A broken promise inside the program: always checked, also in release builds.
+// A bug: a broken invariant, checked also in release builds.
 class CheckFailure : public std::logic_error {
 public:
     using std::logic_error::logic_error;
 };
 
-// What an exception that is kept says of itself.
+// The message of a stored exception.
 std::string what_of(const std::exception_ptr& failure);
 
 [[noreturn]] void check_failed(const char* file, int line, const char* condition, const std::string& message);

@@ -1,4 +1,4 @@
-// Where the library reports what is not worth an Error. It never prints.
+// Receives the library's warnings and notes. The library never prints.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ public:
     using Sink = std::function<void(Severity severity, const std::string& text)>;
 
     Diagnostics() = default;  // discards all reports
-    // `sink` gets each text once, one at a time.
+    // `sink` is called once per text, from one thread at a time.
     explicit Diagnostics(Sink sink);
 
     void report(Severity severity, const std::string& text) const;

@@ -13,8 +13,8 @@ std::size_t edit_distance(std::string_view from, std::string_view to) {
     for (std::size_t i = 0; i < from.size(); ++i) {
         std::size_t diagonal = std::exchange(row[0], i + 1);
         for (std::size_t j = 0; j < to.size(); ++j) {
-            const std::size_t exchanged = diagonal + (from[i] == to[j] ? 0 : 1);
-            diagonal = std::exchange(row[j + 1], std::min({exchanged, row[j] + 1, row[j + 1] + 1}));
+            const std::size_t substituted = diagonal + (from[i] == to[j] ? 0 : 1);
+            diagonal = std::exchange(row[j + 1], std::min({substituted, row[j] + 1, row[j + 1] + 1}));
         }
     }
     return row[to.size()];

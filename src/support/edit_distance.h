@@ -1,4 +1,4 @@
-// For messages that guess what was meant.
+// Edit distance, for "did you mean" hints.
 #pragma once
 
 #include <cstddef>
@@ -8,10 +8,10 @@
 
 namespace headscope {
 
-// Levenshtein's distance: insertions, deletions and exchanges of bytes that lead from one text to the other.
+// Levenshtein distance in bytes: insertions, deletions and substitutions.
 std::size_t edit_distance(std::string_view from, std::string_view to);
 
-// Of the names the one that a slip of the finger makes `word` of; empty where none is so near.
+// The name closest to `word`; empty if none is close enough to be a misspelling.
 std::string nearest(std::string_view word, const std::vector<std::string>& names);
 
 }  // namespace headscope

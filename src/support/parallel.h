@@ -9,9 +9,9 @@
 
 namespace headscope {
 
-// Calls part(first, last) for parts that together are [0, count), each of `least` or more, on as many threads as the
-// processor has, at most eight: what is done with it (reading and cutting text) does not get faster after that. When
-// all have ended the first exception, by the order of the parts, is thrown on.
+// Splits [0, count) into parts of at least `least` and calls part(first, last) for each, on one thread per processor
+// but at most eight: reading and tokenizing text does not scale further. After all parts have ended, the first
+// exception in order of the parts is rethrown.
 template <class Part>
 void in_parallel(std::size_t count, std::size_t least, const Part& part) {
     constexpr std::size_t kMostThreads = 8;

@@ -24,18 +24,17 @@ public:
         return mix_bits(state_);
     }
 
-    // Uniform in [0, bound), bound > 0. Numbers below 2^64 mod bound are drawn again, since they would favour the low
-    // results.
+    // Uniform in [0, bound), bound > 0. Numbers below 2^64 mod bound are rejected, because they would bias the result.
     std::uint64_t below(std::uint64_t bound) {
-        const std::uint64_t uneven = (0 - bound) % bound;
-        std::uint64_t drawn = next();
-        while (drawn < uneven) {
-            drawn = next();
+        const std::uint64_t biased = (0 - bound) % bound;
+        std::uint64_t sample = next();
+        while (sample < biased) {
+            sample = next();
         }
-        return drawn % bound;
+        return sample % bound;
     }
 
-    // Fisher and Yates: every order is as likely as every other.
+    // Fisher-Yates shuffle: every order is equally likely.
     template <class T>
     void shuffle(std::vector<T>& values) {
         for (std::size_t left = values.size(); left > 1; --left) {

@@ -18,8 +18,8 @@ public:
     bool has(const std::string& name) const { return values_.contains(name); }
     // Empty if it is not set.
     std::string get(const std::string& name) const;
-    // Of a switch: `otherwise` if it is empty or not set. Error for any value but 1 and 0.
-    bool on(const std::string& name, bool otherwise = false) const;
+    // The value of a switch; `fallback` if it is empty or not set. Error for any value but 1 and 0.
+    bool on(const std::string& name, bool fallback = false) const;
 
 private:
     std::map<std::string, std::string> values_;

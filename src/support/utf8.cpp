@@ -5,8 +5,8 @@ namespace headscope {
 namespace {
 
 struct Lead {
-    std::size_t length = 0;                 // bytes of the whole character, 0 for a byte that begins none
-    unsigned char low = 0x80, high = 0xbf;  // what the second byte may be
+    std::size_t length = 0;                 // bytes of the character, 0 for an invalid first byte
+    unsigned char low = 0x80, high = 0xbf;  // range of the second byte
 };
 
 Lead lead_of(unsigned char byte) {
@@ -17,9 +17,9 @@ Lead lead_of(unsigned char byte) {
         return {2};
     }
     switch (byte) {
-        case 0xe0: return {3, 0xa0, 0xbf};  // shorter forms exist
+        case 0xe0: return {3, 0xa0, 0xbf};  // overlong forms
         case 0xed: return {3, 0x80, 0x9f};  // surrogates
-        case 0xf0: return {4, 0x90, 0xbf};  // shorter forms exist
+        case 0xf0: return {4, 0x90, 0xbf};  // overlong forms
         case 0xf4: return {4, 0x80, 0x8f};  // past U+10FFFF
         default: break;
     }
@@ -32,7 +32,7 @@ Lead lead_of(unsigned char byte) {
     return {};
 }
 
-// Bytes of the well-formed character that begins at `at`, or 0.
+// Length in bytes of the well-formed character at `at`, or 0.
 std::size_t length_at(std::string_view text, std::size_t at) {
     const Lead lead = lead_of(static_cast<unsigned char>(text[at]));
     if (lead.length > text.size() - at) {

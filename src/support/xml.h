@@ -1,4 +1,4 @@
-// Text within XML.
+// XML escaping.
 #pragma once
 
 #include <string>

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view kWordBegins = "\u2581";
 
-// Where the characters of UTF-8 text begin, and its end.
+// Where the characters of UTF-8 text begin, and the end of the text.
 std::vector<std::size_t> boundaries(std::string_view text) {
     std::vector<std::size_t> at;
     for (std::size_t i = 0; i < text.size(); ++i) {
@@ -30,12 +30,12 @@ std::vector<std::size_t> boundaries(std::string_view text) {
 
 BpeDropout::BpeDropout(const Tokenizer& tokenizer, double dropout)
     : threshold_(static_cast<std::uint64_t>(std::ldexp(dropout, 64))) {
-    HEADSCOPE_CHECK(dropout >= 0.0 && dropout < 1.0, "a share of merges");
+    HEADSCOPE_CHECK(dropout >= 0.0 && dropout < 1.0, "dropout must be in [0, 1)");
     if (tokenizer.type() != TokenizerType::Bpe) {
-        throw Error(
-            fmt::format("BPE-dropout needs byte-pair pieces, and '{}' has none: learn a tokenizer of the type \"bpe\", "
-                        "or leave \"bpe_dropout\" out",
-                        tokenizer.name()));
+        throw Error(fmt::format(
+            "BPE-dropout needs a BPE tokenizer, but '{}' is not one: train a tokenizer of the type \"bpe\", "
+            "or remove \"bpe_dropout\"",
+            tokenizer.name()));
     }
     const auto id_of = [&](std::string_view piece) { return tokenizer.id_of(std::string(piece)); };
     const std::int32_t unknown = tokenizer.unk_id();
@@ -84,7 +84,7 @@ const BpeDropout::Merge* BpeDropout::merge_of(std::int32_t left, std::int32_t ri
     return found == merges_.end() ? nullptr : &found->second;
 }
 
-// Step by step the best pair becomes one piece, the first of equals; each pair is passed over by chance, for this step.
+// In each step merges the best pair, the first of equals; each pair is randomly skipped for this step.
 void BpeDropout::merge(std::vector<std::int32_t>& symbols, Random& random) const {
     std::vector<const Merge*> merges;  // of each symbol with the next
     for (std::size_t i = 0; i + 1 < symbols.size(); ++i) {

@@ -21,8 +21,8 @@ char32_t small_letter(char32_t c) {
     return static_cast<char32_t>(utf8proc_tolower(static_cast<utf8proc_int32_t>(c)));
 }
 
-// Case_Ignorable (Unicode, definition D136). utf8proc has no word breaks, so MidLetter, MidNumLet and Single_Quote are
-// listed.
+// Case_Ignorable (Unicode, definition D136). MidLetter, MidNumLet and Single_Quote are listed, because utf8proc has no
+// word break properties.
 bool case_ignorable(char32_t c) {
     constexpr auto kMidWord = std::to_array<char32_t>({0x27, 0x2E, 0x3A, 0xB7, 0x387, 0x55F, 0x5F4, 0x2018, 0x2019,
                                                        0x2024, 0x2027, 0xFE13, 0xFE52, 0xFE55, 0xFF07, 0xFF0E, 0xFF1A});
@@ -36,8 +36,8 @@ bool case_ignorable(char32_t c) {
     }
 }
 
-// Cased (D135), of characters that are not case-ignorable. Other_Lowercase and Other_Uppercase, which utf8proc does not
-// have, are there the ordinal indicators, Roman numerals, and letters in circles and squares.
+// Cased (D135), for characters that are not case-ignorable. utf8proc lacks Other_Lowercase and Other_Uppercase: the
+// ordinal indicators, Roman numerals, and letters in circles and squares.
 bool cased(char32_t c) {
     switch (utf8proc_category(static_cast<utf8proc_int32_t>(c))) {
         case UTF8PROC_CATEGORY_LU:
@@ -49,7 +49,7 @@ bool cased(char32_t c) {
     }
 }
 
-// Whether a cased letter follows at `at`, with nothing but case-ignorable characters before it.
+// Whether a cased letter follows, after any case-ignorable characters.
 bool before_cased(std::string_view text, std::size_t at) {
     while (at < text.size()) {
         const std::optional<char32_t> c = next_code_point(text, at);
@@ -66,7 +66,7 @@ void append(std::string& text, char32_t c) {
     text.append(bytes.begin(), bytes.begin() + count);
 }
 
-// `write` is given each character, and where it ends; nothing for a byte that is not UTF-8, which is kept.
+// Calls `write` with each character and its end; std::nullopt for an invalid byte, which is kept.
 template <class Write>
 std::string rewrite(std::string_view text, const Write& write) {
     std::string written;

@@ -1,4 +1,4 @@
-// Changing the case of text by Unicode's rules, whatever the locale.
+// Changes the case of text by Unicode's rules, independent of the locale.
 #pragma once
 
 #include <string>
@@ -6,12 +6,12 @@
 
 namespace headscope {
 
-// Simple case folding, one code point for one: each capital becomes its small letter, and a final sigma a sigma. Bytes
-// that are not UTF-8 are kept.
+// Simple case folding, one code point to one: capitals become small letters, and a final sigma becomes a sigma. Invalid
+// UTF-8 bytes are kept.
 std::string fold_case(std::string_view text);
 
-// Python's str.lower, which is what sacreBLEU scores with: the full mapping, where a dotted capital I becomes an i and
-// a combining dot, and a capital sigma that ends a word a final sigma. Bytes that are not UTF-8 are kept.
+// Python's str.lower, which sacreBLEU uses: the full mapping, in which a dotted capital I becomes an i and a combining
+// dot, and a capital sigma at the end of a word becomes a final sigma. Invalid UTF-8 bytes are kept.
 std::string lower_case(std::string_view text);
 
 }  // namespace headscope

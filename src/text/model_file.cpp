@@ -19,7 +19,7 @@ constexpr std::uint32_t kDenormalizer = 5;
 constexpr std::uint32_t kPrecompiledTable = 2;
 constexpr std::uint32_t kModelType = 3;
 constexpr std::uint64_t kBpe = 2;
-constexpr std::uint64_t kUnigram = 1;  // where nothing is said, too
+constexpr std::uint64_t kUnigram = 1;  // the default
 
 std::uint32_t little_endian(std::string_view bytes) {
     std::uint32_t value = 0;
@@ -29,13 +29,13 @@ std::uint32_t little_endian(std::string_view bytes) {
     return value;
 }
 
-// The table is the size of a double-array trie, the trie's units of 32 bits, and the replacements, each ended by 0. A
-// unit leads to a block of 256 units; a leaf holds, below its top bit, a place among the replacements.
+// The table consists of the size of a double-array trie, the trie's 32-bit units, and the replacements, each ended by
+// 0. A unit leads to a block of 256 units; a leaf contains, below its top bit, a position in the replacements.
 void check_table(std::string_view table) {
     constexpr std::size_t kBlock = 256;
-    const WireError damaged("its normalisation table is damaged");
+    const WireError damaged("its normalization table is damaged");
     if (table.empty()) {
-        return;  // the model normalises nothing
+        return;  // no normalization
     }
     if (table.size() < 4) {
         throw damaged;
@@ -54,9 +54,9 @@ void check_table(std::string_view table) {
     for (std::uint32_t at = 0; at < units; ++at) {
         const std::uint32_t unit = unit_at(at);
         if ((unit & 0x80000000U) != 0) {
-            continue;  // reached only by way of a unit that says so, below
+            continue;  // a leaf, checked below through its parent
         }
-        // Bit 9 says that the offset is stored in steps of 256, bit 8 that a leaf stands first in the block.
+        // Bit 9: the offset is in steps of 256. Bit 8: the block starts with a leaf.
         const std::uint32_t block = at ^ ((unit >> 10U) << ((unit & 0x200U) != 0 ? 8U : 0U));
         if ((block | (kBlock - 1)) >= units) {
             throw damaged;
@@ -75,8 +75,8 @@ void check_normalizer(WireReader reader) {
     }
 }
 
-std::uint64_t model_type(WireReader trainer, std::uint64_t otherwise) {
-    std::uint64_t type = otherwise;
+std::uint64_t model_type(WireReader trainer, std::uint64_t fallback) {
+    std::uint64_t type = fallback;
     while (trainer.next()) {
         type = trainer.field() == kModelType ? trainer.varint() : type;
     }
@@ -100,7 +100,8 @@ TokenizerType check_model_file(std::string_view bytes, const std::string& name) 
             }
         }
     } catch (const WireError& error) {
-        throw Error(fmt::format("'{}' is not a SentencePiece model: {}; fetch or train it again", name, error.what()));
+        throw Error(
+            fmt::format("'{}' is not a SentencePiece model: {}; download or train it again", name, error.what()));
     }
     return type == kBpe ? TokenizerType::Bpe : type == kUnigram ? TokenizerType::Unigram : TokenizerType::Other;
 }

@@ -1,4 +1,4 @@
-// A look at a SentencePiece model's bytes before the library trusts them.
+// Validates the bytes of a SentencePiece model before the library reads them.
 #pragma once
 
 #include <cstdint>
@@ -7,12 +7,12 @@
 
 namespace headscope {
 
-// How a model cuts words: by merges, by likelihood, or another way (words, characters).
+// How a model splits words: by merges, by likelihood, or in another way (words, characters).
 enum class TokenizerType : std::uint8_t { Bpe, Unigram, Other };
 
-// The library follows the offsets of a model's normalisation table without looking where they lead, so a damaged file
-// could make it read outside its memory. Error, naming `name`, for a file that is no protocol buffer or whose table
-// points outside itself.
+// The library follows the offsets of the normalization table without bounds checks, so a damaged file could make it
+// read out of bounds. Error, naming `name`, for a file that is not a protocol buffer or whose table points outside
+// itself.
 TokenizerType check_model_file(std::string_view bytes, const std::string& name);
 
 }  // namespace headscope

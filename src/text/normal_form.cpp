@@ -28,14 +28,13 @@ Role role_of(char32_t c) {
         case UTF8PROC_CATEGORY_CF: return Role::Ignored;
         default: break;
     }
-    if (c == 0xff9e || c == 0xff9f) {  // the halfwidth voicing signs, which NFKC makes marks of
+    if (c == 0xff9e || c == 0xff9f) {  // the halfwidth voicing signs, which NFKC turns into marks
         return Role::Mark;
     }
     return property->ignorable ? Role::Ignored : Role::Base;
 }
 
-// The length of the beginning of `text` that ends before the 31st of the marks that follow each other, or with the
-// text.
+// The length up to the 31st consecutive mark, or of the whole text.
 std::size_t safe_length(std::string_view text) {
     int marks = 0;
     for (std::size_t at = 0; at < text.size();) {

@@ -21,7 +21,7 @@ bool is_format(char32_t c) {
     return category_of(c) == UTF8PROC_CATEGORY_CF || utf8proc_get_property(static_cast<utf8proc_int32_t>(c))->ignorable;
 }
 
-// SentencePiece's nmt_nfkc makes spaces of the replacement character and of U+2581, its own sign for a space.
+// SentencePiece's nmt_nfkc turns the replacement character and U+2581, its own sign for a space, into spaces.
 bool is_separator(char32_t c) {
     const utf8proc_category_t category = category_of(c);
     return (category >= UTF8PROC_CATEGORY_ZS && category <= UTF8PROC_CATEGORY_ZP) || category == UTF8PROC_CATEGORY_CC ||
@@ -43,14 +43,15 @@ bool is_ascii(std::string_view text) {
     return std::all_of(text.begin(), text.end(), [](char byte) { return static_cast<unsigned char>(byte) < 0x80; });
 }
 
-// Case folding and NFKC of NFKD. By way of the capital: the dotless i, which Unicode does not fold, has that of i.
+// Case folding and NFKC of NFKD. Maps to upper case first for the dotless i: Unicode does not fold it, but its capital
+// is that of i.
 std::string fold_and_compose(std::string_view decomposed) {
     return normalised_by(decomposed, UTF8PROC_STABLE | UTF8PROC_COMPOSE | UTF8PROC_COMPAT | UTF8PROC_CASEFOLD,
                          [](utf8proc_int32_t c, void*) { return utf8proc_toupper(c); });
 }
 
-// NFKC and case folding without format characters. Marks are put in order before letters are folded, since folding
-// turns the iota subscript into a letter.
+// NFKC and case folding without format characters. Marks are ordered before letters are folded, because folding turns
+// the iota subscript into a letter.
 std::string folded(std::string_view text) {
     if (is_ascii(text)) {
         return fold_case(text);  // the same, and faster
@@ -72,7 +73,7 @@ std::string where_utf8(std::string_view text, const Map& map) {
     return result + map(text);
 }
 
-// With `gap_text` for all gaps between what remains. `is_gap` is asked about each character, and whether it follows a
+// Replaces gaps between the remaining characters by `gap_text`. `is_gap` gets each character and whether it follows a
 // gap or begins the text.
 template <class IsGap>
 std::string with_gaps(std::string_view text, std::string_view gap_text, const IsGap& is_gap) {
@@ -94,15 +95,15 @@ std::string with_gaps(std::string_view text, std::string_view gap_text, const Is
     return result;
 }
 
-// A mark without a letter to bear it belongs to the gap: NFKC makes the overline a space that bears one.
+// A mark without a base letter belongs to the gap: NFKC turns the overline into a space with a mark.
 std::string words_alone(std::string_view characters) {
     return with_gaps(characters, "", [](char32_t c, bool after_gap) {
         return is_separator(c) || is_punctuation(c) || (after_gap && is_mark(c));
     });
 }
 
-// Whether letters that have come together may compose. Apart from marks, Hangul's vowels and finals (U+1161 to U+11C2)
-// are the only characters of the first plane that compose with the one before them.
+// Whether letters that became adjacent may compose. Apart from marks, Hangul's vowels and finals (U+1161 to U+11C2) are
+// the only characters of the first plane that compose with the previous one.
 bool may_compose(std::string_view words) {
     for (std::size_t at = 0; at < words.size(); ++at) {
         const auto byte = static_cast<unsigned char>(words[at]);

@@ -1,4 +1,4 @@
-// When two sentences count as the same, and when a text counts as empty.
+// Defines when two sentences are the same, and when a text is empty.
 #pragma once
 
 #include <string>
@@ -6,18 +6,18 @@
 
 namespace headscope {
 
-// A key that texts share which differ in nothing but normal form (it is NFKC), case, width, punctuation, white space,
-// control and format characters: full case folding, and no punctuation, ASCII symbols, blanks, format or
-// default-ignorable characters. Words are not parted, since many scripts write no spaces and people differ on the rest
-// (e-mail, email). Without any word punctuation stays, parted by single spaces, so the key is empty for is_empty_text()
-// alone. The key of a key is the key itself. Bytes that are not UTF-8 are kept.
+// A key shared by texts that differ only in normal form (the key is NFKC), case, width, punctuation, white space,
+// control and format characters. Applies full case folding and removes punctuation, ASCII symbols, blanks, format and
+// default-ignorable characters. Words are not separated, because many scripts write no spaces and people differ on the
+// rest (e-mail, email). A text without words keeps its punctuation, separated by single spaces, so that the key is
+// empty only for is_empty_text(). Idempotent. Invalid UTF-8 bytes are kept.
 std::string normalised_text(std::string_view text);
 
-// Whether there is more than punctuation, so that the key consists of words.
+// Whether the text has more than punctuation, so that the key consists of words.
 bool has_words(std::string_view text);
 
-// Whether there is nothing but blanks (white space, controls, and what SentencePiece's normalisation makes spaces of:
-// U+FFFD and U+2581) and format or default-ignorable characters.
+// Whether the text has only blanks (white space, controls, and U+FFFD and U+2581, which SentencePiece turns into
+// spaces) and format or default-ignorable characters.
 bool is_empty_text(std::string_view text);
 
 }  // namespace headscope

@@ -1,4 +1,4 @@
-// Unicode's property Sentence_Terminal, and which of its marks end a sentence only before a blank.
+// Unicode's property Sentence_Terminal, and which of its characters end a sentence only before a blank.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@ namespace headscope {
 
 enum class SentenceTerminal : std::uint8_t {
     None,
-    BeforeBlank,  // of scripts that put a space behind it, where it may also stand within a word; the ellipsis too
+    BeforeBlank,  // of scripts with spaces, where it may also occur within a word; also the ellipsis
     Anywhere      // of East Asian and Brahmic scripts
 };
 

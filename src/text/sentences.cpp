@@ -15,21 +15,21 @@ namespace headscope {
 
 namespace {
 
-// Without their ".", in small letters: English and German, where a capital or a number often follows.
+// English and German, without the ".", in lower case: a capital or a number often follows them.
 constexpr auto kAbbreviations = std::to_array<std::string_view>(
     {"mr",   "mrs",  "ms",   "dr",  "prof", "st",  "no",   "vol", "vs",  "jr",  "sr",  "gen",
      "col",  "sen",  "rep",  "fig", "al",   "nr",  "hr",   "fr",  "str", "bzw", "ca",  "vgl",
      "evtl", "inkl", "abs",  "art", "bd",   "sog", "ggf",  "usw", "etc", "cf",  "pp",  "inc",
      "ltd",  "co",   "corp", "jan", "feb",  "aug", "sept", "oct", "okt", "nov", "dec", "dez"});
 
-// What no byte of ill-formed text is mistaken for.
+// Stands for an invalid byte.
 constexpr char32_t kIllFormed = 0xffffffff;
 
 utf8proc_category_t category(char32_t c) {
     return c == kIllFormed ? UTF8PROC_CATEGORY_CN : utf8proc_category(static_cast<utf8proc_int32_t>(c));
 }
 
-// Marks and format characters belong to the character before them (UAX #29, SB5).
+// Marks and format characters belong to the previous character (UAX #29, SB5).
 bool extends(char32_t c) {
     switch (category(c)) {
         case UTF8PROC_CATEGORY_MN:
@@ -48,13 +48,13 @@ bool opens(char32_t c) {
     return is_quote(c) || category(c) == UTF8PROC_CATEGORY_PS || category(c) == UTF8PROC_CATEGORY_PI;
 }
 
-// Georgian's everyday letters have capitals, but for headlines alone (UAX #29 counts them as caseless, too).
+// Georgian letters have capitals, but only for headlines (UAX #29 treats them as caseless, too).
 bool is_small_letter(char32_t c) {
     const bool georgian = c >= 0x10d0 && c <= 0x10ff;
     return category(c) == UTF8PROC_CATEGORY_LL && !georgian;
 }
 
-// Closing marks and most other punctuation, but nothing that may open.
+// Closing marks and most other punctuation, but not marks that may open.
 bool ends_or_parts(char32_t c) {
     switch (category(c)) {
         case UTF8PROC_CATEGORY_PE:
@@ -81,7 +81,7 @@ public:
 
     std::size_t size() const { return codes_.size(); }
 
-    // Without the white space at its ends.
+    // Trims white space.
     std::string_view text(std::size_t from, std::size_t to) const {
         while (from < to && is_white_space(codes_[from])) {
             ++from;
@@ -99,7 +99,7 @@ public:
         return at;
     }
 
-    // Where the sentence ends that has a terminal or a separator at `at`; 0 where it goes on.
+    // The end of the sentence that has a terminal or a separator at `at`; 0 if the sentence continues.
     std::size_t end_at(std::size_t at) const {
         if (breaks_ == SentenceBreaks::Any && is_line_separator(codes_[at])) {
             return at + 1;
@@ -112,7 +112,7 @@ public:
         const auto begins = codes_.begin() + static_cast<std::ptrdiff_t>(at);
         const auto ends = codes_.begin() + static_cast<std::ptrdiff_t>(marks);
         if (std::any_of(begins, ends, [](char32_t c) { return sentence_terminal(c) == SentenceTerminal::Anywhere; })) {
-            return stands_within_word(marks) ? 0 : end;
+            return is_within_word(marks) ? 0 : end;
         }
         if (!blank_and_beginning(end)) {
             return 0;
@@ -129,15 +129,15 @@ private:
         return at;
     }
 
-    // Wide full stops part the digits of numbers and the letters of addresses, as "." does.
-    bool stands_within_word(std::size_t marks) const {
+    // Wide full stops also separate the digits of numbers and the parts of addresses, as "." does.
+    bool is_within_word(std::size_t marks) const {
         const char32_t last = codes_[marks - 1];
         const bool wide_dot = last == 0xff0e || last == 0xfe52;
         return wide_dot && marks < size() &&
                (category(codes_[marks]) == UTF8PROC_CATEGORY_ND || is_small_letter(codes_[marks]));
     }
 
-    // Where quotes that open in one language close in another, what follows tells.
+    // The opening quotes of one language are the closing quotes of another: the next character decides.
     bool closes(std::size_t at) const {
         switch (category(codes_[at])) {
             case UTF8PROC_CATEGORY_PE:
@@ -150,7 +150,7 @@ private:
         }
     }
 
-    // Behind a blank a quote may as well open: what follows must be no word.
+    // After a blank a quote may also open: it closes only if no word follows.
     bool closes_behind_blank(std::size_t at) const {
         const std::size_t next = behind(at);
         if (next == size()) {
@@ -161,7 +161,7 @@ private:
                (category(codes_[at]) == UTF8PROC_CATEGORY_PE || category(codes_[at]) == UTF8PROC_CATEGORY_PF);
     }
 
-    // French has a space before the quotes that close, which often is a no-break space.
+    // French puts a space before closing quotes, often a no-break space.
     std::size_t skip_closing(std::size_t at) const {
         for (;;) {
             std::size_t next = at;
@@ -181,7 +181,7 @@ private:
         }
     }
 
-    // Whether there is a blank that may end a sentence, and behind it what may begin one.
+    // Whether a blank that may end a sentence is followed by a possible beginning of one.
     bool blank_and_beginning(std::size_t at) const {
         bool blank = false;
         for (; at < size() && is_white_space(codes_[at]); at = behind(at)) {
@@ -190,7 +190,7 @@ private:
         return blank && at < size() && !is_small_letter(codes_[at]);
     }
 
-    // Whether the word before a "." takes it for itself.
+    // Whether the "." belongs to an abbreviation.
     bool is_abbreviation(std::size_t dot) const {
         std::size_t first = dot;
         while (first > 0 && !is_white_space(codes_[first - 1])) {

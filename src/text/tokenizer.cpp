@@ -51,7 +51,7 @@ Tokenizer Tokenizer::from_bytes(std::string_view bytes, const std::string& name)
     std::string problem;
     try {
         problem = processor->LoadFromSerializedProto(std::string(bytes)).ToString();
-    } catch (const std::exception& error) {  // the library's trie throws on pieces it cannot hold
+    } catch (const std::exception& error) {  // the library's trie throws on invalid pieces
         problem = error.what();
     }
     if (problem != sentencepiece::util::Status().ToString()) {
@@ -161,8 +161,8 @@ void Tokenizer::check_text(std::string_view text) const {
 
 void Tokenizer::check_id(std::int32_t id) const {
     if (id < 0 || id >= size()) {
-        throw Error(fmt::format("the id {} is outside the {} pieces of '{}': the tokenizer does not fit the model", id,
-                                size(), name_));
+        throw Error(fmt::format("the id {} is outside the {} pieces of '{}': the tokenizer does not match the model",
+                                id, size(), name_));
     }
 }
 

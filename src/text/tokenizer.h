@@ -1,4 +1,4 @@
-// Text to pieces and back: SentencePiece (Kudo and Richardson, 2018) with BPE or unigram pieces. Paper 5.1.
+// Converts text to pieces and back: SentencePiece (Kudo and Richardson, 2018) with BPE or unigram pieces. Paper 5.1.
 #pragma once
 
 #include <cstddef>
@@ -16,17 +16,17 @@ class SentencePieceProcessor;
 
 namespace headscope {
 
-// Bytes of a text.
+// A range of bytes of a text.
 struct ByteSpan {
     std::size_t begin = 0, end = 0;
 
     bool operator==(const ByteSpan&) const = default;
 };
 
-// Many threads may use one tokenizer at once. A vocabulary shared by both languages is one tokenizer used twice.
+// Thread-safe. A vocabulary shared by both languages is one tokenizer used twice.
 class Tokenizer {
 public:
-    // A SentencePiece model file. Error that names it when it is missing or no such model.
+    // Loads a SentencePiece model file. Error that names it if it is missing or invalid.
     static Tokenizer load(const std::string& path);
     // The same from its bytes; `name` is for messages.
     static Tokenizer from_bytes(std::string_view bytes, const std::string& name);
@@ -34,21 +34,22 @@ public:
     Tokenizer& operator=(Tokenizer&&) noexcept;
     ~Tokenizer();
 
-    // Pieces alone: no bos, no eos. Text of unknown characters gives unk_id, empty text (is_empty_text) nothing. Error
+    // Pieces without bos and eos. Unknown characters give unk_id; empty text (is_empty_text) gives an empty list. Error
     // for text that is not UTF-8.
     std::vector<std::int32_t> encode(std::string_view text) const;
     std::vector<std::string> encode_pieces(std::string_view text) const;
 
-    // Which bytes of `text` each piece of encode(text) was made of. Of the pieces of one character the last has it.
+    // The bytes of `text` from which each piece of encode(text) was made. If one character becomes several pieces, the
+    // last one has it.
     std::vector<ByteSpan> encoded_spans(std::string_view text) const;
 
-    // Whether it is encoded as blanks alone, or nothing, where it is part of a longer text.
+    // Whether the text, as part of a longer one, is encoded as blanks only or as nothing.
     bool is_blank(std::string_view text) const;
 
-    // Detokenised text. Control pieces (pad, bos, eos) are dropped; unk reads " \u2047 ". Error for an id outside the
+    // Detokenized text. Control pieces (pad, bos, eos) are dropped; unk becomes " \u2047 ". Error for an id outside the
     // vocabulary.
     std::string decode(const std::vector<std::int32_t>& ids) const;
-    // Which bytes of decode(ids) each id became.
+    // The bytes of decode(ids) that each id became.
     std::vector<ByteSpan> decoded_spans(const std::vector<std::int32_t>& ids) const;
 
     std::int32_t size() const;
@@ -57,10 +58,10 @@ public:
 
     TokenizerType type() const { return type_; }
     const std::string& name() const { return name_; }  // the file, for messages
-    bool is_normal(std::int32_t id) const;             // text, and not a control piece, a byte or unknown
-    float score(std::int32_t id) const;                // of byte-pair pieces: the higher, the earlier it was merged
+    bool is_normal(std::int32_t id) const;             // text, not a control piece, a byte or unknown
+    float score(std::int32_t id) const;                // of BPE pieces: higher scores merge first
 
-    // -1 where the model has none (some models of others lack pad or bos); the trainer below gives 0, 1, 2, 3.
+    // -1 if the model has none (some foreign models lack pad or bos); our own trainer uses 0, 1, 2, 3.
     std::int32_t pad_id() const;
     std::int32_t bos_id() const;
     std::int32_t eos_id() const;

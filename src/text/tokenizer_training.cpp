@@ -23,7 +23,7 @@ namespace headscope {
 namespace {
 
 constexpr const char* kNormalization = "nmt_nfkc";
-constexpr std::size_t kLongestLine = 4192;  // the library leaves longer ones out
+constexpr std::size_t kLongestLine = 4192;  // the library skips longer ones
 constexpr const char* kReserved = "\u2585";
 
 class Sentences : public sentencepiece::SentenceIterator {
@@ -39,7 +39,7 @@ private:
     std::size_t at_ = 0;
 };
 
-// All text, or the sample: drawn without putting back, kept in the text's order.
+// All text, or a sample without replacement in the text's order.
 std::vector<std::string> gather(const TokenizerTraining& training) {
     std::vector<std::string> all = training.sentences;
     for (std::size_t sentence = 0; sentence < all.size(); ++sentence) {
@@ -55,8 +55,8 @@ std::vector<std::string> gather(const TokenizerTraining& training) {
     const auto first = std::find_if(all.begin(), all.end(), unlearnable);
     const std::string why = first == all.end() ? "" : why_unlearnable(*first);
     if (std::all_of(all.begin(), all.end(), unlearnable)) {
-        throw Error(all.empty() ? "a tokenizer cannot learn from no text: there is no line"
-                                : fmt::format("a tokenizer cannot learn from no text: each of {} is left out; the "
+        throw Error(all.empty() ? "cannot train a tokenizer without text: there are no lines"
+                                : fmt::format("cannot train a tokenizer without text: all of {} are skipped; the "
                                               "first {}",
                                               counted(all.size(), "line"), why));
     }
@@ -86,7 +86,7 @@ std::unordered_map<std::string, std::string> options(const TokenizerTraining& tr
         {"unk_id", "3"},
         {"byte_fallback", "false"},
         {"normalization_rule_name", kNormalization},
-        // The unigram trainer adds its threads' sums in order, so the result depends on their number alone.
+        // The unigram trainer adds its threads' sums in order, so the result depends only on their number.
         {"num_threads", "4"},
         {"minloglevel", "2"},  // errors come back as a status
     };
@@ -95,40 +95,41 @@ std::unordered_map<std::string, std::string> options(const TokenizerTraining& tr
 void check_options(const TokenizerTraining& training) {
     // Four special pieces and one more.
     if (training.vocabulary_size < 5) {
-        throw Error(
-            fmt::format("a vocabulary of {} pieces is too small: ask for at least 5", training.vocabulary_size));
+        throw Error(fmt::format("the vocabulary must have at least 5 pieces, got {}", training.vocabulary_size));
     }
-    // Written so that NaN is refused too; SentencePiece's own bounds.
+    // SentencePiece's own bounds. The condition also rejects NaN.
     if (!(training.character_coverage >= 0.98 && training.character_coverage <= 1.0)) {
-        throw Error(fmt::format("the character coverage is {}, expected 0.98 to 1", training.character_coverage));
+        throw Error(
+            fmt::format("the character coverage must be between 0.98 and 1, got {}", training.character_coverage));
     }
     if (training.sentence_limit < 0) {
-        throw Error(fmt::format("the sentence limit is {}, expected 0 (all) or more", training.sentence_limit));
+        throw Error(fmt::format("the sentence limit must be 0 (all) or more, got {}", training.sentence_limit));
     }
 }
 
-// The number behind `before` in what the library says, "" where it says something else.
-std::string number_after(const std::string& said, std::string_view before) {
-    const std::size_t at = said.find(before);
+// The number after `before` in the library's message; empty if `before` is not in it.
+std::string number_after(const std::string& message, std::string_view before) {
+    const std::size_t at = message.find(before);
     if (at == std::string::npos) {
         return "";
     }
     const std::size_t begin = at + before.size();
-    return said.substr(begin, said.find_first_not_of("0123456789", begin) - begin);
+    return message.substr(begin, message.find_first_not_of("0123456789", begin) - begin);
 }
 
-std::string reason(const std::string& said, std::int32_t asked) {
-    const std::string most = number_after(said, "Please set it to a value <= ");
+std::string reason(const std::string& message, std::int32_t requested) {
+    const std::string most = number_after(message, "Please set it to a value <= ");
     if (!most.empty()) {
-        return fmt::format("its words give at most {}: ask for fewer pieces or give more text", most);
+        return fmt::format("its words give at most {}: use a smaller vocabulary or more text", most);
     }
-    const std::string least = number_after(said, fmt::format("smaller than required_chars. {} vs ", asked));
+    const std::string least = number_after(message, fmt::format("smaller than required_chars. {} vs ", requested));
     if (!least.empty()) {
         return fmt::format(
-            "its characters and the special pieces alone are {}: ask for more pieces or lower the character coverage",
+            "its characters and the special pieces alone are {}: use a larger vocabulary or lower the character "
+            "coverage",
             least);
     }
-    return "SentencePiece says: " + said;
+    return "SentencePiece error: " + message;
 }
 
 sentencepiece::util::Status train(const std::unordered_map<std::string, std::string>& options,
@@ -144,15 +145,16 @@ std::string why_unlearnable(std::string_view line) {
         return "is empty";
     }
     if (line.size() > kLongestLine) {
-        return fmt::format("has {} bytes, and SentencePiece learns from lines of at most {}: split it", line.size(),
+        return fmt::format("has {} bytes, but SentencePiece only uses lines of at most {}: split it", line.size(),
                            kLongestLine);
     }
     if (line.find('\0') != std::string_view::npos) {
-        return "holds NUL (U+0000), and SentencePiece learns from no line with it: remove the character";
+        return "contains NUL (U+0000), and SentencePiece skips such lines: remove the character";
     }
     if (line.find(kReserved) != std::string_view::npos) {
-        return "holds U+2585 (\u2585), by which SentencePiece marks unknown characters, so that it learns from no line "
-               "with it: remove or replace the character";
+        return "contains U+2585 (\u2585), SentencePiece's mark for unknown characters, and SentencePiece skips such "
+               "lines: "
+               "remove or replace the character";
     }
     return "";
 }
@@ -163,7 +165,7 @@ std::string train_tokenizer(const TokenizerTraining& training) {
     std::string model;
     const auto status = train(options(training), text, model);
     if (!status.ok()) {
-        throw Error(fmt::format("cannot learn {} pieces from {}: {}", training.vocabulary_size,
+        throw Error(fmt::format("cannot train a tokenizer of {} pieces on {}: {}", training.vocabulary_size,
                                 counted(text.size(), "sentence"), reason(status.ToString(), training.vocabulary_size)));
     }
     return model;

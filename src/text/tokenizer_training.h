@@ -1,4 +1,4 @@
-// Learning the pieces of a vocabulary from text.
+// Trains a SentencePiece tokenizer.
 #pragma once
 
 #include <cstdint>
@@ -10,27 +10,27 @@
 
 namespace headscope {
 
-// Ids are pad 0, bos 1, eos 2, unk 3; text is normalised by NFKC with whitespace folded (SentencePiece's nmt_nfkc).
+// Ids are pad 0, bos 1, eos 2, unk 3. Text is normalized by NFKC with folded white space (SentencePiece's nmt_nfkc).
 struct TokenizerTraining {
-    // One sentence a line, plain or packed (text/lines.h); both languages for a shared vocabulary.
+    // One sentence per line, plain or compressed (text/lines.h); both languages for a shared vocabulary.
     std::vector<std::string> files = {};
-    std::vector<std::string> sentences = {};  // and text at hand
+    std::vector<std::string> sentences = {};  // additional text in memory
     TokenizerType type = TokenizerType::Bpe;
-    std::int32_t vocabulary_size = 8000;  // all pieces, the four special ones among them
-    double character_coverage = 1.0;      // the share of all characters that gets pieces; the rest is unk
-    std::int64_t sentence_limit = 0;      // learn from a seeded sample of at most so many; 0: from all
+    std::int32_t vocabulary_size = 8000;  // all pieces, including the four special ones
+    double character_coverage = 1.0;      // share of all characters that get pieces; the rest is unk
+    std::int64_t sentence_limit = 0;      // train on a seeded sample of at most this many; 0: all
     std::uint64_t seed = 1;
 };
 
-// Why SentencePiece's trainer leaves a line out, as "holds NUL, ..."; "" for one that it learns from.
+// Why SentencePiece's trainer skips a line, such as "contains NUL ..."; empty if it uses the line.
 std::string why_unlearnable(std::string_view line);
 
-// The trained model's bytes: the same for the same text, options and library. Error in words to act on when the files
-// cannot be read, are not UTF-8 or empty, or the vocabulary is too large or too small for them. Lines past 4,192 bytes
-// are left out of the learning, as are those that hold U+2585 or NUL.
+// Returns the trained model's bytes, which depend only on text, options and library version. Error with advice if the
+// files are unreadable, not UTF-8 or empty, or the vocabulary size does not fit the text. Lines longer than 4,192 bytes
+// or with U+2585 or NUL are skipped.
 std::string train_tokenizer(const TokenizerTraining& training);
 
-// The same, written to `path` whole or not at all.
+// The same, written to `path` atomically.
 void train_tokenizer(const TokenizerTraining& training, const std::string& path);
 
 }  // namespace headscope

@@ -12,7 +12,7 @@ TEST_CASE("only known variables are read from the environment", "[environment]")
     CHECK(read_environment(nullptr).all().empty());
 }
 
-TEST_CASE("a misspelt variable is told from an unrelated one", "[environment]") {
+TEST_CASE("a misspelled variable is recognized, an unrelated one is not", "[environment]") {
     const char* const environment[] = {"HEADSCOPE_THREAD=2", "HEADSCOPE_SOMETHING=1", "HEADSCOPE_THREADS=2", "HOMES=a",
                                        nullptr};
     CHECK(misspelt_variables(environment) ==

@@ -30,8 +30,8 @@ std::vector<Pair> random_pairs(std::size_t count, std::uint64_t seed) {
     return pairs;
 }
 
-// The order's contract, checked without its algorithm: every real position once, ids ascending, positions ascending
-// among equal ids, the rest -1 at the end.
+// Checks the contract of the order independent of its algorithm: every real position once, ids ascending, positions
+// ascending among equal ids, the rest -1 at the end.
 void check_order(const Ids& order, const Ids& ids, const Ids& lengths, std::int64_t length) {
     REQUIRE(order.size() == ids.size());
     std::size_t real = 0;
@@ -57,7 +57,7 @@ void check_order(const Ids& order, const Ids& ids, const Ids& lengths, std::int6
 
 }  // namespace
 
-TEST_CASE("a batch, number by number", "[batch]") {
+TEST_CASE("make_batch gives the expected numbers", "[batch]") {
     const std::vector<Pair> pairs{{{7, 5}, {9}}, {{5}, {4, 4, 9, 6, 6, 6, 6, 6}}};
     const Batch batch = make_batch(pairs, kIds, 40);
     CHECK(batch.sentences == 2);
@@ -84,7 +84,7 @@ TEST_CASE("a decoder that starts with pad keeps its start", "[batch]") {
     CHECK(batch.target_order == Ids{0, 1, -1, -1, -1, -1, -1, -1});
 }
 
-TEST_CASE("lengths are padded to multiples of eight, eos counted", "[batch]") {
+TEST_CASE("lengths including eos are padded to multiples of eight", "[batch]") {
     for (const auto& [pieces, padded] :
          std::vector<std::pair<std::size_t, std::int64_t>>{{0, 8}, {7, 8}, {8, 16}, {15, 16}}) {
         const std::vector<Pair> pairs{{Ids(pieces, 5), Ids(pieces, 6)}};
@@ -95,12 +95,12 @@ TEST_CASE("lengths are padded to multiples of eight, eos counted", "[batch]") {
     }
 }
 
-TEST_CASE("nothing is padded past the longest that the model takes", "[batch]") {
+TEST_CASE("padding stops at the model's maximum length", "[batch]") {
     const Padding padding{.multiple = 8, .longest = 13};
     CHECK(padding.of(7) == 8);
     CHECK(padding.of(9) == 13);
     CHECK(padding.of(13) == 13);
-    CHECK(padding.of(14) == 14);  // too long is the model's to say
+    CHECK(padding.of(14) == 14);  // the model rejects longer sequences itself
     const std::vector<Pair> pairs{{Ids(10, 5), Ids(3, 6)}, {Ids(2, 5), Ids(12, 6)}};
     const Batch batch = make_batch(pairs, kIds, 0, padding);
     CHECK(batch.source_length == 13);
@@ -110,7 +110,7 @@ TEST_CASE("nothing is padded past the longest that the model takes", "[batch]") 
     CHECK(make_source_batch(std::vector<Ids>{Ids(9, 5)}, kIds, padding).source_length == 13);
 }
 
-TEST_CASE("orders hold every real position by id", "[batch]") {
+TEST_CASE("an order lists every real position by id", "[batch]") {
     for (std::uint64_t seed = 0; seed < 20; ++seed) {
         const Batch batch = make_batch(random_pairs(1 + seed, seed), kIds, 0);
         check_order(batch.source_order, batch.source, batch.source_lengths, batch.source_length);
@@ -118,7 +118,7 @@ TEST_CASE("orders hold every real position by id", "[batch]") {
     }
 }
 
-TEST_CASE("input and output of the decoder are one token apart", "[batch]") {
+TEST_CASE("input and output of the decoder are shifted by one token", "[batch]") {
     const std::vector<Pair> pairs = random_pairs(30, 7);
     const Batch batch = make_batch(pairs, kIds, 0);
     const auto length = static_cast<std::size_t>(batch.target_length);
@@ -146,7 +146,7 @@ TEST_CASE("a source batch has no target", "[batch]") {
     CHECK_THROWS_AS(make_batch(std::span<const Pair>{}, kIds, 0), CheckFailure);
 }
 
-TEST_CASE("a batch reaches the device as it is", "[batch]") {
+TEST_CASE("upload() keeps a batch unchanged", "[batch]") {
     RecordingBackend backend;
     const Batch batch = make_batch(random_pairs(3, 1), kIds, 5);
     const DeviceBatch device = upload(backend, batch);

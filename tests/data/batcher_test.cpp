@@ -18,7 +18,7 @@ namespace {
 
 constexpr BatchBudget kBudget{.source_tokens = 400, .target_tokens = 500};
 
-// Sentences of everyday lengths; a target follows its source, now longer, now shorter.
+// Sentences of realistic lengths; targets are somewhat longer or shorter than their sources.
 std::vector<Pair> corpus(std::size_t count, std::uint64_t seed = 3) {
     Random random(seed);
     std::vector<Pair> pairs(count);
@@ -30,7 +30,7 @@ std::vector<Pair> corpus(std::size_t count, std::uint64_t seed = 3) {
     return pairs;
 }
 
-// The corpus writes each pair's number as its ids.
+// Each pair's ids encode its number in the corpus.
 std::vector<std::size_t> numbers_of(const Batcher::Step& step) {
     std::vector<std::size_t> numbers;
     for (const Pair& pair : step) {
@@ -69,7 +69,7 @@ std::unique_ptr<Batcher> batcher_of(std::size_t pairs, std::uint64_t seed, std::
 
 }  // namespace
 
-TEST_CASE("an epoch holds every pair once, within the budget", "[batcher]") {
+TEST_CASE("an epoch contains every pair once, within the budget", "[batcher]") {
     const std::size_t window = GENERATE(Batcher::kWindow, 300, 1);
     const auto batcher = batcher_of(2000, 1, window);
     std::vector<std::size_t> every(2000);
@@ -89,7 +89,7 @@ TEST_CASE("batches are of similar length", "[batcher]") {
     const std::vector<Pair> pairs = corpus(20'000);
     const Batcher batcher(pairs, budget, 1, {});
     std::int64_t area = 0;
-    std::int64_t least = 0;  // the area if every sentence were padded by itself
+    std::int64_t least = 0;  // the area without padding between sentences
     const std::vector<Batcher::Step> steps = steps_of(batcher, 0);
     for (const Batcher::Step& step : steps) {
         const Batch batch = batcher.batch(step);
@@ -100,10 +100,10 @@ TEST_CASE("batches are of similar length", "[batcher]") {
                  padded_length(static_cast<std::int64_t>(pair.target.size()) + 1);
     }
     CHECK(static_cast<double>(area) < 1.05 * static_cast<double>(least));
-    // And full: no step but a few at jumps in length could take much more.
+    // Steps are also full: only a few at jumps in length could take much more.
     const auto count = static_cast<std::int64_t>(steps.size());
     CHECK(count < 2 * area / (budget.source_tokens + budget.target_tokens));
-    // The estimate knows no padding.
+    // The estimate ignores padding.
     CHECK(batcher.about_steps_per_epoch() < count);
     CHECK(batcher.about_steps_per_epoch() > count / 2);
 }
@@ -120,7 +120,7 @@ TEST_CASE("a step that spans two source lengths joins targets of one length", "[
     }
 }
 
-TEST_CASE("lengths are padded to the multiple that was asked for", "[batcher]") {
+TEST_CASE("lengths are padded to the requested multiple", "[batcher]") {
     const std::int64_t multiple = GENERATE(1, 3, 16);
     const BatchBudget budget{.source_tokens = 1000, .target_tokens = 1000, .length_multiple = multiple};
     const Batcher batcher(corpus(1000), budget, 1, {});
@@ -140,12 +140,12 @@ TEST_CASE("lengths are padded to the multiple that was asked for", "[batcher]") 
     CHECK_THROWS_AS(Batcher(corpus(3), {.length_multiple = 0}, 1, {}), CheckFailure);
 }
 
-TEST_CASE("the longest length bounds the padding, and the area that is counted", "[batcher]") {
+TEST_CASE("the maximum length limits the padding and the counted area", "[batcher]") {
     const std::vector<Pair> pairs(6, Pair{std::vector<std::int32_t>(8, 5), std::vector<std::int32_t>(8, 6)});
     const BatchBudget budget{.source_tokens = 30, .target_tokens = 30, .longest = 10};
     const Batcher batcher(pairs, budget, 1, {});
     const std::vector<Batcher::Step> steps = steps_of(batcher, 0);
-    CHECK(steps.size() == 2);  // three of 10 each, where one of 16 would leave no room for a second
+    CHECK(steps.size() == 2);  // three sentences of 10; with length 16 only one would fit
     CHECK(batcher.batch(steps.front()).source_length == 10);
 }
 
@@ -158,7 +158,7 @@ TEST_CASE("the number of sentences is bounded too", "[batcher]") {
     CHECK(steps.size() == 15);
 }
 
-TEST_CASE("a plan depends on seed and epoch alone", "[batcher]") {
+TEST_CASE("the steps depend only on seed and epoch", "[batcher]") {
     const auto first = batcher_of(500, 1);
     const auto second = batcher_of(500, 1);
     const auto other = batcher_of(500, 2);
@@ -166,7 +166,7 @@ TEST_CASE("a plan depends on seed and epoch alone", "[batcher]") {
     CHECK(plan(*first, 5) == plan(*second, 5));
     CHECK(plan(*first, 5) != plan(*first, 6));
     CHECK(plan(*first, 5) != plan(*other, 5));
-    // Not the order of the steps alone: other sentences meet.
+    // Not only the order of the steps differs: different sentences share a step.
     const auto members = [](const Numbers& steps) {
         std::set<std::set<std::size_t>> sets;
         for (const auto& step : steps) {
@@ -175,15 +175,15 @@ TEST_CASE("a plan depends on seed and epoch alone", "[batcher]") {
         return sets;
     };
     CHECK(members(plan(*first, 5)) != members(plan(*first, 6)));
-    // Nor from short to long.
+    // Nor are steps sorted from short to long.
     const std::vector<Batcher::Step> steps = steps_of(*first, 0);
     CHECK_FALSE(std::is_sorted(steps.begin(), steps.end(), [&](const auto& a, const auto& b) {
         return first->batch(a).source_length < first->batch(b).source_length;
     }));
 }
 
-TEST_CASE("the plan is the same on every machine", "[batcher]") {
-    // Written down once: a change here changes what a resumed run would train on.
+TEST_CASE("the steps are the same on every machine", "[batcher]") {
+    // Fixed values: a change here changes the data that a resumed run trains on.
     std::vector<Pair> pairs(6);
     for (std::size_t i = 0; i < pairs.size(); ++i) {
         pairs[i] = {{static_cast<std::int32_t>(i)}, {6}};
@@ -194,7 +194,7 @@ TEST_CASE("the plan is the same on every machine", "[batcher]") {
     CHECK(plan(batcher, 1) == Numbers{{4, 5}, {3, 1}, {0, 2}});
 }
 
-TEST_CASE("a run goes on where it stood", "[batcher]") {
+TEST_CASE("a run resumes where it stopped", "[batcher]") {
     const std::size_t window = GENERATE(Batcher::kWindow, 100);
     const auto steps = static_cast<std::int64_t>(plan(*batcher_of(300, 9, window), 0).size());
     REQUIRE(steps > 5);
@@ -214,7 +214,7 @@ TEST_CASE("a run goes on where it stood", "[batcher]") {
     }
 }
 
-TEST_CASE("what comes next is what the plan says", "[batcher]") {
+TEST_CASE("next() follows for_each_step()", "[batcher]") {
     const auto batcher = batcher_of(300, 9, 100);
     double before = -1.0;
     for (std::int64_t epoch = 0; epoch < 3; ++epoch) {
@@ -227,7 +227,7 @@ TEST_CASE("what comes next is what the plan says", "[batcher]") {
     }
 }
 
-TEST_CASE("a state of other data is refused", "[batcher]") {
+TEST_CASE("a state of other data is rejected", "[batcher]") {
     const auto batcher = batcher_of(300, 9);
     const auto steps = static_cast<std::int64_t>(plan(*batcher, 2).size());
     CHECK_THAT(error_of([&] {
@@ -240,7 +240,7 @@ TEST_CASE("a state of other data is refused", "[batcher]") {
     CHECK(error_of([&] { batcher->set_state({2, 0, steps - 1}); }).empty());
 }
 
-TEST_CASE("micro-batches are the step in parts", "[batcher]") {
+TEST_CASE("micro-batches are parts of the step", "[batcher]") {
     const auto batcher = batcher_of(500, 1);
     const BatchBudget small{.source_tokens = 100, .target_tokens = 90};
     std::size_t parted = 0;
@@ -271,8 +271,8 @@ TEST_CASE("micro-batches are the step in parts", "[batcher]") {
     CHECK(parted > 10);
 }
 
-TEST_CASE("what no batch can hold is refused", "[batcher]") {
-    CHECK_THAT(error_of([] { Batcher(std::vector<Pair>{}, kBudget, 1, {}); }), Contains("no sentence pair"));
+TEST_CASE("a pair that exceeds the budget is rejected", "[batcher]") {
+    CHECK_THAT(error_of([] { Batcher(std::vector<Pair>{}, kBudget, 1, {}); }), Contains("no sentence pairs"));
     std::vector<Pair> pairs = corpus(5);
     pairs[3].target.assign(500, 4);
     CHECK_THAT(error_of([&] { Batcher(pairs, kBudget, 1, {}); }), Contains("504") && Contains("500"));

@@ -22,7 +22,7 @@ TEST_CASE("parallel files", "[corpus]") {
     CHECK(text.dropped_empty == 2);
 }
 
-TEST_CASE("parallel files that do not fit", "[corpus]") {
+TEST_CASE("parallel files of different lengths are rejected", "[corpus]") {
     const TemporaryFolder folder;
     const std::string two = folder.write("two.en", "one\ntwo\n");
     CHECK_THAT(error_of([&] { read_parallel(two, folder.write("three.de", "eins\nzwei\n\n")); }),
@@ -41,10 +41,10 @@ TEST_CASE("TSV", "[corpus]") {
     CHECK_THAT(error_of([&] { read_tsv(folder.write("b.tsv", "one\teins\ntwo\n")); }),
                Contains("b.tsv' line 2 has no TAB") && Contains("two files") && !Contains("columns"));
     CHECK_THAT(error_of([&] { read_tsv(folder.write("b.tsv", "one\teins\tCC BY\n")); }),
-               Contains("line 1 has 2 TABs") && Contains("cut further columns off"));
+               Contains("line 1 has 2 TABs") && Contains("remove the other columns"));
 }
 
-TEST_CASE("pairs with a side that looks empty are counted, and no pairs", "[corpus]") {
+TEST_CASE("pairs with an empty side are only counted", "[corpus]") {
     const TemporaryFolder folder;
     std::string source, target, tsv;
     for (const std::string& empty : empty_texts()) {
@@ -64,7 +64,7 @@ TEST_CASE("pairs with a side that looks empty are counted, and no pairs", "[corp
               .dropped_empty == std::ssize(empty_texts()));
 }
 
-TEST_CASE("TSV as it stands", "[corpus]") {
+TEST_CASE("next_raw() returns TSV lines unchanged", "[corpus]") {
     const TemporaryFolder folder;
     PairReader reader(folder.write("a.tsv", "one\teins\tCC BY\n\n\tdrei\nfour\t"), PairReader::FurtherColumns::Ignored);
     Lines sides;

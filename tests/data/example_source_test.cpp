@@ -13,7 +13,7 @@ using namespace headscope;
 
 namespace {
 
-// Pair i is ids of 10 + i, as many as `length` says.
+// Pair i consists of the id 10 + i, repeated `length` times.
 PairStore store(std::size_t count, std::size_t length = 3) {
     PairStore pairs("");
     for (std::size_t i = 0; i < count; ++i) {
@@ -47,7 +47,7 @@ std::vector<Pair> all_of(const ExampleSource& source, const Epoch& epoch) {
 
 }  // namespace
 
-TEST_CASE("pairs come back as they were stored, from memory and from the disk", "[pair_store]") {
+TEST_CASE("pairs are read back as stored, from memory and from disk", "[pair_store]") {
     const TemporaryFolder folder;
     const std::size_t in_memory = GENERATE(std::size_t{1} << 20U, 1000, 0);
     PairStore pairs(folder.file(""), in_memory);
@@ -71,10 +71,10 @@ TEST_CASE("pairs come back as they were stored, from memory and from the disk", 
         REQUIRE(pairs.source_length(i) == static_cast<std::int64_t>(expected[i].source.size()));
         REQUIRE(pairs.target_length(i) == static_cast<std::int64_t>(expected[i].target.size()));
     }
-    CHECK(std::filesystem::is_empty(folder.file("")));  // the file has no name
+    CHECK(std::filesystem::is_empty(folder.file("")));  // the file is unlinked
 }
 
-TEST_CASE("other data have another fingerprint", "[pair_store]") {
+TEST_CASE("other data has another fingerprint", "[pair_store]") {
     const auto of = [](const std::vector<Pair>& pairs) { return ExampleSource(pairs).fingerprint(); };
     const auto one = of({{{1, 2}, {3}}, {{4}, {5}}});
     CHECK(one == of({{{1, 2}, {3}}, {{4}, {5}}}));
@@ -83,7 +83,7 @@ TEST_CASE("other data have another fingerprint", "[pair_store]") {
     CHECK(one != of({{{1, 2}, {3}}}));
 }
 
-TEST_CASE("a weight says how often an epoch shows a pair", "[examples]") {
+TEST_CASE("a weight determines how often an epoch contains a pair", "[examples]") {
     const ExampleSource twice = source_of(50, 2.0, {});
     for (const auto& [pair, times] : times_shown(twice.epoch(0))) {
         CHECK(times == 2);
@@ -103,10 +103,10 @@ TEST_CASE("a weight says how often an epoch shows a pair", "[examples]") {
     CHECK(first != times_shown(some.epoch(1)));  // other pairs
     CHECK(first == times_shown(some.epoch(0)));
 
-    CHECK(source_of(3, 0.001, {}).epoch(0).examples() > 0);  // no epoch is empty
+    CHECK(source_of(3, 0.001, {}).epoch(0).examples() > 0);  // an epoch is never empty
 }
 
-TEST_CASE("joined examples are neighbours, in order, within the longest", "[examples]") {
+TEST_CASE("joined examples are neighbours, in order, within the maximum length", "[examples]") {
     const ExampleOptions options{.joined_share = 0.4, .joined_most = 5, .max_pieces = 15};
     const ExampleSource source = source_of(5000, 1.0, options);
     const Epoch epoch = source.epoch(3);
@@ -122,7 +122,7 @@ TEST_CASE("joined examples are neighbours, in order, within the longest", "[exam
         }
     }
     CHECK(expected == 5000);
-    CHECK(joined > 5000 * 3 / 10);  // the longest cuts runs of 4 and 5 short
+    CHECK(joined > 5000 * 3 / 10);  // the maximum length limits runs of 4 and 5
     CHECK(joined < 5000 * 5 / 10);
     const std::vector<Pair> examples = all_of(source, epoch);
     for (std::size_t i = 0; i < examples.size(); ++i) {
@@ -134,7 +134,7 @@ TEST_CASE("joined examples are neighbours, in order, within the longest", "[exam
     }
 }
 
-TEST_CASE("the share of joined pairs is what was asked for", "[examples]") {
+TEST_CASE("the share of joined pairs is as requested", "[examples]") {
     const double share = GENERATE(0.1, 0.5, 1.0);
     const Epoch epoch = source_of(20'000, 1.0, {.joined_share = share, .joined_most = 8}).epoch(0);
     std::size_t joined = 0;
@@ -145,7 +145,7 @@ TEST_CASE("the share of joined pairs is what was asked for", "[examples]") {
     CHECK(static_cast<double>(joined) / 20'000.0 == Approx(share).margin(0.03));
 }
 
-TEST_CASE("where the order means nothing neighbours are any pairs", "[examples]") {
+TEST_CASE("in a shuffled corpus random pairs are joined", "[examples]") {
     const ExampleSource source = source_of(1000, 1.0, {.joined_share = 1.0, .joined_most = 2}, true);
     const Epoch epoch = source.epoch(0);
     std::size_t adjacent = 0;
@@ -159,7 +159,7 @@ TEST_CASE("where the order means nothing neighbours are any pairs", "[examples]"
     CHECK(source.epoch(1).pairs != epoch.pairs);
 }
 
-TEST_CASE("pairs of several corpora stay apart", "[examples]") {
+TEST_CASE("pairs of different corpora are not joined", "[examples]") {
     std::vector<WeightedCorpus> corpora;
     corpora.push_back({.pairs = store(3)});
     corpora.push_back({.pairs = store(2, 5), .weight = 2.0});
@@ -175,7 +175,7 @@ TEST_CASE("pairs of several corpora stay apart", "[examples]") {
     }
 }
 
-TEST_CASE("pieces are drawn anew in every epoch, and the same on every machine", "[examples]") {
+TEST_CASE("pieces are sampled again in every epoch, equally on every machine", "[examples]") {
     const std::vector<std::string> lines{"low lower lowest slow slower slowest", "new newer newest wide wider widest"};
     const Tokenizer tokenizer = Tokenizer::from_bytes(
         train_tokenizer({.sentences = lines, .type = TokenizerType::Bpe, .vocabulary_size = 40}), "test");
@@ -202,7 +202,7 @@ TEST_CASE("pieces are drawn anew in every epoch, and the same on every machine",
     }
     CHECK(unlike > 30);
     CHECK(first[0].source != first[1].source);
-    // What would be too long stays as it was.
+    // Examples that would become too long stay unchanged.
     const auto plain =
         static_cast<std::int64_t>(std::max(tokenizer.encode(lines[0]).size(), tokenizer.encode(lines[1]).size()));
     const ExampleSource tight = make(0.9, plain);

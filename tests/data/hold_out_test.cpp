@@ -20,7 +20,7 @@ namespace {
 
 using Pairs = std::vector<std::pair<std::string, std::string>>;
 
-// Every source in two spellings; every fifth pair's target is also that of the next.
+// Every source occurs in two spellings; every fifth pair's target is also that of the next.
 Pairs sample() {
     Pairs pairs;
     for (int i = 0; i < 200; ++i) {
@@ -82,7 +82,7 @@ TEST_CASE("no training pair shares a side with a held-out one", "[hold_out]") {
     CHECK((last || by_target > 0));
 }
 
-TEST_CASE("the last pairs are held out where documents are in order", "[hold_out]") {
+TEST_CASE("the last pairs are held out on request", "[hold_out]") {
     const std::vector<Part> parts = parts_of(sample(), {.valid = 20, .test = 30, .last = true});
     for (std::size_t i = 350; i < 400; ++i) {
         CHECK(parts[i] == (i < 370 ? Part::Valid : Part::Test));
@@ -108,7 +108,7 @@ TEST_CASE("validation and test share no side either", "[hold_out]") {
     CHECK(count(parts, Part::Valid) < 50);
 }
 
-TEST_CASE("excluded pairs of elsewhere are not trained on", "[hold_out]") {
+TEST_CASE("excluded pairs are not trained on", "[hold_out]") {
     const std::vector<Part> parts =
         parts_of(sample(), {}, {{"SENTENCE 3", "anything"}, {"anything else", "noch ein satz 9!"}});
     CHECK(count(parts, Part::Shared) == 3);
@@ -118,7 +118,7 @@ TEST_CASE("excluded pairs of elsewhere are not trained on", "[hold_out]") {
     CHECK(count(parts, Part::Train) == 397);
 }
 
-TEST_CASE("twins of held-out text are shared, whatever sets them apart", "[hold_out]") {
+TEST_CASE("variants of held-out text are found as shared", "[hold_out]") {
     const char* twin = GENERATE("\u00abDer Wei\u00dfe B\u00e4r f\u00e4hrt\u00bb",
                                 "Der\u3001Wei\u00dfe\u3002B\u00e4r\u300cf\u00e4hrt\u300d",
                                 "\u00bfDer Wei\u00dfe B\u00e4r f\u00e4hrt?", "Der Wei\u00dfe Ba\u0308r fa\u0308hrt",
@@ -131,7 +131,7 @@ TEST_CASE("twins of held-out text are shared, whatever sets them apart", "[hold_
     CHECK(parts == std::vector<Part>{Part::Shared, Part::Shared, Part::Train});
 }
 
-TEST_CASE("twins of held-out text are shared in scripts without spaces", "[hold_out]") {
+TEST_CASE("variants of held-out text are found as shared in scripts without spaces", "[hold_out]") {
     Pairs plain;
     Pairs marked;
     for (int i = 0; i < 200; ++i) {
@@ -147,7 +147,7 @@ TEST_CASE("twins of held-out text are shared in scripts without spaces", "[hold_
     CHECK(count(parts_of(marked, {}, plain), Part::Shared) == 200);
 }
 
-TEST_CASE("text without words is shared with its own like alone", "[hold_out]") {
+TEST_CASE("text without words is only shared with equal text", "[hold_out]") {
     const Pairs pairs{{"?!", "a"}, {"\u2026", "b"}, {"-", "..."}, {"-", "\u20ac"}};
     CHECK(parts_of(pairs, {}, {{"...", "! !"}}) ==
           std::vector<Part>{Part::Train, Part::Shared, Part::Train, Part::Train});
@@ -159,7 +159,7 @@ TEST_CASE("an empty side excludes nothing", "[hold_out]") {
           std::vector<Part>{Part::Train, Part::Train, Part::Train});
 }
 
-TEST_CASE("what is held out is the same for the same seed", "[hold_out]") {
+TEST_CASE("the same seed holds out the same pairs", "[hold_out]") {
     const Pairs pairs = sample();
     const auto parts = parts_of(pairs, {.valid = 20, .test = 30, .seed = 7});
     CHECK(parts_of(pairs, {.valid = 20, .test = 30, .seed = 7}) == parts);
@@ -170,7 +170,7 @@ TEST_CASE("what is held out is the same for the same seed", "[hold_out]") {
     CHECK(count(parts_of({}, {}), Part::Train) == 0);
 }
 
-TEST_CASE("pairs are filtered by what they are", "[pair_filter]") {
+TEST_CASE("pairs are filtered by their properties", "[pair_filter]") {
     CHECK(PairFilter::look("a", "b") == Finding::Good);
     CHECK(PairFilter::look("a", " \t") == Finding::Tab);
     CHECK(PairFilter::look("a", " \r") == Finding::Empty);
@@ -191,7 +191,7 @@ TEST_CASE("pairs are filtered by what they are", "[pair_filter]") {
     CHECK(filter.judge("\u00e4\u00e4\u00e4\u00e4\u00e4\u00e4\u00e4", "a") == Finding::Good);  // characters, not bytes
     CHECK(filter.judge("same", "same") == Finding::Identical);
     CHECK(filter.judge("one two three", "eins  zwei drei ") == Finding::Duplicate);
-    CHECK(filter.judge("eins  zwei drei ", "one two three") == Finding::Good);  // the other way round is another
+    CHECK(filter.judge("eins  zwei drei ", "one two three") == Finding::Good);  // swapped sides are not a duplicate
 
     PairFilter open({.most_words = 0, .most_ratio = 0.0, .drop_identical = false, .drop_duplicates = false});
     for (int i = 0; i < 2; ++i) {

@@ -1,4 +1,4 @@
-// A backend that keeps what is uploaded in host memory and runs nothing.
+// A backend that stores uploads in host memory and runs no ops.
 #pragma once
 
 #include <cstring>
@@ -24,7 +24,7 @@ public:
                            dtype);
     }
     void upload(const Tensor& to, const void* from, std::size_t bytes) override {
-        HEADSCOPE_CHECK(bytes == to.buffer->bytes(), "an upload fills its tensor");
+        HEADSCOPE_CHECK(bytes == to.buffer->bytes(), "an upload must fill its tensor");
         std::memcpy(dynamic_cast<Memory&>(*to.buffer).values.data(), from, bytes);
     }
     void download(const Tensor& from, void* to, std::size_t bytes) override {

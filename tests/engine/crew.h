@@ -20,7 +20,7 @@
 
 namespace headscope {
 
-// What some wait for, and not for ever.
+// A gate that threads wait for, with a timeout.
 class Gate {
 public:
     void open() {
@@ -28,7 +28,7 @@ public:
         open_ = true;
         opened_.notify_all();
     }
-    // Whether it is open.
+    // Returns whether it is open.
     bool wait() {
         constexpr std::chrono::seconds kLongest(20);
         std::unique_lock lock(mutex_);
@@ -62,7 +62,7 @@ private:
     Gate* gate_;
 };
 
-// One whose products wait for a gate; each of them opens another. Counts them.
+// A device whose products wait for a gate; each of them opens another. Counts them.
 class GatedBackend final : public ForwardingBackend {
 public:
     GatedBackend(std::unique_ptr<Backend> inner, Gate* waits_for, Gate* opens)
@@ -74,7 +74,7 @@ public:
             opens_->open();
         }
         if (waits_for_ != nullptr && !waits_for_->wait()) {
-            throw Error("what was waited for did not come");
+            throw Error("timeout while waiting for a gate");
         }
         ForwardingBackend::run(op);
     }

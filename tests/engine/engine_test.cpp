@@ -60,8 +60,8 @@ TEST_CASE("an engine without a usable device is an error", "[engine]") {
     CHECK(model.warnings.size() == 1);
 }
 
-// The device's own copy is gone while it is opened again.
-TEST_CASE("an engine keeps its model and options when a device is opened again", "[engine]") {
+// The device's own copy does not exist while it is reopened.
+TEST_CASE("an engine keeps its model and options when a device is reopened", "[engine]") {
     ModelFolder model;
     const Engine engine = model.engine({"cpu"});
     const auto tokenizer = engine.model().target_tokenizer;

@@ -14,7 +14,7 @@ namespace {
 
 using Catch::Matchers::Contains;
 
-// One that takes its time.
+// A slow device.
 class SlowBackend final : public ForwardingBackend {
 public:
     using ForwardingBackend::ForwardingBackend;
@@ -27,7 +27,7 @@ public:
 
 }  // namespace
 
-TEST_CASE("several devices give every line once and in order, as one does", "[service]") {
+TEST_CASE("several devices return every line once and in order", "[service]") {
     Crew crew;
     crew.add(open_device("cpu"));
     for (const std::string& id : conformance::devices_under_test()) {
@@ -41,13 +41,13 @@ TEST_CASE("several devices give every line once and in order, as one does", "[se
     }
     const Service service = crew.service();
     CHECK(texts(service) == expected());
-    CHECK(texts(service) == expected());  // window after window
+    CHECK(texts(service) == expected());  // another window
     CHECK(crew.warnings.empty());
     CHECK(sentences_of(service.shares()) == 2 * sentences_with_words());
 }
 
 TEST_CASE("several devices work at the same time", "[service]") {
-    // Neither goes on before the other has begun.
+    // Neither continues before the other has begun.
     Gate first;
     Gate second;
     Crew crew;
@@ -62,11 +62,11 @@ TEST_CASE("several devices work at the same time", "[service]") {
     }
 }
 
-TEST_CASE("a device that fails in the middle loses no line", "[service]") {
+TEST_CASE("no line is lost when a device fails", "[service]") {
     const int all = products_of_all_lines();
     for (const int products : {0, 1, all / 4, all / 2}) {
         INFO(products << " products");
-        Gate failed;  // till when the other stays at its first batch, so that the work is this one's
+        Gate failed;  // keeps the other device at its first batch, so that this one gets the work
         Crew crew;
         crew.add(std::make_unique<GatedBackend>(open_device("cpu"), &failed, nullptr));
         crew.add(std::make_unique<DyingBackend>(open_device("cpu"), products, &failed));
@@ -79,11 +79,11 @@ TEST_CASE("a device that fails in the middle loses no line", "[service]") {
         CHECK(shares[1].failure == "the device is gone");
         CHECK((shares[1].batches > 0) == (products > 1));
         REQUIRE(crew.warnings.size() == 1);
-        CHECK(crew.warnings[0] == "device 1 failed, and the other devices go on with its work: the device is gone");
+        CHECK(crew.warnings[0] == "device 1 failed; the other devices take over its work: the device is gone");
     }
 }
 
-TEST_CASE("a device that is far slower gets what tells its pace, and little more", "[service]") {
+TEST_CASE("a much slower device gets little more than the work that reveals its speed", "[service]") {
     Crew crew;
     crew.add(std::make_unique<SlowBackend>(open_device("cpu")));
     crew.add(open_device("cpu"));
@@ -96,7 +96,7 @@ TEST_CASE("a device that is far slower gets what tells its pace, and little more
     CHECK(sentences_of(shares) == 4 * sentences_with_words());
 }
 
-TEST_CASE("what an attempt left that failed half way is not there twice", "[service]") {
+TEST_CASE("results of a partly failed attempt are not duplicated", "[service]") {
     const auto cpu = open_device("cpu");
     const Translator translator = tiny_translator(*cpu);
     const TranslationOptions options{.search = {.beam = 3, .n_best = 3}};
@@ -107,7 +107,7 @@ TEST_CASE("what an attempt left that failed half way is not there twice", "[serv
     CHECK(work.next().at(0).n_best.size() == 3);
 }
 
-TEST_CASE("one device's failure is told as it is", "[service]") {
+TEST_CASE("a single device's failure is passed on unchanged", "[service]") {
     Crew crew;
     crew.add(std::make_unique<DyingBackend>(open_device("cpu"), 30));
     const Service service = crew.service();
@@ -116,7 +116,7 @@ TEST_CASE("one device's failure is told as it is", "[service]") {
     CHECK_THROWS_WITH(texts(service), "the device is gone");
 }
 
-TEST_CASE("where no device is left, the last one's failure is told", "[service]") {
+TEST_CASE("if no device is left, the last failure is reported", "[service]") {
     Crew crew;
     crew.add(std::make_unique<DyingBackend>(open_device("cpu"), 30));
     crew.add(std::make_unique<DyingBackend>(open_device("cpu"), 60));
@@ -125,7 +125,7 @@ TEST_CASE("where no device is left, the last one's failure is told", "[service]"
     CHECK(crew.warnings.size() == 1);
 }
 
-TEST_CASE("who takes the results may stop it", "[service]") {
+TEST_CASE("an exception of the sink stops the translation", "[service]") {
     Crew crew;
     crew.add(open_device("cpu"));
     crew.add(open_device("cpu"));
@@ -136,10 +136,10 @@ TEST_CASE("who takes the results may stop it", "[service]") {
         }
     };
     CHECK_THROWS_WITH(service.translate_in_order(many_lines(), {}, stop), "enough");
-    CHECK(texts(service) == expected());  // and it goes on
+    CHECK(texts(service) == expected());  // the service still works
 }
 
-TEST_CASE("no lines are no work", "[service]") {
+TEST_CASE("no lines need no work", "[service]") {
     Crew crew;
     crew.add(open_device("cpu"));
     int calls = 0;

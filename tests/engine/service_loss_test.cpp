@@ -1,4 +1,4 @@
-// What a service does about devices that are lost.
+// How a service handles lost devices.
 #include <algorithm>
 #include <catch2/catch.hpp>
 
@@ -11,7 +11,7 @@ namespace {
 
 using Catch::Matchers::Contains;
 
-// One that hangs.
+// A device that hangs.
 class LosingBackend final : public ForwardingBackend {
 public:
     LosingBackend(std::unique_ptr<Backend> inner, int products)
@@ -28,8 +28,7 @@ private:
     int left_;
 };
 
-// One device that hangs after so many products, and so does each that is opened in its place, which leaves nothing of
-// the one before.
+// One device that hangs after a number of products, as does each reopened one, which keeps nothing of the previous one.
 struct Hanging {
     explicit Hanging(std::vector<int> lasts) : lasts_(std::move(lasts)) { open(); }
     const Translator* open() {
@@ -44,40 +43,40 @@ struct Hanging {
         return {{{.name = "gpu", .translator = crew_.translators[0].get(), .reopen = [this] { return open(); }}},
                 [this](const std::string& message) { warnings.push_back(message); }};
     }
-    std::size_t opened_again() const { return opened_ - 1; }
+    std::size_t reopened() const { return opened_ - 1; }
 
     std::vector<std::string> warnings;
 
 private:
-    const std::vector<int> lasts_;  // the last of them for all that follow
+    const std::vector<int> lasts_;  // the last entry repeats
     std::size_t opened_ = 0;
     Crew crew_;
 };
 
 constexpr int kForEver = 1000000;
-const std::string kGoesOn = "gpu was opened again and goes on: the device hung";
+const std::string kReopened = "reopened gpu after a failure: the device hung";
 
 }  // namespace
 
-TEST_CASE("a device that was lost is opened again", "[service]") {
+TEST_CASE("a lost device is reopened", "[service]") {
     Hanging gpu({30, kForEver});
     const Service service = gpu.service();
     CHECK(texts(service) == expected());
     CHECK(texts(service) == expected());
     CHECK(service.shares()[0].failure.empty());
-    CHECK(gpu.opened_again() == 1);
-    CHECK(gpu.warnings == std::vector<std::string>{kGoesOn});
+    CHECK(gpu.reopened() == 1);
+    CHECK(gpu.warnings == std::vector<std::string>{kReopened});
 }
 
-TEST_CASE("a device that does some work between its losses is opened again each time, within bounds", "[service]") {
+TEST_CASE("a device that does some work between its losses is reopened each time, within bounds", "[service]") {
     const int all = products_of_all_lines();
     Hanging gpu({all / 3});
     const Service service = gpu.service();
     CHECK(texts(service) == expected());
     CHECK(service.shares()[0].failure.empty());
     CHECK(service.shares()[0].sentences == sentences_with_words());
-    CHECK(gpu.opened_again() >= 2);
-    CHECK(gpu.warnings == std::vector<std::string>(gpu.opened_again(), kGoesOn));
+    CHECK(gpu.reopened() >= 2);
+    CHECK(gpu.warnings == std::vector<std::string>(gpu.reopened(), kReopened));
     CHECK_THROWS_AS(
         [&] {
             for (int window = 0; window <= SecondChance::kMost; ++window) {
@@ -85,7 +84,7 @@ TEST_CASE("a device that does some work between its losses is opened again each 
             }
         }(),
         DeviceLost);
-    CHECK(gpu.opened_again() == SecondChance::kMost);
+    CHECK(gpu.reopened() == SecondChance::kMost);
 }
 
 TEST_CASE("a device that is lost twice at the same batch is given up", "[service]") {
@@ -93,16 +92,16 @@ TEST_CASE("a device that is lost twice at the same batch is given up", "[service
     const Service service = gpu.service();
     CHECK_THROWS_AS(texts(service), DeviceLost);
     CHECK(service.shares()[0].failure == "the device hung");
-    CHECK(gpu.opened_again() == 1);
-    CHECK(gpu.warnings == std::vector<std::string>{kGoesOn});
+    CHECK(gpu.reopened() == 1);
+    CHECK(gpu.warnings == std::vector<std::string>{kReopened});
 }
 
-TEST_CASE("a lost device that cannot be opened again says both", "[service]") {
+TEST_CASE("if a lost device cannot be reopened, both errors are reported", "[service]") {
     Crew crew;
     crew.add(std::make_unique<LosingBackend>(open_device("cpu"), 30));
     const Service service({{.name = "gpu",
                             .translator = crew.translators[0].get(),
                             .reopen = []() -> const Translator* { throw Error("it is gone for good"); }}},
                           [](const std::string& /*message*/) {});
-    CHECK_THROWS_WITH(texts(service), Contains("the device hung; opened again: it is gone for good"));
+    CHECK_THROWS_WITH(texts(service), Contains("the device hung; reopening failed: it is gone for good"));
 }

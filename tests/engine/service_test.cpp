@@ -30,7 +30,7 @@ TranslationRequest request(const SourceLine& line) {
     return {.line = line, .options = {}};
 }
 
-// One that is lost now and then; what is opened in its place is, too.
+// A device that is lost sometimes, also after it was reopened.
 class UnreliableBackend final : public ForwardingBackend {
 public:
     UnreliableBackend(std::unique_ptr<Backend> inner, std::uint64_t seed)
@@ -47,7 +47,7 @@ private:
     Random random_;
 };
 
-// Holds its first product back until it is let go.
+// Blocks its first product until released.
 struct HeldDevice {
     Gate reached;
     Gate let_go;
@@ -85,7 +85,7 @@ TEST_CASE("requests from many threads get the translations of their own lines", 
     CHECK(sentences_of(service.shares()) == 4 * sentences_with_words());
 }
 
-TEST_CASE("requests that wait are merged, those of other options are not", "[service]") {
+TEST_CASE("waiting requests are merged, but only with equal options", "[service]") {
     HeldDevice device;
     const Service service = device.crew.service();
     std::vector<Service::Answer> answers;
@@ -122,7 +122,7 @@ TEST_CASE("requests of very different lengths are not padded to one batch", "[se
     CHECK(service.shares()[0].batches == 3);
 }
 
-TEST_CASE("a cancelled request ends at once, whether it waits or runs", "[service]") {
+TEST_CASE("a cancelled request ends at once, waiting or running", "[service]") {
     HeldDevice device;
     const Service service = device.crew.service();
     Service::Answer running = service.submit(request({.text = "a dog"}));
@@ -137,10 +137,10 @@ TEST_CASE("a cancelled request ends at once, whether it waits or runs", "[servic
     device.let_go.open();
     CHECK(result_of(kept).problem.empty());
     kept.cancel();
-    CHECK(service.shares()[0].sentences == 2);  // the one that was cancelled first was never translated
+    CHECK(service.shares()[0].sentences == 2);  // the first cancelled request was never translated
 }
 
-TEST_CASE("a search that runs ends after the token at which it is cancelled", "[service]") {
+TEST_CASE("a running search ends after the token at which it is cancelled", "[service]") {
     Crew crew;
     crew.add(open_device("cpu"));
     const Service service = crew.service();
@@ -198,7 +198,7 @@ TEST_CASE("greedy text is streamed token by token", "[service]") {
     CHECK(sentence.text.starts_with(texts.back()));
 }
 
-TEST_CASE("a line that is split is streamed as a whole", "[service]") {
+TEST_CASE("a split line is streamed as a whole", "[service]") {
     Crew crew;
     crew.add(open_device("cpu"));
     const Service service = crew.service();
@@ -217,7 +217,7 @@ TEST_CASE("a line that is split is streamed as a whole", "[service]") {
     CHECK(streamed == last_text(first, 64) + " " + last_text(second, 64));
 }
 
-TEST_CASE("lines without words, or of other problems, are answered without a device", "[service]") {
+TEST_CASE("empty and invalid lines are answered without a device", "[service]") {
     HeldDevice device;
     const Service service = device.crew.service();
     Service::Answer empty = service.submit(request({.text = " "}));
@@ -232,7 +232,7 @@ TEST_CASE("lines without words, or of other problems, are answered without a dev
     CHECK(result_of(answer).problem.empty());
 }
 
-TEST_CASE("a service that ends while requests run answers all of them", "[service]") {
+TEST_CASE("a service that is destroyed answers all open requests", "[service]") {
     std::vector<Service::Answer> answers;
     {
         HeldDevice device;
@@ -259,7 +259,7 @@ TEST_CASE("a service that ends while requests run answers all of them", "[servic
     CHECK(cancelled > 0);
 }
 
-TEST_CASE("where no device is left, waiting and new requests fail", "[service]") {
+TEST_CASE("if no device is left, waiting and new requests fail", "[service]") {
     Crew crew;
     crew.add(std::make_unique<DyingBackend>(open_device("cpu"), 30));
     const Service service = crew.service();
@@ -281,7 +281,7 @@ TEST_CASE("where no device is left, waiting and new requests fail", "[service]")
     CHECK_THROWS_WITH(result_of(late), "the device is gone");
 }
 
-TEST_CASE("a thousand requests are answered once each, whatever happens to them and to the device", "[service]") {
+TEST_CASE("a thousand requests get one answer each despite cancellation, deadlines and lost devices", "[service]") {
     const std::vector<SourceLine> lines = many_lines();
     const std::vector<std::string> wanted = expected();
     Crew crew;

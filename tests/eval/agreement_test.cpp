@@ -10,51 +10,51 @@ namespace {
 
 using Tokens = std::vector<std::int32_t>;
 
-Parting parting_of(const Tokens& first, const Tokens& second) {
-    const auto found = find_parting(first, second);
+Divergence divergence_of(const Tokens& first, const Tokens& second) {
+    const auto found = find_divergence(first, second);
     REQUIRE(found);
     return *found;
 }
 
 }  // namespace
 
-TEST_CASE("outputs that are the same do not part") {
-    CHECK_FALSE(find_parting(Tokens{5, 6, 2}, Tokens{5, 6, 2}));
-    CHECK_FALSE(find_parting(Tokens{}, Tokens{}));
+TEST_CASE("equal outputs do not diverge") {
+    CHECK_FALSE(find_divergence(Tokens{5, 6, 2}, Tokens{5, 6, 2}));
+    CHECK_FALSE(find_divergence(Tokens{}, Tokens{}));
 }
 
-TEST_CASE("outputs part at the first token that differs") {
-    const Parting middle = parting_of({5, 6, 7, 2}, {5, 8, 7, 2});
+TEST_CASE("outputs diverge at the first different token") {
+    const Divergence middle = divergence_of({5, 6, 7, 2}, {5, 8, 7, 2});
     CHECK(middle.position == 1);
     CHECK(middle.candidates[0] == 6);
     CHECK(middle.candidates[1] == 8);
-    const Parting first = parting_of({2}, {5, 2});
+    const Divergence first = divergence_of({2}, {5, 2});
     CHECK(first.position == 0);
     CHECK(first.candidates[0] == 2);
     CHECK(first.candidates[1] == 5);
 }
 
-TEST_CASE("an output that goes on where the other has ended parts there, without a second candidate") {
-    const Parting longer = parting_of({5, 6}, {5});
+TEST_CASE("a longer output diverges where the other ends, without a second candidate") {
+    const Divergence longer = divergence_of({5, 6}, {5});
     CHECK(longer.position == 1);
     CHECK(longer.candidates[0] == 6);
     CHECK_FALSE(longer.candidates[1]);
-    const Parting shorter = parting_of({5}, {5, 6});
+    const Divergence shorter = divergence_of({5}, {5, 6});
     CHECK_FALSE(shorter.candidates[0]);
     CHECK(shorter.candidates[1] == 6);
     CHECK(std::isinf(score_gap(longer, {CandidateScores{-1.0, -1.0}, CandidateScores{-1.0, -1.0}})));
 }
 
-TEST_CASE("the gap is that of the device where the candidates are further apart") {
-    const Parting parting = parting_of({5}, {6});
-    CHECK(score_gap(parting, {CandidateScores{-1.0, -1.25}, CandidateScores{-1.5, -1.0}}) == 0.5);
-    CHECK(score_gap(parting, {CandidateScores{-1.0, -1.75}, CandidateScores{-1.5, -1.0}}) == 0.75);
-    CHECK(score_gap(parting, {CandidateScores{-1.0, -1.0}, CandidateScores{-7.0, -7.0}}) == 0.0);
+TEST_CASE("the gap is the larger one of both devices") {
+    const Divergence divergence = divergence_of({5}, {6});
+    CHECK(score_gap(divergence, {CandidateScores{-1.0, -1.25}, CandidateScores{-1.5, -1.0}}) == 0.5);
+    CHECK(score_gap(divergence, {CandidateScores{-1.0, -1.75}, CandidateScores{-1.5, -1.0}}) == 0.75);
+    CHECK(score_gap(divergence, {CandidateScores{-1.0, -1.0}, CandidateScores{-7.0, -7.0}}) == 0.0);
     const double nan = std::numeric_limits<double>::quiet_NaN();
-    CHECK(std::isinf(score_gap(parting, {CandidateScores{-1.0, -1.0}, CandidateScores{nan, -1.0}})));
+    CHECK(std::isinf(score_gap(divergence, {CandidateScores{-1.0, -1.0}, CandidateScores{nan, -1.0}})));
 }
 
-TEST_CASE("agreement holds while every difference is a tie") {
+TEST_CASE("agreement holds if every difference is a tie") {
     Agreement agreement;
     CHECK(agreement.holds(0.0));
     agreement.add_identical(-3.0, -3.25);
@@ -72,7 +72,7 @@ TEST_CASE("agreement holds while every difference is a tie") {
     CHECK_FALSE(agreement.holds(1e-4));
 }
 
-TEST_CASE("a score that is no number is no small drift") {
+TEST_CASE("a NaN score is an infinite drift") {
     Agreement agreement;
     agreement.add_identical(-1.0, std::numeric_limits<double>::quiet_NaN());
     agreement.add_identical(-1.0, -1.0);

@@ -68,7 +68,7 @@ TEST_CASE("corpus BLEU", "[bleu]") {
     };
     const std::vector<Case> cases{
         {{"Der Hund beißt den Mann ."}, {"Der Hund beißt den Mann."}, 100.0, {100, 100, 100, 100}, 1.0, 6, 6},
-        // shorter than an order: no BLEU, though all matches
+        // shorter than an order: no BLEU, although everything matches
         {{"The cat"}, {"The cat sat on the mat."}, 0.0, {100, 100, 0, 0}, 0.0820849986238988, 2, 7},
         // two orders without a match: 1/2 and 1/4 of one
         {{"The dog sat on a rug today .", "no match whatsoever here"},
@@ -85,7 +85,7 @@ TEST_CASE("corpus BLEU", "[bleu]") {
          0.7165313105737893,
          15,
          20},
-        // a repeated word counts as often as the reference has it
+        // a repeated word counts as often as in the reference
         {{"the the the the the the the"},
          {"The cat is on the mat, the."},
          5.868924818816531,
@@ -125,14 +125,14 @@ TEST_CASE("several references", "[bleu]") {
     CHECK(bleu.score == Approx(48.530827009929865).epsilon(1e-12));
     CHECK(bleu.reference_length == 18);
     CHECK(bleu.signature() == "nrefs:2|case:mixed|eff:no|tok:13a|smooth:exp");
-    // An n-gram counts as often as one reference has it, not as often as all together: 2 of 3.
+    // An n-gram counts as often as in one reference, not as in all together: 2 of 3.
     CHECK(corpus_bleu({"a a a"}, {Lines{"a a b"}, Lines{"a b b"}}).matches[0] == 2);
-    // Of two references at the same distance the shorter counts, whichever comes first.
+    // Of two references at the same distance the shorter one counts, in any order.
     CHECK(corpus_bleu({"a b c"}, {Lines{"a b c d"}, Lines{"a b"}}).reference_length == 2);
     CHECK(corpus_bleu({"a b c"}, {Lines{"a b"}, Lines{"a b c d"}}).reference_length == 2);
 }
 
-TEST_CASE("text that is tokenised already, and text without regard to case", "[bleu]") {
+TEST_CASE("tokenized text, and case-insensitive text", "[bleu]") {
     const Lines translations{"Ein Mann , der LÄUFT .", "Zwei Hunde&quot; spielen im Schnee"};
     const Lines references{"ein Mann , der läuft .", "zwei hunde spielen im Schnee ."};
     const auto bleu = [&](const BleuOptions& options) { return corpus_bleu(translations, references, options); };
@@ -147,7 +147,7 @@ TEST_CASE("text that is tokenised already, and text without regard to case", "[b
     CHECK(lowercase.score == Approx(69.18912876154525).epsilon(1e-12));
     CHECK(lowercase.signature() == "nrefs:1|case:lc|eff:no|tok:13a|smooth:exp");
     CHECK(bleu({}).score == Approx(26.404861082353683).epsilon(1e-12));
-    // Any white space parts words.
+    // Any white space separates words.
     CHECK(corpus_bleu({"a-\u00a0b\u2003c d e"}, Lines{"a- b c d e"}, {.tokens = BleuTokens::None}).score ==
           Approx(100.0));
 }
@@ -160,7 +160,7 @@ TEST_CASE("a corpus is not the mean of its sentences", "[bleu]") {
     CHECK(bleu.totals == std::array<std::int64_t, 4>{7, 5, 4, 3});
 }
 
-TEST_CASE("how a score reads", "[bleu]") {
+TEST_CASE("a score as text", "[bleu]") {
     const BleuScore bleu = corpus_bleu({"The dog sat on a rug today .", "no match whatsoever here"},
                                        Lines{"The cat sat on the mat today.", "Ganz andere Worte stehen dort."});
     CHECK(bleu.to_string() == "BLEU = 10.27 41.7/20.0/6.2/4.2 (BP = 0.846 ratio = 0.857 hyp_len = 12 ref_len = 14)");
@@ -168,7 +168,7 @@ TEST_CASE("how a score reads", "[bleu]") {
     CHECK_THAT(corpus_bleu({}, Lines{}).to_string(), Contains("BLEU = 0.00") && Contains("ratio = 0.000"));
 }
 
-TEST_CASE("numbers of lines that do not fit", "[bleu]") {
+TEST_CASE("different numbers of lines are rejected", "[bleu]") {
     try {
         corpus_bleu({"a", "b"}, Lines{"a"});
         FAIL("no complaint");

@@ -24,10 +24,10 @@ const Lines kSecond{"The dog had bit the man.", "No one was surprised.", "The ma
 TEST_CASE("chrF2 of a corpus", "[chrf]") {
     CHECK(chrf(kTranslations, {kFirst}) == Approx(50.043063606582294).epsilon(1e-12));
     CHECK(chrf({"Der Hund", "x"}, {{"Der Hund bellt laut.", "y"}}) == Approx(34.478948443483844).epsilon(1e-12));
-    // White space does not count, and a run counts as often as the other side has it.
+    // White space does not count, and an n-gram counts as often as on the other side.
     CHECK(chrf({"abc abc abc"}, {Lines{"ab c"}}) == Approx(61.49193548387096).epsilon(1e-12));
     CHECK(chrf({"ab"}, {Lines{"ab"}}) == Approx(100.0));
-    // Runs that are longer than their reference do not count, though other sentences have some as long.
+    // N-grams longer than their reference do not count, even if other sentences have some as long.
     CHECK(chrf({"abcdefgh", "abcdefgh"}, {Lines{"abcdefgh", "abc"}}) == Approx(95.76566125290023).epsilon(1e-12));
 }
 
@@ -36,20 +36,20 @@ TEST_CASE("chrF2 counts characters, not bytes", "[chrf]") {
           Approx(43.23387961659629).epsilon(1e-12));
 }
 
-TEST_CASE("nothing in common is chrF2 0, and so is nothing at all", "[chrf]") {
+TEST_CASE("chrF2 is 0 without common characters and for empty text", "[chrf]") {
     CHECK(chrf({"xyz"}, {Lines{"abc"}}) == 0.0);
     CHECK(chrf({"", ""}, {Lines{"a", "b"}}) == 0.0);
     CHECK(chrf({"a", "b"}, {Lines{"", ""}}) == 0.0);
     CHECK(chrf({}, {Lines{}}) == 0.0);
 }
 
-TEST_CASE("of several references the best for each sentence counts", "[chrf]") {
+TEST_CASE("the best reference of each sentence counts", "[chrf]") {
     CHECK(chrf(kTranslations, {kFirst, kSecond}) == Approx(59.72751782684763).epsilon(1e-12));
     CHECK(chrf({"short one", "a"}, {{"short one here", "b"}, {"x", "a"}}) == Approx(62.24826582561926).epsilon(1e-12));
     CHECK(chrf({"ab", "cd"}, {{"", "cd"}, {"ab x", "cdx"}}) == Approx(77.46478873239437).epsilon(1e-12));
 }
 
-TEST_CASE("chrF2 without regard to case", "[chrf]") {
+TEST_CASE("case-insensitive chrF2", "[chrf]") {
     CHECK(chrf(kTranslations, {kFirst, kSecond}, true) == Approx(60.02302725455764).epsilon(1e-12));
     const Lines translations{"Ein Mann , der LÄUFT .", "Zwei Hunde&quot; spielen im Schnee"};
     const Lines references{"ein Mann , der läuft .", "zwei hunde spielen im Schnee ."};
@@ -57,18 +57,18 @@ TEST_CASE("chrF2 without regard to case", "[chrf]") {
     CHECK(chrf(translations, {references}, true) == Approx(87.6529945257477).epsilon(1e-12));
 }
 
-TEST_CASE("what chrF2 is a number of", "[chrf]") {
+TEST_CASE("the signature of chrF2", "[chrf]") {
     CHECK(corpus_chrf({"a"}, {Lines{"a"}}).signature() == "nrefs:1|case:mixed|eff:yes|nc:6|nw:0|space:no");
     CHECK(corpus_chrf({"a"}, {Lines{"a"}, Lines{"b"}}, true).signature() ==
           "nrefs:2|case:lc|eff:yes|nc:6|nw:0|space:no");
 }
 
-TEST_CASE("bytes that are no UTF-8 are characters of their own", "[chrf]") {
+TEST_CASE("invalid UTF-8 bytes are separate characters", "[chrf]") {
     CHECK(chrf({"a\xFF"}, {Lines{"a\xFF"}}) == Approx(100.0));
     CHECK(chrf({"\xFF"}, {Lines{"\xFE"}}) == 0.0);
 }
 
-TEST_CASE("numbers of lines that do not fit chrF2", "[chrf]") {
+TEST_CASE("chrF2 rejects different numbers of lines", "[chrf]") {
     CHECK_THROWS_AS(chrf({"a", "b"}, {Lines{"a"}}), Error);
     CHECK_THROWS_AS(chrf({"a"}, {}), CheckFailure);
 }

@@ -4,7 +4,7 @@
 # shellcheck disable=SC2317 # the conditions are called through expect
 # shellcheck source=tests/house/commands.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../house/commands.sh"
-holds() { [ -s out ] && jq -e "$1" out >/dev/null; } # jq is content with nothing
+holds() { [ -s out ] && jq -e "$1" out >/dev/null; } # jq accepts empty input
 
 cat >tiny.json <<'JSON'
 {
@@ -31,54 +31,54 @@ cp out scored
 cut -f 1 data/test.tsv >source.txt
 cut -f 2 data/test.tsv >reference.txt
 run evaluate --source source.txt --reference reference.txt --model "$model" --max-extra 8
-expect "two files are as good as one" same out scored
+expect "two files work like one" same out scored
 run evaluate --tsv - --model "$model" --max-extra 8 <data/test.tsv
 expect "- is standard input" same out scored
 run evaluate --tsv data/test.tsv --model "$model" --max-extra 8 --output /dev/stdout
-expect "scores and translations in one file" eval 'ended_with 1 && complains "cannot write '"'/dev/stdout'"': standard output goes there"'
+expect "scores and translations cannot go to one file" eval 'ended_with 1 && complains "cannot write '"'/dev/stdout'"': standard output goes there"'
 "$headscope" evaluate --tsv data/test.tsv --model "$model" --max-extra 8 --output /dev/stdout 2>err | cat >out
 code=${PIPESTATUS[0]}
 expect "or in one pipe" refused "'/dev/stdout'" "not a regular file"
 run evaluate --tsv data/test.tsv --model "$model" --max-extra 8 --output -
-expect "but standard output is taken" eval 'refused "--output" "needs a file" && [ ! -e ./- ]'
+expect "--output - is rejected, because standard output has the scores" eval 'refused "--output" "needs a file" && [ ! -e ./- ]'
 run evaluate --tsv data/test.tsv --model "$model" --max-extra 8 --batch-tokens 1
 expect "one by one gives the same" same out scored
 run evaluate --tsv data/test.tsv --model "$model" --max-extra 8 --precision f32 --beam 1 --length-penalty 1 --length-penalty-form power --no-repeat-ngram 1 --min-length 2
-expect "a search has its options" ended_with 0
-expect "and the references are as likely by each" [ "$(grep '^perplexity' out)" = "$(grep '^perplexity' scored)" ]
+expect "search options apply" ended_with 0
+expect "without changing the perplexity of the references" [ "$(grep '^perplexity' out)" = "$(grep '^perplexity' scored)" ]
 run evaluate --tsv data/test.tsv --model "$model" --max-extra 8 --json
 expect "JSON is one object" holds '.sentences == 6 and .signature == "nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp"'
-expect "which says what it is of" holds '(.headscope | test("^[0-9.]+$")) and (.date | test("^20.*Z$")) and (.command | startswith("headscope evaluate --tsv data/test.tsv"))'
-expect "by which model" holds '.model | .device.id == "cpu" and .precision == "f32" and .beam == 4 and .max_extra == 8 and .split_longer_than == 64'
-expect "from which folder" [ "$(jq -r .model.directories[0] out)" = "$model" ]
+expect "with its origin" holds '(.headscope | test("^[0-9.]+$")) and (.date | test("^20.*Z$")) and (.command | startswith("headscope evaluate --tsv data/test.tsv"))'
+expect "the model" holds '.model | .device.id == "cpu" and .precision == "f32" and .beam == 4 and .max_extra == 8 and .split_longer_than == 64'
+expect "its folder" [ "$(jq -r .model.directories[0] out)" = "$model" ]
 expect "of one model" [ "$(jq '.model.directories | length' out)" -eq 1 ]
 cp out alone
 run evaluate --tsv data/test.tsv --model "$model" --model "$model" --max-extra 8 --json
 expect "a model twice is an ensemble" [ "$(jq '.model.directories | length' out)" -eq 2 ]
-expect "which translates as the model does" [ "$(jq .bleu out)" = "$(jq .bleu alone)" ]
+expect "which translates like the model" [ "$(jq .bleu out)" = "$(jq .bleu alone)" ]
 expect "finds the references as likely" [ "$(jq '.nll * 1e5 | round' out)" = "$(jq '.nll * 1e5 | round' alone)" ]
-expect "and is as sure of them" [ "$(jq '.calibration.bins[].tokens' out)" = "$(jq '.calibration.bins[].tokens' alone)" ]
+expect "with the same confidence" [ "$(jq '.calibration.bins[].tokens' out)" = "$(jq '.calibration.bins[].tokens' alone)" ]
 cp reference.txt $'r\xff.txt'
 run evaluate --hypotheses $'r\xff.txt' --reference reference.txt --json
 # shellcheck disable=SC2016 # bash prints the bytes that way: $'...'
-expect "a name that is no UTF-8 stands in JSON by its bytes" eval 'ended_with 0 && [ "$(jq -r .command out)" = "headscope evaluate --hypotheses \$'"'"'r\\xff.txt'"'"' --reference reference.txt --json" ]'
+expect "a name that is not UTF-8 is escaped in JSON" eval 'ended_with 0 && [ "$(jq -r .command out)" = "headscope evaluate --hypotheses \$'"'"'r\\xff.txt'"'"' --reference reference.txt --json" ]'
 cp alone out
 expect "with the perplexity" holds '(.nll | exp) - .perplexity | fabs < 1e-6'
-expect "of as many tokens as there are in the bins" holds '([.calibration.bins[].tokens] | add) == .target_tokens'
+expect "of the tokens in the bins" holds '([.calibration.bins[].tokens] | add) == .target_tokens'
 expect "whose errors add up" holds '([.calibration.bins[] | .tokens * (.confidence - .accuracy) | fabs] | add) / .target_tokens - .calibration.expected_error | fabs < 1e-9'
-expect "and nothing is left out" holds '.left_out == 0 and .lines_left_out == 0'
+expect "and nothing is skipped" holds '.left_out == 0 and .lines_left_out == 0'
 run evaluate --source source.txt --reference reference.txt --reference reference.txt --model "$model" --max-extra 8 --json
-expect "a model is told all references" holds '.target_tokens % 2 == 0 and .bleu >= 0'
+expect "all references are scored" holds '.target_tokens % 2 == 0 and .bleu >= 0'
 cp out twice
 run evaluate --tsv data/test.tsv --model "$model" --max-extra 8 --json
-expect "each as often as it is given" [ "$(jq .target_tokens twice)" -eq "$((2 * $(jq .target_tokens out)))" ]
+expect "each as often as given" [ "$(jq .target_tokens twice)" -eq "$((2 * $(jq .target_tokens out)))" ]
 expect "which does not change the mean" [ "$(jq '.nll * 1e6 | round' twice)" -eq "$(jq '.nll * 1e6 | round' out)" ]
 { head -c 300 /dev/zero | tr '\0' '7'; printf '\n'; tail -n 5 source.txt; } >long.txt
 run evaluate --source long.txt --reference reference.txt --model "$model" --max-extra 8 --split-longer-than 0
 expect "a source that is too long makes the exit code 1" ended_with 1
 expect "is named" complains "sentence 1: "
 expect "counted" complains "1 of 6 sentences were not translated"
-expect "and no part of the perplexity" says "1 reference left out"
+expect "and not part of the perplexity" says "1 reference left out"
 
 # ------------------------------------------------------------------------------- evaluate: of translations
 run evaluate --hypotheses mine --tsv data/test.tsv
@@ -89,55 +89,55 @@ expect "and without a model there is no perplexity" holds 'has("perplexity") or 
 run evaluate --hypotheses mine --reference reference.txt --limit 2
 expect "a limit holds for both" says "of 2 sentences"
 run evaluate --hypotheses mine --reference reference.txt --limit 0
-expect "0 is none" says "of 6 sentences"
+expect "0 means no limit" says "of 6 sentences"
 run evaluate --hypotheses mine --reference reference.txt --limit -1
-expect "and less than that nothing" refused "--limit: expected a whole number from 0 to 2147483647, found -1"
+expect "a negative limit is rejected" refused "--limit: must be a whole number from 0 to 2147483647, got -1"
 run evaluate --help
 expect "as the help says" says "Only the first N sentences; 0: all"
 printf 'Ein Mann , der LÄUFT .\nZwei Hunde spielen im Schnee\n' >theirs.txt
 printf 'ein Mann , der läuft .\nzwei hunde spielen im Schnee .\n' >people.txt
 printf 'Ein Mann , der LÄUFT .\nNiemand\n' >others.txt
 run evaluate --hypotheses theirs.txt --reference people.txt --tokenize none
-expect "tokens may be as they are" says "nrefs:1|case:mixed|eff:no|tok:none|smooth:exp"
+expect "text may be tokenized already" says "nrefs:1|case:mixed|eff:no|tok:none|smooth:exp"
 run evaluate --hypotheses theirs.txt --reference people.txt --tokenize none --lowercase
-expect "and case may not matter" says "nrefs:1|case:lc|eff:no|tok:none|smooth:exp"
-expect "for chrF2 neither" says "nrefs:1|case:lc|eff:yes|nc:6|nw:0|space:no"
-expect "while exact is exact" says "exact match 0 of 2 sentences"
+expect "case can be ignored" says "nrefs:1|case:lc|eff:no|tok:none|smooth:exp"
+expect "also in chrF2" says "nrefs:1|case:lc|eff:yes|nc:6|nw:0|space:no"
+expect "but not in exact matches" says "exact match 0 of 2 sentences"
 run evaluate --hypotheses theirs.txt --reference people.txt --reference others.txt
 expect "there may be several references" says "nrefs:2|case:mixed|eff:no|tok:13a|smooth:exp"
-expect "of which any will do" says "exact match 1 of 2 sentences"
+expect "of which any may match" says "exact match 1 of 2 sentences"
 printf 'A man runs.\nTwo dogs play in the snow.\n' >english.txt
 run evaluate --hypotheses theirs.txt --source english.txt --reference people.txt --by-length
 expect "scores by length have a table" grep -qE '^source words +sentences +BLEU +chrF2 +exact$' out
 expect "with a line for the lengths that occur" [ "$(sed -n '/^source words/,$p' out | wc -l)" -eq 3 ]
-expect "first the short" grep -qE '^up to 5 +1 ' out
+expect "short sentences first" grep -qE '^up to 5 +1 ' out
 run evaluate --hypotheses theirs.txt --source english.txt --reference people.txt --by-length --json
 expect "in JSON, too" holds '[.by_source_length[].sentences] == [1, 1] and .by_source_length[1].least_words == 6'
 
 run evaluate --hypotheses theirs.txt --reference reference.txt
-expect "files of different length are refused" refused "'theirs.txt' has 2 lines and 'reference.txt' has 6"
+expect "files of different lengths are rejected" refused "'theirs.txt' has 2 lines and 'reference.txt' has 6"
 run evaluate --source theirs.txt --reference reference.txt --model "$model"
 expect "also before translating" refused "'theirs.txt' has 2 lines and 'reference.txt' has 6"
 run evaluate --hypotheses mine --reference reference.txt --reference people.txt
 expect "references are of one length" refused "'reference.txt' has 6 lines and 'people.txt' has 2"
 run evaluate --source source.txt
-expect "no reference is refused" refused "--reference"
+expect "a missing reference is rejected" refused "--reference"
 run evaluate --reference reference.txt
-expect "nothing to score is refused" refused "--source"
+expect "missing input is rejected" refused "--source"
 : >empty.txt
 run evaluate --hypotheses empty.txt --reference empty.txt
-expect "no sentence at all is refused" refused "'empty.txt' holds no sentence"
+expect "an empty file is rejected" refused "'empty.txt' has no sentence"
 run evaluate --hypotheses mine --reference reference.txt --source source.txt
-expect "a source that would not be looked at is refused" refused "--by-length"
+expect "an unused source is rejected" refused "--by-length"
 run evaluate --hypotheses mine --reference reference.txt --by-length
-expect "and lengths of sources that are not there" refused "--source"
+expect "and --by-length without sources" refused "--source"
 for option in "--model $model" "--device cpu" "--beam 2" "--greedy" "--output other"; do
     # shellcheck disable=SC2086 # an option and its value
     run evaluate --hypotheses mine --reference reference.txt $option
-    expect "$option is refused where no model is used" refused "${option%% *}"
+    expect "$option is rejected without a model" refused "${option%% *}"
 done
 run evaluate --hypotheses mine --reference reference.txt --tokenize intl
-expect "tokens that there are not are refused" refused "intl" "13a"
+expect "an unknown tokenizer is rejected" refused "intl" "13a"
 run evaluate --hypotheses mine --reference no-such-file
 expect "a missing file is named" refused "no-such-file"
 { head -n 2 data/test.tsv; printf '\n'; tail -n 4 data/test.tsv; } >gap.tsv
@@ -145,16 +145,16 @@ expect "a missing file is named" refused "no-such-file"
 run evaluate --hypotheses gap.txt --tsv gap.tsv
 expect "translations are not compared with a TSV with an empty line" refused "1 of the lines of 'gap.tsv'" "'gap.txt'"
 run evaluate --tsv gap.tsv --model "$model" --max-extra 8
-expect "which is left out otherwise" same out scored
-expect "not in silence" complains "'gap.tsv': 1 line left out"
+expect "which is skipped otherwise" same out scored
+expect "with a report" complains "'gap.tsv': 1 line left out"
 run evaluate --tsv gap.tsv --model "$model" --max-extra 8 --json
 expect "nor in JSON" holds '.lines_left_out == 1 and .left_out == 0'
 
-# The same of two files, on lines that only look empty.
+# The same for two files, with lines of invisible characters.
 { head -n 2 source.txt; printf '\xc2\xa0\n'; tail -n 4 source.txt; printf '7\n\n'; } >gap.source
 { head -n 2 reference.txt; printf '3\n'; tail -n 4 reference.txt; printf '\xe3\x80\x80\xe2\x80\x8b\n\n'; } >gap.reference
 run evaluate --source gap.source --reference gap.reference --model "$model" --max-extra 8 --output gap.mine
-expect "lines with an empty side are left out" same out scored
+expect "lines with an empty side are skipped" same out scored
 expect "and counted" complains "'gap.reference': 3 lines left out"
 expect "but not in the translations, which go with the source" \
     [ "$({ head -n 2 mine; echo; tail -n 4 mine; echo; echo; } | md5sum)" = "$(md5sum <gap.mine)" ]
@@ -162,7 +162,7 @@ run evaluate --hypotheses mine --reference reference.txt
 cp out of_mine
 sed '3s/.*/\xc2\xa0/' gap.reference >bare.reference
 run evaluate --hypotheses gap.mine --reference bare.reference
-expect "translations go with the lines that stay" same out of_mine
+expect "translations are matched to the remaining lines" same out of_mine
 run evaluate --hypotheses gap.mine --reference bare.reference --json
 expect "and JSON counts the others" holds '.lines_left_out == 3'
 for name in mine reference.txt; do
@@ -170,7 +170,7 @@ for name in mine reference.txt; do
 done
 run evaluate --hypotheses marked.mine --reference marked.reference.txt
 expect "byte order marks are removed" same out of_mine
-expect "and told of" eval 'complains "marked.mine'"'"' begins with a byte order mark" && complains "marked.reference.txt'"'"' begins with"'
+expect "and reported" eval 'complains "marked.mine'"'"' begins with a byte order mark" && complains "marked.reference.txt'"'"' begins with"'
 expect "once each" [ "$(grep -c 'byte order mark' err)" -eq 2 ]
 run evaluate --hypotheses gap.mine --reference gap.source --reference gap.reference
 expect "one reference of several is enough" complains "'gap.source': 1 line left out"
@@ -186,19 +186,19 @@ for words in evaluate score "compare --device cpu --with cpu:oracle"; do
     # shellcheck disable=SC2086 # several words
     odd() { run $words --model "$model" --tsv "$1"; }
     odd three.tsv
-    expect "${words%% *}: further columns are refused" refused "'three.tsv' line 1 has 2 TABs" "cut further columns off"
+    expect "${words%% *}: further columns are rejected" refused "'three.tsv' line 1 has 2 TABs" "remove the other columns"
     odd one.tsv
     expect "${words%% *}: as is a line without one" refused "'one.tsv' line 2 has no TAB" "two files"
-    expect "${words%% *}: which has none to cut off" not complains "columns"
+    expect "${words%% *}: without advice about columns" not complains "columns"
     odd nothing.tsv
-    expect "${words%% *}: and a file of nothing" refused "no sentence"
+    expect "${words%% *}: and an empty file" refused "no sentence"
 done
 run score --model "$model" --source nothing.tsv --target nothing.tsv --stats
-expect "two of nothing have no perplexity either" refused "'nothing.tsv' holds no sentence to score"
+expect "also with score" refused "'nothing.tsv' has no sentence to score"
 printf '1\t2\n\n3\t4\n' >blank.tsv
 run score --model "$model" --tsv blank.tsv --json
 expect "an empty line is a pair that cannot be scored" eval 'ended_with 1 && complains "line 2: the source is empty"'
-expect "so that lines keep their numbers" [ "$(jq -c .line out | paste -sd ,)" = 1,2,3 ]
+expect "and lines keep their numbers" [ "$(jq -c .line out | paste -sd ,)" = 1,2,3 ]
 
 # ---------------------------------------------------------------------------------------------------- plot
 titles() { [ "$(grep -oE '>(Loss|Learning rate|BLEU)[^<]*</text>' out | sed 's/^>//; s/<.*//' | paste -sd ,)" = "$1" ]; }
@@ -207,11 +207,11 @@ expect "a training is plotted" titles "Loss of trained,Learning rate"
 expect "with its curves counted" eval 'says "2 curves over step" && says "1 curve over step"'
 cp out once
 run plot trained/log.jsonl -o -
-expect "its log is as good as its folder" same out once
+expect "its log works like its folder" same out once
 run plot trained -o curves.svg
 expect "into a file, too" same curves.svg once
 run plot trained -o curves.png
-expect "a bitmap by its ending" [ "$(head -c 4 curves.png | tail -c 3)" = PNG ]
+expect "a .png file is a bitmap" [ "$(head -c 4 curves.png | tail -c 3)" = PNG ]
 cp curves.png usual.png
 run plot trained -o curves.png --scale 1
 expect "of another size" [ "$(wc -c <curves.png)" -lt "$(wc -c <usual.png)" ]
@@ -223,21 +223,21 @@ run plot trained -o - --from 2
 expect "or without its beginning" not same out once
 mkdir -p other/trained && sed 's/"train"/"validation"/' trained/log.jsonl >other/trained/log.jsonl
 run plot trained other/trained -o -
-expect "two share their axes" titles "Loss in training,Loss in validation,Learning rate"
-expect "and are told apart" says "other/trained</text>"
+expect "two trainings share their axes" titles "Loss in training,Loss in validation,Learning rate"
+expect "with distinct names" says "other/trained</text>"
 run plot trained trained/log.jsonl -o -
-expect "one that is named twice is refused" refused "twice"
+expect "a training given twice is rejected" refused "twice"
 run plot nowhere -o -
-expect "a training that is not there is named" refused "'nowhere' does not exist"
+expect "a missing training is an error" refused "'nowhere' does not exist"
 run plot data -o -
-expect "and a folder that is none" refused "'data' holds no log.jsonl"
+expect "and a folder without a log" refused "'data' holds no log.jsonl"
 run plot trained source.txt -o -
-expect "nor is a file that is no log passed over" refused "'source.txt' line 1 is no JSON object of a training's log" "log.jsonl"
+expect "and a file that is not a log" refused "'source.txt' line 1 is no JSON object of a training's log" "log.jsonl"
 run plot trained -o curves.gif
-expect "a format that there is not is refused" refused "curves.gif" ".png"
+expect "an unknown format is rejected" refused "curves.gif" ".png"
 run plot trained -o - --from 100
-expect "nothing to plot is refused" refused "no step to plot"
+expect "an empty plot is rejected" refused "no step to plot"
 run plot trained -o nowhere/curves.svg
-expect "a place that is not there is named" refused "nowhere/curves.svg"
+expect "a missing output folder is an error" refused "nowhere/curves.svg"
 
 finish "the commands do as expected"

@@ -17,7 +17,7 @@ TranslationOptions greedy() {
     return {.search = {.beam = 1, .max_extra = 6}};
 }
 
-// One small model on the CPU and on the oracle, and what each makes of kLines.
+// A small model on the CPU and on the oracle, with their translations of kLines.
 struct Both {
     Agreement compare() const { return compare_translations({{{*cpu, first, a}, {*oracle, second, b}}}); }
 
@@ -31,7 +31,7 @@ struct Both {
 
 }  // namespace
 
-TEST_CASE("a device and the oracle translate alike; empty lines do not count") {
+TEST_CASE("a device and the oracle translate equally; empty lines are skipped") {
     const Agreement agreement = Both().compare();
     CHECK(agreement.identical == 2);
     CHECK(agreement.sentences() == 2);
@@ -39,23 +39,23 @@ TEST_CASE("a device and the oracle translate alike; empty lines do not count") {
     CHECK(agreement.score_drift < 1e-3);
 }
 
-TEST_CASE("where outputs part, each device scores both candidates after the tokens before") {
+TEST_CASE("where outputs diverge, each device scores both candidates") {
     Both both;
     std::vector<std::int32_t>& altered = both.b[2].target_ids;
     REQUIRE(altered.size() > 3);
     const std::int32_t chosen = altered[2];
     const std::int32_t other = chosen == 5 ? 6 : 5;
     altered[2] = other;
-    altered.resize(4, other);  // what follows does not matter
+    altered.resize(4, other);  // the rest does not matter
 
     const Agreement agreement = both.compare();
     CHECK(agreement.identical == 1);
     REQUIRE(agreement.differences.size() == 1);
     const Difference& difference = agreement.differences.front();
     CHECK(difference.sentence == 2);
-    CHECK(difference.parting.position == 2);
-    CHECK(difference.parting.candidates[0] == chosen);
-    CHECK(difference.parting.candidates[1] == other);
+    CHECK(difference.divergence.position == 2);
+    CHECK(difference.divergence.candidates[0] == chosen);
+    CHECK(difference.divergence.candidates[1] == other);
 
     Context ctx{.backend = *both.oracle};
     const TranslatedSentence& whole = both.a[2];
@@ -71,7 +71,7 @@ TEST_CASE("where outputs part, each device scores both candidates after the toke
     CHECK(difference.gap == Approx(preferred - passed_over).margin(1e-4));
 }
 
-TEST_CASE("an output that breaks off is a difference, and no tie at any gap") {
+TEST_CASE("a truncated output is a difference, and never a tie") {
     const auto backend = open_device("cpu");
     const Translator translator = tiny_translator(*backend);
     const auto whole = translator.translate(kLines, greedy());
@@ -79,7 +79,7 @@ TEST_CASE("an output that breaks off is a difference, and no tie at any gap") {
     cut[0].target_ids.pop_back();
     const Agreement agreement = compare_translations({{{*backend, translator, whole}, {*backend, translator, cut}}});
     REQUIRE(agreement.differences.size() == 1);
-    CHECK(agreement.differences.front().parting.position == cut[0].target_ids.size());
+    CHECK(agreement.differences.front().divergence.position == cut[0].target_ids.size());
     CHECK(std::isinf(agreement.differences.front().gap));
     CHECK_FALSE(agreement.holds(1e9));
 }

@@ -22,7 +22,7 @@ std::string words(std::size_t count) {
 
 }  // namespace
 
-TEST_CASE("scores by source length are those of the sentences of that length alone") {
+TEST_CASE("scores by source length use only sentences of that length") {
     const Lines sources{words(5), words(6), words(1), words(41), words(0), words(40), words(10)};
     const Lines translations{"a b c d e", "f g h i j", "k l m n", "o p q r", "", "s t u v w", "x"};
     const Lines reference{"a b c d e", "f g h i z", "k l m n", "o p q r", "", "s t u v", "y"};
@@ -45,7 +45,7 @@ TEST_CASE("scores by source length are those of the sentences of that length alo
     CHECK(by_length[3].scores.sentences == 1);
 }
 
-TEST_CASE("case and tokens hold for all scores that know them") {
+TEST_CASE("case and tokenization apply to all scores that use them") {
     const BleuOptions options{.tokens = BleuTokens::None, .lowercase = true};
     const Scores scores = score_translations({"A b c d ."}, {Lines{"a B c d ."}}, options);
     CHECK(scores.bleu.score == Approx(100.0));
@@ -54,14 +54,14 @@ TEST_CASE("case and tokens hold for all scores that know them") {
     CHECK(scores.exact_matches == 0);
 }
 
-TEST_CASE("a model is told every reference of every source that it can take") {
+TEST_CASE("a model scores every reference of every source that fits") {
     const auto backend = open_device("cpu");
     const Translator translator = tiny_translator(*backend, 24);
     const Lines sources{"the small dog", "", "a cat sleeps on the mat", words(60), "the mat", "\u3164", "the dog"};
     const Lines first{"der kleine hund", "nichts", "eine katze", "eine", words(60), "nichts", "\u3000"};
     const Lines second{"ein hund", "nichts", "die katze liegt", "eine", "auf der matte", "nichts", ""};
     const ForcedReferences forced = force_references(*backend, translator, sources, {first, second}, {});
-    // The empty sources and the long one twice each, the empty references, the long reference once.
+    // Skipped: the empty sources and the long one twice each, the empty references, the long reference once.
     CHECK(forced.left_out == 9);
 
     const ModelDirectory& model = translator.model();

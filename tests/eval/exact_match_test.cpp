@@ -7,7 +7,7 @@
 using headscope::count_exact_matches;
 using Lines = std::vector<std::string>;
 
-TEST_CASE("exact matches are counted byte by byte, but for white space at the ends") {
+TEST_CASE("exact matches compare bytes, except white space at the ends") {
     const Lines reference{"eins", " zwei\r", "drei", "", ""};
     CHECK(count_exact_matches({"eins", "zwei ", "Drei", "", " \t"}, {reference}) == 4);
     CHECK(count_exact_matches({"a  b"}, {Lines{"a b"}}) == 0);
@@ -15,11 +15,11 @@ TEST_CASE("exact matches are counted byte by byte, but for white space at the en
     CHECK(count_exact_matches({}, {Lines{}}) == 0);
 }
 
-TEST_CASE("a translation matches that is any of its references, and counts once") {
+TEST_CASE("a translation that equals any of its references counts once") {
     CHECK(count_exact_matches({"a", "b", "c"}, {Lines{"a", "x", "x"}, Lines{"a", "b", "x"}}) == 2);
 }
 
-TEST_CASE("as many translations as references") {
+TEST_CASE("different numbers of translations and references are rejected") {
     CHECK_THROWS_WITH(count_exact_matches({"a", "b"}, {Lines{"a", "b"}, Lines{"a"}}),
                       Catch::Matchers::Contains("2 translations") && Catch::Matchers::Contains("1 references"));
 }

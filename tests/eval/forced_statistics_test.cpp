@@ -10,7 +10,7 @@ using namespace headscope;
 
 namespace {
 
-// A token of probability `own`, where the likeliest has probability `best`.
+// A token with probability `own`; the likeliest has probability `best`.
 ForcedToken token(double own, double best) {
     return {std::log(own), std::log(best), own == best};
 }
@@ -27,7 +27,7 @@ TEST_CASE("perplexity is the geometric mean of one over the tokens' probabilitie
     CHECK(statistics.perplexity() == Approx(4.0));
 }
 
-TEST_CASE("a model that is as right as it is sure has no calibration error") {
+TEST_CASE("a calibrated model has no calibration error") {
     ForcedStatistics statistics;
     for (int i = 0; i < 10; ++i) {
         statistics.add(i < 7 ? token(0.7, 0.7) : token(0.1, 0.7));
@@ -39,14 +39,14 @@ TEST_CASE("a model that is as right as it is sure has no calibration error") {
 
 TEST_CASE("the calibration error is that of each bin, weighted by its tokens") {
     ForcedStatistics statistics;
-    // Sure of 0.95 and right half of the time: 4 tokens, apart by 0.45. Sure of 0.5 and always right: 2, by 0.5.
+    // Confidence 0.95 and half right: 4 tokens, gap 0.45. Confidence 0.5 and always right: 2 tokens, gap 0.5.
     for (const bool right : {true, false, true, false}) {
         statistics.add(right ? token(0.95, 0.95) : token(0.01, 0.95));
     }
     statistics.add(token(0.5, 0.5));
     statistics.add(token(0.5, 0.5));
     CHECK(statistics.expected_calibration_error() == Approx((4 * 0.45 + 2 * 0.5) / 6.0));
-    // Over all tokens too sure and too unsure would cancel out.
+    // Overconfidence and underconfidence would cancel out over all tokens.
     CHECK(std::abs(statistics.accuracy() - statistics.confidence()) < 0.14);
     CHECK(statistics.bins()[14].tokens == 4);
     CHECK(statistics.bins()[14].accuracy() == Approx(0.5));
@@ -54,7 +54,7 @@ TEST_CASE("the calibration error is that of each bin, weighted by its tokens") {
     CHECK(statistics.bins()[7].confidence() == Approx(0.5));
 }
 
-TEST_CASE("a bin holds its upper bound, and the first what is next to nothing") {
+TEST_CASE("a bin includes its upper bound, and the first bin also 0") {
     const auto bin_of = [](double confidence) {
         ForcedStatistics statistics;
         statistics.add({-1.0, std::log(confidence), false});
@@ -72,7 +72,7 @@ TEST_CASE("a bin holds its upper bound, and the first what is next to nothing") 
     CHECK(bin_of(1e-30) == 0);
 }
 
-TEST_CASE("a token without a probability is no figure, but an error") {
+TEST_CASE("a token without a probability is an error") {
     const double nan = std::numeric_limits<double>::quiet_NaN();
     CHECK_THROWS_AS(ForcedStatistics().add({nan, -1.0, false}), Error);
     CHECK_THROWS_AS(ForcedStatistics().add({-1.0, nan, false}), Error);

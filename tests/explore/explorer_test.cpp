@@ -246,7 +246,7 @@ TEST_CASE("Invalid requests are reported", "[explore]") {
     CHECK_THAT(problem([&](R& r) { r.target = long_text; }), Contains("the translation has"));
     CHECK_THAT(problem([](R& r) { r.target = "\xc3("; }), Contains("UTF-8"));
     CHECK_THAT(problem([](R& r) { r.target_tokens = {5, 999999}; }), Contains("999999"));
-    CHECK_THAT(problem([](R& r) { r.search.beam = 0; }), Contains("beam of 0"));
+    CHECK_THAT(problem([](R& r) { r.search.beam = 0; }), Contains("beam") && Contains("got 0"));
     CHECK_THAT(problem([](R& r) { r.candidates = 65; }),
                Contains("candidates per step must be between 0 and 64, got 65"));
     CHECK_THAT(problem([](R& r) { r.source_pads = 2; }), Contains("pads"));
@@ -280,10 +280,10 @@ TEST_CASE("A model with damaged weights is reported", "[explore]") {
     const Translator translator(*backend, whole.model(), damaged);
     const Explorer explorer(*backend, translator, Compute::F32);
     ExploreRequest request = tiny_request();
-    CHECK_THAT(explorer.explore(request).problem, Contains("no usable probability for token 1"));
+    CHECK_THAT(explorer.explore(request).problem, Contains("probabilities for token 1"));
     request.target = "die katze";
     const Exploration given = explorer.explore(request);
-    CHECK_THAT(given.problem, Contains("no usable probability for token 1"));
+    CHECK_THAT(given.problem, Contains("probabilities for token 1"));
     CHECK(given.record.sites.empty());
     CHECK_THAT(explorer.importance(request).problem, Contains("NaN or infinite"));
 }

@@ -1,5 +1,5 @@
-# Sourced by the tests of the commands: each runs the program, its first argument, in an empty folder of its own, and says
-# what it expects of it.
+# Sourced by the tests of the commands: each runs the program, its first argument, in its own empty folder and prints
+# its expectations.
 # shellcheck shell=bash disable=SC2034,SC2317 # used by those who source this, through expect
 set -uo pipefail
 headscope=$(realpath "$1")
@@ -12,7 +12,7 @@ cd "$folder" || exit 1
 export HEADSCOPE_DEVICE=cpu
 unset HEADSCOPE_MODEL
 
-run() { # ARGS..: standard input as it is; leaves out, err and code
+run() { # ARGS..: passes standard input on; leaves out, err and code
     "$headscope" "$@" >out 2>err
     code=$?
 }
@@ -24,14 +24,14 @@ says() { grep -qF -- "$1" out; }
 complains() { grep -qF -- "$1" err; }
 quiet() { [ ! -s out ]; }
 same() { cmp -s "$1" "$2"; }
-# Nothing on standard output, and one message that begins with the program's name, holds all of the words, and is no
-# report of a bug in the program.
+# No standard output, and one message that begins with the program's name, contains all of the words, and is not a
+# report of a bug.
 refused() {
     local word
     ended_with 1 && quiet && [ "$(grep -c '^headscope: ' err)" -eq 1 ] && ! complains "internal error" || return 1
     for word in "$@"; do complains "$word" || return 1; done
 }
-# A model of the digits task in trained/, and its texts in data/; nothing else can be tried without them.
+# Trains a model of the digits task in trained/, with its texts in data/; without them nothing else can be tested.
 train_digits() { # CONFIGURATION
     run make-task digits --output data --pairs 300 --valid 4 --test 6
     [ "$code" -ne 0 ] || run train "$1" --data data --output trained

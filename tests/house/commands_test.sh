@@ -17,14 +17,14 @@ run devices --json
 expect "as JSON, too" says '"id": "cpu"'
 expect "with one default" lines out '"default": true' 1
 HEADSCOPE_DEVICE=vulkan:99 run devices
-expect "a default that is not there is said" says 'HEADSCOPE_DEVICE asks for "vulkan:99"'
-expect "and is no failure of the list" ended_with 0
+expect "an unusable default is reported" says 'HEADSCOPE_DEVICE is "vulkan:99"'
+expect "and is not an error of the list" ended_with 0
 HEADSCOPE_DEVICE=cpu run devices
-expect "a default that is there is marked" grep -qx 'cpu  (default)' out
+expect "a usable default is marked" grep -qx 'cpu  (default)' out
 HEADSCOPE_CUDA_DRIVER=/nowhere/libcuda.so run devices
-expect "who named a driver that is not there is told so" says "HEADSCOPE_CUDA_DRIVER names it: unset it"
+expect "a missing driver that was configured is reported" says "HEADSCOPE_CUDA_DRIVER names it: unset it"
 run devices --help
-expect "the oracle is told of" says "cpu:oracle"
+expect "--help mentions the oracle" says "cpu:oracle"
 expect "and the default before the examples, which end it" \
     [ "$(grep -n -e HEADSCOPE_DEVICE -e '^Examples:' out | sed 's/.*\(HEADSCOPE_DEVICE\|Examples\).*/\1/' | paste -sd ' ')" = "HEADSCOPE_DEVICE Examples" ]
 "$headscope" devices --json >/dev/full 2>err
@@ -34,75 +34,75 @@ expect "that is named" complains "standard output"
 
 # ----------------------------------------------------------------------------------------- the command line
 run --version
-expect "the version is told" grep -qxE 'headscope [0-9]+\.[0-9]+\.[0-9]+' out
+expect "--version prints the version" grep -qxE 'headscope [0-9]+\.[0-9]+\.[0-9]+' out
 run --help
 expect "--help shows examples" says "  echo 'The weather is nice today.' | headscope translate"
 run
-expect "nothing to do is refused" refused "headscope --help lists the commands"
+expect "a missing command is an error" refused "headscope --help lists the commands"
 run trainslate
-expect "a slip of the finger is named, with what was meant" refused '"trainslate"; did you mean "translate"?'
+expect "a misspelled command gets a suggestion" refused '"trainslate"; did you mean "translate"?'
 run help
-expect "any other word, too" refused '"help"; headscope --help lists them'
+expect "any other word gets advice" refused '"help"; headscope --help lists them'
 run --verbose
-expect "and an option that is none" refused '"--verbose"'
+expect "and an unknown option" refused '"--verbose"'
 run bench trian
-expect "and the command of a command" refused 'headscope bench has no command "trian"; did you mean "train"?'
+expect "and a subcommand" refused 'headscope bench has no command "trian"; did you mean "train"?'
 for asked in --help --version; do
     run trainslate $asked
     expect "as without $asked" refused '"trainslate"; did you mean "translate"?'
 done
 run bench trian --help
-expect "the command of a command, too" refused 'headscope bench has no command "trian"; did you mean "train"?'
+expect "also for a subcommand" refused 'headscope bench has no command "trian"; did you mean "train"?'
 run make-task nothing --help
 expect "whichever it is" refused 'headscope make-task has no command "nothing"'
 run --bogus foo --help
-expect "an option that is none, too" refused '"--bogus"'
+expect "also an unknown option" refused '"--bogus"'
 run --help --output x foo
 expect "wherever --help stands" refused '"--output"'
 run foo translate --help
 expect "and a word before a command" refused '"foo"'
 run translate --bogus --help
-expect "and an option that the command has not" refused 'headscope translate has no option "--bogus"'
+expect "and an option that the command lacks" refused 'headscope translate has no option "--bogus"'
 run make-task --help
 expect "make-task shows how" says "headscope make-task digits --output data/digits"
 run translate --bogus
-expect "a command's own options are its own" refused 'headscope translate has no option "--bogus"; headscope translate --help lists them'
+expect "an unknown option of a command is rejected" refused 'headscope translate has no option "--bogus"; headscope translate --help lists them'
 run translate --baem=4
-expect "of which a slip of the finger names the one that was meant" refused 'has no option "--baem"; did you mean "--beam"?'
+expect "a misspelled option gets a suggestion" refused 'has no option "--baem"; did you mean "--beam"?'
 run --device cpu translate
-expect "one before the command is sent behind it" refused '"--device" belongs behind the command: headscope translate --device'
+expect "an option before the command is rejected" refused '"--device" belongs after the command: headscope translate --device'
 run -v
-expect "a letter is no command" refused 'headscope has no option "-v"'
+expect "an unknown letter is rejected" refused 'headscope has no option "-v"'
 run translate --beam zero
-expect "a value that is none is refused with those that are" \
-    refused "--beam: expected a whole number from 1 to 30, found zero; headscope translate --help explains it"
+expect "an invalid value is rejected with the valid range" \
+    refused "--beam: must be a whole number from 1 to 30, got zero; headscope translate --help explains it"
 run attention --text 1 --layer 0
-expect "the least is told where there is no most" refused "--layer: expected a whole number from 1 to 2147483647, found 0"
+expect "the minimum is reported without a maximum" refused "--layer: must be a whole number from 1 to 2147483647, got 0"
 run translate --sample --seed 99999999999999999999
-expect "a seed has 64 bits" refused "--seed: expected a whole number from 0 to 18446744073709551615, found 99999999999999999999"
+expect "a seed has 64 bits" refused "--seed: must be a whole number from 0 to 18446744073709551615, got 99999999999999999999"
 run translate --beam 010
-expect "and no number is one by base 8" refused "--beam: expected a whole number from 1 to 30, found 010"
+expect "octal numbers are rejected" refused "--beam: must be a whole number from 1 to 30, got 010"
 run translate --beam
-expect "an option without its value is refused" refused "--beam: expected a value, found none; headscope translate --help explains it"
+expect "an option without its value is rejected" refused "--beam: expected a value, found none; headscope translate --help explains it"
 run translate --beam 2 --beam 3
-expect "and one that is given twice" refused "--beam: expected 1 value, found 2: give it once"
+expect "and one given twice" refused "--beam: expected 1 value, found 2: give it once"
 run translate --greedy=3
-expect "and a flag that is given one" refused "--greedy takes no value"
+expect "and a flag with a value" refused "--greedy takes no value"
 for command in attention compare evaluate translate tune view "bench train"; do
     # shellcheck disable=SC2086 # two words
     run $command --device ''
-    expect "headscope $command without a device's name is refused" refused "--device: must not be empty"
+    expect "headscope $command with an empty device is rejected" refused "--device: must not be empty"
 done
 for command in train view "bench train"; do
     # shellcheck disable=SC2086
     run $command --help
-    expect "headscope $command --help lists the precisions that it has" says "{f32,tf32,bf16,f16}"
+    expect "headscope $command --help lists its precisions" says "{f32,tf32,bf16,f16}"
     # shellcheck disable=SC2086
     run $command --precision i8
-    expect "and it has no other" refused "--precision: i8 not in"
+    expect "and rejects others" refused "--precision: i8 not in"
 done
 run bench translate --help
-expect "translating has one more" says "{f32,tf32,bf16,f16,i8}"
+expect "translate has one more" says "{f32,tf32,bf16,f16,i8}"
 for asked in --help --version "devices --help"; do
     # shellcheck disable=SC2086
     "$headscope" $asked >/dev/full 2>err
@@ -111,10 +111,10 @@ for asked in --help --version "devices --help"; do
     expect "that is named" complains "standard output"
 done
 HEADSCOPE_VULKAN_DISABLED=tuning run --version
-expect "nor a variable that is nearly one" complains 'unknown environment variable HEADSCOPE_VULKAN_DISABLED; did you mean HEADSCOPE_VULKAN_DISABLE?'
-expect "which ends nothing" ended_with 0
+expect "a misspelled variable is reported" complains 'unknown environment variable HEADSCOPE_VULKAN_DISABLED; did you mean HEADSCOPE_VULKAN_DISABLE?'
+expect "without ending the program" ended_with 0
 HEADSCOPE_SOMETHING=1 HEADSCOPE_TEST_DEVICES=cpu run --version
-expect "others are somebody else's" [ ! -s err ]
+expect "others are ignored" [ ! -s err ]
 while IFS= read -r name; do
     expect "the variable $name is known" grep -qF -- "$name" "$repository"/src/options/environment.cpp "$repository"/backends/vulkan/{vulkan_backend,device/switches}.cpp
 done < <(grep -rhoE '"HEADSCOPE_[A-Z0-9_]+"|\b(settings|environment)\.(get|has|on)\("[A-Z0-9_]+"' "$repository"/{src,backends,viewer} \
@@ -123,35 +123,35 @@ while IFS= read -r name; do
     expect "the variable $name is documented" grep -qF -- "| \`$name" "$repository/docs/environment.md"
 done < <(grep -oE 'HEADSCOPE_[A-Z0-9_]+' "$repository/src/options/environment.cpp" | sort -u)
 run devices gpu
-expect "and a word too many" refused 'headscope devices does not know what to do with "gpu"'
+expect "an extra word is rejected" refused 'headscope devices: unexpected argument "gpu"'
 run data
-expect "and one too few" refused "required" "headscope data --help explains it"
+expect "and a missing option" refused "required" "headscope data --help explains it"
 
 # ---------------------------------------------------------------------------------------------- attention
 run make-task digits --output data --pairs 300 --valid 4 --test 4
-expect "a task is made" ended_with 0
+expect "a task is generated" ended_with 0
 grep -v cooldown_steps "$repository/assets/configs/digits.json" >three-steps.json
 run train three-steps.json --data data --output run --device cpu --steps 3
-expect "and a model to look at is trained" ended_with 0
+expect "and a model is trained" ended_with 0
 
 run inspect run/model
-expect "inspect lists what the model is made of" says "    heads               4"
+expect "inspect lists the configuration" says "    heads               4"
 expect "its path first" grep -qx "run/model" out
 expect "with its parameters" grep -qE '^    parameters +[1-9][0-9]+$' out
 cp out inspected
 run inspect --model run/model
-expect "also where it is named as for other commands" same out inspected
+expect "also with --model" same out inspected
 run inspect run/model --model run/model
-expect "but once" refused "--model"
+expect "but not both" refused "--model"
 run inspect run/model --key encoder_layers
-expect "or one value alone" grep -qx 2 out
-expect "bare" [ "$(wc -l <out)" -eq 1 ]
+expect "or a single value" grep -qx 2 out
+expect "without its key" [ "$(wc -l <out)" -eq 1 ]
 run inspect run/model --key norm
 expect "strings without quotes" grep -qx post out
 run inspect run/model --key haeds
 expect "an unknown key" refused "'haeds'"
 run inspect nowhere
-expect "no model to inspect" refused nowhere
+expect "a missing model" refused nowhere
 
 look() { run attention --model run/model --device cpu --text "1 7 4 7" "$@"; }
 
@@ -164,12 +164,12 @@ expect "of every token" says "<EOS>"
 look --layer 1 --heads 2,3 --word 7:2 -o figure.svg
 expect "a figure is written" grep -q '^</svg>$' figure.svg
 expect "of one layer" grep -qF "Input-Input Layer1" figure.svg
-expect "with one chosen cell" lines figure.svg 'fill="#d3d3d3"' 1
+expect "with one selected cell" lines figure.svg 'fill="#d3d3d3"' 1
 expect "and nothing on standard output" quiet
 look --layer 1 --heads 2,3 --word 7:2 -o -
 expect "- is standard output" same out figure.svg
 look --word 7 -o both.svg
-expect "a word that stands twice is chosen twice" lines both.svg 'fill="#d3d3d3"' 2
+expect "a word that occurs twice is selected twice" lines both.svg 'fill="#d3d3d3"' 2
 look --pads 3 -o pads.svg
 expect "pads are shown on request" lines pads.svg '&lt;pad&gt;</text>' 6
 look --kind cross --target "eins sieben" -o cross.svg
@@ -196,17 +196,17 @@ look --layer 1 --heads 2 --theme dark -o - --format png
 expect "a PNG on standard output" [ "$(head -c 4 out | tail -c 3)" = PNG ]
 expect "larger than at scale 1" [ "$(wc -c <out)" -gt "$(wc -c <small.png)" ]
 look --find link=1,4 --best 2 --word 1 -o found.svg
-expect "a search says what it found" grep -qE '^layer [12], head [1-4]: 1 → 4 0\.[0-9]{2}$' err
+expect "a search reports its results" grep -qE '^layer [12], head [1-4]: 1 → 4 0\.[0-9]{2}$' err
 cp err best
 expect "and draws it" lines found.svg 'fill="#d3d3d3"' 1
 look --find link=1,4 --rank 2 --word 1 -o second.svg
-expect "or another that is further down its list" eval '! grep -qxFf <(sed -n "s/^\(layer [12], head [1-4]\): 1 → 4.*/\1/p" best) err && grep -qE "^layer [12], head [1-4]: 1 → 4" err'
+expect "or another result further down" eval '! grep -qxFf <(sed -n "s/^\(layer [12], head [1-4]\): 1 → 4.*/\1/p" best) err && grep -qE "^layer [12], head [1-4]: 1 → 4" err'
 look --text-size 20 --heads 1 -o large.svg
-expect "letters of another size" grep -qF 'font-size="20"' large.svg
+expect "another text size" grep -qF 'font-size="20"' large.svg
 look --kind decoder --beam 1
 cp out greedy
 look --kind decoder --beam 3
-expect "the decoder's own translation is what so many hypotheses find" eval 'ended_with 0 && [ -s greedy ]'
+expect "--beam applies to the model's translation" eval 'ended_with 0 && [ -s greedy ]'
 look --theme dark -o dark.svg
 expect "the dark theme" grep -qF 'fill="#1d1f23"' dark.svg
 if command -v xmllint >/dev/null; then
@@ -221,48 +221,48 @@ look --heads 0
 expect "head 0" refused "head must be between 1 and 4"
 for option in --heads --position; do
     look "$option" 5-7
-    expect "a range of $option is refused" not ended_with 0
-    expect "with what is expected" complains 'numbers separated by commas were expected, such as 1,5, and not "5-7"'
+    expect "a range of $option is rejected" not ended_with 0
+    expect "with the expected form" complains 'must be numbers separated by commas, such as 1,5, got "5-7"'
 done
 look --word 9
-expect "a word that is not there" refused "is not among: 1 7 4 7 <EOS>"
+expect "a missing word" refused "is not among: 1 7 4 7 <EOS>"
 look --kind sideways
 expect "an unknown kind" refused "encoder, decoder or cross"
 look -o figure.bmp
-expect "another format" refused "there are .svg, .png and .json"
+expect "an unknown format" refused "use .svg, .png or .json"
 look -o - --format bmp
-expect "on standard output, too" refused "there are .svg, .png and .json"
+expect "also on standard output" refused "use .svg, .png or .json"
 look -o figure.svg --format svg
-expect "a format beside an ending" refused "--format is for -o -"
+expect "--format with a file" refused "--format is only for -o -"
 look --matrix -o matrix.svg
-expect "a matrix of every head" refused "--matrix shows one head, and 4 are on"
+expect "a matrix of every head" refused "--matrix shows one head, but 4 are selected"
 look --find nonsense
-expect "a search that there is not" refused "anaphora=WORD"
+expect "an unknown search" refused "anaphora=WORD"
 look --find anaphora=9
-expect "a search for a word that is not there" refused "is not among: 1 7 4 7 <EOS>"
+expect "a search for a missing word" refused "is not among: 1 7 4 7 <EOS>"
 look --find long-distance --rank 99
-expect "a rank that no head has" refused "the search admits"
+expect "a rank out of range" refused "--rank 9" "the search found"
 look --all-heads --sort size
 expect "an order that there is not" refused "entropy, distance, sharpness or diagonal"
 look --text-size nan
-expect "letters of no size" refused "--text-size: expected a number from 1 to 1000, found nan"
+expect "an invalid text size" refused "--text-size: must be a number from 1 to 1000, got nan"
 look --scale nan -o huge.png
-expect "nor a bitmap" refused "--scale: expected a number from 0.05 to 100, found nan"
+expect "an invalid scale" refused "--scale: must be a number from 0.05 to 100, got nan"
 look --scale 90 --text-size 900 -o huge.png
-expect "a bitmap without end" refused "a scale of"
-expect "that leaves nothing behind" not [ -e huge.png ]
+expect "a bitmap that is too large" refused "a scale of"
+expect "which leaves no file" not [ -e huge.png ]
 look --kind cross --pads 2
 expect "pads while translating" refused "--target"
 look -o missing/figure.svg
 expect "a folder that does not exist" refused "missing/figure.svg"
 run attention --model nowhere --device cpu --text 1
-expect "no model" refused nowhere
+expect "an unknown model" refused nowhere
 run attention --model run/model --device cpu --text "  "
-expect "no text" refused "holds no text"
+expect "an empty text" refused "--text is empty"
 run attention --model run/model --device cpu --text $'\xff'
-expect "no UTF-8" refused "UTF-8"
+expect "invalid UTF-8" refused "UTF-8"
 run attention --model run/model --device cpu --text "$(printf '1 %.0s' $(seq 100))"
-expect "too long" refused "at most 64"
+expect "a text that is too long" refused "at most 64"
 run attention --model run/model
 expect "a missing option is a usage error" not ended_with 0
 expect "that names it" complains "--text"
@@ -272,16 +272,16 @@ cut -f 1 data/test.tsv >source.txt
 run translate --model run/model --max-extra 8 source.txt
 cp out translations
 run translate --model run/model --max-extra 8 --precision f32 source.txt
-expect "F32 is what numbers are in anyway" eval 'ended_with 0 && same out translations'
+expect "F32 is the default" eval 'ended_with 0 && same out translations'
 run evaluate --model run/model --max-extra 8 --tsv data/test.tsv --beam 1 --output searched
 run evaluate --model run/model --max-extra 8 --tsv data/test.tsv --greedy --output greedy
-expect "greedy is a beam of one" eval 'ended_with 0 && same greedy searched'
+expect "greedy equals a beam of 1" eval 'ended_with 0 && same greedy searched'
 run score --model run/model --device cpu --tsv data/test.tsv
-expect "pairs are scored on the device that is named" [ "$(wc -l <out)" -eq 4 ]
+expect "pairs are scored on the given device" [ "$(wc -l <out)" -eq 4 ]
 run score --model run/model --device cpu:oracle --tsv data/test.tsv
 expect "also on another" [ "$(wc -l <out)" -eq 4 ]
 run compare --model run/model --devices cpu,cpu:oracle --max-extra 8 --batch-tokens 1 source.txt
-expect "one sentence at a time, two devices agree as well" says "translate 4 of 4 sentences identically"
+expect "two devices also agree one sentence at a time" says "translate 4 of 4 sentences identically"
 
 # ------------------------------------------------------------------------------------------------- benchmarks
 one_layer="--encoder-layers 1 --decoder-layers 1 --source-length 3 --target-length 3 --sentences 2 --repeat 1"
@@ -290,10 +290,10 @@ run bench train --model run/model $one_layer --steps 1 --device cpu --json
 expect "a step of a model's width is timed" [ "$(jq .d_model out)" -eq "$("$headscope" inspect run/model --key d_model)" ]
 # shellcheck disable=SC2086
 run bench translate --config base $one_layer --device cpu --profile
-expect "and translating with the paper's, op by op" eval 'ended_with 0 && says "matmul " && says "512"'
+expect "translating is profiled in the paper's sizes" eval 'ended_with 0 && says "matmul " && says "512"'
 run bench ops --config base --op loss --sentences 1 --length 2 --repeat 1 --device cpu --json
-expect "and its ops" eval 'ended_with 0 && says "37000"'
+expect "its ops are timed" eval 'ended_with 0 && says "37000"'
 run bench ops --config base --op bias_activation --sentences 400 --length 25 --repeat 1 --device cpu
-expect "and a long shape does not touch its unit" eval 'ended_with 0 && says "10000x2048 relu, dropout GB/s"'
+expect "a long shape does not run into its unit" eval 'ended_with 0 && says "10000x2048 relu, dropout GB/s"'
 
 finish "the commands do as expected"

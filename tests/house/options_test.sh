@@ -50,15 +50,15 @@ used() { # COMMAND OPTION, as --help names it: -o,--output
 }
 excepted() { grep -qE -- "^$1 ${2#-?,} ..*" exceptions; }
 
-# Invalid numbers are rejected with this program's own messages.
-refused_in_words() { refused "$option: " "expected" "headscope $1 --help explains it"; }
+# Text, and numbers that no option accepts, are rejected with our own message.
+rejects_value() { refused "$option: must be" "headscope $1 --help explains it"; }
 check_numbers() { # COMMAND..
     local option value
     for option in $("$headscope" $1 --help | sed -n 's/^  \(-[a-z],\)\?\(--[a-z0-9-]*\) N\( .*\)\?$/\2/p'); do
         numbers=$((numbers + 1))
         for value in x nan inf -1 1e99 ''; do
             run $1 "$option" "$value" </dev/null
-            expect "headscope $1 $option '$value' is refused" refused_in_words "$1"
+            expect "headscope $1 $option '$value' is refused" rejects_value "$1"
         done
     done
 }
@@ -76,6 +76,11 @@ check_values() { # COMMAND..
         fi
     done
 }
+# Options without a group are below "Options:", which only `view` may have; one without a description has only its
+# range, in brackets.
+grouped_and_described() { # COMMAND
+    [ "$1" = view ] || ! grep -qE '^Options:|^  [^ ]*--[a-z0-9-]+( [^ ]+)?( \.\.\.)?  +\(' out
+}
 
 count=0
 numbers=0
@@ -83,6 +88,8 @@ check() { # COMMAND..
     local option
     check_numbers "$1"
     check_values "$1"
+    run $1 --help
+    expect "headscope $1 --help groups its options and describes each" grouped_and_described "$1"
     examples_of $1 >>command-lines
     for option in $(options_of $1); do
         count=$((count + 1))

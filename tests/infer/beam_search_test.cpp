@@ -19,7 +19,7 @@ bool same(const Hypothesis& a, const Hypothesis& b) {
     return a.tokens == b.tokens && a.log_probability == b.log_probability && a.score == b.score && a.end == b.end;
 }
 
-// What is left of the probability goes to pad, which may not be chosen.
+// The rest of the probability goes to pad, which is forbidden.
 std::vector<float> distribution(const std::map<std::int32_t, double>& probabilities, std::int64_t vocabulary) {
     std::vector<float> logs(static_cast<std::size_t>(vocabulary), std::log(1e-9F));
     double rest = 1.0;
@@ -34,7 +34,7 @@ std::vector<float> distribution(const std::map<std::int32_t, double>& probabilit
 }  // namespace
 
 TEST_CASE("a beam wide enough finds what exhaustive search finds") {
-    // As many words and as long an output as beam 30 can hold completely.
+    // The most words and the longest output that beam 30 can hold completely.
     const auto [words, limit] = GENERATE(std::pair{2, 4}, std::pair{3, 3});
     const std::int64_t vocabulary = kFirstWord + words;
     const double alpha = GENERATE(0.0, 0.6, 1.5);
@@ -49,7 +49,7 @@ TEST_CASE("a beam wide enough finds what exhaustive search finds") {
     }
 }
 
-TEST_CASE("the early end changes no result and saves steps") {
+TEST_CASE("the early end saves steps without changing results") {
     const std::int64_t vocabulary = kFirstWord + 8;
     const int beam = GENERATE(2, 3, 4, 8);
     std::int64_t with_early_end = 0;
@@ -99,7 +99,7 @@ TEST_CASE("beam 1 is greedy: the likeliest allowed token each time, to the first
         while (greedy.size() < 12 && (greedy.empty() || greedy.back() != kEos)) {
             std::vector<float> next = table(0, greedy);
             next[kPad] = next[kBos] = next[kUnk] = -std::numeric_limits<float>::infinity();
-            next[kEos] = greedy.empty() ? next[kPad] : next[kEos];  // some output there has to be
+            next[kEos] = greedy.empty() ? next[kPad] : next[kEos];  // some output must be possible
             const auto best = std::max_element(next.begin(), next.end());
             log_probability += static_cast<double>(*best);
             greedy.push_back(static_cast<std::int32_t>(best - next.begin()));
@@ -112,7 +112,7 @@ TEST_CASE("beam 1 is greedy: the likeliest allowed token each time, to the first
     }
 }
 
-TEST_CASE("a sentence's result does not depend on its batch, and finished sentences leave it") {
+TEST_CASE("results do not depend on the batch, and finished sentences leave it") {
     const std::int64_t vocabulary = kFirstWord + 9;
     const auto table = random_table(7, vocabulary, 1.0F);
     const std::vector<std::int64_t> limits{9, 1, 30, 4, 17};
@@ -128,7 +128,7 @@ TEST_CASE("a sentence's result does not depend on its batch, and finished senten
     CHECK(together.rows_scored() == rows);
 }
 
-TEST_CASE("the longest output is kept, and what had to be cut says so") {
+TEST_CASE("outputs are cut at the limit and marked") {
     const std::int64_t vocabulary = kFirstWord + 9;
     const auto never_ends = random_table(3, vocabulary, -40.0F);
     FakeScorer scorer(1, vocabulary, never_ends);
@@ -138,14 +138,14 @@ TEST_CASE("the longest output is kept, and what had to be cut says so") {
     CHECK(cut.score == Approx(cut.log_probability / std::pow(11.0 / 6.0, 0.6)));
     CHECK(scorer.steps() == 6);
 
-    // Room for the end alone.
+    // Room only for eos.
     FakeScorer shortest(1, vocabulary, random_table(3, vocabulary, 10.0F));
     const Hypothesis empty = run(shortest, {1}, {}).front();
     CHECK(empty.tokens == std::vector<std::int32_t>{kEos});
     CHECK(empty.end == EndReason::EndOfSentence);
 }
 
-TEST_CASE("equal probabilities go to the smaller token and row") {
+TEST_CASE("ties go to the smaller token and row") {
     const std::int64_t vocabulary = kFirstWord + 3;
     FakeScorer scorer(1, vocabulary, [&](std::int64_t, const FakeScorer::Prefix& prefix) {
         std::vector<float> equal(static_cast<std::size_t>(vocabulary), std::log(1.0F / 7.0F));
@@ -174,7 +174,7 @@ TEST_CASE("token rules follow the configuration") {
     CHECK(token_rules(config, false).forbidden == std::vector<std::int32_t>{0, 3});
 }
 
-TEST_CASE("a sentence that turns to NaN says so, and the others of its batch go on") {
+TEST_CASE("a sentence with NaN is unusable, and the others of its batch continue") {
     const std::int64_t vocabulary = kFirstWord + 9;
     const auto table = random_table(3, vocabulary, -2.0F);
     const int beam = GENERATE(1, 4);
@@ -193,7 +193,7 @@ TEST_CASE("a sentence that turns to NaN says so, and the others of its batch go 
     }
 }
 
-TEST_CASE("a model of NaN is unusable, not an empty translation") {
+TEST_CASE("NaN from the start is unusable, not an empty translation") {
     FakeScorer scorer(1, 8, [](std::int64_t, const FakeScorer::Prefix&) {
         return std::vector<float>(8, std::numeric_limits<float>::quiet_NaN());
     });
@@ -203,7 +203,7 @@ TEST_CASE("a model of NaN is unusable, not an empty translation") {
                Catch::Matchers::Contains("NaN") && Catch::Matchers::Contains("token 1 of an output"));
 }
 
-TEST_CASE("impossible options are refused") {
+TEST_CASE("options out of range are rejected") {
     CHECK_THROWS_AS(check_search_options({.beam = 0}), Error);
     CHECK_THROWS_AS(check_search_options({.beam = 31}), Error);
     CHECK_THROWS_AS(check_search_options({.length_penalty = -0.1}), Error);

@@ -1,4 +1,4 @@
-// Beam search with the model behind it: cached and uncached, batch and device must not matter.
+// Beam search with a model: results must not depend on cache, batch and device.
 #include <cmath>
 #include <memory>
 #include <string>
@@ -17,7 +17,7 @@ using namespace headscope;
 
 namespace {
 
-constexpr double kTolerance = 1e-4;  // of log probabilities: F32 sums in another order
+constexpr double kTolerance = 1e-4;  // of log probabilities: F32 sums in different orders
 
 std::vector<std::int64_t> limits_of(const std::vector<std::vector<std::int32_t>>& sources, std::int64_t extra) {
     std::vector<std::int64_t> limits;
@@ -43,7 +43,7 @@ struct Step {
     std::vector<std::int32_t> tokens, parents;
 };
 
-// Three sentences, from their first tokens on, with and without a cache on every device.
+// Three sentences, with and without a cache on every device.
 void check_steps(const std::vector<Step>& steps) {
     const std::string device = GENERATE(from_range(conformance::devices_under_test()));
     const auto backend = open_device(device, environment_options());
@@ -74,7 +74,7 @@ ModelConfig config_of(const std::string& kind) {
     if (kind == "pre-norm, learned positions") {
         config.norm = NormPlacement::Pre;
         config.positions = Positions::Learned;
-        config.max_length = 29;  // no multiple of 8
+        config.max_length = 29;  // not a multiple of 8
         config.attention_bias = config.output_bias = true;
     } else if (kind == "d_v other than d_k") {
         config.d_k = 4;
@@ -117,7 +117,7 @@ TEST_CASE("a translation is the same in any batch") {
     }
 }
 
-TEST_CASE("every device translates as the double oracle does") {
+TEST_CASE("every device translates like the double-precision oracle") {
     const auto oracle = open_device("cpu:oracle");
     const TinyModel precise(*oracle, tiny_config());
     Context precise_ctx{.backend = *oracle};
@@ -136,7 +136,7 @@ TEST_CASE("every device translates as the double oracle does") {
     }
 }
 
-TEST_CASE("repeated decoding gives the same bits") {
+TEST_CASE("decoding is reproducible bit for bit") {
     const std::string device = GENERATE(from_range(conformance::devices_under_test()));
     const auto backend = open_device(device, environment_options());
     const TinyModel model(*backend, tiny_config());
@@ -151,11 +151,11 @@ TEST_CASE("repeated decoding gives the same bits") {
     }
 }
 
-TEST_CASE("a log probability is the sum over the output's tokens of a teacher-forced pass") {
+TEST_CASE("a log probability equals the sum of a teacher-forced pass") {
     std::vector<std::string> devices = conformance::devices_under_test();
     devices.emplace_back("cpu:oracle");
     const std::string device = GENERATE_COPY(from_range(devices));
-    const double tolerance = device == "cpu:oracle" ? 1e-5 : kTolerance;  // scores are read back in F32
+    const double tolerance = device == "cpu:oracle" ? 1e-5 : kTolerance;  // scores are downloaded in F32
     const auto backend = open_device(device, environment_options());
     const TinyModel model(*backend, tiny_config());
     const ModelConfig& config = model.transformer.config();
@@ -164,7 +164,7 @@ TEST_CASE("a log probability is the sum over the output's tokens of a teacher-fo
     const auto found = decode_cached(ctx, model, sources, {});
     for (std::size_t i = 0; i < sources.size(); ++i) {
         INFO(device << ", sentence " << i);
-        // One forced row: step by step through the tokens that were found.
+        // One forced row: step by step through the found tokens.
         UncachedScorer scorer(ctx, model.transformer, {sources[i]});
         double sum = 0.0;
         std::int32_t previous = config.bos_id;
@@ -180,8 +180,8 @@ TEST_CASE("a log probability is the sum over the output's tokens of a teacher-fo
     }
 }
 
-TEST_CASE("a row that takes up another sentence takes its source along") {
-    // As many rows as before, of the same sentences in another order, of other sentences, then fewer, then more.
+TEST_CASE("a row that continues another sentence uses its source") {
+    // Equally many rows of the same sentences in another order, then of other sentences, then fewer, then more.
     check_steps({{{1, 1, 1}, {0, 1, 2}},
                  {{7, 8, 9}, {2, 0, 1}},
                  {{5, 6, 7}, {1, 1, 0}},
@@ -189,7 +189,7 @@ TEST_CASE("a row that takes up another sentence takes its source along") {
                  {{6, 7, 8, 9, 10}, {1, 0, 0, 1, 1}}});
 }
 
-TEST_CASE("the rows of a sentence read its source together, as many as there are") {
+TEST_CASE("the rows of a sentence share its source") {
     check_steps({{{1, 1, 1}, {0, 1, 2}},
                  {{7, 8, 9, 10, 11, 12}, {0, 0, 1, 1, 2, 2}},   // two rows each
                  {{8, 9, 10, 11, 12, 13}, {1, 0, 3, 3, 4, 5}},  // crossed, within their sentences
@@ -202,8 +202,8 @@ TEST_CASE("the rows of a sentence read its source together, as many as there are
 
 namespace {
 
-// Counts the gathers of what belongs to a source: [sources, heads, source_length, d_k], where all layers' tokens have
-// more heads.
+// Counts the gathers of per-source data: [sources, heads, source_length, d_k]; the data of tokens has more heads in all
+// layers.
 class SourceWatcher final : public ForwardingBackend {
 public:
     SourceWatcher() : ForwardingBackend(open_device("cpu")) {}
@@ -224,7 +224,7 @@ struct Blind : AttentionObserver {
 
 }  // namespace
 
-TEST_CASE("a sentence's keys and values move when a sentence is done, and at no other step") {
+TEST_CASE("keys and values of the sources are gathered only when a sentence is done") {
     SourceWatcher backend;
     const ModelConfig config = tiny_config();
     const TinyModel model(backend, config);
@@ -247,12 +247,12 @@ TEST_CASE("a sentence's keys and values move when a sentence is done, and at no 
     CHECK(moved({{7, 8, 9, 10, 11, 12}, {0, 0, 1, 1, 2, 2}}) == (observed ? of(6) : none));
     CHECK(moved({{8, 9, 10, 11, 12, 13}, {1, 0, 3, 3, 4, 5}}) == none);
     CHECK(moved({{5, 6, 7, 8}, {1, 0, 5, 4}}) == of(observed ? 4 : 2));  // the second is done
-    CHECK(moved({{6, 7, 8}, {0, 1, 3}}) == of(3));                       // no longer as many rows each
+    CHECK(moved({{6, 7, 8}, {0, 1, 3}}) == of(3));                       // no longer equally many rows each
     CHECK(moved({{6, 7, 8}, {1, 0, 2}}) == none);
     CHECK(moved({{9, 10}, {1, 2}}) == of(2));
 }
 
-TEST_CASE("teacher-forced scores are those of cached decoding", "[forced]") {
+TEST_CASE("teacher-forced scores equal those of cached decoding", "[forced]") {
     const std::string device = GENERATE(from_range(conformance::devices_under_test()));
     const auto backend = open_device(device, environment_options());
     INFO(device);

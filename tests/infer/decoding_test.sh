@@ -1,6 +1,5 @@
 #!/usr/bin/env bash
-# What headscope translate and score offer beyond the plain translation, as a user meets it, with models that were trained
-# for a few steps.
+# The options of headscope translate and score beyond plain translation, with models that were trained for a few steps.
 # usage: decoding_test.sh HEADSCOPE-PROGRAM
 # shellcheck disable=SC2016,SC2317,SC2329 # conditions are called, and their words expanded, through expect
 # shellcheck source=tests/house/commands.sh
@@ -31,7 +30,7 @@ translate() { run translate --model "$model" --max-extra 8 "$@"; }
 translate input.txt
 cp out plain
 translate --n-best 3 input.txt
-expect "a list has so many translations of a line that holds text" lines 10
+expect "a list has N translations for a line with text" lines 10
 expect "in Moses' form" grep -qP '^0 \|\|\| .* \|\|\| LogP= -\d+\.\d{4} \|\|\| -\d+\.\d{4}$' out
 expect "lines counted from 0, an empty one too" grep -qx '1 |||  ||| LogP= 0.0000 ||| 0.0000' out
 firsts() { awk -F ' [|][|][|] ' 'NR == 1 || $1 != last { print $2; last = $1 }' out; }
@@ -44,9 +43,9 @@ expect "with its number and source" eval '[ "$(jq -r "\"\(.line) \(.source)\"" o
 expect "its translation" eval 'jq -r .translation out | cmp -s - plain'
 expect "score and log probability" json '.score <= 0 and .log_probability <= .score'
 expect "and pieces, which are the translation" eval '[ "$(jq -r ".tokens | join(\"\") | gsub(\"▁+\"; \" \") | ltrimstr(\" \")" out)" = "$(cat plain)" ]'
-expect "but no list that nobody asked for" json 'has("n_best") or has("alignment") or has("problem") | not'
+expect "but no list without --n-best" json 'has("n_best") or has("alignment") or has("problem") | not'
 translate --json --n-best 2 input.txt
-expect "a list where one was" json '.source == "" or (.n_best | length == 2 and (.[0].score >= .[1].score))'
+expect "a list with --n-best" json '.source == "" or (.n_best | length == 2 and (.[0].score >= .[1].score))'
 expect "whose first is the line's" json '.n_best[0].translation == .translation'
 expect "an empty line's is one empty text, as in Moses' form" json '.source != "" or (.n_best == [{translation: "", score: 0, log_probability: 0, tokens: []}])'
 translate --alignments --n-best 2 < <(printf '\n \t\xc2\xa0\n')
@@ -57,23 +56,23 @@ expect "in JSON as well" json '.translation == "" and .score == 0 and .alignment
 translate --scores < <(printf '\n')
 expect "and scores 0" line_is 1 $'0.0000\t'
 run translate --model "$model" --max-extra 30 --beam 30 --n-best 30 input.txt
-expect "lists hold a text once" [ "$(awk -F ' [|][|][|] ' '{ print $1 "|" $2 }' out | sort | uniq -d | wc -l)" -eq 0 ]
+expect "lists contain a text once" [ "$(awk -F ' [|][|][|] ' '{ print $1 "|" $2 }' out | sort | uniq -d | wc -l)" -eq 0 ]
 run translate --model "$model" --max-extra 30 --beam 30 --n-best 30 --n-best-duplicates input.txt
 expect "or as often as it was found" [ "$(awk -F ' [|][|][|] ' '{ print $1 "|" $2 }' out | sort | uniq -d | wc -l)" -gt 0 ]
 translate --n-best-duplicates input.txt
-expect "but for a list there is nothing to keep" refused_option "--n-best-duplicates" "--n-best"
+expect "which needs a list" refused_option "--n-best-duplicates" "--n-best"
 translate --json < <(printf 'a \xff b\n1 2\n')
-expect "a line that is no text" ended_with 1
+expect "a line that is not text makes the exit code 1" ended_with 1
 expect "has a problem instead of a translation" json '.line != 1 or (.translation == null and (.problem | contains("UTF-8")))'
 expect "and the next is translated" json '.line != 2 or (.translation | type) == "string"'
 translate --scores < <(printf 'a \xff b\n1 2\n')
-expect "without a score, which would look like a certainty" line_is 1 ""
-expect "in lines that stay in step" lines 2
+expect "without a score, which would look real" line_is 1 ""
+expect "with matching line numbers" lines 2
 translate --n-best 2 < <(printf 'a \xff b\n1 2\n')
-expect "in a list of the best there is none of such a line" eval 'lines 2 && not grep -qv "^1 |||" out'
-expect "and standard error says so" complains "they have no list in the output"
+expect "an n-best list has no entry for such a line" eval 'lines 2 && not grep -qv "^1 |||" out'
+expect "which standard error reports" complains "they have no list in the output"
 translate --n-best 5 input.txt
-expect "a list longer than the beam is refused" refused "5 best translations of a beam of 4"
+expect "a list longer than the beam is rejected" refused "n-best must be between 1 and the beam, 4, got 5"
 translate --n-best 2 --greedy input.txt
 expect "and a list of a greedy search" refused_option "--n-best" "--greedy"
 translate --n-best 2 --scores input.txt
@@ -103,66 +102,66 @@ expect "the folder of a training stands for its model" same out plain
 HEADSCOPE_MODEL=tiny run translate --max-extra 8 input.txt
 expect "in the environment, too" same out plain
 run translate --model '' input.txt
-expect "an empty name is no folder" refused "--model: must not be empty"
+expect "an empty folder name is rejected" refused "--model: must not be empty"
 mkdir -p odd/config.json
 run translate --model odd input.txt
-expect "nor is a folder a file" refused "odd/config.json: it is a folder" "model.safetensors"
+expect "and a folder in place of a file" refused "odd/config.json: it is a folder" "model.safetensors"
 
-# ------------------------------------------------------------------------------------ what a model wants itself
+# ------------------------------------------------------------------------------------ the model's decoding.json
 cp -r "$model" wanting
 wants() { printf '%s\n' "$1" >wanting/decoding.json && shift && run translate --model wanting "$@"; }
 printf '7 7 7 7\n' >sevens.txt
 translate --json sevens.txt
-expect "a number said four times is written so" json '.tokens | length > (unique | length)'
+expect "by default pieces repeat" json '.tokens | length > (unique | length)'
 wants '{"no_repeat_ngram": 1}' --max-extra 8 --json sevens.txt
-expect "a model's decoding.json says how it is decoded" json '.tokens | length == (unique | length)'
+expect "decoding.json sets the options" json '.tokens | length == (unique | length)'
 wants '{"max_extra": 40, "no_repeat_ngram": 1}' --max-extra 8 --no-repeat-ngram 0 input.txt
-expect "where the command line does not" same out plain
+expect "unless the command line does" same out plain
 wants '{"max_extra": 8, "length_penalty": 1, "length_penalty_form": "power"}' --scores input.txt
 expect "penalties, too" same out power
 translate --min-length 7 --json input.txt
 long_enough() { lines 4 && json '.source == "" or (.tokens | length) >= 7'; }
-expect "a translation is as long as it has to be" long_enough
+expect "a translation has the minimum length" long_enough
 cp out longer
 wants '{"max_extra": 8, "min_length": 7}' --json input.txt
-expect "also where the model says so" same out longer
+expect "also from decoding.json" same out longer
 wants '{"max_extra": 8, "beam": 2}' --n-best 3 input.txt
-expect "a list is checked against its beam" refused "3 best translations of a beam of 2"
+expect "n-best is checked against the beam" refused "n-best must be between 1 and the beam, 2, got 3"
 wants '{"max_extra": 8, "beam": 2}' --greedy input.txt
 cp out first
 translate --greedy input.txt
-expect "greedy is greedy" same out first
+expect "--greedy overrides the beam" same out first
 wants '{"max_extra": 8, "beam": 2}' --sample --top-k 1 input.txt
-expect "and sampling has no beam" same out first
+expect "and so does sampling" same out first
 wants '{"no_repeat": 3}' input.txt
 expect "an unknown key is named" refused "wanting/decoding.json" "no_repeat_ngram"
 for value in '"4"' 2.5 null '[4]'; do
     wants "{\"beam\": $value}" input.txt
-    expect "a beam of $value is none" refused "decoding.json" "beam"
+    expect "a beam of $value is rejected" refused "decoding.json" "beam"
 done
 wants '[]' input.txt
-expect "a list is no set of choices" refused "decoding.json"
+expect "decoding.json must be an object" refused "decoding.json"
 for limit in 'length_penalty 10.5' 'max_extra 100001' 'no_repeat_ngram 1001' 'min_length 100001' 'split_longer_than 1000001'; do
     wants "{\"${limit% *}\": ${limit#* }}" input.txt
-    expect "${limit% *} has an end in decoding.json" refused "decoding.json" "${limit% *}"
+    expect "${limit% *} has a limit in decoding.json" refused "decoding.json" "${limit% *}"
     flag=--$(tr _ - <<<"${limit% *}")
     run translate --model "$model" "$flag" "${limit#* }" input.txt
-    expect "and the same on the command line" refused "$flag" "${limit#* }"
+    expect "and the same limit on the command line" refused "$flag" "${limit#* }"
 done
 rm wanting/decoding.json && mkdir wanting/decoding.json
 run translate --model wanting input.txt
-expect "a folder is no decoding.json" refused "wanting/decoding.json"
+expect "a folder in its place is rejected" refused "wanting/decoding.json"
 rmdir wanting/decoding.json && ln -s decoding.json wanting/decoding.json
 run translate --model wanting input.txt
-expect "nor a link to itself" refused "wanting/decoding.json"
+expect "and a link to itself" refused "wanting/decoding.json"
 ln -sf nowhere wanting/decoding.json
 run translate --model wanting input.txt
-expect "and one to nothing is not passed over" refused "wanting/decoding.json"
+expect "and a dangling link" refused "wanting/decoding.json"
 rm wanting/decoding.json
 wants '{"beam": 31}' input.txt
-expect "and what is out of range" refused "decoding.json" "beam" "1 to 30"
+expect "and values out of range" refused "decoding.json" "beam" "1 to 30"
 wants '[4' input.txt
-expect "and what is no JSON" refused "decoding.json"
+expect "and invalid JSON" refused "decoding.json"
 printf '{"max_extra": 0}\n' >wanting/decoding.json
 cut -f 1 data/test.tsv | head -n 3 >three.txt
 run translate --model wanting three.txt
@@ -171,100 +170,100 @@ paste three.txt short >short.tsv
 run evaluate --model wanting --tsv short.tsv --device cpu
 expect "evaluate follows it" grep -q '^exact match 3 of 3' out
 run evaluate --model wanting --tsv short.tsv --device cpu --max-extra 8
-expect "and the command line before it" not grep -q '^exact match 3 of 3' out
+expect "unless the command line overrides it" not grep -q '^exact match 3 of 3' out
 
 # ---------------------------------------------------------------------------------------------------- progress
 translate --progress input.txt
-expect "progress is told when asked for" grep -qE '^headscope: 4 of 4 lines \(100 %\), [0-9.]+ lines/s$' err
+expect "--progress prints progress" grep -qE '^headscope: 4 of 4 lines \(100 %\), [0-9.]+ lines/s$' err
 expect "beside the same translations" same out plain
 translate --progress <input.txt
 expect "without a total for standard input" grep -qE '^headscope: 4 lines, [0-9.]+ lines/s$' err
 translate input.txt
-expect "and not told where nobody looks" silent
+expect "and is not printed without a terminal" silent
 if command -v script >/dev/null; then
     script -qec "$headscope translate --model $model --max-extra 8 input.txt >shown" /dev/null >terminal 2>&1
-    expect "on a terminal it is told for a file" grep -q "4 of 4 lines" terminal
+    expect "on a terminal it is printed for a file" grep -q "4 of 4 lines" terminal
     script -qec "$headscope translate --no-progress --model $model --max-extra 8 input.txt >shown" /dev/null >terminal 2>&1
-    expect "but for --no-progress" not grep -q "lines" terminal
+    expect "but not with --no-progress" not grep -q "lines" terminal
 fi
 
 # ---------------------------------------------------------------------------------------------------- prefixes
 translate --prefix '3 3' input.txt
 expect "a prefix begins every translation" [ "$(grep -c '^3 3' out)" -eq 3 ]
-expect "but an empty line's" line_is 2 ""
+expect "except an empty line's" line_is 2 ""
 printf '5\n\n\n6 1\n' >prefixes.txt
 translate --prefix-file prefixes.txt input.txt
-expect "a file begins each as it says" eval 'sed -n 1p out | grep -q "^5" && sed -n 4p out | grep -q "^6 1"'
-expect "and an empty line of it nothing" eval '[ "$(sed -n 3p out)" = "$(sed -n 3p plain)" ]'
+expect "a file has the prefix of each line" eval 'sed -n 1p out | grep -q "^5" && sed -n 4p out | grep -q "^6 1"'
+expect "and an empty line means no prefix" eval '[ "$(sed -n 3p out)" = "$(sed -n 3p plain)" ]'
 translate --prefix '3 ☃' input.txt
-expect "what the vocabulary has no piece for is refused" refused "'☃'" "no piece"
+expect "characters missing from the vocabulary are rejected" refused "'☃'" "not in the model's vocabulary"
 printf '1 7\n😀 2\nслово\n3\n' >foreign.txt
 translate foreign.txt
 expect "lines with unknown characters are translated" eval 'ended_with 0 && lines 4'
 expect "and counted" complains "2 of 4 lines contain characters missing from the vocabulary"
 expect "once" [ "$(wc -l <err)" -eq 1 ]
 translate input.txt
-expect "which others do not have" [ ! -s err ]
+expect "but not for other lines" [ ! -s err ]
 printf '5\n☃\n' >unknown.txt
 translate --prefix-file unknown.txt < <(printf '1\n2\n')
-expect "in a file, for its line" ended_with 1
-expect "by its number" complains "line 2: the prefix '☃' has '☃'"
+expect "a bad prefix in a file makes the exit code 1" ended_with 1
+expect "is reported with its line" complains "line 2: the prefix '☃' contains '☃'"
 expect "and the others are translated" eval 'sed -n 1p out | grep -q "^5"'
 translate --prefix-file unknown.txt input.txt
-expect "a file of fewer lines is refused" complains "'unknown.txt' has 2 lines, and the input has more"
+expect "a file with fewer lines is an error" complains "'unknown.txt' has 2 lines, and the input has more"
 translate --prefix-file prefixes.txt < <(printf '1\n')
-expect "and one of more lines is not passed over" complains "'prefixes.txt' has 4 lines, and the input has 1"
+expect "and one with more lines" complains "'prefixes.txt' has 4 lines, and the input has 1"
 translate --prefix 3 --prefix-file prefixes.txt input.txt
-expect "one or the other" refused_option "--prefix" "--prefix-file"
+expect "they exclude each other" refused_option "--prefix" "--prefix-file"
 
 # ---------------------------------------------------------------------------------------------------- sampling
 for _ in $(seq 8); do echo '1 7 4'; done >same.txt
 translate --sample --seed 5 same.txt
-expect "one line drawn again is another" [ "$(sort -u out | wc -l)" -gt 1 ]
+expect "equal lines get different samples" [ "$(sort -u out | wc -l)" -gt 1 ]
 cp out drawn
 translate --sample --seed 5 --batch-tokens 1 same.txt
-expect "the same seed draws the same in any batch" same out drawn
+expect "the same seed gives the same samples in any batch" same out drawn
 translate --device cpu:oracle --sample --seed 5 same.txt
 expect "and on any device" same out drawn
 translate --sample --seed 6 same.txt
-expect "another seed draws others" not same out drawn
+expect "another seed gives other samples" not same out drawn
 translate --greedy same.txt
 cp out greedy
 translate --sample --top-k 1 same.txt
-expect "from the likeliest alone it is the greedy translation" same out greedy
+expect "with --top-k 1 it is the greedy translation" same out greedy
 translate --sample --top-p 0.000001 same.txt
-expect "be it by share" same out greedy
+expect "also with a small --top-p" same out greedy
 translate --sample --temperature 0.001 same.txt
-expect "or by temperature" same out greedy
+expect "or a low temperature" same out greedy
 for bad in "--sample --beam 4" "--sample --greedy" "--sample --n-best 2"; do
     # shellcheck disable=SC2086 # several words
     translate $bad input.txt
-    expect "$bad is refused" refused_option "--sample" "$(cut -d ' ' -f 2 <<<"$bad")"
+    expect "$bad is rejected" refused_option "--sample" "$(cut -d ' ' -f 2 <<<"$bad")"
 done
 for bad in "--temperature 0.5" "--top-k 5" "--top-p 0.5" "--seed 3"; do
     # shellcheck disable=SC2086
     translate $bad input.txt
-    expect "$bad means nothing without --sample" refused_option "--sample" "${bad% *}"
+    expect "$bad needs --sample" refused_option "--sample" "${bad% *}"
 done
 translate --sample --temperature 0 input.txt
-expect "no temperature is refused" refused "temperature of 0"
+expect "a temperature of 0 is rejected" refused "temperature must be greater than 0, got 0"
 translate --sample --top-p 1.5 input.txt
-expect "and more than all" refused "--top-p: expected a number from 0 to 1, found 1.5"
+expect "and a share above 1" refused "--top-p: must be a number from 0 to 1, got 1.5"
 translate --sample --top-p 0 input.txt
-expect "and none" refused "share of 0"
+expect "and a share of 0" refused "top-p must be in (0, 1], got 0"
 
 # --------------------------------------------------------------------------------------------------- ensembles
 translate --model "$model" input.txt
-expect "a model twice is that model" same out plain
+expect "a model twice equals that model" same out plain
 translate --model other/model --n-best 2 input.txt
 expect "two models translate together" lines 7
 printf '{"max_extra": 8, "no_repeat_ngram": 1}\n' >wanting/decoding.json
 run translate --model wanting --model "$model" --json sevens.txt
-expect "as the first of them wants" json '.tokens | length == (unique | length)'
+expect "with the first one's decoding.json" json '.tokens | length == (unique | length)'
 run translate --model "$model" --model wanting --max-extra 8 --json sevens.txt
-expect "and not as the second" json '.tokens | length > (unique | length)'
+expect "and not the second one's" json '.tokens | length > (unique | length)'
 run translate --model "$model" --model unlike/model input.txt
-expect "unlike vocabularies are refused" refused "tiny/model" "unlike/model" "one has 96 pieces, the other 90"
+expect "different vocabularies are rejected" refused "tiny/model" "unlike/model" "one has 96 pieces, the other 90"
 
 # ------------------------------------------------------------------------------- many sentences in a line
 examples=$repository/assets/examples/everyday.en
@@ -272,82 +271,82 @@ paste -sd ' ' "$examples" >paragraph.txt
 run translate --device cpu --model "$repository/assets/models/en-de" "$examples"
 paste -sd ' ' out >each
 run translate --device cpu --model "$repository/assets/models/en-de" paragraph.txt
-expect "the shipped model leaves no sentence of a paragraph out" same out each
-expect "and says what it did" complains "translated as 12 sentences"
+expect "the shipped model translates every sentence of a paragraph" same out each
+expect "and reports the split" complains "translated as 12 sentences"
 
-# ------------------------------------------------------------------------------------------------ packed text
+# ------------------------------------------------------------------------------------------------ compressed text
 gzip -k input.txt
 { cat input.txt.gz && head -c 1000 /dev/zero; } >padded.gz
 printf '\xef\xbb\xbf' | cat - input.txt >marked.txt
-printf '\x28\xb5\x2f\xfd\x04\x58\x69\x00\x00\x31\x20\x37\x20\x34\x0a\x0a\x32\x20\x30\x0a\x39\x0a\xa0\xcd\x9d\x70' >input.txt.zst # the same by zstd
+printf '\x28\xb5\x2f\xfd\x04\x58\x69\x00\x00\x31\x20\x37\x20\x34\x0a\x0a\x32\x20\x30\x0a\x39\x0a\xa0\xcd\x9d\x70' >input.txt.zst # the same, compressed by zstd
 for name in input.txt.gz input.txt.zst padded.gz marked.txt; do
     translate "$name"
-    expect "$name is unpacked" eval 'ended_with 0 && same out plain'
+    expect "$name is decompressed" eval 'ended_with 0 && same out plain'
     translate <"$name"
     expect "also from standard input" same out plain
 done
 translate marked.txt
-expect "a byte order mark is told of" complains "begins with a byte order mark, which was removed"
+expect "a byte order mark is reported" complains "begins with a byte order mark, which was removed"
 printf '%%PDF-1.7\n' >paper.pdf
 translate paper.pdf
-expect "what is no text is named" refused "'paper.pdf' is a PDF document"
+expect "a file that is not text is rejected by its format" refused "'paper.pdf' is a PDF document"
 translate --prefix "$(printf '\xef\xbb\xbf3 3')" input.txt
 cp out marked-prefix
-expect "one before a prefix is told of" complains "--prefix begins with a byte order mark"
+expect "a byte order mark before a prefix is reported" complains "--prefix begins with a byte order mark"
 translate --prefix '3 3' input.txt
-expect "nor does a prefix begin with a byte order mark" same out marked-prefix
+expect "and removed" same out marked-prefix
 translate --progress input.txt.gz
 expect "and its lines are counted" complains "4 of 4 lines"
 head -c 20 input.txt.gz >cut.gz
 translate cut.gz
-expect "a packed text that was cut short is no text" refused "'cut.gz'" "cut short"
+expect "a truncated compressed file is rejected" refused "'cut.gz'" "truncated"
 { cat input.txt.gz && printf 'no stream'; } >followed.gz
 translate --progress followed.gz
 expect "lines before damage are translated" same out plain
-expect "and the damage is told" eval 'ended_with 1 && complains "cannot unpack '"'followed.gz'"'"'
+expect "and the damage is reported" eval 'ended_with 1 && complains "cannot unpack '"'followed.gz'"'"'
 
 # -------------------------------------------------------------------------------------------------- long lines
 long='1 2 3 4! 5 6 7 8! 9 1 2 3!'
 translate --split-longer-than 12 < <(printf '%s\n4 2\n' "$long")
 expect "a long line is split" complains "line 1: "
-expect "which is said" complains "more than 12: translated as 3 sentences"
-expect "and is no failure" ended_with 0
+expect "which is reported" complains "more than 12: translated as 3 sentences"
+expect "and is not an error" ended_with 0
 cp out split
 translate < <(printf '1 2 3 4!\n5 6 7 8!\n9 1 2 3!\n')
-expect "it is its sentences' translations" eval '[ "$(tr "\n" " " <out)" = "$(head -n 1 split) " ]'
+expect "the result joins its sentences' translations" eval '[ "$(tr "\n" " " <out)" = "$(head -n 1 split) " ]'
 translate --json --split-longer-than 12 < <(printf '%s\n' "$long")
-expect "JSON tells the sentences and the remark" json '.sentences == 3 and (.remark | contains("3 sentences"))'
+expect "JSON has the number of sentences and the remark" json '.sentences == 3 and (.remark | contains("3 sentences"))'
 unsplit='1 2 3 4 5 6 7 8 9 1 2 3 4 5 6 7 8 9 1 2 3 4 5 6 7 8 9 1 2 3 4 5 6 7 8 9 1 2 3 4 5 6 7 8 9 1 2 3 4 5 6 7 8 9'
 translate < <(printf '%s\n4 2\n' "$unsplit")
-expect "without an end of a sentence there is nothing to split at" complains "no end of a sentence"
-expect "which is a failure where the model takes no more" ended_with 1
+expect "a line without an end of a sentence cannot be split" complains "no end of a sentence"
+expect "which is an error if it is too long for the model" ended_with 1
 expect "and leaves the line empty" eval 'lines 2 && line_is 1 "" && not line_is 2 ""'
 translate --split-longer-than 5 < <(printf '1 2 3 4 5 6 7 8 9\n')
-expect "and none where it does" ended_with 0
-expect "but said" complains "translated as they are"
+expect "and not otherwise" ended_with 0
+expect "but reported" complains "translated unsplit"
 
 wants '{"max_extra": 8, "split_longer_than": 12}' < <(printf '%s\n4 2\n' "$long")
-expect "a model can want long lines split" same out split
-expect "which is said" complains "pieces, more than 12: translated as 3 sentences"
+expect "decoding.json can request splitting" same out split
+expect "which is reported" complains "pieces, more than 12: translated as 3 sentences"
 wants '{"max_extra": 8, "split_longer_than": 12}' --split-longer-than 0 < <(printf '%s\n' "$long")
-expect "where the command line does not" not complains "sentences"
+expect "unless the command line disables it" not complains "sentences"
 wants '{"max_extra": 8, "split_longer_than": 5}' < <(printf '1 2 3 4 5 6 7 8 9\n')
-expect "a long sentence is none that it has to speak of" not complains "line 1"
+expect "a long sentence that cannot be split is not reported" not complains "line 1"
 wants '{"max_extra": 8, "split_longer_than": -1}' input.txt
-expect "lengths are counted from 0" refused "decoding.json" "split_longer_than"
+expect "negative lengths are rejected" refused "decoding.json" "split_longer_than"
 wants '{"max_extra": 8, "split_longer_than": 12}' < <(for _ in {1..12}; do printf '%s\n' "$long"; done)
-expect "of many the first are named" grep -q "line 10: .*; further ones are counted" err
+expect "the first of many split lines are listed" grep -q "line 10: .*; further ones are only counted" err
 expect "and the others are not" not complains "line 11:"
-expect "but counted" complains "12 lines were long; the first 10 are named above"
+expect "but counted" complains "12 lines were long; the first 10 are listed above"
 for _ in {1..12}; do printf '%s\t%s\n' "$long" "$long"; done >long.tsv
 run evaluate --model wanting --tsv long.tsv
-expect "evaluate does as the model wants, too" grep -q "sentence 10: .*as 3 sentences; further ones are counted" err
+expect "evaluate also follows decoding.json" grep -q "sentence 10: .*as 3 sentences; further ones are only counted" err
 expect "and counts as well" complains "12 lines were long"
 
 # -------------------------------------------------------------------------------------------------- alignments
 translate --alignments input.txt
-expect "alignments stand behind a translation" grep -qP '^[^|]+ \|\|\| (\d+-\d+ ?)+$' out
-expect "and nothing behind an empty one" line_is 2 " ||| "
+expect "alignments follow a translation" grep -qP '^[^|]+ \|\|\| (\d+-\d+ ?)+$' out
+expect "and are empty for an empty one" line_is 2 " ||| "
 expect "the translations are the same" eval 'sed "s/ |||.*//" out | cmp -s - plain'
 words() { awk -F ' [|][|][|] ' 'NF == 2 && $1 != "" { n = split($1, w, " "); if (split($2, a, " ") != n) exit 1 }' out; }
 expect "with a link for each word" words
@@ -357,11 +356,11 @@ translate --alignments --n-best 2 input.txt
 expect "every translation of a list has its own" [ "$(grep -cP '^\d \|\|\| .+ \|\|\| (\d+-\d+ ?)+ \|\|\| LogP= ' out)" -eq 6 ]
 translate --alignments --json --split-longer-than 12 < <(printf '%s\n' "$long")
 expect "a split line is aligned throughout" json '[.alignment[][0]] | max >= 8 and max < 12'
-# What normalisation joins, parts, adds and drops: no-break and zero-width spaces, a fraction, a ligature, controls.
+# Characters that normalization joins, splits, adds and drops: no-break and zero-width spaces, a fraction, a ligature, controls.
 printf '%b\n' '1\xc2\xa07 4' ' \t 1  7 \xe2\x80\x8b 4 ' '\xc2\xbd 7 \xef\xb7\xba 4' '\x01 7 \xef\xac\x81 \xc2\xa0 4\r' \
     '\xe2\x96\x81 7\x0c4 \xe2\x96\x81' '1\xe3\x80\x827\xe3\x80\x82 4' '1 \xe3\x80\x80 7 4 \xe3\x80\x80 1' >odd.txt
 in_range() {
-    # Of readers that split at spaces and tabs, and of those that split at any white space.
+    # For readers that split at spaces and tabs, and for those that split at any white space.
     jq -es 'def parted($by): [splits($by) | select(. != "")] | length;
         def words: [parted("[ \t]+"), parted("\\s+")] | min;
         all(.[]; (.source | words) as $s | (.translation | words) as $t |
@@ -369,7 +368,7 @@ in_range() {
 }
 for split in 0 2; do
     translate --alignments --json --split-longer-than $split odd.txt
-    expect "links are those of the words of the lines as they are" in_range
+    expect "links refer to the words of the original lines" in_range
 done
 translate --alignments --alignment-layer 1 --alignment-heads 2 input.txt
 expect "layer and heads can be chosen" ended_with 0
@@ -378,7 +377,7 @@ expect "a missing layer is rejected" refused "cannot align with decoder layer 3"
 translate --alignments --alignment-heads 1,3 input.txt
 expect "a missing head is rejected" refused "cannot align with head 3"
 translate --alignment-layer 1 input.txt
-expect "but not without alignments" refused_option "--alignment-layer" "--alignments"
+expect "both need --alignments" refused_option "--alignment-layer" "--alignments"
 
 # ------------------------------------------------------------------------------------------------------- score
 score() { run score --model "$model" "$@"; }
@@ -392,42 +391,42 @@ expect "which is that of the search" eval 'paste out searched | awk "{ d = \$1 -
 cp out scored
 cut -f 1 pairs.tsv >pairs.source && cut -f 2 pairs.tsv >pairs.target
 score --source pairs.source --target pairs.target
-expect "two files are as good as one" same out scored
+expect "two files work like one" same out scored
 score --tsv pairs.tsv --batch-tokens 1
 expect "in any batch" same out scored
 score --tsv pairs.tsv --precision f32
-expect "F32 is what it is without a precision" same out scored
+expect "F32 is the default precision" same out scored
 score --tsv data/test.tsv --json
 expect "JSON has every token" json '((.tokens | map(.log_probability) | add) - .log_probability | fabs) < 1e-9'
 score --tsv data/test.tsv --stats
 expect "statistics go to standard error" grep -qE '^6 pairs, [0-9]+ target tokens: log P -[0-9.]+, [0-9.]+ nats per token, perplexity [0-9.]+$' err
 score --model "$model" --tsv pairs.tsv
-expect "a model twice is that model" same out scored
+expect "a model twice equals that model" same out scored
 printf '1\t2\n\t3\n4\t☃\n' >odd.tsv
 score --tsv odd.tsv
-expect "a pair without a source" ended_with 1
-expect "is named" complains "line 2: the source is empty"
+expect "a pair without a source makes the exit code 1" ended_with 1
+expect "is reported" complains "line 2: the source is empty"
 expect "and gives an empty line" eval 'lines 3 && line_is 2 ""'
-expect "unknown pieces are said" complains "1 of 3 targets contain characters missing from the vocabulary"
+expect "unknown pieces are reported" complains "1 of 3 targets contain characters missing from the vocabulary"
 printf '1\t2\n3\t\xe3\x80\x80\n\xef\xbb\xbf\t4\n' >bare.tsv
 score --tsv bare.tsv
-expect "a source that only looks empty is named" complains "line 3: the source is empty"
+expect "a source of invisible characters is empty" complains "line 3: the source is empty"
 expect "and such a target is counted" complains "1 of 3 targets are empty"
 score --tsv bare.tsv --json
 expect "and marked" json '(.line == 2) == (.empty_target == true)'
 score --tsv bare.tsv --stats
-expect "but no part of the statistics" complains "1 pair, 2 target tokens: "
+expect "but not part of the statistics" complains "1 pair, 2 target tokens: "
 score --source pairs.source --target input.txt
-expect "files of different length are refused" complains "'pairs.source' has $(wc -l <pairs.source) lines and 'input.txt' has"
+expect "files of different lengths are rejected" complains "'pairs.source' has $(wc -l <pairs.source) lines, but 'input.txt' has"
 printf 'no tab\n' >bad.tsv
 score --tsv bad.tsv
-expect "a line without a tab is named" refused "'bad.tsv' line 1 has no TAB"
+expect "a line without a tab is an error" refused "'bad.tsv' line 1 has no TAB"
 score --tsv pairs.tsv --source pairs.source
-expect "one or the other" refused_option "--tsv" "--source"
+expect "they exclude each other" refused_option "--tsv" "--source"
 score
-expect "nothing is refused" refused "nothing to score"
+expect "no input is an error" refused "nothing to score"
 
-# -------------------------------------------------------------------------------------- the same for evaluate
+# -------------------------------------------------------------------------------------- the same in evaluate
 search="--no-repeat-ngram 2 --length-penalty-form power --length-penalty 1 --split-longer-than 6"
 cut -f 1 data/test.tsv >test.source
 # shellcheck disable=SC2086 # several words
@@ -435,5 +434,5 @@ translate $search test.source
 cp out searched
 # shellcheck disable=SC2086
 run evaluate --model "$model" --max-extra 8 $search --tsv data/test.tsv --output evaluated
-expect "what is evaluated is what translate writes" same evaluated searched
+expect "evaluate writes the same translations as translate" same evaluated searched
 finish "what is offered beyond plain translation does as expected"

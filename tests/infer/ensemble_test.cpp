@@ -1,4 +1,4 @@
-// Several models that translate together.
+// Ensembles of several models.
 #include "infer/ensemble.h"
 
 #include <cmath>
@@ -31,7 +31,7 @@ std::unique_ptr<Scorer> ensemble_of(std::int64_t sentences, const std::vector<Fa
 
 }  // namespace
 
-TEST_CASE("an ensemble searches by the mean of its members' probabilities") {
+TEST_CASE("an ensemble searches with the mean of its members' probabilities") {
     const int beam = GENERATE(1, 4);
     for (std::uint64_t seed = 0; seed < 20; ++seed) {
         const auto one = random_table(seed, kVocabulary);
@@ -56,7 +56,7 @@ TEST_CASE("an ensemble searches by the mean of its members' probabilities") {
     }
 }
 
-TEST_CASE("an ensemble of one model twice is that model", "[ensemble]") {
+TEST_CASE("an ensemble of one model twice equals that model", "[ensemble]") {
     const std::string device = GENERATE(from_range(conformance::devices_under_test()));
     INFO(device);
     const TemporaryFolder folder;
@@ -82,13 +82,13 @@ TEST_CASE("an ensemble of one model twice is that model", "[ensemble]") {
     CHECK(different);
 }
 
-TEST_CASE("models of unlike vocabularies are refused, and the difference is named") {
+TEST_CASE("models with different vocabularies are rejected, and the difference is named") {
     const TemporaryFolder folder;
     const auto backend = open_device("cpu");
     write_tiny_model(*backend, folder.file("one"));
     write_tiny_model(*backend, folder.file("other"), 3, "xylophone quiz jazz");
     CHECK_THROWS_WITH(Translator(*backend, {folder.file("one"), folder.file("other")}),
-                      Contains("one'") && Contains("other'") && Contains("no common source vocabulary: piece "));
+                      Contains("one'") && Contains("other'") && Contains("different source vocabularies: piece "));
 
     ModelDirectory model = open_model_directory(folder.file("one"));
     ModelDirectory moved = model;

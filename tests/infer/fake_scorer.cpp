@@ -21,7 +21,7 @@ void FakeScorer::move_rows(const std::vector<std::int32_t>& tokens, const std::v
     for (std::size_t i = 0; i < tokens.size(); ++i) {
         Row row = rows_.at(static_cast<std::size_t>(parents[i]));
         if (steps_ == 0) {
-            HEADSCOPE_CHECK(tokens[i] == kBos, "an output starts from bos");
+            HEADSCOPE_CHECK(tokens[i] == kBos, "an output must start with bos");
         } else {
             row.prefix.push_back(tokens[i]);
         }
@@ -46,7 +46,7 @@ const AllTokens& FakeScorer::step_all(const std::vector<std::int32_t>& tokens,
 
 const NextTokens& FakeScorer::step(const std::vector<std::int32_t>& tokens, const std::vector<std::int32_t>& parents,
                                    int k) {
-    HEADSCOPE_CHECK(k >= 1 && k <= std::min<std::int64_t>(vocabulary_, kMostRanked), "as many as a device ranks");
+    HEADSCOPE_CHECK(k >= 1 && k <= std::min<std::int64_t>(vocabulary_, kMostRanked), "more tokens than a device ranks");
     move_rows(tokens, parents);
     next_ = {.rows = static_cast<std::int64_t>(rows_.size()), .k = k, .log_probabilities = {}, .tokens = {}};
     for (const Row& row : rows_) {

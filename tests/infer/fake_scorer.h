@@ -1,4 +1,4 @@
-// A scorer with no model: the next token's probabilities are a function of sentence and prefix.
+// A scorer without a model: the probabilities are a function of sentence and prefix.
 #pragma once
 
 #include <cmath>
@@ -34,7 +34,7 @@ public:
 
     std::int64_t steps() const { return steps_; }
     std::int64_t rows_scored() const { return rows_scored_; }
-    std::int64_t whole_steps() const { return whole_steps_; }  // that asked for every token
+    std::int64_t whole_steps() const { return whole_steps_; }  // steps with all tokens
 
 private:
     struct Row {
@@ -53,13 +53,13 @@ private:
     std::int64_t whole_steps_ = 0;
 };
 
-// Probabilities that look drawn by chance but repeat; `eos_logit` raises or lowers the chance of an end.
+// Pseudo-random, reproducible probabilities; `eos_logit` raises or lowers that of eos.
 FakeScorer::Table random_table(std::uint64_t seed, std::int64_t vocabulary, float eos_logit = 0.0F);
 
-// The highest score over every output that ends by itself within `limit` tokens, and what reaches it.
+// The highest score of all outputs that end by themselves within `limit` tokens, and that output.
 Hypothesis exhaustive_best(const FakeScorer::Table& table, std::int64_t sentence, std::int64_t vocabulary,
                            std::int64_t limit, double alpha);
-// All of them, best first, with the penalty and the rule on repetitions of `options`.
+// All of them, best first, with the penalty and the repetition rule of `options`.
 std::vector<Hypothesis> exhaustive(const FakeScorer::Table& table, std::int64_t sentence, std::int64_t vocabulary,
                                    std::int64_t limit, const SearchOptions& options);
 

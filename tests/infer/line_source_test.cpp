@@ -14,7 +14,7 @@ using namespace headscope;
 
 namespace {
 
-// Both ends of a pipe, closed at the end.
+// Both ends of a pipe, closed in the destructor.
 class Pipe {
 public:
     Pipe() { REQUIRE(::pipe(ends_.data()) == 0); }
@@ -56,7 +56,7 @@ using Lines = std::vector<std::string>;
 
 }  // namespace
 
-TEST_CASE("a window holds the lines that are there, and does not wait for more") {
+TEST_CASE("a window contains the available lines and does not wait for more") {
     Pipe pipe;
     LineSource source(pipe.reader(), "standard input");
     pipe.write("one\ntwo\nthr");
@@ -71,7 +71,7 @@ TEST_CASE("a window holds the lines that are there, and does not wait for more")
     CHECK(source.next_window(10).empty());
 }
 
-TEST_CASE("windows keep the order and the most lines asked for") {
+TEST_CASE("windows keep the order and the requested maximum of lines") {
     Pipe pipe;
     LineSource source(pipe.reader(), "standard input");
     pipe.write("1\n2\n3\n4\n5\n");
@@ -82,7 +82,7 @@ TEST_CASE("windows keep the order and the most lines asked for") {
     CHECK(source.next_window(2).empty());
 }
 
-TEST_CASE("an empty input has no line, and an ended line is no second one") {
+TEST_CASE("an empty input has no lines, and a final LF adds none") {
     Pipe pipe;
     LineSource source(pipe.reader(), "standard input");
     SECTION("nothing") {
@@ -97,7 +97,7 @@ TEST_CASE("an empty input has no line, and an ended line is no second one") {
     }
 }
 
-TEST_CASE("a line without end costs no memory and is told apart") {
+TEST_CASE("an endless line takes bounded memory and is marked") {
     Pipe pipe;
     LineSource source(pipe.reader(), "standard input");
     const std::size_t excess = 3U << 20U;
@@ -148,7 +148,7 @@ namespace {
 constexpr std::string_view kPacked(
     "\x1f\x8b\x08\x00\x00\x00\x00\x00\x02\x03\x4b\x4c\xe2\x4a\x06\x00\x5c\x88\xd9\xc7\x04\x00\x00\x00", 24);
 
-// By zstd, as far as a reader needs to have all of `text`; more may follow.
+// Compressed by zstd up to a flush after `text`; more may follow.
 std::string flushed(const std::string& text) {
     ZSTD_CStream* const stream = ::ZSTD_createCStream();
     std::string result(::ZSTD_compressBound(text.size()), '\0');
@@ -162,17 +162,17 @@ std::string flushed(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("packed lines that are there are handed out, however much a few bytes hold") {
+TEST_CASE("compressed lines are returned as soon as they are available") {
     Pipe pipe;
     LineSource source(pipe.reader(), "standard input");
-    const std::size_t count = GENERATE(200'000, std::size_t{1} << 17U);  // two fillings, and one to the last byte
+    const std::size_t count = GENERATE(200'000, std::size_t{1} << 17U);  // two buffers, and exactly one
     pipe.write(flushed(std::string(count, '\n')));
-    CHECK(source.next_window(300'000).size() == count);  // the writer does not go on
+    CHECK(source.next_window(300'000).size() == count);  // the writer writes no more
     pipe.close_writer();
     CHECK_THROWS_WITH(source.next_window(1), Catch::Matchers::Contains("ends inside a stream"));
 }
 
-TEST_CASE("lines before damage are handed out, and then it is told") {
+TEST_CASE("lines before damaged data are returned, then the error is thrown") {
     Pipe pipe;
     LineSource source(pipe.reader(), "standard input");
     pipe.write(std::string(kPacked) + std::string(kPacked) + "what is no stream");
@@ -182,7 +182,7 @@ TEST_CASE("lines before damage are handed out, and then it is told") {
     CHECK_THROWS_WITH(source.next_window(10), Catch::Matchers::Contains("cannot unpack standard input"));
 }
 
-TEST_CASE("what is packed is unpacked, however few bytes come at a time") {
+TEST_CASE("compressed text may arrive byte by byte") {
     Pipe pipe;
     LineSource source(pipe.reader(), "standard input");
     std::thread writer([&] {
@@ -200,16 +200,16 @@ TEST_CASE("what is packed is unpacked, however few bytes come at a time") {
     CHECK(lines == Lines{"ab", "c"});
 }
 
-TEST_CASE("text that begins like something packed is text") {
+TEST_CASE("text that begins like a compressed file is text") {
     Pipe pipe;
     LineSource source(pipe.reader(), "standard input");
-    pipe.write("(");  // as zstd does
+    pipe.write("(");  // the first byte of zstd
     pipe.write("a\nb\n");
     CHECK(texts(source.next_window(1)) == Lines{"(a"});
     CHECK(texts(source.next_window(10)) == Lines{"b"});
 }
 
-TEST_CASE("an input that cannot be read is an error with its name") {
+TEST_CASE("the error for an unreadable input contains its name") {
     LineSource source(-1, "'some file'");
     CHECK_THROWS_WITH(source.next_window(1), Catch::Matchers::Contains("'some file'"));
 }

@@ -1,4 +1,5 @@
-// Sentences as long as learned positions go, where padding to a multiple of 8 would need positions that do not exist.
+// Sentences of the maximum length with learned positions: padding to a multiple of 8 would need positions that do not
+// exist.
 #include <catch2/catch.hpp>
 
 #include "infer/forced_scores.h"
@@ -15,7 +16,7 @@ namespace {
 ModelConfig learned_config() {
     ModelConfig config = tiny_config();
     config.positions = Positions::Learned;
-    config.max_length = 29;  // no multiple of 8
+    config.max_length = 29;  // not a multiple of 8
     return config;
 }
 
@@ -27,7 +28,7 @@ std::vector<Hypothesis> decode(Scorer& scorer, const std::vector<std::vector<std
 
 }  // namespace
 
-TEST_CASE("the longest sentences of a model with learned positions are translated as in any other batch") {
+TEST_CASE("the longest sentences of a model with learned positions are translated as in other batches") {
     const std::string device = GENERATE(from_range(conformance::devices_under_test()));
     const int beam = GENERATE(1, 4);
     const auto backend = open_device(device, environment_options());
@@ -35,7 +36,7 @@ TEST_CASE("the longest sentences of a model with learned positions are translate
     const ModelConfig& config = model.transformer.config();
     Context ctx{.backend = *backend};
     std::vector<std::vector<std::int32_t>> sources;
-    for (std::size_t length = 25; length <= 29; ++length) {  // with its end
+    for (std::size_t length = 25; length <= 29; ++length) {  // including eos
         sources.push_back(random_sources(1, 1, 40, length).front());
         while (sources.back().size() + 1 < length) {
             sources.back().push_back(4 + static_cast<std::int32_t>(sources.back().size() * length % 36));
@@ -47,7 +48,7 @@ TEST_CASE("the longest sentences of a model with learned positions are translate
         INFO(device << ", beam " << beam << ", " << sources[i].size() + 1 << " tokens");
         ModelScorer alone(ctx, model.transformer, {sources[i]});
         CHECK(decode(alone, {sources[i]}, config, beam).front().tokens == found[i].tokens);
-        // An own pass without cache, search and batch agrees about the first token.
+        // A separate pass without cache, search and batch agrees on the first token.
         std::vector<std::int32_t> ended = sources[i];
         ended.push_back(config.eos_id);
         const auto scores = next_log_probabilities(ctx, model.transformer, ended, {});

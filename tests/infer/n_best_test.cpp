@@ -1,4 +1,4 @@
-// Lists of the best outputs, both length penalties, and the rule on repetitions, held against exhaustive search.
+// N-best lists, both length penalties and the repetition rule, compared with exhaustive search.
 #include <algorithm>
 #include <cmath>
 
@@ -18,7 +18,7 @@ std::vector<Hypothesis> run(FakeScorer& scorer, std::int64_t limit, const Search
     return search_tasks(scorer, {{.limit = limit}}, kBos, rules, options).front();
 }
 
-// "a", "aa", "aaa", ...: a text of n letters can be cut into pieces in 2^(n - 1) ways.
+// "a", "aa", "aaa", ...: a text of n letters can be split into pieces in 2^(n - 1) ways.
 std::string letters(const std::vector<std::int32_t>& tokens) {
     std::string text;
     for (const std::int32_t token : tokens) {
@@ -45,7 +45,7 @@ std::vector<std::string> distinct_texts(const std::vector<Hypothesis>& list) {
 
 }  // namespace
 
-TEST_CASE("an n-best list is what exhaustive search finds, best first") {
+TEST_CASE("an n-best list equals the result of exhaustive search, best first") {
     const auto [words, limit] = GENERATE(std::pair{2, 4}, std::pair{3, 3});
     const std::int64_t vocabulary = kFirstWord + words;
     const double alpha = GENERATE(0.0, 0.6, 1.5);
@@ -65,7 +65,7 @@ TEST_CASE("an n-best list is what exhaustive search finds, best first") {
     }
 }
 
-TEST_CASE("of outputs that read the same an n-best list has the best alone, and is as long all the same") {
+TEST_CASE("an n-best list contains each text once and keeps its length") {
     constexpr std::int64_t kVocabulary = kFirstWord + 2;
     constexpr std::int64_t kLimit = 5;  // texts of 0 to 8 letters
     const double alpha = GENERATE(0.0, 0.6, 1.5);
@@ -98,7 +98,7 @@ TEST_CASE("of outputs that read the same an n-best list has the best alone, and 
     CHECK(different);
 }
 
-TEST_CASE("texts in a list differ where the beam is narrow and where outputs are cut") {
+TEST_CASE("texts in a list differ with a narrow beam and with cut outputs") {
     for (std::uint64_t seed = 0; seed < 40; ++seed) {
         const std::int64_t vocabulary = kFirstWord + 3;
         const float eos = seed % 2 == 0 ? 0.0F : -40.0F;  // every second search is cut
@@ -114,7 +114,7 @@ TEST_CASE("texts in a list differ where the beam is narrow and where outputs are
     }
 }
 
-TEST_CASE("the early end changes no n-best list in either form, and saves steps") {
+TEST_CASE("the early end saves steps without changing n-best lists") {
     const std::int64_t vocabulary = kFirstWord + 8;
     const auto form = GENERATE(LengthPenaltyForm::Gnmt, LengthPenaltyForm::Power);
     const double alpha = GENERATE(0.0, 0.6, 1.0);
@@ -142,7 +142,7 @@ TEST_CASE("the early end changes no n-best list in either form, and saves steps"
     CHECK(with_early_end < without);
 }
 
-TEST_CASE("the first of a list is what is found alone, and the list falls") {
+TEST_CASE("an n-best list begins with the single result, and its scores fall") {
     const std::int64_t vocabulary = kFirstWord + 9;
     for (std::uint64_t seed = 0; seed < 20; ++seed) {
         const auto table = random_table(seed, vocabulary);
@@ -158,9 +158,9 @@ TEST_CASE("the first of a list is what is found alone, and the list falls") {
     }
 }
 
-TEST_CASE("where too few outputs end by themselves, the likeliest that are cut follow") {
+TEST_CASE("if too few outputs end by themselves, the likeliest cut ones follow") {
     const std::int64_t vocabulary = kFirstWord + 9;
-    // The empty output ends at once; nothing else ever does.
+    // The empty output ends at once; no other ends.
     const auto never = random_table(3, vocabulary, -40.0F);
     FakeScorer scorer(1, vocabulary, [&](std::int64_t sentence, const FakeScorer::Prefix& prefix) {
         auto next = never(sentence, prefix);
@@ -178,7 +178,7 @@ TEST_CASE("where too few outputs end by themselves, the likeliest that are cut f
     CHECK(list[1].log_probability >= list[2].log_probability);
 }
 
-TEST_CASE("the other length penalty is the power of the length") {
+TEST_CASE("the power form of the length penalty") {
     CHECK(length_penalty(8, 1.0, LengthPenaltyForm::Power) == 8.0);
     CHECK(length_penalty(16, 0.5, LengthPenaltyForm::Power) == 4.0);
     CHECK(length_penalty(9, 0.0, LengthPenaltyForm::Power) == 1.0);
@@ -186,7 +186,7 @@ TEST_CASE("the other length penalty is the power of the length") {
     CHECK(length_penalty(7, {.length_penalty = 1.0, .length_penalty_form = LengthPenaltyForm::Power}) == 7.0);
 }
 
-TEST_CASE("what would repeat a sequence is found") {
+TEST_CASE("tokens that would repeat an n-gram are found") {
     using Tokens = std::vector<std::int32_t>;
     CHECK(repeating_tokens({}, 1).empty());
     CHECK(repeating_tokens({5, 6, 5}, 1) == Tokens{5, 6});
@@ -198,7 +198,7 @@ TEST_CASE("what would repeat a sequence is found") {
     CHECK(repeating_tokens({5, 6}, 4).empty());
 }
 
-TEST_CASE("without repetitions a wide beam finds what exhaustive search finds") {
+TEST_CASE("a wide beam without repetitions equals exhaustive search") {
     const std::int64_t vocabulary = kFirstWord + 2;
     const int ngram = GENERATE(1, 2, 3);
     const SearchOptions options{.beam = 30, .length_penalty = 2.0, .n_best = 2, .no_repeat_ngram = ngram};
@@ -219,8 +219,8 @@ TEST_CASE("without repetitions a wide beam finds what exhaustive search finds") 
     CHECK(different);
 }
 
-TEST_CASE("an output is as long as was asked for, where there is room") {
-    // Its end is the likeliest, whatever was written.
+TEST_CASE("an output has the minimum length if the limit allows") {
+    // eos is always the likeliest token.
     const std::int64_t vocabulary = kFirstWord + 2;
     const auto eager = random_table(1, vocabulary, 5.0F);
     const auto length = [&](std::int64_t least, int beam, std::int64_t limit) {
@@ -238,7 +238,7 @@ TEST_CASE("an output is as long as was asked for, where there is room") {
     CHECK(run(drawing, 9, {.beam = 1, .min_length = 3, .sampling = Sampling{}}).front().tokens.size() >= 4);
 }
 
-TEST_CASE("of outputs that are long enough a wide beam finds what exhaustive search finds") {
+TEST_CASE("a wide beam with a minimum length equals exhaustive search") {
     const std::int64_t vocabulary = kFirstWord + 2;
     const std::int64_t least = GENERATE(0, 1, 3);
     const SearchOptions options{.beam = 30, .length_penalty = 0.3, .n_best = 2, .min_length = least};
@@ -254,8 +254,8 @@ TEST_CASE("of outputs that are long enough a wide beam finds what exhaustive sea
     }
 }
 
-TEST_CASE("more forbidden repetitions than a device ranks are no limit") {
-    // Words in a row, each far likelier than the next: without a rule the first is written for ever.
+TEST_CASE("there may be more forbidden repetitions than a device ranks") {
+    // A sequence of words, each much likelier than the next: without a rule the first is repeated forever.
     const std::int64_t vocabulary = kFirstWord + 90;
     FakeScorer scorer(1, vocabulary, [&](std::int64_t, const FakeScorer::Prefix&) {
         std::vector<float> next(static_cast<std::size_t>(vocabulary), -1000.0F);
@@ -273,7 +273,7 @@ TEST_CASE("more forbidden repetitions than a device ranks are no limit") {
     CHECK(scorer.whole_steps() < scorer.steps());
 }
 
-TEST_CASE("a plain search never asks for every token") {
+TEST_CASE("a plain search never needs every token") {
     const std::int64_t vocabulary = kFirstWord + 90;
     FakeScorer scorer(1, vocabulary, random_table(1, vocabulary));
     run(scorer, 20, {.beam = 4, .n_best = 4, .no_repeat_ngram = 3});
@@ -281,10 +281,10 @@ TEST_CASE("a plain search never asks for every token") {
     CHECK(scorer.whole_steps() == 0);
 }
 
-TEST_CASE("impossible lists and rules are refused") {
-    CHECK_THROWS_WITH(check_search_options({.beam = 4, .n_best = 5}), Contains("5 best") && Contains("beam of 4"));
+TEST_CASE("n-best and rules out of range are rejected") {
+    CHECK_THROWS_WITH(check_search_options({.beam = 4, .n_best = 5}), Contains("between 1 and the beam, 4, got 5"));
     CHECK_THROWS_AS(check_search_options({.n_best = 0}), Error);
     CHECK_THROWS_AS(check_search_options({.no_repeat_ngram = -1}), Error);
-    CHECK_THROWS_WITH(check_search_options({.min_length = -1}), Contains("at least -1 tokens"));
+    CHECK_THROWS_WITH(check_search_options({.min_length = -1}), Contains("minimum length") && Contains("got -1"));
     CHECK_NOTHROW(check_search_options({.beam = 4, .n_best = 4, .no_repeat_ngram = 3}));
 }

@@ -1,4 +1,4 @@
-// Outputs that begin as they are told to.
+// Outputs with a forced prefix.
 #include <catch2/catch.hpp>
 
 #include "fake_scorer.h"
@@ -21,7 +21,7 @@ double log_probability_of(const FakeScorer::Table& table, std::int64_t sentence,
 
 }  // namespace
 
-TEST_CASE("an output begins with its prefix, and counts its probability") {
+TEST_CASE("an output begins with its prefix, whose probability counts") {
     const int beam = GENERATE(1, 4);
     const std::vector<std::int32_t> prefix{9, 4, 11};
     for (std::uint64_t seed = 0; seed < 20; ++seed) {
@@ -37,7 +37,7 @@ TEST_CASE("an output begins with its prefix, and counts its probability") {
     }
 }
 
-TEST_CASE("behind its prefix an output is what the search finds from there") {
+TEST_CASE("after its prefix an output is the result of a search from there") {
     const std::vector<std::int32_t> prefix{7, 7};
     for (std::uint64_t seed = 0; seed < 20; ++seed) {
         const auto table = random_table(seed, kPrefixWords);
@@ -46,7 +46,7 @@ TEST_CASE("behind its prefix an output is what the search finds from there") {
             search_tasks(forced, {{.limit = 14, .prefix = prefix}}, kBos, fake_rules(), {.length_penalty = 0.0})
                 .front()
                 .front();
-        // The same model, which has the prefix behind it already.
+        // The same model after the prefix.
         FakeScorer free(1, kPrefixWords, [&](std::int64_t sentence, const FakeScorer::Prefix& written) {
             FakeScorer::Prefix whole = prefix;
             whole.insert(whole.end(), written.begin(), written.end());
@@ -60,7 +60,7 @@ TEST_CASE("behind its prefix an output is what the search finds from there") {
     }
 }
 
-TEST_CASE("prefixes of different lengths go together, and an empty one changes nothing") {
+TEST_CASE("prefixes of different lengths share a batch, and an empty one changes nothing") {
     const auto table = random_table(5, kPrefixWords, 1.0F);
     const std::vector<SearchTask> tasks{
         {.limit = 9, .prefix = {5, 6, 7, 8}}, {.limit = 12}, {.limit = 7, .prefix = {4}}};
@@ -77,7 +77,7 @@ TEST_CASE("prefixes of different lengths go together, and an empty one changes n
     CHECK(search(plain, {12}, kBos, fake_rules(), {}).front().tokens == batch[1].front().tokens);
 }
 
-TEST_CASE("a prefix may repeat itself; what follows may not") {
+TEST_CASE("a prefix may repeat itself, the rest of the output may not") {
     const auto table = random_table(8, kPrefixWords, -40.0F);
     FakeScorer scorer(1, kPrefixWords, table);
     const SearchTask task{.limit = 16, .prefix = {5, 6, 5, 6}};

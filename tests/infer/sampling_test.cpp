@@ -1,4 +1,4 @@
-// Outputs drawn by chance.
+// Randomly sampled outputs.
 #include "infer/sampling.h"
 
 #include <cmath>
@@ -21,7 +21,7 @@ std::vector<TokenChance> chances(const std::vector<double>& probabilities) {
     return all;
 }
 
-// How often each of them is drawn, of 20,000 lines.
+// How often each of them is sampled in 20,000 lines.
 std::vector<double> frequencies(const std::vector<double>& probabilities, const Sampling& sampling) {
     constexpr std::uint32_t kDraws = 20'000;
     std::vector<double> counts(probabilities.size());
@@ -35,7 +35,7 @@ std::vector<double> frequencies(const std::vector<double>& probabilities, const 
 void check_near(const std::vector<double>& found, const std::vector<double>& expected) {
     REQUIRE(found.size() == expected.size());
     for (std::size_t i = 0; i < found.size(); ++i) {
-        CHECK(found[i] == Approx(expected[i]).margin(0.015));  // 4 standard deviations of 20,000 draws
+        CHECK(found[i] == Approx(expected[i]).margin(0.015));  // 4 standard deviations of 20,000 samples
     }
 }
 
@@ -50,24 +50,24 @@ std::vector<Hypothesis> sample(FakeScorer& scorer, const std::vector<SearchTask>
 
 }  // namespace
 
-TEST_CASE("tokens are drawn as often as they are likely") {
+TEST_CASE("tokens are sampled according to their probabilities") {
     check_near(frequencies({0.5, 0.3, 0.15, 0.05}, {}), {0.5, 0.3, 0.15, 0.05});
     check_near(frequencies({0.5, 0.3, 0.15, 0.05}, {.seed = 1ULL << 40U}), {0.5, 0.3, 0.15, 0.05});
     check_near(frequencies({0.8, 0.2}, {.temperature = 0.5}), {0.64 / 0.68, 0.04 / 0.68});
     check_near(frequencies({0.8, 0.2}, {.temperature = 1e6}), {0.5, 0.5});
 }
 
-TEST_CASE("top-k and top-p leave the rest out, and share what they had") {
+TEST_CASE("top-k and top-p renormalize the remaining tokens") {
     check_near(frequencies({0.1, 0.5, 0.3, 0.1}, {.top_k = 2}), {0.0, 0.625, 0.375, 0.0});
     check_near(frequencies({0.1, 0.5, 0.3, 0.1}, {.top_k = 50}), {0.1, 0.5, 0.3, 0.1});
     check_near(frequencies({0.1, 0.5, 0.3, 0.1}, {.top_p = 0.6}), {0.0, 0.625, 0.375, 0.0});
     check_near(frequencies({0.1, 0.5, 0.3, 0.1}, {.top_p = 1e-9}), {0.0, 1.0, 0.0, 0.0});
-    // Of equal ones the smaller token; and the share is one of what top-k left.
+    // Ties keep the smaller token; top-p applies to what top-k left.
     check_near(frequencies({0.25, 0.25, 0.25, 0.25}, {.top_k = 1}), {1.0, 0.0, 0.0, 0.0});
     check_near(frequencies({0.4, 0.3, 0.2, 0.1}, {.top_k = 2, .top_p = 0.55}), {1.0, 0.0, 0.0, 0.0});
 }
 
-TEST_CASE("a draw depends on seed, line, part, position and on nothing else") {
+TEST_CASE("a sample depends only on seed, line, part and position") {
     const std::vector<TokenChance> all = chances(std::vector<double>(64, 1.0 / 64));
     const DrawKey key{.line = 3, .part = 1, .position = 7};
     const std::size_t first = draw(all, {}, key);
@@ -80,14 +80,14 @@ TEST_CASE("a draw depends on seed, line, part, position and on nothing else") {
         others.insert(draw(all, {}, {.line = 3, .part = 1, .position = 8 + i}));
     }
     CHECK(others.size() > 20);
-    // In any order, and however many unlikely ones stand beside them.
+    // In any order, and with any number of unlikely tokens added.
     std::vector<TokenChance> turned(all.rbegin(), all.rend());
     CHECK(turned[draw(turned, {}, key)].token == all[first].token);
     turned.push_back({100, -1000.0});
     CHECK(turned[draw(turned, {}, key)].token == all[first].token);
 }
 
-TEST_CASE("a sampled output does not depend on its batch and ends where it is drawn to end") {
+TEST_CASE("a sampled output does not depend on its batch and ends at eos") {
     const std::int64_t vocabulary = kFirstWord + 90;
     const auto table = random_table(7, vocabulary, 3.0F);
     const std::vector<SearchTask> tasks{{.limit = 9, .line = 0}, {.limit = 30, .line = 1}, {.limit = 30, .line = 2}};
@@ -107,7 +107,7 @@ TEST_CASE("a sampled output does not depend on its batch and ends where it is dr
     CHECK(sample(other, tasks, {.seed = 6})[1].tokens != batch[1].tokens);
 }
 
-TEST_CASE("what may not stand in an output is not drawn, and its log probability is the model's own") {
+TEST_CASE("forbidden tokens are not sampled, and log probabilities are the model's own") {
     const std::int64_t vocabulary = kFirstWord + 2;
     std::vector<float> next(static_cast<std::size_t>(vocabulary), std::log(0.02F));
     next[kUnk] = std::log(0.9F);
@@ -127,14 +127,14 @@ TEST_CASE("what may not stand in an output is not drawn, and its log probability
     CHECK(ended);
 }
 
-TEST_CASE("nothing usable to draw from is said, as in a search") {
+TEST_CASE("sampling without usable probabilities is unusable, as in a search") {
     FakeScorer scorer(1, 8, [](std::int64_t, const FakeScorer::Prefix&) {
         return std::vector<float>(8, std::numeric_limits<float>::quiet_NaN());
     });
     CHECK(sample(scorer, {{.limit = 5}}, {}).front().end == EndReason::Unusable);
 }
 
-TEST_CASE("impossible sampling is refused") {
+TEST_CASE("sampling options out of range are rejected") {
     const auto refused = [](const Sampling& sampling, int beam = 1) {
         CHECK_THROWS_AS(check_search_options({.beam = beam, .sampling = sampling}), Error);
     };

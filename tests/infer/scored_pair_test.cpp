@@ -1,4 +1,4 @@
-// Translations that are given and scored.
+// Scores of given translations.
 #include "infer/scored_pair.h"
 
 #include <cmath>
@@ -51,7 +51,7 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("a given translation is scored token by token, its end included") {
+TEST_CASE("a given translation is scored token by token, including eos") {
     const std::string device = GENERATE(from_range(conformance::devices_under_test()));
     INFO(device);
     const auto backend = open_device(device, environment_options());
@@ -109,7 +109,7 @@ TEST_CASE("an ensemble's probability of each token is the mean of its members'")
     }
 }
 
-TEST_CASE("a source that looks empty is a problem, and such a target its end alone") {
+TEST_CASE("an empty source is a problem, and an empty target consists of eos") {
     const auto backend = open_device("cpu");
     const Translator translator = tiny_translator(*backend, 8);
     Context ctx{.backend = *backend};
@@ -124,7 +124,7 @@ TEST_CASE("a source that looks empty is a problem, and such a target its end alo
     }
 }
 
-TEST_CASE("pairs that cannot be scored are told apart") {
+TEST_CASE("pairs that cannot be scored have a problem") {
     const auto backend = open_device("cpu");
     const Translator translator = tiny_translator(*backend, 8);
     Context ctx{.backend = *backend};

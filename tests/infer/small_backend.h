@@ -1,4 +1,4 @@
-// A device with memory for tensors of so many bytes.
+// A device with a limited memory for tensors.
 #pragma once
 
 #include <algorithm>
@@ -23,7 +23,7 @@ public:
         return ForwardingBackend::empty(shape, dtype);
     }
     void allow(std::int64_t most) { most_ = most; }
-    std::int64_t largest() const { return largest_; }  // that was asked for
+    std::int64_t largest() const { return largest_; }  // largest request
     void forget() { largest_ = 0; }
 
 private:

@@ -1,4 +1,4 @@
-// Lines that are longer than what is translated at once, and prefixes of whole lines.
+// Lines longer than the limit, and prefixes of whole lines.
 #include <catch2/catch.hpp>
 
 #include "infer/prepared_line.h"
@@ -30,7 +30,7 @@ TranslationOptions splitting(std::int64_t longer_than) {
 
 }  // namespace
 
-TEST_CASE("a line that is too long is its sentences' translations, joined") {
+TEST_CASE("the translation of a line that is too long joins its sentences'") {
     const auto backend = open_device("cpu");
     const Translator translator = tiny_translator(*backend);
     const TranslationOptions options = splitting(pieces(translator, kLong) - 1);
@@ -65,7 +65,7 @@ TEST_CASE("a line that is too long is its sentences' translations, joined") {
     CHECK_THAT(whole.remark, Contains("translated as 3 sentences"));
 }
 
-TEST_CASE("sentences of different texts that join to the same one are the same translation") {
+TEST_CASE("different parts that join to the same text are one translation") {
     const auto part = [](const std::vector<std::string>& texts) {
         TranslatedSentence sentence;
         for (const std::string& text : texts) {
@@ -85,7 +85,7 @@ TEST_CASE("sentences of different texts that join to the same one are the same t
     CHECK(join_units(parts, "", {.n_best = 4, .n_best_duplicates = true}).n_best.size() == 4);
 }
 
-TEST_CASE("a list of joined translations falls, and its first is the translation alone") {
+TEST_CASE("scores of joined translations fall, and the first is the single translation") {
     using Found = std::vector<std::pair<std::string, double>>;
     const auto part = [](const Found& found) {
         TranslatedSentence sentence;
@@ -108,7 +108,7 @@ TEST_CASE("a list of joined translations falls, and its first is the translation
     CHECK(line.parts[1].n_best.size() == 3);
 }
 
-TEST_CASE("a line of the length that is allowed stays whole, and none is split where that is off") {
+TEST_CASE("a line of the allowed length is not split, and splitting can be disabled") {
     const auto backend = open_device("cpu");
     const Translator translator = tiny_translator(*backend, 128);
     const std::int64_t length = pieces(translator, kLong);
@@ -120,7 +120,7 @@ TEST_CASE("a line of the length that is allowed stays whole, and none is split w
     CHECK(translator.translate_line(kLong, splitting(length - 1)).parts.size() == 3);
 }
 
-TEST_CASE("no-break spaces and separators split what is too long otherwise") {
+TEST_CASE("no-break spaces and separators split sentences that are still too long") {
     const auto backend = open_device("cpu");
     const Translator translator = tiny_translator(*backend);
     const std::string joined = "A cat sleeps.\u00a0The dog sees the cat";
@@ -134,7 +134,7 @@ TEST_CASE("no-break spaces and separators split what is too long otherwise") {
     CHECK(translator.translate_line(joined, splitting(pieces(translator, joined) - 1)).parts.size() == 2);
 }
 
-TEST_CASE("without an end of a sentence a long line is translated as it is where the model can, and says so") {
+TEST_CASE("a long line without an end of a sentence is translated unsplit, with a remark, if the model can") {
     const auto backend = open_device("cpu");
     const Translator translator = tiny_translator(*backend);
     const std::string line = "the small dog sees the big cat on the mat";
@@ -142,7 +142,7 @@ TEST_CASE("without an end of a sentence a long line is translated as it is where
     CHECK(sentence.text == translator.translate_line(line, splitting(0)).text);
     CHECK_THAT(sentence.remark, Contains("no end of a sentence"));
     TranslationOptions silent = splitting(4);
-    silent.tells_unsplit = false;
+    silent.warn_unsplit = false;
     CHECK(translator.translate_line(line, silent).remark.empty());
     CHECK_FALSE(translator.translate_line(kLong, silent).remark.empty());
 
@@ -158,7 +158,7 @@ TEST_CASE("without an end of a sentence a long line is translated as it is where
     CHECK_THAT(problem("A cat. " + kLong, {}), Contains("sentence 2 of 4 still has"));
 }
 
-TEST_CASE("the default splits what the model would refuse, and nothing else") {
+TEST_CASE("by default only lines too long for the model are split") {
     const auto backend = open_device("cpu");
     const std::int64_t length = pieces(tiny_translator(*backend), kLong);
     const Translator exact = tiny_translator(*backend, length);
@@ -167,21 +167,21 @@ TEST_CASE("the default splits what the model would refuse, and nothing else") {
     CHECK(less.translate_line(kLong, {.search = {.beam = 1}}).parts.size() == 3);
 }
 
-TEST_CASE("of many lines that were split the first are named, and all are counted") {
+TEST_CASE("the first split lines are listed, and all are counted") {
     SplitNews news;
     CHECK(news.next("").empty());
-    for (std::int64_t i = 1; i < SplitNews::kTold; ++i) {
+    for (std::int64_t i = 1; i < SplitNews::kReported; ++i) {
         CHECK(news.next("long") == "long");
     }
     CHECK(news.end().empty());
-    CHECK(news.next("long") == "long; further ones are counted");
+    CHECK(news.next("long") == "long; further ones are only counted");
     CHECK(news.end().empty());
     CHECK(news.next("long").empty());
     CHECK(news.next("").empty());
     CHECK_THAT(news.end(), Contains("11 lines") && Contains("first 10"));
 }
 
-TEST_CASE("a translation begins with its line's prefix; a split line's with that of its first sentence") {
+TEST_CASE("a translation begins with its line's prefix, also if the line is split") {
     const auto backend = open_device("cpu");
     const Translator translator = tiny_translator(*backend);
     const std::vector<SourceLine> lines{{.text = "the dog", .prefix = "die katze", .number = 1},
@@ -199,7 +199,7 @@ TEST_CASE("a translation begins with its line's prefix; a split line's with that
     CHECK(found[3].n_best.size() == 1);
 }
 
-TEST_CASE("a line that looks empty has an empty translation") {
+TEST_CASE("an empty line has an empty translation") {
     const auto backend = open_device("cpu");
     const Translator translator = tiny_translator(*backend);
     for (const std::string& text : empty_texts()) {
@@ -211,7 +211,7 @@ TEST_CASE("a line that looks empty has an empty translation") {
     }
 }
 
-TEST_CASE("a line says whether the vocabulary has no piece for some of it, also one that was split") {
+TEST_CASE("lines with unknown characters are marked, also if split") {
     const auto backend = open_device("cpu");
     const Translator translator = tiny_translator(*backend);
     CHECK_FALSE(translator.translate_line("the dog", splitting(0)).unknown);
@@ -225,7 +225,7 @@ TEST_CASE("a line says whether the vocabulary has no piece for some of it, also 
     CHECK_FALSE(join_units({known, known}, "", {}).unknown);
 }
 
-TEST_CASE("a prefix that cannot be is a problem of its line alone") {
+TEST_CASE("an invalid prefix is a problem of its own line only") {
     const auto backend = open_device("cpu");
     const Translator translator = tiny_translator(*backend);
     const std::vector<SourceLine> lines{{.text = "the dog", .prefix = "der \u2603 hund"},
@@ -233,14 +233,14 @@ TEST_CASE("a prefix that cannot be is a problem of its line alone") {
                                         {.text = "the dog", .prefix = "\xff"},
                                         {.text = "the dog"}};
     const auto found = translator.translate_sources(lines, {.search = {.max_extra = 2}});
-    CHECK_THAT(found[0].problem, Contains("'\u2603'") && Contains("no piece"));
+    CHECK_THAT(found[0].problem, Contains("'\u2603'") && Contains("not in the model's vocabulary"));
     CHECK_THAT(found[1].problem, Contains("shorter prefix") && Contains("--max-extra"));
     CHECK_THAT(found[2].problem, Contains("UTF-8"));
     CHECK(found[3].problem.empty());
     CHECK_FALSE(found[3].target_ids.empty());
 }
 
-TEST_CASE("what is drawn for a line does not depend on its batch or on other lines") {
+TEST_CASE("the samples of a line do not depend on its batch or on other lines") {
     const auto backend = open_device("cpu");
     const Translator translator = tiny_translator(*backend);
     const TranslationOptions options{.search = {.beam = 1, .max_extra = 8, .sampling = Sampling{.seed = 11}}};
@@ -256,5 +256,5 @@ TEST_CASE("what is drawn for a line does not depend on its batch or on other lin
         CHECK(together[i].target_ids == apart[i].target_ids);
         CHECK(translator.translate_sources({lines[i]}, options).front().target_ids == together[i].target_ids);
     }
-    CHECK(together[0].target_ids != together[2].target_ids);  // one text, drawn twice
+    CHECK(together[0].target_ids != together[2].target_ids);  // the same text, sampled twice
 }

@@ -1,4 +1,4 @@
-// Translating with weights, activations and caches in 16 bits.
+// Translation with weights, activations and caches in 16 bits.
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <utility>
@@ -14,7 +14,7 @@ using namespace headscope;
 
 namespace {
 
-// The log probability of an output, token by token, in one pass each and without a cache.
+// The log probability of an output, computed with one pass per token without a cache.
 double forced(Backend& backend, const TinyModel& model, std::vector<std::int32_t> source,
               const std::vector<std::int32_t>& tokens) {
     Context ctx{.backend = backend};
@@ -39,7 +39,7 @@ std::vector<Hypothesis> decode(Backend& backend, const TinyModel& model,
 
 }  // namespace
 
-TEST_CASE("cached decoding in 16 bits scores as a pass without a cache does, and nearly as F32 does", "[storage]") {
+TEST_CASE("cached decoding in 16 bits equals a pass without a cache, and nearly equals F32", "[storage]") {
     const auto cpu = open_device("cpu");
     const ModelConfig config = tiny_config();
     const TinyModel exact(*cpu, config);

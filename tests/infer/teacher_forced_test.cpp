@@ -24,11 +24,11 @@ std::vector<Pair> random_pairs(std::int64_t count, std::int64_t longest) {
     for (std::size_t i = 0; i < sources.size(); ++i) {
         pairs.push_back({sources[i], targets[i]});
     }
-    pairs.push_back({sources[0], {}});  // an end of sentence alone
+    pairs.push_back({sources[0], {}});  // only eos
     return pairs;
 }
 
-// One pass for each token, over what comes before it.
+// One pass per token over the previous tokens.
 std::vector<ForcedToken> one_by_one(Context& ctx, const std::vector<const Transformer*>& models, const Pair& pair) {
     const std::int32_t eos = models.front()->config().eos_id;
     std::vector<std::int32_t> source = pair.source;
@@ -62,7 +62,7 @@ void check_same(const std::vector<ForcedToken>& found, const std::vector<ForcedT
 
 }  // namespace
 
-TEST_CASE("each token of a target gets what a pass over the tokens before it gives", "[teacher_forced]") {
+TEST_CASE("each token of a target gets the probability of a pass over the previous tokens", "[teacher_forced]") {
     for (const std::string& id : conformance::devices_under_test()) {
         CAPTURE(id);
         const auto backend = open_device(id, environment_options());
@@ -81,7 +81,7 @@ TEST_CASE("each token of a target gets what a pass over the tokens before it giv
     }
 }
 
-TEST_CASE("a token that the model would choose is the likeliest, with its own probability", "[teacher_forced]") {
+TEST_CASE("a token that the model would choose is reported as the likeliest", "[teacher_forced]") {
     const auto backend = open_device("cpu");
     const Translator translator = tiny_translator(*backend);
     TranslationOptions greedy{.search = {.beam = 1, .max_extra = 6}};
@@ -102,7 +102,7 @@ TEST_CASE("a token that the model would choose is the likeliest, with its own pr
     CHECK(sum == Approx(translated.log_probability).margin(1e-3));
 }
 
-TEST_CASE("how pairs are batched changes nothing, and no pairs give nothing", "[teacher_forced]") {
+TEST_CASE("batching changes nothing, and an empty list is allowed", "[teacher_forced]") {
     const auto backend = open_device("cpu");
     const TinyModel model(*backend, tiny_config());
     Context ctx{.backend = *backend};
@@ -118,7 +118,7 @@ TEST_CASE("how pairs are batched changes nothing, and no pairs give nothing", "[
     CHECK(force_targets(ctx, {&model.transformer}, {}).empty());
 }
 
-TEST_CASE("what is on the device at a time is bounded by the batch, not by the number of pairs", "[teacher_forced]") {
+TEST_CASE("device memory is bounded by the batch, not by the number of pairs", "[teacher_forced]") {
     const auto peak_of = [](std::int64_t pairs) {
         const auto backend = open_device("cpu");
         const TinyModel model(*backend, tiny_config());
@@ -130,10 +130,10 @@ TEST_CASE("what is on the device at a time is bounded by the batch, not by the n
     CHECK(peak_of(800) == peak_of(8));
 }
 
-TEST_CASE("a batch that the device's memory does not hold is forced in halves", "[teacher_forced]") {
+TEST_CASE("a forced batch that does not fit in the device's memory is split in halves", "[teacher_forced]") {
     constexpr std::int64_t kPlenty = 1 << 30;
     const std::vector<Pair> pairs = random_pairs(12, 30);
-    // The largest tensor that so many pairs take, so many rows of logits at a time.
+    // The largest tensor for this many pairs and rows of logits at a time.
     const auto largest_of = [&](std::span<const Pair> some, const ForcedLimits& limits) {
         SmallBackend backend(open_device("cpu"), kPlenty);
         const TinyModel model(backend, tiny_config(400));
@@ -173,7 +173,7 @@ TEST_CASE("a batch that the device's memory does not hold is forced in halves", 
     CHECK_THROWS_AS(forced_in(one_row - 1), OutOfMemory);
 }
 
-TEST_CASE("a pair that is longer than the model takes is a mistake of the caller", "[teacher_forced]") {
+TEST_CASE("a pair longer than the model's maximum is a caller's error", "[teacher_forced]") {
     const auto backend = open_device("cpu");
     const TinyModel model(*backend, tiny_config());
     Context ctx{.backend = *backend};

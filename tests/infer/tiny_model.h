@@ -1,4 +1,4 @@
-// A small model of random weights, and a scorer that decodes without a cache.
+// A small model with random weights, and a scorer that decodes without a cache.
 #pragma once
 
 #include <cstdint>
@@ -51,9 +51,9 @@ private:
     AllTokens all_;
 };
 
-// A translator with a vocabulary learned from a few sentences and random weights.
+// A translator with a vocabulary trained on a few sentences, and random weights.
 Translator tiny_translator(Backend& backend, std::int64_t max_length = 64);
-// Such a model as a directory on disk, of other weights for another seed.
+// Such a model as a directory on disk; the seed determines the weights.
 void write_tiny_model(Backend& backend, const std::string& path, std::uint64_t seed = 3,
                       const std::string& more_text = "");
 

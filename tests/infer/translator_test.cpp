@@ -21,7 +21,7 @@ namespace {
 
 struct Streamed {
     std::vector<std::string> lines;
-    std::vector<std::string> complaints;
+    std::vector<std::string> warnings;
     StreamTotals totals;
 };
 
@@ -47,7 +47,7 @@ Streamed stream(const Translator& translator, const std::string& input, const Tr
                                                   result.lines.push_back(line.sentence.text);
                                               }
                                           },
-                                      .complaint = [&](const std::string& text) { result.complaints.push_back(text); }},
+                                      .warning = [&](const std::string& text) { result.warnings.push_back(text); }},
                                      options);
     writer.join();
     ::close(ends[0]);
@@ -70,7 +70,7 @@ const std::vector<std::string> kSentences{"the dog",
 
 }  // namespace
 
-TEST_CASE("batches hold similar lengths within the budget, and every length once") {
+TEST_CASE("batches contain similar lengths within the budget, each length once") {
     const std::vector<std::int64_t> lengths{3, 0, 40, 9, 8, 3, 17, 200, 1, 0};
     const auto batches = batches_by_length(lengths, 32);
     std::vector<std::size_t> seen;
@@ -110,7 +110,7 @@ TEST_CASE("lines keep their order, empty ones stay empty, and batching changes n
     CHECK(one_batch[6].text.empty());
 }
 
-TEST_CASE("a batch that the device's memory does not hold goes in halves") {
+TEST_CASE("a batch that does not fit in the device's memory is split in halves") {
     constexpr std::int64_t kPlenty = 1 << 30;
     const auto cpu = open_device("cpu");
     const auto expected = tiny_translator(*cpu).translate(kSentences, {});
@@ -137,7 +137,7 @@ TEST_CASE("a batch that the device's memory does not hold goes in halves") {
     }
 }
 
-TEST_CASE("a result holds the ids of both sides and the text between") {
+TEST_CASE("a result contains the ids of both sides and the text") {
     const auto backend = open_device("cpu");
     const Translator translator = tiny_translator(*backend);
     const ModelDirectory& model = translator.model();
@@ -157,7 +157,7 @@ TEST_CASE("a result holds the ids of both sides and the text between") {
           sentence.log_probability / length_penalty(static_cast<std::int64_t>(sentence.target_ids.size()), 0.6));
 }
 
-TEST_CASE("the output is at most max_extra longer than the input, and never longer than the model's longest") {
+TEST_CASE("the output is at most max_extra longer than the input, and fits the model's maximum") {
     const auto backend = open_device("cpu");
     const Translator translator = tiny_translator(*backend, 16);
     const auto extra = GENERATE(std::int64_t{0}, std::int64_t{2}, std::int64_t{500});
@@ -170,7 +170,7 @@ TEST_CASE("the output is at most max_extra longer than the input, and never long
     }
 }
 
-TEST_CASE("a line that cannot be translated is named, and the others are translated") {
+TEST_CASE("a line that cannot be translated is reported, and the others are translated") {
     const auto backend = open_device("cpu");
     const Translator translator = tiny_translator(*backend);
     std::string many;
@@ -183,33 +183,33 @@ TEST_CASE("a line that cannot be translated is named, and the others are transla
     CHECK(result.lines[1].empty());
     CHECK(result.lines[2].empty());
     CHECK(result.lines[4] == translator.translate_line("cat", {}).text);
-    REQUIRE(result.complaints.size() == 2);
-    CHECK_THAT(result.complaints[0], Catch::Matchers::Contains("line 2:") && Catch::Matchers::Contains("at most 64"));
-    CHECK_THAT(result.complaints[1], Catch::Matchers::Contains("line 3:") && Catch::Matchers::Contains("byte 5"));
+    REQUIRE(result.warnings.size() == 2);
+    CHECK_THAT(result.warnings[0], Catch::Matchers::Contains("line 2:") && Catch::Matchers::Contains("at most 64"));
+    CHECK_THAT(result.warnings[1], Catch::Matchers::Contains("line 3:") && Catch::Matchers::Contains("byte 5"));
     CHECK(result.totals.lines == 5);
     CHECK(result.totals.problems == 2);
     CHECK_THROWS_AS(translator.translate_line(many, {}), Error);
 }
 
-TEST_CASE("a word that makes the model's numbers NaN costs its own line alone") {
+TEST_CASE("NaN in one line does not affect the others") {
     const auto backend = open_device("cpu");
     const Translator translator = tiny_translator(*backend);
     const std::string expected = translator.translate_line("the cat", {}).text;
-    // No finite weights would do: the search has to meet what no file may hold.
+    // Finite weights cannot produce NaN, so this uses weights that no file may contain.
     const Tensor table = translator.parameters().at("source_embedding.weight").value();
     const std::vector<float> broken(static_cast<std::size_t>(table.dim(1)), std::numeric_limits<float>::quiet_NaN());
     const std::int32_t dog = translator.model().source_tokenizer->encode("dog").back();
     backend->upload(table.narrow(0, dog, 1), broken.data(), broken.size() * sizeof(float));
     const Streamed result = stream(translator, joined({"the cat", "dog", "the cat"}), {});
     CHECK(result.lines == std::vector<std::string>{expected, "", expected});
-    REQUIRE(result.complaints.size() == 1);
-    CHECK_THAT(result.complaints[0], Catch::Matchers::Contains("line 2:") && Catch::Matchers::Contains("NaN"));
+    REQUIRE(result.warnings.size() == 1);
+    CHECK_THAT(result.warnings[0], Catch::Matchers::Contains("line 2:") && Catch::Matchers::Contains("NaN"));
 }
 
-TEST_CASE("results go out in order after each batch, beginning with the first line's") {
+TEST_CASE("results are passed on in order after each batch, starting with the first line's") {
     const auto backend = open_device("cpu");
     const Translator translator = tiny_translator(*backend);
-    // The shortest comes first, so its batch is the last by length.
+    // The first line is the shortest, so its batch is the last by length.
     const std::vector<std::string> lines{"cat", "the small dog sees the big cat on the mat", "", "dog",
                                          "a cat sleeps on the small mat"};
     const TranslationOptions options{.search = {.beam = 1}, .batch_tokens = 1};  // each line alone
@@ -227,10 +227,10 @@ TEST_CASE("results go out in order after each batch, beginning with the first li
     CHECK(calls == std::vector<std::vector<std::string>>{{}, {text(0)}, {text(1), ""}, {text(3)}, {text(4)}});
 }
 
-TEST_CASE("a window holds what is translated in a few seconds") {
+TEST_CASE("a window contains the lines of a few seconds") {
     WindowSize size;
     CHECK(size.lines() == WindowSize::kFirst);
-    size.measured(64, 0.0);  // faster than can be measured
+    size.measured(64, 0.0);  // too fast to measure
     CHECK(size.lines() == 512);
     size.measured(512, 8.0);
     CHECK(size.lines() == 320);
@@ -242,11 +242,11 @@ TEST_CASE("a window holds what is translated in a few seconds") {
         size.measured(size.lines(), 0.001);
     }
     CHECK(size.lines() == WindowSize::kLargest);
-    size.measured(1, 0.1);  // a slow writer's
+    size.measured(1, 0.1);  // a slow writer
     CHECK(size.lines() == 50);
 }
 
-TEST_CASE("translations that are cut at their longest are counted") {
+TEST_CASE("translations cut at the maximum length are counted") {
     const auto backend = open_device("cpu");
     const Translator translator = tiny_translator(*backend);
     const std::vector<std::string> lines{"the dog", "", "cat"};
@@ -260,7 +260,7 @@ TEST_CASE("translations that are cut at their longest are counted") {
     CHECK(stream(translator, joined(lines), options).totals.cut == cut);
 }
 
-TEST_CASE("lines of 100,000 characters and of megabytes are refused, not translated in part") {
+TEST_CASE("lines of 100,000 characters and of megabytes are rejected, not partly translated") {
     const auto backend = open_device("cpu");
     const Translator translator = tiny_translator(*backend);
     std::string words;
@@ -274,8 +274,8 @@ TEST_CASE("lines of 100,000 characters and of megabytes are refused, not transla
     CHECK(result.lines[1].empty());
     CHECK(result.lines[2].empty());
     CHECK(result.lines[3] == translator.translate_line("cat", {}).text);
-    REQUIRE(result.complaints.size() == 3);
-    CHECK_THAT(result.complaints[2], Catch::Matchers::Contains("line 3: 3000000 bytes"));
+    REQUIRE(result.warnings.size() == 3);
+    CHECK_THAT(result.warnings[2], Catch::Matchers::Contains("line 3: 3000000 bytes"));
 }
 
 TEST_CASE("a stream of many windows gives one line for each, in order") {
@@ -289,5 +289,5 @@ TEST_CASE("a stream of many windows gives one line for each, in order") {
     }
     const Streamed result = stream(translator, joined(lines), {.search = {.beam = 1}});
     CHECK(result.lines == expected);
-    CHECK(result.complaints.empty());
+    CHECK(result.warnings.empty());
 }

@@ -22,13 +22,13 @@ std::string hex(std::string_view bytes) {
     return text;
 }
 
-// Records of version, restart and train/loss, as TensorBoard 2.21's own writer puts them.
+// Records of version, restart and train/loss, as written by TensorBoard 2.21.
 const std::string kVersion = "1800000000000000a37f4b220900001040fc54d9411a0d627261696e2e4576656e743a32338d2fe9";
 const std::string kRestart = "0f000000000000006d532b090900002040fc54d94110653a0208014da449a8";
 const std::string kLoss =
     "2100000000000000017becf60900004040fc54d94110ac022a130a110a0a747261696e2f6c6f73731500002040f66fe46b";
 
-// Its readings, one after the other.
+// Returns the given times one after the other.
 WallClock clock_of(std::vector<double> readings) {
     return [readings = std::move(readings), next = std::size_t{0}]() mutable { return readings.at(next++); };
 }
@@ -39,7 +39,7 @@ std::string name_of(const EventFile& file) {
 
 }  // namespace
 
-TEST_CASE("CRC-32C of RFC 3720's examples", "[events]") {
+TEST_CASE("CRC-32C of the examples in RFC 3720", "[events]") {
     CHECK(crc32c(std::string(32, '\0')) == 0x8a9136aaU);
     CHECK(crc32c(std::string(32, '\xff')) == 0x62a8ab43U);
     std::string rising;
@@ -51,11 +51,11 @@ TEST_CASE("CRC-32C of RFC 3720's examples", "[events]") {
     CHECK(masked_crc32c("") == 0xa282ead8U);
 }
 
-TEST_CASE("records are those of TensorBoard's writer, byte for byte", "[events]") {
+TEST_CASE("records equal those of TensorBoard's writer byte by byte", "[events]") {
     CHECK(hex(event_record(version_event(1700000000.25))) == kVersion);
     CHECK(hex(event_record(restart_event(1700000000.5, 101))) == kRestart);
     CHECK(hex(event_record(scalar_event(1700000001.0, 300, "train/loss", 2.5))) == kLoss);
-    // A step of 0 is left out, lengths over 127 take two bytes, and a loss may be no number.
+    // A step of 0 is omitted, lengths over 127 take two bytes, and a loss may be NaN.
     std::string name;
     for (int i = 0; i < 200; ++i) {
         name += "78";
@@ -67,7 +67,7 @@ TEST_CASE("records are those of TensorBoard's writer, byte for byte", "[events]"
           "2100000000000000017becf609000000000000f8bf10ffffffffffffffffff012a0b0a090a02c3a415cdcccc3d8011ba67");
 }
 
-TEST_CASE("an event file begins with its version and grows by what is flushed", "[events]") {
+TEST_CASE("an event file begins with its version and grows on flush()", "[events]") {
     const TemporaryFolder folder;
     EventFile file(folder.file("deep/events"), 0, clock_of({1700000000.25, 1700000001.0}));
     CHECK(name_of(file) == "events.out.tfevents.1700000000.headscope");
@@ -79,7 +79,7 @@ TEST_CASE("an event file begins with its version and grows by what is flushed", 
     CHECK(hex(read_all(file.path())) == kVersion + kLoss);
 }
 
-TEST_CASE("what was not flushed is written at the end", "[events]") {
+TEST_CASE("the destructor flushes", "[events]") {
     const TemporaryFolder folder;
     std::string path;
     {
@@ -90,7 +90,7 @@ TEST_CASE("what was not flushed is written at the end", "[events]") {
     CHECK(hex(read_all(path)) == kVersion + kLoss);
 }
 
-TEST_CASE("a run that goes on leaves the old file alone, and says which of its steps count no more", "[events]") {
+TEST_CASE("a resumed run leaves the old file unchanged and invalidates its later steps", "[events]") {
     const TemporaryFolder folder;
     const std::string torn = folder.write("events.out.tfevents.1700000000.headscope", "cut in the middle");
     EventFile file(folder.file(""), 100, clock_of({1700000000.5}));
@@ -99,7 +99,7 @@ TEST_CASE("a run that goes on leaves the old file alone, and says which of its s
     CHECK(read_all(torn) == "cut in the middle");
 }
 
-TEST_CASE("names rise though the clock goes back", "[events]") {
+TEST_CASE("names increase even if the clock goes back", "[events]") {
     const TemporaryFolder folder;
     folder.write("notes.txt", "");
     std::string last;
@@ -111,7 +111,7 @@ TEST_CASE("names rise though the clock goes back", "[events]") {
     CHECK(last == "events.out.tfevents.1800000000.headscope");
 }
 
-TEST_CASE("events that find no room leave whole records, and are written when there is room", "[events]") {
+TEST_CASE("a full disk leaves whole records, and the rest is written once there is space", "[events]") {
     const TemporaryFolder folder;
     EventFile file(folder.file(""), 0, clock_of({1700000000.25, 1700000001.0}));
     file.scalar("train/loss", 300, 2.5);
@@ -124,7 +124,7 @@ TEST_CASE("events that find no room leave whole records, and are written when th
     CHECK(hex(read_all(file.path())) == kVersion + kLoss);
 }
 
-TEST_CASE("a folder that cannot be is named", "[events]") {
+TEST_CASE("an error names a folder that cannot be created", "[events]") {
     const TemporaryFolder folder;
     folder.write("file", "");
     CHECK_THAT(error_of([&] { EventFile(folder.file("file/events")); }), Contains("file/events"));

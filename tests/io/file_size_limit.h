@@ -1,4 +1,4 @@
-// A disk that is full, for a test.
+// Simulates a full disk.
 #pragma once
 
 #include <sys/resource.h>
@@ -9,13 +9,13 @@
 
 namespace headscope {
 
-// While it lives, this process writes no file beyond `bytes`: what goes past fails like any short write.
+// While it exists, this process cannot write files beyond `bytes`: more is a short write.
 class FileSizeLimit {
 public:
     explicit FileSizeLimit(rlim_t bytes) : signal_(std::signal(SIGXFSZ, SIG_IGN)) {
-        HEADSCOPE_CHECK(::getrlimit(RLIMIT_FSIZE, &before_) == 0, "the limit is readable");
+        HEADSCOPE_CHECK(::getrlimit(RLIMIT_FSIZE, &before_) == 0, "getrlimit failed");
         const struct rlimit limited = {bytes, before_.rlim_max};
-        HEADSCOPE_CHECK(::setrlimit(RLIMIT_FSIZE, &limited) == 0, "a limit may be lowered");
+        HEADSCOPE_CHECK(::setrlimit(RLIMIT_FSIZE, &limited) == 0, "setrlimit failed");
     }
     FileSizeLimit(const FileSizeLimit&) = delete;
     FileSizeLimit& operator=(const FileSizeLimit&) = delete;

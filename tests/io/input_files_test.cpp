@@ -14,7 +14,7 @@ using namespace headscope;
 using Catch::Matchers::Contains;
 namespace fs = std::filesystem;
 
-TEST_CASE("an output that is an input is refused, whatever it is called", "[inputs]") {
+TEST_CASE("an output that is an input is rejected under any name", "[inputs]") {
     const TemporaryFolder folder;
     const std::string input = folder.write("a.tsv", "text");
     fs::create_hard_link(input, folder.file("hard"));
@@ -36,7 +36,7 @@ TEST_CASE("an output that is an input is refused, whatever it is called", "[inpu
     CHECK(error_of([&] { inputs.refuse(folder.write("copy.tsv", "text")); }).empty());
 }
 
-TEST_CASE("an input may be named by a link, or lie in a folder that is read", "[inputs]") {
+TEST_CASE("an input may be a link, or in a folder that is an input", "[inputs]") {
     const TemporaryFolder folder;
     fs::create_directories(folder.file("model/deeper"));
     folder.write("model/deeper/weights", "w");
@@ -49,7 +49,7 @@ TEST_CASE("an input may be named by a link, or lie in a folder that is read", "[
     CHECK(error_of([&] { inputs.refuse(folder.file("none")); }).empty());
 }
 
-TEST_CASE("standard input and output count where they are files", "[inputs]") {
+TEST_CASE("standard input and output are checked if they are files", "[inputs]") {
     const TemporaryFolder folder;
     const std::string path = folder.write("text", "x\n");
     const int kept = ::dup(STDIN_FILENO);
@@ -84,7 +84,7 @@ TEST_CASE("standard input and output count where they are files", "[inputs]") {
     CHECK(error_of([&] { devices.refuse("/dev/null"); }).empty());
 }
 
-TEST_CASE("a generator replaces only what it wrote", "[inputs]") {
+TEST_CASE("a generator replaces only its own files", "[inputs]") {
     const TemporaryFolder folder;
     const WrittenRecord record(folder.file(""));
     CHECK(error_of([&] { record.require_own({"a", "b"}); }).empty());
@@ -114,7 +114,7 @@ TEST_CASE("a generator replaces only what it wrote", "[inputs]") {
     CHECK_THAT(error_of([&] { record.require_own({"b"}); }), Contains("by an earlier version"));
 }
 
-TEST_CASE("a generator that fails between its files knows them again", "[inputs]") {
+TEST_CASE("a generator that failed between its files recognizes them", "[inputs]") {
     const TemporaryFolder folder;
     const WrittenRecord record(folder.file(""));
     const auto generate = [&](const std::string& text) {
@@ -127,7 +127,7 @@ TEST_CASE("a generator that fails between its files knows them again", "[inputs]
     {
         AtomicFile first(folder.file("a"));
         AtomicFile second(folder.file("b"));
-        fs::create_directory(folder.file("b"));  // which the second cannot replace
+        fs::create_directory(folder.file("b"));  // cannot be replaced
         CHECK_FALSE(error_of([&] { record.commit({&first, &second}); }).empty());
     }
     CHECK(fs::exists(folder.file("a")));
@@ -143,11 +143,11 @@ TEST_CASE("a generator that fails between its files knows them again", "[inputs]
     CHECK_THAT(error_of([&] { record.require_own({"a", "b"}); }), Contains(folder.file("b")));
 }
 
-TEST_CASE("a generator whose files are one says so", "[inputs]") {
+TEST_CASE("a generator rejects two names of the same file", "[inputs]") {
     const TemporaryFolder folder;
     fs::create_symlink("a", folder.file("b"));
     CHECK_THAT(error_of([&] {
                    WrittenRecord(folder.file("")).require_own({"a", "b"});
                }),
-               Contains("'" + folder.file("a") + "' and '" + folder.file("b") + "' are one file"));
+               Contains("'" + folder.file("a") + "' and '" + folder.file("b") + "' are the same file"));
 }

@@ -7,7 +7,7 @@
 
 using namespace headscope;
 
-TEST_CASE("a folder that was made goes again, with those above it, unless it is kept", "[made_folder]") {
+TEST_CASE("a created folder and its created parents are removed unless kept", "[made_folder]") {
     const TemporaryFolder folder;
     const std::string path = folder.file("a/b/c");
     {
@@ -21,7 +21,7 @@ TEST_CASE("a folder that was made goes again, with those above it, unless it is 
     CHECK(std::filesystem::is_directory(path));
 }
 
-TEST_CASE("a folder that was made stays where something lies in it", "[made_folder]") {
+TEST_CASE("a created folder stays if it is not empty", "[made_folder]") {
     const TemporaryFolder folder;
     {
         const MadeFolder made(folder.file("a/b"));
@@ -31,10 +31,10 @@ TEST_CASE("a folder that was made stays where something lies in it", "[made_fold
     CHECK(read_all(folder.file("a/note")) == "mine");
 }
 
-TEST_CASE("a folder that cannot be made is named, and leaves nothing", "[made_folder]") {
+TEST_CASE("an error names a folder that cannot be created, and nothing is left", "[made_folder]") {
     const TemporaryFolder folder;
     folder.write("file", "");
     CHECK_THAT(error_of([&] { MadeFolder(folder.file("file/out")); }),
-               Catch::Contains("file/out'") && Catch::Contains("cannot make the folder"));
+               Catch::Contains("file/out'") && Catch::Contains("cannot create the folder"));
     CHECK_FALSE(std::filesystem::exists(folder.file("file/out")));
 }

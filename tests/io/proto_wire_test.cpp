@@ -4,7 +4,7 @@
 
 using namespace headscope;
 
-TEST_CASE("What is written as fields is read as fields", "[wire]") {
+TEST_CASE("written fields are read back", "[wire]") {
     std::string inner;
     append_float(inner, 2, 0.5F);
     std::string message;

@@ -14,7 +14,7 @@
 using namespace headscope;
 using Catch::Matchers::Contains;
 
-TEST_CASE("a file is replaced whole", "[atomic]") {
+TEST_CASE("a file is replaced atomically", "[atomic]") {
     const TemporaryFolder folder;
     const std::string path = folder.file("a.json");
     atomic_write_file(path, "first");
@@ -24,7 +24,7 @@ TEST_CASE("a file is replaced whole", "[atomic]") {
     CHECK_FALSE(std::filesystem::exists(path + ".tmp"));
 }
 
-TEST_CASE("without commit the old file stays and the temporary one goes", "[atomic]") {
+TEST_CASE("without commit() the old file stays and the temporary one is removed", "[atomic]") {
     const TemporaryFolder folder;
     const std::string path = folder.write("a.json", "old");
     {
@@ -47,7 +47,7 @@ TEST_CASE("a full disk loses nothing", "[atomic]") {
     CHECK_FALSE(std::filesystem::exists(path + ".tmp"));
 }
 
-TEST_CASE("what a killed writer left behind is used again", "[atomic]") {
+TEST_CASE("the temporary file of a killed writer is replaced", "[atomic]") {
     const TemporaryFolder folder;
     folder.write("a.json.tmp", "a long text that a killed process left");
     atomic_write_file(folder.file("a.json"), "new");
@@ -65,7 +65,7 @@ TEST_CASE("two writers of one path do not mix", "[atomic]") {
     CHECK(read_all(path) == "first, still");
 }
 
-TEST_CASE("what cannot be written says why", "[atomic]") {
+TEST_CASE("a file that cannot be written is an error with the reason", "[atomic]") {
     const TemporaryFolder folder;
     CHECK_THAT(error_of([&] { atomic_write_file(folder.file("none/a"), "x"); }),
                Contains("none/a") && Contains("No such file") && Contains("create the folder"));
@@ -76,7 +76,7 @@ TEST_CASE("what cannot be written says why", "[atomic]") {
     CHECK(std::filesystem::is_fifo(pipe));
 }
 
-TEST_CASE("what is in the temporary file's way and not a writer's stays", "[atomic]") {
+TEST_CASE("a foreign file with the temporary name stays and is an error", "[atomic]") {
     const TemporaryFolder folder;
     const std::string path = folder.write("a", "old");
     const std::string temporary = path + ".tmp";
@@ -96,7 +96,7 @@ TEST_CASE("what is in the temporary file's way and not a writer's stays", "[atom
     CHECK(read_all(folder.file("other")) == "kept");
 }
 
-TEST_CASE("a left-over temporary file that cannot be removed is told", "[atomic]") {
+TEST_CASE("a leftover temporary file that cannot be removed is reported", "[atomic]") {
     const TemporaryFolder folder;
     const std::string path = folder.file("a");
     folder.write("a.tmp", "left");
@@ -104,7 +104,7 @@ TEST_CASE("a left-over temporary file that cannot be removed is told", "[atomic]
     REQUIRE(::chmod(folder.file("").c_str(), 0555) == 0);
     constexpr uid_t kNobody = 65534;
     const uid_t before = ::geteuid();
-    const bool was_root = before == 0;  // whom no mode stops
+    const bool was_root = before == 0;  // root ignores modes
     if (was_root && ::seteuid(kNobody) != 0) {
         return;
     }
@@ -142,7 +142,7 @@ TEST_CASE("the file of a standard stream is not replaced", "[atomic]") {
     CHECK(read_all(path).empty());
 }
 
-TEST_CASE("a file keeps the mode of the one that it replaces", "[atomic]") {
+TEST_CASE("a new file keeps the mode of the replaced one", "[atomic]") {
     const TemporaryFolder folder;
     const auto mode = [&](const std::string& path) {
         struct stat found {};
@@ -168,7 +168,7 @@ TEST_CASE("a file keeps the mode of the one that it replaces", "[atomic]") {
     CHECK(mode(folder.file("b")) == 0640U);
 }
 
-TEST_CASE("a symbolic link stays, and what it leads to is written", "[atomic]") {
+TEST_CASE("a symbolic link stays, and its target is written", "[atomic]") {
     const TemporaryFolder folder;
     std::filesystem::create_directory(folder.file("deep"));
     folder.write("deep/target", "old");
@@ -189,7 +189,7 @@ TEST_CASE("a symbolic link stays, and what it leads to is written", "[atomic]") 
     CHECK_THAT(error_of([&] { atomic_write_file(folder.file("folder"), "x"); }), Contains("not a regular file"));
 }
 
-TEST_CASE("what a killed writer left may be a name of another file, which stays whole", "[atomic]") {
+TEST_CASE("a leftover that is a hard link to another file does not change that file", "[atomic]") {
     const TemporaryFolder folder;
     const std::string other = folder.write("other", "kept");
     std::filesystem::create_hard_link(other, folder.file("a.tmp"));
@@ -198,7 +198,7 @@ TEST_CASE("what a killed writer left may be a name of another file, which stays 
     CHECK(read_all(folder.file("a")) == "new");
 }
 
-TEST_CASE("an AtomicFile is committed once", "[atomic]") {
+TEST_CASE("an AtomicFile can be committed only once", "[atomic]") {
     const TemporaryFolder folder;
     AtomicFile file(folder.file("a"));
     file.commit();

@@ -41,7 +41,7 @@ std::string complaint(const TemporaryFolder& folder, const std::string& bytes) {
 
 }  // namespace
 
-TEST_CASE("every dtype, shape and name survives the file", "[safetensors]") {
+TEST_CASE("every dtype, shape and name is read back", "[safetensors]") {
     const TemporaryFolder folder;
     const std::string path = folder.file("m.safetensors");
     const std::vector<double> f64{1.5, -2.25};
@@ -77,7 +77,7 @@ TEST_CASE("every dtype, shape and name survives the file", "[safetensors]") {
     }
 }
 
-TEST_CASE("the bytes are those of the format", "[safetensors]") {
+TEST_CASE("the written bytes follow the format", "[safetensors]") {
     const TemporaryFolder folder;
     const std::string path = folder.file("m.safetensors");
     const std::vector<std::int32_t> one{1, -1};
@@ -87,7 +87,7 @@ TEST_CASE("the bytes are those of the format", "[safetensors]") {
     CHECK(read_all(path) == with_length(padded, std::string("\1\0\0\0\xff\xff\xff\xff", 8)));
 }
 
-TEST_CASE("a file by another writer: unaligned, reordered, dtypes we lack", "[safetensors]") {
+TEST_CASE("files of other writers may be unaligned, reordered and have unsupported dtypes", "[safetensors]") {
     const TemporaryFolder folder;
     const std::string path =
         folder.write("other.safetensors", with_length(R"({ "b":{"shape":[1],"data_offsets":[3,7],"dtype":"F32"},
@@ -106,7 +106,7 @@ TEST_CASE("a file by another writer: unaligned, reordered, dtypes we lack", "[sa
     CHECK_THAT(error_of([&] { file.at("deep"); }), Contains("'deep'") && Contains("5 dimensions"));
 }
 
-TEST_CASE("an absent name lists the names near it", "[safetensors]") {
+TEST_CASE("the error for an unknown name lists similar names", "[safetensors]") {
     const TemporaryFolder folder;
     const std::string path = folder.file("m.safetensors");
     const float one = 1.0F;
@@ -120,10 +120,10 @@ TEST_CASE("an absent name lists the names near it", "[safetensors]") {
                Contains("encoder.0.norm3.gain") && Contains("norm1.gain") && Contains("norm2.gain") &&
                    !Contains("'embedding'"));
     write_safetensors(path, {});
-    CHECK_THAT(error_of([&] { SafeTensorsFile::open(path).at("x"); }), Contains("holds no tensors"));
+    CHECK_THAT(error_of([&] { SafeTensorsFile::open(path).at("x"); }), Contains("has no tensors"));
 }
 
-TEST_CASE("a mapping outlives the file object and the file's replacement", "[safetensors]") {
+TEST_CASE("a mapping stays valid when the file is replaced", "[safetensors]") {
     const TemporaryFolder folder;
     const std::string path = folder.file("m.safetensors");
     float value = 1.0F;
@@ -137,7 +137,7 @@ TEST_CASE("a mapping outlives the file object and the file's replacement", "[saf
     CHECK(values<float>(SafeTensorsFile::open(path).at("w")) == std::vector<float>{2.0F});
 }
 
-TEST_CASE("a damaged file says what is wrong", "[safetensors]") {
+TEST_CASE("the error for a damaged file says what is wrong", "[safetensors]") {
     const TemporaryFolder folder;
     const auto tensor = [](const std::string& fields) { return "{\"w\":{" + fields + "}}"; };
     const auto header = [&](const std::string& text, std::size_t data = 0) {
@@ -165,27 +165,27 @@ TEST_CASE("a damaged file says what is wrong", "[safetensors]") {
     CHECK_THAT(header(tensor("\"dtype\":\"F32\",\"shape\":[]")), Contains("no field 'data_offsets'"));
     CHECK_THAT(header(tensor("\"colour\":\"F32\"")), Contains("unknown field 'colour'"));
     CHECK_THAT(header(tensor("\"dtype\":\"F32\",\"dtype\":\"F32\"")), Contains("'dtype' twice"));
-    CHECK_THAT(header(tensor("\"dtype\":[1]")), Contains("'dtype' holds an array"));
+    CHECK_THAT(header(tensor("\"dtype\":[1]")), Contains("'dtype' is an array"));
     CHECK_THAT(header(tensor("\"shape\":[-1]")), Contains("negative number -1"));
     CHECK_THAT(header(tensor("\"shape\":[1.5]")), Contains("1.5"));
     CHECK_THAT(header(tensor("\"shape\":[99999999999999999999]")), Contains("99999999999999999999"));
     CHECK_THAT(header(tensor("\"shape\":[9223372036854775808]")), Contains("9223372036854775808"));
     CHECK_THAT(header(tensor("\"shape\":[[1]]")), Contains("an array"));
-    CHECK_THAT(header(tensor("\"shape\":\"1\"")), Contains("'shape' holds text"));
+    CHECK_THAT(header(tensor("\"shape\":\"1\"")), Contains("'shape' is text"));
     const auto f32 = [&](const std::string& shape, const std::string& offsets, std::size_t data) {
         return header(tensor(R"("dtype":"F32","shape":[)" + shape + R"(],"data_offsets":[)" + offsets + "]"), data);
     };
     CHECK_THAT(f32("1", "0", 4), Contains("data_offsets [0]"));
     CHECK_THAT(f32("1", "0,4,4", 4), Contains("data_offsets [0, 4, 4]"));
     CHECK_THAT(f32("1", "4,0", 4), Contains("begin <= end"));
-    CHECK_THAT(f32("2", "0,8", 7), Contains("'w' ends at byte 8 of the data, but the file holds 7"));
+    CHECK_THAT(f32("2", "0,8", 7), Contains("'w' ends at byte 8 of the data, but the file has 7"));
     CHECK_THAT(f32("1", "0,18446744073709551615", 4), Contains("18446744073709551615"));
     CHECK_THAT(f32("2", "0,4", 4), Contains("'w' is F32 [2]") && Contains("4 bytes"));
-    CHECK_THAT(f32("4611686018427387904,4", "0,4", 4), Contains("does not fit"));
+    CHECK_THAT(f32("4611686018427387904,4", "0,4", 4), Contains("does not match"));
     CHECK_THAT(f32("1", "0,4", 5), Contains("1 bytes after 'w'"));
     CHECK_THAT(f32("1", "1,5", 5), Contains("leaves a hole after the header"));
-    CHECK_THAT(header("{}", 1), Contains("belong to no tensor"));
-    CHECK_THAT(header(tensor(R"("dtype":"F4","shape":[3],"data_offsets":[0,1])"), 1), Contains("does not fit"));
+    CHECK_THAT(header("{}", 1), Contains("do not belong to a tensor"));
+    CHECK_THAT(header(tensor(R"("dtype":"F4","shape":[3],"data_offsets":[0,1])"), 1), Contains("does not match"));
 }
 
 TEST_CASE("tensors that touch, overlap or repeat", "[safetensors]") {
@@ -207,7 +207,7 @@ TEST_CASE("tensors that touch, overlap or repeat", "[safetensors]") {
     CHECK_THAT(complaint(folder, with_length(two("0,4", "4,8", "a"), "12345678")), Contains("'a' occurs twice"));
 }
 
-TEST_CASE("cut at every byte, a good file is refused each time", "[safetensors]") {
+TEST_CASE("a file truncated at any byte is rejected", "[safetensors]") {
     const TemporaryFolder folder;
     const std::string path = folder.file("m.safetensors");
     const std::vector<float> data{1, 2, 3};
@@ -218,7 +218,7 @@ TEST_CASE("cut at every byte, a good file is refused each time", "[safetensors]"
     }
 }
 
-TEST_CASE("what is no file says so", "[safetensors]") {
+TEST_CASE("a missing file and a folder are errors with the reason", "[safetensors]") {
     const TemporaryFolder folder;
     CHECK_THAT(error_of([&] { SafeTensorsFile::open(folder.file("none")); }),
                Contains("none") && Contains("No such file"));
@@ -227,7 +227,7 @@ TEST_CASE("what is no file says so", "[safetensors]") {
     CHECK_THAT(error_of([&] { SafeTensorsFile::open(folder.file("pipe")); }), Contains("not a regular file"));
 }
 
-TEST_CASE("the writer refuses what it could not read back", "[safetensors]") {
+TEST_CASE("the writer rejects what it could not read back", "[safetensors]") {
     const TemporaryFolder folder;
     const std::string path = folder.write("m.safetensors", "old");
     const float one = 1.0F;

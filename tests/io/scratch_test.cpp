@@ -14,13 +14,13 @@
 using namespace headscope;
 using Catch::Matchers::Contains;
 
-TEST_CASE("scratch bytes are read back from wherever they lie", "[scratch]") {
+TEST_CASE("scratch bytes are read back from memory, file and buffer", "[scratch]") {
     const TemporaryFolder folder;
     const std::size_t in_memory = GENERATE(std::size_t{0}, std::size_t{1000}, Scratch::kInMemory);
     Scratch scratch(folder.file(""), in_memory);
     std::string all;
     Random random(4);
-    for (int i = 0; i < 300; ++i) {  // some megabytes: written parts and one that waits
+    for (int i = 0; i < 300; ++i) {  // some megabytes: written parts and a buffered one
         std::string part(random.below(20'000), '\0');
         for (char& c : part) {
             c = static_cast<char>(random.next());
@@ -40,7 +40,7 @@ TEST_CASE("scratch bytes are read back from wherever they lie", "[scratch]") {
     CHECK_THROWS_AS(scratch.read(all.size(), &byte, 1), CheckFailure);
 }
 
-TEST_CASE("a folder that cannot hold a scratch file is named", "[scratch]") {
+TEST_CASE("an error names a folder without room for a scratch file", "[scratch]") {
     const TemporaryFolder folder;
     Scratch scratch(folder.file("none"), 0);
     const std::vector<char> many(std::size_t{2} << 20U);
@@ -48,7 +48,7 @@ TEST_CASE("a folder that cannot hold a scratch file is named", "[scratch]") {
                Contains(folder.file("none")) && Contains("No such file"));
 }
 
-TEST_CASE("a disk that is full is said", "[scratch]") {
+TEST_CASE("a full disk is an error", "[scratch]") {
     const TemporaryFolder folder;
     Scratch scratch(folder.file(""), 0);
     const std::vector<char> many(std::size_t{8} << 20U);
@@ -58,8 +58,8 @@ TEST_CASE("a disk that is full is said", "[scratch]") {
     struct rlimit small = kept;
     small.rlim_cur = std::size_t{3} << 20U;
     REQUIRE(::setrlimit(RLIMIT_FSIZE, &small) == 0);
-    const std::string said = error_of([&] { scratch.append(many.data(), many.size()); });
+    const std::string message = error_of([&] { scratch.append(many.data(), many.size()); });
     ::setrlimit(RLIMIT_FSIZE, &kept);
     std::signal(SIGXFSZ, old);
-    CHECK_THAT(said, Contains("past 3 MiB") && Contains("free some room"));
+    CHECK_THAT(message, Contains("past 3 MiB") && Contains("free some space"));
 }

@@ -1,4 +1,4 @@
-// A folder of its own for a test, removed at the end.
+// A temporary folder for a test, removed at the end.
 #pragma once
 
 #include <stdlib.h>
@@ -16,7 +16,7 @@ class TemporaryFolder {
 public:
     TemporaryFolder() {
         std::string name = (std::filesystem::temp_directory_path() / "headscope-test-XXXXXX").string();
-        HEADSCOPE_CHECK(::mkdtemp(name.data()) != nullptr, "no temporary folder at " + name);
+        HEADSCOPE_CHECK(::mkdtemp(name.data()) != nullptr, "cannot create the temporary folder " + name);
         path_ = name;
     }
     TemporaryFolder(const TemporaryFolder&) = delete;
@@ -43,7 +43,7 @@ inline std::string read_all(const std::string& path) {
     return text.str();
 }
 
-// What `action` complains about; empty when it does not.
+// The message of the Error that `action` throws; empty if it throws none.
 template <class Action>
 std::string error_of(Action action) {
     try {

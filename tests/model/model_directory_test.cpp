@@ -263,7 +263,7 @@ TEST_CASE("what does not fit in a model directory is named") {
     SECTION("a key twice") {
         const std::string text = read_all(written.path + "/config.json");
         written.folder.write("model/config.json", "{\"heads\": 2," + text.substr(text.find('{') + 1));
-        CHECK_THAT(open_error(), Contains("config.json") && Contains("\"heads\" stands twice"));
+        CHECK_THAT(open_error(), Contains("config.json") && Contains("duplicate key \"heads\""));
     }
     SECTION("unknown key") {
         written.edit_config("d_modle", 8);

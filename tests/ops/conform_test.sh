@@ -8,24 +8,24 @@ no_file() { # PATTERN..
     local pattern
     for pattern in "$@"; do ! compgen -G "$pattern" >/dev/null || return 1; done
 }
-holds() { [ -s "$2" ] && jq -e "$1" "$2" >/dev/null; } # jq is content with nothing
+holds() { [ -s "$2" ] && jq -e "$1" "$2" >/dev/null; } # jq accepts empty input
 
 run conform --device cpu --op masked_softmax --quick --json report.json --junit report.xml
-expect "a right device passes" ended_with 0
-expect "its name and driver are told" grep -q '^    driver ' out
+expect "a correct device passes" ended_with 0
+expect "its name and driver are printed" grep -q '^    driver ' out
 expect "a line for the op" grep -qE '^masked_softmax +f32 +as it chooses +[0-9]+ +[0-9]+ .* % +passed +[0-9.]+ GB/s$' out
 expect "a last line with the count" grep -qE '^cpu: [0-9]+ runs, 0 of [0-9]+ results failed, [0-9]+ s$' out
 expect "JSON for programs" holds '.passed and .scope == "quick" and .devices[0].id == "cpu"' report.json
-expect "with errors and what they may be" \
+expect "with errors and their bounds" \
     holds '[.devices[0].results[] | select(.runs > 0) | .nmse >= 0 and .share_of_tolerance < 1 and .tolerance.element > 0] | all' report.json
 expect "when it was, and by which command" \
     holds '(.date | test("^20..-..-..T..:..:..Z$")) and (.command | startswith("headscope conform --device cpu --op masked_softmax "))' report.json
 expect "under which settings" holds '.settings.HEADSCOPE_DEVICE == "cpu"' report.json
 expect "which the table has, too" grep -q '^    settings  HEADSCOPE_DEVICE=cpu' out
-expect "and what errors are allowed, with the reason" grep -qE '^    f32 .* 12 u \+ 2 sqrt\([0-9]+\) 2\^-24' out
+expect "and the allowed errors, with the reason" grep -qE '^    f32 .* 12 u \+ 2 sqrt\([0-9]+\) 2\^-24' out
 expect "JUnit's XML" grep -q '<testcase classname="attention.masked_softmax" name="f32, softmax, chosen" time="[0-9.]*"><system-out>' report.xml
 expect "with speeds" grep -qE '>speed [0-9.]+ GB/s of ' report.xml
-# Where there is no parser tests/ops/report_test.cpp alone has looked.
+# Without a parser only tests/ops/report_test.cpp checks it.
 if command -v xmllint >/dev/null; then expect "which a parser reads" xmllint --noout report.xml; fi
 
 run conform --device cpu --op masked_softmax --quick --no-speed --json -
@@ -39,9 +39,9 @@ expect "without the table" not says "RUNS"
 run conform --device cpu --op square_sum --dtype f32 --path chosen --case 'square_sum [20000] nan in x' --json one.json --no-speed
 expect "one case may be run by itself" holds '[.devices[0].results[].cases] | add == 1' one.json
 run conform --device cpu --op masked_softmax --case 'no such case'
-expect "one that is not there is refused, with some that are" refused 'no case is called "no such case"' "such as: masked_softmax ["
+expect "an unknown case is rejected with examples" refused 'no case is called "no such case"' "such as: masked_softmax ["
 
-# What every device does right is wrong where the vectors are.
+# Correct results fail against wrong vectors.
 vectors=$repository/tests/golden/onnx
 run conform --device cpu --onnx-node-tests "$vectors" --json vectors.json
 expect "ONNX's vectors are run by the command" holds '.passed and .scope == "onnx node tests"' vectors.json
@@ -51,69 +51,69 @@ run conform --device cpu --onnx-node-tests bent --case softmax_large --json fail
 expect "a device that differs makes the exit code 1" ended_with 1
 expect "says which" complains "cpu: 1 of 2 results failed"
 expect "shows how" grep -q '^FAILED  onnx Softmax in f32, test_softmax_large_number' out
-expect "with what was wrong" says "cpu: test_softmax_large_number: y["
-expect "and how to see it again" says "again: headscope conform --device cpu --onnx-node-tests 'bent' --case 'test_softmax_large_number'"
+expect "with the error" says "cpu: test_softmax_large_number: y["
+expect "and how to repeat it" says "again: headscope conform --device cpu --onnx-node-tests 'bent' --case 'test_softmax_large_number'"
 expect "in JSON, too" holds '(.passed | not) and ([.devices[0].results[] | select(.complaints != []) | .failed_cases[].repeat] | length == 1)' failed.json
 expect "and in XML" grep -q 'failures="1"' failed.xml
 run conform --device cpu --onnx-node-tests bent --case test_softmax_large
-expect "of one result it speaks as of one" complains "cpu: 1 of 1 result failed"
+expect "a single result is in the singular" complains "cpu: 1 of 1 result failed"
 
 HEADSCOPE_SCAN_NAN=1 run conform --device cpu --op fill --quick
-expect "what would stop at the NaN of a case is refused" refused "HEADSCOPE_SCAN_NAN"
+expect "HEADSCOPE_SCAN_NAN is rejected" refused "HEADSCOPE_SCAN_NAN"
 
 VK_DRIVER_FILES=/nowhere VK_ICD_FILENAMES=/nowhere HEADSCOPE_CUDA_DRIVER=/nowhere HEADSCOPE_DEVICE='' run conform --quick
-expect "no device is no pass" refused "no device is no pass" "--device cpu"
+expect "a run without a device fails" refused "a run without a device is a failure" "--device cpu"
 run conform --op fill --quick --no-speed --json asked.json
-expect "the device of HEADSCOPE_DEVICE is taken where none is named" holds '[.devices[].id] == ["cpu"]' asked.json
+expect "HEADSCOPE_DEVICE is the default" holds '[.devices[].id] == ["cpu"]' asked.json
 HEADSCOPE_DEVICE=abacus run conform --quick
-expect "and one that is not there is refused" refused 'unknown device "abacus"'
+expect "and must be known" refused 'unknown device "abacus"'
 run conform --device abacus --quick
-expect "a device that is not there is refused" refused 'unknown device "abacus"'
+expect "an unknown device is rejected" refused 'unknown device "abacus"'
 run conform --device all --device cpu --op cache_append --quick --no-speed --json all.json
-expect "all is all, whatever stands beside it" \
+expect "all includes every other device of the list" \
     [ "$(jq '.devices | length' all.json)" -eq "$("$headscope" devices --usable | wc -l)" ]
 run conform --device cpu --op softmax
-expect "an unknown op is refused, and the known ones are listed" refused '"softmax"' 'did you mean "masked_softmax"?' "add_scaled"
+expect "an unknown op is rejected, and the known ones are listed" refused '"softmax"' 'did you mean "masked_softmax"?' "add_scaled"
 run conform --device cpu --dtype f64
 expect "so is a dtype" refused '"f64"' "bf16"
 run conform --device cpu --op fill,square_sum --dtype f32,i32 --quick --no-speed --json some.json
 expect "ops and dtypes may be lists" \
     holds '[.devices[0].results[] | .op + " " + .precision] | unique == ["fill f32", "fill i32", "square_sum f32"]' some.json
 run conform --device cpu --op fill --path sideways --quick --no-speed
-expect "a path that the device does not have is refused" refused 'no path "sideways"'
+expect "a path that the device lacks is rejected" refused 'no path "sideways"'
 for option in device op dtype path case json junit onnx-node-tests; do
     run conform --device cpu --op fill --quick --no-speed "--$option" ''
-    expect "an empty --$option is refused" refused "--$option"
+    expect "an empty --$option is rejected" refused "--$option"
 done
 run conform --device cpu,cpu --device cpu --op square_sum --quick --no-speed --json once.json
-expect "a device is tried once, as often as it is named" holds '.devices | length == 1' once.json
+expect "a device given several times is tested once" holds '.devices | length == 1' once.json
 run conform --device cpu --op square_sum --dtype i8
 expect "a run without cases fails" refused "nothing to do on cpu"
 run conform --device cpu --quick --full
 expect "quick and full exclude each other" refused "--quick"
 run conform --device cpu --op square_sum --json nowhere/report.json
-expect "a report that cannot be written is refused before anything runs" refused "nowhere/report.json"
+expect "an unwritable report is rejected before anything runs" refused "nowhere/report.json"
 expect "and nothing is left" [ ! -e nowhere ]
 run conform --device cpu --op square_sum --json same.txt --junit ./same.txt
-expect "nor are two reports one file" refused "one file"
+expect "two reports must not share a file" refused "the same file"
 run conform --device cpu --op square_sum --json - --junit -
-expect "or both the standard output" refused "one file"
+expect "or standard output" refused "the same file"
 
-# A disk that is full by then: 2 KiB hold one of the reports.
+# The disk becomes full: 2 KiB hold one of the reports.
 (trap '' XFSZ && ulimit -f 2 && exec "$headscope" conform --device cpu --op square_sum --quick --no-speed \
     --json large.json --junit small.xml 2>err) | cat >out
 code=${PIPESTATUS[0]}
 expect "a report that cannot be written in the end fails" ended_with 1
-expect "says which" complains "cannot write 'large.json'"
+expect "with its name" complains "cannot write 'large.json'"
 expect "leaves the table" grep -q '^cpu: 52 runs, 0 of ' out
 expect "and the other report" grep -q '^</testsuites>$' small.xml
-expect "and none in pieces" no_file 'large*' '*tmp'
+expect "without partial files" no_file 'large*' '*tmp'
 
-end_by() { # SIGNAL: of a run that would take longer; leaves out, err and code
+end_by() { # SIGNAL: of a longer run; leaves out, err and code
     rm -f ended.json ended.xml
     (ulimit -c 0 && exec "$headscope" conform --device cpu --quick --no-speed --json ended.json --junit ended.xml) >out 2>err &
     local process=$!
-    # A second of the processor's, however many others have it: by then cases run.
+    # A second of CPU time under any load: by then cases run.
     until [ "$(cut -d ' ' -f 14 "/proc/$process/stat" 2>/dev/null || echo 100)" -ge 100 ]; do sleep 0.05; done
     kill "-$1" "$process"
     { wait "$process"; } 2>/dev/null
@@ -121,7 +121,7 @@ end_by() { # SIGNAL: of a run that would take longer; leaves out, err and code
 }
 end_by TERM
 expect "an interrupted run ends by the signal" ended_with 143
-expect "tells what it found" grep -qE '^cpu: [1-9][0-9]* runs, .*, not to the end$' out
+expect "prints the results so far" grep -qE '^cpu: [1-9][0-9]* runs, .*, not to the end$' out
 expect "and that it was interrupted" grep -q '^INTERRUPTED  the rest was not tried' out
 expect "in JSON" holds '.interrupted and (.passed | not) and (.devices[0].results | length > 0)' ended.json
 expect "and in XML" grep -q 'errors="1"' ended.xml
@@ -129,20 +129,20 @@ expect "on standard error, too" complains "headscope: cpu: the rest was not trie
 end_by SEGV
 crashed() { ended_with 139 || { not ended_with 0 && complains "AddressSanitizer"; }; }
 expect "a crash is a crash" crashed
-expect "that says where it was" grep -qE '^  cpu, as it chooses, [a-z0-9+ ]+: [a-z_]+ ' err
-expect "and how to see it again" grep -q "^  again: headscope conform --device cpu --op .* --path chosen --case '" err
+expect "that reports the running case" grep -qE '^  cpu, as it chooses, [a-z0-9+ ]+: [a-z_]+ ' err
+expect "and how to repeat it" grep -q "^  again: headscope conform --device cpu --op .* --path chosen --case '" err
 expect "and leaves no files behind" no_file 'ended*' '*tmp'
 
-# What a driver does, where there is one.
+# With a driver, if there is one.
 if [[ $("$headscope" devices --usable) == *vulkan* ]]; then
     run conform --device vulkan --op masked_softmax --dtype f32 --path no-vector-loads --case '[1, 2, 3, 33]' --quick --no-speed --json vulkan.json
     expect "a Vulkan device passes" ended_with 0
-    expect "by a path that is asked for beside its own choice" \
+    expect "also with an additional path" \
         holds '[.devices[0].results[].path] | unique == ["chosen", "no-vector-loads"]' vulkan.json
     HEADSCOPE_VULKAN_LOST_AT=2 run conform --device vulkan --op square_sum --quick --no-speed
-    expect "one that is lost fails" ended_with 1
+    expect "a lost device fails" ended_with 1
     expect "with the case that lost it" grep -q "^    again: headscope conform --device vulkan:[0-9]* --op square_sum --dtype f32 --path chosen --case 'square_sum \[" out
-    expect "and counts runs, not what was wrong" grep -qE '^square_sum .* FAILED [0-9]+$' out
+    expect "and failures count runs" grep -qE '^square_sum .* FAILED [0-9]+$' out
     again=$(sed -n "s/^    again: headscope \(.*\)/\1/p" out | head -n 1)
     eval "HEADSCOPE_VULKAN_LOST_AT=2 run $again"
     expect "which fails again" grep -qE '^square_sum .* FAILED 1( |$)' out

@@ -8,17 +8,17 @@
 using namespace headscope;
 using Catch::Matchers::Contains;
 
-TEST_CASE("text is appended, also in place of the end", "[append]") {
+TEST_CASE("text is appended, or replaces the end", "[append]") {
     const TemporaryFolder folder;
     const std::string path = folder.file("a");
     append_to_file(path, "one");
     append_to_file(path, " two]");
     append_to_file(path, ", three]", 1);
     CHECK(read_all(path) == "one two, three]");
-    CHECK_THAT(error_of([&] { append_to_file(path, "", 100); }), Contains(path) && Contains("cut short"));
+    CHECK_THAT(error_of([&] { append_to_file(path, "", 100); }), Contains(path) && Contains("truncated"));
 }
 
-TEST_CASE("what cannot be appended leaves the file as it was, and says why", "[append]") {
+TEST_CASE("a failed append leaves the file unchanged and is an error with the reason", "[append]") {
     const TemporaryFolder folder;
     const std::string path = folder.write("a", "[1, 2]");
     {

@@ -6,7 +6,7 @@
 
 using headscope::counted;
 
-TEST_CASE("A count's noun is that of one where there is one", "[support]") {
+TEST_CASE("the noun of a count is singular for 1", "[support]") {
     CHECK(counted(1, "line") == "1 line");
     CHECK(counted(std::size_t{0}, "line") == "0 lines");
     CHECK(counted(std::int64_t{1'000'000}, "target token") == "1000000 target tokens");

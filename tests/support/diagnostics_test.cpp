@@ -6,7 +6,7 @@
 
 using namespace headscope;
 
-TEST_CASE("a text is reported once, whoever reports it", "[diagnostics]") {
+TEST_CASE("a text is reported once, from any thread", "[diagnostics]") {
     std::vector<std::string> seen;
     const Diagnostics diagnostics([&](Severity severity, const std::string& text) {
         seen.push_back((severity == Severity::Warning ? "warning: " : "note: ") + text);

@@ -4,7 +4,7 @@
 
 using namespace headscope;
 
-TEST_CASE("the distance of two texts counts insertions, deletions and exchanges", "[edit_distance]") {
+TEST_CASE("the distance of two texts counts insertions, deletions and substitutions", "[edit_distance]") {
     CHECK(edit_distance("", "") == 0);
     CHECK(edit_distance("", "abc") == 3);
     CHECK(edit_distance("abc", "") == 3);
@@ -14,7 +14,7 @@ TEST_CASE("the distance of two texts counts insertions, deletions and exchanges"
     CHECK(edit_distance("kitten", "sitting") == 3);
 }
 
-TEST_CASE("of names the nearest is guessed, and none where all are far", "[edit_distance]") {
+TEST_CASE("nearest() returns the closest name, or nothing if all are far", "[edit_distance]") {
     const std::vector<std::string> names{"translate", "train", "tune"};
     CHECK(nearest("trian", names) == "train");
     CHECK(nearest("trainslate", names) == "translate");

@@ -9,7 +9,7 @@
 using namespace headscope;
 
 TEST_CASE("the numbers are the same on every machine", "[random]") {
-    // Worked out apart in arbitrary precision; resumed runs and sampled vocabularies stand on them.
+    // Computed independently in arbitrary precision; resumed runs and sampled vocabularies depend on them.
     Random random(7, 1);
     CHECK(random.next() == 1479748441536251996U);
     CHECK(random.next() == 4524939042850068080U);
@@ -21,7 +21,7 @@ TEST_CASE("streams and seeds are unrelated", "[random]") {
     CHECK(Random(0, 1).next() != Random(1, 0).next());
 }
 
-TEST_CASE("every result below a bound is as likely", "[random]") {
+TEST_CASE("every result below a bound is equally likely", "[random]") {
     Random random(3);
     std::vector<int> counts(7);
     for (int draw = 0; draw < 70'000; ++draw) {
@@ -30,7 +30,7 @@ TEST_CASE("every result below a bound is as likely", "[random]") {
     for (const int count : counts) {
         CHECK(std::abs(count - 10'000) < 500);  // five standard deviations
     }
-    // A plain remainder would give the lower third of this bound half of all draws.
+    // A plain remainder would give the lower third of this bound half of all results.
     const std::uint64_t bound = std::uint64_t{3} << 62U;
     int low = 0;
     for (int draw = 0; draw < 3000; ++draw) {
@@ -40,7 +40,7 @@ TEST_CASE("every result below a bound is as likely", "[random]") {
     CHECK(random.below(1) == 0);
 }
 
-TEST_CASE("every order is as likely", "[random]") {
+TEST_CASE("every order is equally likely", "[random]") {
     Random random(5);
     std::map<std::vector<int>, int> seen;
     for (int draw = 0; draw < 6000; ++draw) {

@@ -8,7 +8,7 @@ using namespace headscope;
 
 namespace {
 
-// Plain arithmetic, apart from the tables of the code under test.
+// Plain arithmetic, independent of the tables of the code under test.
 std::string encode(char32_t code, int bytes) {
     static const unsigned kMarks[] = {0, 0, 0xc0, 0xe0, 0xf0};
     std::string text;
@@ -38,20 +38,20 @@ TEST_CASE("every code point in every length", "[utf8]") {
     CHECK(wrong == 0);
 }
 
-TEST_CASE("the first bad byte is named", "[utf8]") {
+TEST_CASE("the first invalid byte is found", "[utf8]") {
     CHECK_FALSE(first_invalid_utf8(""));
     CHECK_FALSE(first_invalid_utf8(std::string("a\0b", 3)));
     CHECK(first_invalid_utf8("\x80") == 0);
     CHECK(first_invalid_utf8("ab\xff") == 2);
-    CHECK(first_invalid_utf8("\xC3\xA4\xC3") == 2);       // cut short
+    CHECK(first_invalid_utf8("\xC3\xA4\xC3") == 2);       // truncated
     CHECK(first_invalid_utf8("\xC3\xA4\xE2\x80x") == 2);  // a letter inside a character
     CHECK(first_invalid_utf8("\xF0\x9F\x98\x80\xF5\x80\x80\x80") == 4);
     CHECK(first_invalid_utf8("x\xC3\xC3\xA4") == 1);
-    // The text ends inside a character, though the memory goes on with its rest.
+    // The text ends inside a character, although the memory continues with its rest.
     CHECK(first_invalid_utf8(std::string_view("x\xE2\x82\xAC").substr(0, 3)) == 1);
 }
 
-TEST_CASE("each byte of no character is one replacement character for display", "[utf8]") {
+TEST_CASE("each invalid byte is displayed as one replacement character", "[utf8]") {
     const std::string_view text = "\xC3\xA4\xE2\x82z";
     std::u32string shown;
     for (std::size_t at = 0; at < text.size();) {

@@ -1,4 +1,4 @@
-// The environment as a test wants it.
+// Sets environment variables in tests.
 #pragma once
 
 #include <cstdlib>
@@ -7,7 +7,7 @@
 
 namespace headscope {
 
-// An environment variable for the length of a test; not set at all where there is no value.
+// Sets an environment variable during a test; std::nullopt unsets it.
 class Variable {
 public:
     Variable(const char* name, const std::optional<std::string>& value) : name_(name) {

@@ -4,7 +4,7 @@
 
 using namespace headscope;
 
-TEST_CASE("Text is escaped, and what is no XML becomes the replacement character", "[xml]") {
+TEST_CASE("text is escaped, and characters invalid in XML become the replacement character", "[xml]") {
     CHECK(escape_xml("a < b & \"c\" > 'd'") == "a &lt; b &amp; &quot;c&quot; &gt; &#39;d&#39;");
     CHECK(escape_xml("„Straße“ 日本 🙂") == "„Straße“ 日本 🙂");
     CHECK(escape_xml(std::string("a\x01z")) == "a\uFFFDz");

@@ -31,14 +31,14 @@ TEST_CASE("without dropout the pieces are SentencePiece's own", "[bpe_dropout]")
     const BpeDropout merges(tokenizer, 0.0);
     Random random(1);
     for (std::string line : kLines) {
-        line += " Kontrakt, wernen tera \u4e2d";  // words that were not there, and a character
+        line += " Kontrakt, wernen tera \u4e2d";  // words and a character that are not in the training text
         const std::vector<std::int32_t> ids = tokenizer.encode(line);
         CHECK(merges.sample(ids, random) == ids);
     }
     CHECK(merges.sample({}, random).empty());
 }
 
-TEST_CASE("dropout gives the same text in other pieces, by the seed alone", "[bpe_dropout]") {
+TEST_CASE("dropout splits the same text into other pieces, depending only on the seed", "[bpe_dropout]") {
     const Tokenizer tokenizer = tokenizer_of(TokenizerType::Bpe);
     const BpeDropout dropout(tokenizer, 0.2);
     const std::vector<std::int32_t> ids = tokenizer.encode(kLines[0]);
@@ -54,11 +54,11 @@ TEST_CASE("dropout gives the same text in other pieces, by the seed alone", "[bp
         pieces += sampled.size();
     }
     CHECK(seen.size() > 25);
-    CHECK(pieces > 50 * ids.size());      // smaller ones
-    CHECK(pieces < 50 * 2 * ids.size());  // but by far not characters alone
+    CHECK(pieces > 50 * ids.size());      // smaller pieces
+    CHECK(pieces < 50 * 2 * ids.size());  // but by far not only characters
 }
 
-TEST_CASE("nearly everything dropped leaves characters", "[bpe_dropout]") {
+TEST_CASE("a dropout near 1 leaves single characters", "[bpe_dropout]") {
     const Tokenizer tokenizer = tokenizer_of(TokenizerType::Bpe);
     Random random(1);
     const std::vector<std::int32_t> sampled =
@@ -74,7 +74,7 @@ TEST_CASE("unknown characters stay as they are", "[bpe_dropout]") {
     CHECK(BpeDropout(tokenizer, 0.5).sample(ids, random).back() == tokenizer.unk_id());
 }
 
-TEST_CASE("pieces that were not made by merges are refused", "[bpe_dropout]") {
+TEST_CASE("a tokenizer that is not BPE is rejected", "[bpe_dropout]") {
     const Tokenizer unigram = tokenizer_of(TokenizerType::Unigram);
     CHECK(unigram.type() == TokenizerType::Unigram);
     CHECK(tokenizer_of(TokenizerType::Bpe).type() == TokenizerType::Bpe);

@@ -18,7 +18,7 @@ TEST_CASE("capitals of several alphabets become small letters", "[case]") {
     CHECK(fold_case("日本 🙂 5 €") == "日本 🙂 5 €");
 }
 
-TEST_CASE("lower case is Python's", "[case]") {
+TEST_CASE("lower_case() equals Python's", "[case]") {
     CHECK(lower_case("Äpfel SIND ROT, STRASSE") == "äpfel sind rot, strasse");
     CHECK(lower_case("ΟΔΥΣΣΕΎΣ, Σ ΣΑΣ.") == "οδυσσεύς, σ σας.");
     CHECK(lower_case("Οδυσσεύς") == "οδυσσεύς");
@@ -27,15 +27,15 @@ TEST_CASE("lower case is Python's", "[case]") {
     CHECK(lower_case("a\xFFZ") == "a\xFFz");
 }
 
-TEST_CASE("bytes that are no UTF-8 stay", "[case]") {
+TEST_CASE("invalid UTF-8 bytes are kept", "[case]") {
     for (const char* text : {"\xC3", "a\xFFz", "\xC0\x81", "\xE0\x81\x81", "\xE2\x82", "\xC3\x28"}) {
         CHECK(fold_case(text) == text);
     }
     CHECK(fold_case("\xC3\xC3\x84") == "\xC3\xC3\xA4");
 }
 
-TEST_CASE("a capital sigma that ends a word becomes the final one", "[case]") {
-    // Python 3's str.lower of the same.
+TEST_CASE("a capital sigma at the end of a word becomes a final sigma", "[case]") {
+    // Results of Python 3's str.lower.
     CHECK(lower_case("ΑΣ'Α ΑΣ' 'Σ' ΑΣ\u0301") == "ασ'α ας' 'σ' ας\u0301");
     CHECK(lower_case("ABΣ 1Σ A1Σ ΣΣ") == "abς 1σ a1σ σς");
     CHECK(lower_case("Α\u00adΣ Α.Σ Α·Σ. Α:Σ:Α") == "α\u00adς α.ς α·ς. α:σ:α");
@@ -43,8 +43,8 @@ TEST_CASE("a capital sigma that ends a word becomes the final one", "[case]") {
     CHECK(lower_case("ΑΣ\xFF ΑΣ\xFFΑ Α\xFFΣ") == "ας\xFF ας\xFFα α\xFFσ");
 }
 
-TEST_CASE("no letter changes but as Unicode says", "[case]") {
-    // The C library's tables, where it has a locale that knows more than ASCII.
+TEST_CASE("letters change only as Unicode defines", "[case]") {
+    // Compares with the C library's tables, if it has a locale beyond ASCII.
     locale_t unicode = ::newlocale(LC_CTYPE_MASK, "C.UTF-8", nullptr);
     if (unicode == nullptr) {
         WARN("SKIPPED: the system has no locale C.UTF-8 to compare with");

@@ -1,4 +1,4 @@
-// Unicode's code points, and each as UTF-8.
+// All Unicode code points, and their UTF-8 encoding.
 #pragma once
 
 #include <utf8proc.h>

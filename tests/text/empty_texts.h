@@ -1,4 +1,4 @@
-// Texts that look empty, which is_empty_text() takes for such.
+// Texts that is_empty_text() accepts.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace headscope {
 
-// Without TABs and ends of lines, which a file of lines cannot hold.
+// Without TABs and line ends, so that they can be lines of a file.
 inline std::vector<std::string> empty_texts() {
     return {"",
             " ",

@@ -42,7 +42,7 @@ std::string xz(const std::string& text) {
 std::string bzip2(const std::string& text) {
     std::string packed(text.size() + text.size() / 100 + 600, '\0');
     auto size = static_cast<unsigned>(packed.size());
-    std::string copy = text;  // which the library does not promise to leave alone
+    std::string copy = text;  // the library may change it
     REQUIRE(::BZ2_bzBuffToBuffCompress(packed.data(), &size, copy.data(), static_cast<unsigned>(copy.size()), 9, 0,
                                        0) == BZ_OK);
     packed.resize(size);
@@ -51,7 +51,7 @@ std::string bzip2(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("LF alone ends a line", "[lines]") {
+TEST_CASE("only LF ends a line", "[lines]") {
     const TemporaryFolder folder;
     CHECK(read_lines(folder.write("a", "")) == Lines{});
     CHECK(read_lines(folder.write("a", "\n")) == Lines{""});
@@ -68,7 +68,7 @@ TEST_CASE("lines longer than any buffer stay whole", "[lines]") {
     CHECK(read_lines(folder.write("a", line + "\n" + line)) == Lines{line, line});
 }
 
-TEST_CASE("gzip is known by its content", "[lines]") {
+TEST_CASE("gzip is detected by its content", "[lines]") {
     const TemporaryFolder folder;
     const std::string packed = gzip("x\ny\n", folder.file("a.gz"));
     CHECK(read_lines(folder.file("a.gz")) == Lines{"x", "y"});
@@ -76,7 +76,7 @@ TEST_CASE("gzip is known by its content", "[lines]") {
     CHECK(read_lines(folder.write("two", packed + packed)) == Lines{"x", "y", "x", "y"});
 }
 
-TEST_CASE("files that cannot be read say why", "[lines]") {
+TEST_CASE("an unreadable file is an error with the reason", "[lines]") {
     const TemporaryFolder folder;
     CHECK_THAT(error_of([&] { read_lines(folder.file("none")); }), Contains("none") && Contains("No such file"));
     CHECK_THAT(error_of([&] { read_lines(folder.file("")); }), Contains("Is a directory") && !Contains("damaged"));
@@ -85,7 +85,7 @@ TEST_CASE("files that cannot be read say why", "[lines]") {
     CHECK_THAT(error_of([&] { read_lines(folder.write("a.txt", "good\n\xE2\x82")); }), Contains("line 2 "));
 }
 
-TEST_CASE("standard input is called by its name", "[lines]") {
+TEST_CASE("errors call standard input by its name", "[lines]") {
     const TemporaryFolder folder;
     const std::string path = folder.write("bad.txt", "b\xFF\n");
     const int kept = ::dup(STDIN_FILENO);
@@ -98,7 +98,7 @@ TEST_CASE("standard input is called by its name", "[lines]") {
     CHECK_THAT(said, Catch::Matchers::StartsWith("standard input line 1 is not UTF-8"));
 }
 
-TEST_CASE("a gzip file cut at any byte or damaged is refused", "[lines]") {
+TEST_CASE("a gzip file that is truncated or damaged is rejected", "[lines]") {
     const TemporaryFolder folder;
     std::string text;
     for (int i = 0; i < 300; ++i) {
@@ -107,24 +107,24 @@ TEST_CASE("a gzip file cut at any byte or damaged is refused", "[lines]") {
     const std::string packed = gzip(text, folder.file("a.gz"));
     for (std::size_t size = 20; size < packed.size(); ++size) {
         const std::string path = folder.write("cut.gz", packed.substr(0, size));
-        CHECK_THAT(error_of([&] { read_lines(path); }), Contains("cut.gz") && Contains("fetch it again"));
+        CHECK_THAT(error_of([&] { read_lines(path); }), Contains("cut.gz") && Contains("download it again"));
     }
     std::string damaged = packed;
     damaged[damaged.size() - 6] = static_cast<char>(damaged[damaged.size() - 6] ^ 1);  // in the checksum
     CHECK_THAT(error_of([&] { read_lines(folder.write("bad.gz", damaged)); }), Contains("bad.gz"));
 }
 
-TEST_CASE("zstd is known by its content", "[lines]") {
+TEST_CASE("zstd is detected by its content", "[lines]") {
     const TemporaryFolder folder;
     CHECK(read_lines(folder.write("a.zst", zstd("x\ny\n"))) == Lines{"x", "y"});
     CHECK(read_lines(folder.write("two", zstd("x\ny") + zstd("z\n"))) == Lines{"x", "yz"});
     CHECK(read_lines(folder.write("empty", zstd(""))).empty());
     const std::string large(3'000'000, 'a');
     CHECK(read_lines(folder.write("large", zstd(large + "\n" + large))) == Lines{large, large});
-    CHECK(read_lines(folder.write("short", "(")) == Lines{"("});  // as a zstd file begins, but shorter than its mark
+    CHECK(read_lines(folder.write("short", "(")) == Lines{"("});  // the first byte of a zstd file
 }
 
-TEST_CASE("a zstd file cut at any byte, damaged or followed by something else is refused", "[lines]") {
+TEST_CASE("a zstd file that is truncated, damaged or followed by other data is rejected", "[lines]") {
     const TemporaryFolder folder;
     std::string text;
     for (int i = 0; i < 300; ++i) {
@@ -133,14 +133,14 @@ TEST_CASE("a zstd file cut at any byte, damaged or followed by something else is
     const std::string packed = zstd(text);
     for (std::size_t size = 4; size < packed.size(); ++size) {
         const std::string path = folder.write("cut.zst", packed.substr(0, size));
-        CHECK_THAT(error_of([&] { read_lines(path); }), Contains("cut.zst") && Contains("fetch it again"));
+        CHECK_THAT(error_of([&] { read_lines(path); }), Contains("cut.zst") && Contains("download it again"));
     }
     CHECK_THAT(error_of([&] { read_lines(folder.write("more.zst", packed + "more")); }), Contains("more.zst"));
     CHECK_THAT(error_of([&] { read_lines(folder.write("more.gz", gzip("x\n", folder.file("a.gz")) + "more")); }),
-               Contains("more.gz") && Contains("fetch it again"));
+               Contains("more.gz") && Contains("download it again"));
 }
 
-TEST_CASE("lines are counted, and bytes that are no text can be had", "[lines]") {
+TEST_CASE("lines are counted, and next_bytes() accepts any bytes", "[lines]") {
     const TemporaryFolder folder;
     LineReader reader(folder.write("a", "x\n\xff\nz"));
     std::string line;
@@ -156,7 +156,7 @@ TEST_CASE("lines are counted, and bytes that are no text can be had", "[lines]")
     CHECK(reader.number() == 3);
 }
 
-TEST_CASE("xz and bzip2 are known by their content", "[lines]") {
+TEST_CASE("xz and bzip2 are detected by their content", "[lines]") {
     const TemporaryFolder folder;
     for (const auto packed : {xz, bzip2}) {
         INFO((packed == xz ? "xz" : "bzip2"));
@@ -170,15 +170,15 @@ TEST_CASE("xz and bzip2 are known by their content", "[lines]") {
         CHECK_THAT(error_of([&] { read_lines(folder.write("more", text + "more")); }), Contains("more"));
         for (std::size_t size = 10; size < text.size(); ++size) {
             CHECK_THAT(error_of([&] { read_lines(folder.write("cut", text.substr(0, size))); }),
-                       Contains("cut'") && Contains("fetch it again"));
+                       Contains("cut'") && Contains("download it again"));
         }
         std::string damaged = text;
         damaged[text.size() / 2] = static_cast<char>(damaged[text.size() / 2] ^ 0x55);
-        CHECK_THAT(error_of([&] { read_lines(folder.write("bad", damaged)); }), Contains("fetch it again"));
+        CHECK_THAT(error_of([&] { read_lines(folder.write("bad", damaged)); }), Contains("download it again"));
     }
 }
 
-TEST_CASE("zeros behind packed text are no text, and nothing else is allowed there", "[lines]") {
+TEST_CASE("only zero padding may follow compressed text", "[lines]") {
     const TemporaryFolder folder;
     for (const std::string& packed : {gzip("x\n", folder.file("a.gz")), zstd("x\n")}) {
         for (const std::size_t zeros : {1U, 3U, 511U, 70'000U, 200'000U}) {
@@ -186,7 +186,7 @@ TEST_CASE("zeros behind packed text are no text, and nothing else is allowed the
             CHECK(read_lines(folder.write("padded", packed + padding)) == Lines{"x"});
             CHECK(read_lines(folder.write("between", packed + padding + packed)) == Lines{"x", "x"});
             CHECK_THAT(error_of([&] { read_lines(folder.write("more", packed + padding + "more")); }),
-                       Contains("more'") && Contains("fetch it again"));
+                       Contains("more'") && Contains("download it again"));
         }
     }
     const std::string packed = gzip("some text\n", folder.file("a.gz"));
@@ -196,7 +196,7 @@ TEST_CASE("zeros behind packed text are no text, and nothing else is allowed the
     }
 }
 
-TEST_CASE("what is no UTF-8 text by its first bytes is called what it is", "[lines]") {
+TEST_CASE("other formats are detected by their first bytes and named", "[lines]") {
     const TemporaryFolder folder;
     using std::string_literals::operator""s;
     const std::vector<std::pair<std::string, std::string>> files{
@@ -235,7 +235,7 @@ TEST_CASE("what is no UTF-8 text by its first bytes is called what it is", "[lin
         const std::string path = folder.write("in", bytes);
         CHECK_THAT(error_of([&] { read_lines(path); }), Contains("'" + path + "' is ") && Contains(name));
         folder.write("in", zstd(bytes));
-        CHECK_THAT(error_of([&] { read_lines(path); }), Contains("packed, and within that") && Contains(name));
+        CHECK_THAT(error_of([&] { read_lines(path); }), Contains("compressed and contains") && Contains(name));
     }
     CHECK_THAT(error_of([&] { read_lines(folder.write("in", zstd(zstd("x\n")))); }), Contains("packed by zstd"));
     for (const std::string& text :
@@ -248,7 +248,7 @@ TEST_CASE("what is no UTF-8 text by its first bytes is called what it is", "[lin
     }
 }
 
-TEST_CASE("a byte order mark at the beginning is left out and told of", "[lines]") {
+TEST_CASE("a byte order mark at the beginning is removed and reported", "[lines]") {
     const TemporaryFolder folder;
     const std::string mark = "\xef\xbb\xbf";
     const auto marked = [&](const std::string& bytes) {
@@ -266,8 +266,8 @@ TEST_CASE("a byte order mark at the beginning is left out and told of", "[lines]
         CHECK(marked(text));
     }
     CHECK(read_lines(folder.write("a", mark + "\n")) == Lines{""});
-    Lines told;
-    on_byte_order_mark([&](const std::string& name) { told.push_back(name); });
+    Lines reported;
+    on_byte_order_mark([&](const std::string& name) { reported.push_back(name); });
     for (const std::string& path :
          {folder.write("b", mark + "x\n"), folder.write("c", zstd(mark)), folder.write("d", "x")}) {
         read_lines(path);
@@ -275,7 +275,7 @@ TEST_CASE("a byte order mark at the beginning is left out and told of", "[lines]
     }
     CHECK(without_byte_order_mark(mark + mark, "--prefix") == mark);
     on_byte_order_mark({});
-    CHECK(told == Lines{"'" + folder.file("b") + "'", "'" + folder.file("c") + "'", "--prefix"});
+    CHECK(reported == Lines{"'" + folder.file("b") + "'", "'" + folder.file("c") + "'", "--prefix"});
     CHECK_FALSE(marked("x" + mark + "\n"));
     CHECK_FALSE(marked(""));
     CHECK_THAT(error_of([&] { read_lines(folder.write("a", mark.substr(0, 2))); }), Contains("not UTF-8"));

@@ -24,7 +24,7 @@ bool assigned(utf8proc_int32_t c) {
     return category != UTF8PROC_CATEGORY_CN && category != UTF8PROC_CATEGORY_CS;
 }
 
-// By the letter of the category: "P" is any punctuation.
+// By the first letter of the category: "P" is any punctuation.
 bool is(utf8proc_int32_t c, char letter) {
     return utf8proc_category_string(c)[0] == letter;
 }
@@ -76,7 +76,7 @@ utf8proc_int32_t fullwidth(utf8proc_int32_t c) {
     return c > 0x20 && c < 0x7F ? c + 0xFEE0 : c;
 }
 
-// Words of any characters and of those whose normal forms differ the most, with gaps and dropped characters.
+// Words of random characters, and of those with the most different normal forms, with gaps and dropped characters.
 class Generator {
 public:
     explicit Generator(std::uint64_t seed) : random_(seed) {}
@@ -103,7 +103,7 @@ public:
     std::string dropped() { return random_.below(2) == 0 ? "" : utf8(dropped_[random_.below(dropped_.size())]); }
 
 private:
-    // The halfwidth voicing signs are letters that NFKC makes marks of.
+    // The halfwidth voicing signs are letters that NFKC turns into marks.
     static bool is_letter(utf8proc_int32_t c) {
         return (is(c, 'L') || is(c, 'N')) && !is_dropped(c) && c != 0xFF9E && c != 0xFF9F;
     }
@@ -115,7 +115,7 @@ private:
                (mapped(utf8(c), UTF8PROC_DECOMPOSE | UTF8PROC_COMPAT) != utf8(c) ||
                 mapped(utf8(c), UTF8PROC_DECOMPOSE | UTF8PROC_CASEFOLD) != utf8(c));
     });
-    // The iota subscript has a capital that is no mark.
+    // The capital of the iota subscript is not a mark.
     std::vector<utf8proc_int32_t> marks_ =
         all([](utf8proc_int32_t c) { return is(c, 'M') && !is_dropped(c) && c != 0x345; });
     std::vector<utf8proc_int32_t> gaps_ = all(is_gap);
@@ -124,7 +124,7 @@ private:
 
 }  // namespace
 
-TEST_CASE("normalised texts differ in words alone", "[normalised]") {
+TEST_CASE("normalized texts differ only in words", "[normalised]") {
     CHECK(normalised_text("Don't  go!") == "dontgo");
     CHECK(normalised_text("  \u201cDon\u2019t go\u2026\u201d ") == "dontgo");
     CHECK(normalised_text("Z\u00fcrich\u00a01") == "z\u00fcrich1");
@@ -139,7 +139,7 @@ TEST_CASE("normalised texts differ in words alone", "[normalised]") {
     CHECK(normalised_text(" \u3000\u200b").empty());
 }
 
-TEST_CASE("twins have one key", "[normalised]") {
+TEST_CASE("variants of a text have one key", "[normalised]") {
     Generator text(30);
     for (int i = 0; i < 20'000; ++i) {
         std::string plain, other, joined;
@@ -163,13 +163,12 @@ TEST_CASE("twins have one key", "[normalised]") {
         for (const auto map : {utf8proc_toupper, utf8proc_totitle, fullwidth}) {
             CHECK(normalised_text(each(composed, map)) == key);
         }
-        const std::string decomposed =
-            mapped(other, UTF8PROC_STABLE | UTF8PROC_DECOMPOSE);  // as definition D145 has it
+        const std::string decomposed = mapped(other, UTF8PROC_STABLE | UTF8PROC_DECOMPOSE);  // definition D145
         CHECK(normalised_text(mapped(decomposed, UTF8PROC_STABLE | UTF8PROC_COMPOSE | UTF8PROC_CASEFOLD)) == key);
     }
 }
 
-TEST_CASE("every character is part of a word, a gap or nothing, as its category says", "[normalised]") {
+TEST_CASE("the category of a character decides whether it is part of a word, a gap or dropped", "[normalised]") {
     std::string wrong;
     for (const utf8proc_int32_t c : all([](utf8proc_int32_t) { return true; })) {
         const std::string between = normalised_text("a" + utf8(c) + "b");
@@ -183,7 +182,7 @@ TEST_CASE("every character is part of a word, a gap or nothing, as its category 
     CHECK(wrong == "");
 }
 
-TEST_CASE("twins of scripts without spaces have one key", "[normalised]") {
+TEST_CASE("variants in scripts without spaces have one key", "[normalised]") {
     for (const auto& [text, twin] : std::vector<std::pair<std::string, std::string>>{
              {"\u4f60\u597d\uff0c\u4e16\u754c\u3002", "\u4f60\u597d\u4e16\u754c"},
              {"\u300c\u306f\u3044\u300d\u3068\u3001\u8a00\u3063\u305f\u3002", "\u306f\u3044\u3068\u8a00\u3063\u305f"},
@@ -198,7 +197,7 @@ TEST_CASE("twins of scripts without spaces have one key", "[normalised]") {
     }
 }
 
-TEST_CASE("a long run of marks takes no time worth telling", "[normalised]") {
+TEST_CASE("a long run of marks does not take quadratic time", "[normalised]") {
     // Long enough for quadratic work to meet the time limit of the tests.
     for (const char* part : {"\u0301\u0316", "\uff9e\u0334", "\u0301\u200d\u0316", "\u0301\u3164\u0316"}) {
         std::string line = "a";
@@ -210,7 +209,7 @@ TEST_CASE("a long run of marks takes no time worth telling", "[normalised]") {
     }
 }
 
-TEST_CASE("texts that look empty are empty", "[normalised]") {
+TEST_CASE("texts without visible characters are empty", "[normalised]") {
     for (const std::string& text : empty_texts()) {
         INFO(text);
         CHECK(is_empty_text(text));
@@ -221,7 +220,7 @@ TEST_CASE("texts that look empty are empty", "[normalised]") {
     }
 }
 
-TEST_CASE("bytes that are not UTF-8 stay part of their word", "[normalised]") {
+TEST_CASE("invalid UTF-8 bytes stay part of their word", "[normalised]") {
     CHECK(normalised_text("A\xff!\xc3") == "a\xff\xc3");
     CHECK_FALSE(is_empty_text(" \xc2"));
     Random random(5);

@@ -1,4 +1,4 @@
-// Text to train small tokenizers on: German number words, made by a rule.
+// Text to train small tokenizers on: generated German number words.
 #pragma once
 
 #include <array>

@@ -39,7 +39,7 @@ std::string without_white_space(std::string_view text) {
 
 }  // namespace
 
-TEST_CASE("sentences end at their marks, with what closes behind them") {
+TEST_CASE("sentences end at their marks, including closing quotes and brackets") {
     CHECK(split_sentences("It rains. We stay at home! Do you? Yes\u2026 No.") ==
           Sentences{"It rains.", "We stay at home!", "Do you?", "Yes\u2026", "No."});
     CHECK(split_sentences("He said: \"Go.\" Then he went. (So did I.) And \u201eJa!\u201c Gut.") ==
@@ -51,7 +51,7 @@ TEST_CASE("sentences end at their marks, with what closes behind them") {
           Sentences{"Erstens.", "\u00dcbrigens auch zweitens.", "1998 war anders."});
 }
 
-TEST_CASE("what looks like an end and is none") {
+TEST_CASE("false ends of sentences") {
     for (const std::string text :
          {"Dr. Smith and Mrs. Jones met J. R. Brown.", "Am 3. Mai um 10.30 Uhr, z.B. Berlin, Nr. 5.",
           "It costs 3.50 euros at example.com today", "He asked why? and left... \u00e4hnlich auch heute",
@@ -60,13 +60,13 @@ TEST_CASE("what looks like an end and is none") {
     }
 }
 
-TEST_CASE("nothing but blanks is lost") {
+TEST_CASE("only blanks are lost") {
     CHECK(split_sentences("").empty());
     CHECK(split_sentences("   \t ").empty());
     CHECK(split_sentences("  A.   B is here.  C  ") == Sentences{"A.   B is here.", "C"});
 }
 
-TEST_CASE("any white space may follow an end, but one that forbids a break ends nothing for certain") {
+TEST_CASE("a sentence may end before any white space except no-break spaces") {
     int spaces = 0;
     for (char32_t c = 0; c < kCodePoints; ++c) {
         if (is_surrogate(c) || !is_white_space(c)) {
@@ -89,14 +89,14 @@ TEST_CASE("any white space may follow an end, but one that forbids a break ends 
           Sentences{"\u00ab\u00a0Oui.\u00a0\u00bb", "Puis non."});
 }
 
-TEST_CASE("a blank before what closes is no end") {
+TEST_CASE("a blank before a closing mark does not end a sentence") {
     CHECK(split_sentences("\u00ab Non. \u00bb Puis il part.") == Sentences{"\u00ab Non. \u00bb", "Puis il part."});
     CHECK(split_sentences("\u00ab Non ! \u00bb") == Sentences{"\u00ab Non ! \u00bb"});
     CHECK(split_sentences("( Non. ) Puis [ non. ]") == Sentences{"( Non. )", "Puis [ non. ]"});
     CHECK(split_sentences("(\u00ab Non. \u00bb) Puis") == Sentences{"(\u00ab Non. \u00bb)", "Puis"});
     CHECK(split_sentences("\u00ab Non. \u00bb, dit-il.") == Sentences{"\u00ab Non. \u00bb, dit-il."});
     CHECK(split_sentences("\" Non. \"") == Sentences{"\" Non. \""});
-    // These open.
+    // These marks open.
     CHECK(split_sentences("Er kam. \u00bbNein.\u00ab Er ging.") ==
           Sentences{"Er kam.", "\u00bbNein.\u00ab", "Er ging."});
     CHECK(split_sentences("Il vint. \u00ab Non. \u00bb") == Sentences{"Il vint.", "\u00ab Non. \u00bb"});
@@ -104,7 +104,7 @@ TEST_CASE("a blank before what closes is no end") {
     CHECK(split_sentences("Vino. \u00ab\u00bfNo?\u00bb") == Sentences{"Vino.", "\u00ab\u00bfNo?\u00bb"});
 }
 
-TEST_CASE("every terminal of Unicode ends a sentence, of some scripts before a blank alone") {
+TEST_CASE("every Unicode terminal ends a sentence, in some scripts only before a blank") {
     int terminals = 0;
     for (char32_t c = 0; c < kCodePoints; ++c) {
         if (is_surrogate(c)) {
@@ -140,7 +140,7 @@ TEST_CASE("ends of other scripts") {
     CHECK(split_sentences("\u10e1\u10d0\u10ee\u10da\u10d8. \u10d9\u10d0\u10d9\u10d8.").size() == 2);
 }
 
-TEST_CASE("of generated text nothing but white space is lost") {
+TEST_CASE("generated text loses only white space") {
     const auto characters = std::to_array<std::string_view>(
         {"a",      "B",      "I",      "3",      "\u00e9", "\u5b57", "\u0939", ".",  ".",      "!",         "?",
          "\u2026", "\u3002", "\uff0e", "\uff13", "\u0964", "\u061f", " ",      " ",  "\t",     "\r",        "\f",
@@ -174,7 +174,7 @@ TEST_CASE("of generated text nothing but white space is lost") {
     CHECK(several > 1000);
 }
 
-TEST_CASE("a long line without ends takes no time worth telling") {
+TEST_CASE("a long line without ends does not take quadratic time") {
     // Long enough for quadratic work to meet the time limit of the tests.
     for (const std::string_view part : {"a.", ".\"", "a. ", "\u201c.", "\u3002\u00a0", ". \u00a0", "\"", ")", "\u00bb",
                                         "\u00a0", " ", " )", "\u00ab", "\u0301", "."}) {

@@ -28,7 +28,7 @@ std::string trained(TokenizerType type, std::int32_t size = 120) {
 
 }  // namespace
 
-TEST_CASE("trained tokenizers give the text back", "[tokenizer]") {
+TEST_CASE("decoding returns the encoded text", "[tokenizer]") {
     const TokenizerType type = GENERATE(TokenizerType::Bpe, TokenizerType::Unigram);
     const Tokenizer tokenizer = Tokenizer::from_bytes(trained(type), "test");
     CHECK(tokenizer.size() == 120);
@@ -47,12 +47,12 @@ TEST_CASE("trained tokenizers give the text back", "[tokenizer]") {
             CHECK(ids[at] > tokenizer.unk_id());
         }
     }
-    // Learned, not spelled: a frequent word is one piece (unigram may find its parts likelier).
+    // A frequent word is one piece (unigram may find its parts likelier).
     CHECK((type == TokenizerType::Unigram ||
            tokenizer.encode_pieces("heißt") == std::vector<std::string>{"\u2581heißt"}));
 }
 
-TEST_CASE("an empty text has no pieces and is not learnt from", "[tokenizer]") {
+TEST_CASE("empty text has no pieces and is skipped in training", "[tokenizer]") {
     const Tokenizer tokenizer = Tokenizer::from_bytes(trained(TokenizerType::Bpe), "test");
     std::vector<std::string> sentences = number_sentences();
     for (const std::string& text : empty_texts()) {
@@ -63,10 +63,10 @@ TEST_CASE("an empty text has no pieces and is not learnt from", "[tokenizer]") {
     }
     CHECK(train_tokenizer({.sentences = sentences, .vocabulary_size = 120}) == trained(TokenizerType::Bpe));
     CHECK_THAT(error_of([] { train_tokenizer({.sentences = empty_texts(), .vocabulary_size = 120}); }),
-               Contains("no text"));
+               Contains("without text"));
 }
 
-TEST_CASE("a character is empty where SentencePiece leaves nothing of it, or where none can see it", "[tokenizer]") {
+TEST_CASE("a character is empty if SentencePiece drops it or it is invisible", "[tokenizer]") {
     const Tokenizer tokenizer = Tokenizer::from_bytes(trained(TokenizerType::Bpe), "test");
     std::string wrong;
     for (utf8proc_int32_t c = 0; c < kCodePoints; ++c) {
@@ -101,12 +101,12 @@ TEST_CASE("special ids", "[tokenizer]") {
     CHECK(std::count(unknown.begin(), unknown.end(), 3) == 1);
     CHECK(tokenizer.decode(unknown) == "Die  \u2047  Zahl");
     CHECK(tokenizer.id_of("no such piece") == 3);
-    // Text that spells a control piece is text.
+    // Text that looks like a control piece is plain text.
     const std::vector<std::int32_t> spelled = tokenizer.encode("</s><s><pad>");
     CHECK(std::count_if(spelled.begin(), spelled.end(), [](std::int32_t id) { return id < 3; }) == 0);
 }
 
-TEST_CASE("text is normalised", "[tokenizer]") {
+TEST_CASE("text is normalized", "[tokenizer]") {
     const Tokenizer tokenizer = Tokenizer::from_bytes(trained(TokenizerType::Unigram), "test");
     CHECK(tokenizer.encode("  Die \t Zahl\r") == tokenizer.encode("Die Zahl"));
     CHECK(tokenizer.encode("Ｄｉｅ Ｚａｈｌ") == tokenizer.encode("Die Zahl"));  // full width
@@ -126,7 +126,7 @@ TEST_CASE("a line of 100,000 characters", "[tokenizer]") {
     CHECK(tokenizer.decode(tokenizer.encode(solid)) == solid);
 }
 
-TEST_CASE("wrong input to a tokenizer", "[tokenizer]") {
+TEST_CASE("invalid input to a tokenizer is an error", "[tokenizer]") {
     const Tokenizer tokenizer = Tokenizer::from_bytes(trained(TokenizerType::Bpe), "the-name");
     CHECK_THAT(error_of([&] { tokenizer.encode("ab\xff"); }), Contains("byte 3 is 0xff"));
     CHECK_THAT(error_of([&] { tokenizer.encode_pieces("\xC3"); }), Contains("byte 1 is 0xc3"));
@@ -135,7 +135,7 @@ TEST_CASE("wrong input to a tokenizer", "[tokenizer]") {
     CHECK_THAT(error_of([&] { tokenizer.piece(120); }), Contains("120 pieces"));
 }
 
-TEST_CASE("one tokenizer, many threads", "[tokenizer]") {
+TEST_CASE("a tokenizer is thread-safe", "[tokenizer]") {
     const Tokenizer tokenizer = Tokenizer::from_bytes(trained(TokenizerType::Unigram), "test");
     const std::vector<std::string> sentences = number_sentences(100);
     std::vector<std::vector<std::vector<std::int32_t>>> encoded(3);
@@ -154,7 +154,7 @@ TEST_CASE("one tokenizer, many threads", "[tokenizer]") {
     CHECK(encoded[2] == encoded[0]);
 }
 
-TEST_CASE("a model from a file", "[tokenizer]") {
+TEST_CASE("a model is loaded from a file", "[tokenizer]") {
     const TemporaryFolder folder;
     const std::string path = folder.file("spm.model");
     const TokenizerTraining training{.sentences = number_sentences(), .vocabulary_size = 100};
@@ -173,7 +173,7 @@ TEST_CASE("a model from a file", "[tokenizer]") {
     }
 }
 
-TEST_CASE("a normalisation table that leads astray is refused", "[tokenizer]") {
+TEST_CASE("a normalization table with offsets out of bounds is rejected", "[tokenizer]") {
     std::string bytes = trained(TokenizerType::Bpe);
     // The table follows the rule's name in the normalizer's message: tag 0x12, its length, the trie's size, the units.
     const std::size_t name = bytes.find("nmt_nfkc\x12");
@@ -206,7 +206,7 @@ TEST_CASE("a normalisation table that leads astray is refused", "[tokenizer]") {
                Contains("'bad'") && Contains("table is damaged"));
 }
 
-TEST_CASE("training repeats bit for bit", "[tokenizer]") {
+TEST_CASE("training is reproducible bit for bit", "[tokenizer]") {
     const TokenizerType type = GENERATE(TokenizerType::Bpe, TokenizerType::Unigram);
     CHECK(trained(type) == trained(type));
     TokenizerTraining sample{
@@ -217,7 +217,7 @@ TEST_CASE("training repeats bit for bit", "[tokenizer]") {
     CHECK(train_tokenizer(sample) != first);
 }
 
-TEST_CASE("training from files, plain and packed", "[tokenizer]") {
+TEST_CASE("training reads plain and compressed files", "[tokenizer]") {
     const TemporaryFolder folder;
     std::string text;
     for (const std::string& sentence : number_sentences()) {
@@ -230,7 +230,7 @@ TEST_CASE("training from files, plain and packed", "[tokenizer]") {
     CHECK(from_files == trained(TokenizerType::Bpe));
 }
 
-TEST_CASE("training that cannot be says why", "[tokenizer]") {
+TEST_CASE("failed training is an error with the reason", "[tokenizer]") {
     const TemporaryFolder folder;
     const TokenizerType type = GENERATE(TokenizerType::Bpe, TokenizerType::Unigram);
     const auto error = [&](TokenizerTraining training) {
@@ -239,21 +239,23 @@ TEST_CASE("training that cannot be says why", "[tokenizer]") {
     };
     const std::vector<std::string> text = number_sentences();
     CHECK_THAT(error({.sentences = text, .vocabulary_size = 50'000}),
-               Contains("50000 pieces from 400 sentences: its words give at most ") &&
-                   Contains("ask for fewer pieces") && !Contains("SentencePiece"));
+               Contains("50000 pieces on 400 sentences: its words give at most ") &&
+                   Contains("use a smaller vocabulary") && !Contains("SentencePiece"));
     CHECK_THAT(error({.sentences = text, .vocabulary_size = 10}),
-               Contains("10 pieces from 400 sentences: its characters and the special pieces alone are ") &&
-                   Contains("ask for more pieces") && !Contains("SentencePiece"));
+               Contains("10 pieces on 400 sentences: its characters and the special pieces alone are ") &&
+                   Contains("use a larger vocabulary") && !Contains("SentencePiece"));
     CHECK_THAT(error({.sentences = text, .vocabulary_size = 4}), Contains("at least 5"));
-    CHECK_THAT(error({.sentences = text, .character_coverage = 1.5}), Contains("coverage is 1.5"));
-    CHECK_THAT(error({.sentences = text, .sentence_limit = -1}), Contains("limit is -1"));
-    CHECK_THAT(error({}), Contains("no text"));
-    CHECK_THAT(error({.sentences = {"", ""}}), Contains("no text"));
+    CHECK_THAT(error({.sentences = text, .character_coverage = 1.5}),
+               Contains("coverage must be between 0.98 and 1, got 1.5"));
+    CHECK_THAT(error({.sentences = text, .sentence_limit = -1}), Contains("limit must be 0 (all) or more, got -1"));
+    CHECK_THAT(error({}), Contains("without text"));
+    CHECK_THAT(error({.sentences = {"", ""}}), Contains("without text"));
     CHECK_THAT(error({.sentences = {"   ", "\t", "\u200b", "\u2581", "\u2585"}}),
-               Contains("no text: each of 5 lines is left out; the first is empty"));
+               Contains("without text: all of 5 lines are skipped; the first is empty"));
     CHECK_THAT(error({.sentences = {std::string("a\0b", 3), std::string(5000, 'a')}}),
-               Contains("no text: each of 2 lines is left out; the first holds NUL"));
-    CHECK_THAT(error({.sentences = {"a \u2585"}}), Contains("the first holds U+2585") && Contains("remove or replace"));
+               Contains("without text: all of 2 lines are skipped; the first contains NUL"));
+    CHECK_THAT(error({.sentences = {"a \u2585"}}),
+               Contains("the first contains U+2585") && Contains("remove or replace"));
     CHECK_THAT(error({.sentences = {std::string(4193, 'a')}}), Contains("has 4193 bytes") && Contains("at most 4192"));
     CHECK_THAT(error({.sentences = {"", ""}}), Contains("the first is empty"));
     CHECK_THAT(error({.sentences = {"good", "b\xff"}}), Contains("sentence 2") && Contains("byte 2"));
@@ -262,7 +264,7 @@ TEST_CASE("training that cannot be says why", "[tokenizer]") {
     CHECK_FALSE(std::filesystem::exists(folder.file("out.model")));
 }
 
-TEST_CASE("a tokenizer that cannot be written leaves nothing", "[tokenizer]") {
+TEST_CASE("a tokenizer that cannot be written leaves no file", "[tokenizer]") {
     const TemporaryFolder folder;
     CHECK_THAT(error_of([&] {
                    train_tokenizer({.sentences = number_sentences(), .vocabulary_size = 60},

@@ -99,7 +99,7 @@ expect "a file that is written on the way" refused "held/test.tsv"
 expect "all of which stay" keeps own/train.tsv
 rm -r held
 run data --tsv raw.tsv --output own --valid 2 --test 2
-expect "a file that was not generated" refused "own/train.tsv' is there already and was not generated"
+expect "a file that was not generated" refused "own/train.tsv' already exists and was not generated"
 run make-task digits --output own --pairs 300
 expect "by neither generator" refused "own/train.tsv" "another --output"
 expect "is not replaced" keeps own/train.tsv
@@ -120,7 +120,7 @@ run data --tsv own/train.tsv --output stuck --valid 2 --test 2
 expect "what is in the way is named, and not waited for" refused "stuck/train.tsv.tmp' is in the way" "not a regular file"
 mkdir one && ln -s train.tsv one/test.tsv
 run data --tsv own/train.tsv --output one --valid 2 --test 2
-expect "outputs that are one file" refused "one/train.tsv" "one/test.tsv" "are one file"
+expect "outputs that are one file" refused "one/train.tsv" "one/test.tsv" "are the same file"
 
 cut -f1 data/train.tsv >digits.src
 cut -f2 data/train.tsv >digits.tgt
@@ -157,7 +157,7 @@ expect "an unknown key of the model" refused "changed.json" '"model.haeds" is un
 changed 's/"report_every"/"precison": "bf16", &/'
 expect "a key that few configurations have" refused '"training.precison" is unknown; did you mean "precision"?' ", precision, "
 changed 's/"training"/"trainin"/'
-expect "a section that is nearly one" refused '"training" is missing; is "trainin" meant to be it?'
+expect "a section that is nearly one" refused '"training" is missing; is "trainin" a misspelling of it?'
 changed 's/"steps": 6/"steps": -6/'
 expect "an impossible number" refused "changed.json" '"training.steps"' "-6" "0 to"
 changed 's/"heads": 2/"heads": 0/'
@@ -200,11 +200,11 @@ for i in $(seq 150); do
 done 3>data/good 4>data/blocks 5>data/nul 6>data/equal 7>data/marks
 corpus() { printf 's/{"tsv": "train.tsv"}/{"source": "%s", "target": "%s"}/' "$1" "$2"; }
 changed "$(corpus blocks blocks)"
-expect "text of a character that no vocabulary is learnt with" refused "data/blocks' line 1 holds U+2585" "changed.json" "remove or replace"
+expect "text of a character that no vocabulary is learnt with" refused "data/blocks' line 1 contains U+2585" "changed.json" "remove or replace"
 changed "$(corpus nul nul)"
-expect "or of NUL" refused "data/nul' line 1 holds NUL" "changed.json"
+expect "or of NUL" refused "data/nul' line 1 contains NUL" "changed.json"
 changed "$(corpus good blocks)"
-expect "beside others it is said what is learnt without" eval 'ended_with 0 && complains "learnt without 150 sentences" && complains "data/blocks'\'' line 1 holds U+2585"'
+expect "beside others it is said what is learnt without" eval 'ended_with 0 && complains "learnt without 150 sentences" && complains "data/blocks'\'' line 1 contains U+2585"'
 rm -r trial
 for i in $(seq 150); do printf '\xc2\xa0\n'; done >data/bare
 changed "$(corpus good bare)"
@@ -213,7 +213,7 @@ run train --source data/good --target data/bare --output trial
 expect "of two texts as well" refused "hold 0 pairs of sentences (150 with an empty side)"
 awk '{ print NR % 50 == 7 ? "▅ " $0 : $0 " und mehr" }' data/good >data/some
 run train --source data/good --target data/some --output trial --dry-run
-expect "lines of two texts that nothing is learnt from are named as they were given" complains "learnt without 3 sentences: 'data/some' line 7 holds U+2585"
+expect "lines of two texts that nothing is learnt from are named as they were given" complains "learnt without 3 sentences: 'data/some' line 7 contains U+2585"
 expect "and once" [ "$(grep -c 'learnt without' err)" -eq 1 ]
 printf '\xef\xbb\xbf' | cat - tiny.json >marked.json
 run train marked.json --data data --output trial --dry-run
@@ -223,7 +223,7 @@ sed "$(corpus good equal)" apart.json >changed.json
 run train changed.json --data data --output trial
 expect "targets that are all equal give few pieces" refused "data/equal'" '"tokenizer.vocabulary" 64' "its words give at most"
 run train --source data/blocks --target data/blocks --output trial
-expect "two texts are refused for the same reason" refused "'data/blocks' line 1 holds U+2585"
+expect "two texts are refused for the same reason" refused "'data/blocks' line 1 contains U+2585"
 run train --source data/good --target data/equal --output trial
 expect "and where all targets are equal" refused "150 sentences of 'data/equal' are all the same"
 run train --source data/marks --target data/good --output trial
@@ -238,7 +238,7 @@ rm -r trial
 
 # ------------------------------------------------------------------------------------------ places and devices
 run train tiny.json --data data --output data/train.tsv/out
-expect "a folder that cannot be made" refused "data/train.tsv/out" "cannot make"
+expect "a folder that cannot be made" refused "data/train.tsv/out" "cannot create"
 if [ "$(id -u)" -ne 0 ]; then
     mkdir sealed && chmod 555 sealed
     run train tiny.json --data data --output sealed
@@ -251,7 +251,7 @@ expect "no steps" eval 'complains "--steps" && ! ended_with 0'
 run train tiny.json --data data --output trial --minutes -1
 expect "minutes before now" eval 'complains "0.001" && ! ended_with 0'
 run train tiny.json --data data --output trial --minutes nan
-expect "minutes that are no number" refused "--minutes" "found nan"
+expect "minutes that are no number" refused "--minutes" "got nan"
 run train tiny.json --data data --output trial --batch 5
 expect "what an option says is not put down to the file alone" refused '"training.source_tokens" (--batch: 5) has no room' '"training.max_length" (64'
 run train tiny.json --data data --output trial --precision i8
@@ -326,7 +326,7 @@ mkdir -p inputs/data inputs/model && cp digits.src inputs/data/train.source && c
 run train --source inputs/data/train.source --target digits.tgt --output inputs
 expect "a text that lies where its parts go" refused "inputs/data/train.source' would be written while it is read"
 run train --source digits.src --target digits.tgt --output inputs
-expect "or another's there" refused "inputs/data/train.source' is there already and was not generated"
+expect "or another's there" refused "inputs/data/train.source' already exists and was not generated"
 expect "which stay" eval 'same digits.src inputs/data/train.source && same digits.tgt inputs/data/train.target'
 mkdir mixed && ln data/train.tsv mixed/log.jsonl
 run train tiny.json --data data --output mixed

@@ -168,5 +168,5 @@ TEST_CASE("a run's folder that cannot be made is named", "[folder]") {
     const TemporaryFolder folder;
     folder.write("file", "");
     CHECK_THAT(error_of([&] { RunFolder(folder.file("file/out"), kSilent); }),
-               Catch::Contains("file/out") && Catch::Contains("cannot make"));
+               Catch::Contains("file/out") && Catch::Contains("cannot create"));
 }

@@ -81,13 +81,13 @@ TEST_CASE("texts that nothing can be learnt from are refused with the reason", "
         CHECK_THAT(beside_good(marks), Contains("'" + marks + "' holds no words") && Contains("punctuation alone"));
     }
     CHECK_THAT(error(good, two), Contains("no pair of '" + good + "' and '" + two + "' is left to train on"));
-    CHECK_THAT(error(blocks, blocks), Contains("'" + blocks + "' line 1 holds U+2585") && Contains("remove"));
-    CHECK_THAT(error(nul, blocks), Contains("'" + nul + "' line 1 holds NUL"));
+    CHECK_THAT(error(blocks, blocks), Contains("'" + blocks + "' line 1 contains U+2585") && Contains("remove"));
+    CHECK_THAT(error(nul, blocks), Contains("'" + nul + "' line 1 contains NUL"));
     CHECK_THAT(error(endless, nul), Contains("'" + endless + "' line 1 has 5001 bytes"));
     const TextParts parts = part_texts(good, blocks, folder.file("data"), 1);
     CHECK(parts.characters < 20);  // of what can be learnt from alone
     CHECK(parts.unlearnable.count() == parts.train);
-    CHECK_THAT(parts.unlearnable.warning(), Contains("'" + blocks + "' line 1 holds U+2585"));
+    CHECK_THAT(parts.unlearnable.warning(), Contains("'" + blocks + "' line 1 contains U+2585"));
     const std::string bare = text("bare", [](int i) { return i < 950 ? "\u00a0" : "x"; });
     CHECK_THAT(error(good, bare), Contains("hold 50 pairs of sentences (950 with an empty side)"));
 }

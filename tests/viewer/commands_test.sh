@@ -121,7 +121,7 @@ expect "nor are settings, without a window" not [ -e config ]
 mkdir alone && cp "$headscope" alone/ || exit 1
 code=0
 alone/headscope view --model run/model >out 2>err || code=$?
-expect "without the window's program it says what builds it" refused "there is no $folder/alone/headscope-viewer" \
+expect "without the window's program it says what builds it" refused "neither $folder/alone/headscope-viewer" \
     "libimgui-dev" "--render FILE"
 if [ -x "$(dirname "$headscope")/headscope-viewer" ]; then
     view

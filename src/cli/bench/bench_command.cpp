@@ -1,4 +1,4 @@
-// headscope bench: how fast this machine trains and translates, and each op.
+// headscope bench: measures the speed of training, translation and single ops.
 #include <memory>
 #include <string>
 #include <utility>
@@ -30,7 +30,7 @@ struct BenchOptions {
     int repeat = 5;
     bool profile = false;
 
-    // Whether one device was asked for, by its name or by none.
+    // Whether a single device was selected, explicitly or by default.
     bool one_device() const {
         return common.devices.size() < 2 && !names_several(asked_device(common.device(), common.open.settings));
     }
@@ -56,7 +56,7 @@ void bench(bool training, BenchOptions options, const ResultOrigin& origin) {
     }
     std::string errors;
     for (BenchResult& each : results) {
-        each.resident_bytes = 0;  // of all of them
+        each.resident_bytes = 0;  // not known per device
         if (!each.error.empty()) {
             errors += (errors.empty() ? "" : "; ") + each.device.id + ": " + each.error;
         }
@@ -73,7 +73,9 @@ void add_options(CLI::App& command, BenchKind kind, BenchOptions& options) {
     add_named_sizes(command, kind, options.sizes);
     add_model_sizes(command, options.sizes);
     command.option_defaults()->group("Batch");
-    command.add_option("--sentences", shape.sentences, "Sentences in the batch")->check(any)->capture_default_str();
+    command.add_option("--sentences", shape.sentences, "Sentences in the batch, all of the same length")
+        ->check(any)
+        ->capture_default_str();
     command.add_option("--source-length", shape.source_length, "Tokens of each source, including <EOS>")
         ->check(any)
         ->capture_default_str();
@@ -116,7 +118,10 @@ void add_bench_command(CLI::App& app, const OpenOptions& open_options, int count
     training->add_option("--steps", train->steps, "Steps per timed run")
         ->check(whole_number(1, 10'000))
         ->capture_default_str();
-    training->add_option("--dropout", train->sizes.shape.dropout)->check(real_number(0.0, 0.99))->capture_default_str();
+    training->add_option("--dropout", train->sizes.shape.dropout, "Dropout rate; --config sets the paper's")
+        ->check(real_number(0.0, 0.99))
+        ->capture_default_str()
+        ->group("Model");
     training->callback([train, origin] { bench(true, *train, origin()); });
 
     auto translate = std::make_shared<BenchOptions>();
@@ -124,7 +129,7 @@ void add_bench_command(CLI::App& app, const OpenOptions& open_options, int count
     translate->sizes = default_sizes(BenchKind::Translate);
     CLI::App* translating = command->add_subcommand("translate", "Encoding and cached decoding of one batch");
     add_options(*translating, BenchKind::Translate, *translate);
-    translating->add_option("--beam", translate->sizes.shape.beam, "1 is greedy")
+    translating->add_option("--beam", translate->sizes.shape.beam, "Hypotheses kept for each sentence; 1 is greedy")
         ->check(whole_number(1, SearchOptions::kMaxBeam))
         ->capture_default_str();
     translating->callback([translate, origin] { bench(false, *translate, origin()); });

@@ -1,4 +1,4 @@
-// The devices that a benchmark runs on side by side.
+// The devices that a benchmark compares.
 #pragma once
 
 #include <memory>
@@ -21,9 +21,9 @@ struct BenchDevice {
 std::vector<BenchDevice> open_bench_devices(const std::vector<std::string>& wanted, Precision precision, bool training,
                                             const OpenOptions& open_options);
 
-// In a table: the first line of what a device failed at. The rest, such as a list of devices, goes to standard error.
+// The first line of an error, for a table. The rest, such as a list of devices, goes to standard error.
 std::string failed_cell(const std::string& error);
-// "vulkan:1: no such device; cuda: ..", empty where all is well.
+// "vulkan:1: no such device; cuda: ..", empty without errors.
 std::string errors_of(const std::vector<BenchDevice>& devices);
 
 }  // namespace headscope

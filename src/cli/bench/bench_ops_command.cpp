@@ -70,7 +70,7 @@ void bench_ops(const OpsOptions& options, const ResultOrigin& origin) {
 }  // namespace
 
 conformance::Workload workload_of(const BenchShape& shape) {
-    constexpr std::int64_t kMostParameters = 4'000'000;  // no cache holds them, and checking more would take long
+    constexpr std::int64_t kMostParameters = 4'000'000;  // too large for caches, but quick to check
     const ModelConfig& model = shape.model;
     return {.sentences = shape.sentences,
             .length = shape.source_length,

@@ -1,4 +1,4 @@
-// headscope bench ops: how fast each op is, on several devices side by side.
+// headscope bench ops: measures the speed of each op on several devices.
 #pragma once
 
 #include <functional>
@@ -14,7 +14,7 @@ class App;
 
 namespace headscope {
 
-// The ops of this model and batch, and square products of 512 to 4096.
+// The ops of this model and batch, and square matrix products of 512 to 4096.
 conformance::Workload workload_of(const BenchShape& shape);
 
 void add_bench_ops_command(CLI::App& bench, const OpenOptions& open_options,

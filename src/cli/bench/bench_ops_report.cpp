@@ -13,7 +13,7 @@ namespace {
 using conformance::DeviceSpeed;
 using conformance::OpSpeeds;
 
-// Of the devices that were opened.
+// The devices that could be opened.
 std::vector<const BenchDevice*> opened(const OpsResult& result) {
     std::vector<const BenchDevice*> devices;
     for (const BenchDevice& device : result.devices) {
@@ -24,7 +24,7 @@ std::vector<const BenchDevice*> opened(const OpsResult& result) {
     return devices;
 }
 
-// How many times as fast as the CPU; none where there is no CPU or no speed.
+// The speed relative to the CPU; std::nullopt without a CPU or a speed.
 std::optional<double> ratio_to_cpu(const std::vector<const BenchDevice*>& devices, const OpSpeeds& op,
                                    const DeviceSpeed& speed) {
     for (std::size_t i = 0; i < devices.size(); ++i) {
@@ -74,7 +74,7 @@ std::string rate_text(double rate) {
     return fmt::format("{:.{}f}", rate, rate < 10.0 ? 2 : rate < 1000.0 ? 1 : 0);
 }
 
-// "   12.3  0.41x", or why there is none in a word.
+// "   12.3  0.41x", or "FAILED" or "-".
 std::string cell(const DeviceSpeed& found, std::optional<double> ratio, bool has_ratios) {
     const std::string rate = found.speed           ? rate_text(found.speed->giga_a_second())
                              : found.error.empty() ? "-"
@@ -105,7 +105,7 @@ std::string devices_text(const OpsResult& result) {
     return text;
 }
 
-// Why a cell is no number, or not the device's own op: each once.
+// Explains cells without a number and composed ops, each once.
 std::string notes_text(const OpsResult& result, const std::vector<const BenchDevice*>& devices) {
     std::string text;
     for (const OpSpeeds& op : result.ops) {
@@ -115,7 +115,7 @@ std::string notes_text(const OpsResult& result, const std::vector<const BenchDev
             std::string note;
             if (!found.error.empty()) {
                 note = fmt::format("{}{} {}: {}\n", whose, op.op, op.shape, failed_cell(found.error));
-            } else if (!found.reason.empty()) {  // of what is composed in every shape alike
+            } else if (!found.reason.empty()) {  // the same in every shape if the op is composed
                 note = whose + (found.speed ? "" : op.op + " " + op.shape + ": ") + found.reason + "\n";
             }
             text += text.find(note) == std::string::npos ? note : "";

@@ -1,4 +1,4 @@
-// What `headscope bench ops` says.
+// The output of `headscope bench ops`.
 #pragma once
 
 #include <string>
@@ -16,12 +16,12 @@ struct OpsResult {
     ResultOrigin origin;
     int repeat = 0;
     std::vector<BenchDevice> devices;
-    std::vector<conformance::OpSpeeds> ops;  // their devices are those without an error, in their order
+    std::vector<conformance::OpSpeeds> ops;  // with entries for the devices without an error, in order
 };
 
 nlohmann::ordered_json to_json(const OpsResult& result);
 std::string to_text(const OpsResult& result);
-// What went wrong, in words; empty where nothing did.
+// All error messages; empty without errors.
 std::string errors_of(const OpsResult& result);
 
 }  // namespace headscope

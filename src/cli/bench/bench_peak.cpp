@@ -10,15 +10,14 @@ namespace headscope {
 
 namespace {
 
-// Numbers as a model's are, in I8 over all of it, not zeros: a card that multiplies zeros takes less power, and is
-// faster.
+// Random numbers like a model's (full range for I8), not zeros: multiplying zeros takes less power and is faster.
 Tensor noise(Backend& backend, std::int64_t side, DType dtype, std::uint64_t seed) {
-    constexpr std::size_t kDifferent = 1000003;  // a prime: no row is like another
+    constexpr std::size_t kDistinct = 1000003;  // a prime, so that no two rows are equal
     Random random(seed);
     std::vector<float> values(static_cast<std::size_t>(side * side));
     for (std::size_t i = 0; i < values.size(); ++i) {
-        values[i] = i < kDifferent ? static_cast<float>(random.below(1U << 20U)) / static_cast<float>(1U << 20U) - 0.5F
-                                   : values[i - kDifferent];
+        values[i] = i < kDistinct ? static_cast<float>(random.below(1U << 20U)) / static_cast<float>(1U << 20U) - 0.5F
+                                  : values[i - kDistinct];
     }
     if (dtype == DType::I8) {
         constexpr float kMost = 127.0F;

@@ -1,4 +1,4 @@
-// What a device's products reach at best, which a model's speed is held against.
+// The peak speed of a device's matrix products, to compare a model's speed with.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@ struct Peak {
     double flops_per_second = 0.0;
 };
 
-// The best of several products in this arithmetic, of matrices that grow up to 8192 x 8192 until one takes so long that
-// starting it is nothing beside it.
+// The fastest of several products in this arithmetic. Matrices grow up to 8192 x 8192, until launch overhead is
+// negligible.
 Peak measure_peak(Backend& backend, const Arithmetic& arithmetic);
 
 }  // namespace headscope

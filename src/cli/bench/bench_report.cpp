@@ -19,7 +19,7 @@ namespace {
 constexpr double kTera = 1e12;
 constexpr double kMilli = 1e3;
 
-// Of one run.
+// Floating point operations of one run.
 double flops(const BenchPlan& plan) {
     const BenchShape& shape = plan.shape;
     const WorkShape work{shape.sentences, shape.source_length, shape.target_length};
@@ -31,7 +31,7 @@ double flops_per_second(const BenchPlan& plan, const BenchResult& result) {
     return flops(plan) / median(result.seconds);
 }
 
-// Of sentences of this length.
+// Tokens of sentences of this length.
 double tokens_per_second(const BenchPlan& plan, const BenchResult& result, std::int64_t length) {
     const auto runs = static_cast<double>(plan.training ? plan.steps : 1);
     return runs * static_cast<double>(plan.shape.sentences * length) / median(result.seconds);
@@ -45,7 +45,7 @@ const char* name_of(const BenchPlan& plan) {
     return plan.training ? "train" : "translate";
 }
 
-// The op that takes longest first.
+// Sorted by time, longest first.
 std::vector<std::pair<std::string, OpTime>> by_time(const OpTimes& times) {
     std::vector<std::pair<std::string, OpTime>> sorted(times.begin(), times.end());
     std::stable_sort(sorted.begin(), sorted.end(),
@@ -61,9 +61,10 @@ double all_seconds(const OpTimes& times) {
     return seconds;
 }
 
-// Whose clock the times of ops are of.
+// Which clock measured the ops.
 std::string clock_text(const Support& events) {
-    return events.level == SupportLevel::Native ? "device time" : "every op waited for, since " + events.reason;
+    return events.level == SupportLevel::Native ? "device time"
+                                                : "host time, waiting for each op, because " + events.reason;
 }
 
 std::string profile_text(const OpTimes& times, const Support& events) {
@@ -92,7 +93,7 @@ nlohmann::ordered_json profile_json(const OpTimes& times) {
     return json;
 }
 
-// The model and the batch.
+// Sizes of the model and the batch.
 nlohmann::ordered_json sizes_json(const BenchPlan& plan) {
     const BenchShape& shape = plan.shape;
     nlohmann::ordered_json json = {{"encoder_layers", shape.model.encoder_layers},
@@ -156,7 +157,7 @@ std::string sizes_text(const BenchPlan& plan) {
         shape.target_length);
 }
 
-// How many times as fast as the first CPU; none where there is none.
+// The speed relative to the first CPU; std::nullopt without a CPU.
 std::optional<double> ratio_to_cpu(const std::vector<BenchResult>& results, const BenchResult& result) {
     for (const BenchResult& each : results) {
         if (each.device.backend == "cpu" && each.error.empty()) {
@@ -180,12 +181,13 @@ std::string to_text(const BenchPlan& plan, const BenchResult& result) {
     std::string text = fmt::format("{} on {} ({}), {}\n", name_of(plan), result.device.id, result.device.name,
                                    name_of(result.arithmetic)) +
                        sizes_text(plan);
-    text += fmt::format("speed       {:.0f} target tokens/s, {:.0f} source tokens/s, {:.2f} ms a step (median of {})\n",
-                        tokens_per_second(plan, result, plan.shape.target_length),
-                        tokens_per_second(plan, result, plan.shape.source_length), milliseconds_per_step(plan, result),
-                        counted(result.seconds.size(), "run"));
+    text +=
+        fmt::format("speed       {:.0f} target tokens/s, {:.0f} source tokens/s, {:.2f} ms per step (median of {})\n",
+                    tokens_per_second(plan, result, plan.shape.target_length),
+                    tokens_per_second(plan, result, plan.shape.source_length), milliseconds_per_step(plan, result),
+                    counted(result.seconds.size(), "run"));
     text += fmt::format(
-        "arithmetic  {:.3g} TFLOP a step, {:.3g} TFLOP/s: {:.1f} % of the {:.3g} that a product of {} x {} reaches\n",
+        "arithmetic  {:.3g} TFLOP per step, {:.3g} TFLOP/s: {:.1f} % of the {:.3g} that a product of {} x {} reaches\n",
         flops(plan) / plan.steps / kTera, flops_per_second(plan, result) / kTera,
         100.0 * flops_per_second(plan, result) / result.peak.flops_per_second, result.peak.flops_per_second / kTera,
         result.peak.side, result.peak.side);
@@ -210,9 +212,9 @@ nlohmann::ordered_json to_json(const ResultOrigin& origin, const BenchPlan& plan
 }
 
 std::string to_text(const BenchPlan& plan, const std::vector<BenchResult>& results) {
-    std::string text = fmt::format("{}, each device in its turn\n{}\n", name_of(plan), sizes_text(plan));
+    std::string text = fmt::format("{}, devices taking turns\n{}\n", name_of(plan), sizes_text(plan));
     text += fmt::format("{:<12}{:<16}{:>16}{:>16}{:>12}{:>10}{:>9}{:>8}\n", "device", "precision", "target tokens/s",
-                        "source tokens/s", "ms a step", "TFLOP/s", "of peak", "/ cpu");
+                        "source tokens/s", "ms/step", "TFLOP/s", "of peak", "/ cpu");
     std::string profiles;
     for (const BenchResult& each : results) {
         if (!each.error.empty()) {

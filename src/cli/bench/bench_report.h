@@ -1,4 +1,4 @@
-// What `headscope bench` says of what it measured.
+// The output of `headscope bench`.
 #pragma once
 
 #include <map>
@@ -17,12 +17,12 @@ namespace headscope {
 
 using OpTimes = std::map<std::string, OpTime>;
 
-// What was measured, whatever the device.
+// What is measured on each device.
 struct BenchPlan {
     OpenOptions open_options;
     bool training = true;
-    BenchShape shape;  // but for the arithmetic, which is each device's
-    int steps = 1;     // of one run; of a translation one for each token
+    BenchShape shape;  // without the arithmetic, which each device has itself
+    int steps = 1;     // per run; one per token for a translation
 };
 
 struct BenchResult {
@@ -30,18 +30,18 @@ struct BenchResult {
     Arithmetic arithmetic = {};
     std::vector<double> seconds;       // of each timed run
     Backend::MemoryUse memory = {};    // of the timed runs
-    std::uint64_t resident_bytes = 0;  // of the process; 0 where it is not this device's alone
+    std::uint64_t resident_bytes = 0;  // of the process; 0 if several devices share it
     Peak peak = {};
-    OpTimes profile = {};         // of one more run; empty where that was not asked for
-    Support profile_events = {};  // whose time that is: see Backend::events
-    std::string error = {};       // where it has none of these
+    OpTimes profile = {};         // of an additional run; empty without --profile
+    Support profile_events = {};  // the clock of `profile`, see Backend::events
+    std::string error = {};       // if the measurement failed
 };
 
-// Of one device, which was named alone.
+// For a single device.
 nlohmann::ordered_json to_json(const ResultOrigin& origin, const BenchPlan& plan, const BenchResult& result);
 std::string to_text(const BenchPlan& plan, const BenchResult& result);
 
-// Of several, side by side.
+// For several devices, side by side.
 nlohmann::ordered_json to_json(const ResultOrigin& origin, const BenchPlan& plan,
                                const std::vector<BenchResult>& results);
 std::string to_text(const BenchPlan& plan, const std::vector<BenchResult>& results);

@@ -46,7 +46,7 @@ Batch random_batch(const BenchShape& shape) {
 
 constexpr double kFloat = sizeof(float);
 
-// Of activations and the weights that are multiplied, which are nearly all.
+// Bytes per activation and multiplied weight, which are nearly all values.
 double storage_bytes(const BenchShape& shape) {
     return static_cast<double>(size_of(shape.arithmetic.storage));
 }
@@ -81,7 +81,7 @@ public:
     }
 
     void warm_up() override {
-        constexpr int kMost = 3;  // the first steps make all that there is to make
+        constexpr int kMost = 3;  // the first steps allocate and compile everything
         take(std::min(steps_, kMost));
     }
     void run() override { take(steps_); }
@@ -141,7 +141,7 @@ public:
         for (const Hypothesis& hypothesis :
              search(scorer, limits_, shape_.model.bos_id, never_ends_, {.beam = shape_.beam})) {
             HEADSCOPE_CHECK(static_cast<std::int64_t>(hypothesis.tokens.size()) == shape_.target_length,
-                            "a translation of another length than was to be timed");
+                            "a translation has the wrong length");
         }
     }
 
@@ -162,21 +162,21 @@ double least_training_bytes(const BenchShape& shape) {
     const auto sentences = static_cast<double>(shape.sentences);
     const auto d_model = static_cast<double>(model.d_model);
     const auto d_ff = static_cast<double>(model.d_ff);
-    // Of each token of a layer: queries, keys, values and context of each attention, and the inner feed-forward layer.
+    // Per token and layer: queries, keys, values and context of each attention, and the inner feed-forward layer.
     const double encoder = static_cast<double>(shape.source_length * model.encoder_layers) * (4.0 * d_model + d_ff);
     const double decoder = static_cast<double>(shape.target_length * model.decoder_layers) * (6.0 * d_model + d_ff);
-    const double a_parameter = 4.0 * kFloat + (shape.arithmetic.storage == DType::F32 ? 0.0 : storage_bytes(shape));
-    return a_parameter * static_cast<double>(count_parameters(model)) +
+    const double per_parameter = 4.0 * kFloat + (shape.arithmetic.storage == DType::F32 ? 0.0 : storage_bytes(shape));
+    return per_parameter * static_cast<double>(count_parameters(model)) +
            storage_bytes(shape) * sentences * (encoder + decoder);
 }
 
 double least_translation_bytes(const BenchShape& shape) {
     const ModelConfig& model = shape.model;
-    const double a_token = 2.0 * static_cast<double>(model.d_model) * static_cast<double>(model.decoder_layers);
+    const double per_token = 2.0 * static_cast<double>(model.d_model) * static_cast<double>(model.decoder_layers);
     const auto tokens = static_cast<double>(shape.source_length + shape.target_length * shape.beam);
     const double cached = shape.arithmetic.weights_alone ? kFloat : storage_bytes(shape);
     return storage_bytes(shape) * static_cast<double>(count_parameters(model)) +
-           cached * static_cast<double>(shape.sentences) * tokens * a_token;
+           cached * static_cast<double>(shape.sentences) * tokens * per_token;
 }
 
 double seconds_of_run(BenchWork& work) {

@@ -15,13 +15,13 @@
 namespace headscope {
 namespace {
 
-// Table 3 of the paper, and what the shipped model is like.
+// Table 3 of the paper, and the sizes of the shipped model.
 struct Preset {
     const char* name;
     int encoder_layers, decoder_layers;
     std::int64_t d_model, d_ff, heads, vocabulary;
     float dropout;
-    std::int64_t sentences, length;  // of a training step: 25,000 tokens of each side for the paper's models
+    std::int64_t sentences, length;  // of a training step: 25,000 tokens per side for the paper's models
 };
 constexpr std::array kPresets{Preset{"small", 6, 3, 256, 1024, 8, 8000, 0.1F, 64, 32},
                               Preset{"base", 6, 6, 512, 2048, 8, 37000, 0.1F, 625, 40},
@@ -87,6 +87,7 @@ void add_named_sizes(CLI::App& command, BenchKind kind, BenchSizes& sizes) {
                 sizes.shape.model = sizes.named = open_model_directory(model_folder(folder)).config;
             },
             "Take the sizes of this model directory, with random weights")
+        ->type_name("FOLDER")
         ->check(not_empty)
         ->excludes(config);
 }
@@ -106,12 +107,22 @@ void add_model_sizes(CLI::App& command, BenchSizes& sizes) {
     command.option_defaults()->group("Model");
     ModelConfig& model = sizes.shape.model;
     const CLI::Validator any = whole_number(1, 1'000'000);
-    command.add_option("--encoder-layers", model.encoder_layers)->check(whole_number(1, 100))->capture_default_str();
-    command.add_option("--decoder-layers", model.decoder_layers)->check(whole_number(1, 100))->capture_default_str();
-    command.add_option("--d-model", model.d_model)->check(any)->capture_default_str();
-    command.add_option("--d-ff", model.d_ff)->check(any)->capture_default_str();
-    command.add_option("--heads", model.heads)->check(any)->capture_default_str();
-    command.add_option("--vocabulary", model.target_vocabulary)
+    command.add_option("--encoder-layers", model.encoder_layers, "Layers of the encoder")
+        ->check(whole_number(1, 100))
+        ->capture_default_str();
+    command.add_option("--decoder-layers", model.decoder_layers, "Layers of the decoder")
+        ->check(whole_number(1, 100))
+        ->capture_default_str();
+    command.add_option("--d-model", model.d_model, "Width of embeddings and layer outputs; a multiple of --heads")
+        ->check(any)
+        ->capture_default_str();
+    command.add_option("--d-ff", model.d_ff, "Inner width of the feed-forward layers")
+        ->check(any)
+        ->capture_default_str();
+    command.add_option("--heads", model.heads, "Attention heads per layer, each of width d-model / heads")
+        ->check(any)
+        ->capture_default_str();
+    command.add_option("--vocabulary", model.target_vocabulary, "Pieces in the vocabulary that both languages share")
         ->check(whole_number(80, 1'000'000))
         ->capture_default_str();
 }

@@ -1,4 +1,4 @@
-// The sizes of a benchmark's model and batch: by name, of a model, and one by one.
+// The sizes of a benchmark's model and batch, set by name, from a model, or one by one.
 #pragma once
 
 #include "cli/bench/bench_runs.h"
@@ -13,21 +13,20 @@ enum class BenchKind { Train, Translate, Ops };
 
 struct BenchSizes {
     BenchShape shape;
-    ModelConfig named = {};  // as a name or a model had it, before other options changed it
+    ModelConfig named = {};  // from --config or --model, before other options change it
 };
 
-// What is measured without a word of the user's.
+// The default sizes.
 BenchSizes default_sizes(BenchKind kind);
 
-// --config and --model. First of all options: those after them change what they chose, wherever they stand in the
-// command.
+// Adds --config and --model. Call it first: later options override their choice, wherever they are on the command line.
 void add_named_sizes(CLI::App& command, BenchKind kind, BenchSizes& sizes);
-// Of a batch whose sides are alike: --sentences and --length.
+// Adds --sentences and --length, for batches with sides of equal length.
 void add_batch_sizes(CLI::App& command, BenchSizes& sizes);
-// Of the model, each by an option of its own.
+// Adds an option for each size of the model.
 void add_model_sizes(CLI::App& command, BenchSizes& sizes);
 
-// What the options leave open: sizes that follow from others. Error where they fit no model.
+// Derives the remaining sizes. Error if they are not valid for a model.
 void complete(BenchSizes& sizes);
 
 }  // namespace headscope

@@ -23,10 +23,10 @@ double least_bytes(const BenchPlan& plan, const Arithmetic& arithmetic) {
 void check_memory(const Backend& backend, double least) {
     constexpr double kGibi = 1024.0 * 1024.0 * 1024.0;
     const auto present = static_cast<double>(backend.device().memory_bytes);
-    if (present > 0.0 && least > present) {  // 0: not known
+    if (present > 0.0 && least > present) {  // 0: unknown
         throw Error(
-            fmt::format("this takes at least {:.1f} GiB, and {} has {:.1f} GiB: take fewer --sentences, shorter "
-                        "ones or a smaller model",
+            fmt::format("this needs at least {:.1f} GiB, but {} has {:.1f} GiB: use fewer or shorter --sentences, "
+                        "or a smaller model",
                         least / kGibi, backend.device().id, present / kGibi));
     }
 }
@@ -37,14 +37,14 @@ std::unique_ptr<BenchWork> work_of(const BenchPlan& plan, Backend& backend, cons
     return plan.training ? training_work(backend, shape, plan.steps) : translation_work(backend, shape);
 }
 
-// A device at work, and what is known of it.
+// A device with its work and results.
 struct Runner {
     BenchDevice device;
     std::unique_ptr<BenchWork> work = nullptr;
     BenchResult result = {};
 };
 
-// What fails is that device's alone.
+// A failure is recorded for this device only.
 void attempt(Runner& runner, const std::function<void()>& action) {
     if (!runner.result.error.empty()) {
         return;
@@ -65,7 +65,7 @@ void start(const BenchPlan& plan, Runner& runner) {
     });
 }
 
-// What is known once all runs are over.
+// Measurements after all runs.
 void finish(Runner& runner) {
     attempt(runner, [&] {
         runner.result.memory = runner.device.backend->memory();
@@ -79,7 +79,7 @@ void take_turn(Runner& runner) {
     attempt(runner, [&] { runner.result.seconds.push_back(seconds_of_run(*runner.work)); });
 }
 
-// Whether those that live in the host's memory have room there at once.
+// Whether the models of devices in host memory fit there at the same time.
 bool fit_together(const BenchPlan& plan, const std::vector<Runner>& runners) {
     double bytes = 0.0;
     double memory = 0.0;
@@ -93,8 +93,8 @@ bool fit_together(const BenchPlan& plan, const std::vector<Runner>& runners) {
     return memory == 0.0 || bytes <= memory;
 }
 
-// The devices turn by turn, so that what else the machine does hits all alike; one after the other where the models
-// have no room beside each other.
+// The devices take turns, so that other load on the machine affects all equally. If the models do not fit in memory
+// together, the devices run one after the other.
 void measure(const BenchPlan& plan, int repeat, std::vector<Runner>& runners) {
     if (!fit_together(plan, runners)) {
         for (Runner& each : runners) {
@@ -119,7 +119,7 @@ void measure(const BenchPlan& plan, int repeat, std::vector<Runner>& runners) {
     }
 }
 
-// The time of each op in one run, after one that warms up.
+// The time of each op in one run, after a warm-up.
 void profile(const BenchPlan& plan, BenchResult& result) {
     Instrumented backend(open_device(result.device.id, plan.open_options), {.time = true});
     const std::unique_ptr<BenchWork> work = work_of(plan, backend, result.arithmetic);

@@ -1,4 +1,4 @@
-// Training and translating on several devices side by side.
+// Measures training and translation on several devices.
 #pragma once
 
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace headscope {
 
-// In the devices' order. What fails, fails alone: its result says why. `profiled`: also the time of each op.
+// Results in the devices' order; a failure is in its own result. `profiled`: also the time of each op.
 std::vector<BenchResult> measure_devices(const BenchPlan& plan, std::vector<BenchDevice> devices, int repeat,
                                          bool profiled);
 

@@ -1,4 +1,4 @@
-// headscope tune: the fastest way to compute a model's products on a device that has several, kept for later.
+// headscope tune: finds and saves the fastest variants of a model's matrix products.
 #include <algorithm>
 #include <cstdint>
 #include <memory>
@@ -45,11 +45,11 @@ std::string line_of(const ProductTuned& product) {
     const WayTried* kept = find(product, product.kept);
     if (kept == nullptr) {
         return fmt::format("{:<28}{}\n", product.shape,
-                           product.left_out.empty() ? "no way is right" : "not tried: " + product.left_out);
+                           product.left_out.empty() ? "no correct variant" : "skipped: " + product.left_out);
     }
     const WayTried& before = product.ways.front();
     const std::string times = kept == &before ? fmt::format("{:.3f} ms", kMilli * kept->seconds)
-                                              : fmt::format("{:.3f} ms, before {:.3f} by {}", kMilli * kept->seconds,
+                                              : fmt::format("{:.3f} ms, before {:.3f} with {}", kMilli * kept->seconds,
                                                             kMilli * before.seconds, before.way);
     return fmt::format("{:<28}{:<22}{}\n", product.shape, product.kept, times);
 }
@@ -91,14 +91,14 @@ nlohmann::ordered_json to_json(const Backend& device, const Arithmetic& arithmet
     return json;
 }
 
-// What a way that is wrong says of the driver is worth more than the speed of those that are right.
+// Wrong variants reveal a driver error, which matters more than speed.
 std::string wrong_ways(const std::vector<ProductTuned>& products) {
     std::string text;
     for (const ProductTuned& product : products) {
         for (const WayTried& tried : product.ways) {
             text += tried.complaint.empty()
                         ? ""
-                        : fmt::format("\n{} by {} is wrong: {}", product.shape, tried.way, tried.complaint);
+                        : fmt::format("\n{} with {} is wrong: {}", product.shape, tried.way, tried.complaint);
         }
     }
     return text;
@@ -122,16 +122,15 @@ void tune(const TuneOptions& options) {
                                      : to_text(*device, plan.arithmetic, products));
     if (const std::string wrong = wrong_ways(products); !wrong.empty()) {
         throw Error(
-            "some ways are not used, since their results are wrong; update the driver, and run headscope conform "
-            "for the whole picture" +
+            "some variants are disabled because their results are wrong; update the driver, and run headscope conform "
+            "for a full report" +
             wrong);
     }
     if (std::any_of(products.begin(), products.end(),
                     [](const ProductTuned& each) { return !each.kept.empty() && !each.on_disk; })) {
         throw Error(
-            "what was found could not be written and is lost: HOME or XDG_CACHE_HOME has to be a folder with space, "
-            "and "
-            "HEADSCOPE_VULKAN_DISABLE must name neither pipeline_cache nor tuning");
+            "the results could not be saved: HOME or XDG_CACHE_HOME must be a folder with free space, "
+            "and HEADSCOPE_VULKAN_DISABLE must name neither pipeline_cache nor tuning");
     }
 }
 

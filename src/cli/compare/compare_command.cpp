@@ -53,10 +53,10 @@ std::vector<std::string> read_text(const CompareOptions& options) {
 std::string describe(const Difference& difference, const Sides& sides, const std::string& source, double tie) {
     const Tokenizer& tokenizer = *sides[0]->translator().model().target_tokenizer;
     std::string text = fmt::format("\nsentence {}, target token {}: {}, gap {:.2g}\n    source  {}\n",
-                                   difference.sentence + 1, difference.parting.position + 1,
+                                   difference.sentence + 1, difference.divergence.position + 1,
                                    difference.gap <= tie ? "a tie" : "DIFFERENT", difference.gap, source);
     for (std::size_t i = 0; i < sides.size(); ++i) {
-        const std::optional<std::int32_t> token = difference.parting.candidates[i];
+        const std::optional<std::int32_t> token = difference.divergence.candidates[i];
         text += fmt::format("    {} chose {}: log P {:.7f} on {}, {:.7f} on {}\n", sides[i]->name(),
                             token ? tokenizer.piece(*token) : "nothing", difference.by_device[0][i], sides[0]->name(),
                             difference.by_device[1][i], sides[1]->name());
@@ -81,7 +81,7 @@ std::size_t report_problems(const ComparedSide& side) {
     for (std::size_t i = 0; i < side.sentences().size(); ++i) {
         if (!side.sentences()[i].problem.empty()) {
             ++problems;
-            tell(fmt::format("headscope: sentence {}: {}", i + 1, side.sentences()[i].problem));
+            log_line(fmt::format("headscope: sentence {}: {}", i + 1, side.sentences()[i].problem));
         }
     }
     return problems;
@@ -137,7 +137,7 @@ void require_another(const ComparedSide& side, const std::string& name) {
 
 void note_failure(ComparedDevice& device, const std::string& why) {
     device.failure = why;
-    tell(fmt::format("headscope: {} failed: {}", device.name, why));
+    log_line(fmt::format("headscope: {} failed: {}", device.name, why));
 }
 
 // Error if a device is named twice.
@@ -208,7 +208,8 @@ void compare_all(Contest& contest, const std::vector<std::string>& lines, const 
                 report.reference_failure = contest.reference->failure();
             }
             if (!report.reference_failure.empty()) {
-                tell(fmt::format("headscope: the reference {} failed: {}", report.reference, report.reference_failure));
+                log_line(
+                    fmt::format("headscope: the reference {} failed: {}", report.reference, report.reference_failure));
                 device.failure = "not compared";
             }
         }

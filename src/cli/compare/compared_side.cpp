@@ -14,7 +14,7 @@ namespace headscope {
 namespace {
 
 void warn(const std::string& message) {
-    tell("headscope: " + message);
+    log_line("headscope: " + message);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// headscope conform: whether a device computes the right thing, how far from the oracle and how fast.
+// headscope conform: checks the ops of devices against the oracle, and measures their errors and speed.
 #include <algorithm>
 #include <functional>
 #include <memory>
@@ -56,14 +56,14 @@ struct ConformOptions {
     ConformOutputs outputs;
 };
 
-// Cases hold NaN on purpose, which this stops at: a right device would fail.
+// HEADSCOPE_SCAN_NAN would fail on the NaNs that some cases contain on purpose.
 void require_no_scan(const Settings& settings) {
     if (settings.on("HEADSCOPE_SCAN_NAN")) {
-        throw Error("HEADSCOPE_SCAN_NAN stops at the first NaN, and there are cases to see where NaN goes: unset it");
+        throw Error("HEADSCOPE_SCAN_NAN stops at the first NaN, but some cases test NaN on purpose: unset it");
     }
 }
 
-// The id of what open_device() would take: "vulkan" is the first of its devices that can be used.
+// The id of the device that open_device() would open: "vulkan" is its first usable device.
 std::string id_of(const std::string& wanted, const std::vector<DeviceInfo>& devices) {
     const auto found = std::find_if(devices.begin(), devices.end(), [&](const DeviceInfo& device) {
         return device.rejected.empty() && (device.id == wanted || device.backend == wanted);
@@ -71,7 +71,7 @@ std::string id_of(const std::string& wanted, const std::vector<DeviceInfo>& devi
     return found == devices.end() ? wanted : found->id;
 }
 
-// Each once, whatever it is called.
+// Removes duplicates, also under different names.
 std::vector<std::string> distinct(const std::vector<std::string>& wanted, const OpenOptions& open_options) {
     if (wanted.size() < 2) {
         return wanted;
@@ -86,8 +86,7 @@ std::vector<std::string> distinct(const std::vector<std::string>& wanted, const 
     return ids;
 }
 
-// Without a word of the user's, here or in HEADSCOPE_DEVICE, every device that can be used but the CPU, which is what
-// the others are compared with.
+// By default, without HEADSCOPE_DEVICE, every usable device except the CPU, the reference of the others.
 std::vector<std::string> devices_of(const ConformOptions& options) {
     if (!options.common.devices.empty() || !asked_device("", options.common.open.settings).empty()) {
         return distinct(compared_devices(options.common.devices, options.common.open), options.common.open);
@@ -103,8 +102,8 @@ std::vector<std::string> devices_of(const ConformOptions& options) {
     }
     if (found.empty()) {
         throw Error(
-            fmt::format("there is no GPU to prove anything of, and no device is no pass. --device cpu proves the "
-                        "CPU's own kernels. What was looked at:{}",
+            fmt::format("no GPU found, and a run without a device is a failure. --device cpu tests the "
+                        "CPU's kernels. Rejected devices:{}",
                         rejected));
     }
     return found;
@@ -124,7 +123,7 @@ std::string summary(const conformance::Report& report) {
                 words.push_back("the rest was not tried: " + device.failure);
             }
             if (words.empty()) {
-                words.emplace_back("nothing ran: it has none of what was asked for, and that is no pass");
+                words.emplace_back("nothing ran, which is a failure: it supports none of the selected cases");
             }
             text += fmt::format("{}", fmt::join(words, ", "));
         }
@@ -132,12 +131,12 @@ std::string summary(const conformance::Report& report) {
     return text;
 }
 
-// What is being done, for who waits and for who asks what a crash was in.
-class Teller {
+// Reports the current case in the progress line and the crash note.
+class ProgressReporter {
 public:
     void operator()(const conformance::Doing& doing) {
         line_.show(doing.text);
-        CrashNote::say(fmt::format("  {}\n  again: {}", doing.text, doing.repeat));
+        CrashNote::set(fmt::format("  {}\n  again: {}", doing.text, doing.repeat));
     }
 
 private:
@@ -146,7 +145,7 @@ private:
 };
 
 conformance::Report run_catalogue(const ConformOptions& options) {
-    Teller tell_doing;
+    ProgressReporter reporter;
     return conformance::run(
         {.devices = devices_of(options),
          .ops = options.ops,
@@ -155,22 +154,22 @@ conformance::Report run_catalogue(const ConformOptions& options) {
          .case_text = options.case_text,
          .full = !options.quick,
          .timed = !options.untimed,
-         .progress = std::ref(tell_doing),
+         .progress = std::ref(reporter),
          .stop_requested = stop_requested,
          .open = [&options](const std::string& path,
                             const std::string& device) { return open_device_by(path, device, options.common.open); }},
         conformance::catalogue());
 }
 
-// The tests that ONNX has, in place of ours.
+// Runs ONNX's node tests instead of our cases.
 conformance::Report run_vectors(const ConformOptions& options) {
-    Teller tell_doing;
+    ProgressReporter reporter;
     conformance::Report report;
     report.scope = "onnx node tests";
     for (const std::string& id : devices_of(options)) {
         report.devices.push_back(conformance::run_onnx_node_tests({.folder = options.onnx_node_tests,
                                                                    .name_text = options.case_text,
-                                                                   .progress = std::ref(tell_doing),
+                                                                   .progress = std::ref(reporter),
                                                                    .stop_requested = stop_requested},
                                                                   *open_device(id, options.common.open)));
     }
@@ -197,7 +196,7 @@ void conform(const ConformOptions& options, const ResultOrigin& origin) {
         failures += (failures.empty() ? "" : "; ") + std::string(error.what());
     }
     if (report.interrupted()) {
-        tell("headscope: " + failures);
+        log_line("headscope: " + failures);
         end_by_stop_signal();
     }
     if (!failures.empty()) {

@@ -20,7 +20,7 @@ bool is_file(const std::string& path) {
     return !path.empty() && path != kStandardOutput;
 }
 
-// However they are spelled.
+// Compares resolved paths.
 bool are_same(const std::string& a, const std::string& b) {
     const auto place = [](const std::string& path) {
         std::error_code ignored;
@@ -31,7 +31,7 @@ bool are_same(const std::string& a, const std::string& b) {
 
 void require_file(const std::string& path) {
     if (is_file(path)) {
-        const AtomicFile tried(path);  // and taken back
+        const AtomicFile tried(path);  // removed again at once
     }
 }
 
@@ -47,7 +47,7 @@ void write_to(const std::string& path, const std::string& text) {
     }
 }
 
-// What is wrong with a step, in words; empty where nothing is.
+// Runs `step`; returns its error message, or an empty string.
 std::string failure_of(const std::function<void()>& step) {
     try {
         step();
@@ -62,7 +62,7 @@ std::string failure_of(const std::function<void()>& step) {
 void require_writable(const ConformOutputs& outputs) {
     if (!outputs.json.empty() && !outputs.junit.empty() && are_same(outputs.json, outputs.junit)) {
         throw Error(
-            fmt::format("--json {} and --junit {} are one file: give each its own", outputs.json, outputs.junit));
+            fmt::format("--json {} and --junit {} are the same file: use different ones", outputs.json, outputs.junit));
     }
     require_file(outputs.json);
     require_file(outputs.junit);

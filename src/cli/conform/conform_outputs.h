@@ -1,4 +1,4 @@
-// Where headscope conform writes what it found: the table on standard output, files beside it.
+// The outputs of headscope conform: a table on standard output, and files.
 #pragma once
 
 #include <string>
@@ -8,14 +8,14 @@
 namespace headscope {
 
 struct ConformOutputs {
-    std::string json;   // a file, "-" for standard output in the table's place, or empty for none
+    std::string json;   // a file, "-" for standard output instead of the table, or empty for none
     std::string junit;  // likewise
 };
 
-// Error where two would be one, or a file cannot be written now: that is not worth minutes. Leaves nothing behind.
+// Checks, before minutes of work, that the files are different and can be written. Leaves nothing behind.
 void require_writable(const ConformOutputs& outputs);
 
-// All of them, whichever fail: then an Error says which, and why.
+// Writes all outputs, even if some fail; then an Error names those and the reasons.
 void write_report(const conformance::Report& report, const ConformOutputs& outputs);
 
 }  // namespace headscope

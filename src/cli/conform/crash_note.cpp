@@ -15,24 +15,24 @@ namespace {
 
 constexpr std::array kSignals{SIGSEGV, SIGABRT, SIGBUS, SIGILL, SIGFPE};
 
-// A handler may not ask for memory, or wait for anybody: what it prints lies ready. Each thread writes a place of its
-// own, the text before its length, so that half a text is never told.
-struct Place {
+// A signal handler must not allocate or wait, so its text is prepared in advance. Each thread writes its own slot,
+// first the text and then its length, so that a partial text is never printed.
+struct Slot {
     std::atomic<bool> taken{false};
     std::atomic<std::size_t> length{0};
     std::array<char, 1024> text{};
 };
-std::array<Place, 8> places;
+std::array<Slot, 8> slots;
 std::array<struct sigaction, kSignals.size()> before;
 
-// A thread's place, for as long as it lives, and a stack for the handler where the thread's own has overflown. Without
-// a place where there are more threads than places.
-class Seat {
+// A thread's slot while it lives, and a stack for the handler in case the thread's own has overflowed. Without a slot
+// if there are more threads than slots.
+class ThreadNote {
 public:
-    Seat() {
-        for (Place& each : places) {
+    ThreadNote() {
+        for (Slot& each : slots) {
             if (!each.taken.exchange(true)) {
-                place_ = &each;
+                slot_ = &each;
                 break;
             }
         }
@@ -44,12 +44,12 @@ public:
             has_stack_ = sigaltstack(&alternate, nullptr) == 0;
         }
     }
-    Seat(const Seat&) = delete;
-    Seat& operator=(const Seat&) = delete;
-    ~Seat() {
-        say("");
-        if (place_ != nullptr) {
-            place_->taken = false;
+    ThreadNote(const ThreadNote&) = delete;
+    ThreadNote& operator=(const ThreadNote&) = delete;
+    ~ThreadNote() {
+        set("");
+        if (slot_ != nullptr) {
+            slot_->taken = false;
         }
         if (has_stack_) {
             stack_t none{};
@@ -58,18 +58,18 @@ public:
         }
     }
 
-    void say(std::string_view doing) {
-        if (place_ == nullptr) {
+    void set(std::string_view doing) {
+        if (slot_ == nullptr) {
             return;
         }
-        place_->length = 0;
-        const std::size_t length = std::min(doing.size(), place_->text.size());
-        std::copy_n(doing.begin(), length, place_->text.begin());
-        place_->length = length;
+        slot_->length = 0;
+        const std::size_t length = std::min(doing.size(), slot_->text.size());
+        std::copy_n(doing.begin(), length, slot_->text.begin());
+        slot_->length = length;
     }
 
 private:
-    Place* place_ = nullptr;
+    Slot* slot_ = nullptr;
     std::vector<char> stack_ = std::vector<char>(std::size_t{1} << 16U);
     bool has_stack_ = false;
 };
@@ -95,14 +95,14 @@ const char* name_of(int signal) {
     }
 }
 
-// Async-signal-safe, as everything that it calls. The signal is blocked until it returns, and then meets whoever would
-// have had it.
+// Async-signal-safe, including everything it calls. The signal is blocked until it returns; then the previous action
+// gets it.
 void handle(int signal) {
     const char* name = name_of(signal);
     write_all("\nheadscope: crashed (", 21);
     write_all(name, std::strlen(name));
     write_all(") at\n", 5);
-    for (const Place& each : places) {
+    for (const Slot& each : slots) {
         if (const std::size_t length = each.length; length > 0) {
             write_all(each.text.data(), length);
             write_all("\n", 1);
@@ -131,9 +131,9 @@ CrashNote::~CrashNote() {
     }
 }
 
-void CrashNote::say(std::string_view doing) {
-    thread_local Seat seat;
-    seat.say(doing);
+void CrashNote::set(std::string_view doing) {
+    thread_local ThreadNote note;
+    note.set(doing);
 }
 
 }  // namespace headscope

@@ -1,12 +1,12 @@
-// What a program was doing when it crashed, for where others' code runs in it: a driver's compiler may fall.
+// Reports what a program was doing when it crashed, for calls into foreign code such as a driver's compiler.
 #pragma once
 
 #include <string_view>
 
 namespace headscope {
 
-// While one is there a crash (SIGSEGV, SIGABRT, SIGBUS, SIGILL, SIGFPE) says on standard error what each thread has
-// noted, and goes on as it would have. There is one at a time.
+// While an object exists, a crash (SIGSEGV, SIGABRT, SIGBUS, SIGILL, SIGFPE) prints each thread's note on standard
+// error before the previous action runs. At most one object at a time.
 class CrashNote {
 public:
     CrashNote();
@@ -14,8 +14,8 @@ public:
     CrashNote& operator=(const CrashNote&) = delete;
     ~CrashNote();
 
-    // From now on what this thread does; only its beginning where it is long. A thread that ends does nothing.
-    static void say(std::string_view doing);
+    // Sets this thread's note, truncated if it is long. It is cleared when the thread ends.
+    static void set(std::string_view doing);
 };
 
 }  // namespace headscope

@@ -1,4 +1,4 @@
-// headscope devices: what --device can be, and why a device that is there cannot be used.
+// headscope devices: lists the devices for --device, and why some cannot be used.
 #include <memory>
 #include <string>
 #include <utility>
@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/command.h"
+#include "options/common_options.h"
 #include "registry/registry.h"
 
 namespace headscope {
@@ -18,7 +19,7 @@ using Named = std::vector<std::pair<std::string, std::string>>;
 
 constexpr std::size_t kLineWidth = 100;
 
-// The listed device that commands take without --device; empty where HEADSCOPE_DEVICE asks for something else.
+// The device that is used without --device; empty if HEADSCOPE_DEVICE names something else.
 std::string listed_default(const std::vector<DeviceInfo>& devices, const std::string& asked) {
     for (const DeviceInfo& device : devices) {
         if (device.rejected.empty() && (device.id == asked || device.backend == asked)) {
@@ -61,9 +62,7 @@ std::string describe(const DeviceInfo& device, const std::string& default_id) {
     };
     row("name", device.name);
     row("driver", device.driver);
-    row("kind", device.gpu        ? "GPU"
-                : device.software ? "software: a GPU's interface on the CPU's cores; right, but slow"
-                                  : "");
+    row("kind", device.gpu ? "GPU" : device.software ? "software: emulated on the CPU; correct, but slow" : "");
     row("memory", device.memory_bytes > 0 ? readable_bytes(device.memory_bytes) : "");
     return text + wrapped("limits", device.limits) + wrapped("features", device.features);
 }
@@ -114,8 +113,7 @@ void print_devices(bool as_json, const OpenOptions& open_options) {
         write_output(describe(device, chosen));
     }
     if (chosen.empty()) {
-        write_output(
-            fmt::format("\nHEADSCOPE_DEVICE asks for \"{}\", which is none of these that can be used\n", asked));
+        write_output(fmt::format("\nHEADSCOPE_DEVICE is \"{}\", which is not a usable device\n", asked));
     }
 }
 
@@ -123,20 +121,23 @@ void print_devices(bool as_json, const OpenOptions& open_options) {
 
 void add_devices_command(CLI::App& app, const OpenOptions& open_options) {
     struct Options {
-        bool json = false;
+        CommonOptions common;
         bool usable = false;
     };
     auto options = std::make_shared<Options>();
+    options->common.open = open_options;
     CLI::App* command = app.add_subcommand("devices", "List the devices")->group("Devices");
     command->footer(
-        "HEADSCOPE_DEVICE sets the default; without it, it is the best real GPU, else the CPU. Not listed is\n"
-        "cpu:oracle, the CPU in double precision by plain loops: slow, and what devices are proved against.\n\n"
+        "HEADSCOPE_DEVICE sets the default; without it, that is the best real GPU, else the CPU. Not listed is\n"
+        "cpu:oracle, the slow double-precision CPU reference that other devices are checked against.\n\n"
         "Examples:\n  headscope devices\n  for d in $(headscope devices --usable); do echo \"$d\"; done");
-    CLI::Option* json = command->add_flag("--json", options->json, "Print JSON instead of text");
+    CLI::Option* json = options->common.add_json(*command);
     command->add_flag("--usable", options->usable, "Print only the names of usable devices, one per line")
+        ->group("Output")
         ->excludes(json);
-    command->callback([options, &open_options] {
-        options->usable ? print_usable(open_options) : print_devices(options->json, open_options);
+    command->callback([options] {
+        const CommonOptions& common = options->common;
+        options->usable ? print_usable(common.open) : print_devices(common.json, common.open);
     });
 }
 

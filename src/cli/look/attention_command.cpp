@@ -1,4 +1,4 @@
-// headscope attention: what the heads look at in a sentence, as one of the paper's figures or as a table.
+// headscope attention: shows the attention of heads in a sentence, as one of the paper's figures or as a table.
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -52,7 +52,7 @@ struct AttentionOptions {
     PictureOptions picture = {};
 };
 
-// The selection once the model is known; Error before anything is computed if it has no such layer or head.
+// Completes the selection for the model. Error if the model has no such layer or head.
 AttentionSelection checked_selection(const AttentionOptions& options, const ModelConfig& config) {
     AttentionSelection selection = options.selection;
     selection.kind = parse_attention_kind(options.kind);
@@ -73,18 +73,18 @@ RecordedText read_text(const Tokenizer& tokenizer, const std::string& text, cons
                        const ModelConfig& config) {
     RecordedText read = encode_text(tokenizer, text);
     if (read.ids.empty()) {
-        throw Error(fmt::format("{} holds no text", option));
+        throw Error(fmt::format("{} is empty", option));
     }
     const auto length = static_cast<std::int64_t>(read.ids.size()) + 1;
     if (length > config.max_length) {
-        throw Error(fmt::format("{} has {} pieces with its end, and the model takes at most {}", option, length,
+        throw Error(fmt::format("{} has {} pieces including its end, but the model takes at most {}", option, length,
                                 config.max_length));
     }
     return read;
 }
 
-// One layer, or every layer of the kind where heads are searched or all are shown.
-std::vector<AttentionSite> looked_at(const AttentionSelection& selection, const ModelConfig& config) {
+// One layer, or all layers of the kind for a search or --all-heads.
+std::vector<AttentionSite> recorded_sites(const AttentionSelection& selection, const ModelConfig& config) {
     if (selection.layer != 0) {
         return {{selection.kind, selection.layer - 1}};
     }
@@ -97,11 +97,11 @@ std::vector<AttentionSite> looked_at(const AttentionSelection& selection, const 
     return sites;
 }
 
-// Layer and heads from the search: the layer of the head of this rank, and of that layer the best.
+// Takes layer and heads from the search: the layer of the head with this rank, and the best heads in it.
 void choose_found(AttentionSelection& selection, const AttentionRecord& record, const AttentionOptions& options) {
     const std::vector<FoundHead> found = find_heads(record, selection, parse_head_query(options.find));
     if (options.rank > static_cast<int>(found.size())) {
-        throw Error(fmt::format("there is no head of rank {}: the search admits {}", options.rank, found.size()));
+        throw Error(fmt::format("--rank {} is out of range: the search found {}", options.rank, found.size()));
     }
     const AttentionSite site = found[static_cast<std::size_t>(options.rank - 1)].site;
     selection.layer = site.layer + 1;
@@ -110,19 +110,18 @@ void choose_found(AttentionSelection& selection, const AttentionRecord& record, 
          at != found.end() && static_cast<int>(selection.heads.size()) < options.best; ++at) {
         if (at->site == site) {
             selection.heads.push_back(at->head);
-            tell(fmt::format("layer {}, head {}: {}", selection.layer, at->head, at->what));
+            log_line(fmt::format("layer {}, head {}: {}", selection.layer, at->head, at->what));
         }
     }
     std::sort(selection.heads.begin(), selection.heads.end());
 }
 
-// A given target is read at once; without one the model translates and is looked at while it does. The encoder's
-// attention needs neither.
-AttentionRecord look(Backend& backend, const Translator& translator, const AttentionOptions& options,
-                     const AttentionSelection& selection) {
+// Records the attention of a given target, or of the model's own translation. The encoder's attention needs neither.
+AttentionRecord record_for(Backend& backend, const Translator& translator, const AttentionOptions& options,
+                           const AttentionSelection& selection) {
     const ModelDirectory& model = translator.model();
     const RecordedText source = read_text(*model.source_tokenizer, options.text, "--text", model.config);
-    const RecordOptions record{.sites = looked_at(selection, model.config),
+    const RecordOptions record{.sites = recorded_sites(selection, model.config),
                                .source_pads = options.pads,
                                .compute = chosen_arithmetic(backend, options.common.precision).compute};
     if (!options.target.empty()) {
@@ -133,17 +132,17 @@ AttentionRecord look(Backend& backend, const Translator& translator, const Atten
         return record_attention(backend, translator.transformer(), source, {}, record);
     }
     if (options.pads > 0) {
-        throw Error("--pads needs --target, or --kind encoder: a translation is found without pads");
+        throw Error("--pads needs --target or --kind encoder: the model translates without pads");
     }
     return record_translation(backend, translator.transformer(), *model.target_tokenizer, source,
                               translator.search_options({.beam = options.beam}), record)
         .record;
 }
 
-// For CLI11: what is wrong with one of several numbers, or nothing.
+// Validator for CLI11: a positive number.
 std::string check_number(const std::string& text) {
     const bool number = !text.empty() && text.find_first_not_of("0123456789") == std::string::npos && text.size() < 10;
-    return number ? "" : "numbers separated by commas were expected, such as 1,5, and not \"" + text + "\"";
+    return number ? "" : "must be numbers separated by commas, such as 1,5, got \"" + text + "\"";
 }
 
 void show_attention(const AttentionOptions& options) {
@@ -156,19 +155,19 @@ void show_attention(const AttentionOptions& options) {
                       : options.all_heads ? AttentionPicture::AllHeads
                                           : AttentionPicture::Figure;
     if (!options.find.empty()) {
-        parse_head_query(options.find);  // a mistake in it is said before a model is read
+        parse_head_query(options.find);  // reports mistakes before loading the model
     }
     const std::string directory = options.common.model_path();
     InputFiles inputs(options.common.open.settings);
     inputs.add(directory);
     inputs.refuse(options.output);
     ModelDevice device(options.common.device(), options.common.precision, {directory}, options.common.open,
-                       [](const std::string& message) { tell("headscope: " + message); });
+                       [](const std::string& message) { log_line("headscope: " + message); });
     device.load();
     AttentionSelection selection = checked_selection(options, device.translator().model().config);
     AttentionRecord record;
     device.run([&](Backend& backend, const Translator& translator) {
-        record = look(backend, translator, options, selection);
+        record = record_for(backend, translator, options, selection);
     });
     if (!options.find.empty()) {
         choose_found(selection, record, options);
@@ -207,7 +206,7 @@ constexpr const char* kExamples =
     "  headscope attention --text 'The cat sleeps.' -o - --format json\n"
     "  headscope attention --text 'The cat sleeps.' --target 'Die Katze schläft.' --kind decoder -o cat.svg";
 
-// What is computed.
+// Options for what is computed.
 void add_record_options(CLI::App& command, AttentionOptions& options) {
     command.option_defaults()->group("Data");
     command.add_option("--text", options.text, "The source sentence")->required();
@@ -223,7 +222,7 @@ void add_record_options(CLI::App& command, AttentionOptions& options) {
     options.common.add_precision(command);
 }
 
-// Which of it is shown.
+// Options for what is shown.
 void add_choice_options(CLI::App& command, AttentionOptions& options) {
     command.option_defaults()->group("Selection");
     AttentionSelection& selection = options.selection;
@@ -265,7 +264,7 @@ void add_choice_options(CLI::App& command, AttentionOptions& options) {
         ->capture_default_str();
 }
 
-// How it looks.
+// Options for how it is drawn.
 void add_look_options(CLI::App& command, AttentionOptions& options) {
     command.option_defaults()->group("Output");
     FigureOptions& figure = options.picture.figure;

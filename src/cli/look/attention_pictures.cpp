@@ -17,7 +17,7 @@ namespace {
 
 int only_head(const SelectedAttention& content) {
     if (content.heads.size() != 1) {
-        throw Error(fmt::format("--matrix shows one head, and {} are on: choose it with --heads, from 1 to {}",
+        throw Error(fmt::format("--matrix shows one head, but {} are selected: choose one with --heads, from 1 to {}",
                                 content.heads.size(), content.model_heads));
     }
     return content.heads.front();
@@ -90,7 +90,7 @@ PictureFormat picture_format(const std::string& output, const std::string& forma
         {PictureFormat::Svg, "svg"}, {PictureFormat::Png, "png"}, {PictureFormat::Json, "json"}};
     if (output != "-") {
         if (!format.empty()) {
-            throw Error("--format is for -o -; a file's format is its ending, .svg, .png or .json");
+            throw Error("--format is only for -o -; a file's format is given by its extension, .svg, .png or .json");
         }
         if (output.empty()) {
             return PictureFormat::Text;
@@ -103,8 +103,7 @@ PictureFormat picture_format(const std::string& output, const std::string& forma
             return known;
         }
     }
-    throw Error(
-        fmt::format("'{}' is no format to write; there are .svg, .png and .json", output == "-" ? format : output));
+    throw Error(fmt::format("unknown format '{}'; use .svg, .png or .json", output == "-" ? format : output));
 }
 
 std::string write_picture(const AttentionRecord& record, const AttentionSelection& selection,

@@ -1,4 +1,4 @@
-// What headscope attention shows, and how it is written: as text, or as SVG, PNG or JSON.
+// Output of headscope attention: text, SVG, PNG or JSON.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@ namespace headscope {
 
 enum class AttentionPicture : std::uint8_t {
     Figure,    // the paper's
-    Matrix,    // one head as a heat-map
+    Matrix,    // one head as a heat map
     AllHeads,  // every head of every layer
 };
 
@@ -19,18 +19,18 @@ struct PictureOptions {
     bool logarithmic = false;  // Matrix
     HeadOrder order = HeadOrder::Model;
     FigureOptions figure = {};
-    double scale = 2.0;  // pixels of a PNG for each of the drawing's
+    double scale = 2.0;  // PNG pixels per unit of the drawing
 };
 
 enum class PictureFormat : std::uint8_t { Text, Svg, Png, Json };
 
-// By the file's ending. Nothing is text; "-" is standard output, in `format` ("svg", "png" or "json"). Error names the
-// endings there are, and for a format without "-".
+// Determined by the file's extension. An empty `output` is text; "-" is standard output in `format` ("svg", "png" or
+// "json"). Error for an unknown extension, and for a format without "-".
 PictureFormat picture_format(const std::string& output, const std::string& format);
 
-// The bytes to write. Text: a table of what is looked at most, a matrix as tab-separated numbers, or every head's
-// statistics. JSON: the figure's rows and weights, or for all heads the whole record. Error for a matrix of other than
-// one head.
+// The bytes to write. Text: a table of the largest weights, a matrix as tab-separated numbers, or every head's
+// statistics. JSON: the figure's rows and weights, or for all heads the whole record. Error for a matrix unless exactly
+// one head is selected.
 std::string write_picture(const AttentionRecord& record, const AttentionSelection& selection,
                           const PictureOptions& options, PictureFormat format);
 

@@ -1,4 +1,4 @@
-// headscope inspect: what a model is made of.
+// headscope inspect: prints the configuration and size of a model.
 #include <memory>
 #include <string>
 
@@ -7,9 +7,9 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/command.h"
-#include "infer/model_lookup.h"
 #include "io/input_files.h"
 #include "model/model_directory.h"
+#include "options/common_options.h"
 #include "options/option_values.h"
 #include "support/check.h"
 
@@ -17,7 +17,7 @@ namespace headscope {
 namespace {
 
 struct InspectOptions {
-    std::string model;
+    CommonOptions common;
     std::string key;
 };
 
@@ -25,8 +25,8 @@ std::string plain(const nlohmann::json& value) {
     return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
-void inspect(const InspectOptions& options, const Settings& settings) {
-    const std::string folder = find_model(options.model, settings);
+void inspect(const InspectOptions& options) {
+    const std::string folder = options.common.model_path();
     InputFiles inputs;
     inputs.add(folder);
     inputs.refuse("-");
@@ -36,7 +36,7 @@ void inspect(const InspectOptions& options, const Settings& settings) {
     facts["shared_vocabulary"] = model.source_tokenizer == model.target_tokenizer;
     if (!options.key.empty()) {
         if (!facts.contains(options.key)) {
-            throw Error(fmt::format("there is no key '{}': without --key all are listed", options.key));
+            throw Error(fmt::format("unknown key '{}': omit --key to list all", options.key));
         }
         write_output(plain(facts[options.key]) + "\n");
         return;
@@ -52,17 +52,18 @@ void inspect(const InspectOptions& options, const Settings& settings) {
 
 void add_inspect_command(CLI::App& app, const OpenOptions& open_options) {
     auto options = std::make_shared<InspectOptions>();
+    options->common.open = open_options;
     CLI::App* command = app.add_subcommand("inspect", "Print the configuration and size of a model")->group("Look");
     command->footer(
         "The keys are those of config.json with its defaults, the number of parameters, and whether both languages\n"
         "share a vocabulary.\n\n"
         "Examples:\n  headscope inspect runs/my-model\n  headscope inspect --key heads");
-    CLI::Option* place =
-        command->add_option("MODEL", options->model, "Model directory (default: HEADSCOPE_MODEL, or the en-de model)")
-            ->check(not_empty);
-    command->add_option("--model", options->model, "The same")->check(not_empty)->excludes(place);
-    command->add_option("--key", options->key, "Print only the value of this key");
-    command->callback([options, &open_options] { inspect(*options, open_options.settings); });
+    CLI::Option* place = command->add_option("MODEL", options->common.models, "Model directory, as --model")
+                             ->expected(1)
+                             ->check(not_empty);
+    options->common.add_model(*command)->excludes(place);
+    command->add_option("--key", options->key, "Print only the value of this key")->group("Output");
+    command->callback([options] { inspect(*options); });
 }
 
 }  // namespace headscope

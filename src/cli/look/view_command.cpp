@@ -1,4 +1,4 @@
-// headscope view: every head, live, in a window; or the same pictures without one.
+// headscope view: shows every head, live, in a window, or renders the same pictures to files.
 #include <unistd.h>
 
 #include <cerrno>
@@ -24,8 +24,8 @@ namespace fs = std::filesystem;
 
 constexpr const char* kWindowProgram = "headscope-viewer";
 
-// The program with the window is one of its own, so that this one needs neither a display's libraries nor Vulkan's: it
-// lies beside this one, or in ../libexec/headscope where that is installed.
+// The window is a separate program, so that this one does not need the libraries of a display or Vulkan. It is in the
+// same folder, or in ../libexec/headscope if installed.
 std::string window_program() {
     std::error_code failure;
     const fs::path folder = fs::read_symlink("/proc/self/exe", failure).parent_path();
@@ -37,17 +37,17 @@ std::string window_program() {
         }
     }
     throw Error(
-        fmt::format("the window is a program of its own, and there is no {} or {}: it is built where Dear "
-                    "ImGui, GLFW and Vulkan are found (libimgui-dev, libglfw3-dev, libvulkan-dev). "
+        fmt::format("the window is a separate program, and neither {} nor {} exists: it is built if Dear "
+                    "ImGui, GLFW and Vulkan are installed (libimgui-dev, libglfw3-dev, libvulkan-dev). "
                     "`headscope view --render FILE` draws the same panels without it",
                     places[0].string(), places[1].string()));
 }
 
-// In place of this process, with what this one was told.
-[[noreturn]] void become_window_program(const std::vector<std::string>& told) {
+// Replaces this process by the window program.
+[[noreturn]] void exec_window_program(const std::vector<std::string>& words) {
     const std::string program = window_program();
     std::vector<char*> arguments{const_cast<char*>(program.c_str())};  // NOLINT: execv does not write
-    for (const std::string& argument : told) {
+    for (const std::string& argument : words) {
         arguments.push_back(const_cast<char*>(argument.c_str()));  // NOLINT
     }
     arguments.push_back(nullptr);
@@ -55,17 +55,17 @@ std::string window_program() {
     throw Error(fmt::format("{} could not be started: {}", program, std::strerror(errno)));
 }
 
-// What follows "view" on this process' command line.
-std::vector<std::string> told_to_view(int count, const char* const* words) {
-    std::vector<std::string> told;
-    bool behind = false;
+// The words after "view" on this process's command line.
+std::vector<std::string> view_arguments(int count, const char* const* words) {
+    std::vector<std::string> arguments;
+    bool after_view = false;
     for (int at = 1; at < count; ++at) {
-        if (behind) {
-            told.emplace_back(words[at]);
+        if (after_view) {
+            arguments.emplace_back(words[at]);
         }
-        behind = behind || std::string(words[at]) == "view";
+        after_view = after_view || std::string(words[at]) == "view";
     }
-    return told;
+    return arguments;
 }
 
 }  // namespace
@@ -74,13 +74,13 @@ void add_view_command(CLI::App& app, const OpenOptions& open_options, int count,
     auto options = std::make_shared<ViewOptions>();
     CLI::App* command = app.add_subcommand("view", "Look at every head, live, in a window")->group("Look");
     add_view_options(*command, *options);
-    command->callback([options, &open_options, told = told_to_view(count, words)] {
-        const viewer::SavedView view = view_of(*options, open_options.settings);  // what is wrong with it is said here
+    command->callback([options, &open_options, arguments = view_arguments(count, words)] {
+        const viewer::SavedView view = view_of(*options, open_options.settings);  // reports errors here
         if (options->render.empty()) {
-            become_window_program(told);
+            exec_window_program(arguments);
         }
         for (const std::string& note : view.notes) {
-            tell("headscope: the view: " + note);
+            log_line("headscope: the view: " + note);
         }
         viewer::render(view, options->precision, options->render, options->scale,
                        [&open_options](const std::string& id) { return open_device(id, open_options); });

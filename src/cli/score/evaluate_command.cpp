@@ -40,7 +40,7 @@ public:
         const auto now = std::chrono::steady_clock::now();
         if (now - last_ >= kEvery) {
             last_ = now;
-            tell(fmt::format("{} of {} sentences translated", finished, sentences_));
+            log_line(fmt::format("{} of {} sentences translated", finished, sentences_));
         }
     }
 
@@ -67,7 +67,7 @@ Translations translate_all(const LineTranslator& translator, const TranslationOp
             for (TranslatedSentence& sentence : next) {
                 const std::string news = sentence.problem.empty() ? split.next(sentence.remark) : sentence.problem;
                 if (!news.empty()) {
-                    tell(fmt::format("headscope: sentence {}: {}", translations.lines.size() + 1, news));
+                    log_line(fmt::format("headscope: sentence {}: {}", translations.lines.size() + 1, news));
                 }
                 translations.problems += sentence.problem.empty() ? 0 : 1;
                 translations.lines.push_back(std::move(sentence.text));
@@ -75,7 +75,7 @@ Translations translate_all(const LineTranslator& translator, const TranslationOp
             progress.show(finished);
         });
     if (const std::string news = split.end(); !news.empty()) {
-        tell("headscope: " + news);
+        log_line("headscope: " + news);
     }
     return translations;
 }
@@ -103,7 +103,7 @@ void write_lines(const std::string& path, const std::vector<std::string>& lines,
 Translations ask_model(const EvaluateOptions& options, const TestSet& set, Evaluation& evaluation) {
     const CommonOptions& common = options.translation.common;
     const std::vector<std::string> models = common.find_models();
-    const auto warn = [](const std::string& message) { tell("headscope: " + message); };
+    const auto warn = [](const std::string& message) { log_line("headscope: " + message); };
     const Engine engine(
         {.devices = {common.device()}, .models = models, .precision = common.precision, .open = common.open}, warn);
     const TranslationOptions translation = translation_options(

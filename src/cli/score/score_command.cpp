@@ -107,9 +107,9 @@ std::string text_of(const ScoredPair& pair) {
 
 void print_stats(const Totals& totals) {
     const double nll = -totals.log_probability / static_cast<double>(totals.tokens);
-    tell(fmt::format("{}, {}: log P {:.4f}, {:.4f} nats per token, perplexity {:.4f}",
-                     counted(totals.pairs - totals.problems - totals.empty, "pair"),
-                     counted(totals.tokens, "target token"), totals.log_probability, nll, std::exp(nll)));
+    log_line(fmt::format("{}, {}: log P {:.4f}, {:.4f} nats per token, perplexity {:.4f}",
+                         counted(totals.pairs - totals.problems - totals.empty, "pair"),
+                         counted(totals.tokens, "target token"), totals.log_probability, nll, std::exp(nll)));
 }
 
 void score(const ScoreOptions& options) {
@@ -118,13 +118,13 @@ void score(const ScoreOptions& options) {
     inputs.add({options.tsv, options.source, options.target});
     Pairs pairs = next_pairs(input);
     if (pairs.sources.empty()) {
-        throw Error(input.name() + " holds no sentence to score");
+        throw Error(input.name() + " has no sentence to score");
     }
     const std::vector<std::string> models = options.common.find_models();
     inputs.add(models);
     inputs.refuse("-");
     ModelDevice device(options.common.device(), options.common.precision, models, options.common.open,
-                       [](const std::string& message) { tell("headscope: " + message); });
+                       [](const std::string& message) { log_line("headscope: " + message); });
     device.load();
     Totals totals;
     for (; !pairs.sources.empty(); pairs = next_pairs(input)) {
@@ -137,7 +137,7 @@ void score(const ScoreOptions& options) {
         for (std::size_t i = 0; i < scored.size(); ++i) {
             totals.add(scored[i]);
             if (!scored[i].problem.empty()) {
-                tell(fmt::format("headscope: line {}: {}", totals.pairs, scored[i].problem));
+                log_line(fmt::format("headscope: line {}: {}", totals.pairs, scored[i].problem));
             }
             text += options.common.json ? json_of(*device.translator().model().target_tokenizer, totals.pairs,
                                                   pairs.sources[i], pairs.targets[i], scored[i])
@@ -146,11 +146,11 @@ void score(const ScoreOptions& options) {
         write_output(text);
     }
     if (totals.unknown > 0) {
-        tell("headscope: " +
-             unknown_note(totals.unknown, totals.pairs, "targets", "scored with the probability of the unknown piece"));
+        log_line("headscope: " + unknown_note(totals.unknown, totals.pairs, "targets",
+                                              "scored with the probability of the unknown piece"));
     }
     if (totals.empty > 0) {
-        tell(
+        log_line(
             fmt::format("headscope: {} of {} targets are empty: only the end of the sentence is scored, and --stats "
                         "leaves them out",
                         totals.empty, totals.pairs));

@@ -20,7 +20,8 @@ namespace {
 
 void report_left_out(const std::string& file, std::int64_t lines) {
     if (lines > 0) {
-        tell(fmt::format("headscope: '{}': {} left out, empty or with an empty side", file, counted(lines, "line")));
+        log_line(
+            fmt::format("headscope: '{}': {} left out, empty or with an empty side", file, counted(lines, "line")));
     }
 }
 
@@ -106,7 +107,7 @@ TestSet read_test_set(const TestSetFiles& files) {
     }
     leave_out_empty(set, compared);
     if (set.references.front().empty()) {
-        throw Error(fmt::format("'{}' holds no sentence to score", compared));
+        throw Error(fmt::format("'{}' has no sentence to score", compared));
     }
     shorten(set.source, files.limit);
     shorten(set.hypotheses, files.limit);

@@ -18,6 +18,7 @@
 #include "data/pair_filter.h"
 #include "data/pair_reader.h"
 #include "io/input_files.h"
+#include "options/common_options.h"
 #include "options/option_values.h"
 #include "support/check.h"
 #include "support/counted.h"
@@ -27,10 +28,11 @@ namespace {
 
 struct DataOptions {
     std::vector<std::string> tsv, source, target, exclude;
+    CommonOptions common;
     std::string output;
     HoldOutSizes sizes{.valid = 1000, .test = 2000};
     FilterOptions filter;
-    bool keep_identical = false, keep_duplicates = false, json = false;
+    bool keep_identical = false, keep_duplicates = false;
 };
 
 using Visit = std::function<void(const std::string& source, const std::string& target)>;
@@ -180,20 +182,25 @@ void prepare(DataOptions options) {
                                 losses_of(counts_of(found, output, shared))));
     }
     output.commit();
-    print(counts_of(found, output, shared), options.json);
+    print(counts_of(found, output, shared), options.common.json);
 }
 
 void add_inputs(CLI::App& command, DataOptions& options) {
-    command.add_option("--tsv", options.tsv, "\"source TAB target\" lines; further columns are ignored");
-    command.add_option("--source", options.source, "One sentence a line");
-    command.add_option("--target", options.target, "Its translations, line by line");
+    command.option_defaults()->group("Data");
+    command.add_option("--tsv", options.tsv, "\"source TAB target\" lines; further columns are ignored")
+        ->type_name("FILE");
+    command.add_option("--source", options.source, "Sentences, one per line")->type_name("FILE");
+    command.add_option("--target", options.target, "Their translations, one per line")->type_name("FILE");
     command
         .add_option("--output", options.output,
-                    "Folder for train.tsv, valid.tsv and test.tsv; replaces only files that it generated")
+                    "For train.tsv, valid.tsv and test.tsv; replaces only files that it generated")
+        ->type_name("FOLDER")
+        ->group("Output")
         ->required();
 }
 
 void add_parts(CLI::App& command, DataOptions& options) {
+    command.option_defaults()->group("Held-out pairs");
     command.add_option("--valid", options.sizes.valid, "Validation pairs")
         ->check(whole_number(0, 1'000'000))
         ->capture_default_str();
@@ -202,26 +209,29 @@ void add_parts(CLI::App& command, DataOptions& options) {
         ->capture_default_str();
     CLI::Option* last =
         command.add_flag("--last", options.sizes.last, "Hold out the last pairs instead of random ones");
-    command.add_option("--seed", options.sizes.seed, "Which pairs are held out")
+    command.add_option("--seed", options.sizes.seed, "Random seed of the choice")
         ->excludes(last)
         ->check(seed_number())
         ->capture_default_str();
-    command.add_option("--exclude", options.exclude,
-                       "Other held-out pairs (TSV): no training pair shares a side with them");
+    command
+        .add_option("--exclude", options.exclude,
+                    "Other held-out pairs (TSV): no training pair shares a side with them")
+        ->type_name("FILE");
 }
 
 void add_filters(CLI::App& command, DataOptions& options) {
-    command.add_option("--most-words", options.filter.most_words, "Longest side of a training pair; 0: any")
+    command.option_defaults()->group("Filters");
+    command.add_option("--most-words", options.filter.most_words, "Maximum words per side of a training pair; 0: any")
         ->check(whole_number(0, 1'000'000))
         ->capture_default_str();
     command
         .add_option("--most-ratio", options.filter.most_ratio,
-                    "Longer to shorter side in characters, five added to both; 0: any")
+                    "Maximum ratio of longer to shorter side, in characters plus five; 0: any")
         ->check(real_number(0.0, 1e6))
         ->capture_default_str();
     command.add_flag("--keep-identical", options.keep_identical, "Keep pairs whose sides are the same");
     command.add_flag("--keep-duplicates", options.keep_duplicates, "Keep repeated pairs");
-    command.add_flag("--json", options.json, "Print JSON instead of text");
+    options.common.add_json(command);
 }
 
 }  // namespace
@@ -231,11 +241,11 @@ void add_data_command(CLI::App& app) {
     CLI::App* command =
         app.add_subcommand("data", "Split parallel text into training, validation and test files")->group("Train");
     command->footer(
-        "Files are plain or packed by gzip, zstd, xz or bzip2. No held-out pair shares a side with a training pair:\n"
-        "sides are compared without case, punctuation, white space and format characters, whatever their Unicode "
-        "normal\n"
-        "form or width. Training pairs are filtered, held-out ones only of what is no text; what was left out is "
-        "counted.\n\n"
+        "Files may be compressed by gzip, zstd, xz or bzip2. No held-out pair shares a side with a training pair, "
+        "ignoring\n"
+        "case, punctuation, white space, format characters, Unicode normal form and width. The filters apply to "
+        "training\n"
+        "pairs; held-out ones only need to be valid text. Skipped pairs are counted.\n\n"
         "Examples:\n"
         "  headscope data --tsv deu.txt --output data/tatoeba\n"
         "  headscope data --source my.en.gz --target my.de.gz --exclude data/tatoeba/test.tsv --output "

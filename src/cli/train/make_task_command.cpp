@@ -56,8 +56,11 @@ void add_make_task_command(CLI::App& app) {
         "  headscope train assets/configs/digits.json --data data/digits --output out/digits");
     digits
         ->add_option("--output", options->output,
-                     "Folder for train.tsv, valid.tsv and test.tsv; replaces only files that it generated")
+                     "For train.tsv, valid.tsv and test.tsv; replaces only files that it generated")
+        ->type_name("FOLDER")
+        ->group("Output")
         ->required();
+    digits->option_defaults()->group("Sizes");
     digits->add_option("--pairs", options->pairs, "Training pairs")
         ->check(whole_number(1, 900'000))
         ->capture_default_str();
@@ -65,7 +68,9 @@ void add_make_task_command(CLI::App& app) {
         ->check(whole_number(0, 50'000))
         ->capture_default_str();
     digits->add_option("--test", options->test, "Test pairs")->check(whole_number(0, 50'000))->capture_default_str();
-    digits->add_option("--seed", options->seed, "Which numbers")->check(seed_number())->capture_default_str();
+    digits->add_option("--seed", options->seed, "Random seed of the numbers")
+        ->check(seed_number())
+        ->capture_default_str();
     digits->callback([options] { make_digits(*options); });
 }
 

@@ -121,8 +121,12 @@ void add_plot_command(CLI::App& app) {
         "  headscope plot out/digits --from 10 --log -o digits.png\n"
         "  headscope plot runs/first runs/second -o both.svg");
     command->add_option("RUN", options->runs, "The folders of trainings, or their log.jsonl")->required();
-    command->add_option("-o,--output", options->output, "An .svg or .png file; -: SVG on standard output")->required();
+    command->option_defaults()->group("Selection");
     command->add_option("--from", options->plot.from, "Skip the steps before this one")->check(whole_number(0));
+    command->option_defaults()->group("Output");
+    command->add_option("-o,--output", options->output, "An .svg or .png file; -: SVG on standard output")
+        ->type_name("FILE")
+        ->required();
     command->add_flag("--log", options->plot.logarithmic, "Losses on a logarithmic axis");
     command->add_option("--theme", options->theme, "Background")
         ->check(CLI::IsMember({"light", "dark"}))

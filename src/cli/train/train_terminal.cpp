@@ -19,7 +19,7 @@ Terminal::Terminal()
       terminal_(::isatty(STDERR_FILENO) != 0) {}
 
 Say Terminal::say() {
-    return [this](const std::string& line) { terminal_ ? table_.say(line) : tell(line); };
+    return [this](const std::string& line) { terminal_ ? table_.say(line) : log_line(line); };
 }
 
 std::function<void(const Report&)> Terminal::report() {

@@ -41,13 +41,14 @@ void LineProgress::done(std::int64_t lines) {
 
 void LineProgress::message(const std::string& text) {
     clear();
-    tell(text);
+    log_line(text);
 }
 
 void LineProgress::finish() {
     clear();
     if (shown_) {
-        tell("headscope: " + progress_text(done_, all_, std::chrono::duration<double>(Clock::now() - start_).count()));
+        log_line("headscope: " +
+                 progress_text(done_, all_, std::chrono::duration<double>(Clock::now() - start_).count()));
     }
 }
 
@@ -55,7 +56,7 @@ void LineProgress::show() {
     const std::string text =
         "headscope: " + progress_text(done_, all_, std::chrono::duration<double>(Clock::now() - start_).count());
     if (!terminal_) {
-        tell(text);
+        log_line(text);
         return;
     }
     clear();

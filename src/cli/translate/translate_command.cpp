@@ -142,11 +142,11 @@ void print_stats(const StreamTotals& totals, const Engine& engine, const std::ve
     constexpr double kMebi = 1024.0 * 1024.0;
     const DeviceInfo& device = engine.first().info();
     for (const Service::Share& share : engine.several() ? shares : std::vector<Service::Share>{}) {
-        tell(fmt::format("{}: {} in {}, {}{}", share.name, counted(share.sentences, "sentence"),
-                         counted(share.batches, "batch", "batches"), counted(share.target_tokens, "target token"),
-                         share.failure.empty() ? "" : "; failed: " + share.failure));
+        log_line(fmt::format("{}: {} in {}, {}{}", share.name, counted(share.sentences, "sentence"),
+                             counted(share.batches, "batch", "batches"), counted(share.target_tokens, "target token"),
+                             share.failure.empty() ? "" : "; failed: " + share.failure));
     }
-    tell(fmt::format(
+    log_line(fmt::format(
         "{}, {} source and {} target tokens in {:.2f} s: {:.1f} target tokens/s on {} ({}); ready after "
         "{:.2f} s, first translation after {:.2f} s, {} cut at the maximum length, at most {:.0f} MiB on the device",
         counted(totals.lines, "line"), totals.source_tokens, totals.target_tokens, totals.seconds,
@@ -196,7 +196,7 @@ void translate(TranslateOptions options) {
                                     writer.write(next);
                                     progress.done(static_cast<std::int64_t>(next.size()));
                                 },
-                            .complaint = warn};
+                            .warning = warn};
     // Alignments use the device between the batches.
     const ExclusiveDevice exclusive(engine.first());
     const Service service(engine, warn);

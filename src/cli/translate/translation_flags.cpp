@@ -70,7 +70,7 @@ TranslationOptions translation_options(const TranslationFlags& flags, const Deco
     options.search = flags.choices.over(model.over(options.search));
     options.split_longer_than =
         flags.choices.split_longer_than ? flags.choices.split_longer_than : model.split_longer_than;
-    options.tells_unsplit = flags.choices.split_longer_than.has_value();  // not if the model chose it
+    options.warn_unsplit = flags.choices.split_longer_than.has_value();  // not if the model chose it
     if (flags.greedy || options.search.sampling) {
         options.search.beam = 1;
     }
