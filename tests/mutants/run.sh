@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # Shows that the conformance harness sees bugs: plants one at a time in a copy of the tree, builds it there and expects
-# the proof to fail. On three sides: in the shaders, where `headscope conform` has to fail (shaders.sh has a bug for each
-# of them), in the CPU's kernels, and in the oracle, which central differences and numbers worked out by hand hold to
-# account. Ends with a table; fails where a bug survives, where a text to change is no longer found exactly once, or where
-# a proof fails without any bug.
+# the proof to fail. On four sides: in the shaders, where `headscope conform` has to fail (shaders.sh has a bug for each
+# of them), in the CPU's kernels, in the oracle, which is checked by central differences and values computed by hand, and
+# in the seam: declared operands and replays. Ends with a table; fails if a bug survives, if a text to change is no longer
+# found exactly once, or if a proof fails without any bug.
 #
 #   tests/mutants/run.sh              every bug
 #   tests/mutants/run.sh matmul loss  those of some families
-#   tests/mutants/run.sh vulkan       those of one side: vulkan, cpu or oracle
+#   tests/mutants/run.sh vulkan       those of one side: vulkan, cpu, oracle or seam
 #   tests/mutants/run.sh --texts      plants none: that each text to change is there once, and each shader has a bug
 set -euo pipefail
 
@@ -42,6 +42,7 @@ copy_tree() {
 build() {
     local target=test_ops
     [ "$1" != vulkan ] || target=headscope
+    [ "$1" != seam ] || target=test_backend
     ninja -C "$BUILD" -j "$JOBS" "$target" >"$WORK/build.log" 2>&1
 }
 
@@ -56,6 +57,10 @@ prove() {
             [ "${word#PATHS=}" = "$word" ] || how+=(--path "${word#PATHS=}")
         done
         env "$@" timeout "$LIMIT" "$BUILD/headscope" conform --device vulkan --op "$family" "${how[@]}" >"$WORK/run.log" 2>&1
+        return
+    fi
+    if [ "$side" = seam ]; then
+        timeout "$LIMIT" "$BUILD/tests/test_backend" --abort "$tests" >"$WORK/run.log" 2>&1
         return
     fi
     # Every device would disagree with a wrong oracle. What is shown is that it is held to account itself.
@@ -132,6 +137,10 @@ baseline() {
     for family in elementwise matmul bias layer_norm attention embedding loss optimizer; do
         ! is_wanted "$family" oracle || prove_without oracle "$family"
     done
+    if is_wanted capture seam; then
+        build seam || { cat "$WORK/build.log" >&2; exit 1; }
+        prove_without seam capture
+    fi
     ! is_wanted optimizer vulkan || prove_without vulkan optimizer "${NO_TEXELS[@]}"
     ! is_wanted linear vulkan || prove_without vulkan linear
     ! is_wanted attention vulkan || prove_without vulkan attention PATHS=fused-attention
@@ -198,7 +207,7 @@ mutant bias oracle 'a term of the slope of swish has the wrong sign' backends/cp
 
 mutant layer_norm cpu 'the mean is not taken off the gradient' backends/cpu/layer_norm.cpp \
     'grad_y[c] - plain - n * weighted' 'grad_y[c] - n * weighted'
-mutant layer_norm oracle 'dropout is forgotten on the way back' backends/cpu/reference/layer_norm.cpp \
+mutant layer_norm oracle 'dropout is forgotten in the backward' backends/cpu/reference/layer_norm.cpp \
     'store(grad_x[c], dropout(grad_sum, row / length, 0, row % length, c), op.write_x);' \
     'store(grad_x[c], grad_sum, op.write_x);'
 
@@ -230,6 +239,16 @@ mutant optimizer oracle 'the first moment is not corrected' backends/cpu/referen
 
 mutant search cpu 'of equal entries the last comes first' backends/cpu/search.cpp \
     'return a > b ||' 'return a >= b ||'
+
+mutant capture seam 'an operand is not declared' src/backend/ops/attention.h \
+    'd.in("position", position, {1}).index();' ''
+mutant capture seam 'a replay misses scalars that are not integers' src/backend/capture.h \
+    'key_.append(reinterpret_cast<const char*>(&field), sizeof field);' \
+    'key_.append(reinterpret_cast<const char*>(&field), std::is_floating_point_v<Field> ? 0 : sizeof field);'
+mutant capture seam 'a replay misses where a view begins' src/backend/capture.cpp \
+    'static_cast<std::uint64_t>(tensor.offset) * size_of(tensor.dtype)' '0'
+mutant layer_norm cpu 'an output is declared as an input' src/backend/ops/layer_norm.h \
+    'd.out("y", y).like(x);' 'd.in("y", y).like(x);'
 
 printf '\n%-12s %-7s %-10s %s\n' FAMILY SIDE VERDICT BUG
 printf '%s\n' "${rows[@]}"
