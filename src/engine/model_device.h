@@ -1,4 +1,4 @@
-// A device with the models on it, which is opened afresh where it is lost.
+// A device with a model on it, which is opened again if it is lost.
 #pragma once
 
 #include <cstddef>
@@ -15,49 +15,55 @@
 
 namespace headscope {
 
-// Whether it was a device that is there which failed; else there is none of that name, or it has not what was asked
-// for.
+// Whether an existing device failed; otherwise it does not exist or lacks what was asked for.
 bool device_failed(const Error& error);
 
 class ModelDevice {
 public:
+    using Open = std::function<std::unique_ptr<Backend>(const std::string& id)>;
+    using Load = std::function<std::unique_ptr<const Translator>(Backend& backend, DType storage)>;
     using Warn = std::function<void(const std::string& message)>;
 
-    // Opens it. Error where there is no such device, or it has not this precision. `warn` hears of a device that was
-    // lost and opened again.
-    ModelDevice(const std::string& id, Precision precision, std::vector<std::string> models, OpenOptions open_options,
-                Warn warn);
-    // Reads the models. Before that there is no translator().
-    void load();
+    // Opens the device. Error if it does not exist or lacks the precision. `warn` reports that the device was lost and
+    // opened again.
+    ModelDevice(const std::string& id, Precision precision, Open open_device, Warn warn);
+    // A device of the registry; load() reads these model directories.
+    ModelDevice(const std::string& id, Precision precision, std::vector<std::string> models,
+                const OpenOptions& open_options, Warn warn);
 
-    // Does `work`, once more from its beginning where the device is lost meanwhile.
+    // Reads the models. Before that there is no translator().
+    void load() { load(load_); }
+    // Replaces the loaded model. If this fails, the previous one stays, unless the device was lost or had no memory for
+    // both. Reopening the device calls `load` again.
+    void load(const Load& load);
+
+    // Runs `work`. If the device is lost, reopens it and starts `work` again.
     void run(const std::function<void(Backend& backend, const Translator& translator)>& work);
-    // Another backend in place of this one, with the models, at whose end nothing is left of the one before.
+    // Closes the device, opens it again and loads the model.
     const Translator& reopen();
 
-    bool loaded() const { return translator_ != nullptr; }  // not where it was lost and did not come back
-    // Of the one that is open: a reference does not outlast run() or reopen().
+    bool loaded() const { return translator_ != nullptr; }  // false after a loss that reopening did not repair
+    // References are valid until run(), load() or reopen() is called.
     Backend& backend() const;
     const Translator& translator() const;
 
-    const DeviceInfo& info() const { return info_; }  // also of one that did not come back
+    const DeviceInfo& info() const { return info_; }  // also of a lost device
     const Arithmetic& arithmetic() const { return arithmetic_; }
-    std::size_t peak_bytes() const;  // of all that were open
+    std::size_t peak_bytes() const;  // maximum over all times it was open
 
 private:
     void open(const std::string& id);
     void close();
-    // `work`, and again where the device is lost meanwhile.
     void kept_open(const std::function<void()>& work, const std::function<void()>& reopened);
 
     const Precision precision_;
-    const std::vector<std::string> models_;
-    const OpenOptions open_options_;
+    const Open open_device_;
     const Warn warn_;
+    Load load_;
     DeviceInfo info_;
     Arithmetic arithmetic_;
     std::unique_ptr<Backend> backend_;
-    std::unique_ptr<Translator> translator_;
+    std::unique_ptr<const Translator> translator_;
     std::size_t peak_bytes_ = 0;
     SecondChance chance_;
 };
