@@ -30,6 +30,8 @@ expect "each panel is another picture" [ "$(cat ./*.svg | md5sum)" != "$(cat fig
 expect "the steps of the decoding have candidates" with time.json '(.steps[0].candidates | length) == 10 and (.beam | length) > 0'
 expect "every head's importance is told" with surgery.json '(.importance.heads | length) == 6 * 4'
 expect "so are all blocks' parameters" with model.json '([.blocks[].parameters] | add) == .parameters'
+view --device cpu --precision f16 --panel model --render f16.json
+expect "the CPU keeps 16-bit weights" eval 'ended_with 0 && with f16.json ".arithmetic == \"F16 weights\""'
 view --render figure.png --scale 2
 expect "a bitmap is made" eval 'ended_with 0 && png figure.png'
 view --render larger.png --scale 4

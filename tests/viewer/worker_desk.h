@@ -38,11 +38,11 @@ inline std::string write_model(const TemporaryFolder& folder, const std::string&
     return folder.file(name);
 }
 
-// Takes a while for each token, and can be lost.
 struct Trouble {
-    std::atomic<int> milliseconds{0};
+    std::atomic<int> milliseconds{0};  // each token takes
     std::atomic<bool> lost{false};
-    std::atomic<bool> broken{false};  // while it searches alone
+    std::atomic<bool> broken{false};  // searches throw
+    std::atomic<int> full{0};         // the number of allocations that fail
     std::atomic<int> steps{0};
     std::atomic<int> opened{0};
 };
@@ -50,22 +50,31 @@ class TroubledBackend final : public ForwardingBackend {
 public:
     explicit TroubledBackend(Trouble& trouble) : ForwardingBackend(open_device("cpu")), trouble_(trouble) {}
     using ForwardingBackend::run;
+    Tensor empty(const Shape& shape, DType dtype) override {
+        check_lost();
+        if (trouble_.full > 0) {
+            --trouble_.full;
+            throw OutOfMemory("the device is full");
+        }
+        return ForwardingBackend::empty(shape, dtype);
+    }
     void run(const LogSoftmaxTopK& op) override {
         ++trouble_.steps;
         std::this_thread::sleep_for(std::chrono::milliseconds(trouble_.milliseconds));
-        if (trouble_.lost || trouble_.broken) {
-            throw Error("the device is lost");
+        check_lost();
+        if (trouble_.broken) {
+            throw Error("the search failed");
         }
         ForwardingBackend::run(op);
     }
-    void synchronize() override {
-        if (trouble_.lost) {
-            throw Error("the device is lost");
-        }
-        ForwardingBackend::synchronize();
-    }
 
 private:
+    void check_lost() const {
+        if (trouble_.lost) {
+            throw DeviceLost("the device is lost");
+        }
+    }
+
     Trouble& trouble_;
 };
 

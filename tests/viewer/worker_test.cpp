@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "explore/explorer.h"
+#include "tests/train/digits_run.h"
 #include "tests/viewer/worker_desk.h"
 
 using namespace headscope;
@@ -204,7 +205,62 @@ TEST_CASE("Opening ends what was asked before", "[worker]") {
     CHECK(trouble.opened == 1);  // the device was there already
 }
 
-TEST_CASE("A lost device is told, and the next opening starts afresh", "[worker]") {
+TEST_CASE("A lost device is reopened and the request answered there", "[worker]") {
+    const TemporaryFolder folder;
+    Trouble trouble;
+    Desk desk([&trouble](const std::string&) {
+        ++trouble.opened;
+        trouble.lost = false;
+        return std::make_unique<TroubledBackend>(trouble);
+    });
+    desk.open(write_model(folder, "first", 3));
+    const double before = desk.finished(desk.worker.explore(request()))->log_probability;
+    trouble.lost = true;
+    CHECK_THAT(desk.failure(desk.worker.open({.model = folder.file("nowhere"), .device = "cpu"})),
+               Contains("does not exist") && !Contains("open the model again"));
+    CHECK(desk.finished(desk.worker.explore(request()))->log_probability == before);
+    CHECK(trouble.opened == 2);
+    CHECK(std::count_if(desk.heard.begin(), desk.heard.end(), [](const News& news) {
+              const auto* warned = std::get_if<Warned>(&news);
+              return warned != nullptr && warned->message == "cpu was opened again and goes on: the device is lost";
+          }) == 1);
+}
+
+TEST_CASE("A device is reopened a limited number of times", "[worker]") {
+    const TemporaryFolder folder;
+    const std::string model = write_model(folder, "first", 3);
+    Trouble trouble;
+    Desk desk([&trouble](const std::string&) {
+        trouble.lost = false;
+        return std::make_unique<TroubledBackend>(trouble);
+    });
+    desk.open(model);
+    for (int i = 0; i < SecondChance::kMost; ++i) {
+        trouble.lost = true;
+        desk.finished(desk.worker.explore(request()));
+    }
+    trouble.lost = true;
+    CHECK_THAT(desk.failure(desk.worker.open({.model = model, .device = "cpu"})),
+               Contains("the device is lost; open the model again"));
+    desk.open(model);
+    CHECK(desk.finished(desk.worker.explore(request()))->problem.empty());
+}
+
+TEST_CASE("Reopening a lost device does not load another checkpoint", "[worker]") {
+    const TemporaryFolder folder;
+    DigitsRun run(folder, write_digits(folder), "run");
+    run.start().run();
+    Trouble trouble;
+    Desk desk(trouble);
+    CHECK(desk.open(folder.file("run")).checkpoint == 24);
+    std::filesystem::remove(folder.file("run/checkpoints/step-00000024.safetensors"));
+    trouble.lost = true;
+    CHECK_THAT(desk.failure(desk.worker.explore(request("1 7"))), Contains("the device is lost") &&
+                                                                      Contains("no checkpoint after step 24") &&
+                                                                      Contains("; open the model again"));
+}
+
+TEST_CASE("After a device that stays lost, or an error, the model has to be opened again", "[worker]") {
     const TemporaryFolder folder;
     const std::string model = write_model(folder, "first", 3);
     Trouble trouble;
@@ -213,22 +269,38 @@ TEST_CASE("A lost device is told, and the next opening starts afresh", "[worker]
     trouble.lost = true;
     CHECK_THAT(desk.failure(desk.worker.explore(request())), Contains("the device is lost; open the model again"));
     CHECK_THAT(desk.failure(desk.worker.explore(request())), Contains("no model is open"));
-    trouble.lost = false;
-    desk.open(model);
     CHECK(trouble.opened == 2);
-    CHECK(desk.finished(desk.worker.explore(request()))->problem.empty());
-    // It may be lost while nobody asks, and be found so by an opening that fails.
-    trouble.lost = true;
-    CHECK_THAT(desk.failure(desk.worker.open({.model = folder.file("nowhere"), .device = "cpu"})),
-               Contains("does not exist") && Contains("; open the model again"));
     trouble.lost = false;
     desk.open(model);
-    CHECK(trouble.opened == 3);
+    trouble.lost = true;
+    CHECK_THAT(desk.failure(desk.worker.open({.model = model, .device = "cpu"})),
+               Contains("the device is lost; open the model again"));
+    CHECK(trouble.opened == 4);
+    trouble.lost = false;
+    desk.open(model);
+    CHECK(trouble.opened == 5);
+    CHECK(desk.finished(desk.worker.explore(request()))->problem.empty());
     trouble.broken = true;
-    CHECK_THAT(desk.failure(desk.worker.explore(request())), Contains("open the model again"));
+    CHECK_THAT(desk.failure(desk.worker.explore(request())), Contains("the search failed; open the model again"));
     trouble.broken = false;
     desk.open(model);
-    CHECK(trouble.opened == 4);
+    CHECK(trouble.opened == 6);
+}
+
+TEST_CASE("A model that has no memory beside the previous one replaces it", "[worker]") {
+    const TemporaryFolder folder;
+    const std::string first = write_model(folder, "first", 3), second = write_model(folder, "second", 4);
+    Trouble trouble;
+    Desk desk(trouble);
+    desk.open(first);
+    trouble.full = 1;
+    CHECK(desk.open(second).name == "second");
+    trouble.full = 2;
+    CHECK_THAT(desk.failure(desk.worker.open({.model = first, .device = "cpu"})),
+               Contains("the device is full; open the model again"));
+    CHECK(trouble.opened == 1);
+    desk.open(first);
+    CHECK(desk.finished(desk.worker.explore(request()))->problem.empty());
 }
 
 TEST_CASE("A model that is replaced on disk stays as it was until it is opened again", "[worker]") {

@@ -107,6 +107,7 @@ private:
     void heard(Seat& seat, Side& side, const WeightsRead& weights);
     void heard(Seat& seat, Side& side, const RunRead& run);
     void heard(Seat& seat, Side& side, const Failed& failed);
+    void heard(Seat& seat, Side& side, const Warned& warned);
     void ask(Seat& seat, Side& side);
     std::optional<ExploreRequest> found_request() const;
     void ask_neuron();

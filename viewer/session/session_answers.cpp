@@ -106,6 +106,10 @@ void Session::heard(Seat& seat, Side& side, const Failed& failed) {
     }
 }
 
+void Session::heard(Seat& /*seat*/, Side& /*side*/, const Warned& warned) {
+    tell(warned.message);
+}
+
 // What was open before still is.
 void Session::opening_failed(Seat& seat) {
     seat.opening = false;

@@ -14,7 +14,7 @@
 #include <variant>
 #include <vector>
 
-#include "backend/precision.h"
+#include "engine/model_device.h"
 #include "explore/exploration.h"
 #include "explore/weight_statistics.h"
 #include "train/model_source.h"
@@ -73,13 +73,17 @@ struct Failed {
     Tag tag = 0;
     std::string message;
 };
-using News = std::variant<Opened, Explored, Measured, NeuronSeen, WeightsRead, RunRead, Failed>;
+struct Warned {   // a lost device was opened again
+    Tag tag = 0;  // of no request
+    std::string message;
+};
+using News = std::variant<Opened, Explored, Measured, NeuronSeen, WeightsRead, RunRead, Failed, Warned>;
 
 // All members but the destructor return at once, whatever the thread is doing.
 class Worker {
 public:
     using Tag = viewer::Tag;
-    using OpenDevice = std::function<std::unique_ptr<Backend>(const std::string& wanted)>;
+    using OpenDevice = ModelDevice::Open;
 
     // `wake` is called by the thread when there is news, outlives the worker and throws nothing. `open_device`: the
     // registry's, if none is given.
@@ -115,7 +119,8 @@ private:
     void serve();
     void run(Session& session, Kind kind, Tag tag, const Job& job);
     bool wanted(Kind kind, Tag tag);
-    void tell(Kind kind, News news);
+    void report(Kind kind, News news);
+    void warn(const std::string& message);
 
     void open_model(Session& session, Tag tag, const OpenRequest& request);
     void read_run_again(Session& session, Tag tag);
