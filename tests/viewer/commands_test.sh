@@ -81,7 +81,8 @@ expect "an unknown ending" refused "figure.bmp" ".svg, .png or .json"
 view --panel time --render time.tsv
 expect "a table of what is no matrix" refused "time.tsv" ".svg, .png or .json, or of the matrix alone in .tsv"
 run view --help
-expect "which the help names" says ".tsv (a matrix); no window"
+expect "which the help names" says ".tsv (matrix) file"
+expect "in groups, as other commands" grep -qx "Device:" out
 view --render x.svg --script tour
 expect "a script without a window" refused "--script" "--render"
 view --render x.svg --record tour

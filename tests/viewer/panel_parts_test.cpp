@@ -139,8 +139,36 @@ TEST_CASE("The training panel of a model is not saved as a remark", "[panels]") 
     const SavedView view{
         .state = sentence(kSentence, PanelId::Training), .model = stage.session.model_path(), .device = "cpu"};
     const std::string file = stage.folder.file("a.svg");
-    CHECK_THAT(error_of([&] { render(view, Precision::F32, file, 1.0); }), Contains("not a training"));
+    CHECK_THAT(error_of([&] { render(view, Precision::F32, file, 1.0, {}, [](const std::string&) {}); }),
+               Contains("not a training"));
     CHECK_FALSE(std::filesystem::exists(file));
+}
+
+TEST_CASE("A device that is lost while a panel is rendered is reopened and reported", "[panels]") {
+    class LostBackend final : public ForwardingBackend {
+    public:
+        explicit LostBackend(bool& lost) : ForwardingBackend(open_device("cpu")), lost_(lost) {}
+        using ForwardingBackend::run;
+        void run(const LogSoftmaxTopK& op) override {
+            if (!std::exchange(lost_, true)) {
+                throw DeviceLost("the device hung");
+            }
+            ForwardingBackend::run(op);
+        }
+
+    private:
+        bool& lost_;
+    };
+    const TemporaryFolder folder;
+    const SavedView view{.state = sentence(), .model = write_model(folder, "tiny", 3), .device = "cpu"};
+    bool lost = false;
+    std::vector<std::string> warnings;
+    render(
+        view, Precision::F32, folder.file("a.svg"), 1.0,
+        [&](const std::string&) { return std::make_unique<LostBackend>(lost); },
+        [&](const std::string& warning) { warnings.push_back(warning); });
+    CHECK(warnings == std::vector<std::string>{"cpu was opened again and goes on: the device hung"});
+    CHECK(std::filesystem::exists(folder.file("a.svg")));
 }
 
 TEST_CASE("A training's stamp changes with its log and its checkpoints", "[panels]") {

@@ -1,11 +1,13 @@
-// headscope view: every head, live, in a window; or the same pictures without one.
+// headscope view: every head, live, in a window; --render draws the same panels without one.
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -24,8 +26,8 @@ namespace fs = std::filesystem;
 
 constexpr const char* kWindowProgram = "headscope-viewer";
 
-// The program with the window is one of its own, so that this one needs neither a display's libraries nor Vulkan's: it
-// lies beside this one, or in ../libexec/headscope where that is installed.
+// The window is a separate program so that this one needs neither a display's libraries nor Vulkan. It lies next to
+// this one or, if installed, in ../libexec/headscope.
 std::string window_program() {
     std::error_code failure;
     const fs::path folder = fs::read_symlink("/proc/self/exe", failure).parent_path();
@@ -37,53 +39,51 @@ std::string window_program() {
         }
     }
     throw Error(
-        fmt::format("the window is a program of its own, and there is no {} or {}: it is built where Dear "
-                    "ImGui, GLFW and Vulkan are found (libimgui-dev, libglfw3-dev, libvulkan-dev). "
+        fmt::format("the window is a separate program, and there is no {} or {}: building it takes Dear ImGui, "
+                    "GLFW and Vulkan (libimgui-dev, libglfw3-dev, libvulkan-dev). "
                     "`headscope view --render FILE` draws the same panels without it",
                     places[0].string(), places[1].string()));
 }
 
-// In place of this process, with what this one was told.
-[[noreturn]] void become_window_program(const std::vector<std::string>& told) {
+// Replaces this process by the window program.
+[[noreturn]] void become_window_program(const std::vector<std::string>& arguments) {
     const std::string program = window_program();
-    std::vector<char*> arguments{const_cast<char*>(program.c_str())};  // NOLINT: execv does not write
-    for (const std::string& argument : told) {
-        arguments.push_back(const_cast<char*>(argument.c_str()));  // NOLINT
+    std::vector<char*> argv{const_cast<char*>(program.c_str())};  // NOLINT: execv does not write
+    for (const std::string& argument : arguments) {
+        argv.push_back(const_cast<char*>(argument.c_str()));  // NOLINT
     }
-    arguments.push_back(nullptr);
-    ::execv(program.c_str(), arguments.data());
+    argv.push_back(nullptr);
+    ::execv(program.c_str(), argv.data());
     throw Error(fmt::format("{} could not be started: {}", program, std::strerror(errno)));
 }
 
-// What follows "view" on this process' command line.
-std::vector<std::string> told_to_view(int count, const char* const* words) {
-    std::vector<std::string> told;
-    bool behind = false;
-    for (int at = 1; at < count; ++at) {
-        if (behind) {
-            told.emplace_back(words[at]);
-        }
-        behind = behind || std::string(words[at]) == "view";
-    }
-    return told;
+// The words after "view" on this process's command line.
+std::vector<std::string> arguments_of_view(int count, const char* const* words) {
+    const char* const* end = words + count;
+    const char* const* view = std::find(words + std::min(count, 1), end, std::string("view"));
+    return view == end ? std::vector<std::string>{} : std::vector<std::string>(view + 1, end);
 }
 
 }  // namespace
 
 void add_view_command(CLI::App& app, const OpenOptions& open_options, int count, const char* const* words) {
     auto options = std::make_shared<ViewOptions>();
+    options->common.open = open_options;
     CLI::App* command = app.add_subcommand("view", "Look at every head, live, in a window")->group("Look");
     add_view_options(*command, *options);
-    command->callback([options, &open_options, told = told_to_view(count, words)] {
-        const viewer::SavedView view = view_of(*options, open_options.settings);  // what is wrong with it is said here
+    command->callback([options, arguments = arguments_of_view(count, words)] {
+        viewer::SavedView view = view_of(*options);  // reports errors before a window opens
         if (options->render.empty()) {
-            become_window_program(told);
+            become_window_program(arguments);
         }
-        for (const std::string& note : view.notes) {
-            tell("headscope: the view: " + note);
+        const auto warn = [](const std::string& message) { tell("headscope: " + message); };
+        for (const std::string& note : std::exchange(view.notes, {})) {
+            warn("the view: " + note);
         }
-        viewer::render(view, options->precision, options->render, options->scale,
-                       [&open_options](const std::string& id) { return open_device(id, open_options); });
+        const CommonOptions& common = options->common;
+        viewer::render(
+            view, common.precision, options->render, options->scale,
+            [&common](const std::string& id) { return open_device(id, common.open); }, warn);
     });
 }
 
