@@ -1,4 +1,4 @@
-// What stands beside what in a panel, and what hovering over it says.
+// The parts of panels, and their tooltips.
 #include "tests/viewer/stage.h"
 
 #include <fstream>
@@ -39,7 +39,7 @@ struct PlainStage {
 
 }  // namespace
 
-TEST_CASE("What is computed from heads stands beside a head as it is", "[panels]") {
+TEST_CASE("A mean is drawn next to an unchanged head", "[panels]") {
     PlainStage stage;
     CHECK(items_of(stage.drawn(PanelId::Matrix), Role::Frame) == std::set<int>{0});
     stage.session.state().heads = {3};
@@ -68,7 +68,7 @@ TEST_CASE("What is computed from heads stands beside a head as it is", "[panels]
     }
 }
 
-TEST_CASE("A tip is that of the picture that was made, and is kept with it", "[panels]") {
+TEST_CASE("A tooltip belongs to the cached picture", "[panels]") {
     PlainStage stage;
     stage.session.state().join_words = false;
     PanelPictures pictures;
@@ -83,7 +83,7 @@ TEST_CASE("A tip is that of the picture that was made, and is kept with it", "[p
           panel_tip(panel_contents(stage.session.scene(), PanelId::Matrix), mark));
 }
 
-TEST_CASE("The decoding shows what each step looked at", "[panels]") {
+TEST_CASE("The decoding shows the attention of each step", "[panels]") {
     PlainStage stage;
     const Exploration& shown = *stage.session.scene().main.shown;
     REQUIRE(shown.steps.size() > 2);
@@ -106,7 +106,7 @@ TEST_CASE("The decoding shows what each step looked at", "[panels]") {
     CHECK(stage.drawn(PanelId::Time, {.width = 4000.0}).height < stage.drawn(PanelId::Time, {.width = 400.0}).height);
 }
 
-TEST_CASE("A comparison of the same says so, and one of nothing shown does not fail", "[panels]") {
+TEST_CASE("Comparing a model with itself reports no difference, and an empty comparison works", "[panels]") {
     PlainStage stage;
     stage.session.compare_with(stage.session.model_path(), "cpu");
     settle(stage.session);
@@ -125,7 +125,7 @@ TEST_CASE("A comparison of the same says so, and one of nothing shown does not f
     CHECK_FALSE(texts_of(draw_panel(scene, PanelId::Compare, {})).empty());
 }
 
-TEST_CASE("Headings are folded to the room there is", "[panels]") {
+TEST_CASE("Headings are wrapped to the available width", "[panels]") {
     const std::string text = "a long translation of many words that no panel of this width could show in one line";
     const Drawing narrow = draw_heading(text, {.width = 300.0});
     CHECK(narrow.width <= 300.0);
@@ -134,7 +134,7 @@ TEST_CASE("Headings are folded to the room there is", "[panels]") {
     CHECK(wide.height < narrow.height);
 }
 
-TEST_CASE("The training panel of a model is not saved as a remark", "[panels]") {
+TEST_CASE("Rendering the training panel of a model is an error", "[panels]") {
     PlainStage stage;
     const SavedView view{
         .state = sentence(kSentence, PanelId::Training), .model = stage.session.model_path(), .device = "cpu"};

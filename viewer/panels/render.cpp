@@ -57,7 +57,7 @@ void render(const SavedView& view, Precision precision, const std::string& path,
         settle();
     }
     for (const Notice& notice : session.notices()) {
-        if (notice.wrong) {
+        if (notice.error) {
             throw Error(notice.text);
         }
     }

@@ -16,8 +16,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Says when what grows is to be shown again: often enough for the eye, and so seldom that the copying which that takes
-// stays a small part of the work.
+// Decides when to show a partial result again: at most every kLeast, and rarely enough that copying it takes at most a
+// fifth of the time.
 class Pace {
 public:
     bool due() const { return Clock::now() - shown_ >= std::max<Clock::duration>(kLeast, 4 * cost_); }
@@ -40,8 +40,8 @@ std::string name_of_directory(const std::string& path) {
     return (normal.has_filename() ? normal : normal.parent_path()).filename().string();
 }
 
-Tag tag_of(const News& news) {
-    return std::visit([](const auto& one) { return one.tag; }, news);
+Tag tag_of(const WorkerEvent& event) {
+    return std::visit([](const auto& one) { return one.tag; }, event);
 }
 
 }  // namespace
@@ -49,7 +49,7 @@ Tag tag_of(const News& news) {
 struct Worker::Session {
     struct Model {
         ModelSource source;
-        ModelSource::RunStamp stamp;             // of a training: when it was read
+        ModelSource::RunStamp stamp;             // of a training, when `run` was read
         std::shared_ptr<const TrainingRun> run;  // as last reported
     };
     std::unique_ptr<ModelDevice> device;
@@ -88,12 +88,12 @@ Tag Worker::ask(Kind kind, Job job) {
         const std::scoped_lock lock(mutex_);
         if (kind == kOpen) {
             for (std::size_t other = 0; other < kKinds; ++other) {
-                end(static_cast<Kind>(other));
+                cancel(static_cast<Kind>(other));
             }
         } else if (kind == kExplore) {
-            end(kMeasure);
+            cancel(kMeasure);
         }
-        end(kind);
+        cancel(kind);
         tag = newest_[kind] = ++last_tag_;
         waiting_[kind] = std::move(job);
     }
@@ -101,7 +101,7 @@ Tag Worker::ask(Kind kind, Job job) {
     return tag;
 }
 
-void Worker::end(Kind kind) {
+void Worker::cancel(Kind kind) {
     newest_[kind] = 0;
     waiting_[kind] = {};
     std::erase_if(pending_, [&](const Pending& pending) { return pending.kind == kind; });
@@ -164,14 +164,14 @@ Tag Worker::measure(ExploreRequest request) {
     });
 }
 
-std::vector<News> Worker::poll() {
+std::vector<WorkerEvent> Worker::poll() {
     const std::scoped_lock lock(mutex_);
-    std::vector<News> news;
+    std::vector<WorkerEvent> events;
     for (Pending& pending : pending_) {
-        news.push_back(std::move(pending.news));
+        events.push_back(std::move(pending.event));
     }
     pending_.clear();
-    return news;
+    return events;
 }
 
 bool Worker::wanted(Kind kind, Tag tag) {
@@ -179,19 +179,19 @@ bool Worker::wanted(Kind kind, Tag tag) {
     return !closing_ && newest_[kind] == tag;
 }
 
-void Worker::report(Kind kind, News news) {
+void Worker::report(Kind kind, WorkerEvent event) {
     {
         const std::scoped_lock lock(mutex_);
-        if (closing_ || newest_[kind] != tag_of(news)) {
+        if (closing_ || newest_[kind] != tag_of(event)) {
             return;
         }
         // What is pending of this kind is an older state of the same answer.
         const auto older = std::find_if(pending_.begin(), pending_.end(),
                                         [&](const Pending& pending) { return pending.kind == kind; });
         if (older != pending_.end()) {
-            older->news = std::move(news);
+            older->event = std::move(event);
         } else {
-            pending_.push_back({kind, std::move(news)});
+            pending_.push_back({kind, std::move(event)});
         }
     }
     if (wake_) {

@@ -146,7 +146,7 @@ void matrix_controls(Interface& ui) {
     row_toggles(ui);
     if (button(ui, "copy", "Copy as TSV", "The exact weights, for a spreadsheet")) {
         ImGui::SetClipboardText(matrix_tsv(ui.session.scene()).c_str());
-        ui.session.tell("Copied the matrix");
+        ui.session.notify("Copied the matrix");
     }
     remark(ui, "Click a cell: its query and key are multiplied out below, as equation 1 says.");
 }
@@ -270,7 +270,7 @@ void start_comparison(Interface& ui) {
     std::int64_t number = 0;
     const auto [end, problem] = std::from_chars(step.data(), step.data() + step.size(), number);
     if (!step.empty() && (problem != std::errc() || end != step.data() + step.size())) {
-        ui.session.complain("\"" + step + "\" is no step: a number was expected, such as 2000");
+        ui.session.report_error("\"" + step + "\" is no step: a number was expected, such as 2000");
         return;
     }
     ui.session.compare_with(ui.typed_other_model.empty() ? ui.session.model_path() : ui.typed_other_model,

@@ -127,7 +127,7 @@ void source_line(Interface& ui, float right) {
         // A new sentence has a translation of its own, and no edits of the old one's words.
         begin_sentence(ui, ui.typed_text);
         if (sizeof(ImWchar) == 2 && ui.typed_text.find("\uFFFD") != std::string::npos) {
-            ui.session.complain(
+            ui.session.report_error(
                 "This window's text fields hold characters up to U+FFFF, so others, such as emoji, became "
                 "\uFFFD. `headscope view --text` takes them.");
         }
