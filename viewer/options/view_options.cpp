@@ -36,11 +36,9 @@ ViewOptions with_path(ViewOptions options) {
     if (!folder && !std::filesystem::is_regular_file(options.path, failure)) {
         throw Error(fmt::format("{} is neither a saved view nor the folder of a model or a training", options.path));
     }
-    if (folder && !options.common.models.empty()) {
-        throw Error(fmt::format("{} and --model {} were given: give one", options.path, options.common.models.front()));
-    }
-    if (!folder && !options.open.empty()) {
-        throw Error(fmt::format("{} and --open {} were given: give one", options.path, options.open));
+    if (folder ? !options.common.models.empty() : !options.open.empty()) {
+        throw Error(fmt::format("{} and {} were given: give one", options.path,
+                                folder ? "--model " + options.common.models.front() : "--open " + options.open));
     }
     if (folder) {
         options.common.models = {options.path};
