@@ -13,25 +13,39 @@ bool device_failed(const Error& error) {
     return dynamic_cast<const DeviceLost*>(&error) != nullptr || dynamic_cast<const OutOfMemory*>(&error) != nullptr;
 }
 
-ModelDevice::ModelDevice(const std::string& id, Precision precision, std::vector<std::string> models,
-                         OpenOptions open_options, Warn warn)
-    : precision_(precision),
-      models_(std::move(models)),
-      open_options_(std::move(open_options)),
-      warn_(std::move(warn)) {
+ModelDevice::ModelDevice(const std::string& id, Precision precision, Open open_device, Warn warn)
+    : precision_(precision), open_device_(std::move(open_device)), warn_(std::move(warn)) {
     const auto opening = [&] { open(id); };
     kept_open(opening, [] {});
 }
 
-void ModelDevice::load() {
-    const auto loading = [this] {
-        translator_.reset();  // remains of a failed attempt
-        translator_ = std::make_unique<Translator>(*backend_, models_, arithmetic_.storage);
+ModelDevice::ModelDevice(const std::string& id, Precision precision, std::vector<std::string> models,
+                         const OpenOptions& open_options, Warn warn)
+    : ModelDevice(
+          id, precision, [open_options](const std::string& name) { return open_device(name, open_options); },
+          std::move(warn)) {
+    load_ = [models = std::move(models)](Backend& backend, DType storage) {
+        return std::make_unique<const Translator>(backend, models, storage);
+    };
+}
+
+void ModelDevice::load(const Load& load) {
+    const auto loading = [&] {
+        try {
+            translator_ = load(*backend_, arithmetic_.storage);
+        } catch (const OutOfMemory&) {
+            if (!loaded()) {
+                throw;
+            }
+            translator_.reset();  // makes room
+            translator_ = load(*backend_, arithmetic_.storage);
+        }
     };
     kept_open(loading, [this] {
         close();
         open(info_.id);
     });
+    load_ = load;
 }
 
 void ModelDevice::run(const std::function<void(Backend&, const Translator&)>& work) {
@@ -41,17 +55,17 @@ void ModelDevice::run(const std::function<void(Backend&, const Translator&)>& wo
 const Translator& ModelDevice::reopen() {
     close();
     open(info_.id);
-    translator_ = std::make_unique<Translator>(*backend_, models_, arithmetic_.storage);
+    translator_ = load_(*backend_, arithmetic_.storage);
     return *translator_;
 }
 
 Backend& ModelDevice::backend() const {
-    HEADSCOPE_CHECK(backend_ != nullptr, "the device could not be reopened");
+    HEADSCOPE_CHECK(backend_ != nullptr, "the device was lost and is closed");
     return *backend_;
 }
 
 const Translator& ModelDevice::translator() const {
-    HEADSCOPE_CHECK(translator_ != nullptr, "the models are not loaded");
+    HEADSCOPE_CHECK(loaded(), "no model is loaded");
     return *translator_;
 }
 
@@ -60,22 +74,28 @@ std::size_t ModelDevice::peak_bytes() const {
 }
 
 void ModelDevice::open(const std::string& id) {
-    backend_ = open_device(id, open_options_);
+    backend_ = open_device_(id);
     info_ = backend_->device();
     arithmetic_ = inference_arithmetic_for(*backend_, precision_, std::string("the precision ") + name_of(precision_));
 }
 
-// Free everything before reopening: the device may not have memory for the weights twice.
+// Call before reopening: the device may not have memory for two copies of the weights.
 void ModelDevice::close() {
     peak_bytes_ = peak_bytes();
     translator_.reset();
     backend_.reset();
 }
 
+// A loss that reopening does not repair leaves the device closed.
 void ModelDevice::kept_open(const std::function<void()>& work, const std::function<void()>& reopened) {
-    with_fresh_device(chance_, work, reopened, [this](const std::string& what) {
-        warn_(fmt::format("reopened {} after a failure: {}", info_.id, what));
-    });
+    try {
+        with_fresh_device(chance_, work, reopened, [this](const std::string& what) {
+            warn_(fmt::format("reopened {} after a failure: {}", info_.id, what));
+        });
+    } catch (const DeviceLost&) {
+        close();
+        throw;
+    }
 }
 
 }  // namespace headscope

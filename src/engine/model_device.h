@@ -1,4 +1,4 @@
-// A device with loaded models, which is reopened if it is lost.
+// A device with a loaded model, which is reopened if it is lost.
 #pragma once
 
 #include <cstddef>
@@ -20,43 +20,50 @@ bool device_failed(const Error& error);
 
 class ModelDevice {
 public:
+    using Open = std::function<std::unique_ptr<Backend>(const std::string& id)>;
+    using Load = std::function<std::unique_ptr<const Translator>(Backend& backend, DType storage)>;
     using Warn = std::function<void(const std::string& message)>;
 
-    // Opens the device. Error if it does not exist or lacks the precision. `warn` is called when a lost device was
-    // reopened.
-    ModelDevice(const std::string& id, Precision precision, std::vector<std::string> models, OpenOptions open_options,
-                Warn warn);
-    // Loads the models. Call it before translator().
-    void load();
+    // Opens the device. Error if it does not exist or lacks the precision. `warn` reports that the device was lost and
+    // opened again.
+    ModelDevice(const std::string& id, Precision precision, Open open_device, Warn warn);
+    // A device of the registry; load() reads these model directories.
+    ModelDevice(const std::string& id, Precision precision, std::vector<std::string> models,
+                const OpenOptions& open_options, Warn warn);
 
-    // Runs `work`, and again from the beginning if the device is lost meanwhile.
+    // Reads the models. Before that there is no translator().
+    void load() { load(load_); }
+    // Replaces the loaded model. If this fails, the previous one stays, unless the device was lost or had no memory for
+    // both. Reopening the device calls `load` again.
+    void load(const Load& load);
+
+    // Runs `work`. If the device is lost, reopens it and starts `work` again.
     void run(const std::function<void(Backend& backend, const Translator& translator)>& work);
-    // Closes the backend and opens a new one with the models. References to the old one become invalid.
+    // Closes the device, opens it again and loads the model.
     const Translator& reopen();
 
-    bool loaded() const { return translator_ != nullptr; }  // false if reopening failed
-    // Of the current backend: references are invalid after run() or reopen().
+    bool loaded() const { return translator_ != nullptr; }  // false after a loss that reopening did not repair
+    // References are valid until run(), load() or reopen() is called.
     Backend& backend() const;
     const Translator& translator() const;
 
-    const DeviceInfo& info() const { return info_; }  // also if reopening failed
+    const DeviceInfo& info() const { return info_; }  // also of a lost device
     const Arithmetic& arithmetic() const { return arithmetic_; }
-    std::size_t peak_bytes() const;  // over all backends opened so far
+    std::size_t peak_bytes() const;  // maximum over all times it was open
 
 private:
     void open(const std::string& id);
     void close();
-    // Runs `work`, and again if the device is lost meanwhile.
     void kept_open(const std::function<void()>& work, const std::function<void()>& reopened);
 
     const Precision precision_;
-    const std::vector<std::string> models_;
-    const OpenOptions open_options_;
+    const Open open_device_;
     const Warn warn_;
+    Load load_;
     DeviceInfo info_;
     Arithmetic arithmetic_;
     std::unique_ptr<Backend> backend_;
-    std::unique_ptr<Translator> translator_;
+    std::unique_ptr<const Translator> translator_;
     std::size_t peak_bytes_ = 0;
     SecondChance chance_;
 };

@@ -1,4 +1,4 @@
-// Heads on and off, the words of a row, and edits.
+// Toggling heads, the words of a row, and edits.
 #include "tests/viewer/stage.h"
 
 #include "tests/observe/paper_record.h"
@@ -12,7 +12,7 @@ namespace {
 
 using Heads = std::vector<int>;
 
-// Figure 3's sentence translated by nobody.
+// Figure 3's sentence, with made-up attention.
 Scene paper_scene() {
     Scene scene;
     Opened model;
@@ -34,7 +34,7 @@ ViewState with_heads(Heads heads) {
 
 }  // namespace
 
-TEST_CASE("Heads are switched on and off, and one always stays on", "[rows]") {
+TEST_CASE("Heads are toggled, and one always stays on", "[rows]") {
     ViewState state;
     toggle_head(state, 4, 2, false);
     CHECK(state.heads == Heads{1, 3, 4});
@@ -59,7 +59,7 @@ TEST_CASE("Heads are switched on and off, and one always stays on", "[rows]") {
     }
 }
 
-TEST_CASE("Heads and layers that a model lacks are left out", "[rows]") {
+TEST_CASE("Heads and layers that a model lacks are ignored", "[rows]") {
     CHECK(active_heads(with_heads({2, 7, 9}), 8) == Heads{2, 7});
     CHECK(active_heads(with_heads({7, 9}), 4) == Heads{1, 2, 3, 4});
     CHECK(active_heads({}, 2) == Heads{1, 2});
@@ -77,7 +77,7 @@ TEST_CASE("Heads and layers that a model lacks are left out", "[rows]") {
     CHECK(words_of({}, Direction::From) == 0);
 }
 
-TEST_CASE("Edits say what they do", "[edits]") {
+TEST_CASE("Edits are described in words", "[edits]") {
     const AttentionSite site{AttentionKind::Cross, 2};
     CHECK(describe({.site = site, .head = 3}) == "Cross layer 3, head 3: off");
     CHECK(describe({.site = {AttentionKind::EncoderSelf, 0}, .head = 1, .kind = EditKind::Uniform}) ==
@@ -86,7 +86,7 @@ TEST_CASE("Edits say what they do", "[edits]") {
           "Decoder layer 5, head 8: looks at token 1 (from token 2)");
 }
 
-TEST_CASE("An edit takes the place of the one for the same head and row", "[edits]") {
+TEST_CASE("An edit replaces the one of the same head and row", "[edits]") {
     ViewState state;
     const AttentionSite site{AttentionKind::Cross, 1};
     switch_head(state, site, 2);
@@ -109,7 +109,7 @@ TEST_CASE("An edit takes the place of the one for the same head and row", "[edit
     CHECK(state.edits.size() == 2);
 }
 
-TEST_CASE("Words are pinned by their first pieces", "[edits]") {
+TEST_CASE("Pinning words uses their first pieces", "[edits]") {
     Scene scene = paper_scene();
     auto split = std::make_shared<Exploration>(*scene.main.shown);
     REQUIRE(split->record.source[2].text == "\u2581in");

@@ -19,7 +19,7 @@ ViewState saying(const std::string& text, PanelId panel = PanelId::Figure) {
 
 }  // namespace
 
-TEST_CASE("What was done is undone and done again, in order", "[history]") {
+TEST_CASE("Changes are undone and redone in order", "[history]") {
     History history(saying("a"));
     History::Clock::time_point now{};
     CHECK_FALSE(history.can_undo());
@@ -40,7 +40,7 @@ TEST_CASE("What was done is undone and done again, in order", "[history]") {
     CHECK(history.undo() == saying("b"));
 }
 
-TEST_CASE("What is typed without a pause is one step", "[history]") {
+TEST_CASE("Typing without a pause is one step", "[history]") {
     History history(saying(""));
     History::Clock::time_point now{};
     for (const char* text : {"T", "Th", "The", "The ", "The c"}) {
@@ -52,7 +52,7 @@ TEST_CASE("What is typed without a pause is one step", "[history]") {
     CHECK_FALSE(history.can_undo());
 }
 
-TEST_CASE("Another panel is a step of its own, however quick", "[history]") {
+TEST_CASE("Changing the panel is always a separate step", "[history]") {
     History history(saying("a"));
     History::Clock::time_point now{};
     history.note(saying("b"), now += kPause);
@@ -61,7 +61,7 @@ TEST_CASE("Another panel is a step of its own, however quick", "[history]") {
     CHECK(history.undo() == saying("a"));
 }
 
-TEST_CASE("A change after undo forgets what was undone", "[history]") {
+TEST_CASE("A change after undo clears redo", "[history]") {
     History history(saying("a"));
     History::Clock::time_point now{};
     history.note(saying("b"), now += kPause);

@@ -1,4 +1,4 @@
-// The icon's files are what the program draws. HEADSCOPE_UPDATE_GOLDENS writes them anew.
+// The icon's files match what the program draws. HEADSCOPE_UPDATE_GOLDENS rewrites them.
 #include <catch2/catch.hpp>
 
 #include <cstdlib>
@@ -13,7 +13,7 @@
 using namespace headscope;
 using namespace headscope::viewer;
 
-TEST_CASE("The icon is drawn whole, and its files are up to date", "[icon]") {
+TEST_CASE("The icon is drawn completely, and its files are up to date", "[icon]") {
     test::check_layout(draw_icon(256.0));
     test::check_layout(draw_icon(16.0));
     const Bitmap bitmap = rasterise(draw_icon(256.0));

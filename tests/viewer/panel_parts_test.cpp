@@ -1,4 +1,4 @@
-// What stands beside what in a panel, and what hovering over it says.
+// The parts of panels, and their tooltips.
 #include "tests/viewer/stage.h"
 
 #include <fstream>
@@ -39,7 +39,7 @@ struct PlainStage {
 
 }  // namespace
 
-TEST_CASE("What is computed from heads stands beside a head as it is", "[panels]") {
+TEST_CASE("A mean is drawn next to an unchanged head", "[panels]") {
     PlainStage stage;
     CHECK(items_of(stage.drawn(PanelId::Matrix), Role::Frame) == std::set<int>{0});
     stage.session.state().heads = {3};
@@ -68,7 +68,7 @@ TEST_CASE("What is computed from heads stands beside a head as it is", "[panels]
     }
 }
 
-TEST_CASE("A tip is that of the picture that was made, and is kept with it", "[panels]") {
+TEST_CASE("A tooltip belongs to the cached picture", "[panels]") {
     PlainStage stage;
     stage.session.state().join_words = false;
     PanelPictures pictures;
@@ -83,7 +83,7 @@ TEST_CASE("A tip is that of the picture that was made, and is kept with it", "[p
           panel_tip(panel_contents(stage.session.scene(), PanelId::Matrix), mark));
 }
 
-TEST_CASE("The decoding shows what each step looked at", "[panels]") {
+TEST_CASE("The decoding shows the attention of each step", "[panels]") {
     PlainStage stage;
     const Exploration& shown = *stage.session.scene().main.shown;
     REQUIRE(shown.steps.size() > 2);
@@ -106,7 +106,7 @@ TEST_CASE("The decoding shows what each step looked at", "[panels]") {
     CHECK(stage.drawn(PanelId::Time, {.width = 4000.0}).height < stage.drawn(PanelId::Time, {.width = 400.0}).height);
 }
 
-TEST_CASE("A comparison of the same says so, and one of nothing shown does not fail", "[panels]") {
+TEST_CASE("Comparing a model with itself reports no difference, and an empty comparison works", "[panels]") {
     PlainStage stage;
     stage.session.compare_with(stage.session.model_path(), "cpu");
     settle(stage.session);
@@ -125,7 +125,7 @@ TEST_CASE("A comparison of the same says so, and one of nothing shown does not f
     CHECK_FALSE(texts_of(draw_panel(scene, PanelId::Compare, {})).empty());
 }
 
-TEST_CASE("Headings are folded to the room there is", "[panels]") {
+TEST_CASE("Headings are wrapped to the available width", "[panels]") {
     const std::string text = "a long translation of many words that no panel of this width could show in one line";
     const Drawing narrow = draw_heading(text, {.width = 300.0});
     CHECK(narrow.width <= 300.0);
@@ -134,13 +134,41 @@ TEST_CASE("Headings are folded to the room there is", "[panels]") {
     CHECK(wide.height < narrow.height);
 }
 
-TEST_CASE("The training panel of a model is not saved as a remark", "[panels]") {
+TEST_CASE("Rendering the training panel of a model is an error", "[panels]") {
     PlainStage stage;
     const SavedView view{
         .state = sentence(kSentence, PanelId::Training), .model = stage.session.model_path(), .device = "cpu"};
     const std::string file = stage.folder.file("a.svg");
-    CHECK_THAT(error_of([&] { render(view, Precision::F32, file, 1.0); }), Contains("not a training"));
+    CHECK_THAT(error_of([&] { render(view, Precision::F32, file, 1.0, {}, [](const std::string&) {}); }),
+               Contains("not a training"));
     CHECK_FALSE(std::filesystem::exists(file));
+}
+
+TEST_CASE("A device that is lost while a panel is rendered is reopened and reported", "[panels]") {
+    class LostBackend final : public ForwardingBackend {
+    public:
+        explicit LostBackend(bool& lost) : ForwardingBackend(open_device("cpu")), lost_(lost) {}
+        using ForwardingBackend::run;
+        void run(const LogSoftmaxTopK& op) override {
+            if (!std::exchange(lost_, true)) {
+                throw DeviceLost("the device hung");
+            }
+            ForwardingBackend::run(op);
+        }
+
+    private:
+        bool& lost_;
+    };
+    const TemporaryFolder folder;
+    const SavedView view{.state = sentence(), .model = write_model(folder, "tiny", 3), .device = "cpu"};
+    bool lost = false;
+    std::vector<std::string> warnings;
+    render(
+        view, Precision::F32, folder.file("a.svg"), 1.0,
+        [&](const std::string&) { return std::make_unique<LostBackend>(lost); },
+        [&](const std::string& warning) { warnings.push_back(warning); });
+    CHECK(warnings == std::vector<std::string>{"reopened cpu after a failure: the device hung"});
+    CHECK(std::filesystem::exists(folder.file("a.svg")));
 }
 
 TEST_CASE("A training's stamp changes with its log and its checkpoints", "[panels]") {

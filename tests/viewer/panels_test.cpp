@@ -1,4 +1,4 @@
-// What every panel draws and says, of sessions on tiny models.
+// Drawings and JSON of all panels, with sessions on tiny models.
 #include "tests/viewer/stage.h"
 
 #include <set>
@@ -20,7 +20,7 @@ using nlohmann::json;
 
 namespace {
 
-// The state that shows most: two models, an edit, two chosen words, the importance of the heads.
+// Shows as much as possible: two models, an edit, two selected words, the importance of the heads.
 struct Stage {
     TemporaryFolder folder;
     Session session;
@@ -57,7 +57,7 @@ void check_panel(const Scene& scene, PanelId panel) {
 
 }  // namespace
 
-TEST_CASE("Every panel is drawn whole, in both inks, of every kind of attention", "[panels]") {
+TEST_CASE("Every panel is drawn completely, in both inks, for every kind of attention", "[panels]") {
     Stage stage;
     for (const AttentionKind kind : {AttentionKind::EncoderSelf, AttentionKind::DecoderSelf, AttentionKind::Cross}) {
         stage.session.state().kind = kind;
@@ -68,7 +68,7 @@ TEST_CASE("Every panel is drawn whole, in both inks, of every kind of attention"
     }
 }
 
-TEST_CASE("What a panel has not yet is said in its place", "[panels]") {
+TEST_CASE("A panel without results says why", "[panels]") {
     Stage stage(false);
     CHECK_THAT(stage.texts(PanelId::Training), Contains("not a training"));
     CHECK_THAT(stage.texts(PanelId::Compare), Contains("to compare with"));
@@ -89,7 +89,7 @@ TEST_CASE("What a panel has not yet is said in its place", "[panels]") {
         }
         CHECK_THAT(error_of([&] { matrix_tsv(scene); }), Contains("nothing to save"));
     };
-    says("Looking");
+    says("Computing");
     scene.main.model.reset();
     says("Opening the model");
     CHECK_THAT(texts_of(draw_panel(scene, PanelId::Model, {})), Contains("Opening the model"));
@@ -110,7 +110,7 @@ TEST_CASE("Cross-attention waits for the first word", "[panels]") {
     CHECK_THAT(texts_of(draw_panel(scene, PanelId::Figure, {})), Contains("appears with the first word"));
 }
 
-TEST_CASE("A picture is made anew when what it shows changes, and only then", "[panels]") {
+TEST_CASE("A picture is redrawn only if its contents change", "[panels]") {
     Stage stage(false);
     Scene scene = stage.scene();
     PanelPictures pictures;
@@ -134,7 +134,7 @@ TEST_CASE("A picture is made anew when what it shows changes, and only then", "[
     CHECK_THAT(texts_of(pictures.of(scene, PanelId::Matrix, {})), Contains("It broke."));
 }
 
-TEST_CASE("The figure's and the matrix' numbers are their weights", "[panels][json]") {
+TEST_CASE("The JSON of the figure and the matrix holds their weights", "[panels][json]") {
     Stage stage;
     const AttentionRecord& record = stage.scene().main.shown->record;
     const SiteWeights& weights = find_site(record, AttentionKind::EncoderSelf, 2);
@@ -153,7 +153,7 @@ TEST_CASE("The figure's and the matrix' numbers are their weights", "[panels][js
     CHECK(neuron.at("head") == 1);
     CHECK(neuron.at("q").size() == static_cast<std::size_t>(view.d_k));
     REQUIRE(neuron.at("keys").size() == static_cast<std::size_t>(view.keys));
-    // Equation 1, from the file alone.
+    // Equation 1, recomputed from the file.
     const int query = neuron.at("query");
     double total = 0.0;
     std::vector<double> scores;
@@ -177,7 +177,7 @@ TEST_CASE("The figure's and the matrix' numbers are their weights", "[panels][js
     CHECK_FALSE(stage.numbers(PanelId::Matrix).contains("neuron"));
 }
 
-TEST_CASE("The time panel's numbers are the steps and the beam", "[panels][json]") {
+TEST_CASE("The JSON of the time panel holds the steps and the beam", "[panels][json]") {
     Stage stage(false);
     const Exploration& shown = *stage.scene().main.shown;
     const json numbers = stage.numbers(PanelId::Time);
@@ -207,7 +207,7 @@ TEST_CASE("The time panel's numbers are the steps and the beam", "[panels][json]
     CHECK(fates.size() > 1);
 }
 
-TEST_CASE("The surgery panel's numbers are both translations and every head's importance", "[panels][json]") {
+TEST_CASE("The JSON of the surgery panel holds both translations and every head's importance", "[panels][json]") {
     Stage stage;
     const Side& side = stage.scene().main;
     const json numbers = stage.numbers(PanelId::Surgery);
@@ -231,7 +231,7 @@ TEST_CASE("The surgery panel's numbers are both translations and every head's im
     CHECK_FALSE(stage.numbers(PanelId::Surgery).contains("edited"));
 }
 
-TEST_CASE("The comparison's numbers are both sides and their difference", "[panels][json]") {
+TEST_CASE("The JSON of the comparison holds both sides and their difference", "[panels][json]") {
     Stage stage;
     const json numbers = stage.numbers(PanelId::Compare);
     CHECK(numbers.at("left").at("model").at("name") == "first");
@@ -246,7 +246,7 @@ TEST_CASE("The comparison's numbers are both sides and their difference", "[pane
     CHECK_FALSE(stage.numbers(PanelId::Compare).contains("right"));
 }
 
-TEST_CASE("The model panel's numbers are its configuration and every block's parameters", "[panels][json]") {
+TEST_CASE("The JSON of the model panel holds the configuration and every block's parameters", "[panels][json]") {
     Stage stage(false);
     const json numbers = stage.numbers(PanelId::Model);
     const Opened& model = *stage.scene().main.model;
@@ -267,7 +267,7 @@ TEST_CASE("The model panel's numbers are its configuration and every block's par
     CHECK(chosen.at("weights")[0].at("mean") == stage.scene().weights->front().mean);
 }
 
-TEST_CASE("The training panel shows and tells the curve, the checkpoints and the heads", "[panels][json]") {
+TEST_CASE("The training panel and its JSON hold the curve, the checkpoints and the heads", "[panels][json]") {
     const TemporaryFolder folder;
     DigitsRun run(folder, write_digits(folder), "run");
     run.start().run();
@@ -288,7 +288,7 @@ TEST_CASE("The training panel shows and tells the curve, the checkpoints and the
     check_panel(session.scene(), PanelId::Training);
 }
 
-TEST_CASE("Panels are saved by the file's ending", "[panels]") {
+TEST_CASE("The file extension chooses a panel's format", "[panels]") {
     Stage stage(false);
     const auto save = [&](PanelId panel, const std::string& name) {
         export_panel_to(stage.scene(), panel, stage.folder.file(name), 2.0);
@@ -300,7 +300,7 @@ TEST_CASE("Panels are saved by the file's ending", "[panels]") {
     CHECK(save(PanelId::Time, "a.json") == panel_json(stage.scene(), PanelId::Time));
     CHECK(save(PanelId::Matrix, "a.tsv") == matrix_tsv(stage.scene()));
     CHECK_THAT(error_of([&] { save(PanelId::Time, "a.tsv"); }),
-               Contains("should end in .svg, .png or .json, or of the matrix alone in .tsv"));
+               Contains("should end in .svg, .png or .json, or .tsv for the matrix"));
     CHECK_THAT(error_of([&] { save(PanelId::Matrix, "svg"); }), Contains(".svg"));
     CHECK_THAT(error_of([&] { save(PanelId::Matrix, "a.bmp"); }), Contains("a.bmp"));
     CHECK_THAT(error_of([&] { save(PanelId::Figure, "missing/a.svg"); }), Contains("missing/a.svg"));

@@ -1,4 +1,4 @@
-// What a session asks its workers, and what it makes of their answers.
+// Requests of a session to its workers, and their results.
 #include "tests/viewer/stage.h"
 
 #include "tests/train/digits_run.h"
@@ -28,7 +28,7 @@ std::string joined(const Drawing& drawing) {
 
 }  // namespace
 
-TEST_CASE("A sentence is looked at, and a newer one wins", "[session]") {
+TEST_CASE("A newer sentence replaces the previous one", "[session]") {
     const TemporaryFolder folder;
     std::atomic<int> wakes{0};
     Session session(on_cpu(write_model(folder, "tiny", 3), sentence()), [&wakes] { ++wakes; });
@@ -59,10 +59,10 @@ TEST_CASE("A sentence is looked at, and a newer one wins", "[session]") {
     session.redo();
     settle(session);
     CHECK(shown(session).source == "a cat sleeps");
-    CHECK(complaints(session).empty());
+    CHECK(errors_of(session).empty());
 }
 
-TEST_CASE("Edits have the original beside them", "[session]") {
+TEST_CASE("The original is kept next to the edited result", "[session]") {
     const TemporaryFolder folder;
     Session session(on_cpu(write_model(folder, "tiny", 3), sentence()), [] {});
     settle(session);
@@ -98,14 +98,14 @@ TEST_CASE("Two models are compared on one sentence", "[session]") {
     session.compare_with(folder.file("nowhere"), "cpu");
     settle(session);
     CHECK_THAT(session.scene().other->problem, Contains("nowhere"));
-    CHECK_THAT(complaints(session), Contains("nowhere"));
+    CHECK_THAT(errors_of(session), Contains("nowhere"));
     CHECK(shown(session).source == "a cat");
     session.end_comparison();
     settle(session);
     CHECK_FALSE(session.scene().other.has_value());
 }
 
-TEST_CASE("The importance of heads belongs to the sentence it was measured on", "[session]") {
+TEST_CASE("The importance of heads is dropped with its sentence", "[session]") {
     const TemporaryFolder folder;
     const std::string first = write_model(folder, "first", 3), second = write_model(folder, "second", 4);
     Session session(on_cpu(first, sentence()), [] {});
@@ -140,7 +140,7 @@ TEST_CASE("The importance of heads belongs to the sentence it was measured on", 
     CHECK(session.scene().importance == nullptr);
 }
 
-TEST_CASE("Two chosen words of a matrix ask for what is behind them", "[session]") {
+TEST_CASE("Selecting two words of a matrix requests the neuron view", "[session]") {
     const TemporaryFolder folder;
     const std::string first = write_model(folder, "first", 3), second = write_model(folder, "second", 4);
     Session session(on_cpu(first, sentence(kSentence, PanelId::Matrix)), [] {});
@@ -174,20 +174,20 @@ TEST_CASE("Two chosen words of a matrix ask for what is behind them", "[session]
     CHECK(session.scene().main.model->name == "second");
     CHECK(session.scene().neuron->q != before->q);  // not the model's before
     session.state().heads = {4};
-    session.update(Clock::now());  // asked for,
-    session.open(first, "cpu");    // never answered,
-    session.state().word = -1;     // and not asked for again
+    session.update(Clock::now());  // requested,
+    session.open(first, "cpu");    // never answered
+    session.state().word = -1;     // and not requested again
     settle(session);
 }
 
-TEST_CASE("A model that cannot be opened leaves the one that was there", "[session]") {
+TEST_CASE("A failed open keeps the previous model", "[session]") {
     const TemporaryFolder folder;
     const std::string model = write_model(folder, "tiny", 3);
     Session session(on_cpu(model, sentence()), [] {});
     settle(session);
     session.open(folder.file("nowhere"), "cpu");
     settle(session);
-    CHECK_THAT(complaints(session), Contains("nowhere"));
+    CHECK_THAT(errors_of(session), Contains("nowhere"));
     CHECK(session.scene().main.model->name == "tiny");
     CHECK(session.scene().main.problem.empty());
     CHECK(session.model_path() == model);
@@ -199,11 +199,11 @@ TEST_CASE("A model that cannot be opened leaves the one that was there", "[sessi
     CHECK(read_view(file).model == model);
     session.open(model, "gpu:7");
     settle(session);
-    CHECK_THAT(complaints(session), Contains("gpu:7"));
+    CHECK_THAT(errors_of(session), Contains("gpu:7"));
     CHECK(session.device() == "cpu");
 }
 
-TEST_CASE("Without any model the session says why", "[session]") {
+TEST_CASE("A session without a model says why", "[session]") {
     const TemporaryFolder folder;
     Session session(on_cpu(folder.file("nowhere"), sentence()), [] {});
     settle(session);
@@ -218,7 +218,7 @@ TEST_CASE("Without any model the session says why", "[session]") {
     CHECK(shown(session).finished);
 }
 
-TEST_CASE("A saved view is opened again, and one of another model says so", "[session]") {
+TEST_CASE("A saved view is restored, and another model is reported", "[session]") {
     const TemporaryFolder folder;
     const std::string first = write_model(folder, "first", 3), second = write_model(folder, "second", 4);
     const std::string file = folder.file("my.headscope");
@@ -238,7 +238,7 @@ TEST_CASE("A saved view is opened again, and one of another model says so", "[se
     REQUIRE(session.scene().other.has_value());
     CHECK(session.scene().other->model->name == "second");
     CHECK(shown(session).source == "a cat");
-    CHECK(complaints(session).empty());
+    CHECK(errors_of(session).empty());
 
     SavedView other = read_view(file);
     other.parameters += 1;
@@ -246,16 +246,16 @@ TEST_CASE("A saved view is opened again, and one of another model says so", "[se
     folder.write("other.headscope", to_json(other));
     session.open_view(folder.file("other.headscope"));
     settle(session);
-    CHECK_THAT(complaints(session), Contains("saved with another model") && Contains("something else"));
+    CHECK_THAT(errors_of(session), Contains("saved with another model") && Contains("something else"));
     CHECK(shown(session).source == "a cat");
 
     const ViewState before = session.state();
     session.open_view(folder.write("bad.headscope", "{}"));
     settle(session);
-    CHECK_THAT(complaints(session), Contains("bad.headscope"));
+    CHECK_THAT(errors_of(session), Contains("bad.headscope"));
     CHECK(session.state() == before);
     session.save_view(folder.file("missing/my.headscope"));
-    CHECK_THAT(complaints(session), Contains("missing/my.headscope"));
+    CHECK_THAT(errors_of(session), Contains("missing/my.headscope"));
 }
 
 TEST_CASE("The checkpoints of a training are stepped through, back and forth", "[session]") {
@@ -288,7 +288,7 @@ TEST_CASE("The checkpoints of a training are stepped through, back and forth", "
     std::filesystem::remove(folder.file("run/checkpoints/step-00000016.safetensors"));
     session.open_checkpoint(16);
     settle(session);
-    const std::string said = complaints(session);
+    const std::string said = errors_of(session);
     CHECK_THAT(said, Contains("no checkpoint after step 16"));
     CHECK(std::count(said.begin(), said.end(), '\n') == 1);  // once
     CHECK(session.scene().main.model->checkpoint == 8);
@@ -298,7 +298,7 @@ TEST_CASE("The checkpoints of a training are stepped through, back and forth", "
     CHECK(session.state().checkpoint == 8);
     CHECK(session.scene().main.model->checkpoint == 8);
 
-    // Seen again a while later.
+    // The removed checkpoint is noticed a while later.
     CHECK(update_until(session, [&] { return session.scene().run->checkpoints == std::vector<std::int64_t>{8, 24}; }));
     run.trainer->write_model(folder.file("run/model"));
     session.open(folder.file("run/model"), "cpu");
@@ -309,7 +309,7 @@ TEST_CASE("The checkpoints of a training are stepped through, back and forth", "
     CHECK(shown(session).finished);
 }
 
-TEST_CASE("A model that is removed while it is open goes on", "[session]") {
+TEST_CASE("A model removed from disk stays open", "[session]") {
     const TemporaryFolder folder;
     const std::string model = write_model(folder, "tiny", 3);
     Session session(on_cpu(model, sentence()), [] {});
@@ -320,13 +320,13 @@ TEST_CASE("A model that is removed while it is open goes on", "[session]") {
     CHECK(shown(session).source == "a cat");
     session.open(model, "cpu");
     settle(session);
-    CHECK_THAT(complaints(session), Contains("tiny"));
+    CHECK_THAT(errors_of(session), Contains("tiny"));
     session.state().text = "a dog";
     settle(session);
     CHECK(shown(session).source == "a dog");
 }
 
-TEST_CASE("Sentences that no model takes are answered in words", "[session]") {
+TEST_CASE("Sentences that a model cannot read are explained", "[session]") {
     const TemporaryFolder folder;
     Session session(on_cpu(write_model(folder, "tiny", 3), sentence()), [] {});
     settle(session);
@@ -356,7 +356,7 @@ TEST_CASE("Sentences that no model takes are answered in words", "[session]") {
     CHECK(shown(session).source == kSentence);
 }
 
-TEST_CASE("A given translation is read, and one that is no text is refused", "[session]") {
+TEST_CASE("A given translation is read, and invalid UTF-8 is an error", "[session]") {
     const TemporaryFolder folder;
     Session session(on_cpu(write_model(folder, "tiny", 3), sentence()), [] {});
     session.state().target = "eine katze";
@@ -371,7 +371,7 @@ TEST_CASE("A given translation is read, and one that is no text is refused", "[s
     CHECK_FALSE(shown(session).forced);
 }
 
-TEST_CASE("A session keeps its settings where it may", "[session]") {
+TEST_CASE("A session saves its settings only if it has a file", "[session]") {
     const TemporaryFolder folder;
     const std::string model = write_model(folder, "tiny", 3);
     const std::string file = folder.file("config/viewer.json");

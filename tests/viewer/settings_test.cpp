@@ -1,4 +1,4 @@
-// What stays from one start to the next.
+// Settings saved between runs.
 #include <catch2/catch.hpp>
 
 #include <sys/stat.h>
@@ -14,7 +14,7 @@ using namespace headscope;
 using namespace headscope::viewer;
 using Catch::Matchers::Contains;
 
-TEST_CASE("Settings lie where XDG wants them", "[settings]") {
+TEST_CASE("Settings are stored where XDG says", "[settings]") {
     using Values = std::map<std::string, std::string>;
     const std::string mine = "/home/me/.config/headscope/viewer.json";
     CHECK(settings_path(Values{{"XDG_CONFIG_HOME", "/etc/mine"}, {"HOME", "/home/me"}}) ==
@@ -47,7 +47,7 @@ TEST_CASE("Settings that are saved are loaded again", "[settings]") {
     CHECK(problem.empty());
 }
 
-TEST_CASE("Settings that cannot be read are left as they are, and that is said", "[settings]") {
+TEST_CASE("Unreadable settings are reported and not overwritten", "[settings]") {
     const TemporaryFolder folder;
     for (const char* bytes : {"", "{", "[]", "{\"dark\": 3}", "{\"scale\": \"big\"}", "{\"recent_models\": [1]}",
                               "{\"dark\": true, \"dark\": false}"}) {
@@ -59,7 +59,7 @@ TEST_CASE("Settings that cannot be read are left as they are, and that is said",
     }
 }
 
-TEST_CASE("Sizes that no window can have are brought to those that one can", "[settings]") {
+TEST_CASE("Window sizes out of range are clamped", "[settings]") {
     const TemporaryFolder folder;
     std::string problem;
     const auto loaded = [&](const std::string& bytes) {
@@ -77,7 +77,7 @@ TEST_CASE("Sizes that no window can have are brought to those that one can", "[s
     CHECK(large.height == 16384);
 }
 
-TEST_CASE("What is recent comes first and once, and the oldest is forgotten", "[settings]") {
+TEST_CASE("Recent entries are unique, newest first, and limited", "[settings]") {
     std::vector<std::string> list;
     for (int i = 1; i <= 15; ++i) {
         remember(list, std::to_string(i));

@@ -1,4 +1,4 @@
-// A session on tiny random models, and somebody who waits for its answers.
+// Sessions on tiny random models, and helpers that wait for their results.
 #pragma once
 
 #include <catch2/catch.hpp>
@@ -9,7 +9,7 @@
 #include <thread>
 
 #include "paint/drawing.h"
-#include "tests/viewer/worker_desk.h"
+#include "tests/viewer/worker_client.h"
 #include "viewer/session/session.h"
 
 namespace headscope::viewer {
@@ -31,7 +31,7 @@ inline AttentionEdit first_head_off() {
     return {.site = {AttentionKind::EncoderSelf, 0}, .head = 1};
 }
 
-// As a window does it, frame by frame.
+// Updates the session like a window, frame by frame.
 inline bool update_until(Session& session, const std::function<bool()>& done, double seconds = 60.0) {
     const Clock::time_point start = Clock::now();
     while (seconds_since(start) < seconds) {
@@ -47,15 +47,15 @@ inline void settle(Session& session) {
     REQUIRE(update_until(session, [&] { return !session.busy(); }));
 }
 
-inline std::string complaints(const Session& session) {
+inline std::string errors_of(const Session& session) {
     std::string all;
     for (const Notice& notice : session.notices()) {
-        all += notice.wrong ? notice.text + "\n" : "";
+        all += notice.error ? notice.text + "\n" : "";
     }
     return all;
 }
 
-// All that a drawing says, a line a text.
+// All texts of a drawing, one per line.
 inline std::string texts_of(const Drawing& drawing) {
     std::string all;
     for (const Primitive& primitive : drawing.primitives) {

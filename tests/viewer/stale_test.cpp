@@ -1,4 +1,4 @@
-// What was asked before is not taken for what is asked now, and what fails besides leaves what is shown.
+// Results of old requests are not shown for new ones, and failed side requests change nothing.
 #include "tests/viewer/stage.h"
 
 #include "tests/train/digits_run.h"
@@ -12,15 +12,15 @@ using Catch::Matchers::Contains;
 
 namespace {
 
-SessionOptions troubled(const std::string& model, const ViewState& state, Trouble& trouble) {
+SessionOptions faulty(const std::string& model, const ViewState& state, Faults& faults) {
     SessionOptions options = on_cpu(model, state);
-    options.open_device = [&trouble](const std::string&) { return std::make_unique<TroubledBackend>(trouble); };
+    options.open_device = [&faults](const std::string&) { return std::make_unique<FaultyBackend>(faults); };
     return options;
 }
 
 }  // namespace
 
-TEST_CASE("While another model opens, nothing is asked about the sentence of the one before", "[session]") {
+TEST_CASE("While another model opens, no request is sent for the previous result", "[session]") {
     const TemporaryFolder folder;
     const std::string first = write_model(folder, "first", 3), second = write_model(folder, "second", 4);
     Session session(on_cpu(first, sentence(kSentence, PanelId::Matrix)), [] {});
@@ -38,7 +38,7 @@ TEST_CASE("While another model opens, nothing is asked about the sentence of the
     CHECK(session.scene().main.model->name == "second");
 }
 
-TEST_CASE("A training that cannot be read again leaves what is shown, and is complained about once", "[session]") {
+TEST_CASE("A training that becomes unreadable stays shown and is reported once", "[session]") {
     const TemporaryFolder folder;
     DigitsRun run(folder, write_digits(folder), "run");
     run.start().run();
@@ -56,7 +56,7 @@ TEST_CASE("A training that cannot be read again leaves what is shown, and is com
     std::filesystem::rename(checkpoints, checkpoints + "-away");
     read_again(20);
     read_again(30);
-    const std::string said = complaints(session);
+    const std::string said = errors_of(session);
     CHECK_THAT(said, Contains("is gone"));
     CHECK(std::count(said.begin(), said.end(), '\n') == 1);
     CHECK(nothing_there(session.scene().main).empty());
@@ -66,56 +66,56 @@ TEST_CASE("A training that cannot be read again leaves what is shown, and is com
     CHECK(session.scene().run->checkpoints == std::vector<std::int64_t>{8, 24});
 }
 
-TEST_CASE("An answer of before the edit is not drawn as one with it", "[session][surgery]") {
+TEST_CASE("A result from before an edit is not drawn as the edited one", "[session][surgery]") {
     const TemporaryFolder folder;
-    Trouble trouble;
-    Session session(troubled(write_model(folder, "tiny", 3), sentence(kSentence, PanelId::Surgery), trouble), [] {});
+    Faults faults;
+    Session session(faulty(write_model(folder, "tiny", 3), sentence(kSentence, PanelId::Surgery), faults), [] {});
     settle(session);
     const auto drawn = [&] { return texts_of(draw_panel(session.scene(), PanelId::Surgery, {})); };
     CHECK_THAT(drawn(), Contains("As the model is"));
-    trouble.milliseconds = 30;
+    faults.milliseconds = 30;
     session.state().edits = {first_head_off()};
     session.update(Clock::now());
-    CHECK_THAT(drawn(), Contains("Looking at it with the edits"));
+    CHECK_THAT(drawn(), Contains("Computing with the edits"));
     CHECK_THAT(drawn(), !Contains("The log probability changed"));
     CHECK_FALSE(edits_answered(session.scene()));
-    trouble.milliseconds = 0;
+    faults.milliseconds = 0;
     settle(session);
     CHECK_THAT(drawn(), Contains("With the edits:") && Contains("The log probability changed"));
     CHECK(session.scene().main.shown->record.edited == describe(first_head_off()));
 
     session.state().edits.clear();  // the answer with them is not the original
-    trouble.milliseconds = 30;
+    faults.milliseconds = 30;
     session.update(Clock::now());
     CHECK(session.scene().main.original != session.scene().main.shown);
-    trouble.milliseconds = 0;
+    faults.milliseconds = 0;
     settle(session);
     CHECK(session.scene().main.original == session.scene().main.shown);
     CHECK(session.scene().main.shown->record.edited.empty());
 }
 
-TEST_CASE("What is behind a chosen pair goes with its sentence", "[session]") {
+TEST_CASE("The neuron view is dropped with its sentence", "[session]") {
     const TemporaryFolder folder;
-    Trouble trouble;
-    Session session(troubled(write_model(folder, "tiny", 3), sentence(kSentence, PanelId::Matrix), trouble), [] {});
+    Faults faults;
+    Session session(faulty(write_model(folder, "tiny", 3), sentence(kSentence, PanelId::Matrix), faults), [] {});
     session.state().word = 1;
     session.state().key = 2;
     settle(session);
     REQUIRE(session.scene().neuron != nullptr);
-    trouble.milliseconds = 30;
+    faults.milliseconds = 30;
     session.state().text = "a cat sleeps on the mat";
     REQUIRE(update_until(session, [&] {
         return session.scene().main.shown->source != kSentence && !session.scene().main.shown->finished;
     }));
     CHECK(session.scene().neuron == nullptr);
     CHECK_FALSE(neuron_row(session.scene()).has_value());
-    trouble.milliseconds = 0;
+    faults.milliseconds = 0;
     settle(session);
     REQUIRE(session.scene().neuron != nullptr);
     CHECK(session.scene().neuron->keys == static_cast<std::int64_t>(session.scene().main.shown->record.source.size()));
 }
 
-TEST_CASE("What names tokens does not outlive its sentence", "[state]") {
+TEST_CASE("A new sentence resets what refers to tokens", "[state]") {
     ViewState state = sentence();
     state.target = "eine katze";
     state.word = 2;
@@ -135,7 +135,7 @@ TEST_CASE("What names tokens does not outlive its sentence", "[state]") {
     CHECK(state == expected);
 }
 
-TEST_CASE("A pin on a token that is not there is said to change nothing", "[session][surgery]") {
+TEST_CASE("A pin to a missing token is reported as without effect", "[session][surgery]") {
     const TemporaryFolder folder;
     Session session(on_cpu(write_model(folder, "tiny", 3), sentence(kSentence, PanelId::Surgery)), [] {});
     AttentionEdit far = first_head_off();
@@ -144,31 +144,30 @@ TEST_CASE("A pin on a token that is not there is said to change nothing", "[sess
     session.state().edits = {far};
     settle(session);
     CHECK(session.scene().main.shown->without_effect == std::vector<AttentionEdit>{far});
-    CHECK_THAT(texts_of(draw_panel(session.scene(), PanelId::Surgery, {})),
-               Contains("looks at token 151: without effect"));
+    CHECK_THAT(texts_of(draw_panel(session.scene(), PanelId::Surgery, {})), Contains("looks at token 151: no effect"));
     session.state().edits.front().key = 1;
     settle(session);
     CHECK(session.scene().main.shown->without_effect.empty());
-    CHECK_THAT(texts_of(draw_panel(session.scene(), PanelId::Surgery, {})), !Contains("without effect"));
+    CHECK_THAT(texts_of(draw_panel(session.scene(), PanelId::Surgery, {})), !Contains("no effect"));
 }
 
-TEST_CASE("A comparison ends at once, whatever its worker does", "[session]") {
+TEST_CASE("Ending a comparison does not wait for its worker", "[session]") {
     const TemporaryFolder folder;
     const std::string model = write_model(folder, "tiny", 3);
-    Trouble trouble;
-    Session session(troubled(model, sentence(), trouble), [] {});
+    Faults faults;
+    Session session(faulty(model, sentence(), faults), [] {});
     settle(session);
     session.compare_with(model, "cpu");
     settle(session);
-    trouble.milliseconds = 1500;  // within one token nothing can be stopped
-    const int steps = trouble.steps;
+    faults.milliseconds = 1500;  // within one token nothing can be stopped
+    const int steps = faults.steps;
     session.state().text = "a cat";
-    REQUIRE(update_until(session, [&] { return trouble.steps >= steps + 2; }));
+    REQUIRE(update_until(session, [&] { return faults.steps >= steps + 2; }));
     const Clock::time_point start = Clock::now();
     session.end_comparison();
     session.update(Clock::now());
     CHECK(seconds_since(start) < 0.5);
-    trouble.milliseconds = 0;
+    faults.milliseconds = 0;
     settle(session);
     CHECK(session.scene().main.shown->source == "a cat");
 }

@@ -1,4 +1,4 @@
-// Saved views: what is written is what is read, and nothing else is.
+// Saved views: round trips and errors.
 #include <catch2/catch.hpp>
 
 #include <nlohmann/json.hpp>
@@ -39,7 +39,7 @@ AttentionEdit random_edit(Random& random) {
             .key = below(random, 40) - 1};
 }
 
-// Every field is another than the default's now and then.
+// Every field differs from its default in some of these.
 SavedView random_view(std::uint64_t seed) {
     Random random(seed);
     ViewState state;
@@ -100,7 +100,7 @@ std::string refusal(const json& document) {
 
 }  // namespace
 
-TEST_CASE("A view that is saved and opened is the same view", "[state]") {
+TEST_CASE("Saving and opening a view restores it", "[state]") {
     for (std::uint64_t seed = 0; seed < 300; ++seed) {
         const SavedView view = random_view(seed);
         const SavedView again = parse_view(to_json(view), "again");
@@ -121,7 +121,7 @@ TEST_CASE("A view that is saved and opened is the same view", "[state]") {
     CHECK(error_of([&] { parse_view(to_json(bytes), "bytes"); }).empty());
 }
 
-TEST_CASE("Every key of a view holds what it should, or the view is refused with its name", "[state]") {
+TEST_CASE("A wrong value of any key is an error that names the key", "[state]") {
     SavedView view = random_view(1);
     view.state.target = "Die Katze.";
     view.state.checkpoint = 8;
@@ -129,7 +129,7 @@ TEST_CASE("Every key of a view holds what it should, or the view is refused with
     REQUIRE(whole["view"].size() == 24);
     const std::vector<json> wrong{nullptr, json::object(), json::array({json::array()}), "no such name", -7, 0.5, 1e300,
                                   true};
-    // These are texts of any kind, and numbers become the nearest that is allowed.
+    // These take any text, and numbers are clamped.
     const std::vector<std::string> free{"model",        "model_name", "device", "other_model",
                                         "other_device", "text",       "target", "block"};
     const auto fits = [&](const std::string& key, const json& value) {
@@ -179,7 +179,7 @@ TEST_CASE("Edits of a view are checked one by one", "[state]") {
     }
 }
 
-TEST_CASE("A number outside today's limits becomes the nearest that is allowed, and is told of", "[state]") {
+TEST_CASE("Numbers out of range are clamped and reported", "[state]") {
     SavedView view;
     view.state.edits = {{.site = {AttentionKind::Cross, 2}, .head = 3, .kind = EditKind::Pin, .query = 1, .key = 4}};
     view.state.checkpoint = 8;
@@ -191,7 +191,7 @@ TEST_CASE("A number outside today's limits becomes the nearest that is allowed, 
         const SavedView found = parse_view(changed.dump(), "a.headscope");
         INFO(pointer << " " << value.dump());
         REQUIRE(found.notes.size() == 1);
-        CHECK_THAT(found.notes.front(), Contains(value.dump()) && Contains("was taken"));
+        CHECK_THAT(found.notes.front(), Contains(value.dump()) && Contains("using "));
         CHECK(parse_view(to_json(found), "again").notes.empty());
         return found;
     };
@@ -216,7 +216,7 @@ TEST_CASE("A number outside today's limits becomes the nearest that is allowed, 
     CHECK(parse_view("\xef\xbb\xbf" + whole.dump(), "marked").state == view.state);
 }
 
-TEST_CASE("What this version does not know is refused, not passed over", "[state]") {
+TEST_CASE("Unknown keys and values are errors", "[state]") {
     json changed = written();
     changed["view"]["laser"] = 5;
     CHECK_THAT(refusal(changed), Contains("\"view.laser\" is unknown"));
@@ -231,14 +231,14 @@ TEST_CASE("What this version does not know is refused, not passed over", "[state
     CHECK_THAT(refusal(changed), Contains("version"));
     changed = written();
     changed["format"] = "headscope attention record";
-    CHECK_THAT(refusal(changed), Contains("this is no saved view"));
+    CHECK_THAT(refusal(changed), Contains("this is not a saved view"));
     changed = written();
     changed.erase("view");
     CHECK_THAT(refusal(changed), Contains("view"));
     CHECK_THAT(refusal(json::array()), Contains("object"));
 }
 
-TEST_CASE("What is no view at all is refused with the file's name", "[state]") {
+TEST_CASE("A file that is not a view is an error that names it", "[state]") {
     const TemporaryFolder folder;
     const auto problem = [&](const std::string& bytes) {
         const std::string file = folder.write("bad.headscope", bytes);

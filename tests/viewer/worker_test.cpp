@@ -1,23 +1,24 @@
-// The thread behind the window: newest requests win, and nothing that goes wrong there leaves it.
+// The worker thread: the newest request wins, and no exception leaves it.
 #include <catch2/catch.hpp>
 
 #include <algorithm>
 #include <filesystem>
 
 #include "explore/explorer.h"
-#include "tests/viewer/worker_desk.h"
+#include "tests/train/digits_run.h"
+#include "tests/viewer/worker_client.h"
 
 using namespace headscope;
 using namespace headscope::viewer;
 using Catch::Matchers::Contains;
 
-TEST_CASE("A model is opened and asked, and the answer grows", "[worker]") {
+TEST_CASE("A model is opened, and its result is reported while it grows", "[worker]") {
     const TemporaryFolder folder;
     const std::string model = write_model(folder, "first", 3);
-    Trouble trouble;
-    trouble.milliseconds = 20;  // each token's state is worth showing
-    Desk desk(trouble);
-    const Opened opened = desk.open(model + "/");
+    Faults faults;
+    faults.milliseconds = 20;  // each token's state is worth showing
+    WorkerClient client(faults);
+    const Opened opened = client.open(model + "/");
     CHECK(opened.name == "first");
     CHECK(opened.path == model + "/");
     CHECK(opened.device == "cpu");
@@ -27,48 +28,48 @@ TEST_CASE("A model is opened and asked, and the answer grows", "[worker]") {
     CHECK(opened.run == nullptr);
     CHECK_FALSE(opened.checkpoint);
 
-    const Tag tag = desk.worker.explore(request());
-    const std::shared_ptr<const Exploration> whole = desk.finished(tag);
+    const Tag tag = client.worker.explore(request());
+    const std::shared_ptr<const Exploration> whole = client.finished(tag);
     CHECK(whole->problem.empty());
     std::size_t shown = 0;
-    for (const News& news : desk.heard) {
-        if (const auto* explored = std::get_if<Explored>(&news)) {
+    for (const WorkerEvent& event : client.received) {
+        if (const auto* explored = std::get_if<Explored>(&event)) {
             CHECK(explored->tag == tag);
             CHECK_FALSE(explored->exploration->record.sites.empty());
             ++shown;
         }
     }
     CHECK(shown > whole->steps.size() / 2);
-    CHECK(desk.wakes >= static_cast<int>(shown));
+    CHECK(client.wakes >= static_cast<int>(shown));
 }
 
-TEST_CASE("What a worker finds is what an explorer finds", "[worker]") {
+TEST_CASE("A worker reports what an explorer finds", "[worker]") {
     const TemporaryFolder folder;
     const std::string model = write_model(folder, "first", 3);
-    Desk desk;
-    desk.open(model);
+    WorkerClient client;
+    client.open(model);
     const ExploreRequest asked = request();
-    const Tag tag = desk.worker.explore(asked);
-    const Tag original = desk.worker.explore_original(request("a cat sleeps"));
-    const std::shared_ptr<const Exploration> found = desk.finished(tag);
-    CHECK(desk.finished(original)->source == "a cat sleeps");
+    const Tag tag = client.worker.explore(asked);
+    const Tag original = client.worker.explore_original(request("a cat sleeps"));
+    const std::shared_ptr<const Exploration> found = client.finished(tag);
+    CHECK(client.finished(original)->source == "a cat sleeps");
     const std::unique_ptr<Backend> backend = open_device("cpu");
     const Translator translator(*backend, model);
     const Explorer explorer(*backend, translator, Compute::F32);
     CHECK(found->translation == explorer.explore(asked).translation);
 
     const ExploreRequest given = with_target(asked, *found);
-    const Tag neuron = desk.worker.look_at_neuron({.explore = given, .site = {AttentionKind::Cross, 1}, .head = 2});
-    const Tag measure = desk.worker.measure(given);
+    const Tag neuron = client.worker.look_at_neuron({.explore = given, .site = {AttentionKind::Cross, 1}, .head = 2});
+    const Tag measure = client.worker.measure(given);
     std::size_t heads = 0;
     bool seen = false;
-    REQUIRE(desk.wait([&](const News& news) {
-        if (const auto* view = std::get_if<NeuronSeen>(&news)) {
+    REQUIRE(client.wait([&](const WorkerEvent& event) {
+        if (const auto* view = std::get_if<NeuronSeen>(&event)) {
             CHECK(view->tag == neuron);
             CHECK(view->view->q == explorer.neuron(given, {AttentionKind::Cross, 1}, 2).q);
             seen = true;
         }
-        const auto* measured = std::get_if<Measured>(&news);
+        const auto* measured = std::get_if<Measured>(&event);
         if (measured == nullptr) {
             return false;
         }
@@ -79,178 +80,249 @@ TEST_CASE("What a worker finds is what an explorer finds", "[worker]") {
     }));
     CHECK(seen);
     CHECK(heads == 6 * 4);
-    const Tag empty = desk.worker.explore(request(""));
-    CHECK_THAT(desk.finished(empty)->problem, Contains("source sentence is empty"));
+    const Tag empty = client.worker.explore(request(""));
+    CHECK_THAT(client.finished(empty)->problem, Contains("source sentence is empty"));
 }
 
-TEST_CASE("Of hundreds of quick requests the newest is answered", "[worker]") {
+TEST_CASE("Of hundreds of quick requests only the newest is answered", "[worker]") {
     const TemporaryFolder folder;
-    Trouble trouble;
-    trouble.milliseconds = 5;
-    Desk desk(trouble);
-    desk.open(write_model(folder, "first", 3));
+    Faults faults;
+    faults.milliseconds = 5;
+    WorkerClient client(faults);
+    client.open(write_model(folder, "first", 3));
     Tag last = 0;
     std::string text;
     for (int i = 0; i < 300; ++i) {
         text = "the cat " + std::to_string(i);
-        last = desk.worker.explore(request(text));
+        last = client.worker.explore(request(text));
         if (i % 10 == 0) {
             std::this_thread::sleep_for(std::chrono::milliseconds(2));
         }
-        for (const News& news : desk.worker.poll()) {
-            const auto* explored = std::get_if<Explored>(&news);
+        for (const WorkerEvent& event : client.worker.poll()) {
+            const auto* explored = std::get_if<Explored>(&event);
             REQUIRE(explored != nullptr);
             CHECK(explored->tag == last);
         }
     }
-    CHECK(desk.finished(last)->source == text);
-    for (const News& news : desk.heard) {
-        if (const auto* explored = std::get_if<Explored>(&news)) {
+    CHECK(client.finished(last)->source == text);
+    for (const WorkerEvent& event : client.received) {
+        if (const auto* explored = std::get_if<Explored>(&event)) {
             CHECK(explored->tag == last);
         }
     }
-    CHECK(trouble.steps < 300 * 10);  // most were not even begun
+    CHECK(faults.steps < 300 * 10);  // most were not even begun
 }
 
-TEST_CASE("A newer request stops a running one, and the end does not wait", "[worker]") {
+TEST_CASE("A newer request and the destructor stop a running request", "[worker]") {
     const TemporaryFolder folder;
-    Trouble trouble;
+    Faults faults;
     int begun = 0;
     {
-        Desk desk(trouble);
-        desk.open(write_model(folder, "first", 3));
-        trouble.milliseconds = 100;  // a whole search takes seconds
-        const Tag old = desk.worker.explore(request());
-        REQUIRE(desk.wait([&](const News& news) { return std::holds_alternative<Explored>(news); }));
-        const int before = trouble.steps;
+        WorkerClient client(faults);
+        client.open(write_model(folder, "first", 3));
+        faults.milliseconds = 100;  // a whole search takes seconds
+        const Tag old = client.worker.explore(request());
+        REQUIRE(client.wait([&](const WorkerEvent& event) { return std::holds_alternative<Explored>(event); }));
+        const int before = faults.steps;
         ExploreRequest given = request();
         given.target = "die katze";
-        const Tag newer = desk.worker.explore(given);
-        CHECK(desk.finished(newer)->forced);
-        CHECK(trouble.steps <= before + 2);
-        for (const News& news : desk.heard) {
-            const auto* explored = std::get_if<Explored>(&news);
+        const Tag newer = client.worker.explore(given);
+        CHECK(client.finished(newer)->forced);
+        CHECK(faults.steps <= before + 2);
+        for (const WorkerEvent& event : client.received) {
+            const auto* explored = std::get_if<Explored>(&event);
             CHECK((explored == nullptr || explored->tag != old || !explored->exploration->finished));
         }
-        desk.worker.explore(request());
-        REQUIRE(desk.wait([&](const News& news) { return std::holds_alternative<Explored>(news); }));
-        begun = trouble.steps;
+        client.worker.explore(request());
+        REQUIRE(client.wait([&](const WorkerEvent& event) { return std::holds_alternative<Explored>(event); }));
+        begun = faults.steps;
     }
-    CHECK(trouble.steps <= begun + 2);  // stopped between two steps
+    CHECK(faults.steps <= begun + 2);  // stopped between two steps
 }
 
-TEST_CASE("A new sentence ends the measuring of the old one", "[worker]") {
+TEST_CASE("A new sentence cancels measuring the old one", "[worker]") {
     const TemporaryFolder folder;
-    Desk desk;
-    desk.open(write_model(folder, "first", 3));
+    WorkerClient client;
+    client.open(write_model(folder, "first", 3));
     ExploreRequest given = request();
     given.target = "die katze";
-    desk.worker.measure(given);
-    desk.finished(desk.worker.explore(request()));
-    desk.wait([](const News&) { return false; }, 0.3);
-    CHECK(std::none_of(desk.heard.begin(), desk.heard.end(),
-                       [](const News& news) { return std::holds_alternative<Measured>(news); }));
+    client.worker.measure(given);
+    client.finished(client.worker.explore(request()));
+    client.wait([](const WorkerEvent&) { return false; }, 0.3);
+    CHECK(std::none_of(client.received.begin(), client.received.end(),
+                       [](const WorkerEvent& event) { return std::holds_alternative<Measured>(event); }));
 }
 
-TEST_CASE("News of what was asked before is not told", "[worker]") {
+TEST_CASE("Events of a replaced request are not reported", "[worker]") {
     const TemporaryFolder folder;
-    Trouble trouble;
-    Desk desk(trouble);
-    desk.open(write_model(folder, "first", 3));
-    trouble.milliseconds = 200;
-    const int before = desk.wakes;
-    desk.worker.explore(request());
-    while (desk.wakes == before) {
+    Faults faults;
+    WorkerClient client(faults);
+    client.open(write_model(folder, "first", 3));
+    faults.milliseconds = 200;
+    const int before = client.wakes;
+    client.worker.explore(request());
+    while (client.wakes == before) {
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
-    desk.worker.explore(request("a cat sleeps"));
-    CHECK(desk.worker.poll().empty());
+    client.worker.explore(request("a cat sleeps"));
+    CHECK(client.worker.poll().empty());
 }
 
-TEST_CASE("What cannot be opened is told, and the model from before stays", "[worker]") {
+TEST_CASE("A failed open is reported, and the previous model stays", "[worker]") {
     const TemporaryFolder folder;
     const std::string model = write_model(folder, "first", 3);
-    Desk desk;
-    CHECK_THAT(desk.failure(desk.worker.explore(request())), Contains("no model is open"));
-    CHECK_THAT(desk.failure(desk.worker.read_run()), Contains("no training is open"));
-    CHECK_THAT(desk.failure(desk.worker.open({.model = folder.file("nowhere")})), Contains("does not exist"));
-    desk.open(model);
-    CHECK_THAT(desk.failure(desk.worker.open({.model = folder.file("nowhere")})), Contains("does not exist"));
-    CHECK_THAT(desk.failure(desk.worker.open({.model = model, .device = "gpu9"})), Contains("gpu9"));
+    WorkerClient client;
+    CHECK_THAT(client.failure(client.worker.explore(request())), Contains("no model is open"));
+    CHECK_THAT(client.failure(client.worker.read_run()), Contains("no training is open"));
+    CHECK_THAT(client.failure(client.worker.open({.model = folder.file("nowhere")})), Contains("does not exist"));
+    client.open(model);
+    CHECK_THAT(client.failure(client.worker.open({.model = folder.file("nowhere")})), Contains("does not exist"));
+    CHECK_THAT(client.failure(client.worker.open({.model = model, .device = "gpu9"})), Contains("gpu9"));
     folder.write("first/model.safetensors", "no tensors");
-    CHECK_THAT(desk.failure(desk.worker.open({.model = model, .device = "cpu"})), Contains("model.safetensors"));
-    CHECK(desk.finished(desk.worker.explore(request()))->problem.empty());
+    CHECK_THAT(client.failure(client.worker.open({.model = model, .device = "cpu"})), Contains("model.safetensors"));
+    CHECK(client.finished(client.worker.explore(request()))->problem.empty());
 }
 
-TEST_CASE("Opening ends what was asked before", "[worker]") {
+TEST_CASE("Opening cancels earlier requests", "[worker]") {
     const TemporaryFolder folder;
-    Trouble trouble;
-    Desk desk(trouble);
+    Faults faults;
+    WorkerClient client(faults);
     const std::string model = write_model(folder, "first", 3);
-    desk.open(model);
-    trouble.milliseconds = 50;
-    const Tag old = desk.worker.explore(request());
-    const Tag original = desk.worker.explore_original(request());
-    desk.heard.clear();
-    desk.open(model);
-    trouble.milliseconds = 0;
-    const Tag now = desk.worker.explore(request());
-    desk.finished(now);
-    for (const News& news : desk.heard) {
-        const Tag tag = std::visit([](const auto& one) { return one.tag; }, news);
+    client.open(model);
+    faults.milliseconds = 50;
+    const Tag old = client.worker.explore(request());
+    const Tag original = client.worker.explore_original(request());
+    client.received.clear();
+    client.open(model);
+    faults.milliseconds = 0;
+    const Tag now = client.worker.explore(request());
+    client.finished(now);
+    for (const WorkerEvent& event : client.received) {
+        const Tag tag = std::visit([](const auto& one) { return one.tag; }, event);
         CHECK(tag != old);
         CHECK(tag != original);
     }
-    CHECK(trouble.opened == 1);  // the device was there already
+    CHECK(faults.opened == 1);  // the device was there already
 }
 
-TEST_CASE("A lost device is told, and the next opening starts afresh", "[worker]") {
+TEST_CASE("A lost device is reopened and the request answered there", "[worker]") {
     const TemporaryFolder folder;
-    const std::string model = write_model(folder, "first", 3);
-    Trouble trouble;
-    Desk desk(trouble);
-    desk.open(model);
-    trouble.lost = true;
-    CHECK_THAT(desk.failure(desk.worker.explore(request())), Contains("the device is lost; open the model again"));
-    CHECK_THAT(desk.failure(desk.worker.explore(request())), Contains("no model is open"));
-    trouble.lost = false;
-    desk.open(model);
-    CHECK(trouble.opened == 2);
-    CHECK(desk.finished(desk.worker.explore(request()))->problem.empty());
-    // It may be lost while nobody asks, and be found so by an opening that fails.
-    trouble.lost = true;
-    CHECK_THAT(desk.failure(desk.worker.open({.model = folder.file("nowhere"), .device = "cpu"})),
-               Contains("does not exist") && Contains("; open the model again"));
-    trouble.lost = false;
-    desk.open(model);
-    CHECK(trouble.opened == 3);
-    trouble.broken = true;
-    CHECK_THAT(desk.failure(desk.worker.explore(request())), Contains("open the model again"));
-    trouble.broken = false;
-    desk.open(model);
-    CHECK(trouble.opened == 4);
+    Faults faults;
+    WorkerClient client([&faults](const std::string&) {
+        ++faults.opened;
+        faults.lost = false;
+        return std::make_unique<FaultyBackend>(faults);
+    });
+    client.open(write_model(folder, "first", 3));
+    const double before = client.finished(client.worker.explore(request()))->log_probability;
+    faults.lost = true;
+    CHECK_THAT(client.failure(client.worker.open({.model = folder.file("nowhere"), .device = "cpu"})),
+               Contains("does not exist") && !Contains("open the model again"));
+    CHECK(client.finished(client.worker.explore(request()))->log_probability == before);
+    CHECK(faults.opened == 2);
+    CHECK(std::count_if(client.received.begin(), client.received.end(), [](const WorkerEvent& event) {
+              const auto* warned = std::get_if<Warned>(&event);
+              return warned != nullptr && warned->message == "reopened cpu after a failure: the device is lost";
+          }) == 1);
 }
 
-TEST_CASE("A model that is replaced on disk stays as it was until it is opened again", "[worker]") {
+TEST_CASE("A device is reopened a limited number of times", "[worker]") {
     const TemporaryFolder folder;
     const std::string model = write_model(folder, "first", 3);
-    Desk desk;
-    desk.open(model);
-    const std::shared_ptr<const Exploration> before = desk.finished(desk.worker.explore(request()));
+    Faults faults;
+    WorkerClient client([&faults](const std::string&) {
+        faults.lost = false;
+        return std::make_unique<FaultyBackend>(faults);
+    });
+    client.open(model);
+    for (int i = 0; i < SecondChance::kMost; ++i) {
+        faults.lost = true;
+        client.finished(client.worker.explore(request()));
+    }
+    faults.lost = true;
+    CHECK_THAT(client.failure(client.worker.open({.model = model, .device = "cpu"})),
+               Contains("the device is lost; open the model again"));
+    client.open(model);
+    CHECK(client.finished(client.worker.explore(request()))->problem.empty());
+}
+
+TEST_CASE("Reopening a lost device does not load another checkpoint", "[worker]") {
+    const TemporaryFolder folder;
+    DigitsRun run(folder, write_digits(folder), "run");
+    run.start().run();
+    Faults faults;
+    WorkerClient client(faults);
+    CHECK(client.open(folder.file("run")).checkpoint == 24);
+    std::filesystem::remove(folder.file("run/checkpoints/step-00000024.safetensors"));
+    faults.lost = true;
+    CHECK_THAT(client.failure(client.worker.explore(request("1 7"))), Contains("the device is lost") &&
+                                                                          Contains("no checkpoint after step 24") &&
+                                                                          Contains("; open the model again"));
+}
+
+TEST_CASE("After a device that stays lost, or an error, the model has to be opened again", "[worker]") {
+    const TemporaryFolder folder;
+    const std::string model = write_model(folder, "first", 3);
+    Faults faults;
+    WorkerClient client(faults);
+    client.open(model);
+    faults.lost = true;
+    CHECK_THAT(client.failure(client.worker.explore(request())), Contains("the device is lost; open the model again"));
+    CHECK_THAT(client.failure(client.worker.explore(request())), Contains("no model is open"));
+    CHECK(faults.opened == 2);
+    faults.lost = false;
+    client.open(model);
+    faults.lost = true;
+    CHECK_THAT(client.failure(client.worker.open({.model = model, .device = "cpu"})),
+               Contains("the device is lost; open the model again"));
+    CHECK(faults.opened == 4);
+    faults.lost = false;
+    client.open(model);
+    CHECK(faults.opened == 5);
+    CHECK(client.finished(client.worker.explore(request()))->problem.empty());
+    faults.broken = true;
+    CHECK_THAT(client.failure(client.worker.explore(request())), Contains("the search failed; open the model again"));
+    faults.broken = false;
+    client.open(model);
+    CHECK(faults.opened == 6);
+}
+
+TEST_CASE("A model that has no memory beside the previous one replaces it", "[worker]") {
+    const TemporaryFolder folder;
+    const std::string first = write_model(folder, "first", 3), second = write_model(folder, "second", 4);
+    Faults faults;
+    WorkerClient client(faults);
+    client.open(first);
+    faults.full = 1;
+    CHECK(client.open(second).name == "second");
+    faults.full = 2;
+    CHECK_THAT(client.failure(client.worker.open({.model = first, .device = "cpu"})),
+               Contains("the device is full; open the model again"));
+    CHECK(faults.opened == 1);
+    client.open(first);
+    CHECK(client.finished(client.worker.explore(request()))->problem.empty());
+}
+
+TEST_CASE("A model replaced on disk stays unchanged until it is opened again", "[worker]") {
+    const TemporaryFolder folder;
+    const std::string model = write_model(folder, "first", 3);
+    WorkerClient client;
+    client.open(model);
+    const std::shared_ptr<const Exploration> before = client.finished(client.worker.explore(request()));
     write_model(folder, "first", 4);
-    CHECK(desk.finished(desk.worker.explore(request()))->log_probability == before->log_probability);
-    desk.open(model);
-    CHECK(desk.finished(desk.worker.explore(request()))->log_probability != before->log_probability);
+    CHECK(client.finished(client.worker.explore(request()))->log_probability == before->log_probability);
+    client.open(model);
+    CHECK(client.finished(client.worker.explore(request()))->log_probability != before->log_probability);
     std::filesystem::remove_all(model);
-    CHECK(desk.finished(desk.worker.explore(request()))->problem.empty());
+    CHECK(client.finished(client.worker.explore(request()))->problem.empty());
 }
 
 TEST_CASE("Two workers work at once", "[worker]") {
     const TemporaryFolder folder;
     const std::string first = write_model(folder, "first", 3);
     const std::string second = write_model(folder, "second", 4);
-    Desk one;
-    Desk two;
+    WorkerClient one;
+    WorkerClient two;
     one.open(first);
     two.open(second);
     const std::shared_ptr<const Exploration> alone = one.finished(one.worker.explore(request()));

@@ -8,7 +8,6 @@
 #include "infer/model_lookup.h"
 #include "io/input_files.h"
 #include "options/option_values.h"
-#include "options/precision_option.h"
 #include "support/check.h"
 #include "text/normalised.h"
 #include "viewer/session/rows.h"
@@ -19,7 +18,7 @@ namespace headscope {
 namespace {
 
 constexpr const char* kExamples =
-    "F1 lists the keys. Panels: figure, heads, matrix, time, surgery, model, compare, training.\n\n"
+    "F1 in the window lists the keys.\n\n"
     "Examples:\n"
     "  headscope view\n"
     "  headscope view --text 'The cat sleeps because it is tired.' --device vulkan\n"
@@ -27,7 +26,7 @@ constexpr const char* kExamples =
     "  headscope view view.headscope\n"
     "  headscope view runs/my-model";
 
-// What stands on the command line without an option, as a desktop hands over what was clicked on.
+// Moves `path`, for example a file that was double-clicked, to the option that it stands for.
 ViewOptions with_path(ViewOptions options) {
     if (options.path.empty()) {
         return options;
@@ -37,12 +36,15 @@ ViewOptions with_path(ViewOptions options) {
     if (!folder && !std::filesystem::is_regular_file(options.path, failure)) {
         throw Error(fmt::format("{} is neither a saved view nor the folder of a model or a training", options.path));
     }
-    std::string& meant = folder ? options.model : options.open;
-    if (!meant.empty()) {
-        throw Error(fmt::format("{} and {} {} were given, and one is shown", options.path,
-                                folder ? "--model" : "--open", meant));
+    if (folder ? !options.common.models.empty() : !options.open.empty()) {
+        throw Error(fmt::format("{} and {} were given: give one", options.path,
+                                folder ? "--model " + options.common.models.front() : "--open " + options.open));
     }
-    meant = options.path;
+    if (folder) {
+        options.common.models = {options.path};
+    } else {
+        options.open = options.path;
+    }
     return options;
 }
 
@@ -52,10 +54,10 @@ std::string some_text(const std::string& text) {
 
 }  // namespace
 
-viewer::SavedView view_of(const ViewOptions& told, const Settings& settings) {
-    const ViewOptions options = with_path(told);
+viewer::SavedView view_of(const ViewOptions& given) {
+    const ViewOptions options = with_path(given);
     viewer::SavedView view;
-    // The first thing seen: what "it" looks at, in one layer.
+    // The first start shows what "it" attends to.
     view.state.text = viewer::example_sentences().front();
     view.state.word = viewer::kExampleWord;
     if (!options.open.empty()) {
@@ -70,15 +72,16 @@ viewer::SavedView view_of(const ViewOptions& told, const Settings& settings) {
     if (!options.panel.empty()) {
         view.state.panel = viewer::parse_panel(options.panel);
     }
-    if (!options.model.empty() || view.model.empty()) {
-        // The folder of a training stays one: its checkpoints are looked at as well.
-        view.model = options.model.empty() ? find_model("", settings) : options.model;
-        view.parameters = 0;  // that it may be another one than the view was saved with is meant
+    const CommonOptions& common = options.common;
+    if (!common.models.empty() || view.model.empty()) {
+        // A training's folder is kept as it is: the viewer also shows its checkpoints.
+        view.model = common.models.empty() ? find_model("", common.open.settings) : common.models.front();
+        view.parameters = 0;  // the user chose the model: do not compare it with the saved one
     }
-    if (!options.device.empty()) {
-        view.device = options.device;
+    if (!common.devices.empty()) {
+        view.device = common.device();
     }
-    InputFiles inputs(settings);
+    InputFiles inputs(common.open.settings);
     inputs.add({options.open, options.script, view.model, view.other_model});
     inputs.refuse(options.render);
     inputs.refuse(options.record);
@@ -87,28 +90,33 @@ viewer::SavedView view_of(const ViewOptions& told, const Settings& settings) {
 
 void add_view_options(CLI::App& command, ViewOptions& options) {
     command.footer(kExamples);
-    command.add_option("PATH", options.path, "A view that was saved, or the folder of a model or a training")
-        ->check(not_empty);
-    command
-        .add_option("--model", options.model,
-                    "Model directory, or the folder of a training; without it HEADSCOPE_MODEL or the en-de model")
-        ->check(not_empty);
-    command.add_option("--device", options.device, "cpu, cuda, vulkan, vulkan:1, ...; see headscope devices")
-        ->check(not_empty);
-    add_precision_option(command, options.precision, "f32 (default), tf32, bf16 or f16, where the device has it",
-                         training_precisions());
-    command.add_option("--text", options.text, "The sentence to begin with")->check(some_text);
+    command.add_option("PATH", options.path, "A saved view, or the folder of a model or a training")->check(not_empty);
+    options.common.add_model(command)->description("Model directory, or the folder of a training");
+    options.common.add_device(command);
+    options.common.add_precision(command, training_precisions());
+    command.option_defaults()->group("View");
+    command.add_option("--open", options.open, "A saved view (Ctrl+S)")->type_name("FILE");
+    command.add_option("--text", options.text, "Start with this sentence")->check(some_text);
     command.add_option("--target", options.target, "Read this translation instead of searching for one");
-    command.add_option("--panel", options.panel, "The panel to begin with");
-    command.add_option("--open", options.open, "A view that was saved (Ctrl+S)");
-    CLI::Option* render = command.add_option("--render", options.render,
-                                             "Write the panel to .svg, .png, .json or .tsv (a matrix); no window");
-    command.add_option("--scale", options.scale, "Of a .png: 3 is three pixels for one of the .svg")
+    command
+        .add_option("--panel", options.panel,
+                    "Start with this panel: figure, heads, matrix, time, surgery, model, compare or training")
+        ->default_str("the saved view's, or figure");
+    command.option_defaults()->group("Output");
+    CLI::Option* render =
+        command
+            .add_option("--render", options.render,
+                        "Write the panel to this .svg, .png, .json or .tsv (matrix) file and open no window")
+            ->type_name("FILE");
+    command.add_option("--scale", options.scale, "PNG pixels per unit of the drawing")
         ->check(real_number(0.1, 20.0))
         ->capture_default_str();
-    command.add_option("--script", options.script, "Play this script in the window instead of listening to anyone")
+    command.option_defaults()->group("Script");
+    command.add_option("--script", options.script, "Play this script in the window; keyboard and mouse are ignored")
+        ->type_name("FILE")
         ->excludes(render);
-    command.add_option("--record", options.record, "Write what is done in the window as such a script")
+    command.add_option("--record", options.record, "Record what you do in the window as a script")
+        ->type_name("FILE")
         ->excludes(render);
 }
 

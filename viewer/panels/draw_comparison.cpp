@@ -1,4 +1,4 @@
-// Two models, checkpoints or devices on one sentence: their figures side by side, and the difference.
+// Compares two models, checkpoints or devices on one sentence: their figures side by side, and the difference.
 #include <algorithm>
 #include <cmath>
 
@@ -14,7 +14,7 @@ namespace headscope::viewer {
 
 namespace {
 
-// Below it two devices that compute the same differ by the order of their sums.
+// Smaller differences come from the order in which devices add.
 constexpr double kRounding = 1e-5;
 
 std::string name_of(const Side& side) {
@@ -28,11 +28,11 @@ Drawing one_side(const Scene& scene, const Side& side, const PanelOptions& optio
     if (!nothing.empty()) {
         return draw_remark(nothing, options);
     }
-    const std::string said =
+    const std::string result =
         fmt::format("\u201C{}\u201D, log probability {:.4f}", side.shown->translation, side.shown->log_probability);
     PanelOptions narrow = options;
     narrow.width = 0.48 * options.width;
-    std::vector<Drawing> parts{draw_heading(name_of(side), narrow), draw_remark(said, narrow)};
+    std::vector<Drawing> parts{draw_heading(name_of(side), narrow), draw_remark(result, narrow)};
     try {
         parts.push_back(draw_attention(scene, side, options));
     } catch (const Error& error) {  // this model has no such layer or head
@@ -41,7 +41,7 @@ Drawing one_side(const Scene& scene, const Side& side, const PanelOptions& optio
     return stacked(std::move(parts), 0.0, options.ink);
 }
 
-// Encoder attention can be compared whatever the translations are.
+// Drops the translation for encoder attention, which can be compared whatever the translations are.
 AttentionRecord comparable(const Side& side, AttentionKind kind) {
     AttentionRecord record = side.shown->record;
     std::erase_if(record.sites, [kind](const SiteWeights& weights) { return weights.site.kind != kind; });

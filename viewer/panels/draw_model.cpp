@@ -1,4 +1,4 @@
-// The loaded model as the paper draws its own, and its positions.
+// The loaded model drawn like the paper's Figure 1, and its position encodings.
 #include <algorithm>
 
 #include "figures/model_map.h"

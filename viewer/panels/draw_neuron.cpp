@@ -1,4 +1,4 @@
-// Equation 1 for the chosen word, below the matrix.
+// Equation 1 for the selected word, below the matrix.
 #include "figures/neuron_drawing.h"
 #include "viewer/panels/panels.h"
 #include "viewer/session/rows.h"
@@ -15,7 +15,7 @@ std::vector<std::string> texts_of(const std::vector<RecordedToken>& tokens) {
     return texts;
 }
 
-// The first piece of a column.
+// The first piece of a column; -1 if there is no such column.
 int first_piece(const std::vector<RecordedToken>& tokens, int column, const ViewState& state) {
     const std::vector<RowItem> row = make_row(tokens, row_options(state));
     return column < 0 || column >= static_cast<int>(row.size())

@@ -1,4 +1,4 @@
-// What edits of heads do to the translation, and how much each head matters.
+// The effect of edited heads on the translation, and the importance of each head.
 #include <algorithm>
 #include <utility>
 
@@ -26,21 +26,20 @@ Drawing translation_strip(const std::string& title, const Exploration& shown, co
 std::string verdict(const Exploration& original, const Exploration& edited) {
     const bool same = original.translation == edited.translation;
     return fmt::format("{} The log probability changed by {:+.2f}.",
-                       same ? "The translation stays the same." : "The translation is another one.",
+                       same ? "The translation stays the same." : "The translation changed.",
                        edited.log_probability - original.log_probability);
 }
 
-// What the edits make of the translation, told apart from what was before they were there.
+// The translation with the edits; not the previous result while that is still shown.
 std::vector<Drawing> draw_edited(const Scene& scene, const PanelOptions& options) {
     const Side& side = scene.main;
     if (!edits_answered(scene)) {
-        return {draw_remark("Looking at it with the edits \u2026", options)};
+        return {draw_remark("Computing with the edits \u2026", options)};
     }
     std::vector<Drawing> parts{translation_strip("With the edits", *side.shown, options)};
     for (const AttentionEdit& edit : side.shown->without_effect) {
         parts.push_back(draw_remark(
-            describe(edit) + ": without effect, this sentence has no such token, or it may not be looked at.",
-            options));
+            describe(edit) + ": no effect, because this sentence has no such token or it is masked.", options));
     }
     if (original_answered(scene) && side.original->finished && side.shown->finished) {
         parts.push_back(draw_remark(verdict(*side.original, *side.shown), options));

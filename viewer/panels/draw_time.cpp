@@ -1,4 +1,4 @@
-// The decoding: what was written, what else could have been, and the beam.
+// The decoding: the pieces written, their alternatives, and the beam.
 #include <algorithm>
 
 #include "figures/beam_tree_drawing.h"
@@ -11,7 +11,7 @@ namespace headscope::viewer {
 
 namespace {
 
-// The node of the winning path that wrote this step's token.
+// The node of the best path at this step.
 int node_of_step(const Exploration& shown, int step) {
     for (std::size_t node = 0; node < shown.beam.size(); ++node) {
         if (shown.beam[node].best && shown.beam[node].step == step + 1) {
@@ -35,7 +35,7 @@ std::optional<AttentionSelection> step_selection(const Scene& scene) {
     if (step < 0 || !recorded(record, {AttentionKind::Cross, selection.layer - 1})) {
         return std::nullopt;
     }
-    selection.rows.join_words = false;  // a step writes a piece, and a column is one
+    selection.rows.join_words = false;  // one column per piece, as a step writes one piece
     selection.rows.show_special = true;
     selection.positions = {step + 1};
     return selection;
@@ -43,7 +43,7 @@ std::optional<AttentionSelection> step_selection(const Scene& scene) {
 
 namespace {
 
-// The step's candidates with what it looked at beside them, where there is room for both.
+// The step's candidates and its attention, side by side if there is room.
 Drawing draw_step(const Scene& scene, const PanelOptions& options) {
     constexpr double kLeast = 24.0;
     const Exploration& shown = *scene.main.shown;

@@ -1,4 +1,4 @@
-// A training: its loss, its checkpoints, and a fixed sentence's heads after the one that is open.
+// A training: its loss, its checkpoints, and the heads of the open checkpoint.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -19,7 +19,7 @@ std::vector<Point> points_of(const std::vector<LossPoint>& losses) {
     return points;
 }
 
-// A checkpoint stands on the curve: at the last loss that was reported by then.
+// Places each checkpoint on the curve, at the last loss reported by then.
 Series checkpoints_of(const TrainingRun& run) {
     Series series{.name = "checkpoints", .points = {}, .markers = true};
     for (const std::int64_t step : run.checkpoints) {

@@ -12,7 +12,7 @@ namespace headscope::viewer {
 
 void export_panel_to(const Scene& scene, PanelId panel, const std::string& path, double png_scale) {
     const auto ends = [&](std::string_view ending) { return path.size() > ending.size() && path.ends_with(ending); };
-    const PanelOptions options{.text_size = 10.0, .width = 620.0};  // of a page
+    const PanelOptions options{.text_size = 10.0, .width = 620.0};  // fits a page
     if (ends(".svg")) {
         atomic_write_file(path, to_svg(draw_panel(scene, panel, options)));
     } else if (ends(".png")) {
@@ -22,7 +22,7 @@ void export_panel_to(const Scene& scene, PanelId panel, const std::string& path,
     } else if (ends(".tsv") && panel == PanelId::Matrix) {
         atomic_write_file(path, matrix_tsv(scene));
     } else {
-        throw Error(fmt::format("'{}' should end in .svg, .png or .json, or of the matrix alone in .tsv", path));
+        throw Error(fmt::format("'{}' should end in .svg, .png or .json, or .tsv for the matrix", path));
     }
 }
 

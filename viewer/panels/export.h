@@ -1,4 +1,4 @@
-// Panels as files.
+// Writes panels to files.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace headscope::viewer {
 
-// By the file's ending: .svg, .png, .json, .tsv (of the matrix). Error for another one, and for what cannot be written.
+// The extension chooses the format: .svg, .png, .json or, for the matrix, .tsv. Error for others and if writing fails.
 void export_panel_to(const Scene& scene, PanelId panel, const std::string& path, double png_scale = 3.0);
 
 }  // namespace headscope::viewer

@@ -8,11 +8,11 @@ namespace headscope::viewer {
 
 namespace {
 
-// All lengths are of a square of 256.
+// In units of a square of 256.
 constexpr double kWhole = 256.0;
-constexpr double kEdge = 8.0;  // around the paper
+constexpr double kEdge = 8.0;  // margin
 constexpr double kRound = 52.0;
-constexpr double kFirst = 52.0;  // the middle of the first word of a row
+constexpr double kFirst = 52.0;  // centre of the first word of a row
 constexpr double kPitch = 38.0;
 constexpr double kAbove = 66.0;
 constexpr double kBelow = 190.0;
@@ -24,7 +24,7 @@ constexpr Colour kPaper{0x1d, 0x24, 0x33};
 constexpr Colour kRim{0x39, 0x44, 0x5a};
 constexpr Colour kWord{0xf4, 0xf1, 0xe6};
 
-// From the chosen word above to a word below, or between two others.
+// A line from a word above to a word below.
 struct Thread {
     int above;
     int below;

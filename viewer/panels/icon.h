@@ -1,11 +1,11 @@
-// The program's mark: what a figure of attention looks like from far away.
+// The program's icon: a small figure of attention.
 #pragma once
 
 #include "paint/drawing.h"
 
 namespace headscope::viewer {
 
-// A square of this many pixels a side, with nothing behind its rounded corners.
+// A square of this many pixels per side with transparent, rounded corners.
 Drawing draw_icon(double side);
 
 }  // namespace headscope::viewer

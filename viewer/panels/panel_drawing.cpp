@@ -27,7 +27,7 @@ std::string nothing_there(const Side& side) {
         return "Opening the model \u2026";
     }
     if (side.shown == nullptr) {
-        return "Looking \u2026";
+        return "Computing \u2026";
     }
     return side.shown->problem;
 }
@@ -113,7 +113,7 @@ Drawing draw_heads(const Scene& scene, const PanelOptions& options) {
     return draw_all_heads(record, head_tiles(record, scene.state.kind, scene.state.order), all);
 }
 
-// The map of the first head that is on. Which of the panel's contents it is of stands in its marks.
+// The heat map of the first visible head. Its marks hold `item`, the index into panel_contents().
 Drawing draw_map(const Scene& scene, const AttentionRecord& record, int item, const PanelOptions& options) {
     AttentionSelection selection = selection_of(scene, record);
     choose_word(scene, selection);
@@ -127,7 +127,7 @@ Drawing draw_map(const Scene& scene, const AttentionRecord& record, int item, co
     return drawing;
 }
 
-// What is computed from heads stands beside one of them as the model has it: it is not what a head looked at.
+// A mean or rollout is no head's attention, so the unchanged head is drawn next to it.
 Drawing draw_matrix(const Scene& scene, const PanelOptions& options) {
     const AttentionRecord& record = scene.main.shown->record;
     const Drawing raw = draw_map(scene, record, 0, options);
@@ -178,7 +178,7 @@ Drawing drawn(const Scene& scene, PanelId panel, const PanelOptions& options) {
 
 Drawing draw_panel(const Scene& scene, PanelId panel, const PanelOptions& options) {
     Drawing drawing = drawn(scene, panel, options);
-    if (drawing.title.empty()) {  // a remark alone
+    if (drawing.title.empty()) {  // only a remark
         drawing.title = title_of(panel);
     }
     return drawing;

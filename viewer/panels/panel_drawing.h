@@ -1,4 +1,4 @@
-// What a panel shows, as a drawing: the same for the window and for files.
+// A panel as a drawing, for the window and for files.
 #pragma once
 
 #include <array>
@@ -18,27 +18,27 @@ namespace headscope::viewer {
 struct PanelOptions {
     Ink ink = kLightInk;
     double text_size = 12.0;  // pixels
-    double width = 900.0;     // of the room there is, in pixels: what can be folded is folded to it
-    bool tips = true;         // windows ask PanelPictures::tip() when they hover
+    double width = 900.0;     // available pixels, for wrapping text
+    bool tips = true;         // false for windows, which call PanelPictures::tip() on hover
     bool operator==(const PanelOptions&) const = default;
 };
 
-// What there is to see in a panel now. Where there is nothing yet, the drawing says why.
+// If there is nothing to draw yet, the drawing gives the reason.
 Drawing draw_panel(const Scene& scene, PanelId panel, const PanelOptions& options);
-// The attention that a panel's marks name columns of: the mark's item says which. Empty where they name none.
+// The attention whose columns a panel's marks refer to, by the index Mark::item. Empty if they refer to none.
 std::vector<SelectedAttention> panel_contents(const Scene& scene, PanelId panel);
-// What hovering over a part of the panel says.
+// The tooltip of a part of the panel.
 std::string panel_tip(const std::vector<SelectedAttention>& contents, const Mark& mark);
-// The numbers behind it.
+// The numbers behind a panel.
 std::string panel_json(const Scene& scene, PanelId panel);
 // The matrix of the panel as tab-separated text.
 std::string matrix_tsv(const Scene& scene);
 
-// The drawings of all panels, made anew only when what they show has changed.
+// Caches the drawings of all panels and redraws one only if its contents have changed.
 class PanelPictures {
 public:
     const Drawing& of(const Scene& scene, PanelId panel, const PanelOptions& options);
-    // What hovering over the drawing that was asked for last says.
+    // The tooltip of a mark in the drawing last returned for this panel.
     std::string tip(PanelId panel, const Mark& mark);
 
 private:
@@ -51,22 +51,21 @@ private:
     };
     struct Kept {
         Key key;
-        Scene parts;  // holds what the key points at, so that an address is not used again
+        Scene parts;  // keeps alive what the key points to, so that no address is reused
         Drawing drawing;
-        std::optional<std::vector<SelectedAttention>> contents;  // once somebody hovered
+        std::optional<std::vector<SelectedAttention>> contents;  // computed on the first tip()
     };
     std::array<std::optional<Kept>, kPanels> kept_;
 };
 
-// What the state selects of a record.
+// The part of a record that the state selects.
 AttentionSelection selection_of(const Scene& scene, const AttentionRecord& record);
-// The same for another kind than the state's.
+// The same for another attention kind.
 AttentionSelection selection_of(const Scene& scene, const AttentionRecord& record, AttentionKind kind);
-// How figures are painted.
 FigureOptions figure_options(const Scene& scene, const PanelOptions& options);
-// The chosen word, or the one under the pointer, where the row has so many.
+// Selects the word under the pointer or else the selected word, if the row has that many.
 void choose_word(const Scene& scene, AttentionSelection& selection);
-// The record that the matrix panel draws from: as it is, averaged, or rolled out.
+// The record that the matrix panel draws: the model's, a mean or the rollout.
 AttentionRecord matrix_record(const Scene& scene, const AttentionRecord& record);
 
 }  // namespace headscope::viewer

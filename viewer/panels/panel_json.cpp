@@ -59,7 +59,7 @@ json edits_json(const std::vector<AttentionEdit>& edits) {
     return list;
 }
 
-// Each token of the output with what else could have stood there.
+// Each output token with its alternatives.
 json steps_json(const Exploration& shown) {
     json steps = json::array();
     for (std::size_t at = 0; at < shown.steps.size(); ++at) {
@@ -309,7 +309,7 @@ json numbers_of(const Scene& scene, PanelId panel) {
 }  // namespace
 
 std::string panel_json(const Scene& scene, PanelId panel) {
-    // A sentence can hold bytes that are no text; a file must not.
+    // A sentence may hold invalid UTF-8; JSON must not.
     return numbers_of(scene, panel).dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
 }
 

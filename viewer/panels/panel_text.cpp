@@ -1,4 +1,4 @@
-// What panels say in words, and the matrix as a table.
+// Tooltips of panels, and the matrix as a table.
 #include "observe/record_json.h"
 #include "support/check.h"
 #include "viewer/panels/panel_drawing.h"
@@ -14,14 +14,14 @@ SelectedAttention content_of(const Scene& scene) {
     return select_attention(record, selection_of(scene, record));
 }
 
-bool anything(const Scene& scene) {
+bool has_result(const Scene& scene) {
     return scene.main.shown != nullptr && scene.main.shown->problem.empty();
 }
 
 }  // namespace
 
 std::vector<SelectedAttention> panel_contents(const Scene& scene, PanelId panel) {
-    if (!anything(scene) || !recorded(scene.main.shown->record, shown_site(scene))) {
+    if (!has_result(scene) || !recorded(scene.main.shown->record, shown_site(scene))) {
         return {};
     }
     const AttentionRecord& record = scene.main.shown->record;
@@ -53,13 +53,13 @@ std::string panel_tip(const std::vector<SelectedAttention>& contents, const Mark
     const bool cell = mark.role == Role::Cell || mark.role == Role::Attention;
     if (cell && (mark.query < 0 || mark.key < 0 || mark.query >= static_cast<int>(content.queries.size()) ||
                  mark.key >= static_cast<int>(content.keys.size()))) {
-        return {};  // of something else in the panel
+        return {};  // the mark belongs to another part of the panel
     }
     return figure_tip(content, mark);
 }
 
 std::string matrix_tsv(const Scene& scene) {
-    if (!anything(scene)) {
+    if (!has_result(scene)) {
         throw Error("there is nothing to save yet");
     }
     const SelectedAttention content = content_of(scene);

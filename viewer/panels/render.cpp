@@ -12,7 +12,7 @@ namespace headscope::viewer {
 
 namespace {
 
-// What a window does between two frames: sleep until there is news.
+// Lets a thread sleep until there is news, as a window does between two frames.
 class Alarm {
 public:
     void ring() {
@@ -35,7 +35,7 @@ private:
 }  // namespace
 
 void render(const SavedView& view, Precision precision, const std::string& path, double png_scale,
-            Worker::OpenDevice open_device) {
+            Worker::OpenDevice open_device, const ModelDevice::Warn& warn) {
     Alarm alarm;
     Session session({.model = view.model,
                      .device = view.device,
@@ -44,10 +44,11 @@ void render(const SavedView& view, Precision precision, const std::string& path,
                      .open_device = std::move(open_device)},
                     [&alarm] { alarm.ring(); });
     const auto settle = [&] {
-        session.update(History::Clock::now());
+        constexpr History::Clock::time_point kStart{};  // time stands still: no notice expires
+        session.update(kStart);
         while (session.busy()) {
             alarm.wait();
-            session.update(History::Clock::now());
+            session.update(kStart);
         }
     };
     settle();
@@ -56,7 +57,7 @@ void render(const SavedView& view, Precision precision, const std::string& path,
         settle();
     }
     for (const Notice& notice : session.notices()) {
-        if (notice.wrong) {
+        if (notice.error) {
             throw Error(notice.text);
         }
     }
@@ -66,6 +67,9 @@ void render(const SavedView& view, Precision precision, const std::string& path,
     }
     if (view.state.panel == PanelId::Training && session.scene().run == nullptr) {
         throw Error("'" + view.model + "' is a model, not a training: it has no loss and no checkpoints to draw");
+    }
+    for (const Notice& notice : session.notices()) {
+        warn(notice.text);
     }
     export_panel_to(session.scene(), view.state.panel, path, png_scale);
 }

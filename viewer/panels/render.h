@@ -1,4 +1,4 @@
-// A panel of a view without a window.
+// Draws a panel of a view without a window.
 #pragma once
 
 #include <string>
@@ -9,9 +9,9 @@
 
 namespace headscope::viewer {
 
-// Opens the model, waits for all that the panel shows and writes it, see export_panel_to. Error for what a window would
-// say in its place.
+// Opens the model, waits for everything that the panel shows and writes it, see export_panel_to(). Error for what a
+// window would show as an error; `warn` gets its other notices.
 void render(const SavedView& view, Precision precision, const std::string& path, double png_scale,
-            Worker::OpenDevice open_device = {});
+            Worker::OpenDevice open_device, const ModelDevice::Warn& warn);
 
 }  // namespace headscope::viewer

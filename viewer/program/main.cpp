@@ -1,4 +1,4 @@
-// headscope-viewer: the window of `headscope view`, which starts it with its own options.
+// headscope-viewer: the window of `headscope view`, which starts this program with the same options.
 #include <unistd.h>
 
 #include <csignal>
@@ -22,29 +22,30 @@ namespace {
 
 using namespace headscope;
 
-void tell(const std::string& message) {
+void report(const std::string& message) {
     std::fputs(("headscope: " + message + "\n").c_str(), stderr);
 }
 
 int fail(const std::string& problem) {
-    tell(problem);
+    report(problem);
     return 1;
 }
 
-viewer::ProgramOptions program_of(const ViewOptions& options, const OpenOptions& open_options) {
-    const viewer::SavedView view = view_of(options, open_options.settings);
+viewer::ProgramOptions program_of(const ViewOptions& options) {
+    const OpenOptions& open_options = options.common.open;
+    const viewer::SavedView view = view_of(options);
     viewer::ProgramOptions program{.open_options = open_options, .script = options.script, .record = options.record};
-    program.session = {.model = view.model, .device = view.device, .precision = options.precision, .view = view};
+    program.session = {.model = view.model, .device = view.device, .precision = options.common.precision, .view = view};
     program.session.open_device = [open_options](const std::string& id) { return open_device(id, open_options); };
-    if (options.script.empty()) {  // a script sees the same window everywhere
+    if (options.script.empty()) {  // scripts run with the default settings
         std::string problem;
         program.session.settings_file = viewer::settings_path(open_options.settings);
         program.session.settings = viewer::load_settings(program.session.settings_file, problem);
         if (!problem.empty()) {
-            tell(problem);
-            program.session.settings_file.clear();  // stays as it is, for whoever wrote it
+            report(problem);
+            program.session.settings_file.clear();  // do not overwrite a file that cannot be read
         }
-        if (view.model_name.empty()) {  // not a saved one
+        if (view.model_name.empty()) {  // not a saved view
             program.session.view.state.palette = program.session.settings.palette;
         }
     }
@@ -54,19 +55,19 @@ viewer::ProgramOptions program_of(const ViewOptions& options, const OpenOptions&
 }  // namespace
 
 int main(int argc, char** argv) {
-    std::signal(SIGXFSZ, SIG_IGN);  // a file that may not grow is an error of write()
+    std::signal(SIGXFSZ, SIG_IGN);  // write() reports a file-size limit as an error
     on_byte_order_mark([](const std::string& name) {
-        tell(fmt::format("{} begins with a byte order mark, which was removed", name));
+        report(fmt::format("{} begins with a byte order mark, which was removed", name));
     });
-    const OpenOptions open_options{.settings = read_environment(environ),
-                                   .diagnostics = Diagnostics([](Severity, const std::string& text) { tell(text); })};
-    CLI::App app("Look at every head, live, in a window.", "headscope-viewer");
     ViewOptions options;
+    options.common.open = {.settings = read_environment(environ),
+                           .diagnostics = Diagnostics([](Severity, const std::string& text) { report(text); })};
+    CLI::App app("Look at every head, live, in a window.", "headscope-viewer");
     add_view_options(app, options);
     format_help(app);
     try {
         app.parse(argc, argv);
-        viewer::run_program(program_of(options, open_options));
+        viewer::run_program(program_of(options));
         TraceFile::require_written();
         return 0;
     } catch (const CLI::ParseError& error) {

@@ -53,7 +53,7 @@ bool pinnable(const Scene& scene) {
 }
 
 AttentionEdit pinned(const Scene& scene) {
-    HEADSCOPE_CHECK(pinnable(scene), "no two words are chosen");
+    HEADSCOPE_CHECK(pinnable(scene), "two words must be selected");
     const Pair rows = rows_of(scene);
     return {.site = shown_site(scene),
             .head = first_head(scene),

@@ -1,4 +1,4 @@
-// Changes of the edits of a state.
+// Changes a state's edits.
 #pragma once
 
 #include "explore/attention_edits.h"
@@ -6,12 +6,12 @@
 
 namespace headscope::viewer {
 
-// The head off, or as it was where it is off.
+// Switches a head off, or on again.
 void switch_head(ViewState& state, const AttentionSite& site, int head);
-// In place of what was there for the same head and row.
+// Adds an edit; it replaces one of the same head and row.
 void put_edit(ViewState& state, const AttentionEdit& edit);
 
-// Whether two words are chosen, one of which can be pinned on the other; and that edit, of their first pieces.
+// Whether two words are selected, so that one can be pinned to the other; and that edit, for their first pieces.
 bool pinnable(const Scene& scene);
 AttentionEdit pinned(const Scene& scene);
 

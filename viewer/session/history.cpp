@@ -6,7 +6,7 @@ namespace headscope::viewer {
 
 namespace {
 
-constexpr std::size_t kMost = 500;  // states; a state is some hundred bytes
+constexpr std::size_t kMost = 500;  // states of a few hundred bytes each
 constexpr auto kMoment = std::chrono::milliseconds(700);
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Undo and redo over whole states, which are small.
+// Undo and redo. Keeps whole states, which are small.
 #pragma once
 
 #include <chrono>
@@ -14,13 +14,12 @@ public:
 
     explicit History(ViewState first) : now_(std::move(first)) {}
 
-    // Takes note of a state that is shown now. What is typed without a pause is one step, and so is what follows
-    // within a moment: a word dragged, a layer stepped through.
+    // Records the current state. Changes in quick succession, such as typing or dragging, are one step.
     void note(const ViewState& state, Clock::time_point when);
 
     bool can_undo() const { return !past_.empty(); }
     bool can_redo() const { return !future_.empty(); }
-    // The state to show; the present one where there is nothing to go to.
+    // The state to show; the current one if there is nothing to undo or redo.
     const ViewState& undo();
     const ViewState& redo();
 

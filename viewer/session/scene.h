@@ -1,4 +1,4 @@
-// Everything that the panels draw from: what was asked, and what is known of the answer by now. No backend, no window.
+// Everything that the panels draw: the state and the results so far. Knows neither backends nor windows.
 #pragma once
 
 #include <memory>
@@ -13,15 +13,15 @@
 
 namespace headscope::viewer {
 
-// One side of what is shown: a model and what it did with the sentence.
+// A model and its results for the sentence; a comparison has two.
 struct Side {
     std::optional<Opened> model = {};
     std::shared_ptr<const Exploration> shown = {};     // with the edits
-    std::shared_ptr<const Exploration> original = {};  // without them; the same object where there are none
+    std::shared_ptr<const Exploration> original = {};  // without them; the same object if there are none
     bool busy = false;
-    std::string problem = {};  // why there is nothing
+    std::string problem = {};  // why there is nothing to show
 
-    // What `shown` and `original` are of: until the first answer to a new request they stay what they were.
+    // The requests of `shown` and `original`, which stay until the first result of a new request.
     std::optional<ExploreRequest> answered = {};
     std::optional<ExploreRequest> answered_original = {};
     void forget_answers() {
@@ -37,9 +37,9 @@ struct Scene {
     std::optional<Side> other = {};  // of the comparison
     std::shared_ptr<const Importance> importance = {};
     std::shared_ptr<const NeuronView> neuron = {};
-    std::shared_ptr<const TrainingRun> run = {};                        // of a training directory
-    std::shared_ptr<const std::vector<WeightStatistics>> weights = {};  // of the block that is chosen
-    int hovered_word = -1;  // the column under the pointer, which counts before the chosen one
+    std::shared_ptr<const TrainingRun> run = {};                        // null for a model directory
+    std::shared_ptr<const std::vector<WeightStatistics>> weights = {};  // of the selected block
+    int hovered_word = -1;  // the column under the pointer, which overrides the selected one
 };
 
 }  // namespace headscope::viewer

@@ -27,7 +27,7 @@ Session::Session(const SessionOptions& options, std::function<void()> wake)
       settings_file_(options.settings_file),
       history_(options.view.state) {
     awaited_ = options.view;
-    tell_notes(options.view);
+    notify_notes(options.view);
     start(main_, scene_.main,
           {.model = options.model,
            .checkpoint = scene_.state.checkpoint,
@@ -45,23 +45,23 @@ Session::~Session() {
     try {
         save_settings(settings_file_, settings_);
     } catch (const Error&) {
-        // The program ends; that it forgets its window's size is no reason to end badly.
+        // Losing the window's size is no reason to fail at exit.
     }
 }
 
-void Session::start(Seat& seat, Side& side, OpenRequest request) {
-    if (seat.worker == nullptr) {
-        seat.worker = std::make_unique<Worker>(wake_, open_device_);
+void Session::start(Client& client, Side& side, OpenRequest request) {
+    if (client.worker == nullptr) {
+        client.worker = std::make_unique<Worker>(wake_, open_device_);
     }
-    seat.open = std::move(request);
-    seat.open_tag = seat.worker->open(seat.open);
-    seat.opening = true;
-    seat.exploring = seat.exploring_original = false;
-    seat.asked.reset();
-    seat.asked_original.reset();
+    client.open = std::move(request);
+    client.open_tag = client.worker->open(client.open);
+    client.opening = true;
+    client.exploring = client.exploring_original = false;
+    client.asked.reset();
+    client.asked_original.reset();
     side.problem.clear();
     side.busy = true;
-    if (&seat == &main_) {  // opening ends these, too
+    if (&client == &main_) {  // opening cancels these, too
         measured_.reset();
         scene_.importance.reset();
         measuring_ = false;
@@ -84,7 +84,7 @@ void Session::open_checkpoint(std::int64_t step) {
     follow_checkpoint();
 }
 
-// The state says which checkpoint is looked at, so that undo goes back to another one.
+// The checkpoint is part of the state, so that undo can return to another one.
 void Session::follow_checkpoint() {
     std::optional<std::int64_t>& wanted = scene_.state.checkpoint;
     if (wanted == main_.open.checkpoint) {
@@ -95,7 +95,7 @@ void Session::follow_checkpoint() {
         return std::find(steps.begin(), steps.end(), step) != steps.end();
     };
     if (scene_.run == nullptr || (wanted.has_value() && !has(*wanted))) {
-        wanted = main_.open.checkpoint;  // of another training, or gone
+        wanted = main_.open.checkpoint;  // it was another training's, or was removed
         return;
     }
     OpenRequest request = main_.open;
@@ -109,7 +109,7 @@ void Session::compare_with(const std::string& model, const std::string& device,
     start(other_, *scene_.other, {.model = model, .checkpoint = checkpoint, .device = device, .precision = precision_});
 }
 
-// Its thread may be far from the end of what it does, and a window waits for nothing.
+// The worker's thread may take long to finish, so another thread waits for it.
 void Session::end_comparison() {
     if (other_.worker != nullptr) {
         retiring_.push_back(
@@ -138,7 +138,7 @@ void Session::update(History::Clock::time_point now) {
         run_read_ = now;
         run_tag_ = main_.worker->read_run();
     }
-    while (!notices_.empty() && !notices_.front().wrong && now - notices_.front().since > kNoticeLasts) {
+    while (!notices_.empty() && !notices_.front().error && now - notices_.front().since > kNoticeLasts) {
         notices_.pop_front();
     }
 }
@@ -184,9 +184,9 @@ void Session::save_view(const std::string& path) {
     try {
         refuse_models(path);
         atomic_write_file(path, to_json(saved()));
-        tell("Saved this view as " + path);
+        notify("Saved this view as " + path);
     } catch (const Error& error) {
-        complain(error.what());
+        report_error(error.what());
     }
 }
 
@@ -195,7 +195,7 @@ void Session::open_view(const std::string& path) {
         const SavedView view = read_view(path);
         scene_.state = view.state;
         awaited_ = view;
-        tell_notes(view);
+        notify_notes(view);
         start(
             main_, scene_.main,
             {.model = view.model, .checkpoint = view.state.checkpoint, .device = view.device, .precision = precision_});
@@ -205,25 +205,25 @@ void Session::open_view(const std::string& path) {
             compare_with(view.other_model, view.other_device, view.other_checkpoint);
         }
     } catch (const Error& error) {
-        complain(error.what());
+        report_error(error.what());
     }
 }
 
-void Session::tell_notes(const SavedView& view) {
+void Session::notify_notes(const SavedView& view) {
     for (const std::string& note : view.notes) {
-        tell("The view: " + note);
+        notify("The view: " + note);
     }
 }
 
-void Session::tell(const std::string& text) {
-    notice({text, false, History::Clock::now()});
+void Session::notify(const std::string& text) {
+    add_notice({text, false, History::Clock::now()});
 }
-void Session::complain(const std::string& text) {
-    notice({text, true, History::Clock::now()});
+void Session::report_error(const std::string& text) {
+    add_notice({text, true, History::Clock::now()});
 }
 
-void Session::notice(Notice news) {
-    notices_.push_back(std::move(news));
+void Session::add_notice(Notice notice) {
+    notices_.push_back(std::move(notice));
     if (notices_.size() > kNotices) {
         notices_.pop_front();
     }

@@ -1,5 +1,5 @@
-// The program behind the window: holds the state, asks the workers for what it needs, gathers what they answer. It
-// draws nothing and waits for nothing.
+// The program behind the window: holds the state, sends requests to the workers and collects their results. It neither
+// draws nor blocks.
 #pragma once
 
 #include <deque>
@@ -16,48 +16,48 @@
 
 namespace headscope::viewer {
 
-// Something to tell the person; `wrong` for what failed.
+// A message to the user.
 struct Notice {
     std::string text;
-    bool wrong = false;
+    bool error = false;
     History::Clock::time_point since{};
 };
 
 struct SessionOptions {
     std::string model = {};   // directory
-    std::string device = {};  // what --device said; empty: the default
+    std::string device = {};  // like --device; empty: the default
     Precision precision = Precision::F32;
-    SavedView view = {};             // to begin with; its model and device are those above
-    std::string settings_file = {};  // empty: settings are not kept
+    SavedView view = {};             // to start with; its model and device are those above
+    std::string settings_file = {};  // empty: settings are not saved
     ViewerSettings settings = {};
-    Worker::OpenDevice open_device = {};  // the registry's, if none is given
+    Worker::OpenDevice open_device = {};  // empty: the registry's
 };
 
 class Session {
 public:
-    // `wake` is called from other threads when there is news.
+    // Other threads call `wake` when update() has something to do.
     Session(const SessionOptions& options, std::function<void()> wake);
     ~Session();
 
-    // What is looked at; panels change it at will.
+    // What is shown; panels may change it.
     ViewState& state() { return scene_.state; }
     const Scene& scene() const { return scene_; }
     ViewerSettings& settings() { return settings_; }
     void hover_word(int column) { scene_.hovered_word = column; }
 
-    // Takes in what the workers have, and asks them for what the state wants now. Once a frame.
+    // Takes the workers' results and requests what the state needs now. Call once a frame.
     void update(History::Clock::time_point now);
-    // Whether an answer to what is shown is still to come.
+    // Whether a result for what is shown is still missing.
     bool busy() const;
-    // Whether update() has something to do soon, without any input: a training that runs is looked at again.
+    // Whether update() has to be called regularly, to follow a training that may be running.
     bool follows_run() const;
 
     void open(const std::string& model, const std::string& device);
     void open_checkpoint(std::int64_t step);
-    // `checkpoint`: of a training; without it the newest.
+    // `checkpoint` of a training; empty: the newest.
     void compare_with(const std::string& model, const std::string& device, std::optional<std::int64_t> checkpoint = {});
     void end_comparison();
-    // The leave-one-out of every head on this sentence and translation.
+    // Leaves out every head in turn, for this sentence and translation.
     void measure_importance();
     bool measuring() const { return measuring_; }
 
@@ -66,14 +66,14 @@ public:
     void undo();
     void redo();
 
-    // Error where writing `path` would change a file of the models that are looked at.
+    // Error if writing `path` would overwrite a file of an open model.
     void refuse_models(const std::string& path) const;
     // Errors become notices.
     void save_view(const std::string& path);
     void open_view(const std::string& path);
 
-    void tell(const std::string& text);
-    void complain(const std::string& text);
+    void notify(const std::string& text);
+    void report_error(const std::string& text);
     const std::deque<Notice>& notices() const { return notices_; }
     void dismiss(std::size_t notice);
 
@@ -81,14 +81,14 @@ public:
     const std::string& device() const { return main_.open.device; }
 
 private:
-    // A worker and what it was last asked.
-    struct Seat {
+    // A worker and its latest requests.
+    struct Client {
         std::unique_ptr<Worker> worker;
-        OpenRequest open;                   // being opened, or open
-        std::optional<OpenRequest> opened;  // the last that could be
+        OpenRequest open;                   // opening or open
+        std::optional<OpenRequest> opened;  // the last that succeeded
         Worker::Tag open_tag = 0;
-        std::optional<ExploreRequest> asked;           // what `shown` is to answer
-        std::optional<ExploreRequest> asked_original;  // without the edits
+        std::optional<ExploreRequest> asked;           // for Side::shown
+        std::optional<ExploreRequest> asked_original;  // the same without edits, for Side::original
         Worker::Tag shown_tag = 0;
         Worker::Tag original_tag = 0;
         bool opening = false;
@@ -96,25 +96,26 @@ private:
         bool exploring_original = false;
     };
 
-    void start(Seat& seat, Side& side, OpenRequest request);
-    void opening_failed(Seat& seat);
+    void start(Client& client, Side& side, OpenRequest request);
+    void opening_failed(Client& client);
     void follow_checkpoint();
-    void take(Seat& seat, Side& side);
-    void heard(Seat& seat, Side& side, const Opened& opened);
-    void heard(Seat& seat, Side& side, const Explored& explored);
-    void heard(Seat& seat, Side& side, const Measured& measured);
-    void heard(Seat& seat, Side& side, const NeuronSeen& neuron);
-    void heard(Seat& seat, Side& side, const WeightsRead& weights);
-    void heard(Seat& seat, Side& side, const RunRead& run);
-    void heard(Seat& seat, Side& side, const Failed& failed);
-    void ask(Seat& seat, Side& side);
+    void take(Client& client, Side& side);
+    void handle(Client& client, Side& side, const Opened& opened);
+    void handle(Client& client, Side& side, const Explored& explored);
+    void handle(Client& client, Side& side, const Measured& measured);
+    void handle(Client& client, Side& side, const NeuronSeen& neuron);
+    void handle(Client& client, Side& side, const WeightsRead& weights);
+    void handle(Client& client, Side& side, const RunRead& run);
+    void handle(Client& client, Side& side, const Failed& failed);
+    void handle(Client& client, Side& side, const Warned& warned);
+    void ask(Client& client, Side& side);
     std::optional<ExploreRequest> found_request() const;
     void ask_neuron();
     void ask_weights();
     void drop_stale();
     SavedView saved() const;
-    void notice(Notice news);
-    void tell_notes(const SavedView& view);
+    void add_notice(Notice notice);
+    void notify_notes(const SavedView& view);
 
     std::function<void()> wake_;
     Worker::OpenDevice open_device_;
@@ -122,19 +123,19 @@ private:
     Scene scene_;
     ViewerSettings settings_;
     std::string settings_file_;
-    Seat main_;
-    Seat other_;
-    std::vector<std::future<void>> retiring_;  // workers that end what they do
+    Client main_;
+    Client other_;
+    std::vector<std::future<void>> retiring_;  // workers that are finishing
     std::optional<NeuronRequest> asked_neuron_;
     Worker::Tag neuron_tag_ = 0;
     std::string asked_weights_;
     Worker::Tag weights_tag_ = 0;
     Worker::Tag measure_tag_ = 0;
-    std::optional<ExploreRequest> measured_;  // what the importance is of
-    SavedView awaited_;                       // the view that was opened, until its model is
+    std::optional<ExploreRequest> measured_;  // the request of the importance
+    SavedView awaited_;                       // a view whose model is still opening
     History::Clock::time_point run_read_{};
     Worker::Tag run_tag_ = 0;
-    std::string run_problem_;  // of the last time the training was read
+    std::string run_problem_;  // of the last attempt to read the training
     History history_;
     std::deque<Notice> notices_;
     bool measuring_ = false;

@@ -1,4 +1,4 @@
-// What a session makes of its workers' answers.
+// How a session handles its workers' results.
 #include <utility>
 
 #include <fmt/format.h>
@@ -11,30 +11,30 @@ namespace headscope::viewer {
 
 namespace {
 
-// An answer that nothing more follows.
+// Whether this is the last report of a request.
 bool complete(const Exploration& exploration) {
     return exploration.finished || !exploration.problem.empty();
 }
 
 }  // namespace
 
-void Session::take(Seat& seat, Side& side) {
-    for (const News& news : seat.worker->poll()) {
-        std::visit([&](const auto& one) { heard(seat, side, one); }, news);
+void Session::take(Client& client, Side& side) {
+    for (const WorkerEvent& event : client.worker->poll()) {
+        std::visit([&](const auto& one) { handle(client, side, one); }, event);
     }
-    side.busy = seat.opening || seat.exploring || seat.exploring_original;
+    side.busy = client.opening || client.exploring || client.exploring_original;
     if (side.answered.has_value() && side.answered->edits.empty()) {
         side.original = side.shown;
         side.answered_original = side.answered;
     }
 }
 
-void Session::heard(Seat& seat, Side& side, const Opened& opened) {
-    seat.opening = false;
-    seat.opened = seat.open;
+void Session::handle(Client& client, Side& side, const Opened& opened) {
+    client.opening = false;
+    client.opened = client.open;
     side.model = opened;
     side.forget_answers();
-    if (&seat != &main_) {
+    if (&client != &main_) {
         return;
     }
     scene_.run = opened.run;
@@ -42,83 +42,87 @@ void Session::heard(Seat& seat, Side& side, const Opened& opened) {
     remember(settings_.recent_models, settings_file_.empty() ? opened.path : absolute_path(opened.path));
     const SavedView awaited = std::exchange(awaited_, {});
     if (awaited.parameters != 0 && awaited.parameters != opened.parameters) {
-        complain(fmt::format("this view was saved with another model: {} had {} parameters, {} has {}",
-                             awaited.model_name, awaited.parameters, opened.name, opened.parameters));
+        report_error(fmt::format("this view was saved with another model: {} had {} parameters, {} has {}",
+                                 awaited.model_name, awaited.parameters, opened.name, opened.parameters));
     }
 }
 
-void Session::heard(Seat& seat, Side& side, const Explored& explored) {
+void Session::handle(Client& client, Side& side, const Explored& explored) {
     const bool done = complete(*explored.exploration);
-    if (explored.tag == seat.shown_tag) {
+    if (explored.tag == client.shown_tag) {
         side.shown = explored.exploration;
-        side.answered = seat.asked;
-        seat.exploring = !done;
-    } else if (explored.tag == seat.original_tag) {
+        side.answered = client.asked;
+        client.exploring = !done;
+    } else if (explored.tag == client.original_tag) {
         side.original = explored.exploration;
-        side.answered_original = seat.asked_original;
-        seat.exploring_original = !done;
+        side.answered_original = client.asked_original;
+        client.exploring_original = !done;
     }
 }
 
-void Session::heard(Seat& /*seat*/, Side& /*side*/, const Measured& measured) {
+void Session::handle(Client& /*client*/, Side& /*side*/, const Measured& measured) {
     scene_.importance = measured.importance;
     measuring_ = !measured.importance->finished && measured.importance->problem.empty();
 }
 
-void Session::heard(Seat& /*seat*/, Side& /*side*/, const NeuronSeen& neuron) {
+void Session::handle(Client& /*client*/, Side& /*side*/, const NeuronSeen& neuron) {
     scene_.neuron = neuron.view;
     neuron_tag_ = 0;
 }
 
-void Session::heard(Seat& /*seat*/, Side& /*side*/, const WeightsRead& weights) {
+void Session::handle(Client& /*client*/, Side& /*side*/, const WeightsRead& weights) {
     scene_.weights = weights.weights;
     weights_tag_ = 0;
 }
 
-void Session::heard(Seat& /*seat*/, Side& /*side*/, const RunRead& run) {
+void Session::handle(Client& /*client*/, Side& /*side*/, const RunRead& run) {
     scene_.run = run.run;
     run_problem_.clear();
 }
 
-// Where what was asked for besides fails, what is shown stays.
-void Session::heard(Seat& seat, Side& side, const Failed& failed) {
-    const bool main = &seat == &main_;
-    if (main && failed.tag == run_tag_) {  // is read again soon, and says the same again
+// A failed side request does not change what is shown.
+void Session::handle(Client& client, Side& side, const Failed& failed) {
+    const bool main = &client == &main_;
+    if (main && failed.tag == run_tag_) {  // it is read repeatedly: report the same error once
         if (std::exchange(run_problem_, failed.message) != failed.message) {
-            complain(failed.message);
+            report_error(failed.message);
         }
         return;
     }
-    complain(failed.message);
-    const bool opening = seat.opening && failed.tag == seat.open_tag;
-    if (opening || failed.tag == seat.shown_tag || failed.tag == seat.original_tag) {
+    report_error(failed.message);
+    const bool opening = client.opening && failed.tag == client.open_tag;
+    if (opening || failed.tag == client.shown_tag || failed.tag == client.original_tag) {
         side.problem = failed.message;
     }
     if (opening) {
-        opening_failed(seat);
+        opening_failed(client);
     }
-    seat.exploring = seat.exploring && failed.tag != seat.shown_tag;
-    seat.exploring_original = seat.exploring_original && failed.tag != seat.original_tag;
-    if (main) {  // the other worker counts its tags by itself
+    client.exploring = client.exploring && failed.tag != client.shown_tag;
+    client.exploring_original = client.exploring_original && failed.tag != client.original_tag;
+    if (main) {  // the other worker has its own tags
         measuring_ = measuring_ && failed.tag != measure_tag_;
         neuron_tag_ = failed.tag == neuron_tag_ ? 0 : neuron_tag_;
         weights_tag_ = failed.tag == weights_tag_ ? 0 : weights_tag_;
     }
 }
 
-// What was open before still is.
-void Session::opening_failed(Seat& seat) {
-    seat.opening = false;
-    if (seat.opened.has_value()) {
-        seat.open = *seat.opened;
+void Session::handle(Client& /*client*/, Side& /*side*/, const Warned& warned) {
+    notify(warned.message);
+}
+
+// The previous model is still open.
+void Session::opening_failed(Client& client) {
+    client.opening = false;
+    if (client.opened.has_value()) {
+        client.open = *client.opened;
     }
-    if (&seat == &main_) {
-        scene_.state.checkpoint = seat.open.checkpoint;
+    if (&client == &main_) {
+        scene_.state.checkpoint = client.open.checkpoint;
         awaited_ = {};
     }
 }
 
-// What was found of another sentence, or with other edits, is not shown for this one.
+// Drops results of another sentence or of other edits.
 void Session::drop_stale() {
     if (measured_.has_value() && measured_ != main_.asked) {
         measured_.reset();

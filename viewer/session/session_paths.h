@@ -1,4 +1,4 @@
-// Paths as they are kept for other starts, which have to find them from another folder, too.
+// Absolute paths for files that are read later, from another working directory.
 #pragma once
 
 #include <filesystem>

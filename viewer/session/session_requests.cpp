@@ -1,4 +1,4 @@
-// What a session asks its workers for.
+// Which requests a session sends to its workers.
 #include <utility>
 
 #include "explore/explorer.h"
@@ -8,38 +8,38 @@
 
 namespace headscope::viewer {
 
-void Session::ask(Seat& seat, Side& side) {
-    if (!side.model.has_value() || seat.opening) {
+void Session::ask(Client& client, Side& side) {
+    if (!side.model.has_value() || client.opening) {
         return;
     }
     const ExploreRequest wanted = request_of(scene_.state);
     if (is_empty_text(wanted.source)) {
         side.forget_answers();
         side.problem = "Type a sentence above.";
-        seat.asked.reset();
-        seat.asked_original.reset();
-        seat.exploring = seat.exploring_original = false;
+        client.asked.reset();
+        client.asked_original.reset();
+        client.exploring = client.exploring_original = false;
         return;
     }
-    if (seat.asked != wanted) {
+    if (client.asked != wanted) {
         side.problem.clear();
-        seat.asked = wanted;
-        seat.shown_tag = seat.worker->explore(wanted);
-        seat.exploring = true;
+        client.asked = wanted;
+        client.shown_tag = client.worker->explore(wanted);
+        client.exploring = true;
         side.busy = true;
     }
     const ExploreRequest plain = without_edits(wanted);
-    if (!wanted.edits.empty() && seat.asked_original != plain) {
-        seat.asked_original = plain;
-        seat.original_tag = seat.worker->explore_original(plain);
-        seat.exploring_original = true;
+    if (!wanted.edits.empty() && client.asked_original != plain) {
+        client.asked_original = plain;
+        client.original_tag = client.worker->explore_original(plain);
+        client.exploring_original = true;
         side.busy = true;
     } else if (wanted.edits.empty()) {
-        seat.asked_original.reset();
+        client.asked_original.reset();
     }
 }
 
-// The request that has what is shown for its target; none while that is not the whole answer to what is asked now.
+// The current request with the translation shown as its target; empty until that translation is complete.
 std::optional<ExploreRequest> Session::found_request() const {
     const Side& side = scene_.main;
     if (main_.opening || !main_.asked.has_value() || side.answered != main_.asked || side.shown == nullptr ||
@@ -52,7 +52,7 @@ std::optional<ExploreRequest> Session::found_request() const {
 void Session::measure_importance() {
     const std::optional<ExploreRequest> found = found_request();
     if (!found.has_value()) {
-        tell("The importance of heads can be measured once there is a translation.");
+        notify("The importance of heads can be measured once there is a translation.");
         return;
     }
     measured_ = main_.asked;

@@ -21,12 +21,12 @@ constexpr std::size_t kRemembered = 12;
 constexpr double kSmallestSide = 480.0;
 constexpr double kLargestSide = 16384.0;
 
-// The specification wants relative paths ignored.
+// The XDG specification requires relative paths to be ignored.
 std::string absolute(const std::string& path) {
     return path.starts_with('/') ? path : std::string();
 }
 
-// As a double first, which holds whatever number somebody wrote.
+// Reads a double, which can hold any number in the file.
 int side_of(const json& file, const char* key, int otherwise) {
     return static_cast<int>(std::clamp(file.value(key, static_cast<double>(otherwise)), kSmallestSide, kLargestSide));
 }

@@ -1,4 +1,4 @@
-// What stays from one start to the next, in the user's configuration folder ($XDG_CONFIG_HOME/headscope/viewer.json).
+// Settings saved between runs, in $XDG_CONFIG_HOME/headscope/viewer.json.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ namespace headscope::viewer {
 
 struct ViewerSettings {
     bool dark = false;
-    double scale = 1.0;  // the user's, on top of the display's
+    double scale = 1.0;  // multiplies the display's scale
     int width = 1360;
     int height = 860;
     Palette palette = Palette::Paper;
@@ -23,14 +23,14 @@ struct ViewerSettings {
 constexpr double kSmallestScale = 0.6;
 constexpr double kLargestScale = 3.0;
 
-// Puts `entry` first and forgets what is older than the newest twelve.
+// Moves `entry` to the front and keeps the newest twelve.
 void remember(std::vector<std::string>& list, const std::string& entry);
 
-// Where settings are kept; empty if neither XDG_CONFIG_HOME nor HOME is set.
+// The settings file; empty if neither XDG_CONFIG_HOME nor HOME is set.
 std::string settings_path(const Settings& environment);
-// The defaults where there is no file. One that cannot be read is left as it is, and `problem` says why.
+// The defaults if there is no file or, with `problem` set to the reason, if it cannot be read.
 ViewerSettings load_settings(const std::string& path, std::string& problem);
-// Error when the folder cannot be written.
+// Error if the folder cannot be written.
 void save_settings(const std::string& path, const ViewerSettings& settings);
 
 }  // namespace headscope::viewer

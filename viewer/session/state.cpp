@@ -68,7 +68,7 @@ ExploreRequest request_of(const ViewState& state) {
     ExploreRequest request{.source = state.text, .target = state.target, .edits = state.edits};
     request.search.beam = state.beam;
     request.search.length_penalty = state.length_penalty;
-    request.search.length_penalty_form = LengthPenaltyForm::Gnmt;  // what the window's scale is for
+    request.search.length_penalty_form = LengthPenaltyForm::Gnmt;  // the range of the window's control is for this form
     request.candidates = kCandidates;
     return request;
 }

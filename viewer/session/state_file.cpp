@@ -23,7 +23,7 @@ using nlohmann::json;
 
 constexpr const char* kFormat = "headscope view";
 constexpr int kVersion = 1;
-constexpr int kLargest = 1'000'000;  // of any count of a view
+constexpr int kLargest = 1'000'000;  // of any count in a view
 constexpr std::int64_t kAny = std::numeric_limits<std::int64_t>::max();
 
 template <class Enum, std::size_t N>
@@ -65,7 +65,7 @@ const char* name_in(const NameTable<Enum, N>& table, Enum value) {
     check_failed(__FILE__, __LINE__, "value", "a value without a name");
 }
 
-// Reads numbers, and takes the nearest that is allowed for one that is not: another version may have had other limits.
+// Reads numbers. One that is out of range becomes the nearest valid one: another version may have had other limits.
 class Numbers {
 public:
     Numbers(ConfigReader& reader, std::string prefix, std::vector<std::string>& notes)
@@ -90,13 +90,13 @@ public:
     int count(const char* key, int otherwise, int least) {
         return static_cast<int>(integer(key, otherwise, least, kLargest));
     }
-    // Numbers from 1 and rising.
+    // Ascending numbers from 1.
     std::vector<int> rising(const char* key) {
         std::vector<int> values;
         double before = -std::numeric_limits<double>::infinity();
         for (const json& found : reader_.list(key)) {
             if (!whole(found) || found.get<double>() <= before) {
-                reader_.fail(key, "must hold whole numbers that rise, found " + found.dump());
+                reader_.fail(key, "must hold ascending whole numbers, found " + found.dump());
             }
             before = found.get<double>();
             const int value = outside(key, found, 1, kLargest) ? nearest(found, 1, kLargest) : found.get<int>();
@@ -108,7 +108,7 @@ public:
     }
 
 private:
-    // Whole numbers too large for an integer are read as floating-point ones.
+    // The JSON parser reads whole numbers too large for an integer as floating-point numbers.
     static bool whole(const json& found) {
         return found.is_number_integer() || (found.is_number_float() && std::floor(found.get<double>()) == found &&
                                              std::abs(found.get<double>()) > kLargest);
@@ -123,7 +123,7 @@ private:
         if (value >= static_cast<double>(least) && value <= static_cast<double>(most)) {
             return false;
         }
-        notes_.push_back(fmt::format("\"{}{}\" is {}, outside {} to {}: {} was taken", prefix_, key, found.dump(),
+        notes_.push_back(fmt::format("\"{}{}\" is {}, not between {} and {}: using {}", prefix_, key, found.dump(),
                                      least, most, nearest(found, least, most)));
         return true;
     }
@@ -241,7 +241,7 @@ std::string to_json(const SavedView& view) {
     if (view.other_checkpoint.has_value()) {
         out["other_checkpoint"] = *view.other_checkpoint;
     }
-    // Text that is no UTF-8 came from the keyboard or a paste; a file must hold text.
+    // Typed or pasted text may not be UTF-8, which the file has to be.
     return out.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
 }
 
@@ -254,10 +254,10 @@ SavedView parse_view(const std::string& text, const std::string& file) {
     const json document = parse_json(stream, file);
     ConfigReader reader(document, file, "");
     if (reader.text("format") != kFormat) {
-        reader.fail("format", fmt::format("should be \"{}\": this is no saved view", kFormat));
+        reader.fail("format", fmt::format("should be \"{}\": this is not a saved view", kFormat));
     }
     if (const std::int64_t version = reader.integer("version", 0, 0, kLargest); version != kVersion) {
-        reader.fail("version", fmt::format("is {}, and this program reads {}", version, kVersion));
+        reader.fail("version", fmt::format("is {}, and this program reads version {}", version, kVersion));
     }
     SavedView view;
     Numbers numbers(reader, "", view.notes);

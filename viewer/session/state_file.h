@@ -1,4 +1,4 @@
-// A view as a small JSON file that reopens it.
+// Saved views, as small JSON files.
 #pragma once
 
 #include <string>
@@ -8,22 +8,21 @@
 
 namespace headscope::viewer {
 
-// The view and what it was made with.
+// A view and the models and devices that it uses.
 struct SavedView {
     ViewState state = {};
     std::string model = {};                           // directory
-    std::string model_name = {};                      // what the program called it
-    std::int64_t parameters = 0;                      // of that model, to know another when it is met
-    std::string device = {};                          // what --device said; empty: the default
+    std::string model_name = {};                      // as shown in the window
+    std::int64_t parameters = 0;                      // of that model, to detect another one
+    std::string device = {};                          // like --device; empty: the default
     std::string other_model = {}, other_device = {};  // of the comparison; empty: none
     std::optional<std::int64_t> other_checkpoint = {};
-    std::vector<std::string> notes = {};  // of reading it: which values were outside their limits
+    std::vector<std::string> notes = {};  // after reading: values that were out of range
 };
 
 std::string to_json(const SavedView& view);
-// A number outside today's limits becomes the nearest that is allowed, which the view's notes tell of. Error names the
-// file, the key and what was expected. Names that this version does not know are refused, since a view
-// that is opened half is another view.
+// A number out of range becomes the nearest valid one and is listed in the view's notes. Error names the file, the key
+// and what was expected. Unknown keys are errors: half a view would be another view.
 SavedView read_view(const std::string& file);
 SavedView parse_view(const std::string& json, const std::string& file);
 

@@ -16,8 +16,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Says when what grows is to be shown again: often enough for the eye, and so seldom that the copying which that takes
-// stays a small part of the work.
+// Decides when to show a partial result again: at most every kLeast, and rarely enough that copying it takes at most a
+// fifth of the time.
 class Pace {
 public:
     bool due() const { return Clock::now() - shown_ >= std::max<Clock::duration>(kLeast, 4 * cost_); }
@@ -40,8 +40,8 @@ std::string name_of_directory(const std::string& path) {
     return (normal.has_filename() ? normal : normal.parent_path()).filename().string();
 }
 
-Tag tag_of(const News& news) {
-    return std::visit([](const auto& one) { return one.tag; }, news);
+Tag tag_of(const WorkerEvent& event) {
+    return std::visit([](const auto& one) { return one.tag; }, event);
 }
 
 }  // namespace
@@ -49,36 +49,21 @@ Tag tag_of(const News& news) {
 struct Worker::Session {
     struct Model {
         ModelSource source;
-        std::unique_ptr<const Translator> translator;
-        Explorer explorer;
-        ModelSource::RunStamp stamp;             // of a training: when it was read
-        std::shared_ptr<const TrainingRun> run;  // as it was told last
+        ModelSource::RunStamp stamp;             // of a training, when `run` was read
+        std::shared_ptr<const TrainingRun> run;  // as last reported
     };
-    std::unique_ptr<Backend> backend;
-    std::string device;  // as it was asked for
+    std::unique_ptr<ModelDevice> device;
+    OpenRequest opened;
     std::optional<Model> model;
 
-    ~Session() { close(); }
-    void close() {
-        model.reset();
-        backend.reset();
-    }
-    // A device that is lost says so.
-    bool alive() const {
-        try {
-            if (backend) {
-                backend->synchronize();
-            }
-            return true;
-        } catch (const std::exception&) {
-            return false;
-        }
-    }
-    const Explorer& explorer() const {
-        if (!model) {
+    // Runs `look`. If the device is lost, starts `look` again on the reopened one.
+    void run(const std::function<void(const Explorer& explorer, const Parameters& parameters)>& look) const {
+        if (!device) {
             throw Error("no model is open");
         }
-        return model->explorer;
+        device->run([&](Backend& backend, const Translator& translator) {
+            look(Explorer(backend, translator, device->arithmetic().compute), translator.parameters());
+        });
     }
 };
 
@@ -103,12 +88,12 @@ Tag Worker::ask(Kind kind, Job job) {
         const std::scoped_lock lock(mutex_);
         if (kind == kOpen) {
             for (std::size_t other = 0; other < kKinds; ++other) {
-                end(static_cast<Kind>(other));
+                cancel(static_cast<Kind>(other));
             }
         } else if (kind == kExplore) {
-            end(kMeasure);
+            cancel(kMeasure);
         }
-        end(kind);
+        cancel(kind);
         tag = newest_[kind] = ++last_tag_;
         waiting_[kind] = std::move(job);
     }
@@ -116,7 +101,7 @@ Tag Worker::ask(Kind kind, Job job) {
     return tag;
 }
 
-void Worker::end(Kind kind) {
+void Worker::cancel(Kind kind) {
     newest_[kind] = 0;
     waiting_[kind] = {};
     std::erase_if(pending_, [&](const Pending& pending) { return pending.kind == kind; });
@@ -141,17 +126,20 @@ Tag Worker::explore_original(ExploreRequest request) {
 
 Tag Worker::look_at_neuron(NeuronRequest request) {
     return ask(kNeuron, [this, request = std::move(request)](Session& session, Tag tag) {
-        NeuronView view = session.explorer().neuron(request.explore, request.site, request.head);
-        tell(kNeuron, NeuronSeen{tag, std::make_shared<const NeuronView>(std::move(view))});
+        session.run([&](const Explorer& explorer, const Parameters&) {
+            NeuronView view = explorer.neuron(request.explore, request.site, request.head);
+            report(kNeuron, NeuronSeen{tag, std::make_shared<const NeuronView>(std::move(view))});
+        });
     });
 }
 
 Tag Worker::read_weights(std::string prefix) {
     return ask(kReadWeights, [this, prefix = std::move(prefix)](Session& session, Tag tag) {
-        static_cast<void>(session.explorer());  // a model has to be open
-        auto weights = weight_statistics(session.model->translator->parameters(), prefix);
-        tell(kReadWeights,
-             WeightsRead{tag, prefix, std::make_shared<const std::vector<WeightStatistics>>(std::move(weights))});
+        session.run([&](const Explorer&, const Parameters& parameters) {
+            auto weights = weight_statistics(parameters, prefix);
+            report(kReadWeights,
+                   WeightsRead{tag, prefix, std::make_shared<const std::vector<WeightStatistics>>(std::move(weights))});
+        });
     });
 }
 
@@ -162,26 +150,28 @@ Tag Worker::read_run() {
 Tag Worker::measure(ExploreRequest request) {
     return ask(kMeasure, [this, request = std::move(request)](Session& session, Tag tag) {
         const auto show = [&](const Importance& importance) {
-            tell(kMeasure, Measured{tag, std::make_shared<const Importance>(importance)});
+            report(kMeasure, Measured{tag, std::make_shared<const Importance>(importance)});
         };
-        const Importance whole = session.explorer().importance(request, [&](const Importance& so_far) {
-            if (!so_far.finished) {
-                show(so_far);
-            }
-            return wanted(kMeasure, tag);
+        session.run([&](const Explorer& explorer, const Parameters&) {
+            const Importance whole = explorer.importance(request, [&](const Importance& so_far) {
+                if (!so_far.finished) {
+                    show(so_far);
+                }
+                return wanted(kMeasure, tag);
+            });
+            show(whole);
         });
-        show(whole);
     });
 }
 
-std::vector<News> Worker::poll() {
+std::vector<WorkerEvent> Worker::poll() {
     const std::scoped_lock lock(mutex_);
-    std::vector<News> news;
+    std::vector<WorkerEvent> events;
     for (Pending& pending : pending_) {
-        news.push_back(std::move(pending.news));
+        events.push_back(std::move(pending.event));
     }
     pending_.clear();
-    return news;
+    return events;
 }
 
 bool Worker::wanted(Kind kind, Tag tag) {
@@ -189,20 +179,30 @@ bool Worker::wanted(Kind kind, Tag tag) {
     return !closing_ && newest_[kind] == tag;
 }
 
-void Worker::tell(Kind kind, News news) {
+void Worker::report(Kind kind, WorkerEvent event) {
     {
         const std::scoped_lock lock(mutex_);
-        if (closing_ || newest_[kind] != tag_of(news)) {
+        if (closing_ || newest_[kind] != tag_of(event)) {
             return;
         }
-        // All that is pending of this kind is of this request, and older.
+        // What is pending of this kind is an older state of the same answer.
         const auto older = std::find_if(pending_.begin(), pending_.end(),
                                         [&](const Pending& pending) { return pending.kind == kind; });
         if (older != pending_.end()) {
-            older->news = std::move(news);
+            older->event = std::move(event);
         } else {
-            pending_.push_back({kind, std::move(news)});
+            pending_.push_back({kind, std::move(event)});
         }
+    }
+    if (wake_) {
+        wake_();
+    }
+}
+
+void Worker::warn(const std::string& message) {
+    {
+        const std::scoped_lock lock(mutex_);
+        pending_.push_back({kKinds, Warned{0, message}});
     }
     if (wake_) {
         wake_();
@@ -229,11 +229,11 @@ void Worker::serve() {
     }
 }
 
-// Nothing that a request throws leaves the thread. What asks a model and throws may have left the device in any state,
-// and a lost one stays lost: then it is given up, and the next open() starts afresh.
+// No exception of a request leaves the thread. An error while a model runs may leave the device in any state: it is
+// closed, unless it only ran out of memory.
 void Worker::run(Session& session, Kind kind, Tag tag, const Job& job) {
     std::string message;
-    bool spoilt = false;
+    bool unusable = false;
     try {
         job(session, tag);
         return;
@@ -241,59 +241,49 @@ void Worker::run(Session& session, Kind kind, Tag tag, const Job& job) {
         message = error.what();
     } catch (const std::exception& error) {
         message = error.what();
-        spoilt = kind != kOpen && kind != kReadRun;
+        unusable = kind != kOpen && kind != kReadRun;
     }
-    if (session.backend && (spoilt || !session.alive())) {
-        session.close();
+    if (session.device && (unusable || !session.device->loaded())) {
+        session = {};
         message += "; open the model again";
     }
-    tell(kind, Failed{tag, message});
+    report(kind, Failed{tag, message});
 }
 
 void Worker::open_model(Session& session, Tag tag, const OpenRequest& request) {
-    const ModelSource source = ModelSource::at(request.model);
-    std::unique_ptr<Backend> fresh;
-    if (!session.backend || session.device != request.device) {
-        fresh = open_device_(request.device);
+    Session::Model model{ModelSource::at(request.model), {}, {}};
+    if (model.source.kind() == ModelSource::Kind::Training) {
+        model.stamp = model.source.run_stamp();  // first, so that the next read_run() sees what changes meanwhile
+        model.run = std::make_shared<const TrainingRun>(model.source.run());
     }
-    Backend& backend = fresh ? *fresh : *session.backend;
-    const Arithmetic arithmetic =
-        arithmetic_for(backend, request.precision, std::string("the precision ") + name_of(request.precision));
-    ModelSource::Loaded loaded;
-    try {
-        loaded = source.load(backend, request.checkpoint, arithmetic.storage);
-    } catch (const OutOfMemory&) {
-        if (!session.model) {
-            throw;
-        }
-        session.model.reset();  // without it there may be room
-        loaded = source.load(backend, request.checkpoint, arithmetic.storage);
+    std::unique_ptr<ModelDevice> fresh;
+    if (!session.device || session.opened.device != request.device || session.opened.precision != request.precision) {
+        fresh = std::make_unique<ModelDevice>(request.device, request.precision, open_device_,
+                                              [this](const std::string& message) { warn(message); });
     }
-    Opened opened{.tag = tag,
-                  .path = request.model,
-                  .name = name_of_directory(request.model),
-                  .checkpoint = loaded.step,
-                  .config = loaded.translator->model().config,
-                  .parameters = loaded.translator->parameters().count(),
-                  .device = backend.device().id,
-                  .device_name = backend.device().name,
-                  .arithmetic = name_of(arithmetic),
-                  .run = {}};
-    ModelSource::RunStamp stamp;
-    if (source.kind() == ModelSource::Kind::Training) {
-        stamp = source.run_stamp();  // before it is read: what comes between is found the next time
-        opened.run = std::make_shared<const TrainingRun>(source.run());
-    }
-    session.model.reset();
+    ModelDevice& device = fresh ? *fresh : *session.device;
+    // Reopening a lost device loads the same checkpoint, even if there is a newer one.
+    const auto step = std::make_shared<std::optional<std::int64_t>>(request.checkpoint);
+    device.load([source = model.source, step](Backend& backend, DType storage) {
+        ModelSource::Loaded loaded = source.load(backend, *step, storage);
+        *step = loaded.step;
+        return std::move(loaded.translator);
+    });
     if (fresh) {
-        session.backend = std::move(fresh);
-        session.device = request.device;
+        session.device = std::move(fresh);
     }
-    const Translator& translator = *loaded.translator;
-    session.model.emplace(Session::Model{source, std::move(loaded.translator),
-                                         Explorer(*session.backend, translator, arithmetic.compute), std::move(stamp),
-                                         opened.run});
-    tell(kOpen, std::move(opened));
+    session.opened = request;
+    session.model = std::move(model);
+    report(kOpen, Opened{.tag = tag,
+                         .path = request.model,
+                         .name = name_of_directory(request.model),
+                         .checkpoint = *step,
+                         .config = device.translator().model().config,
+                         .parameters = device.translator().parameters().count(),
+                         .device = device.info().id,
+                         .device_name = device.info().name,
+                         .arithmetic = name_of(device.arithmetic()),
+                         .run = session.model->run});
 }
 
 void Worker::read_run_again(Session& session, Tag tag) {
@@ -309,25 +299,27 @@ void Worker::read_run_again(Session& session, Tag tag) {
     model.stamp = std::move(stamp);
     if (run != *model.run) {
         model.run = std::make_shared<const TrainingRun>(std::move(run));
-        tell(kReadRun, RunRead{tag, model.run});
+        report(kReadRun, RunRead{tag, model.run});
     }
 }
 
 void Worker::explore_with(Session& session, Kind kind, Tag tag, const ExploreRequest& request) {
     const auto show = [&](Exploration exploration) {
-        tell(kind, Explored{tag, std::make_shared<const Exploration>(std::move(exploration))});
+        report(kind, Explored{tag, std::make_shared<const Exploration>(std::move(exploration))});
     };
     Pace pace;
-    Exploration whole = session.explorer().explore(request, [&](const Explorer::Snapshot& so_far) {
-        if (!wanted(kind, tag)) {
-            return false;
-        }
-        if (pace.due()) {
-            pace.show([&] { show(so_far()); });
-        }
-        return true;
+    session.run([&](const Explorer& explorer, const Parameters&) {
+        Exploration whole = explorer.explore(request, [&](const Explorer::Snapshot& so_far) {
+            if (!wanted(kind, tag)) {
+                return false;
+            }
+            if (pace.due()) {
+                pace.show([&] { show(so_far()); });
+            }
+            return true;
+        });
+        show(std::move(whole));
     });
-    show(std::move(whole));
 }
 
 }  // namespace headscope::viewer

@@ -146,7 +146,7 @@ void matrix_controls(Interface& ui) {
     row_toggles(ui);
     if (button(ui, "copy", "Copy as TSV", "The exact weights, for a spreadsheet")) {
         ImGui::SetClipboardText(matrix_tsv(ui.session.scene()).c_str());
-        ui.session.tell("Copied the matrix");
+        ui.session.notify("Copied the matrix");
     }
     remark(ui, "Click a cell: its query and key are multiplied out below, as equation 1 says.");
 }
@@ -271,7 +271,7 @@ void start_comparison(Interface& ui) {
     std::int64_t number = 0;
     const auto [end, problem] = std::from_chars(step.data(), step.data() + step.size(), number);
     if (!step.empty() && (problem != std::errc() || end != step.data() + step.size())) {
-        ui.session.complain("the step must be a number such as 2000, got \"" + step + "\"");
+        ui.session.report_error("the step must be a number such as 2000, got \"" + step + "\"");
         return;
     }
     ui.session.compare_with(ui.typed_other_model.empty() ? ui.session.model_path() : ui.typed_other_model,

@@ -176,10 +176,10 @@ void export_panel(Interface& ui) {
         try {
             ui.session.refuse_models(ui.path);
             export_panel_to(ui.session.scene(), ui.state().panel, ui.path, ui.png_scale);
-            ui.session.tell("Saved " + ui.path);
+            ui.session.notify("Saved " + ui.path);
             ui.overlay = Overlay::None;
         } catch (const Error& error) {
-            ui.session.complain(error.what());
+            ui.session.report_error(error.what());
         }
     }
 }

@@ -126,7 +126,7 @@ void source_line(Interface& ui, float right) {
         // A new sentence clears the old target and edits of single words.
         begin_sentence(ui, ui.typed_text);
         if (sizeof(ImWchar) == 2 && ui.typed_text.find("\uFFFD") != std::string::npos) {
-            ui.session.complain(
+            ui.session.report_error(
                 "This window's text fields hold characters up to U+FFFF, so others, such as emoji, became "
                 "\uFFFD. `headscope view --text` takes them.");
         }

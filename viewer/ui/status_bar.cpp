@@ -47,7 +47,7 @@ void show_status_bar(Interface& ui) {
         ui.probes.item("status", text);
     } else {
         const Notice& notice = notices.back();
-        const ImVec4 colour = to_vec4(notice.wrong ? ui.ink().warning : ui.ink().text);
+        const ImVec4 colour = to_vec4(notice.error ? ui.ink().warning : ui.ink().text);
         ImGui::PushStyleColor(ImGuiCol_Text, colour);
         // Clipped, not wrapped; the tooltip has the full text.
         const float most = std::max(room - width - 6.0F * ui.em(), 8.0F * ui.em());

@@ -98,7 +98,7 @@ void edit_head(Interface& ui, EditKind kind) {
     const Scene& scene = ui.session.scene();
     ui.state().panel = PanelId::Surgery;
     if (kind == EditKind::Pin && !pinnable(scene)) {
-        ui.session.tell("Choose two words first: click a cell of the matrix.");
+        ui.session.notify("Choose two words first: click a cell of the matrix.");
     } else if (kind == EditKind::Pin) {
         put_edit(ui.state(), pinned(scene));
     } else if (kind == EditKind::Uniform) {
@@ -111,7 +111,7 @@ void edit_head(Interface& ui, EditKind kind) {
 void step_checkpoint(Interface& ui, int by) {
     const Scene& scene = ui.session.scene();
     if (scene.run == nullptr || !scene.main.model.has_value() || !scene.main.model->checkpoint.has_value()) {
-        ui.session.tell("A model has no checkpoints: open the folder of a training.");
+        ui.session.notify("A model has no checkpoints: open the folder of a training.");
         return;
     }
     const auto& steps = scene.run->checkpoints;

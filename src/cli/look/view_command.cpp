@@ -1,11 +1,13 @@
 // headscope view: shows every head, live, in a window, or renders the same pictures to files.
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -44,46 +46,44 @@ std::string window_program() {
 }
 
 // Replaces this process by the window program.
-[[noreturn]] void exec_window_program(const std::vector<std::string>& words) {
+[[noreturn]] void exec_window_program(const std::vector<std::string>& arguments) {
     const std::string program = window_program();
-    std::vector<char*> arguments{const_cast<char*>(program.c_str())};  // NOLINT: execv does not write
-    for (const std::string& argument : words) {
-        arguments.push_back(const_cast<char*>(argument.c_str()));  // NOLINT
+    std::vector<char*> argv{const_cast<char*>(program.c_str())};  // NOLINT: execv does not write
+    for (const std::string& argument : arguments) {
+        argv.push_back(const_cast<char*>(argument.c_str()));  // NOLINT
     }
-    arguments.push_back(nullptr);
-    ::execv(program.c_str(), arguments.data());
+    argv.push_back(nullptr);
+    ::execv(program.c_str(), argv.data());
     throw Error(fmt::format("{} could not be started: {}", program, std::strerror(errno)));
 }
 
 // The words after "view" on this process's command line.
 std::vector<std::string> view_arguments(int count, const char* const* words) {
-    std::vector<std::string> arguments;
-    bool after_view = false;
-    for (int at = 1; at < count; ++at) {
-        if (after_view) {
-            arguments.emplace_back(words[at]);
-        }
-        after_view = after_view || std::string(words[at]) == "view";
-    }
-    return arguments;
+    const char* const* end = words + count;
+    const char* const* view = std::find(words + std::min(count, 1), end, std::string("view"));
+    return view == end ? std::vector<std::string>{} : std::vector<std::string>(view + 1, end);
 }
 
 }  // namespace
 
 void add_view_command(CLI::App& app, const OpenOptions& open_options, int count, const char* const* words) {
     auto options = std::make_shared<ViewOptions>();
+    options->common.open = open_options;
     CLI::App* command = app.add_subcommand("view", "Look at every head, live, in a window")->group("Look");
     add_view_options(*command, *options);
-    command->callback([options, &open_options, arguments = view_arguments(count, words)] {
-        const viewer::SavedView view = view_of(*options, open_options.settings);  // reports errors here
+    command->callback([options, arguments = view_arguments(count, words)] {
+        viewer::SavedView view = view_of(*options);  // reports errors before a window opens
         if (options->render.empty()) {
             exec_window_program(arguments);
         }
-        for (const std::string& note : view.notes) {
-            log_line("headscope: the view: " + note);
+        const auto warn = [](const std::string& message) { log_line("headscope: " + message); };
+        for (const std::string& note : std::exchange(view.notes, {})) {
+            warn("the view: " + note);
         }
-        viewer::render(view, options->precision, options->render, options->scale,
-                       [&open_options](const std::string& id) { return open_device(id, open_options); });
+        const CommonOptions& common = options->common;
+        viewer::render(
+            view, common.precision, options->render, options->scale,
+            [&common](const std::string& id) { return open_device(id, common.open); }, warn);
     });
 }
 

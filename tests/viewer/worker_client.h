@@ -1,4 +1,4 @@
-// A worker and somebody who waits for it, for tests.
+// A worker, and a client that waits for its results, for tests.
 #pragma once
 
 #include <catch2/catch.hpp>
@@ -38,59 +38,67 @@ inline std::string write_model(const TemporaryFolder& folder, const std::string&
     return folder.file(name);
 }
 
-// Takes a while for each token, and can be lost.
-struct Trouble {
-    std::atomic<int> milliseconds{0};
+struct Faults {
+    std::atomic<int> milliseconds{0};  // each token takes
     std::atomic<bool> lost{false};
-    std::atomic<bool> broken{false};  // while it searches alone
+    std::atomic<bool> broken{false};  // searches throw
+    std::atomic<int> full{0};         // the number of allocations that fail
     std::atomic<int> steps{0};
     std::atomic<int> opened{0};
 };
-class TroubledBackend final : public ForwardingBackend {
+class FaultyBackend final : public ForwardingBackend {
 public:
-    explicit TroubledBackend(Trouble& trouble) : ForwardingBackend(open_device("cpu")), trouble_(trouble) {}
+    explicit FaultyBackend(Faults& faults) : ForwardingBackend(open_device("cpu")), faults_(faults) {}
     using ForwardingBackend::run;
+    Tensor empty(const Shape& shape, DType dtype) override {
+        check_lost();
+        if (faults_.full > 0) {
+            --faults_.full;
+            throw OutOfMemory("the device is full");
+        }
+        return ForwardingBackend::empty(shape, dtype);
+    }
     void run(const LogSoftmaxTopK& op) override {
-        ++trouble_.steps;
-        std::this_thread::sleep_for(std::chrono::milliseconds(trouble_.milliseconds));
-        if (trouble_.lost || trouble_.broken) {
-            throw Error("the device is lost");
+        ++faults_.steps;
+        std::this_thread::sleep_for(std::chrono::milliseconds(faults_.milliseconds));
+        check_lost();
+        if (faults_.broken) {
+            throw Error("the search failed");
         }
         ForwardingBackend::run(op);
     }
-    void synchronize() override {
-        if (trouble_.lost) {
-            throw Error("the device is lost");
-        }
-        ForwardingBackend::synchronize();
-    }
 
 private:
-    Trouble& trouble_;
+    void check_lost() const {
+        if (faults_.lost) {
+            throw DeviceLost("the device is lost");
+        }
+    }
+
+    Faults& faults_;
 };
 
-// A worker, and all that it told.
-struct Desk {
-    explicit Desk(Worker::OpenDevice open_device = {}) : worker([this] { ++wakes; }, std::move(open_device)) {}
-    explicit Desk(Trouble& trouble)
-        : Desk([&trouble](const std::string&) {
-              ++trouble.opened;
-              return std::make_unique<TroubledBackend>(trouble);
+// A worker and all events that it reported.
+struct WorkerClient {
+    explicit WorkerClient(Worker::OpenDevice open_device = {}) : worker([this] { ++wakes; }, std::move(open_device)) {}
+    explicit WorkerClient(Faults& faults)
+        : WorkerClient([&faults](const std::string&) {
+              ++faults.opened;
+              return std::make_unique<FaultyBackend>(faults);
           }) {}
 
-    // Polls until `done` finds what it waits for among the news, or so many seconds have passed. What came together
-    // with it is for the next to wait.
+    // Polls until `done` returns true for an event, or the time is over. Later events are kept for the next call.
     template <class Done>
     bool wait(const Done& done, double seconds = 20.0) {
         const Clock::time_point start = Clock::now();
         while (seconds_since(start) < seconds) {
-            for (News& news : worker.poll()) {
-                unread.push_back(std::move(news));
+            for (WorkerEvent& event : worker.poll()) {
+                unread.push_back(std::move(event));
             }
             while (!unread.empty()) {
-                heard.push_back(std::move(unread.front()));
+                received.push_back(std::move(unread.front()));
                 unread.pop_front();
-                if (done(heard.back())) {
+                if (done(received.back())) {
                     return true;
                 }
             }
@@ -101,11 +109,11 @@ struct Desk {
     Opened open(const std::string& model, const std::string& device = "cpu") {
         const Tag tag = worker.open({.model = model, .device = device});
         Opened found;
-        REQUIRE(wait([&](const News& news) {
-            if (const auto* failed = std::get_if<Failed>(&news)) {
+        REQUIRE(wait([&](const WorkerEvent& event) {
+            if (const auto* failed = std::get_if<Failed>(&event)) {
                 FAIL(failed->message);
             }
-            const auto* opened = std::get_if<Opened>(&news);
+            const auto* opened = std::get_if<Opened>(&event);
             found = opened != nullptr ? *opened : Opened{};
             return found.tag == tag;
         }));
@@ -113,8 +121,8 @@ struct Desk {
     }
     std::shared_ptr<const Exploration> finished(Tag tag) {
         std::shared_ptr<const Exploration> found;
-        REQUIRE(wait([&](const News& news) {
-            const auto* explored = std::get_if<Explored>(&news);
+        REQUIRE(wait([&](const WorkerEvent& event) {
+            const auto* explored = std::get_if<Explored>(&event);
             if (explored != nullptr && explored->tag == tag && explored->exploration->finished) {
                 found = explored->exploration;
             }
@@ -124,8 +132,8 @@ struct Desk {
     }
     std::string failure(Tag tag) {
         std::string message;
-        REQUIRE(wait([&](const News& news) {
-            const auto* failed = std::get_if<Failed>(&news);
+        REQUIRE(wait([&](const WorkerEvent& event) {
+            const auto* failed = std::get_if<Failed>(&event);
             if (failed != nullptr && failed->tag == tag) {
                 message = failed->message;
             }
@@ -135,8 +143,8 @@ struct Desk {
     }
 
     std::atomic<int> wakes{0};
-    std::vector<News> heard;
-    std::deque<News> unread;
+    std::vector<WorkerEvent> received;
+    std::deque<WorkerEvent> unread;
     Worker worker;  // last: its thread counts wakes
 };
 
