@@ -150,6 +150,14 @@ std::vector<ParameterSpec> parameter_table(const ModelConfig& config) {
     return Table(config).make();
 }
 
+std::int64_t count_parameters(const ModelConfig& config) {
+    std::int64_t count = 0;
+    for (const ParameterSpec& spec : parameter_table(config)) {
+        count += spec.shape.elements();
+    }
+    return count;
+}
+
 void Parameters::place() {
     const auto aligned = [](std::int64_t at) { return (at + kAlignment - 1) / kAlignment * kAlignment; };
     for (std::size_t i = 0; i < table_.size(); ++i) {
