@@ -16,9 +16,7 @@ struct KeysAndValues {
 
 class MultiHeadAttention {
 public:
-    // `prefix` names the parameters: "encoder.layers.0.self_attention".
-    MultiHeadAttention(const ModelConfig& config, const Parameters& parameters, const std::string& prefix,
-                       AttentionSite site, DropoutSites& sites);
+    MultiHeadAttention(const ModelConfig& config, const Scope& scope, AttentionSite site, DropoutSites& sites);
 
     // Queries, keys and values of x [batch, length, d_model], one packed product; result [batch, length, d_model].
     Var self(Context& ctx, const Var& x, const AttentionMask& mask) const;

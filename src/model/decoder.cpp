@@ -20,49 +20,41 @@ Tensor head_by_head(Backend& backend, const Tensor& x) {
 
 }  // namespace
 
-Decoder::Decoder(const ModelConfig& config, const Parameters& parameters, std::shared_ptr<Sinusoids> sinusoids,
+Decoder::Decoder(const ModelConfig& config, const Scope& scope, const Var& table, std::shared_ptr<Sinusoids> sinusoids,
                  DropoutSites& sites)
     : heads_(config.heads),
       d_k_(config.d_k),
       d_v_(config.d_v),
-      embedding_(config, parameters, "decoder", std::move(sinusoids), sites) {
-    std::vector<std::string> norms;
-    for (int layer = 0; layer < config.decoder_layers; ++layer) {
-        const std::string prefix = "decoder.layers." + std::to_string(layer);
-        norms.push_back(prefix + ".self_attention.norm");
-        norms.push_back(prefix + ".cross_attention.norm");
-        norms.push_back(prefix + ".feed_forward.norm");
+      embedding_(config, scope, table, std::move(sinusoids), sites),
+      residuals_(config) {
+    for (int i = 0; i < config.decoder_layers; ++i) {
+        const Scope layer = scope.layer(i);
+        const Scope self_attention = layer.in("self_attention");
+        const Scope cross_attention = layer.in("cross_attention");
+        const Scope feed_forward = layer.in("feed_forward");
+        // The order of construction fixes the order of parameters and the numbers of dropouts.
+        MultiHeadAttention self(config, self_attention, {AttentionKind::DecoderSelf, i}, sites);
+        residuals_.add_sublayer(self_attention, sites);
+        MultiHeadAttention cross(config, cross_attention, {AttentionKind::Cross, i}, sites);
+        residuals_.add_sublayer(cross_attention, sites);
+        layers_.push_back(
+            {"decoder." + std::to_string(i), std::move(self), std::move(cross), {config, feed_forward, sites}});
+        residuals_.add_sublayer(feed_forward, sites);
     }
-    if (config.norm == NormPlacement::Pre) {
-        first_norm_.emplace(config, parameters, norms.front());
-    }
-    for (int layer = 0; layer < config.decoder_layers; ++layer) {
-        const std::string prefix = "decoder.layers." + std::to_string(layer);
-        const AttentionSite self{AttentionKind::DecoderSelf, layer};
-        const AttentionSite cross{AttentionKind::Cross, layer};
-        const auto norm = static_cast<std::size_t>(layer) * 3;
-        // Braces: the members are made in this order, which numbers the dropouts.
-        layers_.push_back(Layer{"decoder." + std::to_string(layer),
-                                {config, parameters, prefix + ".self_attention", self, sites},
-                                {config, parameters, norm_after(config, norms, norm, "decoder"), sites},
-                                {config, parameters, prefix + ".cross_attention", cross, sites},
-                                {config, parameters, norm_after(config, norms, norm + 1, "decoder"), sites},
-                                {config, parameters, prefix + ".feed_forward", sites},
-                                {config, parameters, norm_after(config, norms, norm + 2, "decoder"), sites}});
-    }
+    residuals_.end(scope);
 }
 
 template <class Self, class Cross>
 Var Decoder::run(Context& ctx, const Var& embedded, const Self& self, const Cross& cross) const {
-    Stream x = start_stream(ctx, embedded, first_norm_);
+    Stream x = residuals_.start(ctx, embedded);
     for (std::size_t i = 0; i < layers_.size(); ++i) {
         const Layer& layer = layers_[i];
         set_label(ctx, layer.label, ".self_attention");
-        x = layer.after_self(ctx, x, self(i, layer.self_attention, x.normed));
+        x = residuals_.after(ctx, 3 * i, x, self(i, layer.self_attention, x.normed));
         set_label(ctx, layer.label, ".cross_attention");
-        x = layer.after_cross(ctx, x, cross(i, layer.cross_attention, x.normed));
+        x = residuals_.after(ctx, 3 * i + 1, x, cross(i, layer.cross_attention, x.normed));
         set_label(ctx, layer.label, ".feed_forward");
-        x = layer.after_feed_forward(ctx, x, layer.feed_forward(ctx, x.normed));
+        x = residuals_.after(ctx, 3 * i + 2, x, layer.feed_forward(ctx, x.normed));
     }
     return x.normed;
 }

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,7 +14,7 @@ namespace headscope {
 
 class Decoder {
 public:
-    Decoder(const ModelConfig& config, const Parameters& parameters, std::shared_ptr<Sinusoids> sinusoids,
+    Decoder(const ModelConfig& config, const Scope& scope, const Var& table, std::shared_ptr<Sinusoids> sinusoids,
             DropoutSites& sites);
 
     // target_in I32 [batch, length], memory [batch, source_length, d_model], source_lengths I32 [batch];
@@ -37,11 +36,8 @@ private:
     struct Layer {
         std::string label;
         MultiHeadAttention self_attention;
-        AddAndNorm after_self;
         MultiHeadAttention cross_attention;
-        AddAndNorm after_cross;
         FeedForward feed_forward;
-        AddAndNorm after_feed_forward;
     };
     // One sub-layer after the other; `self` and `cross` are how the two attentions are reached.
     template <class Self, class Cross>
@@ -55,7 +51,7 @@ private:
 
     std::int64_t heads_, d_k_, d_v_;
     Embedding embedding_;
-    std::optional<LayerNorm> first_norm_;  // pre-norm
+    Residuals residuals_;  // three sub-layers in each layer
     std::vector<Layer> layers_;
 };
 

@@ -16,91 +16,6 @@ namespace {
 
 constexpr std::int64_t kAlignment = 16;  // elements: 64 bytes of F32, a cache line
 
-class Table {
-public:
-    explicit Table(const ModelConfig& config) : config_(config) {}
-
-    std::vector<ParameterSpec> make() {
-        const std::int64_t d = config_.d_model;
-        if (config_.tying == Tying::All) {
-            add("embedding.weight", {config_.source_vocabulary, d}, Initial::Embedding);
-        } else {
-            add("source_embedding.weight", {config_.source_vocabulary, d}, Initial::Embedding);
-            add("target_embedding.weight", {config_.target_vocabulary, d}, Initial::Embedding);
-        }
-        stack("encoder", config_.encoder_layers, false);
-        stack("decoder", config_.decoder_layers, true);
-        if (config_.tying == Tying::None) {
-            // The same start as the tied matrix, which is an embedding.
-            add("output.weight", {config_.target_vocabulary, d}, Initial::Embedding);
-        }
-        if (config_.output_bias) {
-            add("output.bias", {config_.target_vocabulary}, Initial::Zero);
-        }
-        return std::move(specs_);
-    }
-
-private:
-    void add(std::string name, const Shape& shape, Initial initial, bool follows = false) {
-        const bool multiplied = shape.rank() == 2 && !name.ends_with(".positions.weight");
-        specs_.push_back({std::move(name), shape, initial, multiplied, follows});
-    }
-
-    void norm(const std::string& prefix) {
-        add(prefix + ".gain", {config_.d_model}, Initial::One);
-        add(prefix + ".bias", {config_.d_model}, Initial::Zero);
-    }
-
-    // 3.2.2. The order lets q, k, v (self) and k, v (cross) be seen as one matrix.
-    void attention(const std::string& prefix, bool cross) {
-        const std::int64_t keys = config_.heads * config_.d_k;
-        const std::int64_t values = config_.heads * config_.d_v;
-        add(prefix + ".q.weight", {keys, config_.d_model}, Initial::AttentionInput);
-        add(prefix + ".k.weight", {keys, config_.d_model}, Initial::AttentionInput, !cross);
-        add(prefix + ".v.weight", {values, config_.d_model}, Initial::AttentionInput, true);
-        if (config_.attention_bias) {
-            add(prefix + ".q.bias", {keys}, Initial::Zero);
-            add(prefix + ".k.bias", {keys}, Initial::Zero, !cross);
-            add(prefix + ".v.bias", {values}, Initial::Zero, true);
-        }
-        add(prefix + ".output.weight", {config_.d_model, values}, Initial::Glorot);
-        if (config_.attention_bias) {
-            add(prefix + ".output.bias", {config_.d_model}, Initial::Zero);
-        }
-        norm(prefix + ".norm");
-    }
-
-    // 3.3
-    void feed_forward(const std::string& prefix) {
-        add(prefix + ".inner.weight", {config_.d_ff, config_.d_model}, Initial::Glorot);
-        add(prefix + ".inner.bias", {config_.d_ff}, Initial::Zero);
-        add(prefix + ".outer.weight", {config_.d_model, config_.d_ff}, Initial::Glorot);
-        add(prefix + ".outer.bias", {config_.d_model}, Initial::Zero);
-        norm(prefix + ".norm");
-    }
-
-    // 3.1
-    void stack(const std::string& name, int layers, bool cross) {
-        if (config_.positions == Positions::Learned) {
-            add(name + ".positions.weight", {config_.max_length, config_.d_model}, Initial::Embedding);
-        }
-        for (int layer = 0; layer < layers; ++layer) {
-            const std::string prefix = name + ".layers." + std::to_string(layer);
-            attention(prefix + ".self_attention", false);
-            if (cross) {
-                attention(prefix + ".cross_attention", true);
-            }
-            feed_forward(prefix + ".feed_forward");
-        }
-        if (config_.norm == NormPlacement::Pre) {
-            norm(name + ".norm");
-        }
-    }
-
-    const ModelConfig& config_;
-    std::vector<ParameterSpec> specs_;
-};
-
 double uniform(Random& random) {  // in [0, 1), 53 bits
     return static_cast<double>(random.next() >> 11U) * 0x1p-53;
 }
@@ -146,18 +61,6 @@ std::vector<double> initial_values(const ParameterSpec& spec, std::uint64_t seed
 
 }  // namespace
 
-std::vector<ParameterSpec> parameter_table(const ModelConfig& config) {
-    return Table(config).make();
-}
-
-std::int64_t count_parameters(const ModelConfig& config) {
-    std::int64_t count = 0;
-    for (const ParameterSpec& spec : parameter_table(config)) {
-        count += spec.shape.elements();
-    }
-    return count;
-}
-
 void Parameters::place() {
     const auto aligned = [](std::int64_t at) { return (at + kAlignment - 1) / kAlignment * kAlignment; };
     for (std::size_t i = 0; i < table_.size(); ++i) {
@@ -177,7 +80,7 @@ void Parameters::place() {
 }
 
 Parameters::Parameters(Backend& backend, const ModelConfig& config, bool with_gradients, DType storage)
-    : backend_(backend), table_(parameter_table(config)) {
+    : backend_(backend), table_(describe(config).parameters) {
     const bool eight = storage == DType::I8;
     const bool copied = storage == DType::F16 || storage == DType::BF16 || eight;
     HEADSCOPE_CHECK(copied || storage == DType::F32,

@@ -9,25 +9,9 @@
 #include <vector>
 
 #include "autograd/variable.h"
-#include "model/config.h"
+#include "model/description.h"
 
 namespace headscope {
-
-// Initial values: Glorot uniform over [out, in]; the same times 1/sqrt(2) for q, k and v of every attention
-// (AttentionInput); N(0, 1/d_model) for embeddings and learned positions; 1 for gains; 0 for biases.
-enum class Initial : std::uint8_t { Glorot, AttentionInput, Embedding, One, Zero };
-
-struct ParameterSpec {
-    std::string name;  // "encoder.layers.0.self_attention.q.weight"; the table is in docs/model-directory.md
-    Shape shape;
-    Initial initial = Initial::Glorot;
-    bool multiplied = false;  // a weight of products or a table of embeddings: read in 16 bits where there is a copy
-    bool follows = false;     // stands right behind the one before, without a pad, so that both can be seen packed
-};
-
-// The table of names, fixed by format_version, in the order of the flat buffer: q, k and v of a self-attention (k and v
-// of a cross-attention) stand side by side, so that their packed product [q; k; v] is a view.
-std::vector<ParameterSpec> parameter_table(const ModelConfig& config);
 
 class Parameters {
 public:

@@ -2,20 +2,13 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "support/check.h"
 
 namespace headscope {
 
 namespace {
-
-std::string weight_name(const ModelConfig& config) {
-    switch (config.tying) {
-        case Tying::All: return "embedding.weight";
-        case Tying::TargetOutput: return "target_embedding.weight";
-        case Tying::None: return "output.weight";
-    }
-    HEADSCOPE_CHECK(false, "unknown tying");
-}
 
 // No target where no gradient is wanted.
 GradientTarget target_of(const Var& to, Backend& backend) {
@@ -33,11 +26,21 @@ std::int64_t rows_at_once(const DeviceInfo& device, std::int64_t classes, DType 
 
 }  // namespace
 
-Projection::Projection(const ModelConfig& config, const Parameters& parameters)
-    : weight_(parameters.at(weight_name(config))) {
+Projection::Projection(const ModelConfig& config, const Scope& model, const EmbeddingTables& tables) {
+    const Scope scope = model.in("output");
+    const bool tied = config.tying != Tying::None;
+    (tied ? tables.target_scope : scope)
+        .block({.kind = BlockKind::Linear,
+                .title = "Linear",
+                .detail = fmt::format("{} \u2192 {}{}", config.d_model, fmt::group_digits(config.target_vocabulary),
+                                      tied ? "  \u00b7  the embedding" : ""),
+                .shared = tied});
+    weight_ = tied ? tables.target : scope.table(config.target_vocabulary, config.d_model);
     if (config.output_bias) {
-        bias_ = parameters.at("output.bias");
+        bias_ = scope.values("bias", {config.target_vocabulary}, Initial::Zero);
     }
+    scope.multiply_adds(&MultiplyAdds::target_token, config.target_vocabulary * config.d_model);
+    scope.block({.kind = BlockKind::Softmax, .title = "Softmax", .without_parameters = true});
 }
 
 Var Projection::logits(Context& ctx, const Var& hidden) const {

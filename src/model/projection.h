@@ -1,16 +1,14 @@
 // 3.4 and 5.4: from hidden states to logits, and the loss of a batch without ever holding all its logits.
 #pragma once
 
-#include "autograd/functions.h"
-#include "model/config.h"
-#include "model/parameters.h"
+#include "model/embedding.h"
 #include "model/transformer.h"
 
 namespace headscope {
 
 class Projection {
 public:
-    Projection(const ModelConfig& config, const Parameters& parameters);
+    Projection(const ModelConfig& config, const Scope& model, const EmbeddingTables& tables);
 
     // hidden [batch, length, d_model]; result [batch, length, vocabulary].
     Var logits(Context& ctx, const Var& hidden) const;

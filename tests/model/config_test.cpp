@@ -1,9 +1,6 @@
 #include <catch2/catch.hpp>
-#include <cstdlib>
 #include <nlohmann/json.hpp>
 
-#include "io/atomic_file.h"
-#include "io/whole_file.h"
 #include "model/config.h"
 #include "small_model.h"
 #include "support/check.h"
@@ -80,21 +77,6 @@ TEST_CASE("what cannot be read is named with file, key, expectation and finding"
                Contains("\"layer_norm_epsilon\"") && Contains("a number"));
     CHECK_THAT(parse_error({{"format_version", 2}}), Contains("\"format_version\"") && Contains("must be 1, found 2"));
     CHECK_THAT(parse_error({{"architecture", "decoder"}}), Contains("\"architecture\"") && Contains("encoder-decoder"));
-}
-
-// HEADSCOPE_UPDATE_GOLDENS=1 test_model "[docs]" writes the table into the page.
-TEST_CASE("docs/model-directory.md lists every key as the program reads it", "[docs]") {
-    const std::string path = HEADSCOPE_SOURCE_DIR "/docs/model-directory.md";
-    std::string page = read_whole_file(path, path);
-    const std::string begin = "<!-- keys -->\n";
-    const std::size_t from = page.find(begin) + begin.size();
-    const std::size_t length = page.find("<!-- /keys -->") - from;
-    if (std::getenv("HEADSCOPE_UPDATE_GOLDENS") != nullptr) {
-        page.replace(from, length, table_of_model_fields());
-        atomic_write_file(path, page);
-    } else {
-        CHECK(page.substr(from, length) == table_of_model_fields());
-    }
 }
 
 TEST_CASE("what cannot be built is named") {

@@ -328,7 +328,7 @@ TEST_CASE("what does not fit in a file of parameters is named") {
     // A dtype that parameters cannot have.
     std::vector<TensorToWrite> tensors;
     std::vector<std::vector<double>> values;
-    for (const ParameterSpec& spec : parameter_table(config)) {
+    for (const ParameterSpec& spec : describe(config).parameters) {
         values.emplace_back(static_cast<std::size_t>(spec.shape.elements()), 0.0);
         tensors.push_back({spec.name, DType::F64, spec.shape, values.back().data()});
     }
