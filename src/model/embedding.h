@@ -1,4 +1,4 @@
-// 3.4 and 3.5: tokens and their positions as vectors.
+// 3.4 and 3.5: turns tokens and their positions into vectors.
 #pragma once
 
 #include <memory>

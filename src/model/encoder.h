@@ -1,4 +1,4 @@
-// 3.1: the stack that reads the source.
+// 3.1: the stack that encodes the source.
 #pragma once
 
 #include <memory>

@@ -26,8 +26,8 @@ double normal(Random& random) {  // Box and Muller, 1958
 }
 
 // Glorot and Bengio, 2010: variance 2 / (in + out). q, k and v get half of it, as in fairseq and in PyTorch, where
-// [q; k; v] is one matrix of 3 d_model rows. Post-norm models learn much sooner so, and deep ones do not lose their
-// source (docs/training.md, "Initial values").
+// [q; k; v] is one matrix of 3 d_model rows. With it post-norm models learn much sooner, and deep ones do not ignore
+// their source (docs/training.md, "Initial values").
 double glorot_limit(const ParameterSpec& spec) {
     const double variance = 2.0 / static_cast<double>(spec.shape[0] + spec.shape[1]);
     return std::sqrt(3.0 * (spec.initial == Initial::AttentionInput ? variance / 2.0 : variance));
@@ -35,7 +35,7 @@ double glorot_limit(const ParameterSpec& spec) {
 
 std::vector<double> initial_values(const ParameterSpec& spec, std::uint64_t seed) {
     std::vector<double> values(static_cast<std::size_t>(spec.shape.elements()), 0.0);
-    // Each parameter draws from a stream of its own, whatever other parameters there are.
+    // Each parameter has its own random stream, so that its values do not depend on the other parameters.
     Random random(seed, fnv1a(spec.name));
     switch (spec.initial) {
         case Initial::Zero: break;
@@ -48,7 +48,7 @@ std::vector<double> initial_values(const ParameterSpec& spec, std::uint64_t seed
             }
             break;
         }
-        case Initial::Embedding: {  // times sqrt(d_model) it has variance 1, like a sinusoid's order of size
+        case Initial::Embedding: {  // multiplied by sqrt(d_model) it has variance 1, the magnitude of sinusoids
             const double deviation = 1.0 / std::sqrt(static_cast<double>(spec.shape[1]));
             for (double& value : values) {
                 value = deviation * normal(random);
@@ -94,7 +94,7 @@ Parameters::Parameters(Backend& backend, const ModelConfig& config, bool with_gr
         Tensor flat = backend.empty({total}, dtype);
         if (dtype == backend.real()) {
             backend.run(Fill{.out = flat, .value = 0.0F});
-        } else {  // which not every backend fills
+        } else {  // not every backend can fill this dtype
             const std::vector<std::byte> none(static_cast<std::size_t>(total) * size_of(dtype));
             backend.upload(flat, none.data(), none.size());
         }
@@ -183,7 +183,7 @@ bool Parameters::has(const std::string& name) const {
 
 std::size_t Parameters::index_of(const std::string& name) const {
     const auto found = index_.find(name);
-    HEADSCOPE_CHECK(found != index_.end(), "there is no parameter " + name);
+    HEADSCOPE_CHECK(found != index_.end(), "unknown parameter " + name);
     return found->second;
 }
 
@@ -203,34 +203,34 @@ Tensor Parameters::stored(const std::string& name) const {
 Var Parameters::packed(const std::string& first, int count) const {
     const std::size_t begin = index_of(first);
     const std::size_t end = begin + static_cast<std::size_t>(count);
-    HEADSCOPE_CHECK(end <= table_.size(), "there are no " + std::to_string(count) + " parameters from " + first);
+    HEADSCOPE_CHECK(end <= table_.size(), "fewer than " + std::to_string(count) + " parameters from " + first + " on");
     Shape shape = table_[begin].shape;
     for (std::size_t i = begin + 1; i < end; ++i) {
         const Shape& next = table_[i].shape;
         HEADSCOPE_CHECK(table_[i].follows && next.rank() == shape.rank() && (shape.rank() == 1 || next[1] == shape[1]),
-                        table_[i].name + " is not packed with " + first);
+                        table_[i].name + " is not adjacent to " + first);
         shape.set(0, shape[0] + next[0]);
     }
     return view(begin, shape);
 }
 
 const Tensor& Parameters::flat_values() const {
-    HEADSCOPE_CHECK(!separate_, "these parameters were made without masters");
+    HEADSCOPE_CHECK(!separate_, "these parameters have no masters");
     return values_;
 }
 
 const Tensor& Parameters::flat_working() const {
-    HEADSCOPE_CHECK(!separate_, "these parameters were made without masters");
+    HEADSCOPE_CHECK(!separate_, "these parameters have no masters");
     return working_;
 }
 
 const Tensor& Parameters::flat_gradients() const {
-    HEADSCOPE_CHECK(gradients_.defined(), "these parameters were made without gradients");
+    HEADSCOPE_CHECK(gradients_.defined(), "these parameters have no gradients");
     return gradients_;
 }
 
 std::int64_t Parameters::total() const {
-    HEADSCOPE_CHECK(!separate_, "these parameters were made without masters");
+    HEADSCOPE_CHECK(!separate_, "these parameters have no masters");
     return total_;
 }
 

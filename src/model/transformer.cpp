@@ -96,7 +96,7 @@ LossSums Transformer::project_and_lose(Context& ctx, const Var& hidden, const Te
 
 LossSums Transformer::loss(Context& ctx, const DeviceBatch& batch, const LossOptions& options) const {
     LossSums sums;
-    {  // The states go out of scope here, so that the way back frees them as it goes.
+    {  // The states go out of scope here, so that the backward pass frees them as it proceeds.
         const Var memory = encode(ctx, batch.source, batch.source_lengths, batch.source_order);
         const Var hidden = decode(ctx, batch.target_in, memory, batch.source_lengths, batch.target_order);
         sums = project_and_lose(ctx, hidden, batch.target_out, options);
@@ -138,7 +138,7 @@ void Transformer::step_top_k(Context& ctx, DecoderCache& cache, const Tensor& id
     if (ctx.observer != nullptr) {
         run();
     } else {
-        // Until a multiple of 8 tokens is cached, steps over one cache are the same ops.
+        // Steps run the same ops until the number of cached tokens reaches the next multiple of 8.
         const std::int64_t keys = padded_length(cache.length + 1);
         std::vector<Tensor> operands = impl_->memory;
         operands.insert(operands.end(), {positions(ctx.backend, keys), ids, log_probabilities, tokens, cache.position,

@@ -1,4 +1,4 @@
-// Small truths of "Attention Is All You Need".
+// What "Attention Is All You Need" states.
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <map>
@@ -29,7 +29,7 @@ void head_sizes(ModelConfig& c, std::int64_t heads, std::int64_t size) {
     c.d_k = c.d_v = size;
 }
 
-// Rows (B) print d_k alone: d_v stays 64, else their sizes would be 51 and 56.
+// Rows (B) give only d_k: d_v remains 64, or their sizes would be 51 and 56.
 const std::vector<Row> kTable3 = {
     {"base", 65, 63045632, [](ModelConfig&) {}},
     {"(A) 1 head", 0, 63045632, [](ModelConfig& c) { head_sizes(c, 1, 512); }},
@@ -202,7 +202,7 @@ TEST_CASE("3.2.1: the dot product of random queries and keys has variance d_k") 
     }
 }
 
-TEST_CASE("parameters start with Glorot's variance, q, k and v with half of it, embeddings with 1 / d_model") {
+TEST_CASE("initial variances: Glorot's, half of it for q, k and v, 1 / d_model for embeddings") {
     const auto backend = open_device("cpu:oracle");
     ModelConfig config = base_config(500);
     config.encoder_layers = config.decoder_layers = 1;
@@ -252,7 +252,7 @@ TEST_CASE("parameters start with Glorot's variance, q, k and v with half of it, 
     CHECK(matrices == 4 + 1 + 3 * 4 + 2 * 2);
 }
 
-TEST_CASE("no two parameters start alike, and none depends on what else there is") {
+TEST_CASE("no two parameters start alike, and none depends on the others") {
     const auto backend = open_device("cpu:oracle");
     const auto start = [&](const ModelConfig& config) {
         Parameters parameters(*backend, config, false);
@@ -281,7 +281,7 @@ TEST_CASE("no two parameters start alike, and none depends on what else there is
     }
 }
 
-TEST_CASE("the same seed gives the same start on every backend, another seed another") {
+TEST_CASE("the same seed gives the same initial values on every backend, another seed others") {
     const auto oracle = open_device("cpu:oracle");
     const auto cpu = open_device("cpu");
     Parameters exact(*oracle, small_config(), false);
@@ -298,7 +298,7 @@ TEST_CASE("the same seed gives the same start on every backend, another seed ano
     CHECK(to_host<float>(*cpu, rounded.flat_values()) != b);
 }
 
-TEST_CASE("packed parameters are their parts side by side") {
+TEST_CASE("packed parameters are their adjacent parts") {
     const auto backend = open_device("cpu:oracle");
     ModelConfig config = small_config();
     config.heads = 1;  // 5 columns of 8: no multiple of 16 elements anywhere
