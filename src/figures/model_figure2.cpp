@@ -9,8 +9,8 @@ using namespace model_sketch;
 
 double draw_figure2(ModelSketch& pen, const ModelConfig& config, double left, double top) {
     const double width = 17.0;
-    const auto chain = [&](double x, double from, ModelBlock which, const std::string& title,
-                           const std::vector<std::string>& parts, const std::string& below) {
+    const auto chain = [&](double x, double from, const std::string& title, const std::vector<std::string>& parts,
+                           const std::string& below) {
         pen.sketch().text({Role::Label}, pen.ink().text,
                           {x + width / 2.0, from, 1.05, Anchor::Middle, false, true, title});
         double y = from + 1.1;
@@ -18,7 +18,10 @@ double draw_figure2(ModelSketch& pen, const ModelConfig& config, double left, do
             if (y > from + 1.2) {
                 pen.path({{x + width / 2.0, y}, {x + width / 2.0, y - kGap}}, true);
             }
-            pen.block(which, 0, {x, y, width, kLow + 0.2}, part, "");
+            Mark mark{Role::Block};
+            mark.layer = 0;
+            mark.tip = pen.sketch().tips() ? part : "";
+            pen.box(mark, BlockKind::Attention, {x, y, width, kLow + 0.2}, part, "");
             y += kLow + 0.2 + kGap;
         }
         pen.path({{x + width / 2.0, y}, {x + width / 2.0, y - kGap}}, true);
@@ -26,13 +29,13 @@ double draw_figure2(ModelSketch& pen, const ModelConfig& config, double left, do
                           {x + width / 2.0, y + 1.0, 1.0, Anchor::Middle, false, false, below});
         return y + 1.2;
     };
-    const double bottom = chain(left, top + 1.0, ModelBlock::MultiHead, "Multi-Head Attention",
+    const double bottom = chain(left, top + 1.0, "Multi-Head Attention",
                                 {fmt::format("Linear {} \u2192 {}", config.heads * config.d_v, config.d_model),
                                  fmt::format("Concat of {} heads", config.heads),
                                  fmt::format("{} \u00d7 Scaled Dot-Product Attention", config.heads),
                                  fmt::format("Linear {} \u2192 {} each", config.d_model, config.heads * config.d_k)},
                                 "V, K, Q");
-    chain(left, bottom + 2.6, ModelBlock::ScaledDotProduct, "Scaled Dot-Product Attention",
+    chain(left, bottom + 2.6, "Scaled Dot-Product Attention",
           {"MatMul with V", "SoftMax", "Mask (decoder; pads)", fmt::format("Scale by 1/\u221a{}", config.d_k),
            "MatMul of Q and K"},
           "Q, K, V");

@@ -18,13 +18,13 @@ using namespace model_sketch;
 constexpr double kMargin = 1.5;
 constexpr double kPadding = 1.4;  // of a layer's box
 
-// What stands in a column from below to above.
+// The parts of a column, from bottom to top.
 struct Part {
-    ModelBlock block;
+    const Block& block;
     std::string name;
     std::string detail;
     bool residual_from = false;  // the residual path leaves below this part
-    bool residual_to = false;    // and comes back here
+    bool residual_to = false;    // and returns here
     double height() const { return detail.empty() ? kLow : kTall; }
 };
 
@@ -34,17 +34,14 @@ public:
         : config_(config),
           options_(options),
           pen_(config, options.look),
+          blocks_(pen_.model().blocks),
           sketch_(pen_.sketch()),
           ink_(options.look.ink) {
         HEADSCOPE_CHECK(options.encoder_layer >= 1 && options.encoder_layer <= config.encoder_layers &&
                             options.decoder_layer >= 1 && options.decoder_layer <= config.decoder_layers,
                         "the layers shown are of this model");
-        encoder_ = stack({{ModelBlock::EncoderSelfAttention, ModelBlock::EncoderSelfNorm, "Multi-Head Attention"},
-                          {ModelBlock::EncoderFeedForward, ModelBlock::EncoderFeedForwardNorm, "Feed Forward"}});
-        decoder_ =
-            stack({{ModelBlock::DecoderSelfAttention, ModelBlock::DecoderSelfNorm, "Masked Multi-Head Attention"},
-                   {ModelBlock::CrossAttention, ModelBlock::CrossNorm, "Multi-Head Attention"},
-                   {ModelBlock::DecoderFeedForward, ModelBlock::DecoderFeedForwardNorm, "Feed Forward"}});
+        encoder_ = stack("encoder", options.encoder_layer);
+        decoder_ = stack("decoder", options.decoder_layer);
         above_ = 3.0 * kGap + kTall + kLow + 1.4 + (pre() ? kLow + kGap : 0.0);
         const double tallest = std::max(height(encoder_) + 2.0 * kGap + kLow, height(decoder_) + above_);
         title_ = kMargin + 1.6 * kTitleSize + 1.4;
@@ -72,11 +69,6 @@ public:
     }
 
 private:
-    struct SubLayer {
-        ModelBlock block;
-        ModelBlock norm;
-        const char* name;
-    };
     struct Column {
         double top = 0.0;    // where its stack's output leaves
         double cross = 0.0;  // the middle of its cross-attention
@@ -84,19 +76,38 @@ private:
 
     bool pre() const { return config_.norm == NormPlacement::Pre; }
 
-    std::vector<Part> stack(const std::vector<SubLayer>& sub_layers) const {
-        std::vector<Part> parts;
-        for (const SubLayer& one : sub_layers) {
-            Part part{one.block, one.name, detail_of(one.block)};
-            if (pre()) {
-                parts.push_back({one.norm, "Norm", "", true, false});
-                parts.push_back(part);
-                parts.push_back({one.norm, "Add", "", false, true});
-            } else {
-                part.residual_from = true;
-                parts.push_back(part);
-                parts.push_back({one.norm, "Add & Norm", "", false, true});
+    const Block& block_at(const std::string& prefix, BlockKind kind) const {
+        const auto found = std::find_if(blocks_.begin(), blocks_.end(), [&](const Block& block) {
+            return block.prefix == prefix && block.kind == kind;
+        });
+        HEADSCOPE_CHECK(found != blocks_.end(), "the model has no block " + prefix);
+        return *found;
+    }
+
+    // The first block of this kind, or a later one.
+    const Block& block_of(BlockKind kind, int index) const {
+        for (const Block& block : blocks_) {
+            if (block.kind == kind && index-- == 0) {
+                return block;
             }
+        }
+        HEADSCOPE_CHECK(false, "the model lacks a block of the map");
+    }
+
+    // The sub-layers of a layer and their norms.
+    std::vector<Part> stack(const char* name, int layer) const {
+        const std::string prefix = fmt::format("{}.layers.{}.", name, layer - 1);
+        std::vector<Part> parts;
+        for (const Block& block : blocks_) {
+            if (!block.prefix.starts_with(prefix) || block.kind == BlockKind::Layer || block.kind == BlockKind::Norm) {
+                continue;
+            }
+            const Block& norm = block_at(block.prefix + "norm.", BlockKind::Norm);
+            if (pre()) {
+                parts.push_back({norm, norm.title, "", true, false});
+            }
+            parts.push_back({block, block.title, detail_of(block), !pre(), false});
+            parts.push_back({norm, pre() ? "Add" : "Add & " + norm.title, "", false, true});
         }
         return parts;
     }
@@ -109,26 +120,15 @@ private:
         return sum;
     }
 
-    std::string detail_of(ModelBlock block) const {
-        const std::string count = with_thousands(parameters_of(config_, block, 1));
-        switch (block) {
-            case ModelBlock::EncoderFeedForward:
-            case ModelBlock::DecoderFeedForward:
-                return fmt::format("{} \u2192 {} \u2192 {}  \u00b7  {}", config_.d_model, with_thousands(config_.d_ff),
-                                   config_.d_model, count);
-            default:
-                return config_.d_k == config_.d_v
-                           ? fmt::format("{} heads of {}  \u00b7  {}", config_.heads, config_.d_k, count)
-                           : fmt::format("{} heads of {}, {}  \u00b7  {}", config_.heads, config_.d_k, config_.d_v,
-                                         count);
-        }
+    static std::string detail_of(const Block& block) {
+        return block.shared ? block.detail
+                            : fmt::format("{}  \u00b7  {}", block.detail, with_thousands(block.parameters));
     }
 
     Column column(bool decoder) {
         const double x = decoder ? decoder_x_ : encoder_x_;
         const double left = x - kBlock / 2.0;
         const std::vector<Part>& parts = decoder ? decoder_ : encoder_;
-        const int layer = decoder ? options_.decoder_layer : options_.encoder_layer;
         const double inner = height(parts) + 2.0 * kPadding;
         const Rect box{left - kPadding, box_bottom_ - inner, kBlock + 2.0 * kPadding, inner, 0.8};
         inputs(decoder, x);
@@ -151,8 +151,8 @@ private:
                 pen_.path({{x, leaves}, {side, leaves}, {side, middle}, {decoder ? left + kBlock : left, middle}},
                           true);
             }
-            pen_.block(part.block, layer, {left, top, kBlock, part.height()}, part.name, part.detail);
-            if (part.block == ModelBlock::CrossAttention) {
+            pen_.block(part.block, {left, top, kBlock, part.height()}, part.name, part.detail);
+            if (part.block.attention == AttentionKind::Cross) {
                 found.cross = y - part.height() / 2.0;
             }
             y = top - kGap;
@@ -162,8 +162,8 @@ private:
         if (pre()) {
             const double norm = box.y - kGap;
             pen_.path({{x, y}, {x, norm}}, true);
-            pen_.block(decoder ? ModelBlock::DecoderNorm : ModelBlock::EncoderNorm, 0,
-                       {left, norm - kLow, kBlock, kLow}, "Norm", "");
+            const Block& last = block_at(decoder ? "decoder.norm." : "encoder.norm.", BlockKind::Norm);
+            pen_.block(last, {left, norm - kLow, kBlock, kLow}, last.title, "");
             y = norm - kLow;
         }
         found.top = y;
@@ -175,6 +175,7 @@ private:
 
     // The number of each layer beside its stack.
     void layers(bool decoder, const Rect& box) {
+        const char* stack = decoder ? "decoder" : "encoder";
         const int count = decoder ? config_.decoder_layers : config_.encoder_layers;
         const int chosen = decoder ? options_.decoder_layer : options_.encoder_layer;
         const double pitch = std::min(1.9, (box.height - 3.0) / count);
@@ -182,14 +183,13 @@ private:
         const double x = decoder ? box.x + box.width + 1.6 : box.x - 1.6 - size;
         const double y = box.y + box.height / 2.0 + pitch * count / 2.0;
         for (int layer = 1; layer <= count; ++layer) {
+            const Block& whole = block_at(fmt::format("{}.layers.{}.", stack, layer - 1), BlockKind::Layer);
             Mark mark{Role::Block};
             mark.layer = layer;
-            mark.item = static_cast<int>(decoder ? ModelBlock::DecoderLayer : ModelBlock::EncoderLayer);
+            mark.item = pen_.index_of(whole);
             if (sketch_.tips()) {
-                mark.tip =
-                    fmt::format("layer {} of the {}: {} parameters", layer, decoder ? "decoder" : "encoder",
-                                with_thousands(parameters_of(
-                                    config_, decoder ? ModelBlock::DecoderLayer : ModelBlock::EncoderLayer, layer)));
+                mark.tip = fmt::format("layer {} of the {}: {} parameters", layer, stack,
+                                       with_thousands(parameters_under(pen_.model(), whole.prefix)));
             }
             const Rect square{x, y - layer * pitch, size, size, 0.2 * size};
             sketch_.rect(mark, layer == chosen ? ink_.accent : ink_.surface, square);
@@ -206,16 +206,10 @@ private:
     }
 
     void inputs(bool decoder, double x) {
-        const bool shared = decoder && config_.tying == Tying::All;
-        const std::int64_t vocabulary = decoder ? config_.target_vocabulary : config_.source_vocabulary;
-        const ModelBlock embedding = decoder ? ModelBlock::TargetEmbedding : ModelBlock::SourceEmbedding;
         const double plus = box_bottom_ + kGap + 0.8;
         const double top = plus + 0.8 + kGap;
-        pen_.block(embedding, 0, {x - kBlock / 2.0, top, kBlock, kTall},
-                   decoder ? "Output Embedding" : "Input Embedding",
-                   shared ? fmt::format("the same {} \u00d7 {}", with_thousands(vocabulary), config_.d_model)
-                          : fmt::format("{} \u00d7 {}  \u00b7  {}", with_thousands(vocabulary), config_.d_model,
-                                        with_thousands(parameters_of(config_, embedding, 0))));
+        const Block& embedding = block_of(BlockKind::Embedding, decoder ? 1 : 0);
+        pen_.block(embedding, {x - kBlock / 2.0, top, kBlock, kTall}, embedding.title, detail_of(embedding));
         sketch_.text({Role::Label}, ink_.text,
                      {x, top + kTall + kGap + 1.1, 1.0, Anchor::Middle, false, false,
                       decoder ? "Outputs (shifted right)" : "Inputs"});
@@ -235,31 +229,27 @@ private:
     void positions(bool decoder, double x, double y) {
         const double width = 8.8;
         const double left = decoder ? x + 2.2 : x - 2.2 - width;
-        pen_.block(decoder ? ModelBlock::TargetPositions : ModelBlock::SourcePositions, 0, {left, y - 0.8, width, 1.6},
-                   config_.positions == Positions::Learned ? "Learned Positions" : "Positional Encoding", "");
+        const Block& block = block_of(BlockKind::Positions, decoder ? 1 : 0);
+        pen_.block(block, {left, y - 0.8, width, 1.6}, block.title, "");
         pen_.path({{decoder ? left : left + width, y}, {decoder ? x + 0.65 : x - 0.65, y}}, true);
     }
 
     void outputs(double x, double y) {
         const double left = x - kBlock / 2.0;
-        const bool tied = config_.tying != Tying::None;
         const double linear = y - kGap;
+        const Block& projection = block_of(BlockKind::Linear, 0);
         pen_.path({{x, y}, {x, linear}}, true);
-        pen_.block(
-            ModelBlock::Linear, 0, {left, linear - kTall, kBlock, kTall}, "Linear",
-            tied ? fmt::format("{} \u2192 {}  \u00b7  the embedding", config_.d_model,
-                               with_thousands(config_.target_vocabulary))
-                 : fmt::format("{} \u2192 {}  \u00b7  {}", config_.d_model, with_thousands(config_.target_vocabulary),
-                               with_thousands(parameters_of(config_, ModelBlock::Linear, 0))));
+        pen_.block(projection, {left, linear - kTall, kBlock, kTall}, projection.title, detail_of(projection));
         const double softmax = linear - kTall - kGap;
         pen_.path({{x, linear - kTall}, {x, softmax}}, true);
-        pen_.block(ModelBlock::Softmax, 0, {left, softmax - kLow, kBlock, kLow}, "Softmax", "");
+        const Block& last = block_of(BlockKind::Softmax, 0);
+        pen_.block(last, {left, softmax - kLow, kBlock, kLow}, last.title, "");
         pen_.path({{x, softmax - kLow}, {x, softmax - kLow - kGap}}, true);
         sketch_.text({Role::Label}, ink_.text,
                      {x, softmax - kLow - kGap - 0.4, 1.0, Anchor::Middle, false, false, "Output Probabilities"});
     }
 
-    // What the encoder found goes to every layer's cross-attention as its keys and values.
+    // The encoder's output is the keys and values of every cross-attention.
     void memory(const Column& encoder, const Column& decoder) {
         const double between = (encoder_x_ + decoder_x_) / 2.0;
         const double up = encoder.top - kGap;
@@ -275,6 +265,7 @@ private:
     const ModelConfig& config_;
     const ModelMapOptions& options_;
     ModelSketch pen_;
+    const std::vector<Block>& blocks_;
     Sketch& sketch_;
     const Ink& ink_;
     std::vector<Part> encoder_;
@@ -291,6 +282,10 @@ private:
 
 Drawing draw_model_map(const ModelConfig& config, const ModelMapOptions& options) {
     return ModelMap(config, options).draw();
+}
+
+std::string with_thousands(std::int64_t number) {
+    return fmt::format("{}", fmt::group_digits(number));
 }
 
 }  // namespace headscope

@@ -12,42 +12,40 @@ namespace {
 using namespace model_sketch;
 
 // The paper's fills.
-Colour fill_of(ModelBlock block, const Ink& ink) {
+Colour fill_of(BlockKind kind, const Ink& ink) {
     Colour colour{0xf2, 0xf4, 0xc1};  // add and norm
-    switch (block) {
-        case ModelBlock::SourceEmbedding:
-        case ModelBlock::TargetEmbedding: colour = {0xfc, 0xe0, 0xe1}; break;
-        case ModelBlock::SourcePositions:
-        case ModelBlock::TargetPositions: colour = {0xec, 0xec, 0xec}; break;
-        case ModelBlock::EncoderSelfAttention:
-        case ModelBlock::DecoderSelfAttention:
-        case ModelBlock::CrossAttention:
-        case ModelBlock::MultiHead:
-        case ModelBlock::ScaledDotProduct: colour = {0xfe, 0xe1, 0xba}; break;
-        case ModelBlock::EncoderFeedForward:
-        case ModelBlock::DecoderFeedForward: colour = {0xc2, 0xe8, 0xf7}; break;
-        case ModelBlock::Linear: colour = {0xdc, 0xdf, 0xef}; break;
-        case ModelBlock::Softmax: colour = {0xcb, 0xe7, 0xcf}; break;
-        default: break;
+    switch (kind) {
+        case BlockKind::Embedding: colour = {0xfc, 0xe0, 0xe1}; break;
+        case BlockKind::Positions: colour = {0xec, 0xec, 0xec}; break;
+        case BlockKind::Attention: colour = {0xfe, 0xe1, 0xba}; break;
+        case BlockKind::FeedForward: colour = {0xc2, 0xe8, 0xf7}; break;
+        case BlockKind::Linear: colour = {0xdc, 0xdf, 0xef}; break;
+        case BlockKind::Softmax: colour = {0xcb, 0xe7, 0xcf}; break;
+        case BlockKind::Layer:
+        case BlockKind::Norm: break;
     }
     return ground_under_text(colour, ink);
 }
 
 }  // namespace
 
-void ModelSketch::block(ModelBlock which, int layer, const Rect& place, const std::string& name,
-                        const std::string& detail) {
+void ModelSketch::block(const Block& which, const Rect& place, const std::string& name, const std::string& detail) {
     Mark mark{Role::Block};
-    mark.layer = layer;
-    mark.item = static_cast<int>(which);
+    mark.layer = which.layer;
+    mark.item = index_of(which);
     if (sketch_.tips()) {
-        const std::int64_t count = parameters_of(config_, which, std::max(layer, 1));
-        mark.tip = fmt::format("{}{}{}", name, layer > 0 ? fmt::format(" of layer {}", layer) : "",
-                               count > 0 ? fmt::format(": {} parameters", with_thousands(count)) : "");
+        mark.tip =
+            fmt::format("{}{}{}", name, which.layer > 0 ? fmt::format(" of layer {}", which.layer) : "",
+                        which.parameters > 0 ? fmt::format(": {} parameters", with_thousands(which.parameters)) : "");
     }
+    box(mark, which.kind, place, name, detail);
+}
+
+void ModelSketch::box(Mark mark, BlockKind kind, const Rect& place, const std::string& name,
+                      const std::string& detail) {
     Rect shape = place;
     shape.radius = 0.35;
-    sketch_.rect(mark, fill_of(which, ink_), shape);
+    sketch_.rect(mark, fill_of(kind, ink_), shape);
     shape.stroke = kStroke;
     sketch_.rect(mark, ink_.off, shape);
     mark.tip.clear();

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "figures/model_map.h"
+#include "model/description.h"
 #include "paint/sketch.h"
 
 namespace headscope {
@@ -21,18 +22,23 @@ constexpr double kSmall = 0.8;
 
 class ModelSketch {
 public:
-    ModelSketch(const ModelConfig& config, const Look& look) : config_(config), sketch_(look), ink_(sketch_.ink()) {}
+    ModelSketch(const ModelConfig& config, const Look& look)
+        : model_(describe(config)), sketch_(look), ink_(sketch_.ink()) {}
 
+    const ModelDescription& model() const { return model_; }
     Sketch& sketch() { return sketch_; }
     const Ink& ink() const { return ink_; }
 
-    // `layer` 0: in no stack. The detail, below the name, may be empty.
-    void block(ModelBlock which, int layer, const Rect& place, const std::string& name, const std::string& detail);
+    // A block of the model, which points back at it. The detail, below the name, may be empty.
+    void block(const Block& which, const Rect& place, const std::string& name, const std::string& detail);
+    // Any box; `mark` has its tip.
+    void box(Mark mark, BlockKind kind, const Rect& place, const std::string& name, const std::string& detail);
+    int index_of(const Block& which) const { return static_cast<int>(&which - model_.blocks.data()); }
     void path(const std::vector<Point>& points, bool arrow);
     void note(double x, double y, const std::string& text, Anchor anchor = Anchor::Start);
 
 private:
-    const ModelConfig& config_;
+    ModelDescription model_;
     Sketch sketch_;
     const Ink& ink_;
 };

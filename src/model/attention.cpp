@@ -1,27 +1,51 @@
 #include "model/attention.h"
 
+#include <fmt/format.h>
+
 namespace headscope {
 
-MultiHeadAttention::MultiHeadAttention(const ModelConfig& config, const Parameters& parameters,
-                                       const std::string& prefix, AttentionSite site, DropoutSites& sites)
+namespace {
+
+Block block_of(const ModelConfig& config, AttentionKind kind) {
+    return {.kind = BlockKind::Attention,
+            .title = kind == AttentionKind::DecoderSelf ? "Masked Multi-Head Attention" : "Multi-Head Attention",
+            .detail = config.d_k == config.d_v
+                          ? fmt::format("{} heads of {}", config.heads, config.d_k)
+                          : fmt::format("{} heads of {}, {}", config.heads, config.d_k, config.d_v),
+            .attention = kind};
+}
+
+}  // namespace
+
+MultiHeadAttention::MultiHeadAttention(const ModelConfig& config, const Scope& scope, AttentionSite site,
+                                       DropoutSites& sites)
     : site_(site),
       heads_(config.heads),
       key_columns_(config.heads * config.d_k),
       value_columns_(config.heads * config.d_v),
-      output_weight_(parameters.at(prefix + ".output.weight")),
       dropout_site_(sites.next()) {
     const bool cross = site.kind == AttentionKind::Cross;
-    queries_weight_ = parameters.packed(prefix + ".q.weight", cross ? 1 : 3);
+    const Scope memory = scope.for_each(&MultiplyAdds::source_token);
+    const std::vector<Scope::Rows> q = {{"q", key_columns_}};
+    const std::vector<Scope::Rows> kv = {{"k", key_columns_}, {"v", value_columns_}};
+    const std::vector<Scope::Rows> qkv = {q[0], kv[0], kv[1]};
+    scope.block(block_of(config, site.kind));
+    queries_weight_ = scope.weight(cross ? q : qkv, config.d_model, Initial::AttentionInput);
     if (cross) {
-        memory_weight_ = parameters.packed(prefix + ".k.weight", 2);
+        memory_weight_ = memory.weight(kv, config.d_model, Initial::AttentionInput);
     }
     if (config.attention_bias) {
-        queries_bias_ = parameters.packed(prefix + ".q.bias", cross ? 1 : 3);
-        if (cross) {
-            memory_bias_ = parameters.packed(prefix + ".k.bias", 2);
-        }
-        output_bias_ = parameters.at(prefix + ".output.bias");
+        queries_bias_ = scope.bias(cross ? q : qkv);
+        memory_bias_ = cross ? memory.bias(kv) : Var();
     }
+    output_weight_ = scope.weight({{"output", config.d_model}}, value_columns_);
+    if (config.attention_bias) {
+        output_bias_ = scope.bias({{"output", config.d_model}});
+    }
+    scope.multiply_adds(cross                                     ? &MultiplyAdds::cross_pair
+                        : site.kind == AttentionKind::EncoderSelf ? &MultiplyAdds::source_pair
+                                                                  : &MultiplyAdds::causal_pair,
+                        key_columns_ + value_columns_);
 }
 
 Var MultiHeadAttention::project(Context& ctx, const Var& x, const Var& weight, const Var& bias) const {

@@ -1,4 +1,4 @@
-// 3.2.2: multi-head attention. Named apart from the op: this is the sub-layer with its four projections.
+// 3.2.2: multi-head attention as a sub-layer with its four projections.
 #pragma once
 
 #include <cstdint>
@@ -16,11 +16,9 @@ struct KeysAndValues {
 
 class MultiHeadAttention {
 public:
-    // `prefix` names the parameters: "encoder.layers.0.self_attention".
-    MultiHeadAttention(const ModelConfig& config, const Parameters& parameters, const std::string& prefix,
-                       AttentionSite site, DropoutSites& sites);
+    MultiHeadAttention(const ModelConfig& config, const Scope& scope, AttentionSite site, DropoutSites& sites);
 
-    // Queries, keys and values of x [batch, length, d_model], one packed product; result [batch, length, d_model].
+    // Queries, keys and values of x [batch, length, d_model] by one packed product; result [batch, length, d_model].
     Var self(Context& ctx, const Var& x, const AttentionMask& mask) const;
     // Queries of x [batch, queries, d_model], keys and values of memory [batch, keys, d_model].
     Var cross(Context& ctx, const Var& x, const Var& memory, const AttentionMask& mask) const;
@@ -33,7 +31,7 @@ public:
     };
     Projected project_self(Context& ctx, const Var& x) const;
     Var project_queries(Context& ctx, const Var& x) const;
-    // [batch, length, heads * (d_k + d_v)] of a cross-attention, and the same seen as heads.
+    // Keys and values of a cross-attention, packed [batch, length, heads * (d_k + d_v)], and the same split into heads.
     Var project_memory(Context& ctx, const Var& memory) const;
     KeysAndValues split_memory(const Var& packed) const;
     Var attend_and_project(Context& ctx, const Var& queries, const KeysAndValues& to, const AttentionMask& mask) const;
@@ -42,7 +40,7 @@ private:
     Var project(Context& ctx, const Var& x, const Var& weight, const Var& bias) const;
 
     AttentionSite site_;
-    std::int64_t heads_, key_columns_, value_columns_;  // columns: of all heads together
+    std::int64_t heads_, key_columns_, value_columns_;  // columns of all heads together
     // Self: queries_* are [q; k; v] in one. Cross: q alone, and [k; v] in memory_*. Biases may be undefined.
     Var queries_weight_, queries_bias_;
     Var memory_weight_, memory_bias_;

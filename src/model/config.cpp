@@ -1,132 +1,166 @@
+// The table of configuration keys; parsing, writing and checks of combinations.
 #include "model/config.h"
 
-#include <cmath>
-#include <limits>
-#include <nlohmann/json.hpp>
-#include <utility>
-#include <vector>
+#include <algorithm>
+#include <string>
 
 #include <fmt/format.h>
 
-#include "io/config_reader.h"
-#include "model/parameters.h"
+#include "io/config_fields.h"
 #include "support/check.h"
 
 namespace headscope {
 
 namespace {
 
-using nlohmann::json;
+using Config = ModelConfig;
 
-template <class Enum>
-using Names = std::vector<std::pair<const char*, Enum>>;
+// The largest side of a matrix: products of two sides fit the 32-bit indices of shaders.
+constexpr std::int64_t kMaxSide = 1 << 20;
+constexpr std::int64_t kMaxMatrix = std::int64_t{1} << 31;
+constexpr std::int64_t kMaxVocabulary = 1 << 24;
+constexpr std::int64_t kMaxCounter = 65535;  // the dropout counter has 16 bits each for head and position
 
-const Names<Architecture> kArchitectures = {{"encoder-decoder", Architecture::EncoderDecoder}};
-const Names<NormPlacement> kNorms = {{"post", NormPlacement::Post}, {"pre", NormPlacement::Pre}};
-const Names<Positions> kPositions = {{"sinusoid", Positions::Sinusoid}, {"learned", Positions::Learned}};
-const Names<SinusoidLayout> kLayouts = {{"interleaved", SinusoidLayout::Interleaved},
-                                        {"halves_minus_one", SinusoidLayout::HalvesMinusOne},
-                                        {"halves", SinusoidLayout::Halves}};
-const Names<Tying> kTyings = {{"all", Tying::All}, {"target_output", Tying::TargetOutput}, {"none", Tying::None}};
-const Names<Activation> kActivations = {
-    {"relu", Activation::Relu}, {"gelu", Activation::Gelu}, {"swish", Activation::Swish}};
-
-// Past any size that check_model_config() lets through.
-constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
-
-template <class Integer>
-void read_integer(ConfigReader& reader, const char* key, Integer& value) {
-    value = static_cast<Integer>(reader.integer(key, value, 0, kMost));
-}
-
-template <class Enum>
-const char* name_in(const Names<Enum>& names, Enum value) {
-    for (const auto& [name, candidate] : names) {
-        if (candidate == value) {
-            return name;
-        }
+std::int64_t head_size(ConfigReader& reader, const Config& config) {
+    if (config.d_model % config.heads != 0) {
+        reader.fail(reader.has("d_k") ? "d_v" : "d_k",
+                    fmt::format("is missing, and d_model {} is not a multiple of heads {}: give \"d_k\" and \"d_v\"",
+                                config.d_model, config.heads));
     }
-    HEADSCOPE_CHECK(false, "a value without a name");
+    return config.d_model / config.heads;
 }
 
-// The shortest decimal that reads back as the same float: 1e-06 and not 9.999999974752427e-07.
-double shortest(float value) {
-    return std::stod(fmt::format("{}", value));
+const ConfigFields<Config>& fields() {
+    static const ConfigFields<Config> table = {
+        choice_field("architecture", &Config::architecture, {{"encoder-decoder", Architecture::EncoderDecoder}},
+                     "the only one so far"),
+        integer_field("encoder_layers", &Config::encoder_layers, 1, 1024, "N of the encoder (3.1)"),
+        integer_field("decoder_layers", &Config::decoder_layers, 1, 1024, "N of the decoder (3.1)"),
+        integer_field("d_model", &Config::d_model, 1, kMaxSide,
+                      "width of the residual stream; must be even with sinusoids"),
+        integer_field("d_ff", &Config::d_ff, 1, kMaxSide, "inner width of the feed-forward (3.3)"),
+        integer_field("heads", &Config::heads, 1, kMaxCounter, "h (3.2.2), the same in all attentions"),
+        derived_field(integer_field("d_k", &Config::d_k, 1, kMaxSide, "dimension of a head's queries and keys"),
+                      "d_model / heads",
+                      [](ConfigReader& reader, Config& config) { config.d_k = head_size(reader, config); }),
+        derived_field(integer_field("d_v", &Config::d_v, 1, kMaxSide, "dimension of a head's values"),
+                      "d_model / heads",
+                      [](ConfigReader& reader, Config& config) { config.d_v = head_size(reader, config); }),
+        choice_field("activation", &Config::activation,
+                     {{"relu", Activation::Relu}, {"gelu", Activation::Gelu}, {"swish", Activation::Swish}},
+                     "of the feed-forward; `\"gelu\"` is the exact one, `\"swish\"` is x sigmoid(x)"),
+        choice_field("norm", &Config::norm, {{"post", NormPlacement::Post}, {"pre", NormPlacement::Pre}},
+                     "LayerNorm(x + f(x)), as in 3.1; `\"pre\"`: x + f(LayerNorm(x)), and a norm after each stack"),
+        number_field("layer_norm_epsilon", &Config::layer_norm_epsilon, 1e-15, 1.0, "added to the variance"),
+        choice_field("positions", &Config::positions,
+                     {{"sinusoid", Positions::Sinusoid}, {"learned", Positions::Learned}},
+                     "sinusoids (3.5) or learned vectors (Table 3, row E)"),
+        choice_field("sinusoid_layout", &Config::sinusoid_layout,
+                     {{"interleaved", SinusoidLayout::Interleaved},
+                      {"halves_minus_one", SinusoidLayout::HalvesMinusOne},
+                      {"halves", SinusoidLayout::Halves}},
+                     "with k = 0 .. d/2-1: sine in column 2k, cosine in 2k+1, wavelength 10000^(2k/d) (3.5); "
+                     "`\"halves\"` (Marian): sines in the first half, cosines in the second; `\"halves_minus_one\"` "
+                     "(tensor2tensor): halves, wavelength 10000^(k/(d/2-1))"),
+        integer_field("max_length", &Config::max_length, 1, kMaxCounter,
+                      "rows of a learned position table; the longest input that translation accepts"),
+        boolean_field("attention_bias", &Config::attention_bias,
+                      "biases on queries, keys, values and the output of each attention"),
+        boolean_field("output_bias", &Config::output_bias, "a bias on the logits"),
+        choice_field("tying", &Config::tying,
+                     {{"all", Tying::All}, {"target_output", Tying::TargetOutput}, {"none", Tying::None}},
+                     "one matrix for source embedding, target embedding and output (3.4); `\"target_output\"`: one for "
+                     "the last two"),
+        boolean_field("scale_embedding", &Config::scale_embedding, "embeddings times sqrt(d_model) (3.4)"),
+        derived_field(integer_field("source_vocabulary", &Config::source_vocabulary, 1, kMaxVocabulary,
+                                    "pieces of the source's SentencePiece model"),
+                      "-", {}),
+        derived_field(
+            integer_field("target_vocabulary", &Config::target_vocabulary, 1, kMaxVocabulary, "pieces of the target's"),
+            "source_vocabulary",
+            [](ConfigReader&, Config& config) { config.target_vocabulary = config.source_vocabulary; }),
+        integer_field("pad_id", &Config::pad_id, 0, kMaxVocabulary - 1, "as in the SentencePiece models"),
+        integer_field("bos_id", &Config::bos_id, 0, kMaxVocabulary - 1,
+                      "what the decoder starts from; may be the pad (Marian)"),
+        integer_field("eos_id", &Config::eos_id, 0, kMaxVocabulary - 1, "as in the SentencePiece models"),
+        integer_field("unk_id", &Config::unk_id, 0, kMaxVocabulary - 1, "as in the SentencePiece models"),
+    };
+    return table;
+}
+
+void check_matrix(const std::string& origin, const char* what, std::int64_t rows, std::int64_t columns) {
+    if (rows * columns >= kMaxMatrix) {
+        throw Error(fmt::format("{}: the {} matrix would have {} x {} entries; fewer than {} are supported", origin,
+                                what, rows, columns, kMaxMatrix));
+    }
+}
+
+void check_sinusoids(const Config& config, const std::string& origin) {
+    if (config.d_model % 2 != 0) {
+        throw Error(fmt::format("{}: \"d_model\" must be even because sinusoids come in pairs, found {}", origin,
+                                config.d_model));
+    }
+    if (config.sinusoid_layout == SinusoidLayout::HalvesMinusOne && config.d_model < 4) {
+        throw Error(fmt::format("{}: \"d_model\" must be at least 4 with the layout \"halves_minus_one\", found {}",
+                                origin, config.d_model));
+    }
+}
+
+void check_id(const std::string& origin, const char* key, std::int64_t id, std::int64_t vocabulary) {
+    if (id >= vocabulary) {
+        throw Error(fmt::format("{}: \"{}\" must be below {}, the size of the vocabulary, found {}", origin, key,
+                                vocabulary, id));
+    }
 }
 
 }  // namespace
 
-ModelConfig parse_model_config(const json& object, const std::string& origin, const std::string& section) {
-    ModelConfig config;
-    ConfigReader reader(object, origin, section);
-    int version = ModelConfig::kFormatVersion;
-    read_integer(reader, "format_version", version);
-    if (version != ModelConfig::kFormatVersion) {
-        reader.fail("format_version", fmt::format("must be {}, found {}", ModelConfig::kFormatVersion, version));
+Config parse_model_config(const nlohmann::json& json, const std::string& origin, const std::string& section) {
+    Config config;
+    ConfigReader reader(json, origin, section);
+    const std::int64_t version = reader.integer("format_version", Config::kFormatVersion, 0, INT32_MAX);
+    if (version != Config::kFormatVersion) {
+        reader.fail("format_version", fmt::format("must be {}, found {}", Config::kFormatVersion, version));
     }
-    config.architecture = reader.choice_of("architecture", kArchitectures, config.architecture);
-    read_integer(reader, "encoder_layers", config.encoder_layers);
-    read_integer(reader, "decoder_layers", config.decoder_layers);
-    read_integer(reader, "d_model", config.d_model);
-    read_integer(reader, "d_ff", config.d_ff);
-    read_integer(reader, "heads", config.heads);
-    if (config.heads > 0) {
-        config.d_k = config.d_v = config.d_model / config.heads;
-    }
-    read_integer(reader, "d_k", config.d_k);
-    read_integer(reader, "d_v", config.d_v);
-    if (!(reader.has("d_k") && reader.has("d_v")) && config.heads > 0 && config.d_model % config.heads != 0) {
-        throw Error(fmt::format("{}: d_model {} is no multiple of heads {}; give \"d_k\" and \"d_v\"", origin,
-                                config.d_model, config.heads));
-    }
-    config.activation = reader.choice_of("activation", kActivations, config.activation);
-    config.norm = reader.choice_of("norm", kNorms, config.norm);
-    config.layer_norm_epsilon =
-        static_cast<float>(reader.number("layer_norm_epsilon", config.layer_norm_epsilon, 0.0, 1.0));
-    config.positions = reader.choice_of("positions", kPositions, config.positions);
-    config.sinusoid_layout = reader.choice_of("sinusoid_layout", kLayouts, config.sinusoid_layout);
-    read_integer(reader, "max_length", config.max_length);
-    config.attention_bias = reader.boolean("attention_bias", config.attention_bias);
-    config.output_bias = reader.boolean("output_bias", config.output_bias);
-    config.tying = reader.choice_of("tying", kTyings, config.tying);
-    config.scale_embedding = reader.boolean("scale_embedding", config.scale_embedding);
-    read_integer(reader, "source_vocabulary", config.source_vocabulary);
-    config.target_vocabulary = config.source_vocabulary;
-    read_integer(reader, "target_vocabulary", config.target_vocabulary);
-    read_integer(reader, "pad_id", config.pad_id);
-    read_integer(reader, "bos_id", config.bos_id);
-    read_integer(reader, "eos_id", config.eos_id);
-    read_integer(reader, "unk_id", config.unk_id);
+    read_fields(fields(), reader, config);
     reader.finish();
     return config;
 }
 
-json to_json(const ModelConfig& config) {
-    return {{"format_version", ModelConfig::kFormatVersion},
-            {"architecture", name_in(kArchitectures, config.architecture)},
-            {"encoder_layers", config.encoder_layers},
-            {"decoder_layers", config.decoder_layers},
-            {"d_model", config.d_model},
-            {"d_ff", config.d_ff},
-            {"heads", config.heads},
-            {"d_k", config.d_k},
-            {"d_v", config.d_v},
-            {"activation", name_in(kActivations, config.activation)},
-            {"norm", name_in(kNorms, config.norm)},
-            {"layer_norm_epsilon", shortest(config.layer_norm_epsilon)},
-            {"positions", name_in(kPositions, config.positions)},
-            {"sinusoid_layout", name_in(kLayouts, config.sinusoid_layout)},
-            {"max_length", config.max_length},
-            {"attention_bias", config.attention_bias},
-            {"output_bias", config.output_bias},
-            {"tying", name_in(kTyings, config.tying)},
-            {"scale_embedding", config.scale_embedding},
-            {"source_vocabulary", config.source_vocabulary},
-            {"target_vocabulary", config.target_vocabulary},
-            {"pad_id", config.pad_id},
-            {"bos_id", config.bos_id},
-            {"eos_id", config.eos_id},
-            {"unk_id", config.unk_id}};
+nlohmann::json to_json(const Config& config) {
+    nlohmann::json json = write_fields(fields(), config);
+    json["format_version"] = Config::kFormatVersion;
+    return json;
+}
+
+std::string table_of_model_fields() {
+    return table_of_fields(fields());
+}
+
+void check_model_config(const Config& config, const std::string& origin) {
+    check_fields(fields(), config, origin);
+    check_matrix(origin, "q, k and v", config.heads * (2 * config.d_k + config.d_v), config.d_model);
+    check_matrix(origin, "feed-forward", config.d_ff, config.d_model);
+    check_matrix(origin, "source embedding", config.source_vocabulary, config.d_model);
+    check_matrix(origin, "target embedding", config.target_vocabulary, config.d_model);
+    if (config.positions == Positions::Sinusoid) {
+        check_sinusoids(config, origin);
+    }
+    if (config.tying == Tying::All && config.source_vocabulary != config.target_vocabulary) {
+        throw Error(fmt::format(
+            "{}: \"tying\" is \"all\", but source_vocabulary is {} and target_vocabulary is {}; use one shared "
+            "vocabulary, or \"target_output\" or \"none\"",
+            origin, config.source_vocabulary, config.target_vocabulary));
+    }
+    const std::int64_t smaller = std::min(config.source_vocabulary, config.target_vocabulary);
+    check_id(origin, "pad_id", config.pad_id, smaller);
+    check_id(origin, "bos_id", config.bos_id, config.target_vocabulary);
+    check_id(origin, "eos_id", config.eos_id, smaller);
+    check_id(origin, "unk_id", config.unk_id, smaller);
+    if (config.eos_id == config.pad_id || config.eos_id == config.bos_id) {
+        throw Error(fmt::format("{}: \"eos_id\" {} must differ from pad_id {} and bos_id {}", origin, config.eos_id,
+                                config.pad_id, config.bos_id));
+    }
 }
 
 }  // namespace headscope

@@ -11,7 +11,7 @@ namespace headscope {
 
 namespace {
 
-// A copy in which a head's rows are neighbours: every step reads all of them.
+// A copy in which the rows of a head are contiguous, because every step reads all of them.
 Tensor head_by_head(Backend& backend, const Tensor& x) {
     Tensor copy = backend.empty(x.shape, x.dtype);
     backend.run(Copy{.x = x, .out = copy});
@@ -20,56 +20,48 @@ Tensor head_by_head(Backend& backend, const Tensor& x) {
 
 }  // namespace
 
-Decoder::Decoder(const ModelConfig& config, const Parameters& parameters, std::shared_ptr<Sinusoids> sinusoids,
+Decoder::Decoder(const ModelConfig& config, const Scope& scope, const Var& table, std::shared_ptr<Sinusoids> sinusoids,
                  DropoutSites& sites)
     : heads_(config.heads),
       d_k_(config.d_k),
       d_v_(config.d_v),
-      embedding_(config, parameters, "decoder", std::move(sinusoids), sites) {
-    std::vector<std::string> norms;
-    for (int layer = 0; layer < config.decoder_layers; ++layer) {
-        const std::string prefix = "decoder.layers." + std::to_string(layer);
-        norms.push_back(prefix + ".self_attention.norm");
-        norms.push_back(prefix + ".cross_attention.norm");
-        norms.push_back(prefix + ".feed_forward.norm");
+      embedding_(config, scope, table, std::move(sinusoids), sites),
+      residuals_(config) {
+    for (int i = 0; i < config.decoder_layers; ++i) {
+        const Scope layer = scope.layer(i);
+        const Scope self_attention = layer.in("self_attention");
+        const Scope cross_attention = layer.in("cross_attention");
+        const Scope feed_forward = layer.in("feed_forward");
+        // The order of construction fixes the order of parameters and the numbers of dropouts.
+        MultiHeadAttention self(config, self_attention, {AttentionKind::DecoderSelf, i}, sites);
+        residuals_.add_sublayer(self_attention, sites);
+        MultiHeadAttention cross(config, cross_attention, {AttentionKind::Cross, i}, sites);
+        residuals_.add_sublayer(cross_attention, sites);
+        layers_.push_back(
+            {"decoder." + std::to_string(i), std::move(self), std::move(cross), {config, feed_forward, sites}});
+        residuals_.add_sublayer(feed_forward, sites);
     }
-    if (config.norm == NormPlacement::Pre) {
-        first_norm_.emplace(config, parameters, norms.front());
-    }
-    for (int layer = 0; layer < config.decoder_layers; ++layer) {
-        const std::string prefix = "decoder.layers." + std::to_string(layer);
-        const AttentionSite self{AttentionKind::DecoderSelf, layer};
-        const AttentionSite cross{AttentionKind::Cross, layer};
-        const auto norm = static_cast<std::size_t>(layer) * 3;
-        // Braces: the members are made in this order, which numbers the dropouts.
-        layers_.push_back(Layer{"decoder." + std::to_string(layer),
-                                {config, parameters, prefix + ".self_attention", self, sites},
-                                {config, parameters, norm_after(config, norms, norm, "decoder"), sites},
-                                {config, parameters, prefix + ".cross_attention", cross, sites},
-                                {config, parameters, norm_after(config, norms, norm + 1, "decoder"), sites},
-                                {config, parameters, prefix + ".feed_forward", sites},
-                                {config, parameters, norm_after(config, norms, norm + 2, "decoder"), sites}});
-    }
+    residuals_.end(scope);
 }
 
 template <class Self, class Cross>
 Var Decoder::run(Context& ctx, const Var& embedded, const Self& self, const Cross& cross) const {
-    Stream x = start_stream(ctx, embedded, first_norm_);
+    Stream x = residuals_.start(ctx, embedded);
     for (std::size_t i = 0; i < layers_.size(); ++i) {
         const Layer& layer = layers_[i];
         set_label(ctx, layer.label, ".self_attention");
-        x = layer.after_self(ctx, x, self(i, layer.self_attention, x.normed));
+        x = residuals_.after(ctx, 3 * i, x, self(i, layer.self_attention, x.normed));
         set_label(ctx, layer.label, ".cross_attention");
-        x = layer.after_cross(ctx, x, cross(i, layer.cross_attention, x.normed));
+        x = residuals_.after(ctx, 3 * i + 1, x, cross(i, layer.cross_attention, x.normed));
         set_label(ctx, layer.label, ".feed_forward");
-        x = layer.after_feed_forward(ctx, x, layer.feed_forward(ctx, x.normed));
+        x = residuals_.after(ctx, 3 * i + 2, x, layer.feed_forward(ctx, x.normed));
     }
     return x.normed;
 }
 
 Var Decoder::operator()(Context& ctx, const Tensor& target_in, const Var& memory, const Tensor& source_lengths,
                         const Tensor& order) const {
-    // No token sees what comes after it, hence none sees a pad: pads stand last.
+    // No token attends to later ones, so none attends to pads, which come last.
     const AttentionMask causal{.causal = true};
     const AttentionMask padding{.key_lengths = source_lengths};
     set_label(ctx, "decoder", ".embedding");
@@ -145,20 +137,20 @@ Var Decoder::attend_to_cache(Context& ctx, const DecoderCache& cache, const Deco
         keep(projected.to.keys, cached.self_keys);
         keep(projected.to.values, cached.self_values);
     }
-    // An observer sees what there is and no more. Else lengths go in steps, so that shapes come again; what is too
-    // long is masked by the position on the device.
+    // An observer gets exactly the cached keys. Otherwise the length is rounded up, so that shapes repeat and recorded
+    // commands can be replayed; the position on the device masks the rest.
     const std::int64_t filled = cache.length + 1;
     const std::int64_t keys = ctx.observer != nullptr ? filled : padded_length(filled);
     const KeysAndValues to{Var(cached.self_keys.narrow(2, 0, keys)), Var(cached.self_values.narrow(2, 0, keys))};
     return attention.attend_and_project(ctx, projected.queries, to, {.causal = true, .query_offset = cache.position});
 }
 
-// The rows of one source are its queries, as if they stood one after the other in a sentence.
+// The rows that share a source are its queries, as if they were consecutive tokens of one sentence.
 Var Decoder::attend_to_sources(Context& ctx, const DecoderCache& cache, const DecoderCache::Layer& cached,
                                const MultiHeadAttention& attention, const Var& x) const {
     const std::int64_t sources = cached.cross_keys.dim(0);
     const std::int64_t width = x.shape()[2];
-    HEADSCOPE_CHECK(ctx.observer == nullptr || sources == cache.rows, "an observed cache has a source for each row");
+    HEADSCOPE_CHECK(ctx.observer == nullptr || sources == cache.rows, "with an observer each row needs its own source");
     const Var queries = attention.project_queries(ctx, x.reshape({sources, cache.rows / sources, width}));
     const KeysAndValues to{Var(cached.cross_keys), Var(cached.cross_values)};
     return attention.attend_and_project(ctx, queries, to, {.key_lengths = cache.source_lengths})
@@ -170,8 +162,8 @@ void Decoder::make_room(Context& ctx, DecoderCache& cache) const {
         allocate(ctx, cache, 2 * cache.capacity, cache.kept.front().dtype);
     }
     if (cache.length % kLengthMultiple == 0) {
-        // attend_to_cache reads up to a multiple: a masked entry has weight 0, and 0 times what memory happened to
-        // hold could be NaN.
+        // attend_to_cache reads up to a multiple. Masked entries have weight 0, but 0 times uninitialised memory could
+        // be NaN.
         for (const Tensor& kept : cache.kept) {
             ctx.backend.run(Fill{.out = kept.narrow(2, cache.length, kLengthMultiple), .value = 0.0F});
         }
@@ -202,7 +194,7 @@ DecoderCache Decoder::reorder(Context& ctx, const DecoderCache& cache, const Ten
     const std::int64_t new_rows = rows.dim(0);
     const std::int64_t new_sources = sources.defined() ? sources.dim(0) : cache.source_lengths.dim(0);
     HEADSCOPE_CHECK(new_sources > 0 && new_rows % new_sources == 0,
-                    fmt::format("{} rows cannot share {} sources alike", new_rows, new_sources));
+                    fmt::format("{} rows cannot be divided equally among {} sources", new_rows, new_sources));
     const auto room = [&](const Tensor& x, std::int64_t count) {
         Shape shape = x.shape;
         shape.set(0, count);
@@ -213,8 +205,8 @@ DecoderCache Decoder::reorder(Context& ctx, const DecoderCache& cache, const Ten
         backend.run(GatherRows{.x = x, .index = sources, .out = out});
         return out;
     };
-    // Of the room for tokens only as much as step() has filled, into room for the next one and no more: then a beam,
-    // which comes here at every step, mostly copies rows that lie in one piece.
+    // Copies only the tokens that are cached, into room for just one more: a beam reorders at every step, and so it
+    // mostly copies contiguous rows.
     const std::int64_t filled = padded_length(cache.length);
     const std::int64_t capacity = padded_length(cache.length + 1);
     const auto gather_filled = [&](const Tensor& x) {
@@ -237,7 +229,7 @@ DecoderCache Decoder::reorder(Context& ctx, const DecoderCache& cache, const Ten
             layer.cross_values = gather_sources(layer.cross_values);
         }
     }
-    // The old cache's position stays its own.
+    // The old cache keeps its own position.
     next.position = backend.empty({1}, DType::I32);
     backend.run(Fill{.out = next.position, .value = static_cast<float>(next.length)});
     set_views(next);

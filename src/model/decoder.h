@@ -1,8 +1,7 @@
-// 3.1: the stack that writes the target, token by token or, in training, at all positions at once.
+// 3.1: the stack that predicts the target, token by token or, in training, at all positions at once.
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,7 +14,7 @@ namespace headscope {
 
 class Decoder {
 public:
-    Decoder(const ModelConfig& config, const Parameters& parameters, std::shared_ptr<Sinusoids> sinusoids,
+    Decoder(const ModelConfig& config, const Scope& scope, const Var& table, std::shared_ptr<Sinusoids> sinusoids,
             DropoutSites& sites);
 
     // target_in I32 [batch, length], memory [batch, source_length, d_model], source_lengths I32 [batch];
@@ -23,11 +22,11 @@ public:
     Var operator()(Context& ctx, const Tensor& target_in, const Var& memory, const Tensor& source_lengths,
                    const Tensor& order) const;
 
-    // Keys and values of memory [rows, source_length, d_model], and room for `capacity` tokens.
+    // Projects memory [rows, source_length, d_model] to keys and values and allocates room for `capacity` tokens.
     DecoderCache start_cache(Context& ctx, const Tensor& memory, const Tensor& source_lengths,
                              std::int64_t capacity) const;
-    // One step is these three. The first makes room for a token, the second appends ids I32 [rows, 1] and gives [rows,
-    // 1, d_model] (ops alone, which may be replayed), the third counts the token.
+    // A step calls these three in order: make_room() for a token; append() of ids I32 [rows, 1], which returns [rows,
+    // 1, d_model] and only runs ops, so that it can be replayed; advance() counts the token.
     void make_room(Context& ctx, DecoderCache& cache) const;
     Var append(Context& ctx, const DecoderCache& cache, const Tensor& ids) const;
     void advance(Context& ctx, DecoderCache& cache) const;
@@ -37,13 +36,10 @@ private:
     struct Layer {
         std::string label;
         MultiHeadAttention self_attention;
-        AddAndNorm after_self;
         MultiHeadAttention cross_attention;
-        AddAndNorm after_cross;
         FeedForward feed_forward;
-        AddAndNorm after_feed_forward;
     };
-    // One sub-layer after the other; `self` and `cross` are how the two attentions are reached.
+    // All layers; `self` and `cross` run the two attentions.
     template <class Self, class Cross>
     Var run(Context& ctx, const Var& embedded, const Self& self, const Cross& cross) const;
     Var attend_to_sources(Context& ctx, const DecoderCache& cache, const DecoderCache::Layer& cached,
@@ -55,7 +51,7 @@ private:
 
     std::int64_t heads_, d_k_, d_v_;
     Embedding embedding_;
-    std::optional<LayerNorm> first_norm_;  // pre-norm
+    Residuals residuals_;  // three sub-layers in each layer
     std::vector<Layer> layers_;
 };
 

@@ -9,26 +9,36 @@
 
 namespace headscope {
 
-namespace {
-
-std::string table_name(const ModelConfig& config, const std::string& stack) {
-    if (config.tying == Tying::All) {
-        return "embedding.weight";
-    }
-    return stack == "encoder" ? "source_embedding.weight" : "target_embedding.weight";
+EmbeddingTables::EmbeddingTables(const ModelConfig& config, const Scope& model)
+    : target_scope(model.in(config.tying == Tying::All ? "embedding" : "target_embedding")) {
+    const auto block = [&](const Scope& scope, const char* title, std::int64_t vocabulary, bool shared) {
+        scope.block({.kind = BlockKind::Embedding,
+                     .title = title,
+                     .detail = fmt::format("{}{} \u00d7 {}", shared ? "the same " : "", fmt::group_digits(vocabulary),
+                                           config.d_model),
+                     .shared = shared});
+    };
+    const bool shared = config.tying == Tying::All;
+    const Scope source_scope = shared ? target_scope : model.in("source_embedding");
+    block(source_scope, "Input Embedding", config.source_vocabulary, false);
+    source = source_scope.table(config.source_vocabulary, config.d_model);
+    block(target_scope, "Output Embedding", config.target_vocabulary, shared);
+    target = shared ? source : target_scope.table(config.target_vocabulary, config.d_model);
 }
 
-}  // namespace
-
-Embedding::Embedding(const ModelConfig& config, const Parameters& parameters, const std::string& stack,
-                     std::shared_ptr<Sinusoids> sinusoids, DropoutSites& sites)
-    : stack_(stack),
-      table_(parameters.at(table_name(config, stack))),
+Embedding::Embedding(const ModelConfig& config, const Scope& stack, Var table, std::shared_ptr<Sinusoids> sinusoids,
+                     DropoutSites& sites)
+    : stack_(stack.name()),
+      table_(std::move(table)),
       sinusoids_(std::move(sinusoids)),
       scale_(config.scale_embedding ? std::sqrt(static_cast<float>(config.d_model)) : 1.0F),
       site_(sites.next()) {
+    const Scope scope = stack.in("positions");
     if (config.positions == Positions::Learned) {
-        positions_ = parameters.at(stack + ".positions.weight");
+        scope.block({.kind = BlockKind::Positions, .title = "Learned Positions"});
+        positions_ = scope.values("weight", {config.max_length, config.d_model}, Initial::Embedding);
+    } else {
+        scope.block({.kind = BlockKind::Positions, .title = "Positional Encoding", .without_parameters = true});
     }
 }
 
@@ -44,10 +54,9 @@ Var Embedding::run(Context& ctx, EmbedOperands operands, std::int64_t end) const
     if (positions_.defined()) {
         if (end > positions_.shape()[0]) {
             throw Error(
-                fmt::format("a sequence of {} positions, pads counted, went into the {}, whose learned positions are "
-                            "{}: shorten or "
-                            "split it, or train with a larger \"max_length\"",
-                            end, stack_, positions_.shape()[0]));
+                fmt::format("the {} has {} learned positions, but a sequence has {}, pads included: shorten or split "
+                            "it, or train with a larger \"max_length\"",
+                            stack_, positions_.shape()[0], end));
         }
         operands.positions = positions_;
     } else {

@@ -4,41 +4,33 @@
 
 namespace headscope {
 
-Encoder::Encoder(const ModelConfig& config, const Parameters& parameters, std::shared_ptr<Sinusoids> sinusoids,
+Encoder::Encoder(const ModelConfig& config, const Scope& scope, const Var& table, std::shared_ptr<Sinusoids> sinusoids,
                  DropoutSites& sites)
-    : embedding_(config, parameters, "encoder", std::move(sinusoids), sites) {
-    std::vector<std::string> norms;
-    for (int layer = 0; layer < config.encoder_layers; ++layer) {
-        const std::string prefix = "encoder.layers." + std::to_string(layer);
-        norms.push_back(prefix + ".self_attention.norm");
-        norms.push_back(prefix + ".feed_forward.norm");
+    : embedding_(config, scope, table, std::move(sinusoids), sites), residuals_(config) {
+    for (int i = 0; i < config.encoder_layers; ++i) {
+        const Scope layer = scope.layer(i);
+        const Scope attention = layer.in("self_attention");
+        const Scope feed_forward = layer.in("feed_forward");
+        // The order of construction fixes the order of parameters and the numbers of dropouts.
+        MultiHeadAttention self(config, attention, {AttentionKind::EncoderSelf, i}, sites);
+        residuals_.add_sublayer(attention, sites);
+        layers_.push_back({"encoder." + std::to_string(i), std::move(self), {config, feed_forward, sites}});
+        residuals_.add_sublayer(feed_forward, sites);
     }
-    if (config.norm == NormPlacement::Pre) {
-        first_norm_.emplace(config, parameters, norms.front());
-    }
-    for (int layer = 0; layer < config.encoder_layers; ++layer) {
-        const std::string prefix = "encoder.layers." + std::to_string(layer);
-        const AttentionSite site{AttentionKind::EncoderSelf, layer};
-        const auto norm = static_cast<std::size_t>(layer) * 2;
-        // Braces: the members are made in this order, which numbers the dropouts.
-        layers_.push_back(Layer{"encoder." + std::to_string(layer),
-                                {config, parameters, prefix + ".self_attention", site, sites},
-                                {config, parameters, norm_after(config, norms, norm, "encoder"), sites},
-                                {config, parameters, prefix + ".feed_forward", sites},
-                                {config, parameters, norm_after(config, norms, norm + 1, "encoder"), sites}});
-    }
+    residuals_.end(scope);
 }
 
 Var Encoder::operator()(Context& ctx, const Tensor& ids, const Tensor& lengths, const Tensor& order) const {
     const AttentionMask padding{.key_lengths = lengths};
     set_label(ctx, "encoder", ".embedding");
     const Var embedded = embedding_(ctx, ids, order);
-    Stream x = start_stream(ctx, embedded, first_norm_);
+    Stream x = residuals_.start(ctx, embedded);
+    std::size_t sublayer = 0;
     for (const Layer& layer : layers_) {
         set_label(ctx, layer.label, ".self_attention");
-        x = layer.after_attention(ctx, x, layer.self_attention.self(ctx, x.normed, padding));
+        x = residuals_.after(ctx, sublayer++, x, layer.self_attention.self(ctx, x.normed, padding));
         set_label(ctx, layer.label, ".feed_forward");
-        x = layer.after_feed_forward(ctx, x, layer.feed_forward(ctx, x.normed));
+        x = residuals_.after(ctx, sublayer++, x, layer.feed_forward(ctx, x.normed));
     }
     return x.normed;
 }

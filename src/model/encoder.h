@@ -1,8 +1,8 @@
-// 3.1: the stack that reads the source.
+// 3.1: the stack that encodes the source.
 #pragma once
 
 #include <memory>
-#include <optional>
+#include <string>
 #include <vector>
 
 #include "model/attention.h"
@@ -13,7 +13,7 @@ namespace headscope {
 
 class Encoder {
 public:
-    Encoder(const ModelConfig& config, const Parameters& parameters, std::shared_ptr<Sinusoids> sinusoids,
+    Encoder(const ModelConfig& config, const Scope& scope, const Var& table, std::shared_ptr<Sinusoids> sinusoids,
             DropoutSites& sites);
     // ids I32 [batch, length], lengths I32 [batch]; result [batch, length, d_model].
     Var operator()(Context& ctx, const Tensor& ids, const Tensor& lengths, const Tensor& order) const;
@@ -22,12 +22,10 @@ private:
     struct Layer {
         std::string label;
         MultiHeadAttention self_attention;
-        AddAndNorm after_attention;
         FeedForward feed_forward;
-        AddAndNorm after_feed_forward;
     };
     Embedding embedding_;
-    std::optional<LayerNorm> first_norm_;  // pre-norm
+    Residuals residuals_;  // two sub-layers in each layer
     std::vector<Layer> layers_;
 };
 

@@ -1,15 +1,20 @@
 #include "model/feed_forward.h"
 
+#include <fmt/format.h>
+
 namespace headscope {
 
-FeedForward::FeedForward(const ModelConfig& config, const Parameters& parameters, const std::string& prefix,
-                         DropoutSites& sites)
-    : inner_weight_(parameters.at(prefix + ".inner.weight")),
-      inner_bias_(parameters.at(prefix + ".inner.bias")),
-      outer_weight_(parameters.at(prefix + ".outer.weight")),
-      outer_bias_(parameters.at(prefix + ".outer.bias")),
-      activation_(config.activation),
-      site_(sites.next()) {}
+FeedForward::FeedForward(const ModelConfig& config, const Scope& scope, DropoutSites& sites)
+    : activation_(config.activation), site_(sites.next()) {
+    scope.block({.kind = BlockKind::FeedForward,
+                 .title = "Feed Forward",
+                 .detail = fmt::format("{} \u2192 {} \u2192 {}", config.d_model, fmt::group_digits(config.d_ff),
+                                       config.d_model)});
+    inner_weight_ = scope.weight({{"inner", config.d_ff}}, config.d_model);
+    inner_bias_ = scope.bias({{"inner", config.d_ff}});
+    outer_weight_ = scope.weight({{"outer", config.d_model}}, config.d_ff);
+    outer_bias_ = scope.bias({{"outer", config.d_model}});
+}
 
 Var FeedForward::operator()(Context& ctx, const Var& x) const {
     const DropoutRule rule = dropout_rule(ctx, ctx.regularisation.activation, site_);

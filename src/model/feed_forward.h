@@ -1,24 +1,21 @@
 // 3.3: the same two-layer network at every position. Equation 2.
 #pragma once
 
-#include <string>
-
 #include "model/residual.h"
 
 namespace headscope {
 
 class FeedForward {
 public:
-    FeedForward(const ModelConfig& config, const Parameters& parameters, const std::string& prefix,
-                DropoutSites& sites);
+    FeedForward(const ModelConfig& config, const Scope& scope, DropoutSites& sites);
     // Dropout(f(x W1^T + b1)) W2^T + b2: x and the result [batch, length, d_model].
     Var operator()(Context& ctx, const Var& x) const;
 
 private:
-    Var inner_weight_, inner_bias_;  // [d_ff, d_model], [d_ff]
-    Var outer_weight_, outer_bias_;  // [d_model, d_ff], [d_model]
     Activation activation_;
     std::uint32_t site_;
+    Var inner_weight_, inner_bias_;  // [d_ff, d_model], [d_ff]
+    Var outer_weight_, outer_bias_;  // [d_model, d_ff], [d_model]
 };
 
 }  // namespace headscope

@@ -1,5 +1,5 @@
-// How much arithmetic a model is: the products' multiplications and additions, counted from their shapes. A device's
-// speed in FLOP/s is this number over the time, whatever the kernels really compute.
+// How much arithmetic a model needs: multiplications and additions of its products, as its layers declare them. Divided
+// by the time this is a device's speed in FLOP/s, whatever its kernels really compute.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +14,15 @@ struct WorkShape {
     std::int64_t target_length = 0;
 };
 
-// Forward: a query of a causal attention counts the keys that it may look at alone. Embeddings, norms, softmax, dropout
-// and Adam are not counted, for they are few beside these.
+// Forward. A causal attention counts only the keys that a query may attend to. Embeddings, norms, softmax, dropout and
+// Adam are not counted: they are small beside the products.
 double forward_flops(const ModelConfig& model, const WorkShape& shape);
 
-// Forward and backward: every product has two on the way back, of its size.
+// Forward and backward, where every product has two of its size.
 double training_flops(const ModelConfig& model, const WorkShape& shape);
 
-// Encoding once and decoding with a cache: `beam` rows for each sentence are the forward pass over what they write.
+// Encoding once and decoding with a cache. For each sentence `beam` rows do the decoder's forward pass over what they
+// write.
 double translation_flops(const ModelConfig& model, const WorkShape& shape, int beam);
 
 }  // namespace headscope

@@ -39,8 +39,8 @@ json read_json(const fs::path& file) {
     return parse_json(stream, file.string());
 }
 
-// The training that has not yet written the model directory `folder`, which is the run's own or its model/; "" for
-// none.
+// The training run that has not yet written the model directory `folder` (the run's folder or its model/); "" if there
+// is none.
 fs::path unfinished_run(const fs::path& folder) {
     const fs::path path = folder.has_filename() ? folder : folder.parent_path();
     const fs::path above = path.has_parent_path() ? path.parent_path() : fs::path(".");
@@ -54,7 +54,7 @@ fs::path unfinished_run(const fs::path& folder) {
 
 void check_special(const fs::path& file, const char* key, std::int32_t in_tokenizer, std::int32_t in_config) {
     if (in_tokenizer >= 0 && in_tokenizer != in_config) {  // -1: the tokenizer has no such piece
-        throw Error(fmt::format("{} has {} {}, but config.json beside it says {}: the two are not of one model",
+        throw Error(fmt::format("{} has {} {}, but config.json beside it says {}: they belong to different models",
                                 file.string(), key, in_tokenizer, in_config));
     }
 }
@@ -64,15 +64,15 @@ std::shared_ptr<const Tokenizer> open_tokenizer(const fs::path& file, const char
     auto tokenizer = std::make_shared<const Tokenizer>(Tokenizer::load(file.string()));
     if (tokenizer->size() != size) {
         throw Error(
-            fmt::format("{} has {} pieces, but \"{}\" in config.json beside it is {}: the two are not of one "
-                        "model",
+            fmt::format("{} has {} pieces, but \"{}\" in config.json beside it is {}: they belong to different "
+                        "models",
                         file.string(), tokenizer->size(), size_key, size));
     }
     check_special(file, "pad_id", tokenizer->pad_id(), config.pad_id);
     check_special(file, "eos_id", tokenizer->eos_id(), config.eos_id);
     check_special(file, "unk_id", tokenizer->unk_id(), config.unk_id);
     if (is_target) {
-        // A decoder that starts from another piece (Marian: pad) says so in its configuration.
+        // A decoder may start from the pad (Marian), whatever bos the tokenizer has.
         if (config.bos_id != config.pad_id) {
             check_special(file, "bos_id", tokenizer->bos_id(), config.bos_id);
         }
@@ -86,20 +86,19 @@ void put_in_place(const fs::path& fresh, const fs::path& path, const fs::path& o
         return;
     }
     if (renameat2(AT_FDCWD, fresh.c_str(), AT_FDCWD, path.c_str(), RENAME_EXCHANGE) == 0) {
-        return;  // `fresh` is the old one by now, and goes as what is half-made does
+        return;  // `fresh` now names the old folder, which Scaffold removes
     }
     if (errno != EINVAL && errno != ENOSYS) {
-        throw Error(
-            fmt::format("cannot put {} in place of {}: {}", fresh.string(), path.string(), std::strerror(errno)));
+        throw Error(fmt::format("cannot replace {1} by {0}: {2}", fresh.string(), path.string(), std::strerror(errno)));
     }
-    // A file system that cannot exchange two names at once.
+    // This file system cannot exchange two names in one step.
     fs::remove_all(old);
     fs::rename(path, old);
     fs::rename(fresh, path);
     fs::remove_all(old);
 }
 
-// Removes a half-made directory on the way out, whatever the reason.
+// Removes an unfinished directory when the scope is left for any reason.
 struct Scaffold {
     fs::path path;
     ~Scaffold() {
@@ -108,7 +107,7 @@ struct Scaffold {
     }
 };
 
-// A file, or a folder with all in it, and their modes. The file system's own copy does not say why it failed.
+// Copies a file or a folder with its contents and modes. std::filesystem::copy does not report why it failed.
 void copy_whole(const fs::path& from, const fs::path& to) {
     if (fs::is_directory(from)) {
         fs::create_directory(to);
@@ -121,13 +120,13 @@ void copy_whole(const fs::path& from, const fs::path& to) {
     fs::permissions(to, fs::status(from).permissions());
 }
 
-// Files that people added to a model directory, such as its model card, outlive a new model.
+// Keeps files that users added to the model directory, such as a model card.
 void keep_other_files(const fs::path& from, const fs::path& to) {
     if (!fs::exists(from)) {
         return;
     }
     if (!fs::is_directory(from) || (!fs::is_empty(from) && !fs::exists(from / kConfigFile))) {
-        throw Error(fmt::format("{} exists and is no model directory ({} is not in it): give another name",
+        throw Error(fmt::format("{} exists and is not a model directory (it has no {}): choose another name",
                                 from.string(), kConfigFile));
     }
     for (const fs::directory_entry& entry : fs::directory_iterator(from)) {
@@ -140,7 +139,7 @@ void keep_other_files(const fs::path& from, const fs::path& to) {
     }
 }
 
-// As a file keeps that of the one it replaces.
+// Files and folder keep the modes of those they replace.
 void keep_modes(const fs::path& from, const fs::path& to) {
     if (!fs::exists(from)) {
         return;
@@ -177,13 +176,13 @@ ModelDirectory open_model_directory(const std::string& path) {
     const fs::path run = folder_kind(path) == FolderKind::Model ? fs::path() : unfinished_run(folder);
     if (!run.empty()) {
         throw Error(
-            fmt::format("{} does not exist: {} is a training that has not written its model yet; wait for its "
-                        "end, or stop it and run headscope train --output {} --finish",
+            fmt::format("{} does not exist: {} is a training that has not written its model yet; wait until it "
+                        "ends, or stop it and run headscope train --output {} --finish",
                         config_file.string(), run.string(), run.string()));
     }
     const json config = read_json(config_file);
     if (config.is_object() && !config.contains("format_version")) {
-        throw Error(fmt::format("{}: \"format_version\" is missing; it is to be {}", config_file.string(),
+        throw Error(fmt::format("{}: \"format_version\" is missing; it must be {}", config_file.string(),
                                 ModelConfig::kFormatVersion));
     }
     model.config = parse_model_config(config, config_file.string());

@@ -27,21 +27,21 @@ enum class FolderKind : std::uint8_t {
 };
 FolderKind folder_kind(const std::string& path);
 
-// The folder itself, or `model` in it where only that is a model directory: a training run writes its model there.
+// The folder, or its subfolder `model` if only that is a model directory: a training run writes its model there.
 std::string model_folder(const std::string& path);
 
-// Reads config and tokenizers and holds their sizes and special ids against each other. Error names file and key.
+// Reads the configuration and tokenizers and checks that sizes and special ids agree. Errors name file and key.
 ModelDirectory open_model_directory(const std::string& path);
 
-// Fills every parameter from a safetensors file, which is mapped and goes to the device tensor by tensor. Error names
-// the tensor that is missing, superfluous, of another shape or of a dtype other than F32, F16 or BF16.
+// Fills every parameter from a safetensors file, which is mapped and uploaded tensor by tensor. Errors name the tensor
+// that is missing, unknown, of another shape or of a dtype other than F32, F16 or BF16.
 void load_parameters(Backend& backend, const std::string& file, Parameters& parameters);
 void save_parameters(Backend& backend, const std::string& file, const Parameters& parameters, DType dtype,
                      const std::string& metadata_json);
 
-// Where write_model_directory() puts the new one, and what it makes and removes beside that on the way.
+// The folder that write_model_directory() writes, and the temporary folders that it makes beside it and removes.
 std::vector<std::string> folders_of_model(const std::string& path);
-// Writes a whole model directory beside the old one, then renames.
+// Writes a whole model directory beside the old one, then exchanges the two.
 void write_model_directory(Backend& backend, const std::string& path, const ModelConfig& config,
                            const Parameters& parameters, DType dtype, const std::string& source_tokenizer_file,
                            const std::string& target_tokenizer_file);

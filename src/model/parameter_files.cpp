@@ -1,4 +1,4 @@
-// Parameters to and from safetensors files.
+// Reads and writes parameters as safetensors files.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -19,10 +19,10 @@ namespace headscope {
 
 namespace {
 
-// Elements that are converted at a time: the piece stays in the processor's cache.
+// Elements converted at a time, few enough to stay in the processor's cache.
 constexpr std::size_t kPiece = std::size_t{1} << 15U;
 
-// Any float dtype to what stores Real. The file's data need not be aligned.
+// Converts any float dtype to Real. The file's data need not be aligned.
 template <class Real>
 void widen(DType dtype, const std::byte* from, std::span<Real> to) {
     visit_stored(dtype, [&](auto stored) {
@@ -37,7 +37,7 @@ void widen(DType dtype, const std::byte* from, std::span<Real> to) {
     });
 }
 
-// The first element that is NaN or infinite, both of which have an exponent of ones alone; none: data.size().
+// The index of the first element that is NaN or infinite (all bits of the exponent set), else the number of elements.
 template <class Bits>
 std::size_t first_not_finite(std::span<const std::byte> data, Bits exponent) {
     const std::size_t total = data.size() / sizeof(Bits);
@@ -48,7 +48,7 @@ std::size_t first_not_finite(std::span<const std::byte> data, Bits exponent) {
     };
     for (std::size_t first = 0; first < total; first += kPiece) {
         const std::size_t end = std::min(first + kPiece, total);
-        bool any = false;  // without a way out of the loop, so that it is done in vectors
+        bool any = false;  // no early exit, so that the compiler vectorises the loop
         for (std::size_t i = first; i < end; ++i) {
             any = any | is_bad(i);
         }
@@ -74,8 +74,7 @@ void check_finite(const std::string& file, const std::string& name, const Mapped
     }
 }
 
-// One tensor of the file to the device: straight from the mapping where nothing has to be converted, else a piece of it
-// at a time.
+// Converts a tensor of the file piece by piece.
 template <class Real>
 void load_pieces(Backend& backend, const MappedTensor& from, const Tensor& to, const std::string& what) {
     const Tensor flat = to.reshape({to.elements()});
@@ -86,7 +85,7 @@ void load_pieces(Backend& backend, const MappedTensor& from, const Tensor& to, c
         widen(from.dtype, from.data.data() + first * size_of(from.dtype), values);
         if constexpr (std::is_same_v<Real, StoredF16>) {
             if (!std::all_of(values.begin(), values.end(), [](Real value) { return std::isfinite(float{value}); })) {
-                throw Error(what + " holds a number past the largest F16 (65504): take bf16 or f32");
+                throw Error(what + " contains a value above the largest F16, 65504: use bf16 or f32");
             }
         }
         backend.upload(flat.narrow(0, static_cast<std::int64_t>(first), static_cast<std::int64_t>(values.size())),
@@ -94,6 +93,7 @@ void load_pieces(Backend& backend, const MappedTensor& from, const Tensor& to, c
     }
 }
 
+// Straight from the mapping if nothing has to be converted.
 void load_one(Backend& backend, const MappedTensor& from, const Tensor& to, const std::string& what) {
     if (from.dtype == to.dtype) {
         backend.upload(to, from.data.data(), from.data.size());
@@ -113,7 +113,7 @@ std::vector<std::byte> narrow_values(const std::vector<float>& values, DType dty
         bits[i] = dtype == DType::F16 ? to_f16(values[i]) : to_bf16(values[i]);
         if (dtype == DType::F16 && std::isfinite(values[i]) && !std::isfinite(from_f16(bits[i]))) {
             throw Error(
-                fmt::format("{} holds {}, which is past the largest F16 (65504): save as F32", name, values[i]));
+                fmt::format("{} contains {}, which is above the largest F16, 65504: save as F32", name, values[i]));
         }
     }
     std::memcpy(bytes.data(), bits.data(), bytes.size());
@@ -126,16 +126,16 @@ void load_parameters(Backend& backend, const std::string& file, Parameters& para
     const SafeTensorsFile tensors = SafeTensorsFile::open(file);
     for (const ParameterSpec& spec : parameters.table()) {
         if (!tensors.contains(spec.name)) {
-            throw Error(fmt::format("{}: the tensor {} {} is missing; the configuration asks for it", file, spec.name,
+            throw Error(fmt::format("{}: the tensor {} {} is missing, but the configuration needs it", file, spec.name,
                                     spec.shape.to_string()));
         }
         const MappedTensor found = tensors.at(spec.name);
         if (found.dtype != DType::F32 && found.dtype != DType::F16 && found.dtype != DType::BF16) {
-            throw Error(fmt::format("{}: the tensor {} is {}; F32, F16 or BF16 was expected", file, spec.name,
+            throw Error(fmt::format("{}: the tensor {} is {}, expected F32, F16 or BF16", file, spec.name,
                                     name_of(found.dtype)));
         }
         if (found.shape != spec.shape) {
-            throw Error(fmt::format("{}: the tensor {} is {}; the configuration asks for {}", file, spec.name,
+            throw Error(fmt::format("{}: the tensor {} is {}, but the configuration needs {}", file, spec.name,
                                     found.shape.to_string(), spec.shape.to_string()));
         }
         check_finite(file, spec.name, found);
@@ -150,8 +150,7 @@ void load_parameters(Backend& backend, const std::string& file, Parameters& para
     parameters.refresh_working();
     for (const SafeTensorsEntry& entry : tensors.entries()) {
         if (!parameters.has(entry.name)) {
-            throw Error(
-                fmt::format("{}: the tensor {} belongs to no parameter of the configuration", file, entry.name));
+            throw Error(fmt::format("{}: the tensor {} is not a parameter of the configuration", file, entry.name));
         }
     }
 }
@@ -159,11 +158,11 @@ void load_parameters(Backend& backend, const std::string& file, Parameters& para
 void save_parameters(Backend& backend, const std::string& file, const Parameters& parameters, DType dtype,
                      const std::string& metadata_json) {
     HEADSCOPE_CHECK(dtype == DType::F32 || dtype == DType::F16 || dtype == DType::BF16,
-                    std::string("parameters are saved as F32, F16 or BF16, not as ") + name_of(dtype));
+                    std::string("parameters can be saved as F32, F16 or BF16, not as ") + name_of(dtype));
     std::vector<std::vector<std::byte>> data;
     std::vector<TensorToWrite> tensors;
     for (const ParameterSpec& spec : parameters.table()) {
-        HEADSCOPE_CHECK(parameters.stored(spec.name).dtype != DType::I8, spec.name + " in I8 is read, never saved");
+        HEADSCOPE_CHECK(parameters.stored(spec.name).dtype != DType::I8, spec.name + " is I8, which cannot be saved");
         data.push_back(narrow_values(to_host<float>(backend, parameters.stored(spec.name)), dtype, spec.name));
         tensors.push_back({spec.name, dtype, spec.shape, data.back().data()});
     }

@@ -16,91 +16,6 @@ namespace {
 
 constexpr std::int64_t kAlignment = 16;  // elements: 64 bytes of F32, a cache line
 
-class Table {
-public:
-    explicit Table(const ModelConfig& config) : config_(config) {}
-
-    std::vector<ParameterSpec> make() {
-        const std::int64_t d = config_.d_model;
-        if (config_.tying == Tying::All) {
-            add("embedding.weight", {config_.source_vocabulary, d}, Initial::Embedding);
-        } else {
-            add("source_embedding.weight", {config_.source_vocabulary, d}, Initial::Embedding);
-            add("target_embedding.weight", {config_.target_vocabulary, d}, Initial::Embedding);
-        }
-        stack("encoder", config_.encoder_layers, false);
-        stack("decoder", config_.decoder_layers, true);
-        if (config_.tying == Tying::None) {
-            // The same start as the tied matrix, which is an embedding.
-            add("output.weight", {config_.target_vocabulary, d}, Initial::Embedding);
-        }
-        if (config_.output_bias) {
-            add("output.bias", {config_.target_vocabulary}, Initial::Zero);
-        }
-        return std::move(specs_);
-    }
-
-private:
-    void add(std::string name, const Shape& shape, Initial initial, bool follows = false) {
-        const bool multiplied = shape.rank() == 2 && !name.ends_with(".positions.weight");
-        specs_.push_back({std::move(name), shape, initial, multiplied, follows});
-    }
-
-    void norm(const std::string& prefix) {
-        add(prefix + ".gain", {config_.d_model}, Initial::One);
-        add(prefix + ".bias", {config_.d_model}, Initial::Zero);
-    }
-
-    // 3.2.2. The order lets q, k, v (self) and k, v (cross) be seen as one matrix.
-    void attention(const std::string& prefix, bool cross) {
-        const std::int64_t keys = config_.heads * config_.d_k;
-        const std::int64_t values = config_.heads * config_.d_v;
-        add(prefix + ".q.weight", {keys, config_.d_model}, Initial::AttentionInput);
-        add(prefix + ".k.weight", {keys, config_.d_model}, Initial::AttentionInput, !cross);
-        add(prefix + ".v.weight", {values, config_.d_model}, Initial::AttentionInput, true);
-        if (config_.attention_bias) {
-            add(prefix + ".q.bias", {keys}, Initial::Zero);
-            add(prefix + ".k.bias", {keys}, Initial::Zero, !cross);
-            add(prefix + ".v.bias", {values}, Initial::Zero, true);
-        }
-        add(prefix + ".output.weight", {config_.d_model, values}, Initial::Glorot);
-        if (config_.attention_bias) {
-            add(prefix + ".output.bias", {config_.d_model}, Initial::Zero);
-        }
-        norm(prefix + ".norm");
-    }
-
-    // 3.3
-    void feed_forward(const std::string& prefix) {
-        add(prefix + ".inner.weight", {config_.d_ff, config_.d_model}, Initial::Glorot);
-        add(prefix + ".inner.bias", {config_.d_ff}, Initial::Zero);
-        add(prefix + ".outer.weight", {config_.d_model, config_.d_ff}, Initial::Glorot);
-        add(prefix + ".outer.bias", {config_.d_model}, Initial::Zero);
-        norm(prefix + ".norm");
-    }
-
-    // 3.1
-    void stack(const std::string& name, int layers, bool cross) {
-        if (config_.positions == Positions::Learned) {
-            add(name + ".positions.weight", {config_.max_length, config_.d_model}, Initial::Embedding);
-        }
-        for (int layer = 0; layer < layers; ++layer) {
-            const std::string prefix = name + ".layers." + std::to_string(layer);
-            attention(prefix + ".self_attention", false);
-            if (cross) {
-                attention(prefix + ".cross_attention", true);
-            }
-            feed_forward(prefix + ".feed_forward");
-        }
-        if (config_.norm == NormPlacement::Pre) {
-            norm(name + ".norm");
-        }
-    }
-
-    const ModelConfig& config_;
-    std::vector<ParameterSpec> specs_;
-};
-
 double uniform(Random& random) {  // in [0, 1), 53 bits
     return static_cast<double>(random.next() >> 11U) * 0x1p-53;
 }
@@ -111,8 +26,8 @@ double normal(Random& random) {  // Box and Muller, 1958
 }
 
 // Glorot and Bengio, 2010: variance 2 / (in + out). q, k and v get half of it, as in fairseq and in PyTorch, where
-// [q; k; v] is one matrix of 3 d_model rows. Post-norm models learn much sooner so, and deep ones do not lose their
-// source (docs/training.md, "Initial values").
+// [q; k; v] is one matrix of 3 d_model rows. With it post-norm models learn much sooner, and deep ones do not ignore
+// their source (docs/training.md, "Initial values").
 double glorot_limit(const ParameterSpec& spec) {
     const double variance = 2.0 / static_cast<double>(spec.shape[0] + spec.shape[1]);
     return std::sqrt(3.0 * (spec.initial == Initial::AttentionInput ? variance / 2.0 : variance));
@@ -120,7 +35,7 @@ double glorot_limit(const ParameterSpec& spec) {
 
 std::vector<double> initial_values(const ParameterSpec& spec, std::uint64_t seed) {
     std::vector<double> values(static_cast<std::size_t>(spec.shape.elements()), 0.0);
-    // Each parameter draws from a stream of its own, whatever other parameters there are.
+    // Each parameter has its own random stream, so that its values do not depend on the other parameters.
     Random random(seed, fnv1a(spec.name));
     switch (spec.initial) {
         case Initial::Zero: break;
@@ -133,7 +48,7 @@ std::vector<double> initial_values(const ParameterSpec& spec, std::uint64_t seed
             }
             break;
         }
-        case Initial::Embedding: {  // times sqrt(d_model) it has variance 1, like a sinusoid's order of size
+        case Initial::Embedding: {  // multiplied by sqrt(d_model) it has variance 1, the magnitude of sinusoids
             const double deviation = 1.0 / std::sqrt(static_cast<double>(spec.shape[1]));
             for (double& value : values) {
                 value = deviation * normal(random);
@@ -145,10 +60,6 @@ std::vector<double> initial_values(const ParameterSpec& spec, std::uint64_t seed
 }
 
 }  // namespace
-
-std::vector<ParameterSpec> parameter_table(const ModelConfig& config) {
-    return Table(config).make();
-}
 
 void Parameters::place() {
     const auto aligned = [](std::int64_t at) { return (at + kAlignment - 1) / kAlignment * kAlignment; };
@@ -169,7 +80,7 @@ void Parameters::place() {
 }
 
 Parameters::Parameters(Backend& backend, const ModelConfig& config, bool with_gradients, DType storage)
-    : backend_(backend), table_(parameter_table(config)) {
+    : backend_(backend), table_(describe(config).parameters) {
     const bool eight = storage == DType::I8;
     const bool copied = storage == DType::F16 || storage == DType::BF16 || eight;
     HEADSCOPE_CHECK(copied || storage == DType::F32,
@@ -183,7 +94,7 @@ Parameters::Parameters(Backend& backend, const ModelConfig& config, bool with_gr
         Tensor flat = backend.empty({total}, dtype);
         if (dtype == backend.real()) {
             backend.run(Fill{.out = flat, .value = 0.0F});
-        } else {  // which not every backend fills
+        } else {  // not every backend can fill this dtype
             const std::vector<std::byte> none(static_cast<std::size_t>(total) * size_of(dtype));
             backend.upload(flat, none.data(), none.size());
         }
@@ -272,7 +183,7 @@ bool Parameters::has(const std::string& name) const {
 
 std::size_t Parameters::index_of(const std::string& name) const {
     const auto found = index_.find(name);
-    HEADSCOPE_CHECK(found != index_.end(), "there is no parameter " + name);
+    HEADSCOPE_CHECK(found != index_.end(), "unknown parameter " + name);
     return found->second;
 }
 
@@ -292,34 +203,34 @@ Tensor Parameters::stored(const std::string& name) const {
 Var Parameters::packed(const std::string& first, int count) const {
     const std::size_t begin = index_of(first);
     const std::size_t end = begin + static_cast<std::size_t>(count);
-    HEADSCOPE_CHECK(end <= table_.size(), "there are no " + std::to_string(count) + " parameters from " + first);
+    HEADSCOPE_CHECK(end <= table_.size(), "fewer than " + std::to_string(count) + " parameters from " + first + " on");
     Shape shape = table_[begin].shape;
     for (std::size_t i = begin + 1; i < end; ++i) {
         const Shape& next = table_[i].shape;
         HEADSCOPE_CHECK(table_[i].follows && next.rank() == shape.rank() && (shape.rank() == 1 || next[1] == shape[1]),
-                        table_[i].name + " is not packed with " + first);
+                        table_[i].name + " is not adjacent to " + first);
         shape.set(0, shape[0] + next[0]);
     }
     return view(begin, shape);
 }
 
 const Tensor& Parameters::flat_values() const {
-    HEADSCOPE_CHECK(!separate_, "these parameters were made without masters");
+    HEADSCOPE_CHECK(!separate_, "these parameters have no masters");
     return values_;
 }
 
 const Tensor& Parameters::flat_working() const {
-    HEADSCOPE_CHECK(!separate_, "these parameters were made without masters");
+    HEADSCOPE_CHECK(!separate_, "these parameters have no masters");
     return working_;
 }
 
 const Tensor& Parameters::flat_gradients() const {
-    HEADSCOPE_CHECK(gradients_.defined(), "these parameters were made without gradients");
+    HEADSCOPE_CHECK(gradients_.defined(), "these parameters have no gradients");
     return gradients_;
 }
 
 std::int64_t Parameters::total() const {
-    HEADSCOPE_CHECK(!separate_, "these parameters were made without masters");
+    HEADSCOPE_CHECK(!separate_, "these parameters have no masters");
     return total_;
 }
 

@@ -1,6 +1,6 @@
-// All parameters of a model in one flat buffer (so that Adam, averaging and all-reduce are one launch), each a named
-// view. In 16 bits they are two: F32 masters, which Adam moves and checkpoints hold, and a working copy, of which
-// products and embeddings read. A model that is only read may have its weights in I8, with a scale for each row.
+// All parameters of a model as named views of one flat buffer, so that Adam, averaging and all-reduce are one launch.
+// In 16 bits there are two buffers: the F32 masters, which Adam updates and checkpoints contain, and a working copy,
+// which products and embeddings read. For inference the weights may be I8, with a scale for each row.
 #pragma once
 
 #include <cstdint>
@@ -9,31 +9,15 @@
 #include <vector>
 
 #include "autograd/variable.h"
-#include "model/config.h"
+#include "model/description.h"
 
 namespace headscope {
 
-// Initial values: Glorot uniform over [out, in]; the same times 1/sqrt(2) for q, k and v of every attention
-// (AttentionInput); N(0, 1/d_model) for embeddings and learned positions; 1 for gains; 0 for biases.
-enum class Initial : std::uint8_t { Glorot, AttentionInput, Embedding, One, Zero };
-
-struct ParameterSpec {
-    std::string name;  // "encoder.layers.0.self_attention.q.weight"; the table is in docs/model-directory.md
-    Shape shape;
-    Initial initial = Initial::Glorot;
-    bool multiplied = false;  // a weight of products or a table of embeddings: read in 16 bits where there is a copy
-    bool follows = false;     // stands right behind the one before, without a pad, so that both can be seen packed
-};
-
-// The table of names, fixed by format_version, in the order of the flat buffer: q, k and v of a self-attention (k and v
-// of a cross-attention) stand side by side, so that their packed product [q; k; v] is a view.
-std::vector<ParameterSpec> parameter_table(const ModelConfig& config);
-
 class Parameters {
 public:
-    // Memory for the values and, for training, for the gradients (`with_gradients`). Values are 0 until they are
-    // initialised or loaded. `storage` is F16 or BF16 for a working copy of what is multiplied, which without gradients
-    // stands in the masters' place: no weight is kept twice. Without gradients it may be I8, too.
+    // Memory for the values and, for training, for the gradients. Values are 0 until they are initialised or loaded.
+    // `storage` F16 or BF16 adds a working copy of the weights that are multiplied; without gradients it replaces their
+    // masters. I8 is possible without gradients only.
     Parameters(Backend& backend, const ModelConfig& config, bool with_gradients, DType storage = DType::F32);
 
     // Seeded; the same on every backend.
@@ -42,43 +26,43 @@ public:
     Backend& backend() const { return backend_; }
     const std::vector<ParameterSpec>& table() const;
     Var at(const std::string& name) const;  // as the model reads it; an unknown name is a CheckFailure
-    // Where its values are written and saved from: the master, or the working copy where there is none. After writing
-    // masters comes refresh_working(). In I8 it holds a row's values over its scale.
+    // Where values are written to and saved from: the master, or the working copy if there is no master. Call
+    // refresh_working() after writing masters. An I8 weight holds a row's values divided by its scale.
     Tensor stored(const std::string& name) const;
-    // Values to and from there on the host, rounded to what is stored.
+    // Values from and to the host, rounded to what is stored.
     void store(const std::string& name, const std::vector<float>& values) const;
     std::vector<float> values_of(const std::string& name) const;
     bool has(const std::string& name) const;
-    // `count` neighbours from `first`, seen as one [sum of rows, columns] matrix (or one long bias).
+    // `count` adjacent parameters from `first` on, as one [sum of rows, columns] matrix or one long bias.
     Var packed(const std::string& first, int count) const;
 
     const Tensor& flat_values() const;     // [total()], the masters; not in 16 bits without gradients
     const Tensor& flat_gradients() const;  // [total()], with_gradients only
-    const Tensor& flat_working() const;    // [total()] F16 or BF16, what Adam keeps; undefined where there is none
-    void refresh_working() const;          // the working copy from the masters, where there are both
-    // Padded so that every group that is seen packed, and every other parameter, starts at a multiple of 16 elements.
-    // Values and gradients of the pads are 0.
+    const Tensor& flat_working() const;    // [total()] F16 or BF16, which Adam updates too; may be undefined
+    void refresh_working() const;          // copies the masters to the working copy if there are both
+    // Padded: every packed group, and every other parameter, starts at a multiple of 16 elements. Values and gradients
+    // of the padding are 0.
     std::int64_t total() const;
-    std::int64_t count() const;     // without the pads
-    void forget_gradients() const;  // the next writer of each overwrites
+    std::int64_t count() const;     // without the padding
+    void forget_gradients() const;  // the next writer of each gradient overwrites it
 
 private:
     std::size_t index_of(const std::string& name) const;
-    // As many neighbours from there as the shape takes, of what the model reads.
+    // What the model reads from there on: one parameter, or as many adjacent ones as the shape has elements for.
     Var view(std::size_t index, const Shape& shape) const;
     bool in_working(const ParameterSpec& spec) const { return working_.defined() && spec.multiplied; }
     bool in_eight_bits(const ParameterSpec& spec) const { return scales_.defined() && spec.multiplied; }
-    void place();  // offsets_ and total_
+    void place();  // computes offsets and totals
 
     Backend& backend_;
     std::vector<ParameterSpec> table_;
     std::map<std::string, std::size_t> index_;
-    bool separate_ = false;              // without masters of what is multiplied: two buffers of different layouts
-    std::vector<std::int64_t> offsets_;  // of each in the buffer it is read from, where not separate_ in both
-    std::vector<std::int64_t> scale_offsets_;  // of each in scales_
+    bool separate_ = false;                    // no masters of what is multiplied: two buffers of different layouts
+    std::vector<std::int64_t> offsets_;        // in the buffer that is read; in both buffers unless separate_
+    std::vector<std::int64_t> scale_offsets_;  // in scales_
     std::vector<Var> vars_;
-    Var flat_;          // all that is read in full are views of this one
-    Var flat_working_;  // and of this one all that is multiplied, with the same gradients
+    Var flat_;          // of which parameters read in F32 are views
+    Var flat_working_;  // of which multiplied parameters are views, with the same gradients
     Tensor values_;
     Tensor working_;
     Tensor gradients_;

@@ -2,28 +2,21 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "support/check.h"
 
 namespace headscope {
 
 namespace {
 
-std::string weight_name(const ModelConfig& config) {
-    switch (config.tying) {
-        case Tying::All: return "embedding.weight";
-        case Tying::TargetOutput: return "target_embedding.weight";
-        case Tying::None: return "output.weight";
-    }
-    HEADSCOPE_CHECK(false, "unknown tying");
-}
-
-// No target where no gradient is wanted.
+// An empty target if no gradient is needed.
 GradientTarget target_of(const Var& to, Backend& backend) {
     return to.requires_grad() ? to.gradient_target(backend) : GradientTarget{};
 }
 
-// Few rows stay in a processor's caches. On a GPU every chunk reads and writes the gradient of the whole weight, so
-// that chunks are as large as memory can spare.
+// On a CPU a few rows stay in the caches. On a GPU every chunk reads and writes the gradient of the whole weight, so
+// chunks should be as large as memory allows.
 std::int64_t rows_at_once(const DeviceInfo& device, std::int64_t classes, DType dtype) {
     constexpr std::int64_t kLeastRows = 512;
     constexpr std::int64_t kGpuBytes = std::int64_t{256} << 20;
@@ -33,11 +26,21 @@ std::int64_t rows_at_once(const DeviceInfo& device, std::int64_t classes, DType 
 
 }  // namespace
 
-Projection::Projection(const ModelConfig& config, const Parameters& parameters)
-    : weight_(parameters.at(weight_name(config))) {
+Projection::Projection(const ModelConfig& config, const Scope& model, const EmbeddingTables& tables) {
+    const Scope scope = model.in("output");
+    const bool tied = config.tying != Tying::None;
+    (tied ? tables.target_scope : scope)
+        .block({.kind = BlockKind::Linear,
+                .title = "Linear",
+                .detail = fmt::format("{} \u2192 {}{}", config.d_model, fmt::group_digits(config.target_vocabulary),
+                                      tied ? "  \u00b7  the embedding" : ""),
+                .shared = tied});
+    weight_ = tied ? tables.target : scope.table(config.target_vocabulary, config.d_model);
     if (config.output_bias) {
-        bias_ = parameters.at("output.bias");
+        bias_ = scope.values("bias", {config.target_vocabulary}, Initial::Zero);
     }
+    scope.multiply_adds(&MultiplyAdds::target_token, config.target_vocabulary * config.d_model);
+    scope.block({.kind = BlockKind::Softmax, .title = "Softmax", .without_parameters = true});
 }
 
 Var Projection::logits(Context& ctx, const Var& hidden) const {
@@ -49,7 +52,7 @@ LossSums Projection::loss(Context& ctx, const Var& hidden, const Tensor& targets
     const std::int64_t rows = targets.elements();
     const std::int64_t d_model = hidden.shape()[2];
     const std::int64_t classes = weight_.shape()[0];
-    HEADSCOPE_CHECK(options.chunk_rows >= 0, "a chunk has at least one row");
+    HEADSCOPE_CHECK(options.chunk_rows >= 0, "chunk_rows must not be negative");
     const std::int64_t chunk_rows =
         options.chunk_rows > 0 ? options.chunk_rows : rows_at_once(backend.device(), classes, hidden.value().dtype);
     const DType real = backend.real();
@@ -61,7 +64,7 @@ LossSums Projection::loss(Context& ctx, const Var& hidden, const Tensor& targets
     const bool backward = ctx.tape != nullptr;
     const GradientTarget to_hidden = backward ? target_of(hidden, backend) : GradientTarget{};
     HEADSCOPE_CHECK(!to_hidden.tensor.defined() || to_hidden.write == Write::Overwrite,
-                    "the loss is the first to write the gradient of the last hidden states");
+                    "the loss must be the first to write the gradient of the last hidden states");
 
     for (std::int64_t first = 0; first < rows; first += chunk_rows) {
         const std::int64_t size = std::min(chunk_rows, rows - first);
@@ -106,7 +109,7 @@ LossSums Projection::loss(Context& ctx, const Var& hidden, const Tensor& targets
         }
     }
     if (backward) {
-        // Nothing is left to do on the way back, but the tape has to know who wrote these.
+        // Nothing remains for the backward pass, but the tape must know that these gradients are written.
         ctx.tape->record("loss", {weight_, bias_}, [](Backend&) {});
     }
     LossSums sums{backend.empty({1}, real), backend.empty({1}, real)};

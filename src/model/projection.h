@@ -1,22 +1,20 @@
-// 3.4 and 5.4: from hidden states to logits, and the loss of a batch without ever holding all its logits.
+// 3.4 and 5.4: from hidden states to logits, and the loss of a batch without storing all of its logits.
 #pragma once
 
-#include "autograd/functions.h"
-#include "model/config.h"
-#include "model/parameters.h"
+#include "model/embedding.h"
 #include "model/transformer.h"
 
 namespace headscope {
 
 class Projection {
 public:
-    Projection(const ModelConfig& config, const Parameters& parameters);
+    Projection(const ModelConfig& config, const Scope& model, const EmbeddingTables& tables);
 
     // hidden [batch, length, d_model]; result [batch, length, vocabulary].
     Var logits(Context& ctx, const Var& hidden) const;
 
-    // hidden [batch, length, d_model], targets I32 [batch, length]. With a tape: the gradient of the sum goes to hidden
-    // and to the weights at once, chunk by chunk, while the chunk's logits are there.
+    // hidden [batch, length, d_model], targets I32 [batch, length]. With a tape the gradients of hidden and of the
+    // weights are computed here, chunk by chunk, while the logits of the chunk exist.
     LossSums loss(Context& ctx, const Var& hidden, const Tensor& targets, const LossOptions& options) const;
 
 private:

@@ -2,39 +2,39 @@
 
 namespace headscope {
 
-LayerNorm::LayerNorm(const ModelConfig& config, const Parameters& parameters, const std::string& prefix)
-    : gain_(parameters.at(prefix + ".gain")),
-      bias_(parameters.at(prefix + ".bias")),
-      epsilon_(config.layer_norm_epsilon) {}
+LayerNorm::LayerNorm(const ModelConfig& config, const Scope& scope) : epsilon_(config.layer_norm_epsilon) {
+    scope.block({.kind = BlockKind::Norm, .title = "Norm"});
+    gain_ = scope.values("gain", {config.d_model}, Initial::One);
+    bias_ = scope.values("bias", {config.d_model}, Initial::Zero);
+}
 
 Normed LayerNorm::operator()(Context& ctx, const Var& x, const Var& residual, const DropoutRule& rule) const {
     return add_layer_norm(ctx, x, residual, gain_, bias_, epsilon_, rule);
 }
 
-AddAndNorm::AddAndNorm(const ModelConfig& config, const Parameters& parameters, const std::string& norm,
-                       DropoutSites& sites)
-    : norm_(config, parameters, norm), pre_(config.norm == NormPlacement::Pre), site_(sites.next()) {}
-
-Stream AddAndNorm::operator()(Context& ctx, const Stream& stream, const Var& sublayer) const {
-    const DropoutRule rule = dropout_rule(ctx, ctx.regularisation.residual, site_);
-    const Normed result = norm_(ctx, sublayer, stream.residual, rule);
-    return {pre_ ? result.sum : result.y, result.y};
+void Residuals::add_sublayer(const Scope& scope, DropoutSites& sites) {
+    norms_.emplace_back(config_, scope.in("norm"));
+    sites_.push_back(sites.next());
 }
 
-std::string norm_after(const ModelConfig& config, const std::vector<std::string>& norms, std::size_t index,
-                       const std::string& stack) {
-    if (config.norm == NormPlacement::Post) {
-        return norms[index];
+void Residuals::end(const Scope& stack) {
+    if (pre()) {
+        norms_.emplace_back(config_, stack.in("norm"));
     }
-    return index + 1 < norms.size() ? norms[index + 1] : stack + ".norm";
 }
 
-Stream start_stream(Context& ctx, const Var& embedded, const std::optional<LayerNorm>& first_norm) {
-    if (!first_norm) {
+Stream Residuals::start(Context& ctx, const Var& embedded) const {
+    if (!pre()) {
         return {embedded, embedded};
     }
-    const Normed normed = (*first_norm)(ctx, embedded, Var(), {});
+    const Normed normed = norms_.front()(ctx, embedded, Var(), {});
     return {normed.sum, normed.y};
+}
+
+Stream Residuals::after(Context& ctx, std::size_t index, const Stream& stream, const Var& output) const {
+    const DropoutRule rule = dropout_rule(ctx, ctx.regularisation.residual, sites_[index]);
+    const Normed result = norms_[pre() ? index + 1 : index](ctx, output, stream.residual, rule);
+    return {pre() ? result.sum : result.y, result.y};
 }
 
 void set_label(const Context& ctx, const std::string& part, const char* rest) {

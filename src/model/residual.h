@@ -1,18 +1,17 @@
-// 3.1: the residual connection round each sub-layer, and where its layer normalisation stands.
+// 3.1: the residual connections around the sub-layers of a stack, and where its layer norms are.
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "autograd/functions.h"
 #include "model/config.h"
-#include "model/parameters.h"
+#include "model/scope.h"
 
 namespace headscope {
 
-// Numbers the dropouts of a model: each draws from a site of its own (DropoutRule::site).
+// Numbers the dropouts of a model: each has its own site (DropoutRule::site) and so its own random numbers.
 class DropoutSites {
 public:
     std::uint32_t next() { return next_++; }
@@ -21,7 +20,8 @@ private:
     std::uint32_t next_ = 0;
 };
 
-// What flows between sub-layers. Post-norm: one and the same. Pre-norm: the sum goes round, its norm goes in.
+// What flows between sub-layers. With post-norm both are the same. With pre-norm the sum is carried on and its norm is
+// read.
 struct Stream {
     Var residual;  // [batch, length, d_model], what the next sub-layer's output is added to
     Var normed;    // [batch, length, d_model], what the next sub-layer reads
@@ -29,7 +29,7 @@ struct Stream {
 
 class LayerNorm {
 public:
-    LayerNorm(const ModelConfig& config, const Parameters& parameters, const std::string& prefix);
+    LayerNorm(const ModelConfig& config, const Scope& scope);
     Normed operator()(Context& ctx, const Var& x, const Var& residual, const DropoutRule& rule) const;
 
 private:
@@ -38,28 +38,29 @@ private:
 };
 
 // LayerNorm(x + Dropout(Sublayer(x))) with post-norm. With pre-norm x + Dropout(Sublayer(LayerNorm(x))): the addition
-// of one sub-layer runs together with the norm that the next one starts with, the stack's final norm after the last.
-class AddAndNorm {
+// of a sub-layer and the norm that the next one starts with are one op; after the last sub-layer it is the stack's own
+// norm.
+class Residuals {
 public:
-    AddAndNorm(const ModelConfig& config, const Parameters& parameters, const std::string& norm, DropoutSites& sites);
-    // Spends `sublayer`, the output of the sub-layer that read stream.normed.
-    Stream operator()(Context& ctx, const Stream& stream, const Var& sublayer) const;
+    explicit Residuals(const ModelConfig& config) : config_(config) {}
+    // Called by the stack's constructor, after each sub-layer and after the last.
+    void add_sublayer(const Scope& scope, DropoutSites& sites);
+    void end(const Scope& stack);
+
+    // What the first sub-layer gets: the embeddings, with pre-norm normalised (spends them).
+    Stream start(Context& ctx, const Var& embedded) const;
+    // Spends `output`, of the sub-layer `index` of the stack, which read stream.normed.
+    Stream after(Context& ctx, std::size_t index, const Stream& stream, const Var& output) const;
 
 private:
-    LayerNorm norm_;
-    bool pre_;
-    std::uint32_t site_;
+    bool pre() const { return config_.norm == NormPlacement::Pre; }
+
+    ModelConfig config_;
+    std::vector<LayerNorm> norms_;
+    std::vector<std::uint32_t> sites_;
 };
 
-// The name of the norm that follows the sub-layer `index` of a stack whose sub-layers' norms are `norms`: its own with
-// post-norm, the next one's with pre-norm, the stack's final one after the last.
-std::string norm_after(const ModelConfig& config, const std::vector<std::string>& norms, std::size_t index,
-                       const std::string& stack);
-
-// What the first sub-layer gets: the embeddings, with pre-norm normed (spends them).
-Stream start_stream(Context& ctx, const Var& embedded, const std::optional<LayerNorm>& first_norm);
-
-// Tells the context, and the tape if there is one, what runs now: part + rest.
+// Reports what runs now, part + rest, to the context and to the tape if there is one.
 void set_label(const Context& ctx, const std::string& part, const char* rest);
 
 }  // namespace headscope

@@ -12,7 +12,7 @@ namespace headscope {
 // PE(pos, 2i) = sin(pos / 10000^(2i/d)), PE(pos, 2i+1) = cos(the same), or another layout; row-major [length, d_model].
 std::vector<double> sinusoid_table(std::int64_t length, std::int64_t d_model, SinusoidLayout layout);
 
-// The table on a device, long enough for whatever was asked for so far.
+// The table on a device. It grows when a longer one is requested.
 class Sinusoids {
 public:
     explicit Sinusoids(const ModelConfig& config) : d_model_(config.d_model), layout_(config.sinusoid_layout) {}

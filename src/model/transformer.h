@@ -14,7 +14,7 @@ namespace headscope {
 struct LossOptions {
     float epsilon = 0.1F;
     Smoothing smoothing = Smoothing::AllClasses;
-    std::int64_t chunk_rows = 0;  // rows of logits that exist at one time; 0: what suits the device
+    std::int64_t chunk_rows = 0;  // rows of logits computed at a time; 0: chosen for the device
     Tensor gradient_scale = {};   // [1] on the device, see SmoothedCrossEntropy; undefined: 1
 };
 
@@ -25,23 +25,24 @@ struct LossSums {
     Tensor nll;   // unsmoothed
 };
 
-// Keys and values of what was decoded so far, and of the source. Rows = sentences (times beam).
+// Keys and values of the tokens decoded so far, and of the source. Rows are sentences times beam.
 struct DecoderCache {
     struct Layer {
         Tensor self_keys, self_values;    // [rows, heads, capacity, d_k | d_v], views of `kept`
         Tensor self_both;                 // [rows, 2 heads, capacity, d_k], keys first; undefined unless d_k = d_v
-        Tensor cross_keys, cross_values;  // [sources, heads, source_length, d_k | d_v], each head's in one piece
+        Tensor cross_keys, cross_values;  // [sources, heads, source_length, d_k | d_v], contiguous for each head
     };
     std::vector<Layer> layers;
-    // All layers in one, so that a beam moves them at once: [rows, layers * 2 heads, capacity, d_k], each layer's keys
-    // before its values, and so written at once, too; where d_k is not d_v two tensors of layers * heads. What is not
-    // filled is 0 up to the next multiple of 8, and whatever memory held behind that.
+    // All layers in one tensor, so that a beam reorders them in one op: [rows, layers * 2 heads, capacity, d_k], the
+    // keys of each layer before its values, so that both are appended in one op. If d_k is not d_v there are two
+    // tensors of layers * heads. Past the cached tokens it is 0 up to the next multiple of 8, and uninitialised behind
+    // that.
     std::vector<Tensor> kept;
-    Tensor source_lengths;  // I32 [sources]; the rows of one source stand side by side, as many for each
-    Tensor position;        // I32 [1] on the device: how many are cached
+    Tensor source_lengths;  // I32 [sources]; the rows of a source are adjacent, and each source has the same number
+    Tensor position;        // I32 [1] on the device: the number of cached tokens
     std::int64_t rows = 0;
     std::int64_t length = 0;    // the same on the host
-    std::int64_t capacity = 0;  // multiple of 8; grows by doubling, and reorder() cuts it to what it needs
+    std::int64_t capacity = 0;  // multiple of 8; grows by doubling, reorder() reduces it to what it needs
 };
 
 class Transformer {
@@ -55,7 +56,7 @@ public:
     void prepare(Backend& backend, std::int64_t length) const;
 
     // ids I32 [batch, length], lengths I32 [batch]; out [batch, length, d_model]. 3.1. `order` sorts the positions by
-    // id (EmbedBackward) and is needed with a tape alone.
+    // id (EmbedBackward); it is needed only with a tape.
     Var encode(Context& ctx, const Tensor& ids, const Tensor& lengths, const Tensor& order = {}) const;
     // Teacher-forced: target_in I32 [batch, length] starts with bos; out [batch, length, d_model].
     Var decode(Context& ctx, const Tensor& target_in, const Var& memory, const Tensor& source_lengths,
@@ -67,22 +68,22 @@ public:
     // weights.
     LossSums project_and_lose(Context& ctx, const Var& hidden, const Tensor& target_out,
                               const LossOptions& options) const;
-    // encode, decode, project_and_lose; with a tape also its backward: parameter gradients are added to.
+    // encode, decode, project_and_lose; with a tape also backward, which adds to the gradients of the parameters.
     LossSums loss(Context& ctx, const DeviceBatch& batch, const LossOptions& options) const;
 
     // Cached decoding, no tape. memory [rows, source_length, d_model].
     DecoderCache start_cache(Context& ctx, const Tensor& memory, const Tensor& source_lengths,
                              std::int64_t capacity) const;
-    // ids I32 [rows, 1], the newest token of each; out logits [rows, vocabulary]. Equal to the uncached pass. An
-    // observer sees weights [rows, heads, 1, cached + 1] and [rows, heads, 1, source_length].
+    // ids I32 [rows, 1], the newest token of each row; out logits [rows, vocabulary]. Equal to the uncached pass. An
+    // observer gets weights [rows, heads, 1, cached + 1] and [rows, heads, 1, source_length].
     Tensor step(Context& ctx, DecoderCache& cache, const Tensor& ids) const;
-    // The same, and the best of each row: log-probabilities [rows, k] and tokens I32 [rows, k], see LogSoftmaxTopK.
+    // Writes the best tokens of each row: log-probabilities [rows, k] and tokens I32 [rows, k], see LogSoftmaxTopK.
     void step_top_k(Context& ctx, DecoderCache& cache, const Tensor& ids, const Tensor& log_probabilities,
                     const Tensor& tokens) const;
-    // The caches follow the beam's back-pointers: rows I32 [new rows]. `sources` I32 [new sources] says which of the
-    // cache's sources stay, where row i then reads the source i / (new rows / new sources); undefined: all stay where
-    // they are. A beam so has one copy of a sentence's keys and values, and moves them when a sentence is done. For an
-    // observer each row has a source.
+    // Reorders the cache by the beam's back-pointers, rows I32 [new rows]. `sources` I32 [new sources] selects the
+    // sources that remain; row i then reads source i / (new rows / new sources). Undefined: all sources remain. So a
+    // beam shares one copy of a sentence's keys and values and moves it only when a sentence is finished. With an
+    // observer each row needs its own source.
     DecoderCache reorder(Context& ctx, const DecoderCache& cache, const Tensor& rows, const Tensor& sources) const;
 
 private:

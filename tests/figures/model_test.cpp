@@ -14,7 +14,7 @@
 #include "figures/neuron_drawing.h"
 #include "figures/sinusoid_drawing.h"
 #include "layout_checks.h"
-#include "model/parameters.h"
+#include "model/description.h"
 #include "model/sinusoids.h"
 #include "samples.h"
 #include "support/check.h"
@@ -169,23 +169,20 @@ TEST_CASE("The neuron view's layout is valid in every style, with a chosen key, 
 
 TEST_CASE("The model's blocks contain each parameter once", "[model_map]") {
     for (const ModelConfig& config : models()) {
+        const ModelDescription model = describe(config);
         std::int64_t sum = 0;
-        for (const ModelBlock block :
-             {ModelBlock::SourceEmbedding, ModelBlock::TargetEmbedding, ModelBlock::SourcePositions,
-              ModelBlock::TargetPositions, ModelBlock::EncoderNorm, ModelBlock::DecoderNorm, ModelBlock::Linear}) {
-            sum += parameters_of(config, block, 0);
-        }
-        for (int layer = 1; layer <= config.encoder_layers; ++layer) {
-            std::int64_t parts = 0;
-            for (const ModelBlock block : {ModelBlock::EncoderSelfAttention, ModelBlock::EncoderSelfNorm,
-                                           ModelBlock::EncoderFeedForward, ModelBlock::EncoderFeedForwardNorm}) {
-                parts += parameters_of(config, block, layer);
+        for (const Block& block : model.blocks) {
+            INFO(block.prefix);
+            sum += block.parameters;
+            if (block.kind == BlockKind::Layer) {
+                std::int64_t parts = 0;
+                for (const Block& part : model.blocks) {
+                    parts += part.prefix.starts_with(block.prefix) ? part.parameters : 0;
+                }
+                CHECK(parts == parameters_under(model, block.prefix));
+            } else if (!block.shared && block.kind != BlockKind::Attention && block.kind != BlockKind::FeedForward) {
+                CHECK(block.parameters == (block.prefix.empty() ? 0 : parameters_under(model, block.prefix)));
             }
-            CHECK(parts == parameters_of(config, ModelBlock::EncoderLayer, layer));
-            sum += parts;
-        }
-        for (int layer = 1; layer <= config.decoder_layers; ++layer) {
-            sum += parameters_of(config, ModelBlock::DecoderLayer, layer);
         }
         CHECK(sum == count_parameters(config));
     }
@@ -203,6 +200,7 @@ TEST_CASE("The map's layout is valid for every model", "[model_map]") {
 
 TEST_CASE("A map shows the model's norms, and every layer once", "[model_map]") {
     for (const ModelConfig& config : models()) {
+        const ModelDescription model = describe(config);
         const Drawing drawing = draw_model_map(config, {.encoder_layer = 2});
         std::multiset<std::string> names;
         std::set<int> layers;
@@ -210,10 +208,14 @@ TEST_CASE("A map shows the model's norms, and every layer once", "[model_map]") 
             names.insert(text.content);
         }
         for (const auto& [primitive, rect] : all_of<Rect>(drawing, Role::Block)) {
-            if (primitive.mark.item == static_cast<int>(ModelBlock::EncoderLayer)) {
+            if (primitive.mark.item < 0) {
+                continue;  // of Figure 2
+            }
+            const Block& block = model.blocks.at(static_cast<std::size_t>(primitive.mark.item));
+            if (block.kind == BlockKind::Layer && block.prefix.starts_with("encoder.")) {
                 layers.insert(primitive.mark.layer);
             }
-            if (primitive.mark.item == static_cast<int>(ModelBlock::EncoderSelfAttention)) {
+            if (block.attention == AttentionKind::EncoderSelf) {
                 CHECK(primitive.mark.layer == 2);
                 CHECK_THAT(primitive.mark.tip, Catch::Matchers::Contains("Multi-Head Attention of layer 2: "));
             }

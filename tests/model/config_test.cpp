@@ -33,7 +33,7 @@ std::string check_error(void (*change)(ModelConfig&)) {
 
 }  // namespace
 
-TEST_CASE("a configuration survives its JSON") {
+TEST_CASE("a configuration is unchanged after writing and reading") {
     for (NamedConfig& varied : varied_configs()) {
         INFO(varied.name);
         varied.config.layer_norm_epsilon = 1e-5F;
@@ -46,7 +46,7 @@ TEST_CASE("a configuration survives its JSON") {
     CHECK(parse_model_config(json::object(), "x").d_model == 512);  // the paper's base model
 }
 
-TEST_CASE("absent sizes follow from the present ones") {
+TEST_CASE("absent sizes are derived from the present ones") {
     const ModelConfig config =
         parse_model_config({{"d_model", 96}, {"heads", 4}, {"source_vocabulary", 70}}, "config.json");
     CHECK(config.d_k == 24);
@@ -58,7 +58,7 @@ TEST_CASE("absent sizes follow from the present ones") {
     CHECK(parse_error({{"d_model", 100}, {"heads", 8}, {"d_k", 12}, {"d_v", 12}}).empty());
 }
 
-TEST_CASE("what cannot be read is named with file, key, expectation and finding") {
+TEST_CASE("errors of reading name file, key, the expected and the found value") {
     CHECK_THAT(parse_error(json::array()), Contains("config.json") && Contains("object") && Contains("found array"));
     CHECK_THAT(parse_error({{"d_modle", 512}}),
                Contains("\"d_modle\" is unknown; did you mean \"d_model\"? Known here: activation, "));
@@ -79,7 +79,7 @@ TEST_CASE("what cannot be read is named with file, key, expectation and finding"
     CHECK_THAT(parse_error({{"architecture", "decoder"}}), Contains("\"architecture\"") && Contains("encoder-decoder"));
 }
 
-TEST_CASE("what cannot be built is named") {
+TEST_CASE("impossible configurations are rejected by key") {
     CHECK(check_error([](ModelConfig&) {}).empty());
     CHECK_THAT(check_error([](ModelConfig& c) { c.heads = 0; }), Contains("\"heads\"") && Contains("found 0"));
     CHECK_THAT(check_error([](ModelConfig& c) { c.d_k = -1; }), Contains("\"d_k\"") && Contains("found -1"));

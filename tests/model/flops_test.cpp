@@ -5,7 +5,7 @@
 
 using namespace headscope;
 
-TEST_CASE("the arithmetic of a small model is what counting by hand gives", "[flops]") {
+TEST_CASE("the FLOPs of a small model equal those counted by hand", "[flops]") {
     ModelConfig model;
     model.encoder_layers = 1;
     model.decoder_layers = 1;

@@ -1,4 +1,4 @@
-// Whole models against an independent implementation: tests/golden/make_vectors.py, PyTorch in float64.
+// Compares whole models with an independent implementation: tests/golden/make_vectors.py, PyTorch in float64.
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <cstring>
@@ -16,15 +16,15 @@ namespace {
 
 const std::vector<std::string> kCases = {"paper", "pre_norm", "untied", "learned", "biases"};
 
-// Errors are those of a whole tensor: |found - expected| / |expected|, in the 2-norm.
+// Relative errors of a whole tensor: |found - expected| / |expected|, in the 2-norm.
 struct Bounds {
     double forward;   // logits and losses
     double gradient;  // every gradient
     double steps;     // every parameter's movement in ten steps of Adam
 };
-// Double precision: what is left is the order of sums. Single precision: rounding to 6e-8, grown by depth and by the
-// differences that a gradient is made of; Adam's first steps divide two gradients of the same size, so that small
-// entries move as far as large ones and carry their relative error along.
+// In double precision only the order of sums differs. In single precision values are rounded to 6e-8, which depth and
+// cancellation in gradients amplify. Adam's first steps divide two gradients of the same magnitude, so small entries
+// move as far as large ones, with their larger relative error.
 constexpr Bounds kOracle{1e-9, 1e-9, 1e-9};
 constexpr Bounds kSingle{2e-6, 1e-5, 1e-3};
 
@@ -57,8 +57,8 @@ double error_of_norm(const std::vector<double>& found, const std::vector<double>
     return norm(minus(found, expected)) / norm(expected);
 }
 
-// A key's bias adds the same to all scores of a query, which softmax takes away again: its gradient is 0 in theory and
-// what rounding leaves in practice, and Adam makes steps of any size of it.
+// A bias of the keys adds the same to all scores of a query, which softmax cancels. Its gradient is 0 in theory and
+// rounding noise in practice, which Adam turns into arbitrary steps.
 bool is_key_bias(const std::string& name) {
     return name.ends_with(".k.bias");
 }

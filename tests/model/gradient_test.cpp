@@ -1,4 +1,4 @@
-// The whole model on the way back, in double precision.
+// The backward pass of the whole model, in double precision.
 #include <catch2/catch.hpp>
 #include <cmath>
 
@@ -63,7 +63,7 @@ TEST_CASE("every gradient of the model agrees with central differences") {
     }
 }
 
-TEST_CASE("micro-batches add up to one batch, dropout and all") {
+TEST_CASE("micro-batches add up to one batch, with dropout") {
     for (const NamedConfig& varied : varied_configs()) {
         SECTION(varied.name) {
             SmallModel model(varied.config, "cpu:oracle");
@@ -72,7 +72,7 @@ TEST_CASE("micro-batches add up to one batch, dropout and all") {
             const double whole = model.loss(model.batch(pairs), {}, rates, true);
             const std::vector<double> expected = model.host(model.parameters.flat_gradients());
 
-            // Noise where the gradients will stand: the first writer has to overwrite all of it.
+            // The first writer must overwrite all of this noise.
             model.backend->run(Fill{.out = model.parameters.flat_gradients(), .value = 1e30F});
             model.parameters.forget_gradients();
             const std::vector<Pair> first(pairs.begin(), pairs.begin() + 2);
@@ -103,7 +103,7 @@ TEST_CASE("dropout changes with the step and is off without one") {
     CHECK(model.loss(batch, {}, rates, false) != plain);
     CHECK(model.loss(batch, {}, rates, false) != model.loss(batch, {}, later, false));
     CHECK(model.loss(batch, {}, off, false) == plain);
-    // Each of the four rates does something.
+    // Each of the four rates has an effect.
     for (float Regularisation::*rate : {&Regularisation::residual, &Regularisation::embedding,
                                         &Regularisation::attention, &Regularisation::activation}) {
         Regularisation one;
@@ -113,7 +113,7 @@ TEST_CASE("dropout changes with the step and is off without one") {
     }
 }
 
-TEST_CASE("the loss does not depend on how many rows of logits exist at a time") {
+TEST_CASE("the loss does not depend on the rows of logits in a chunk") {
     SmallModel model(small_config(), "cpu:oracle");
     const DeviceBatch batch = model.batch(random_pairs(model.config, 4, 1));
     const double whole = model.loss(batch, {.chunk_rows = 1000}, {}, true);
@@ -125,7 +125,7 @@ TEST_CASE("the loss does not depend on how many rows of logits exist at a time")
     }
 }
 
-TEST_CASE("every gradient is final exactly once, and only when no one writes it any more") {
+TEST_CASE("every gradient is reported as final once, after its last write") {
     for (const NamedConfig& varied : varied_configs()) {
         SECTION(varied.name) {
             SmallModel model(varied.config, "cpu:oracle");

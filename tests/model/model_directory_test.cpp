@@ -64,7 +64,7 @@ std::string load_error(const ModelConfig& config, const std::string& file) {
 
 }  // namespace
 
-TEST_CASE("a model directory comes back as it was written") {
+TEST_CASE("a model directory is unchanged after writing and reading") {
     Written written;
     const ModelDirectory opened = open_model_directory(written.path);
     CHECK(opened.config == written.model.config);
@@ -94,7 +94,7 @@ TEST_CASE("a model directory comes back as it was written") {
 
 namespace {
 
-// Notes what is uploaded and whether it came straight out of the mapping of `file`.
+// Counts uploaded bytes and those that came straight from the mapping of `file`.
 class UploadWatcher final : public CpuReference<float> {
 public:
     explicit UploadWatcher(std::string file) : CpuReference<float>(DeviceInfo{}), file_(std::move(file)) {}
@@ -130,7 +130,7 @@ private:
 
 }  // namespace
 
-TEST_CASE("parameters go from the mapping to the device, converted a piece at a time") {
+TEST_CASE("parameters are uploaded from the mapping, or converted piece by piece") {
     TemporaryFolder folder;
     ModelConfig config = small_config();
     config.d_model = 64;
@@ -160,7 +160,7 @@ TEST_CASE("parameters go from the mapping to the device, converted a piece at a 
     }
 }
 
-TEST_CASE("a weight that is no number is named before anything is computed") {
+TEST_CASE("a weight that is NaN or infinite is rejected by name when loading") {
     TemporaryFolder folder;
     const ModelConfig config = small_config();
     const auto backend = open_device("cpu");
@@ -176,7 +176,7 @@ TEST_CASE("a weight that is no number is named before anything is computed") {
     save_parameters(*backend, file, parameters, stored, "");
     CHECK_THAT(load_error(config, file),
                Contains(file) && Contains("element " + std::to_string(weight.elements() - 1)) && Contains(name));
-    // The largest number is one.
+    // The largest finite number is accepted.
     const float largest = 65504.0F;
     backend->upload(weight.reshape({weight.elements()}).narrow(0, weight.elements() - 1, 1), &largest, sizeof(bad));
     save_parameters(*backend, file, parameters, stored, "");
@@ -184,7 +184,7 @@ TEST_CASE("a weight that is no number is named before anything is computed") {
     CHECK_NOTHROW(load_parameters(*backend, file, loaded));
 }
 
-TEST_CASE("a new model replaces the old one and leaves what people put beside it") {
+TEST_CASE("a new model replaces the old one and keeps other files") {
     Written written;
     written.folder.write("model/README.md", "a card");
     fs::create_directories(written.path + "/pictures");
@@ -197,11 +197,11 @@ TEST_CASE("a new model replaces the old one and leaves what people put beside it
     load_parameters(*other.backend, written.path + "/model.safetensors", other.parameters);
     CHECK(other.host(other.parameters.flat_values()) == written.model.host(written.model.parameters.flat_values()));
 
-    // Anything else by that name is left alone.
+    // A folder that is not a model directory is not touched.
     fs::create_directories(written.folder.file("letters"));
     written.folder.write("letters/one.txt", "dear");
     written.path = written.folder.file("letters");
-    CHECK_THAT(error_of([&] { written.write(DType::F32); }), Contains("letters") && Contains("no model directory"));
+    CHECK_THAT(error_of([&] { written.write(DType::F32); }), Contains("letters") && Contains("not a model directory"));
     CHECK(read_all(written.path + "/one.txt") == "dear");
 }
 
@@ -222,7 +222,7 @@ TEST_CASE("a new model keeps the modes of the old one's files, and the link to i
     CHECK(mode(path + "/model.safetensors") == fs::perms(0640));
 }
 
-TEST_CASE("two vocabularies are two files") {
+TEST_CASE("two vocabularies are stored in two files") {
     TemporaryFolder folder;
     ModelConfig config = text_config();
     config.tying = Tying::TargetOutput;
@@ -237,7 +237,7 @@ TEST_CASE("two vocabularies are two files") {
     CHECK_THAT(error_of([&] { open_model_directory(folder.file("model")); }), Contains("target.model"));
 }
 
-TEST_CASE("what does not fit in a model directory is named") {
+TEST_CASE("errors of a model directory name file and key") {
     Written written;
     const auto open_error = [&] { return error_of([&] { open_model_directory(written.path); }); };
     SECTION("nothing there") {
@@ -308,7 +308,7 @@ TEST_CASE("what does not fit in a model directory is named") {
     }
 }
 
-TEST_CASE("what does not fit in a file of parameters is named") {
+TEST_CASE("errors of a parameter file name the tensor") {
     Written written;
     const std::string file = written.path + "/model.safetensors";
     const ModelConfig config = written.model.config;
@@ -319,16 +319,16 @@ TEST_CASE("what does not fit in a file of parameters is named") {
     CHECK_THAT(load_error(biased, file), Contains(file) && Contains("output.bias [60] is missing"));
     ModelConfig shallow = config;
     shallow.encoder_layers = 1;
-    CHECK_THAT(load_error(shallow, file), Contains("encoder.layers.1.") && Contains("no parameter"));
+    CHECK_THAT(load_error(shallow, file), Contains("encoder.layers.1.") && Contains("not a parameter"));
     ModelConfig wide = config;
     wide.d_ff = 13;
     CHECK_THAT(load_error(wide, file), Contains("feed_forward.inner.weight is [12, 8]") && Contains("[13, 8]"));
     CHECK_THAT(load_error(config, written.folder.file("nothing")), Contains("nothing"));
 
-    // A dtype that parameters cannot have.
+    // An unsupported dtype.
     std::vector<TensorToWrite> tensors;
     std::vector<std::vector<double>> values;
-    for (const ParameterSpec& spec : parameter_table(config)) {
+    for (const ParameterSpec& spec : describe(config).parameters) {
         values.emplace_back(static_cast<std::size_t>(spec.shape.elements()), 0.0);
         tensors.push_back({spec.name, DType::F64, spec.shape, values.back().data()});
     }
@@ -341,13 +341,13 @@ TEST_CASE("what does not fit in a file of parameters is named") {
     CHECK_THAT(load_error(config, written.folder.write("cut", cut)), Contains("cut"));
 }
 
-TEST_CASE("a value past the range of F16 is an error, not an infinity") {
+TEST_CASE("a value above the range of F16 is an error, not an infinity") {
     Written written;
     const Tensor gain = written.model.parameters.at("encoder.layers.0.self_attention.norm.gain").value();
     from_host(*written.model.backend, gain, std::vector<float>(8, 70000.0F));
     CHECK_THAT(error_of([&] { written.write(DType::F16); }),
                Contains("self_attention.norm.gain") && Contains("70000") && Contains("F32"));
-    // The directory that was there still is, and nothing half-made is left.
+    // The old directory is still there, and no unfinished one.
     CHECK(open_model_directory(written.path).config == written.model.config);
     CHECK_FALSE(fs::exists(written.path + ".tmp"));
 }

@@ -1,4 +1,4 @@
-// Models whose weights alone are stored in less: F16, or I8 with a scale for each row.
+// Models of which only the weights are stored in fewer bits: F16, or I8 with a scale for each row.
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <cstdio>
@@ -33,7 +33,7 @@ double distance(const std::vector<double>& a, const std::vector<double>& b) {
     return std::sqrt(difference / size);
 }
 
-// Whether a model has its weights alone in `dtype` there: a device that stores it stores activations in it, too.
+// Whether only the weights are `dtype` on this device: one that stores `dtype` has activations in it, too.
 bool has_weights(const std::string& device, DType dtype) {
     const std::unique_ptr<Backend> backend = open_device(device, environment_options());
     const Support support = backend->weights(dtype);
@@ -49,8 +49,8 @@ bool has_weights(const std::string& device, DType dtype) {
 
 }  // namespace
 
-TEST_CASE("a model of narrow weights computes what these weights stand for", "[narrow]") {
-    // In F16 products are of F32; beside I8 a row keeps seven bits and its sign.
+TEST_CASE("a model with narrow weights computes what the same weights in F32 compute", "[narrow]") {
+    // With F16 weights products are F32. With I8 activations are rounded to seven bits and a sign.
     for (const auto& [storage, bound] : {std::pair{DType::F16, 1e-5}, std::pair{DType::I8, 0.03}}) {
         for (const std::string& device : conformance::devices_under_test()) {
             if (!has_weights(device, storage)) {
@@ -75,7 +75,7 @@ TEST_CASE("a model of narrow weights computes what these weights stand for", "[n
     }
 }
 
-TEST_CASE("weights in I8 are within half a step of what they were, a quarter of the memory, and never saved",
+TEST_CASE("I8 weights are within half a step of the original, take a quarter of the memory and cannot be saved",
           "[narrow]") {
     ModelConfig config = small_config();
     config.d_model = 64;

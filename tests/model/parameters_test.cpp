@@ -1,4 +1,4 @@
-// Masters and the working copy in 16 bits. What is only stored needs no device that computes in it: the CPU will do.
+// Masters and the working copy in 16 bits. The CPU stores 16 bits without computing in them, which is enough here.
 #include "model/parameters.h"
 
 #include <catch2/catch.hpp>
@@ -35,7 +35,7 @@ std::vector<float> rounded(std::vector<float> values, DType dtype) {
 
 }  // namespace
 
-TEST_CASE("what is multiplied is read in 16 bits, all else in F32, and gradients are F32", "[parameters]") {
+TEST_CASE("multiplied weights are read in 16 bits, others in F32, and gradients are F32", "[parameters]") {
     const auto backend = open_device("cpu");
     for (const DType storage : {DType::F16, DType::BF16}) {
         Parameters parameters(*backend, learned_config(), true, storage);
@@ -62,7 +62,7 @@ TEST_CASE("what is multiplied is read in 16 bits, all else in F32, and gradients
     }
 }
 
-TEST_CASE("the working copy follows the masters when it is told to", "[parameters]") {
+TEST_CASE("refresh_working copies the masters to the working copy", "[parameters]") {
     const auto backend = open_device("cpu");
     Parameters parameters(*backend, small_config(), true, DType::BF16);
     backend->run(Fill{.out = parameters.flat_values(), .value = 1.0F + 0x1p-9F});
@@ -73,7 +73,7 @@ TEST_CASE("the working copy follows the masters when it is told to", "[parameter
     CHECK(to_host<float>(*backend, parameters.at(kGain).value())[0] == 1.0F + 0x1p-9F);
 }
 
-TEST_CASE("without gradients no weight is kept twice, and packed views are as they were", "[parameters]") {
+TEST_CASE("without gradients no weight is stored twice, and packed views are unchanged", "[parameters]") {
     const auto backend = open_device("cpu");
     const auto bytes = [&](bool gradients, DType storage) {
         const std::size_t before = backend->memory().live;
@@ -102,7 +102,7 @@ TEST_CASE("without gradients no weight is kept twice, and packed views are as th
     }
 }
 
-TEST_CASE("files hold the masters, and are read into either", "[parameters]") {
+TEST_CASE("files contain the masters and can be read in any storage", "[parameters]") {
     const TemporaryFolder folder;
     const auto backend = open_device("cpu");
     Parameters trained(*backend, small_config(), true, DType::BF16);
@@ -132,7 +132,7 @@ TEST_CASE("files hold the masters, and are read into either", "[parameters]") {
     }
 }
 
-TEST_CASE("a weight past the largest F16 is refused by name, and bf16 takes it", "[parameters]") {
+TEST_CASE("a weight above the largest F16 is rejected by name, and BF16 accepts it", "[parameters]") {
     const TemporaryFolder folder;
     const auto backend = open_device("cpu");
     Parameters large(*backend, small_config(), false);

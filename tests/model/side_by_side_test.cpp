@@ -1,4 +1,4 @@
-// The same training on every device: loss curves that stay together.
+// The same training on every device gives nearly the same loss curve.
 #include <catch2/catch.hpp>
 #include <utility>
 
@@ -11,8 +11,8 @@ using namespace headscope;
 namespace {
 
 constexpr int kSteps = 60;
-// Rounding is all that differs, for dropout draws the same bits everywhere: 1e-6 was measured between single and double
-// precision. A wrong gradient shows in the first digits.
+// Only rounding differs, since dropout uses the same bits everywhere: single and double precision were measured 1e-6
+// apart. A wrong gradient changes the first digits.
 constexpr double kBound = 1e-5;
 
 ModelConfig copy_config() {
@@ -30,15 +30,15 @@ struct Curve {
     std::vector<double> losses;  // smoothed, for each target token
 };
 
-// Learns to copy its input, with dropout, from batches that every device gets alike.
+// Learns to copy its input, with dropout, from the same batches on every device.
 Curve train(const std::string& device, DType storage = DType::F32) {
     SmallModel model(copy_config(), device, true, storage);
-    // Warmed up slowly: at higher rates training itself is chaotic, and rounding grows with every step.
+    // A slow warm-up: at higher rates training is chaotic and amplifies rounding at every step.
     AdamForTests adam(*model.backend, model.parameters, 200, model.config.d_model);
     Regularisation rates{.residual = 0.1F, .embedding = 0.1F, .attention = 0.1F, .activation = 0.1F, .seed = 11};
     Random random(21);
     LossOptions options{.chunk_rows = 50};
-    if (storage == DType::F16) {  // Adam divides by the mean square: only what is lost below F16 or overflows matters
+    if (storage == DType::F16) {  // Adam divides by the mean square: the scale only prevents underflow
         options.gradient_scale = make_from_host<double>(*model.backend, {1}, DType::F32, {AdamForTests::kLossScale});
         adam.scale_loss();
     }
@@ -62,9 +62,9 @@ Curve train(const std::string& device, DType storage = DType::F32) {
 
 }  // namespace
 
-TEST_CASE("training follows the oracle's loss curve on every device, dropout and all") {
+TEST_CASE("training follows the oracle's loss curve on every device, with dropout") {
     const Curve oracle = train("cpu:oracle");
-    CHECK(oracle.losses.back() < oracle.losses.front() - 0.5);  // it learns, so the curves are worth comparing
+    CHECK(oracle.losses.back() < oracle.losses.front() - 0.5);  // it learns
     for (const std::string& device : conformance::devices_under_test()) {
         const Curve curve = train(device);
         double worst = 0.0;
@@ -77,10 +77,10 @@ TEST_CASE("training follows the oracle's loss curve on every device, dropout and
     }
 }
 
-TEST_CASE("training in 16 bits stays beside the oracle's, with masters in F32", "[storage]") {
+TEST_CASE("training in 16 bits with F32 masters stays near the oracle", "[storage]") {
     const Curve oracle = train("cpu:oracle");
-    // Activations and weights are rounded to 8 or 11 bits, whose errors average out over a batch; the measured
-    // distances are about a third of these.
+    // Activations and weights are rounded to 8 or 11 bits; the errors average out over a batch. The bounds are about
+    // three times the measured distances.
     constexpr std::pair<DType, double> kBounds[] = {{DType::BF16, 0.01}, {DType::F16, 0.006}};
     for (const std::string& device : conformance::devices_with_storage()) {
         for (const auto& [storage, bound] : kBounds) {
@@ -91,7 +91,7 @@ TEST_CASE("training in 16 bits stays beside the oracle's, with masters in F32", 
             }
             INFO(device << " in " << name_of(storage) << ": largest difference of the loss for a token " << worst);
             CHECK(worst < bound);
-            CHECK(worst > 1e-6);  // it was not F32
+            CHECK(worst > 1e-6);  // it is not F32
             CHECK(train(device, storage).losses == curve.losses);
         }
     }

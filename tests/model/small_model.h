@@ -35,7 +35,7 @@ struct NamedConfig {
     ModelConfig config;
 };
 
-// Everything that a configuration can vary, one or two at a time.
+// Every option of a configuration, one or two at a time.
 inline std::vector<NamedConfig> varied_configs() {
     std::vector<NamedConfig> all{{"the paper's", small_config()}};
     const auto vary = [&](const char* name, auto change) {
@@ -84,7 +84,7 @@ inline std::vector<std::int32_t> random_pieces(Random& random, std::int64_t leng
     return ids;
 }
 
-// Sentence i has 1 + (i * 3) % 6 source pieces and as many target pieces as its neighbour.
+// Sentence i has 1 + (i * 3) % 6 source pieces, and its target has the length of the next source.
 inline std::vector<Pair> random_pairs(const ModelConfig& config, std::int64_t count, std::uint64_t seed) {
     Random random(seed);
     std::vector<Pair> pairs;
@@ -107,7 +107,7 @@ struct SmallModel {
           parameters(*backend, config, with_gradients, storage),
           transformer(config, parameters) {
         parameters.initialise(3);
-        // Biases and gains away from 0 and 1, so that a wrong use of them shows.
+        // Biases and gains other than 0 and 1, so that using the wrong one changes results.
         Random random(4);
         for (const ParameterSpec& spec : parameters.table()) {
             if (spec.shape.rank() == 1) {
@@ -126,7 +126,7 @@ struct SmallModel {
 
     std::vector<double> host(const Tensor& tensor) { return to_host<double>(*backend, tensor); }
 
-    // Loss of one batch; with a tape when `gradients`.
+    // The loss of one batch; with `gradients` also backward.
     double loss(const DeviceBatch& on, const LossOptions& options, const Regularisation& rates, bool gradients) {
         Tape tape;
         Context ctx{*backend, gradients ? &tape : nullptr};

@@ -1,4 +1,4 @@
-// What the model has to be whatever its weights are.
+// Properties of the model that hold for any weights.
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <limits>
@@ -42,7 +42,7 @@ TEST_CASE("a sentence's logits do not depend on its batch or its padding") {
             SmallModel model(varied.config, "cpu:oracle", false);
             Random random(8);
             std::vector<Pair> pairs = random_pairs(model.config, 4, 3);
-            // One that makes all the others padded to 16.
+            // A long one, which pads all others to 16.
             pairs.push_back({random_pieces(random, 12, model.config.source_vocabulary),
                              random_pieces(random, 13, model.config.target_vocabulary)});
             const DeviceBatch together = model.batch(pairs);
@@ -61,7 +61,7 @@ TEST_CASE("a sentence's logits do not depend on its batch or its padding") {
     }
 }
 
-TEST_CASE("a decoder position ignores what follows it and heeds what precedes it") {
+TEST_CASE("a decoder position depends on earlier tokens and not on later ones") {
     SmallModel model(small_config(), "cpu:oracle", false);
     Pair pair = random_pairs(model.config, 1, 3)[0];
     pair.target = {4, 5, 6, 7, 8, 9};
@@ -97,7 +97,7 @@ TEST_CASE("cached decoding equals the uncached pass, through growth and reorderi
             const Tensor memory = model.transformer.encode(ctx, batch.source, batch.source_lengths).value();
             DecoderCache cache = model.transformer.start_cache(ctx, memory, batch.source_lengths, 1);
             CHECK(cache.capacity == 8);
-            std::vector<std::int32_t> rows{0, 1, 2};  // which sentence stands in which row
+            std::vector<std::int32_t> rows{0, 1, 2};  // the sentence of each row
             for (std::int64_t position = 0; position < 13; ++position) {
                 std::vector<std::int32_t> newest;
                 for (const std::int32_t sentence : rows) {
@@ -130,7 +130,7 @@ TEST_CASE("cached decoding equals the uncached pass, through growth and reorderi
     }
 }
 
-TEST_CASE("sources that all stay do not move") {
+TEST_CASE("reordering without sources keeps the keys and values of the sources in place") {
     SmallModel model(small_config(), "cpu:oracle", false);
     const DeviceBatch batch = model.batch(random_pairs(model.config, 2, 3));
     Context ctx{*model.backend};
@@ -150,7 +150,7 @@ TEST_CASE("sources that all stay do not move") {
     CHECK_THROWS_AS(model.transformer.reorder(ctx, cache, one, Tensor()), CheckFailure);
 }
 
-TEST_CASE("rows that share a source read one copy of it") {
+TEST_CASE("rows that share a source read the same copy of it") {
     SmallModel model(small_config(), "cpu:oracle", false);
     const DeviceBatch batch = model.batch(random_pairs(model.config, 2, 3));
     Context ctx{*model.backend};
@@ -167,7 +167,7 @@ TEST_CASE("rows that share a source read one copy of it") {
     const Tensor ids = make_from_host(*model.backend, {4, 1}, DType::I32, std::vector<std::int32_t>{5, 6, 7, 8});
     CHECK(model.host(model.transformer.step(ctx, shared, ids)) == model.host(model.transformer.step(ctx, apart, ids)));
 
-    // The first sentence is done.
+    // The first sentence is finished.
     shared = model.transformer.reorder(ctx, shared, indices({3, 2}), indices({1}));
     apart = model.transformer.reorder(ctx, apart, indices({3, 2}), indices({3, 2}));
     CHECK(shared.layers[0].cross_values.dim(0) == 1);
@@ -180,7 +180,7 @@ TEST_CASE("rows that share a source read one copy of it") {
     CHECK_THROWS_AS(model.transformer.step(observed, shared, next), CheckFailure);
 }
 
-TEST_CASE("an old cache is as it was after a step of the one made from it") {
+TEST_CASE("a step of a reordered cache leaves the old cache unchanged") {
     SmallModel model(small_config(), "cpu:oracle", false);
     const DeviceBatch batch = model.batch(random_pairs(model.config, 2, 3));
     Context ctx{*model.backend};
@@ -198,8 +198,7 @@ TEST_CASE("an old cache is as it was after a step of the one made from it") {
 
 namespace {
 
-// Notes the elements that gathers write and how often caches are written to, and fills all memory it gives out with
-// NaN.
+// Counts the elements that gathers write and the writes to caches, and fills all memory it allocates with NaN.
 class GatherWatcher final : public CpuReference<double> {
 public:
     GatherWatcher() : CpuReference<double>(DeviceInfo{}) {}
@@ -227,7 +226,7 @@ public:
 
 }  // namespace
 
-TEST_CASE("a beam moves what is cached, whatever lies behind that") {
+TEST_CASE("reordering copies only cached tokens, never uninitialised memory") {
     ModelConfig config = small_config();
     config.decoder_layers = 2;
     config.d_v = GENERATE(4, 3);
@@ -259,7 +258,7 @@ TEST_CASE("a beam moves what is cached, whatever lies behind that") {
     }
 }
 
-TEST_CASE("what is observed while decoding equals the teacher-forced pass") {
+TEST_CASE("attention observed while decoding equals that of the teacher-forced pass") {
     SmallModel model(small_config(), "cpu:oracle", false);
     const DeviceBatch batch = model.batch(random_pairs(model.config, 3, 3));
     Recorder forced;
@@ -301,7 +300,7 @@ TEST_CASE("what is observed while decoding equals the teacher-forced pass") {
     }
 }
 
-TEST_CASE("the decoder looks where its mask lets it") {
+TEST_CASE("weights are positive exactly where the mask permits") {
     SmallModel model(small_config(), "cpu:oracle", false);
     const DeviceBatch batch = model.batch(random_pairs(model.config, 3, 3));
     const std::vector<std::int32_t> lengths = to_host<std::int32_t>(*model.backend, batch.source_lengths);
@@ -322,7 +321,7 @@ TEST_CASE("the decoder looks where its mask lets it") {
     }
 }
 
-TEST_CASE("a sequence past the learned positions is an error in words to act on") {
+TEST_CASE("an error about too few learned positions says what to do") {
     ModelConfig config = small_config();
     config.positions = Positions::Learned;
     config.max_length = 8;
@@ -331,11 +330,21 @@ TEST_CASE("a sequence past the learned positions is an error in words to act on"
     const DeviceBatch batch = model.batch({{random_pieces(random, 12, 11), {4}}});
     Context ctx{*model.backend};
     CHECK_THROWS_WITH(model.transformer.encode(ctx, batch.source, batch.source_lengths),
-                      Catch::Matchers::Contains("encoder") && Catch::Matchers::Contains("16 positions") &&
-                          Catch::Matchers::Contains("are 8") && Catch::Matchers::Contains("max_length"));
+                      Catch::Matchers::Contains("encoder") && Catch::Matchers::Contains("8 learned positions") &&
+                          Catch::Matchers::Contains("has 16") && Catch::Matchers::Contains("max_length"));
 }
 
-TEST_CASE("labels say what runs") {
+TEST_CASE("a model rejects parameters of another configuration") {
+    SmallModel model(small_config(), "cpu:oracle", false);
+    ModelConfig wider = model.config;
+    wider.d_ff = 13;
+    CHECK_THROWS_AS(Transformer(wider, model.parameters), CheckFailure);
+    ModelConfig deeper = model.config;
+    deeper.encoder_layers = 3;
+    CHECK_THROWS_AS(Transformer(deeper, model.parameters), CheckFailure);
+}
+
+TEST_CASE("labels name the part that runs") {
     SmallModel model(small_config(), "cpu:oracle", false);
     const DeviceBatch batch = model.batch(random_pairs(model.config, 2, 3));
     std::vector<std::string> labels;

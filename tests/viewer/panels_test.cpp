@@ -5,7 +5,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "figures/model_map.h"
 #include "paint/svg.h"
 #include "tests/figures/layout_checks.h"
 #include "tests/train/digits_run.h"
@@ -259,7 +258,7 @@ TEST_CASE("The JSON of the model panel holds the configuration and every block's
     CHECK(sum == model.parameters);
     CHECK_FALSE(numbers.contains("weights"));
     stage.session.state().panel = PanelId::Model;
-    stage.session.state().block = parameter_prefix(model.config, ModelBlock::CrossAttention, 2);
+    stage.session.state().block = "decoder.layers.1.cross_attention.";
     settle(stage.session);
     const json chosen = stage.numbers(PanelId::Model);
     CHECK(chosen.at("block") == stage.scene().state.block);

@@ -1,9 +1,10 @@
 // The numbers behind each panel, for other programs.
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "eval/training_log.h"
-#include "figures/model_map.h"
 #include "figures/neuron_drawing.h"
+#include "model/description.h"
 #include "observe/record_json.h"
 #include "support/check.h"
 #include "viewer/panels/panels.h"
@@ -166,34 +167,19 @@ json surgery_json(const Scene& scene) {
     return out;
 }
 
+// From the inputs up: embeddings, positions, layers, norms of the stacks, output.
 json blocks_json(const ModelConfig& config) {
-    const auto of = [&](ModelBlock block, int layer) {
-        const std::string prefix = parameter_prefix(config, block, layer);
-        return json{{"prefix", prefix}, {"parameters", parameters_of(config, block, layer)}};
-    };
-    json blocks = json::array();
-    const auto add = [&](std::initializer_list<ModelBlock> some, int layer) {
-        for (const ModelBlock block : some) {
-            if (parameters_of(config, block, layer) > 0) {
-                blocks.push_back(of(block, layer));
-            }
+    std::vector<Block> blocks = describe(config).blocks;
+    std::stable_partition(blocks.begin(), blocks.end(), [](const Block& block) { return block.layer > 0; });
+    std::stable_partition(blocks.begin(), blocks.end(), [](const Block& b) { return b.kind == BlockKind::Positions; });
+    std::stable_partition(blocks.begin(), blocks.end(), [](const Block& b) { return b.kind == BlockKind::Embedding; });
+    json list = json::array();
+    for (const Block& block : blocks) {
+        if (block.parameters > 0) {
+            list.push_back({{"prefix", block.prefix}, {"parameters", block.parameters}});
         }
-    };
-    add({ModelBlock::SourceEmbedding, ModelBlock::TargetEmbedding, ModelBlock::SourcePositions,
-         ModelBlock::TargetPositions},
-        1);
-    for (int layer = 1; layer <= config.encoder_layers; ++layer) {
-        add({ModelBlock::EncoderSelfAttention, ModelBlock::EncoderSelfNorm, ModelBlock::EncoderFeedForward,
-             ModelBlock::EncoderFeedForwardNorm},
-            layer);
     }
-    for (int layer = 1; layer <= config.decoder_layers; ++layer) {
-        add({ModelBlock::DecoderSelfAttention, ModelBlock::DecoderSelfNorm, ModelBlock::CrossAttention,
-             ModelBlock::CrossNorm, ModelBlock::DecoderFeedForward, ModelBlock::DecoderFeedForwardNorm},
-            layer);
-    }
-    add({ModelBlock::EncoderNorm, ModelBlock::DecoderNorm, ModelBlock::Linear}, 1);
-    return blocks;
+    return list;
 }
 
 json weights_json(const std::vector<WeightStatistics>& weights) {

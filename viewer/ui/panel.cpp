@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "figures/model_map.h"
+#include "model/description.h"
 #include "viewer/session/rows.h"
 #include "viewer/ui/interface.h"
 
@@ -144,16 +144,6 @@ void surgery_events(Interface& ui, const CanvasEvents& events) {
     }
 }
 
-// The kind of attention of a block of the map, or nullopt.
-std::optional<AttentionKind> attention_of(ModelBlock block) {
-    switch (block) {
-        case ModelBlock::EncoderSelfAttention: return AttentionKind::EncoderSelf;
-        case ModelBlock::DecoderSelfAttention: return AttentionKind::DecoderSelf;
-        case ModelBlock::CrossAttention: return AttentionKind::Cross;
-        default: return std::nullopt;
-    }
-}
-
 // A click shows or hides the weights of a block; a double click opens the heads of an attention.
 void model_events(Interface& ui, const CanvasEvents& events) {
     const auto& model = ui.session.scene().main.model;
@@ -161,17 +151,15 @@ void model_events(Interface& ui, const CanvasEvents& events) {
         return;
     }
     ViewState& state = ui.state();
-    const auto block = static_cast<ModelBlock>(events.hovered->item);
-    const int layer = std::max(events.hovered->layer, 1);
-    const std::string prefix = parameter_prefix(model->config, block, layer);
+    const Block block = describe(model->config).blocks.at(static_cast<std::size_t>(events.hovered->item));
     ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
-    if (events.double_clicked && attention_of(block).has_value()) {
-        state.kind = *attention_of(block);
-        state.layer = layer;
+    if (events.double_clicked && block.attention.has_value()) {
+        state.kind = *block.attention;
+        state.layer = block.layer;
         state.panel = PanelId::Figure;
     } else if (events.clicked) {
-        state.layer = events.hovered->layer > 0 ? layer : state.layer;
-        state.block = state.block == prefix ? "" : prefix;
+        state.layer = block.layer > 0 ? block.layer : state.layer;
+        state.block = state.block == block.prefix ? "" : block.prefix;
     }
 }
 

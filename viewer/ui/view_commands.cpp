@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "figures/model_map.h"
+#include "model/description.h"
 #include "viewer/ui/interface.h"
 
 namespace headscope::viewer {
@@ -51,13 +51,12 @@ void step_block(Interface& ui, int by) {
     if (!model.has_value()) {
         return;
     }
+    const int shown = shown_layer(ui.state(), layers_of(ui.session.scene()));
     std::vector<std::string> prefixes;
-    for (int block = 0; block <= static_cast<int>(ModelBlock::Linear); ++block) {
-        const auto id = static_cast<ModelBlock>(block);
-        std::string prefix =
-            parameter_prefix(model->config, id, shown_layer(ui.state(), layers_of(ui.session.scene())));
-        if (!prefix.empty() && std::find(prefixes.begin(), prefixes.end(), prefix) == prefixes.end()) {
-            prefixes.push_back(std::move(prefix));
+    for (const Block& block : describe(model->config).blocks) {
+        const bool is_shown = !block.prefix.empty() && (block.layer == 0 || block.layer == shown);
+        if (is_shown && std::find(prefixes.begin(), prefixes.end(), block.prefix) == prefixes.end()) {
+            prefixes.push_back(block.prefix);
         }
     }
     const auto found = std::find(prefixes.begin(), prefixes.end(), ui.state().block);

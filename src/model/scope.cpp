@@ -1,0 +1,83 @@
+#include "model/scope.h"
+
+#include <utility>
+
+#include "support/check.h"
+
+namespace headscope {
+
+Scope Scope::in(const std::string& part) const {
+    Scope inner = *this;
+    inner.name_ += (name_.empty() ? "" : ".") + part;
+    return inner;
+}
+
+Scope Scope::layer(int index) const {
+    Scope inner = in("layers." + std::to_string(index));
+    inner.layer_ = index + 1;
+    inner.block({.kind = BlockKind::Layer});
+    return inner;
+}
+
+Scope Scope::for_each(double MultiplyAdds::*token) const {
+    Scope other = *this;
+    other.token_ = token;
+    return other;
+}
+
+void Scope::block(Block block) const {
+    block.prefix = block.without_parameters ? "" : name_ + ".";
+    block.layer = layer_;
+    description_.blocks.push_back(std::move(block));
+}
+
+void Scope::multiply_adds(double MultiplyAdds::*of_each, std::int64_t count) const {
+    description_.multiply_adds.*of_each += static_cast<double>(count);
+}
+
+Var Scope::weight(const std::vector<Rows>& parts, std::int64_t columns, Initial initial) const {
+    std::vector<ParameterSpec> specs;
+    for (const Rows& rows : parts) {
+        specs.push_back({std::string(rows.name) + ".weight", {rows.count, columns}, initial, true, !specs.empty()});
+        multiply_adds(token_, rows.count * columns);
+    }
+    return packed(specs);
+}
+
+Var Scope::bias(const std::vector<Rows>& parts) const {
+    std::vector<ParameterSpec> specs;
+    for (const Rows& rows : parts) {
+        specs.push_back({std::string(rows.name) + ".bias", {rows.count}, Initial::Zero, false, !specs.empty()});
+    }
+    return packed(specs);
+}
+
+Var Scope::table(std::int64_t rows, std::int64_t columns) const {
+    return declare({"weight", {rows, columns}, Initial::Embedding, true});
+}
+
+Var Scope::values(const char* name, const Shape& shape, Initial initial) const {
+    return declare({name, shape, initial});
+}
+
+Var Scope::declare(ParameterSpec spec) const {
+    HEADSCOPE_CHECK(!description_.blocks.empty(), "a parameter is declared before its block");
+    spec.name = name_ + "." + spec.name;
+    description_.blocks.back().parameters += spec.shape.elements();
+    description_.parameters.push_back(spec);
+    const Var found = parameters_ == nullptr ? Var() : parameters_->at(spec.name);
+    HEADSCOPE_CHECK(!found.defined() || found.shape() == spec.shape, "the parameters are of another configuration");
+    return found;
+}
+
+Var Scope::packed(const std::vector<ParameterSpec>& parts) const {
+    Var last;
+    for (const ParameterSpec& spec : parts) {
+        last = declare(spec);
+    }
+    return parts.size() == 1 || parameters_ == nullptr
+               ? last
+               : parameters_->packed(name_ + "." + parts.front().name, static_cast<int>(parts.size()));
+}
+
+}  // namespace headscope

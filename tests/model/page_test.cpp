@@ -1,0 +1,108 @@
+// docs/model-directory.md lists the keys and the parameters that the program has.
+#include <catch2/catch.hpp>
+
+#include <cstdlib>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <regex>
+#include <sstream>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "io/atomic_file.h"
+#include "io/whole_file.h"
+#include "model/description.h"
+#include "small_model.h"
+
+using namespace headscope;
+using nlohmann::json;
+
+namespace {
+
+constexpr const char* kPage = HEADSCOPE_SOURCE_DIR "/docs/model-directory.md";
+
+// "always", "`tying` is `"all"`" or "`tying` is not `"all"`".
+bool holds(const std::string& condition, const json& keys) {
+    std::smatch found;
+    if (!std::regex_match(condition, found, std::regex("`(.*)` is (not )?`(.*)`"))) {
+        REQUIRE(condition == "always");
+        return true;
+    }
+    return (keys.at(found[1].str()) == json::parse(found[3].str())) != found[2].matched;
+}
+
+// "heads * d_k, d_model"
+std::string shape_of(std::string text, const json& keys) {
+    std::vector<std::int64_t> dims{1};
+    const std::regex word(R"(\w+|,)");
+    for (std::sregex_iterator at(text.begin(), text.end(), word), end; at != end; ++at) {
+        if (at->str() == ",") {
+            dims.push_back(1);
+        } else {
+            dims.back() *= keys.at(at->str()).get<std::int64_t>();
+        }
+    }
+    return fmt::format("[{}]", fmt::join(dims, ", "));
+}
+
+// What the table's *stack*, *layer* and *attention* stand for.
+std::vector<std::string> prefixes(const std::string& word, const ModelConfig& config) {
+    std::vector<std::string> all;
+    for (const std::string stack : {"encoder", "decoder"}) {
+        if (word == "stack") {
+            all.push_back(stack);
+        }
+        const int layers = stack == "encoder" ? config.encoder_layers : config.decoder_layers;
+        for (int i = 0; i < layers && word != "stack"; ++i) {
+            const std::string layer = stack + ".layers." + std::to_string(i);
+            all.push_back(layer + (word == "attention" ? ".self_attention" : ""));
+            if (word == "attention" && stack == "decoder") {
+                all.push_back(layer + ".cross_attention");
+            }
+        }
+    }
+    return all;
+}
+
+}  // namespace
+
+// HEADSCOPE_UPDATE_GOLDENS=1 test_model "[docs]" writes the table into the page.
+TEST_CASE("the page of the model directory has the program's table of keys", "[docs]") {
+    std::string page = read_whole_file(kPage, kPage);
+    const std::string begin = "<!-- keys -->\n";
+    const std::size_t from = page.find(begin) + begin.size();
+    const std::size_t length = page.find("<!-- /keys -->") - from;
+    if (std::getenv("HEADSCOPE_UPDATE_GOLDENS") != nullptr) {
+        page.replace(from, length, table_of_model_fields());
+        atomic_write_file(kPage, page);
+    } else {
+        CHECK(page.substr(from, length) == table_of_model_fields());
+    }
+}
+
+TEST_CASE("the page of the model directory lists every parameter with its shape", "[docs]") {
+    const std::regex row(R"(\| (?:\*(.*)\*)?`(.*)` \| \[(.*)\] \| (.*) \|)");
+    for (const NamedConfig& varied : varied_configs()) {
+        INFO(varied.name);
+        const json keys = to_json(varied.config);
+        std::map<std::string, std::string> listed;
+        std::istringstream page(read_whole_file(kPage, kPage));
+        std::smatch found;
+        for (std::string line; std::getline(page, line);) {
+            if (!std::regex_match(line, found, row) || !holds(found[4], keys)) {
+                continue;
+            }
+            const std::string shape = shape_of(found[3], keys);
+            for (const std::string& prefix :
+                 found[1].matched ? prefixes(found[1], varied.config) : std::vector<std::string>{""}) {
+                listed[prefix + found[2].str()] = shape;
+            }
+        }
+        std::map<std::string, std::string> expected;
+        for (const ParameterSpec& spec : describe(varied.config).parameters) {
+            expected[spec.name] = spec.shape.to_string();
+        }
+        CHECK(listed == expected);
+    }
+}
