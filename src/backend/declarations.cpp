@@ -59,12 +59,12 @@ bool Declared::may_share(const Declared& other) const {
     return std::find(aliases.begin(), aliases.end(), other.tensor) != aliases.end();
 }
 
-Declared& Declarations::add(const char* name, const Tensor& tensor, Direction direction, Dims dims) {
+Declared& Declarations::add(const char* name, const Tensor& tensor, OperandAccess access, Dims dims) {
     HEADSCOPE_CHECK(count_ < kMost, std::string(op_) + " has more operands than kMost");
     Declared& added = operands_[count_++];
     added.name = name;
     added.tensor = &tensor;
-    added.direction = direction;
+    added.access = access;
     if (dims.size() > 0) {
         std::copy(dims.begin(), dims.end(), added.dims.begin());
         added.stated_dims = static_cast<int>(dims.size());
@@ -74,7 +74,7 @@ Declared& Declarations::add(const char* name, const Tensor& tensor, Direction di
 }
 
 Declared& Declarations::gradient(const char* name, const Tensor& tensor, Write write, Dims dims) {
-    Declared& added = add(name, tensor, Direction::Gradient, dims);
+    Declared& added = add(name, tensor, OperandAccess::Gradient, dims);
     added.accumulates = write == Write::Accumulate;
     return added;
 }

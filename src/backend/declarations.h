@@ -16,7 +16,7 @@ namespace headscope {
 // Accumulate adds to it.
 enum class Write : std::uint8_t { Overwrite, Accumulate };
 
-enum class Direction : std::uint8_t {
+enum class OperandAccess : std::uint8_t {
     In,
     Out,       // overwritten, whatever it held
     Gradient,  // as its Write says
@@ -59,7 +59,7 @@ struct Declared {
     Declared& may_be(const Tensor& other, bool if_so = true);  // may be the same view; not while it accumulates
     Declared& partial();                                       // an output of which some elements stay as they were
 
-    bool written() const { return direction != Direction::In; }
+    bool written() const { return access != OperandAccess::In; }
     bool fully_written() const { return written() && !is_partial && tensor->defined(); }
     bool may_share(const Declared& other) const;
 
@@ -71,7 +71,7 @@ struct Declared {
     std::array<Dim, kMaxRank> dims{};
     int lowest_rank = 0, highest_rank = kMaxRank;
     int stated_dims = 0;  // 0: any shape
-    Direction direction = Direction::In;
+    OperandAccess access = OperandAccess::In;
     OperandType type = OperandType::Own;
     bool is_optional = false, is_strided = false, is_batched = false, is_partial = false, accumulates = false;
 };
@@ -82,13 +82,13 @@ public:
 
     using Dims = std::initializer_list<Dim>;
     Declared& in(const char* name, const Tensor& tensor, Dims dims = {}) {
-        return add(name, tensor, Direction::In, dims);
+        return add(name, tensor, OperandAccess::In, dims);
     }
     Declared& out(const char* name, const Tensor& tensor, Dims dims = {}) {
-        return add(name, tensor, Direction::Out, dims);
+        return add(name, tensor, OperandAccess::Out, dims);
     }
     Declared& in_out(const char* name, const Tensor& tensor, Dims dims = {}) {
-        return add(name, tensor, Direction::InOut, dims);
+        return add(name, tensor, OperandAccess::InOut, dims);
     }
     Declared& gradient(const char* name, const Tensor& tensor, Write write, Dims dims = {});
 
@@ -105,7 +105,7 @@ public:
 
 private:
     static constexpr std::size_t kMost = 16;
-    Declared& add(const char* name, const Tensor& tensor, Direction direction, Dims dims);
+    Declared& add(const char* name, const Tensor& tensor, OperandAccess access, Dims dims);
 
     const char* op_;
     std::array<Declared, kMost> operands_;

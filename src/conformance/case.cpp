@@ -201,7 +201,7 @@ Role role_of(const Declared& declared, const Tensor& whole) {
         return Role::In;
     }
     // What lies beside a view, or is not written, has to stay.
-    if (declared.direction == Direction::InOut || declared.is_partial ||
+    if (declared.access == OperandAccess::InOut || declared.is_partial ||
         declared.tensor->elements() < whole.elements()) {
         return Role::InOut;
     }

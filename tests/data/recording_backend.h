@@ -15,6 +15,7 @@ public:
     struct Memory : Buffer {
         explicit Memory(std::size_t size) : values(size) {}
         std::size_t bytes() const override { return values.size(); }
+        Address address() const override { return {0, reinterpret_cast<std::uintptr_t>(values.data())}; }
         std::vector<std::byte> values;
     };
 
