@@ -1,6 +1,7 @@
 #include "backend/capture.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <string_view>
 #include <utility>
@@ -30,20 +31,24 @@ Tensor Capture::empty(const Shape& shape, DType dtype) {
     return make_tensor(std::make_shared<NoMemory>(bytes, allocated_), shape, dtype);
 }
 
+// One block of words: this runs for every operand of every op of a step of decoding.
 void Capture::add_tensor(const Tensor& tensor) {
-    if (!tensor.defined()) {
-        key_.push_back('-');
-        return;
+    struct {
+        std::uint64_t rank_and_dtype = 0;  // 0: undefined
+        Address address;
+        std::array<std::int64_t, kMaxRank> dims{}, strides{};
+    } place;
+    if (tensor.defined()) {
+        place.rank_and_dtype =
+            1 + static_cast<std::uint64_t>(tensor.rank()) * 256 + static_cast<std::uint64_t>(tensor.dtype);
+        place.address = tensor.buffer->address();
+        place.address.byte += static_cast<std::uint64_t>(tensor.offset) * size_of(tensor.dtype);
+        for (int dim = 0; dim < tensor.rank(); ++dim) {
+            place.dims[static_cast<std::size_t>(dim)] = tensor.dim(dim);
+            place.strides[static_cast<std::size_t>(dim)] = tensor.stride(dim);
+        }
     }
-    key_.push_back(static_cast<char>(tensor.rank()));
-    const Address address = tensor.buffer->address();
-    add_field(address.block);
-    add_field(address.byte + static_cast<std::uint64_t>(tensor.offset) * size_of(tensor.dtype));
-    add_field(tensor.dtype);
-    for (int dim = 0; dim < tensor.rank(); ++dim) {
-        add_field(tensor.dim(dim));
-        add_field(tensor.stride(dim));
-    }
+    key_.append(reinterpret_cast<const char*>(&place), sizeof place);
 }
 
 std::string Capture::difference(const Capture& other) const {
