@@ -103,6 +103,11 @@ nlohmann::json checked_state(const SafeTensorsFile& file) {
 
 }  // namespace
 
+CheckpointTensors tensors_of(const Learner& learner) {
+    return {learner.parameters().flat_values(), learner.optimizer().first_moment(), learner.optimizer().second_moment(),
+            learner.mean() == nullptr ? Tensor() : learner.mean()->values()};
+}
+
 void write_checkpoint(Backend& backend, const std::string& path, const CheckpointTensors& tensors,
                       const nlohmann::json& state) {
     std::vector<std::vector<std::byte>> data;

@@ -11,6 +11,7 @@
 
 #include "backend/backend.h"
 #include "io/safetensors.h"
+#include "train/learner.h"
 
 namespace headscope {
 
@@ -21,6 +22,8 @@ struct CheckpointTensors {
     Tensor second_moment = {};
     Tensor mean = {};  // of the parameters (WeightMean); absent where none is kept
 };
+
+CheckpointTensors tensors_of(const Learner& learner);
 
 // Written beside, synced and renamed: whatever stood at `path` stays if anything fails, and Error says what failed.
 void write_checkpoint(Backend& backend, const std::string& path, const CheckpointTensors& tensors,

@@ -88,13 +88,9 @@ std::string memory_text(Backend& backend, StepRehearsal& rehearsal, const Traini
 double seconds_of_a_step(StepRehearsal& rehearsal, const TrainingOptions& t, Batcher& batcher) {
     constexpr int kWarm = 2;  // memory, threads and kernels are found
     constexpr int kTimed = 5;
-    BatchBudget budget = micro_budget(t);
-    if (t.micro_batch_tokens == 0) {
-        budget.source_tokens = budget.target_tokens = std::numeric_limits<std::int32_t>::max();
-    }
     double seconds = 0.0;
     for (int i = 0; i < kWarm + kTimed; ++i) {
-        const double taken = rehearsal.run(batcher.micro_batches(batcher.next(), budget));
+        const double taken = rehearsal.run(batcher.micro_batches(batcher.next(), part_budget(t)));
         seconds += i < kWarm ? 0.0 : taken / kTimed;
     }
     return seconds;

@@ -11,6 +11,10 @@ namespace headscope {
 
 namespace {
 
+std::string weights_of(const std::string& directory) {
+    return (std::filesystem::path(directory) / "model.safetensors").string();
+}
+
 ModelDirectory open_first_model(const TrainConfig& config, const std::string& directory) {
     ModelDirectory model = open_model_directory(directory);
     const bool shared = model.source_tokenizer == model.target_tokenizer;
@@ -46,7 +50,12 @@ void require_first_model(const TrainConfig& config, const std::string& directory
 void try_first_model(Backend& backend, const TrainConfig& config, const std::string& directory) {
     const ModelDirectory model = open_first_model(config, directory);
     Parameters parameters(backend, model.config, false);
-    load_parameters(backend, (std::filesystem::path(directory) / "model.safetensors").string(), parameters);
+    load_parameters(backend, weights_of(directory), parameters);
+}
+
+void load_first_model(Learner& learner, const std::string& directory) {
+    load_parameters(learner.backend(), weights_of(directory), learner.parameters());
+    learner.begin_optimizer();
 }
 
 }  // namespace headscope

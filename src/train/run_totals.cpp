@@ -19,8 +19,8 @@ double per(double sum, std::int64_t count) {
 
 }  // namespace
 
-void RunTotals::add(const StepRecord& record, bool scale_fell, std::int64_t source, std::int64_t target) {
-    all_tokens += source + target;
+void RunTotals::add(const StepRecord& record, bool scale_fell) {
+    all_tokens += record.tokens.source + record.tokens.target;
     if (record.skipped) {
         ++skipped;
         ++skipped_in_a_row;
@@ -32,8 +32,8 @@ void RunTotals::add(const StepRecord& record, bool scale_fell, std::int64_t sour
     loss += record.loss;
     nll += record.nll;
     gradient_norm += record.gradient_norm;
-    source_tokens += source;
-    target_tokens += target;
+    source_tokens += record.tokens.source;
+    target_tokens += record.tokens.target;
 }
 
 void RunTotals::restart() {

@@ -31,9 +31,9 @@ struct RunTotals {
     std::map<std::string, double> layer_norms = {};
     std::string first_not_finite = {};
 
-    // One step; a skipped one must not spoil the means with its NaN. `scale_fell`: the next one has a smaller loss
-    // scale, and with it a chance of its own.
-    void add(const StepRecord& record, bool scale_fell, std::int64_t source, std::int64_t target);
+    // Adds a step. A skipped one must not spoil the means with its NaN. `scale_fell`: the next step has a smaller loss
+    // scale, so it may succeed.
+    void add(const StepRecord& record, bool scale_fell);
     // A new interval; the run of skipped steps goes on.
     void restart();
 };

@@ -1,5 +1,7 @@
 #include "train/step_options.h"
 
+#include <limits>
+
 namespace headscope {
 
 OptimizerOptions optimizer_options(const TrainingOptions& t, const Arithmetic& arithmetic) {
@@ -41,6 +43,17 @@ BatchBudget micro_budget(const TrainingOptions& t) {
                                                    .target_tokens = t.micro_batch_tokens,
                                                    .length_multiple = t.length_multiple,
                                                    .longest = t.max_length};
+}
+
+BatchBudget part_budget(const TrainingOptions& t, std::int64_t part_tokens) {
+    constexpr std::int64_t kNoLimit = std::numeric_limits<std::int32_t>::max();
+    BatchBudget budget = micro_budget(t);
+    if (part_tokens > 0) {
+        budget.source_tokens = budget.target_tokens = part_tokens;
+    } else if (t.micro_batch_tokens == 0) {
+        budget.source_tokens = budget.target_tokens = kNoLimit;
+    }
+    return budget;
 }
 
 LossOptions loss_options(const TrainingOptions& t) {

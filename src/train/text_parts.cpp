@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::int64_t kFewest = 100;          // pairs; less is no training text
 constexpr std::int64_t kShare = 100;           // one pair of so many is held out
-constexpr std::int64_t kMost = 1000;           // enough to tell two losses apart
+constexpr std::int64_t kMostHeldOut = 1000;    // enough to tell two losses apart
 constexpr std::size_t kMostWords = 2'000'000;  // no vocabulary is larger
 
 // Different characters and words, these by their hashes.
@@ -152,7 +152,7 @@ TextParts part_texts(const std::string& source, const std::string& target, const
     }
     sources.check(source);
     targets.check(target);
-    held.choose({.valid = std::min(pairs / kShare, kMost), .seed = seed});
+    held.choose({.valid = std::min(pairs / kShare, kMostHeldOut), .seed = seed});
     const std::vector<std::string> names{"train.source", "train.target", "valid.source", "valid.target"};
     const WrittenRecord record(folder);
     record.require_own(names);

@@ -8,25 +8,18 @@
 #include "eval/bleu.h"
 
 namespace headscope {
-namespace {
 
-// Another's, which lives longer.
-std::shared_ptr<const Parameters> seen(const Parameters& parameters) {
-    return {std::shared_ptr<void>(), &parameters};
-}
-
-}  // namespace
-
-ValidationBleu::ValidationBleu(Backend& backend, const ModelConfig& config, const Parameters& parameters,
-                               TrainingData& data, const DecodingChoices& choices, Compute compute)
-    : translator_(backend,
+ValidationBleu::ValidationBleu(const Learner& learner, TrainingData& data, const DecodingChoices& choices)
+    : translator_(learner.backend(),
                   ModelDirectory{.path = {},
-                                 .config = config,
+                                 .config = learner.model_config(),
                                  .source_tokenizer = data.source_tokenizer,
                                  .target_tokenizer = data.target_tokenizer},
-                  seen(parameters)),
+                  {std::shared_ptr<void>(), &learner.parameters()}),  // not owned
       text_(std::exchange(data.valid_text, {})),
-      options_{.search = choices.over({}), .compute = compute, .split_longer_than = choices.split_longer_than} {
+      options_{.search = choices.over({}),
+               .compute = learner.options().arithmetic.compute,
+               .split_longer_than = choices.split_longer_than} {
     options_.search.beam = 1;
     options_.search.n_best = 1;
 }

@@ -62,13 +62,13 @@ TEST_CASE("a dry run describes model, steps, memory, time and files, and writes 
     const std::string text = describe_training(*run.backend, run.config, data, run.output_folder);
     CHECK(!std::filesystem::exists(run.output_folder));
     run.start();
-    CHECK_THAT(text, Contains("parameters: " + std::to_string(run.trainer->parameters().count()) + "\n") &&
+    CHECK_THAT(text, Contains("parameters: " + std::to_string(run.learner->parameters().count()) + "\n") &&
                          Contains("  encoder.layers.0 ") && Contains("  decoder.layers.0 ") &&
                          Contains("  embedding "));
     CHECK_THAT(text, Contains("at most 512 source and 1024 target tokens each") &&
                          Contains("16 sentences of [64] and [64]") && Contains("about 24 steps by \"steps\"") &&
                          Contains("at most 4 of "));
-    run.trainer->run();
+    run.training->train();
     const auto checkpoint = std::filesystem::file_size(run.output_folder + "/checkpoints/step-00000024.safetensors");
     const auto said = static_cast<double>(checkpoint) / 1024.0 / 1024.0;
     CHECK_THAT(text, Contains(fmt::format("at most 4 of {:.1f} MiB each", said)));

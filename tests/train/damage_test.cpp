@@ -55,8 +55,8 @@ TEST_CASE("a run's file cut short at any byte is refused by name, or done withou
         DigitsRun run(folder, settings, "out");
         for (const int steps : {8, 8, 1}) {
             run.hooks.stop_requested = stop_after(steps);
-            run.start(!weights_at.empty()).run();
-            weights_at[run.trainer->step()] = run.weights();
+            run.start(!weights_at.empty()).train();
+            weights_at[run.training->step()] = run.weights();
         }
     }
     const auto seed = static_cast<std::uint64_t>(getpid());
@@ -88,11 +88,11 @@ TEST_CASE("a disk that is full at any moment costs no more than the steps since 
     const TemporaryFolder folder;
     const nlohmann::json settings = write_digits(folder);
     DigitsRun unbroken(folder, settings, "unbroken");
-    unbroken.start().run();
+    unbroken.start().train();
     {
         DigitsRun first(folder, settings, "first");
         first.hooks.stop_requested = stop_after(9);
-        REQUIRE(first.start().run() == RunEnd::Stopped);
+        REQUIRE(first.start().train() == RunEnd::Stopped);
     }
     std::uint64_t largest = 0;
     for (const fs::path& file : files_under(folder.file("first"))) {
@@ -108,7 +108,7 @@ TEST_CASE("a disk that is full at any moment costs no more than the steps since 
             DigitsRun full(folder, settings, "out");
             full.start(true);
             const FileSizeLimit limit(room);
-            const std::string problem = error_of([&] { full.trainer->run(); });
+            const std::string problem = error_of([&] { full.training->train(); });
             CHECK_THAT(problem, Catch::Contains(folder.file("out")));
         }
         for (const fs::path& file : files_under(folder.file("out"))) {
@@ -116,7 +116,7 @@ TEST_CASE("a disk that is full at any moment costs no more than the steps since 
         }
         DigitsRun again(folder, settings, "out");
         CHECK(again.start(true).step() >= 9);
-        CHECK(again.trainer->run() == RunEnd::Finished);
+        CHECK(again.training->train() == RunEnd::Finished);
         CHECK(again.weights() == unbroken.weights());
     }
 }

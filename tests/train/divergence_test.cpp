@@ -22,15 +22,15 @@ struct Ruined : DigitsRun {
     Ruined(const TemporaryFolder& folder, const nlohmann::json& settings, std::int64_t step)
         : DigitsRun(folder, settings, "out") {
         hooks.stop_requested = [this, step] {
-            if (trainer->step() == step) {
-                backend->run(Fill{.out = trainer->parameters().flat_values(), .value = 1e30F});
+            if (training->step() == step) {
+                backend->run(Fill{.out = learner->parameters().flat_values(), .value = 1e30F});
             }
-            return trainer->step() == stop_at;
+            return training->step() == stop_at;
         };
     }
     std::string problem() {
         start(true);
-        return error_of([&] { trainer->run(); });
+        return error_of([&] { training->train(); });
     }
     std::int64_t stop_at = -1;
 };
@@ -59,7 +59,7 @@ TEST_CASE("a run that diverges keeps the checkpoints of before, says where to go
     CHECK(again.start(true).step() == 4);
     CHECK_THAT(again.said, Contains("\"training.learning_rate_scale\" was 1.0 and is now 0.5") &&
                                Contains("\"training.clip_norm\" was 0.0 and is now 5.0"));
-    CHECK(again.trainer->run() == RunEnd::Finished);
+    CHECK(again.training->train() == RunEnd::Finished);
     CHECK_THAT(again.said, !Contains("SKIPPED"));
     CHECK(checkpoints(folder) == std::vector<std::int64_t>{22, 23, 24});
     CHECK(logged(again.output_folder, "train").back()["nll"].get<double>() < 4.3);
@@ -73,16 +73,16 @@ TEST_CASE("a checkpoint that falls due while steps are skipped is written after 
     DigitsRun run(folder, settings, "out");
     std::vector<double> good;
     run.hooks.stop_requested = [&] {
-        const Tensor weights = run.trainer->parameters().flat_values();
-        if (run.trainer->step() == 3) {
+        const Tensor weights = run.learner->parameters().flat_values();
+        if (run.training->step() == 3) {
             good = run.weights();
             run.backend->run(Fill{.out = weights, .value = 1e30F});
-        } else if (run.trainer->step() == 5) {
+        } else if (run.training->step() == 5) {
             from_host(*run.backend, weights, good);
         }
-        return run.trainer->step() == 7;
+        return run.training->step() == 7;
     };
-    CHECK(run.start().run() == RunEnd::Stopped);
+    CHECK(run.start().train() == RunEnd::Stopped);
     CHECK(checkpoints(folder) == std::vector<std::int64_t>{6, 7});  // 4 was due, 7 is where it was stopped
 }
 
@@ -92,7 +92,7 @@ TEST_CASE("a stop while steps are skipped is a checkpoint that pushes out none o
     settings["training"]["keep_last"] = 2;
     Ruined run(folder, settings, 5);
     run.stop_at = 9;
-    CHECK(run.start().run() == RunEnd::Stopped);
+    CHECK(run.start().train() == RunEnd::Stopped);
     CHECK(checkpoints(folder) == std::vector<std::int64_t>{4, 5, 9});
     CHECK_THAT(Ruined(folder, settings, 0).problem(),
                Contains("step 15:") && Contains("step-00000005.safetensors and ") &&

@@ -7,6 +7,7 @@
 
 #include "tests/ops/devices.h"
 #include "tests/train/digits_run.h"
+#include "train/overfit.h"
 
 using namespace headscope;
 using Catch::Matchers::Contains;
@@ -25,7 +26,7 @@ struct DoneRun {
         settings["training"]["checkpoint_every"] = 4;
         settings["training"]["average_last"] = 3;
         DigitsRun run(folder, settings, "out");
-        run.start().run();
+        run.start().train();
     }
     std::string file(const std::string& name) const { return folder.file("out/" + name); }
     // What --finish says. The model is in out/model.
@@ -61,8 +62,8 @@ TEST_CASE("a run that is shorter than a report's interval still leaves its repor
     settings["training"]["report_every"] = 50;
     settings["training"]["validate_every"] = 0;
     DigitsRun run(folder, settings, "out");
-    run.start().run();
-    run.trainer->write_model(run.output_folder + "/model");
+    run.start().train();
+    run.training->write_model(run.output_folder + "/model");
     CHECK_THAT(run.said, Contains("\nstep 24  epoch "));
     const auto reports = logged(run.output_folder, "train");
     REQUIRE(reports.size() == 1);
@@ -75,12 +76,13 @@ TEST_CASE("a run that is shorter than a report's interval still leaves its repor
     CHECK_THAT(models.front()["origin"].get<std::string>(), Contains("the mean of the 2 checkpoints"));
 }
 
-TEST_CASE("learning one batch by heart can be stopped", "[finish]") {
+TEST_CASE("overfitting one batch can be stopped", "[finish]") {
     const TemporaryFolder folder;
     DigitsRun run(folder, write_digits(folder), "out");
     run.hooks.stop_requested = stop_after(3);
-    CHECK(!run.start().overfit_one_batch(20).has_value());
-    CHECK(run.trainer->step() == 3);
+    const TrainingData data = run.prepare_data();
+    CHECK_THAT(error_of([&] { overfit_one_batch(*run.backend, run.config, data, "", 20, run.hooks); }),
+               Contains("stopped after step 3 of an attempt"));
 }
 
 TEST_CASE("a training removes what a killed one left half-written", "[finish]") {
@@ -111,11 +113,11 @@ TEST_CASE("bf16 is refused where products are not faster with it, and may be lef
             ++refused;
             continue;
         }
-        run.trainer->run();
+        run.training->train();
         settings["training"]["compute"] = "f32";
         settings["training"]["steps"] = 3;
         DigitsRun further(folder, settings, id, id);
-        CHECK(further.start(true).run() == RunEnd::Finished);
+        CHECK(further.start(true).train() == RunEnd::Finished);
         CHECK_THAT(further.said, Contains("warning: the run began on") && Contains("(BF16 products)"));
         settings["training"]["compute"] = "bf16";
         settings["training"]["steps"] = 2;

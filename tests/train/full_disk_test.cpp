@@ -25,12 +25,12 @@ struct StoppedRun {
     explicit StoppedRun(int d_model = 32) : settings(write_digits(folder)) {
         settings["model"]["d_model"] = d_model;
         DigitsRun unbroken(folder, settings, "unbroken");
-        unbroken.start().run();
+        unbroken.start().train();
         expected = unbroken.weights();
         DigitsRun first(folder, settings, "out");
         first.hooks.stop_requested = stop_after(9);
-        REQUIRE(first.start().run() == RunEnd::Stopped);
-        REQUIRE(first.trainer->step() == 9);
+        REQUIRE(first.start().train() == RunEnd::Stopped);
+        REQUIRE(first.training->step() == 9);
     }
     std::string file(const std::string& name) const { return folder.file("out/" + name); }
 
@@ -43,7 +43,7 @@ struct StoppedRun {
             DigitsRun full(folder, settings, "out");
             full.start(true);
             const FileSizeLimit limit(before.size() * 9 / 10);
-            problem = error_of([&] { full.trainer->run(); });
+            problem = error_of([&] { full.training->train(); });
         }
         CHECK(read_all(file(name)) == before);
         check_no_leftovers(file(""));
@@ -54,7 +54,7 @@ struct StoppedRun {
     void check_resumes(std::int64_t from) const {
         DigitsRun again(folder, settings, "out");
         CHECK(again.start(true).step() == from);
-        CHECK(again.trainer->run() == RunEnd::Finished);
+        CHECK(again.training->train() == RunEnd::Finished);
         CHECK(again.weights() == expected);
     }
 
@@ -90,7 +90,7 @@ TEST_CASE("a log and its events that may not grow are warned of once each, with 
         }
         return step > 14;
     };
-    const std::string problem = error_of([&] { run.start().run(); });
+    const std::string problem = error_of([&] { run.start().train(); });
     limit.reset();
     const auto count = [&](const std::string& text) {
         std::size_t found = 0;
@@ -116,7 +116,7 @@ TEST_CASE("a log that finds no room is said, and does not end the run", "[full_d
         }
         return false;
     };
-    CHECK(full.start(true).run() == RunEnd::Finished);
+    CHECK(full.start(true).train() == RunEnd::Finished);
     CHECK_THAT(full.said, Catch::Contains("warning: cannot write to '" + log + "': No space left on device"));
     CHECK(full.said.find("log.jsonl") == full.said.rfind("log.jsonl"));  // it is said once
     CHECK(full.weights() == run.expected);
@@ -129,16 +129,16 @@ TEST_CASE("a model that finds no room leaves the one before, and is written once
     full.start(true).write_model(folder);
     const std::string weights = read_all(folder + "/model.safetensors");
     const std::string config = read_all(folder + "/config.json");
-    full.trainer->run();
+    full.training->train();
     std::string problem;
     {
         const FileSizeLimit limit(weights.size() * 9 / 10);
-        problem = error_of([&] { full.trainer->write_model(folder); });
+        problem = error_of([&] { full.training->write_model(folder); });
     }
     CHECK_THAT(problem, Catch::Contains("model.safetensors"));
     CHECK(read_all(folder + "/model.safetensors") == weights);
     CHECK(read_all(folder + "/config.json") == config);
     check_no_leftovers(run.file(""));
-    full.trainer->write_model(folder);
+    full.training->write_model(folder);
     CHECK(read_all(folder + "/model.safetensors") != weights);
 }

@@ -137,7 +137,7 @@ TEST_CASE("watched gradients are reported by layer, and change nothing", "[watch
         settings["training"]["micro_batch_tokens"] = 64;
         settings["training"]["clip_norm"] = 0.5;
         DigitsRun watched(folder, settings, "watched", id);
-        watched.start().run();
+        watched.start().train();
         const auto lines = logged(watched.output_folder, "train");
         REQUIRE(lines.size() == 3);
         for (const nlohmann::json& line : lines) {
@@ -156,7 +156,7 @@ TEST_CASE("watched gradients are reported by layer, and change nothing", "[watch
         }
         settings["training"]["watch_gradients"] = false;
         DigitsRun plain(folder, settings, "plain", id);
-        plain.start().run();
+        plain.start().train();
         CHECK(plain.weights() == watched.weights());
         CHECK_FALSE(logged(plain.output_folder, "train").front().contains("gradient_norms"));
     }
@@ -167,13 +167,13 @@ TEST_CASE("a report's norms are the means over its steps, also over a stop", "[w
     nlohmann::json settings = watching(folder);
     settings["training"]["steps"] = 4;
     DigitsRun each(folder, settings, "each");
-    each.start().run();
+    each.start().train();
     settings["training"]["report_every"] = 4;
     DigitsRun together(folder, settings, "together");
     together.hooks.stop_requested = stop_after(3);
-    CHECK(together.start().run() == RunEnd::Stopped);
+    CHECK(together.start().train() == RunEnd::Stopped);
     DigitsRun rest(folder, settings, "together");
-    CHECK(rest.start(true).run() == RunEnd::Finished);
+    CHECK(rest.start(true).train() == RunEnd::Finished);
     const auto lines = logged(each.output_folder, "train");
     const auto line = logged(rest.output_folder, "train").at(0);
     REQUIRE(lines.size() == 4);
@@ -194,12 +194,12 @@ TEST_CASE("a run that diverges names the first gradient that was not finite", "[
     settings["training"]["divergence_returns"] = 0;
     DigitsRun run(folder, settings, "out");
     run.hooks.stop_requested = [&run] {
-        if (run.trainer->step() == 2) {
-            run.backend->run(Fill{.out = run.trainer->parameters().flat_values(), .value = 1e30F});
+        if (run.training->step() == 2) {
+            run.backend->run(Fill{.out = run.learner->parameters().flat_values(), .value = 1e30F});
         }
         return false;
     };
-    const std::string problem = error_of([&] { run.start().run(); });
+    const std::string problem = error_of([&] { run.start().train(); });
     // The loss itself was not.
     const std::string first = "first on the way back that of decoder.layers.0.feed_forward.norm.gain";
     CHECK_THAT(problem, Contains("step 12: the gradients of the last 10 steps were not finite, " + first + ":"));

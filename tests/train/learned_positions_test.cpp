@@ -13,6 +13,6 @@ TEST_CASE("learned positions of a length that is no multiple train on pairs that
     settings["training"]["length_multiple"] = GENERATE(2, 8);
     settings["training"]["micro_batch_tokens"] = GENERATE(0, 256);
     DigitsRun run(folder, settings, "out");
-    CHECK(run.start().run() == RunEnd::Finished);
+    CHECK(run.start().train() == RunEnd::Finished);
     CHECK(logged(run.output_folder, "validation").size() == 3);
 }

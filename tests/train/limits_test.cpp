@@ -20,7 +20,7 @@ struct TimedRun : DigitsRun {
         hooks.clock = [this] { return seconds; };
         hooks.stop_requested = [this] {
             seconds += 60.0;
-            return trainer->step() == stop_at;
+            return training->step() == stop_at;
         };
     }
     double seconds = 1e6;
@@ -89,7 +89,7 @@ TEST_CASE("a training by tokens ends with the step that reaches them, and goes o
     settings["training"]["cooldown"] = 0.5;
     settings["training"]["report_every"] = 1;
     DigitsRun unbroken(folder, settings, "unbroken");
-    CHECK(unbroken.start().run() == RunEnd::Finished);
+    CHECK(unbroken.start().train() == RunEnd::Finished);
     std::int64_t before = 0, tokens = 0;
     for (const nlohmann::json& line : logged(unbroken.output_folder, "train")) {
         before = tokens;
@@ -119,7 +119,7 @@ TEST_CASE("a share of the epochs cools down as well, to the last step", "[limits
     settings["training"]["report_every"] = 1;
     settings["training"]["validate_every"] = 0;
     DigitsRun run(folder, settings, "out");
-    run.start().run();
+    run.start().train();
     const std::vector<double> found = rates(run.output_folder);
     REQUIRE(found.size() >= 8);
     const Schedule plain{.d_model = 32, .warmup_steps = 1};
@@ -133,10 +133,10 @@ TEST_CASE("a training by minutes cools down by the time, checkpoints by it and a
     nlohmann::json settings = timed(folder);
     settings["training"]["cooldown"] = 0.5;
     TimedRun run(folder, settings, "out");
-    CHECK(run.start().run() == RunEnd::Finished);
-    CHECK(run.trainer->step() == 10);
+    CHECK(run.start().train() == RunEnd::Finished);
+    CHECK(run.training->step() == 10);
     CHECK(CheckpointFolder(run.output_folder + "/checkpoints").steps() == std::vector<std::int64_t>{4, 8, 10});
-    run.trainer->write_model(run.output_folder + "/model");
+    run.training->write_model(run.output_folder + "/model");
     CHECK_THAT(run.said, Contains("the mean of the 2 checkpoints after steps 8 to 10"));
     const std::vector<double> found = rates(run.output_folder);
     const Schedule plain{.d_model = 32, .warmup_steps = 1};
@@ -150,19 +150,19 @@ TEST_CASE("time counts over a stop, and a clock that jumps back counts as none",
     const nlohmann::json settings = timed(folder);
     TimedRun first(folder, settings, "out");
     first.stop_at = 6;
-    CHECK(first.start().run() == RunEnd::Stopped);
+    CHECK(first.start().train() == RunEnd::Stopped);
     TimedRun second(folder, settings, "out");
     second.seconds = 17.0;  // another start of the machine
     second.start(true);
-    CHECK(second.trainer->run() == RunEnd::Finished);
-    CHECK(second.trainer->step() == 9);  // the moment of asking for a stop took a minute, too
+    CHECK(second.training->train() == RunEnd::Finished);
+    CHECK(second.training->step() == 9);  // the moment of asking for a stop took a minute, too
 
     TimedRun jumping(folder, settings, "jumping");
     jumping.hooks.stop_requested = [&jumping] {
-        jumping.seconds += jumping.trainer->step() == 3 ? -500'000.0 : 60.0;
-        return jumping.trainer->step() == 8;
+        jumping.seconds += jumping.training->step() == 3 ? -500'000.0 : 60.0;
+        return jumping.training->step() == 8;
     };
-    CHECK(jumping.start().run() == RunEnd::Stopped);
+    CHECK(jumping.start().train() == RunEnd::Stopped);
     CHECK_THAT(jumping.said, !Contains("left -"));
     for (const nlohmann::json& line : logged(jumping.output_folder, "train")) {
         CHECK(line["tokens_per_second"].get<double>() >= 0.0);

@@ -20,8 +20,8 @@ namespace {
 struct DoneRun {
     DoneRun() {
         DigitsRun run(folder, write_digits(folder), "out");
-        run.start().run();
-        run.trainer->write_model(folder.file("out/model"));
+        run.start().train();
+        run.training->write_model(folder.file("out/model"));
         last_weights = run.weights();
     }
     std::string file(const std::string& name) const { return folder.file("out/" + name); }

@@ -67,13 +67,13 @@ TEST_CASE("bf16 and f16 train beside f32, and repeat bit for bit", "[precision][
     const TemporaryFolder folder;
     constexpr std::int64_t kSteps = 12;
     DigitsRun exact(folder, settings_for(folder, "f32", kSteps), "exact", "cpu");
-    exact.start().run();
+    exact.start().train();
     for (const std::string& device : conformance::devices_with_storage()) {
         // Of a loss of about 4.3 for a token; a third of these was measured.
         for (const auto& [precision, bound] : {std::pair{"bf16", 0.005}, std::pair{"f16", 0.002}}) {
             const std::string name = device + precision;
             DigitsRun run(folder, settings_for(folder, precision, kSteps), name, device);
-            run.start().run();
+            run.start().train();
             const double worst = worst_distance(numbers(run, "loss"), numbers(exact, "loss"));
             INFO(name << ": the loss is " << worst << " away at most");
             CHECK(worst < bound);
@@ -82,7 +82,7 @@ TEST_CASE("bf16 and f16 train beside f32, and repeat bit for bit", "[precision][
             CHECK(logged(run.output_folder, "train").front().contains("loss_scale") ==
                   (run.said.find("scale") != std::string::npos));
             DigitsRun again(folder, settings_for(folder, precision, kSteps), name + " again", device);
-            again.start().run();
+            again.start().train();
             CHECK(again.weights() == run.weights());
         }
     }
@@ -98,7 +98,7 @@ TEST_CASE("a loss scale that starts far too high falls until the run goes on", "
         DigitsRun run(folder, settings, "out", device);
         run.start();
         const std::vector<double> start = run.weights();
-        CHECK(run.trainer->run() == RunEnd::Finished);
+        CHECK(run.training->train() == RunEnd::Finished);
         const std::vector<double> scales = numbers(run, "loss_scale");
         const std::vector<double> skipped = numbers(run, "skipped");
         INFO(device << ", last scale " << scales.back());
@@ -126,16 +126,16 @@ TEST_CASE("a run whose loss scale can fall no further ends where all its steps a
         settings["training"]["divergence_returns"] = 0;
         DigitsRun run(folder, settings, "out", device);
         run.hooks.stop_requested = [&] {
-            if (run.trainer->step() == 2) {
-                run.backend->run(Fill{.out = run.trainer->parameters().flat_working(), .value = 60000.0F});
+            if (run.training->step() == 2) {
+                run.backend->run(Fill{.out = run.learner->parameters().flat_working(), .value = 60000.0F});
             }
             return false;
         };
         run.start();
         // 8, 4 and 2 each fall; at 1 there are ten.
-        CHECK_THAT(error_of([&] { run.trainer->run(); }), Contains("step 15:") && Contains("last 13 steps") &&
-                                                              Contains("a loss scale of 1:") &&
-                                                              Contains("after step 2 lead nowhere"));
+        CHECK_THAT(error_of([&] { run.training->train(); }), Contains("step 15:") && Contains("last 13 steps") &&
+                                                                 Contains("a loss scale of 1:") &&
+                                                                 Contains("after step 2 lead nowhere"));
     }
 }
 
@@ -146,13 +146,13 @@ TEST_CASE("a run in f16 goes on bit for bit, loss scale and all", "[precision][s
         settings["training"]["loss_scale"] = 1024.0;
         settings["training"]["loss_scale_interval"] = 3;
         DigitsRun unbroken(folder, settings, "unbroken", device);
-        unbroken.start().run();
+        unbroken.start().train();
         DigitsRun first(folder, settings, "out", device);
         first.hooks.stop_requested = stop_after(5);  // two good steps into the second three
-        CHECK(first.start().run() == RunEnd::Stopped);
+        CHECK(first.start().train() == RunEnd::Stopped);
         DigitsRun second(folder, settings, "out", device);
         CHECK(second.start(true).step() == 5);
-        second.trainer->run();
+        second.training->train();
         CHECK(second.weights() == unbroken.weights());
         CHECK(numbers(second, "loss_scale") == numbers(unbroken, "loss_scale"));
         CHECK(numbers(second, "loss_scale").back() == 16384.0);
@@ -181,7 +181,7 @@ TEST_CASE("a checkpoint goes on in another precision and on another device", "[p
                 CHECK_THAT(run.said,
                            Contains("warning: the run began on ") && Contains("will not be those of an unbroken"));
             }
-            CHECK(run.trainer->run() == RunEnd::Finished);
+            CHECK(run.training->train() == RunEnd::Finished);
             CHECK(numbers(run, "loss").back() < loss);
             loss = numbers(run, "loss").back();
             weights = run.weights();
@@ -196,15 +196,15 @@ TEST_CASE("the model of a run in 16 bits is the mean of masters, and what is val
         nlohmann::json settings = settings_for(folder, "bf16", 3);
         settings["training"]["checkpoint_every"] = 1;  // of which two are averaged
         DigitsRun run(folder, settings, "out", device);
-        run.start().run();
-        run.trainer->write_model(run.output_folder + "/model");
+        run.start().train();
+        run.training->write_model(run.output_folder + "/model");
         const ModelDirectory model = open_model_directory(run.output_folder + "/model");
         Parameters saved(*run.backend, model.config, false);
         load_parameters(*run.backend, model.path + "/model.safetensors", saved);
         for (const ParameterSpec& spec : saved.table()) {
             CHECK(to_host<float>(*run.backend, saved.at(spec.name).value()) ==
-                  to_host<float>(*run.backend, run.trainer->parameters().stored(spec.name)));
-            const Tensor working = run.trainer->parameters().at(spec.name).value();
+                  to_host<float>(*run.backend, run.learner->parameters().stored(spec.name)));
+            const Tensor working = run.learner->parameters().at(spec.name).value();
             std::vector<float> rounded = to_host<float>(*run.backend, saved.at(spec.name).value());
             for (float& value : rounded) {
                 value = rounded_to(working.dtype, value);

@@ -109,14 +109,14 @@ TEST_CASE("a run that is stopped and resumed ends with the weights of an unbroke
     nlohmann::json settings = write_digits(folder);
     settings["training"]["compute"] = on.compute;
     DigitsRun unbroken(folder, settings, "unbroken", on.device);
-    unbroken.start().run();
+    unbroken.start().train();
 
     DigitsRun first(folder, settings, "broken", on.device);
     first.hooks.stop_requested = stop_after(11);  // neither a report's nor a checkpoint's step
-    CHECK(first.start().run() == RunEnd::Stopped);
-    CHECK(first.trainer->step() == 11);
+    CHECK(first.start().train() == RunEnd::Stopped);
+    CHECK(first.training->step() == 11);
     DigitsRun second(folder, settings, "broken", on.device);
-    CHECK(second.start(true).run() == RunEnd::Finished);
+    CHECK(second.start(true).train() == RunEnd::Finished);
     CHECK(second.weights() == unbroken.weights());
 
     const auto expected = logged(unbroken.output_folder, "train");
@@ -134,7 +134,7 @@ TEST_CASE("a cut-off or altered newest checkpoint costs only the steps since the
     const TemporaryFolder folder;
     const nlohmann::json settings = write_digits(folder);
     DigitsRun run(folder, settings, "out");
-    run.start().run();
+    run.start().train();
     const auto weights = run.weights();
     const std::string newest = CheckpointFolder(run.output_folder + "/checkpoints").file_of(24);
     std::string altered = read_all(newest);
@@ -144,7 +144,7 @@ TEST_CASE("a cut-off or altered newest checkpoint costs only the steps since the
         DigitsRun again(folder, settings, "out");
         CHECK(again.start(true).step() == 16);
         CHECK_THAT(again.said, Catch::Contains("warning") && Catch::Contains("step-00000024"));
-        again.trainer->run();
+        again.training->train();
         CHECK(again.weights() == weights);
     }
 }
@@ -154,7 +154,7 @@ TEST_CASE("checkpoints of another run are not resumed", "[resume]") {
     nlohmann::json settings = write_digits(folder);
     DigitsRun run(folder, settings, "out");
     run.hooks.stop_requested = stop_after(2);
-    run.start().run();
+    run.start().train();
     settings["training"]["seed"] = 2;
     DigitsRun other(folder, settings, "out");
     CHECK_THAT(error_of([&] { other.start(true); }), Catch::Contains("\"training.seed\" was 1 and is now 2"));
@@ -169,7 +169,7 @@ TEST_CASE("a process that trains until it is killed", "[.child]") {
     REQUIRE(device != nullptr);
     const auto backend = open_device(device, environment_options());
     Killer killer;
-    TrainerHooks hooks;
+    RunHooks hooks;
     hooks.stop_requested = [&] {
         killer.before_step();
         return false;
@@ -177,9 +177,10 @@ TEST_CASE("a process that trains until it is killed", "[.child]") {
     const RunFolder out(folder + "/out", hooks.say);
     TrainingData data =
         prepare_training_data(config, out.path() + "/tokenizer", {.reuse = true, .from_model = {}}, hooks.say);
-    Trainer trainer(*backend, config, std::move(data), out.path(), hooks);
-    trainer.resume();
-    trainer.run();
+    Learner learner = make_learner(*backend, config, data, hooks);
+    Run run(learner, config, std::move(data), out.path(), hooks);
+    run.resume();
+    run.train();
 }
 
 TEST_CASE("kill -9 at random moments changes no bit of the result", "[resume]") {
@@ -191,9 +192,9 @@ TEST_CASE("kill -9 at random moments changes no bit of the result", "[resume]") 
     const nlohmann::json settings = with_all_that_is_drawn(write_digits(folder), on.compute, steps, kEvery);
     folder.write("digits.json", settings.dump());
     DigitsRun unbroken(folder, settings, "unbroken", on.device);
-    unbroken.start().run();
+    unbroken.start().train();
     const auto weights = unbroken.weights();
-    unbroken.trainer->write_model(unbroken.output_folder + "/model");
+    unbroken.training->write_model(unbroken.output_folder + "/model");
 
     const auto seed = static_cast<std::uint64_t>(getpid());
     INFO(on.device << " " << on.compute << ", seed " << seed);
@@ -217,7 +218,7 @@ TEST_CASE("kill -9 at random moments changes no bit of the result", "[resume]") 
         CHECK(result.start(true).step() == steps);
         CHECK(result.weights() == weights);
         CHECK(logged(result.output_folder, "validation") == logged(unbroken.output_folder, "validation"));
-        result.trainer->write_model(result.output_folder + "/model");
+        result.training->write_model(result.output_folder + "/model");
         for (const char* file : {"best.safetensors", "model/model.safetensors"}) {
             INFO(file);
             CHECK((read_all(folder.file("out/") + file) == read_all(folder.file("unbroken/") + file)));  // not printed

@@ -22,8 +22,8 @@ struct RuinedOnce : DigitsRun {
     RuinedOnce(const TemporaryFolder& folder, const nlohmann::json& settings, std::int64_t after)
         : DigitsRun(folder, settings, "out") {
         hooks.stop_requested = [this, after, done = false]() mutable {
-            if (trainer->step() == after && !done) {
-                backend->run(Fill{.out = trainer->parameters().flat_values(), .value = 1e30F});
+            if (training->step() == after && !done) {
+                backend->run(Fill{.out = learner->parameters().flat_values(), .value = 1e30F});
                 done = true;
             }
             return false;
@@ -53,8 +53,8 @@ std::vector<std::int64_t> checkpoints(const DigitsRun& run) {
 TEST_CASE("a run whose gradients are no longer finite goes back and goes on at a lower rate", "[return]") {
     const TemporaryFolder folder;
     RuinedOnce run(folder, settings_for(folder), 7);
-    CHECK(run.start().run() == RunEnd::Finished);
-    CHECK(run.trainer->step() == 24);
+    CHECK(run.start().train() == RunEnd::Finished);
+    CHECK(run.training->step() == 24);
     CHECK_THAT(run.said,
                Contains("step 17: the gradients of the last 10 steps were not finite") &&
                    Contains("going back to the checkpoint after step 6, from where the learning rate is 0.5 of") &&
@@ -79,12 +79,12 @@ TEST_CASE("where no checkpoint is of before, a run goes back to its beginning", 
     nlohmann::json settings = settings_for(folder);
     settings["training"]["checkpoint_every"] = 20;
     RuinedOnce run(folder, settings, 3);
-    CHECK(run.start().run() == RunEnd::Finished);
+    CHECK(run.start().train() == RunEnd::Finished);
     CHECK_THAT(run.said, Contains("going back to the beginning"));
 
     settings["training"]["learning_rate_scale"] = 0.5;  // which is what that comes to
     DigitsRun slower(folder, settings, "slower");
-    slower.start().run();
+    slower.start().train();
     CHECK(run.weights() == slower.weights());
 }
 
@@ -94,13 +94,13 @@ TEST_CASE("a run that cannot be helped ends after its last return", "[return]") 
     settings["training"]["divergence_returns"] = 2;
     DigitsRun run(folder, settings, "out");
     run.hooks.stop_requested = [&run] {
-        if (run.trainer->step() == 7) {
-            run.backend->run(Fill{.out = run.trainer->parameters().flat_values(), .value = 1e30F});
+        if (run.training->step() == 7) {
+            run.backend->run(Fill{.out = run.learner->parameters().flat_values(), .value = 1e30F});
         }
         return false;
     };
     run.start();
-    CHECK_THAT(error_of([&] { run.trainer->run(); }),
+    CHECK_THAT(error_of([&] { run.training->train(); }),
                Contains("step 17: ") && Contains("2 returns at a lower rate did not help") &&
                    Contains("--resume goes on after step 6") && Contains("HEADSCOPE_SCAN_NAN"));
     CHECK(logged(run.output_folder, "return").size() == 2);
@@ -111,7 +111,7 @@ TEST_CASE("a loss that rises far above its lowest is gone back from; stops and k
     const TemporaryFolder folder;
     const nlohmann::json settings = unruly(folder);
     DigitsRun unbroken(folder, settings, "unbroken");
-    CHECK(unbroken.start().run() == RunEnd::Finished);
+    CHECK(unbroken.start().train() == RunEnd::Finished);
     const auto returns = logged(unbroken.output_folder, "return");
     REQUIRE(returns.size() >= 2);
     CHECK_THAT(unbroken.said, Contains("the mean nll was more than 0.05 above its lowest"));
@@ -125,7 +125,7 @@ TEST_CASE("a loss that rises far above its lowest is gone back from; stops and k
     for (int steps = 3; end == RunEnd::Stopped; steps = 3 + (steps + 5) % 11, ++stops) {
         DigitsRun part(folder, settings, "broken");
         part.hooks.stop_requested = stop_after(steps);
-        end = part.start(stops > 0).run();
+        end = part.start(stops > 0).train();
         if (end == RunEnd::Finished) {
             CHECK(part.weights() == unbroken.weights());
             CHECK(logged(part.output_folder, "return") == returns);
@@ -141,14 +141,14 @@ TEST_CASE("a damaged checkpoint is not gone back to", "[return]") {
     const std::string newest = CheckpointFolder(folder.file("out/checkpoints")).file_of(6);
     DigitsRun damaged(folder, settings_for(folder), "out");
     damaged.hooks.stop_requested = [&, done = false]() mutable {
-        if (damaged.trainer->step() == 7 && !done) {
-            damaged.backend->run(Fill{.out = damaged.trainer->parameters().flat_values(), .value = 1e30F});
+        if (damaged.training->step() == 7 && !done) {
+            damaged.backend->run(Fill{.out = damaged.learner->parameters().flat_values(), .value = 1e30F});
             std::filesystem::resize_file(newest, 1000);
             done = true;
         }
         return false;
     };
-    CHECK(damaged.start().run() == RunEnd::Finished);
+    CHECK(damaged.start().train() == RunEnd::Finished);
     CHECK_THAT(damaged.said, Contains("warning: passing over a checkpoint: ") && Contains("step-00000006") &&
                                  Contains("going back to the checkpoint after step 4,"));
 }
@@ -160,15 +160,15 @@ TEST_CASE("stops leave the checkpoints that are due as they would be, and the mo
     settings["training"]["average_last"] = 3;
     settings["data"].erase("valid");
     DigitsRun unbroken(folder, settings, "unbroken");
-    unbroken.start().run();
-    unbroken.trainer->write_model(unbroken.output_folder + "/model");
+    unbroken.start().train();
+    unbroken.training->write_model(unbroken.output_folder + "/model");
     DigitsRun first(folder, settings, "broken");
     first.hooks.stop_requested = stop_after(11);
-    first.start().run();
+    first.start().train();
     CHECK(checkpoints(first) == std::vector<std::int64_t>{8, 11});
     DigitsRun second(folder, settings, "broken");
-    second.start(true).run();
-    second.trainer->write_model(second.output_folder + "/model");
+    second.start(true).train();
+    second.training->write_model(second.output_folder + "/model");
     CHECK(checkpoints(second) == std::vector<std::int64_t>{8, 16, 24});
     CHECK(second.weights() == unbroken.weights());
 }
@@ -183,10 +183,10 @@ TEST_CASE("a run that goes back to before its validation text changed forgets th
                                  {"learning_rate_scale", 0.0}});
     DigitsRun first(folder, settings, "out");
     first.hooks.stop_requested = stop_after(13);  // two validations after the best
-    first.start().run();
+    first.start().train();
     folder.write("valid.tsv", "12\teins zwei\n");
     RuinedOnce run(folder, settings, 13);
-    run.start(true).run();
+    run.start(true).train();
     CHECK_THAT(run.said, Contains("was measured again") && Contains("going back to the checkpoint after step 12"));
-    CHECK(run.trainer->step() == 24);  // validations after steps 16, 20 and 24
+    CHECK(run.training->step() == 24);  // validations after steps 16, 20 and 24
 }

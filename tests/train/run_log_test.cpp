@@ -40,9 +40,9 @@ TEST_CASE("a line that finds no room on the disk leaves nothing behind", "[log]"
 
 TEST_CASE("a skipped step does not spoil the means", "[log]") {
     RunTotals totals;
-    totals.add({.loss = 6.0, .nll = 4.0, .gradient_norm = 1.0}, false, 3, 2);
-    totals.add({.loss = NAN, .nll = NAN, .gradient_norm = NAN, .skipped = true}, false, 30, 20);
-    totals.add({.loss = 4.0, .nll = 2.0, .gradient_norm = 3.0}, false, 1, 2);
+    totals.add({.loss = 6.0, .nll = 4.0, .gradient_norm = 1.0, .tokens = {3, 2}}, false);
+    totals.add({.loss = NAN, .nll = NAN, .gradient_norm = NAN, .skipped = true, .tokens = {30, 20}}, false);
+    totals.add({.loss = 4.0, .nll = 2.0, .gradient_norm = 3.0, .tokens = {1, 2}}, false);
     CHECK(totals.skipped == 1);
     CHECK(totals.skipped_in_a_row == 0);
     CHECK(totals.all_tokens == 58);
@@ -58,9 +58,9 @@ TEST_CASE("a skipped step does not spoil the means", "[log]") {
 
 TEST_CASE("a run of skipped steps is counted over reports", "[log]") {
     RunTotals totals;
-    totals.add({.skipped = true}, false, 1, 1);
+    totals.add({.skipped = true, .tokens = {1, 1}}, false);
     totals.restart();
-    totals.add({.skipped = true}, false, 1, 1);
+    totals.add({.skipped = true, .tokens = {1, 1}}, false);
     CHECK(totals.skipped == 1);
     CHECK(totals.skipped_in_a_row == 2);
 }
@@ -68,20 +68,20 @@ TEST_CASE("a run of skipped steps is counted over reports", "[log]") {
 TEST_CASE("a skipped step after which the loss scale fell is no sign of a run that is stuck", "[log]") {
     RunTotals totals;
     const StepRecord skipped{.skipped = true};
-    totals.add(skipped, false, 1, 1);
-    totals.add(skipped, true, 1, 1);
+    totals.add(skipped, false);
+    totals.add(skipped, true);
     CHECK(totals.skipped_in_a_row == 2);
     CHECK(totals.stuck_in_a_row == 0);
-    totals.add(skipped, false, 1, 1);
+    totals.add(skipped, false);
     totals.restart();
-    totals.add(skipped, false, 1, 1);
+    totals.add(skipped, false);
     CHECK(totals.skipped_in_a_row == 4);
     CHECK(totals.stuck_in_a_row == 2);
     nlohmann::json json = to_json(totals);
     CHECK(parse_run_totals(json).stuck_in_a_row == 2);
     json.erase("stuck_in_a_row");  // as it was before there were loss scales
     CHECK(parse_run_totals(json).stuck_in_a_row == 4);
-    totals.add({.loss = 1.0}, false, 1, 1);
+    totals.add({.loss = 1.0, .tokens = {1, 1}}, false);
     CHECK(totals.stuck_in_a_row == 0);
 }
 
@@ -99,7 +99,7 @@ TEST_CASE("a training state survives its JSON bit for bit", "[log]") {
     state.step = 12;
     state.seconds = 0.1 + 0.2;
     state.batcher = {3, 4};
-    state.totals.add({.loss = 1.0 / 3.0, .nll = 0.7, .gradient_norm = 1e-9}, false, 5, 6);
+    state.totals.add({.loss = 1.0 / 3.0, .nll = 0.7, .gradient_norm = 1e-9, .tokens = {5, 6}}, false);
     state.best = {10, 2.0 / 3.0};
     state.loss_scale = {4096.0, 1999.0};
     const nlohmann::json written = nlohmann::json::parse(to_json(state, {}).dump());

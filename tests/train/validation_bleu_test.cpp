@@ -63,9 +63,9 @@ TEST_CASE("held-out BLEU is what the model of that step scores, and changes no b
     const TemporaryFolder folder;
     const nlohmann::json settings = learning(folder);
     DigitsRun plain(folder, settings, "plain", device);
-    plain.start().run();
+    plain.start().train();
     DigitsRun run(folder, with_bleu(settings), "measured", device);
-    run.start().run();
+    run.start().train();
     CHECK(run.weights() == plain.weights());
     CHECK_THAT(run.said, Contains("  BLEU "));
 
@@ -77,7 +77,7 @@ TEST_CASE("held-out BLEU is what the model of that step scores, and changes no b
         CHECK(lines[i]["nll"] == without[i]["nll"]);
         CHECK_FALSE(without[i].contains("bleu"));
     }
-    run.trainer->write_model(run.output_folder + "/model");
+    run.training->write_model(run.output_folder + "/model");
     const double score = score_of(run, folder, kPairs);
     CHECK(score > 0.0);
     CHECK(lines.back()["bleu"] == Approx(score));
@@ -89,7 +89,7 @@ TEST_CASE("held-out BLEU goes on after a stop as if there had been none", "[bleu
     nlohmann::json settings = with_bleu(learning(folder));
     settings["training"]["ema_decay"] = 0.9;
     DigitsRun unbroken(folder, settings, "unbroken");
-    unbroken.start().run();
+    unbroken.start().train();
     const auto resumed = stopped_and_finished(folder, settings, "broken", 11);
     const DigitsRun& second = *resumed;
     CHECK(second.weights() == unbroken.weights());
@@ -105,16 +105,16 @@ TEST_CASE("held-out BLEU is of the mean of the weights where that has the lower 
     // Steps that leap about: their mean is the better place.
     settings["training"]["learning_rate_scale"] = 14.0;
     DigitsRun run(folder, settings, "out");
-    run.start().run();
+    run.start().train();
     DigitsRun plain(folder, with_bleu(settings, 0), "plain");
-    plain.start().run();
+    plain.start().train();
     CHECK(run.weights() == plain.weights());
     nlohmann::json best;
     for (const nlohmann::json& line : logged(run.output_folder, "validation")) {
         best = line["best"] == true ? line : best;
     }
     REQUIRE(best["mean_nll"] < best["nll"]);
-    run.trainer->write_model(run.output_folder + "/model");
+    run.training->write_model(run.output_folder + "/model");
     INFO(run.said);
     CHECK(best["bleu"] > 0.0);
     CHECK(best["bleu"] == Approx(score_of(run, folder, kPairs)));
@@ -130,9 +130,9 @@ TEST_CASE("more pairs than are held out are all of them, long ones too", "[bleu]
     }
     folder.write("valid.tsv", "1 2\teins zwei\n" + longest + "\tsieben sieben\n3 4\tdrei vier\n");
     DigitsRun run(folder, settings, "out");
-    run.start().run();
+    run.start().train();
     CHECK_THAT(run.said, Contains("1 too long"));
-    run.trainer->write_model(run.output_folder + "/model");
+    run.training->write_model(run.output_folder + "/model");
     CHECK_THAT(run.said, Contains("of its greedy translations of 3 held-out pairs"));
     CHECK(logged(run.output_folder, "model").back()["bleu"] == Approx(score_of(run, folder, 3)));
 }
@@ -152,8 +152,8 @@ TEST_CASE("held-out BLEU decodes as the model will be decoded", "[bleu]") {
     folder.write("valid.tsv", valid + "1 2\teins zwei\n");
     // Lines longer than any that it learns from are split.
     DigitsRun run(folder, settings, "out");
-    run.start().run();
-    run.trainer->write_model(run.output_folder + "/model");
+    run.start().train();
+    run.training->write_model(run.output_folder + "/model");
     const double score = score_of(run, folder, 40);
     CHECK(logged(run.output_folder, "model").back()["bleu"] == Approx(score));
     CHECK(std::abs(score - score_of(run, folder, 40, Decoding::AsThePaper)) > 0.01);
@@ -162,7 +162,7 @@ TEST_CASE("held-out BLEU decodes as the model will be decoded", "[bleu]") {
     folder.write("out/model/decoding.json", "{\"max_extra\": 1, \"no_repeat_ngram\": 2, \"beam\": 3}");
     DigitsRun again(folder, settings, "out");
     again.start(true);
-    again.trainer->write_model(again.output_folder + "/model");
+    again.training->write_model(again.output_folder + "/model");
     CHECK(logged(again.output_folder, "model").back()["bleu"] == Approx(score_of(again, folder, 40)));
     CHECK(std::abs(score - score_of(again, folder, 40)) > 0.01);
 }

@@ -19,7 +19,7 @@ nlohmann::json settings_for(const TemporaryFolder& folder) {
 
 std::vector<double> mean_in(const DigitsRun& run, std::int64_t step) {
     const Checkpoint checkpoint = Checkpoint::open(CheckpointFolder(run.output_folder + "/checkpoints").file_of(step));
-    const Tensor values = run.trainer->parameters().flat_values();
+    const Tensor values = run.learner->parameters().flat_values();
     const CheckpointTensors into{values, values, values, values};  // the mean is read last
     checkpoint.read(*run.backend, into);
     return to_host<double>(*run.backend, values);
@@ -60,7 +60,7 @@ TEST_CASE("weights that stand still are their own mean", "[mean]") {
     settings["training"]["ema_decay"] = 0.999;
     settings["training"]["learning_rate_scale"] = 0.0;
     DigitsRun run(folder, settings, "out");
-    run.start().run();
+    run.start().train();
     const std::vector<double> weights = run.weights();
     const std::vector<double> mean = mean_in(run, 24);
     for (std::size_t i = 0; i < weights.size(); ++i) {
@@ -71,10 +71,10 @@ TEST_CASE("weights that stand still are their own mean", "[mean]") {
 TEST_CASE("the mean changes no weight, is validated beside them, and survives a stop bit for bit", "[mean][resume]") {
     const TemporaryFolder folder;
     DigitsRun without(folder, write_digits(folder), "without");
-    without.start().run();
+    without.start().train();
     const nlohmann::json settings = settings_for(folder);
     DigitsRun unbroken(folder, settings, "unbroken");
-    unbroken.start().run();
+    unbroken.start().train();
     CHECK(unbroken.weights() == without.weights());
     const auto validations = logged(unbroken.output_folder, "validation");
     REQUIRE(validations.size() == 3);
@@ -95,8 +95,8 @@ TEST_CASE("the model is the mean where that does better, and only there", "[mean
     settings["training"]["warmup_steps"] = 4;
     settings["training"]["steps"] = 80;
     DigitsRun run(folder, settings, "out");
-    run.start().run();
-    run.trainer->write_model(run.output_folder + "/model");
+    run.start().train();
+    run.training->write_model(run.output_folder + "/model");
     const auto model = logged(run.output_folder, "model").back();
     CHECK_THAT(model["origin"].get<std::string>(), Contains("exponential mean of the weights"));
     const auto validation = logged(run.output_folder, "validation").back();
@@ -108,8 +108,8 @@ TEST_CASE("the model is the mean where that does better, and only there", "[mean
     settings["training"]["warmup_steps"] = 40;
     settings["training"]["steps"] = 24;
     DigitsRun slow(folder, settings, "slow");
-    slow.start().run();
-    slow.trainer->write_model(slow.output_folder + "/model");
+    slow.start().train();
+    slow.training->write_model(slow.output_folder + "/model");
     CHECK_THAT(logged(slow.output_folder, "model").back()["origin"].get<std::string>(),
                Contains("the checkpoint after step 24, validation nll") && !Contains("exponential"));
     const std::vector<double> last = slow.weights();
@@ -121,8 +121,8 @@ TEST_CASE("without validation text the mean that was asked for is the model", "[
     nlohmann::json settings = settings_for(folder);
     settings["data"].erase("valid");
     DigitsRun run(folder, settings, "out");
-    run.start().run();
-    run.trainer->write_model(run.output_folder + "/model");
+    run.start().train();
+    run.training->write_model(run.output_folder + "/model");
     CHECK_THAT(run.said, Contains("out/model: the exponential mean of the weights after step 24 (\"ema_decay\" 0.9)"));
     const std::vector<double> model = run.weights();
     CHECK(model == mean_in(run, 24));

@@ -146,7 +146,7 @@ TEST_CASE("The training panel of a model is not saved as a remark", "[panels]") 
 TEST_CASE("A training's stamp changes with its log and its checkpoints", "[panels]") {
     const TemporaryFolder folder;
     DigitsRun run(folder, write_digits(folder), "run");
-    run.start().run();
+    run.start().train();
     const ModelSource source = ModelSource::at(folder.file("run"));
     const auto before = source.run_stamp();
     CHECK(source.run_stamp() == before);

@@ -270,7 +270,7 @@ TEST_CASE("The model panel's numbers are its configuration and every block's par
 TEST_CASE("The training panel shows and tells the curve, the checkpoints and the heads", "[panels][json]") {
     const TemporaryFolder folder;
     DigitsRun run(folder, write_digits(folder), "run");
-    run.start().run();
+    run.start().train();
     Session session(on_cpu(folder.file("run"), sentence("1 7", PanelId::Training)), [] {});
     settle(session);
     check_panel(session.scene(), PanelId::Training);

@@ -6,7 +6,7 @@
 
 #include "backend/backend.h"
 #include "train/report_table.h"
-#include "train/trainer.h"
+#include "train/run.h"
 
 namespace headscope {
 
@@ -27,6 +27,6 @@ private:
     bool terminal_;
 };
 
-TrainerHooks hooks_for(Backend& backend, Terminal& terminal);
+RunHooks hooks_for(Backend& backend, Terminal& terminal);
 
 }  // namespace headscope
