@@ -1,24 +1,10 @@
 #include "train/learner.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "data/device_batch.h"
-#include "train/step_options.h"
 
 namespace headscope {
-
-LearnerOptions learner_options(const TrainingOptions& t, const Arithmetic& arithmetic) {
-    constexpr std::int64_t kMostWatched = 1000;  // each of these steps has a number for every parameter
-    return {.arithmetic = arithmetic,
-            .optimizer = optimizer_options(t, arithmetic),
-            .regularisation = regularisation_of(t),
-            .loss = loss_options(t),
-            .seed = static_cast<std::uint64_t>(t.seed),
-            .ema_decay = t.ema_decay,
-            .watch_gradients = t.watch_gradients,
-            .history = t.watch_gradients ? std::min(t.report_every, kMostWatched) : t.report_every};
-}
 
 Learner::Learner(Backend& backend, const ModelConfig& model, LearnerOptions options)
     : backend_(backend),
@@ -90,19 +76,18 @@ LossSums Learner::step(const std::vector<Batch>& parts, std::int64_t number, dou
 ValidationLoss Learner::validate(const Batcher& batcher) const {
     const Tensor sums = backend_.empty({2}, backend_.real());
     backend_.run(Fill{.out = sums});
-    ValidationLoss result;
+    std::int64_t target_tokens = 0;
     batcher.for_each_step(0, [&](const Batcher::Step& step) {
         const DeviceBatch batch = upload(backend_, batcher.batch(step));
         Context context{.backend = backend_, .compute = options_.arithmetic.compute};
         const LossSums losses = model_.loss(context, batch, options_.loss);
         backend_.run(Copy{.x = losses.loss, .out = sums.narrow(0, 0, 1), .write = Write::Accumulate});
         backend_.run(Copy{.x = losses.nll, .out = sums.narrow(0, 1, 1), .write = Write::Accumulate});
-        result.target_tokens += batch.target_tokens;
+        target_tokens += batch.target_tokens;
     });
     const auto host = to_host<double>(backend_, sums);
-    result.loss = host[0] / static_cast<double>(result.target_tokens);
-    result.nll = host[1] / static_cast<double>(result.target_tokens);
-    return result;
+    const auto tokens = static_cast<double>(target_tokens);
+    return {.loss = host[0] / tokens, .nll = host[1] / tokens};
 }
 
 void Learner::load_mean() {

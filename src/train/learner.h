@@ -15,7 +15,6 @@
 #include "train/gradient_watch.h"
 #include "train/optimizer.h"
 #include "train/step_history.h"
-#include "train/training_options.h"
 #include "train/training_pass.h"
 #include "train/weight_mean.h"
 
@@ -33,13 +32,10 @@ struct LearnerOptions {
     std::function<void(const std::string&)> label = {};  // see Context::label
 };
 
-LearnerOptions learner_options(const TrainingOptions& t, const Arithmetic& arithmetic);
-
 // Per target token, eos counted, pads not.
 struct ValidationLoss {
     double loss = 0.0;  // smoothed as in training
     double nll = 0.0;   // unsmoothed; perplexity = exp(nll)
-    std::int64_t target_tokens = 0;
 };
 
 class Learner {
@@ -72,7 +68,6 @@ public:
     const Parameters& parameters() const { return parameters_; }
     Parameters& parameters() { return parameters_; }
     const Optimizer& optimizer() const { return optimizer_; }
-    const WeightMean* mean() const { return mean_ ? &*mean_ : nullptr; }
     WeightMean* mean() { return mean_ ? &*mean_ : nullptr; }
     const GradientWatch* watch() const { return watch_ ? &*watch_ : nullptr; }
     bool scales_loss() const { return options_.arithmetic.storage == DType::F16; }

@@ -26,8 +26,8 @@ double overfit_one_batch(Backend& backend, TrainConfig config, const TrainingDat
                     special_ids(learner.model_config()));
     say_start(learner, batcher, config, data, hooks.say);
     if (!from.empty()) {
-        load_first_model(learner, from);
-        hooks.say(fmt::format("beginning with the weights of {}", from));
+        load_first_model(learner, config, from);
+        hooks.say(fmt::format("starting from the weights of {}", from));
     }
     const std::vector<Batch> batch = {batcher.batch(batcher.next())};
     double nll = 0.0;

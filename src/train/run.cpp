@@ -1,6 +1,7 @@
 #include "train/run.h"
 
 #include <algorithm>
+#include <chrono>
 #include <filesystem>
 #include <utility>
 
@@ -14,6 +15,10 @@
 
 namespace headscope {
 
+double steady_seconds() {
+    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
 Learner make_learner(Backend& backend, const TrainConfig& config, const TrainingData& data, const RunHooks& hooks) {
     LearnerOptions options = learner_options(config.training, arithmetic_of(config, backend));
     options.label = hooks.label;
@@ -25,12 +30,12 @@ void say_start(const Learner& learner, const Batcher& batcher, const TrainConfig
                const Say& say) {
     const DeviceInfo& device = learner.backend().device();
     const std::int64_t steps = batcher.about_steps_per_epoch();
-    say(fmt::format("{} parameters on {} ({}), {}, about {} an epoch", learner.parameters().count(), device.id,
+    say(fmt::format("{} parameters on {} ({}), {}, about {} per epoch", learner.parameters().count(), device.id,
                     device.name, name_of(learner.options().arithmetic), counted(steps, "step")));
     const auto each = static_cast<double>(std::max<std::int64_t>(steps, 1));
     const auto tokens = static_cast<double>(data.train->predicted_tokens());
     const std::string early =
-        ends_in_warmup(config.training.limits().about_steps(each, tokens / each), config.training.warmup_steps);
+        ends_in_warmup(config.training.limits().about_steps(each, tokens / each).steps, config.training.warmup_steps);
     if (!early.empty()) {
         say(early);
     }
@@ -45,9 +50,8 @@ Run::Run(Learner& learner, const TrainConfig& config, TrainingData data, std::st
       batcher_(data_.train, step_budget(config.training), static_cast<std::uint64_t>(config.training.seed),
                special_ids(learner.model_config())),
       checkpoints_(path("checkpoints")),
-      best_(learner, path("best.safetensors"), hooks_.say),
       guard_(config.training.guard),
-      logs_(folder_, config.training.tensorboard, hooks_.say),
+      log_(folder_, config.training.tensorboard, hooks_.say),
       clock_(hooks_.clock) {
     checkpoints_.remove_leftovers();
     if (!data_.valid.empty()) {
@@ -75,17 +79,16 @@ TrainingState Run::first_state() const {
 }
 
 void Run::begin_from(const std::string& model_directory) {
-    require_shape(open_model_directory(model_directory), learner_.model_config(), config_.file);
+    load_first_model(learner_, config_, model_directory);
     from_ = model_directory;
-    load_first_model(learner_, from_);
-    hooks_.say(fmt::format("beginning with the weights of {}", model_directory));
+    hooks_.say(fmt::format("starting from the weights of {}", model_directory));
 }
 
 RunEnd Run::train() {
     if (state_.step == 0) {
-        best_.remove();  // left by a run that was given up
+        std::filesystem::remove(path(kBestFile));  // left by a run that was given up
     }
-    logs_.open(state_.step);
+    log_.open(state_.step);
     resumed_at_ = reported_at_ = checkpointed_at_ = clock_.now();
     checkpointed_ = state_.step;
     learning_rate_ = learning_rate(std::max<std::int64_t>(state_.step, 1));
@@ -97,7 +100,7 @@ RunEnd Run::train() {
         report();
     }
     if (done && patience_spent()) {
-        hooks_.say(fmt::format("{} validations in a row were no better than that after step {}: enough",
+        hooks_.say(fmt::format("stopping: {} validations in a row were no better than the one after step {}",
                                state_.validations_since_best, state_.best->step));
     }
     if (checkpointed_ != state_.step) {
@@ -134,45 +137,41 @@ void Run::take_step() {
     learning_rate_ = learning_rate(state_.step + 1);
     const Batcher::Step pairs = batcher_.next();
     ++state_.step;
-    for (bool done = false; !done;) {
-        const std::vector<Batch> parts =
-            batcher_.micro_batches(pairs, part_budget(config_.training, state_.part_tokens));
-        try {
-            learner_.step(parts, state_.step, learning_rate_);
-            done = true;
-        } catch (const OutOfMemory& error) {
-            if (!halve_parts(parts, error)) {
-                throw;
-            }
-            continue;
-        }
-        for (const Batch& part : parts) {
-            state_.tokens += part.target_tokens;
-        }
+    std::vector<Batch> parts;
+    do {
+        parts = batcher_.micro_batches(pairs, part_budget(config_.training, state_.part_tokens));
+    } while (!learn(parts));
+    for (const Batch& part : parts) {
+        state_.tokens += part.target_tokens;
     }
-    // Not within the `try`: reading may run out of memory too, and a step that was taken must not be repeated.
+    // Not in learn(): reading may run out of memory too, and a step that was taken must not be repeated.
     if (learner_.history_full()) {
         collect();
     }
     state_.batcher = batcher_.state();
 }
 
-// Smaller parts of the same step: gradients add up, so only the order of sums changes. False if that is not allowed or
-// cannot help.
-bool Run::halve_parts(const std::vector<Batch>& parts, const OutOfMemory& error) {
-    const bool divisible =
-        std::any_of(parts.begin(), parts.end(), [](const Batch& part) { return part.sentences > 1; });
-    if (!config_.training.split_when_out_of_memory || !divisible) {
+// False if the parts do not fit in memory: then they become smaller. Gradients add up, so only the order of sums
+// changes.
+bool Run::learn(const std::vector<Batch>& parts) {
+    try {
+        learner_.step(parts, state_.step, learning_rate_);
+        return true;
+    } catch (const OutOfMemory& error) {
+        std::int64_t largest = 0;
+        bool divisible = false;
+        for (const Batch& part : parts) {
+            largest = std::max(largest, part.sentences * std::max(part.source_length, part.target_length));
+            divisible = divisible || part.sentences > 1;
+        }
+        if (!config_.training.split_when_out_of_memory || !divisible) {
+            throw;
+        }
+        state_.part_tokens = std::max<std::int64_t>(largest / 2, 1);
+        hooks_.say(
+            fmt::format("{}. From here on steps run in parts of {} padded tokens", error.what(), state_.part_tokens));
         return false;
     }
-    std::int64_t largest = 0;
-    for (const Batch& part : parts) {
-        largest = std::max(largest, part.sentences * std::max(part.source_length, part.target_length));
-    }
-    state_.part_tokens = std::max<std::int64_t>(largest / 2, 1);
-    hooks_.say(
-        fmt::format("{}. From here on steps run in parts of {} padded tokens", error.what(), state_.part_tokens));
-    return true;
 }
 
 // Adds the learner's history to the totals; waits for the device.
@@ -223,7 +222,7 @@ void Run::report() {
     } else {
         hooks_.say(report.line());
     }
-    logs_.add(report.json());
+    log_.add(report.json());
     state_.totals.restart();
 }
 

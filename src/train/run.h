@@ -2,19 +2,19 @@
 // to an earlier checkpoint if it diverges. Everything it writes is in its folder. Paper 5.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "data/batcher.h"
-#include "train/best_model.h"
 #include "train/checkpoint.h"
 #include "train/divergence_guard.h"
 #include "train/learner.h"
 #include "train/limits.h"
-#include "train/run_clock.h"
 #include "train/run_log.h"
 #include "train/run_totals.h"
 #include "train/train_config.h"
@@ -24,6 +24,8 @@
 
 namespace headscope {
 
+double steady_seconds();
+
 // How a run talks to the program around it.
 struct RunHooks {
     Say say = [](const std::string&) {};
@@ -31,6 +33,22 @@ struct RunHooks {
     std::function<bool()> stop_requested = [] { return false; };
     std::function<double()> clock = steady_seconds;      // seconds; only differences count
     std::function<void(const std::string&)> label = {};  // of the learner, see Context::label
+};
+
+// Seconds passed on a clock. If the clock is set back, no time has passed.
+class RunClock {
+public:
+    explicit RunClock(std::function<double()> seconds) : seconds_(std::move(seconds)), last_(seconds_()) {}
+
+    double now() const {
+        const double seconds = seconds_();
+        elapsed_ += std::max(seconds - std::exchange(last_, seconds), 0.0);
+        return elapsed_;
+    }
+
+private:
+    std::function<double()> seconds_;
+    mutable double last_, elapsed_ = 0.0;
 };
 
 enum class RunEnd : std::uint8_t { Finished, Stopped };
@@ -64,11 +82,13 @@ public:
     std::int64_t step() const { return state_.step; }
 
 private:
+    static constexpr const char* kBestFile = "best.safetensors";
+
     // run.cpp: the loop
     TrainingState first_state() const;
     void train_until_stopped();
     void take_step();
-    bool halve_parts(const std::vector<Batch>& parts, const OutOfMemory& error);
+    bool learn(const std::vector<Batch>& parts);
     void collect();
     void count_gradients(const StepRecord& record, double divisor);
     void report();
@@ -83,7 +103,10 @@ private:
     // run_validation.cpp
     void validate();
     bool best_is_of_other_text() const;
-    void measure_best_again();  // may leave its weights in the learner
+    void measure_best_again();         // may leave its weights in the learner
+    void write_best(bool mean) const;  // the learner's weights, or their mean
+    bool read_best();                  // into the learner; false, with a warning, if the file is unusable
+    void find_newer_best();
     std::string load_average(const std::vector<Checkpoint>& files);
     std::string load_best_weights(const std::vector<Checkpoint>& files, std::optional<double>& nll);
 
@@ -112,9 +135,8 @@ private:
     Batcher batcher_;
     std::optional<Validator> validator_;  // empty without validation text
     CheckpointFolder checkpoints_;
-    BestModel best_;
     DivergenceGuard guard_;
-    RunLogs logs_;
+    RunLog log_;
     TrainingState state_;
     RunClock clock_;
     double resumed_at_ = 0.0, reported_at_ = 0.0, checkpointed_at_ = 0.0;  // on clock_

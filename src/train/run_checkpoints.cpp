@@ -38,12 +38,12 @@ RunIdentity Run::identity() const {
 bool Run::resume(Purpose purpose) {
     const std::vector<Checkpoint> found = checkpoints_.newest_whole(
         1, std::numeric_limits<std::int64_t>::max(),
-        [&](const std::string& why) { hooks_.say("warning: passing over a checkpoint: " + why); });
+        [&](const std::string& why) { hooks_.say("warning: skipping a checkpoint: " + why); });
     if (found.empty()) {
         if (!checkpoints_.steps().empty()) {
             throw Error(
-                fmt::format("none of the checkpoints in {} can be used: restore one from a copy, or choose "
-                            "another --output to begin anew",
+                fmt::format("none of the checkpoints in {} can be used: restore one from a copy, or start "
+                            "again with another --output",
                             path("checkpoints")));
         }
         return false;
@@ -68,8 +68,8 @@ bool Run::resume(Purpose purpose) {
     seconds_before_ = state_.seconds;
     resumed_at_ = clock_.now();
     hooks_.say(purpose == Purpose::Train
-                   ? fmt::format("going on after step {} from {}", state_.step, checkpoint.path())
-                   : fmt::format("finishing a run that stands after step {}, by {}", state_.step, checkpoint.path()));
+                   ? fmt::format("resuming after step {} from {}", state_.step, checkpoint.path())
+                   : fmt::format("finishing a run after step {} from {}", state_.step, checkpoint.path()));
     return true;
 }
 
@@ -154,7 +154,7 @@ std::optional<Checkpoint> Run::open_or_warn(std::int64_t step) const {
     try {
         return Checkpoint::open(checkpoints_.file_of(step));
     } catch (const Error& error) {
-        hooks_.say(fmt::format("warning: passing over a checkpoint: {}", error.what()));
+        hooks_.say(fmt::format("warning: skipping a checkpoint: {}", error.what()));
         return std::nullopt;
     }
 }

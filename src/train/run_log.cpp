@@ -15,10 +15,6 @@
 namespace headscope {
 namespace {
 
-std::string inside(const std::string& folder, const char* name) {
-    return (std::filesystem::path(folder) / name).string();
-}
-
 // Every number of a line of the log, named by the line's kind and its key.
 void add_scalars(EventFile& events, const std::string& name, std::int64_t step, const nlohmann::json& values) {
     for (const auto& [key, value] : values.items()) {
@@ -46,40 +42,31 @@ std::string lines_up_to(const std::string& path, std::int64_t last_step) {
     return kept;
 }
 
-RunLog::RunLog(std::string path, std::int64_t last_step) : path_(std::move(path)) {
-    atomic_write_file(path_, last_step > 0 ? lines_up_to(path_, last_step) : "");
-}
+RunLog::RunLog(const std::string& folder, bool tensorboard, Say say)
+    : log_((std::filesystem::path(folder) / "log.jsonl").string()),
+      events_folder_(tensorboard ? (std::filesystem::path(folder) / "tensorboard").string() : ""),
+      say_(std::move(say)) {}
 
-void RunLog::add(const nlohmann::json& line) const {
-    append_to_file(path_, line.dump() + "\n");
-}
-
-void RunLogs::open(std::int64_t last_step) {
-    log_.emplace(inside(folder_, "log.jsonl"), last_step);
-    if (tensorboard_) {
-        events_.emplace(inside(folder_, "tensorboard"), last_step);
+void RunLog::open(std::int64_t last_step) {
+    atomic_write_file(log_, last_step > 0 ? lines_up_to(log_, last_step) : "");
+    if (!events_folder_.empty()) {
+        events_.emplace(events_folder_, last_step);
     }
+    open_ = true;
 }
 
-void RunLogs::open_once(std::int64_t last_step) {
-    if (!log_) {
-        open(last_step);
-    }
-}
-
-template <class Write>
-void RunLogs::attempt(bool& failed, const Write& write) {
-    try {
-        write();
-    } catch (const Error& error) {
-        if (!std::exchange(failed, true)) {
-            say_(fmt::format("warning: {}; the training goes on, and warns of this file once", error.what()));
+void RunLog::add(const nlohmann::json& line) {
+    const auto attempt = [&](bool& failed, const auto& write) {
+        try {
+            write();
+        } catch (const Error& error) {
+            if (!std::exchange(failed, true)) {
+                say_(fmt::format("warning: {}; the training continues without further warnings about this file",
+                                 error.what()));
+            }
         }
-    }
-}
-
-void RunLogs::add(const nlohmann::json& line) {
-    attempt(log_failed_, [&] { log_->add(line); });
+    };
+    attempt(log_failed_, [&] { append_to_file(log_, line.dump() + "\n"); });
     if (events_) {
         attempt(events_failed_, [&] {
             add_scalars(*events_, line.at("kind"), line.at("step"), line);

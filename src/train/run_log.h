@@ -17,38 +17,21 @@ std::string lines_up_to(const std::string& path, std::int64_t last_step);
 
 class RunLog {
 public:
+    RunLog(const std::string& folder, bool tensorboard, Say say);
+
     // Drops the lines of steps after `last_step`: a run that continues from there writes them again. With 0 the log
     // starts from scratch.
-    RunLog(std::string path, std::int64_t last_step);
-
-    // Error when the line cannot be written.
-    void add(const nlohmann::json& line) const;
-
-private:
-    std::string path_;
-};
-
-// All logs of a run.
-class RunLogs {
-public:
-    RunLogs(std::string folder, bool tensorboard, Say say)
-        : folder_(std::move(folder)), tensorboard_(tensorboard), say_(std::move(say)) {}
-
     void open(std::int64_t last_step);
-    void open_once(std::int64_t last_step);  // unless they are open
-    // Never fails, since a line is not worth the steps since the last checkpoint: warns once per file.
+    bool is_open() const { return open_; }
+    // Does not fail, since a line is not worth the steps since the last checkpoint: warns once per file.
     void add(const nlohmann::json& line);
 
 private:
-    template <class Write>
-    void attempt(bool& failed, const Write& write);
-
-    std::string folder_;
-    bool tensorboard_;
+    std::string log_, events_folder_;  // the latter "" for none
     Say say_;
-    std::optional<RunLog> log_;
     std::optional<EventFile> events_;
-    bool log_failed_ = false, events_failed_ = false;  // and a warning was printed
+    bool open_ = false;
+    bool log_failed_ = false, events_failed_ = false;  // after the warning
 };
 
 }  // namespace headscope

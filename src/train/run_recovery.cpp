@@ -34,11 +34,12 @@ std::string Run::divergence() const {
     }
     const std::int64_t skipped = state_.totals.skipped_in_a_row;
     return fmt::format(
-        "step {}: the gradients of the last {} steps were not finite{}{}: the weights after step {} lead nowhere",
+        "step {}: the gradients of the last {} steps were not finite{}{}: training cannot continue from the weights "
+        "after step {}",
         state_.step, skipped,
         state_.totals.first_not_finite.empty()
             ? ""
-            : fmt::format(", first on the way back that of {}", state_.totals.first_not_finite),
+            : fmt::format(", first in the backward pass: {}", state_.totals.first_not_finite),
         state_.loss_scale ? fmt::format(", the last ones at a loss scale of {:g}", state_.loss_scale->scale) : "",
         state_.step - skipped);
 }
@@ -63,7 +64,7 @@ std::string Run::advice() const {
     constexpr const char* kGentler = "lower \"learning_rate_scale\" or set \"clip_norm\"";
     const std::optional<Checkpoint> found = newest_good();
     if (!found) {
-        return fmt::format("there is no checkpoint of before that: {}, and begin anew in another --output", kGentler);
+        return fmt::format("there is no earlier checkpoint: {}, and start again with another --output", kGentler);
     }
     const std::int64_t good = count_at(found->state(), "step");
     std::vector<std::string> unusable;
@@ -73,7 +74,7 @@ std::string Run::advice() const {
         }
     }
     const std::string remove = unusable.empty() ? "" : fmt::format("remove {}, ", fmt::join(unusable, " and "));
-    return fmt::format("{}{}, and --resume goes on after step {}, before it went wrong", remove, kGentler, good);
+    return fmt::format("{}{}, and --resume continues after step {}, before the divergence", remove, kGentler, good);
 }
 
 void Run::recover() {
@@ -92,7 +93,7 @@ void Run::recover() {
     } else {
         learner_.begin();
         if (!from_.empty()) {
-            load_first_model(learner_, from_);
+            load_first_model(learner_, config_, from_);
         }
         state_ = first_state();
         batcher_.set_state({});
@@ -120,16 +121,16 @@ void Run::report_return(std::int64_t from, const std::string& why) {
     const std::string to =
         state_.step == 0 ? "the beginning" : fmt::format("the checkpoint after step {}", state_.step);
     hooks_.say(
-        fmt::format("{}: going back to {}, from where the learning rate is {:g} of what it was meant to be "
-                    "(return {} of at most {})",
+        fmt::format("{}: returning to {}, with the learning rate scaled by {:g} from there on (return {} of at "
+                    "most {})",
                     why, to, guard.rate_factor, guard.returns, guard_.options().returns));
-    logs_.open(state_.step);
-    logs_.add({{"kind", "return"},
-               {"step", state_.step},
-               {"from", from},
-               {"reason", why},
-               {"rate_factor", guard.rate_factor},
-               {"returns", guard.returns}});
+    log_.open(state_.step);
+    log_.add({{"kind", "return"},
+              {"step", state_.step},
+              {"from", from},
+              {"reason", why},
+              {"rate_factor", guard.rate_factor},
+              {"returns", guard.returns}});
 }
 
 }  // namespace headscope

@@ -1,5 +1,6 @@
 // Validation of a run, and the choice of the weights that become its model.
 #include <cmath>
+#include <filesystem>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -23,7 +24,7 @@ void Run::validate() {
     std::string more;
     if (result.mean_nll) {
         line["mean_nll"] = *result.mean_nll;
-        more = fmt::format("  of the mean of the weights {:.4f}", *result.mean_nll);
+        more = fmt::format("  nll of the mean of the weights {:.4f}", *result.mean_nll);
     }
     if (result.bleu) {
         line["bleu"] = *result.bleu;
@@ -36,14 +37,14 @@ void Run::validate() {
         state_.best = {
             .step = state_.step, .nll = nll, .mean = result.mean_is_better(), .text = validator_->fingerprint()};
         state_.validations_since_best = 0;
-        best_.write(*state_.best);
+        write_best(result.mean_is_better());
     } else {
         ++state_.validations_since_best;
     }
     hooks_.say(fmt::format("validation after step {}: loss {:.4f}  nll {:.4f}  perplexity {:.3f}{}{}", state_.step,
                            result.loss.loss, result.loss.nll, std::exp(result.loss.nll), more,
                            better ? "  the best so far" : ""));
-    logs_.add(line);
+    log_.add(line);
     reported_at_ = clock_.now();  // validation does not count as training time
 }
 
@@ -55,19 +56,19 @@ void Run::measure_best_again() {
     if (!validator_) {
         hooks_.say(
             fmt::format("warning: there is no validation text any more: the best model, after step {}, is not "
-                        "compared with what follows",
+                        "compared with later ones",
                         state_.best->step));
         return;
     }
-    best_.update(state_.best);
+    find_newer_best();
     const TrainingState::Best then = *state_.best;
     const std::string why = then.text ? "the validation text has changed"
                                       : "an earlier version did not record which validation text the run had";
-    const double nll = best_.read() ? validator_->nll() : std::nan("");
+    const double nll = read_best() ? validator_->nll() : std::nan("");
     if (!std::isfinite(nll)) {
         hooks_.say(
-            fmt::format("warning: {}, and the best model, after step {}, cannot be measured again: the best is "
-                        "sought anew",
+            fmt::format("warning: {}, and the best model, after step {}, cannot be measured again: the search for "
+                        "the best starts again",
                         why, then.step));
         state_.best.reset();
         state_.validations_since_best = 0;
@@ -79,10 +80,43 @@ void Run::measure_best_again() {
                     why, then.step, nll, then.nll));
     state_.best->nll = nll;
     state_.best->text = validator_->fingerprint();
-    if (nll != then.nll) {  // the text was another, and patience counted validations on it
+    if (nll != then.nll) {  // the text did change, and patience counted validations on the old one
         state_.validations_since_best = 0;
     }
-    best_.write_loaded(*state_.best);
+    write_best(false);
+}
+
+void Run::write_best(bool mean) const {
+    write_checkpoint(learner_.backend(), path(kBestFile), weights_of(learner_, mean), to_json(*state_.best));
+}
+
+bool Run::read_best() {
+    try {
+        Checkpoint::open(path(kBestFile)).read(learner_.backend(), weights_of(learner_));
+        learner_.parameters().refresh_working();
+        return true;
+    } catch (const Error& error) {
+        hooks_.say(fmt::format("warning: skipping the best single model: {}", error.what()));
+        return false;
+    }
+}
+
+// A killed run may have written a better model since its newest checkpoint.
+void Run::find_newer_best() {
+    const std::string file = path(kBestFile);
+    if (!std::filesystem::exists(std::filesystem::symlink_status(file))) {
+        return;
+    }
+    try {
+        const TrainingState::Best found = parse_best(Checkpoint::open(file).state(), file);
+        if (!state_.best || found.step != state_.best->step) {
+            state_.best = found;
+        }
+    } catch (const Error& error) {
+        if (!state_.best) {  // otherwise read_best() warns, if it matters
+            hooks_.say(fmt::format("warning: skipping the best single model: {}", error.what()));
+        }
+    }
 }
 
 std::string Run::load_average(const std::vector<Checkpoint>& files) {
@@ -97,7 +131,7 @@ std::string Run::load_average(const std::vector<Checkpoint>& files) {
 // Loads the weights of the model and describes them. `nll`: on the validation text, if there is one.
 std::string Run::load_best_weights(const std::vector<Checkpoint>& files, std::optional<double>& nll) {
     if (validator_) {
-        best_.update(state_.best);
+        find_newer_best();
         if (best_is_of_other_text()) {
             measure_best_again();
         }
@@ -109,7 +143,9 @@ std::string Run::load_best_weights(const std::vector<Checkpoint>& files, std::op
     };
     std::string origin = load_average(files);
     if (!validator_) {
-        return learner_.mean() != nullptr ? load_mean() : origin;  // asked for, and nothing tells which is better
+        return learner_.mean() != nullptr
+                   ? load_mean()
+                   : origin;  // the mean was asked for, and without validation nothing tells which is better
     }
     const auto describe = [](const std::string& what, double found) {
         return fmt::format("{}, validation nll {:.4f}, perplexity {:.3f}", what, found, std::exp(found));
@@ -126,7 +162,7 @@ std::string Run::load_best_weights(const std::vector<Checkpoint>& files, std::op
             load_average(files);
         }
     }
-    if (state_.best && !(*nll <= state_.best->nll) && best_.read()) {
+    if (state_.best && !(*nll <= state_.best->nll) && read_best()) {
         nll = state_.best->nll;
         origin = fmt::format("the best {}, after step {}, validation nll {:.4f} (better than {})",
                              state_.best->mean ? "exponential mean of the weights" : "single model", state_.best->step,
@@ -138,7 +174,7 @@ std::string Run::load_best_weights(const std::vector<Checkpoint>& files, std::op
 void Run::write_model(const std::string& model_directory) {
     const std::vector<Checkpoint> files = checkpoints_to_average();
     if (files.empty()) {
-        throw Error(fmt::format("{} holds no whole checkpoint to make a model of", path("checkpoints")));
+        throw Error(fmt::format("{} holds no intact checkpoint to make a model from", path("checkpoints")));
     }
     std::optional<double> nll;
     const std::string origin = load_best_weights(files, nll);
@@ -151,14 +187,16 @@ void Run::write_model(const std::string& model_directory) {
         line["nll"] = *nll;
         line["perplexity"] = std::exp(*nll);
     }
-    if (validator_ && validator_->bleu()) {
-        const ValidationBleu& bleu = *validator_->bleu();
-        const double found = bleu.measure();
-        line["bleu"] = found;
-        hooks_.say(fmt::format("BLEU {:.2f} of its greedy translations of {} held-out pairs", found, bleu.pairs()));
+    if (validator_ && validator_->bleu_pairs() > 0) {
+        const double bleu = validator_->bleu();
+        line["bleu"] = bleu;
+        hooks_.say(
+            fmt::format("BLEU {:.2f} of its greedy translations of {} held-out pairs", bleu, validator_->bleu_pairs()));
     }
-    logs_.open_once(state_.step);
-    logs_.add(line);
+    if (!log_.is_open()) {
+        log_.open(state_.step);
+    }
+    log_.add(line);
 }
 
 }  // namespace headscope

@@ -10,7 +10,7 @@ namespace headscope {
 
 namespace {
 
-// Whatever the ops are made with and is not read from memory.
+// Everything that the ops depend on and that is not read from memory.
 std::string name_of(std::uint64_t model, bool first, bool drops, const TrainingPass::Rules& rules) {
     const Regularisation& rates = rules.regularisation;
     const std::string dropout = !drops ? "none"
@@ -41,7 +41,7 @@ LossSums TrainingPass::run(const DeviceBatch& batch, bool first, const Tensor& s
 
 void TrainingPass::run_now(const DeviceBatch& batch, bool first, const Tensor& step, const Rules& rules,
                            const LossSums& sums) const {
-    // Here and nowhere else: where a pass is replayed, what is written stays written.
+    // Must be inside the replayed body: a replay overwrites the same gradients.
     if (first) {
         parameters_.forget_gradients();
     }

@@ -2,13 +2,15 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 
 #include "data/batcher.h"
+#include "data/corpus.h"
+#include "infer/translator.h"
 #include "train/learner.h"
 #include "train/training_data.h"
-#include "train/validation_bleu.h"
 
 namespace headscope {
 
@@ -23,25 +25,28 @@ struct Validation {
 
 class Validator {
 public:
-    // Takes the validation text of `data`, which must not be empty. BLEU is that of translations as `model_directory`,
-    // which the run will write, makes them.
+    // Takes the validation text of `data`, which must not be empty. Translates `data.valid_text`, if there is any, like
+    // the model in `model_directory`, which the run will write.
     Validator(Learner& learner, const TrainingOptions& t, TrainingData& data, const std::string& model_directory);
 
     Validation measure() const;
     double nll() const { return learner_.validate(batcher_).nll; }  // of the weights
-    const std::optional<ValidationBleu>& bleu() const { return bleu_; }
+    // Of the weights' greedy translations (paper 6.2): 0 to 100, cased, 13a tokens. Lines that cannot be translated
+    // count as empty.
+    double bleu() const;
+    std::size_t bleu_pairs() const { return text_.source.size(); }       // 0: no BLEU
     std::uint64_t fingerprint() const { return pairs_->fingerprint(); }  // of the text
 
 private:
     Learner& learner_;
     std::shared_ptr<const ExampleSource> pairs_;
     Batcher batcher_;
-    std::optional<ValidationBleu> bleu_;
+    ParallelText text_;
+    Translator translator_;
+    TranslationOptions options_;
 };
 
-// How the model that a run writes to `directory` will decode. An existing decoding.json is kept; without one, lines
-// longer than any that the model was trained with are split.
-DecodingChoices run_decoding_choices(const std::string& directory, std::int64_t max_length);
-void write_decoding_choices(const std::string& directory, std::int64_t max_length);
+// Unless somebody chose otherwise in the model's decoding.json, lines longer than any training sentence are split.
+void write_decoding_choices(const std::string& model_directory, std::int64_t max_length);
 
 }  // namespace headscope

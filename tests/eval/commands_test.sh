@@ -232,7 +232,7 @@ expect "a training that is not there is named" refused "'nowhere' does not exist
 run plot data -o -
 expect "and a folder that is none" refused "'data' holds no log.jsonl"
 run plot trained source.txt -o -
-expect "nor is a file that is no log passed over" refused "'source.txt' line 1 is no JSON object of a training's log" "log.jsonl"
+expect "nor is a file that is no log passed over" refused "'source.txt' line 1 is not a JSON object of a training log" "log.jsonl"
 run plot trained -o curves.gif
 expect "a format that there is not is refused" refused "curves.gif" ".png"
 run plot trained -o - --from 100

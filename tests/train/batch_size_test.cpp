@@ -1,4 +1,4 @@
-// How large a step may be, and what a dry run says of a training.
+// The search for the batch size, and dry runs.
 #include "train/batch_size.h"
 
 #include <catch2/catch.hpp>
@@ -26,7 +26,7 @@ struct Rehearsed {
 
 }  // namespace
 
-TEST_CASE("a step is as large as memory holds, with a margin", "[batch_size][memory]") {
+TEST_CASE("the found step is as large as fits in memory, with a margin", "[batch_size][memory]") {
     const TemporaryFolder folder;
     Rehearsed free_run(folder);
     const std::size_t small = free_run.rehearsal.memory_of(64).value();
@@ -43,7 +43,7 @@ TEST_CASE("a step is as large as memory holds, with a margin", "[batch_size][mem
     CHECK_THAT(found.how, Contains("nine tenths of the ") && Contains(std::to_string(found.tokens)));
     CHECK(tight.rehearsal.memory_of(found.tokens).has_value());
 
-    Rehearsed shared(folder);  // which never says that it is full
+    Rehearsed shared(folder);  // never runs out of memory
     const FoundBatch bounded = find_batch(shared.rehearsal, shared.config, shared.rehearsal.kept_bytes() + large, 4096);
     CHECK(bounded.tokens >= 512);
     CHECK(bounded.tokens <= 1024);
@@ -51,10 +51,10 @@ TEST_CASE("a step is as large as memory holds, with a margin", "[batch_size][mem
     Rehearsed hopeless(folder);
     hopeless.backend.limit = hopeless.backend.memory().live + small / 4;
     CHECK_THAT(error_of([&] { find_batch(hopeless.rehearsal, hopeless.config, 0, 4096); }),
-               Contains("\"training.max_length\" (64)") && Contains("no room"));
+               Contains("\"training.max_length\" (64)") && Contains("fits in memory"));
 }
 
-TEST_CASE("a dry run describes model, steps, memory, time and files, and writes none", "[dry_run]") {
+TEST_CASE("a dry run describes model, steps, memory, time and files, and writes nothing", "[dry_run]") {
     const TemporaryFolder folder;
     DigitsRun run(folder, write_digits(folder), "out");
     const TrainingData data =

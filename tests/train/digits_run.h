@@ -1,4 +1,4 @@
-// A small training on the digits task, for tests of the trainer.
+// A small training on the digits task, for tests.
 #pragma once
 
 #include <catch2/catch.hpp>
@@ -15,7 +15,7 @@
 
 namespace headscope {
 
-// Writes train.tsv and valid.tsv and returns a configuration of a few seconds' training.
+// Writes train.tsv and valid.tsv and returns a configuration for a training of a few seconds.
 inline nlohmann::json write_digits(const TemporaryFolder& folder) {
     std::string train, valid;
     for (const DigitsPair& pair : make_digits_task(1200, 1)) {
@@ -69,12 +69,12 @@ struct DigitsRun {
     std::unique_ptr<Run> training;
 };
 
-// Stops after so many further steps.
+// Stops after this many further steps.
 inline std::function<bool()> stop_after(int steps) {
     return [left = steps]() mutable { return left-- <= 0; };
 }
 
-// A run that was stopped after so many steps, and gone on with to its end.
+// A run that was stopped after `steps` steps and resumed to its end.
 inline std::unique_ptr<DigitsRun> stopped_and_finished(const TemporaryFolder& folder, const nlohmann::json& settings,
                                                        const std::string& output, int steps) {
     DigitsRun first(folder, settings, output);
@@ -85,7 +85,7 @@ inline std::unique_ptr<DigitsRun> stopped_and_finished(const TemporaryFolder& fo
     return second;
 }
 
-// The reports of log.jsonl of one kind.
+// The lines of one kind in log.jsonl.
 inline std::vector<nlohmann::json> logged(const std::string& output_folder, const std::string& kind) {
     std::ifstream file(output_folder + "/log.jsonl");
     std::vector<nlohmann::json> found;

@@ -1,4 +1,4 @@
-// Steps that a device's memory does not hold at once.
+// Steps that do not fit in a device's memory.
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -22,7 +22,7 @@ struct LimitedRun {
     LimitedBackend* backend;
 };
 
-// Memory of the model alone, and with a whole step.
+// Memory for the model alone, and with a whole step.
 struct Need {
     std::size_t model = 0, whole_step = 0;
 };
@@ -56,7 +56,7 @@ double difference(const std::vector<double>& a, const std::vector<double>& b) {
 
 }  // namespace
 
-TEST_CASE("a step that memory does not hold goes on in halves, with the same result", "[trainer][memory]") {
+TEST_CASE("a step that does not fit in memory is halved, with the same result", "[trainer][memory]") {
     const TemporaryFolder folder;
     const nlohmann::json settings = without_validation(folder);
     const Need need = need_of(folder, settings);
@@ -77,7 +77,7 @@ TEST_CASE("a step that memory does not hold goes on in halves, with the same res
     CHECK(reports.back()["target_tokens"] == expected.back()["target_tokens"]);
 }
 
-TEST_CASE("what earlier parts of a step added is not counted twice when a later one fails", "[trainer][memory]") {
+TEST_CASE("parts of a step are not counted twice if a later part fails", "[trainer][memory]") {
     const TemporaryFolder folder;
     nlohmann::json settings = without_validation(folder);
     settings["training"]["steps"] = 1;
@@ -101,7 +101,7 @@ TEST_CASE("what earlier parts of a step added is not counted twice when a later 
     }
 }
 
-TEST_CASE("a step that was taken is not taken again where its numbers cannot be read", "[trainer][memory]") {
+TEST_CASE("a step is not repeated if its results cannot be read", "[trainer][memory]") {
     const TemporaryFolder folder;
     nlohmann::json settings = without_validation(folder);
     settings["training"]["report_every"] = 1;
@@ -112,7 +112,7 @@ TEST_CASE("a step that was taken is not taken again where its numbers cannot be 
     CHECK_THAT(limited.run.said, !Contains("padded tokens"));
 }
 
-TEST_CASE("what steps had to shrink to is known after a stop, so that resuming changes no bit", "[trainer][memory]") {
+TEST_CASE("the reduced size of parts is kept across a stop, so resuming is bit for bit", "[trainer][memory]") {
     const TemporaryFolder folder;
     const nlohmann::json settings = without_validation(folder);
     const Need need = need_of(folder, settings);
@@ -128,14 +128,13 @@ TEST_CASE("what steps had to shrink to is known after a stop, so that resuming c
         first.backend->limit = limit;
         CHECK(first.run.training->train() == RunEnd::Stopped);
     }
-    LimitedRun second(folder, settings, "broken");  // which has all the memory it wants
+    LimitedRun second(folder, settings, "broken");  // without a limit of memory
     second.run.start(true).train();
     CHECK_THAT(second.run.said, !Contains("out of memory"));
     CHECK(second.run.weights() == unbroken.run.weights());
 }
 
-TEST_CASE("where one sentence is too much, or parts may not shrink, the run ends with the reason",
-          "[trainer][memory]") {
+TEST_CASE("a run ends with the reason if one sentence does not fit or parts may not shrink", "[trainer][memory]") {
     const TemporaryFolder folder;
     nlohmann::json settings = without_validation(folder);
     const Need need = need_of(folder, settings);

@@ -36,7 +36,7 @@ TEST_CASE("training learns the digits, reports, validates and writes a model", "
 
     const auto reports = logged(run.output_folder, "train");
     REQUIRE(reports.size() == 12);
-    CHECK(reports.front()["nll"].get<double>() > 3.5);  // log 72 = 4.3 is knowing nothing
+    CHECK(reports.front()["nll"].get<double>() > 3.5);  // a model that knows nothing has log 72 = 4.3
     CHECK(reports.back()["nll"].get<double>() < 2.2);
     CHECK(reports.back()["loss"] > reports.back()["nll"]);
     CHECK(reports.back()["step"] == 120);
@@ -48,10 +48,10 @@ TEST_CASE("training learns the digits, reports, validates and writes a model", "
     }
 }
 
-TEST_CASE("where the best single model does better than the mean, it is the one written", "[trainer]") {
+TEST_CASE("the best single model is written if it does better than the mean", "[trainer]") {
     const TemporaryFolder folder;
     nlohmann::json settings = write_digits(folder);
-    settings["training"]["average_last"] = 3;  // so early in a training the mean lags behind
+    settings["training"]["average_last"] = 3;  // early in a training the mean lags behind
     DigitsRun run(folder, settings, "out");
     run.start().train();
     const auto last = run.weights();
@@ -60,7 +60,7 @@ TEST_CASE("where the best single model does better than the mean, it is the one 
     CHECK(run.weights() == last);
 }
 
-TEST_CASE("a step in parts has the gradient and the reports of the whole step", "[trainer]") {
+TEST_CASE("a step in parts has the gradient and the report of the whole step", "[trainer]") {
     const TemporaryFolder folder;
     nlohmann::json settings = write_digits(folder);
     settings["training"]["steps"] = 1;
@@ -101,7 +101,7 @@ TEST_CASE("a diverging run ends with the step's number and keeps finite weights"
     settings["training"]["adam_epsilon"] = 1e-20;
     settings["training"]["checkpoint_every"] = 1000;
     settings["training"]["validate_every"] = 0;
-    settings["model"]["norm"] = "pre";  // nothing holds the sums in
+    settings["model"]["norm"] = "pre";  // nothing limits the sums
     settings["training"]["divergence_returns"] = 0;
     settings["training"]["divergence_steps"] = 20;
     DigitsRun run(folder, settings, "out");

@@ -27,7 +27,7 @@ std::vector<double> mean_in(const DigitsRun& run, std::int64_t step) {
 
 }  // namespace
 
-TEST_CASE("the mean follows the weights by its decay, sooner in the first steps", "[mean]") {
+TEST_CASE("the mean follows the weights by its decay, faster in the first steps", "[mean]") {
     const auto backend = open_device("cpu:oracle");
     ModelConfig config;
     config.encoder_layers = config.decoder_layers = 1;
@@ -41,7 +41,7 @@ TEST_CASE("the mean follows the weights by its decay, sooner in the first steps"
     fill(1.0F);
     WeightMean mean(*backend, parameters, 0.5);
     fill(3.0F);
-    mean.add(1);  // 2/11 of the old one is kept
+    mean.add(1);  // decay 2/11
     CHECK(first(mean.values()) == Approx(1.0 * 2 / 11 + 3.0 * 9 / 11));
     mean.begin();
     fill(7.0F);
@@ -54,7 +54,7 @@ TEST_CASE("the mean follows the weights by its decay, sooner in the first steps"
     CHECK(first(values) == 7.0);
 }
 
-TEST_CASE("weights that stand still are their own mean", "[mean]") {
+TEST_CASE("constant weights are their own mean", "[mean]") {
     const TemporaryFolder folder;
     nlohmann::json settings = settings_for(folder);
     settings["training"]["ema_decay"] = 0.999;
@@ -68,7 +68,7 @@ TEST_CASE("weights that stand still are their own mean", "[mean]") {
     }
 }
 
-TEST_CASE("the mean changes no weight, is validated beside them, and survives a stop bit for bit", "[mean][resume]") {
+TEST_CASE("the mean does not change the weights, is validated, and survives a stop bit for bit", "[mean][resume]") {
     const TemporaryFolder folder;
     DigitsRun without(folder, write_digits(folder), "without");
     without.start().train();
@@ -87,11 +87,11 @@ TEST_CASE("the mean changes no weight, is validated beside them, and survives a 
     CHECK(mean_in(second, 24) == mean_in(unbroken, 24));
 }
 
-TEST_CASE("the model is the mean where that does better, and only there", "[mean]") {
+TEST_CASE("the model is the mean only if that does better", "[mean]") {
     const TemporaryFolder folder;
     nlohmann::json settings = settings_for(folder);
     settings["training"]["average_last"] = 1;
-    settings["training"]["learning_rate_scale"] = 6.0;  // weights that jump about
+    settings["training"]["learning_rate_scale"] = 6.0;  // large steps
     settings["training"]["warmup_steps"] = 4;
     settings["training"]["steps"] = 80;
     DigitsRun run(folder, settings, "out");
@@ -116,7 +116,7 @@ TEST_CASE("the model is the mean where that does better, and only there", "[mean
     CHECK(last != mean_in(slow, 24));
 }
 
-TEST_CASE("without validation text the mean that was asked for is the model", "[mean]") {
+TEST_CASE("without validation text the model is the mean", "[mean]") {
     const TemporaryFolder folder;
     nlohmann::json settings = settings_for(folder);
     settings["data"].erase("valid");

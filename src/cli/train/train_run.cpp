@@ -1,24 +1,90 @@
 #include "cli/train/train_run.h"
 
+#include <cerrno>
+#include <cstdlib>
 #include <filesystem>
-#include <functional>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "cli/command.h"
 #include "cli/stop_signal.h"
-#include "cli/train/train_attempt.h"
 #include "cli/train/train_setup.h"
 #include "cli/train/train_terminal.h"
 #include "support/check.h"
+#include "train/dry_run.h"
+#include "train/first_model.h"
+#include "train/overfit.h"
 #include "train/run_folder.h"
 
 namespace headscope {
 namespace {
 
 namespace fs = std::filesystem;
+
+// A temporary folder, removed at the end.
+struct ScratchFolder {
+    ScratchFolder() {
+        if (::mkdtemp(path.data()) == nullptr) {
+            throw Error(
+                fmt::format("cannot make a temporary folder {}: {}", path, std::generic_category().message(errno)));
+        }
+    }
+    ~ScratchFolder() {
+        std::error_code ignored;
+        fs::remove_all(path, ignored);
+    }
+    ScratchFolder(const ScratchFolder&) = delete;
+    ScratchFolder& operator=(const ScratchFolder&) = delete;
+
+    std::string path = (fs::temp_directory_path() / "headscope-XXXXXX").string();
+};
+
+// A training that leaves no files behind.
+struct Attempt {
+    Attempt(const TrainOptions& options, const Say& say) : setup(options, say) {
+        setup.open();
+        if (!setup.has_config()) {
+            setup.choose_config(folder.path);
+        }
+        setup.inputs().files.refuse("-");
+        if (!options.from.empty()) {
+            try_first_model(setup.backend(), setup.config(), options.from);
+        }
+        setup.prepare_data((fs::path(folder.path) / "tokenizer").string());
+    }
+
+    ScratchFolder folder;
+    TrainSetup setup;
+};
+
+// --dry-run
+void describe(const TrainOptions& options, Terminal& terminal) {
+    Attempt attempt(options, terminal.say());
+    TrainSetup& setup = attempt.setup;
+    write_output(describe_training(setup.backend(), setup.config(), setup.data(), options.output));
+}
+
+// --overfit-one-batch
+void overfit(const TrainOptions& options, Terminal& terminal) {
+    constexpr std::int64_t kSteps = 300;
+    constexpr double kEnough = 0.1;  // nll per token
+    require_unused(options.output);
+    Attempt attempt(options, terminal.say());
+    TrainSetup& setup = attempt.setup;
+    const double nll = overfit_one_batch(setup.backend(), setup.config(), setup.data(), options.from,
+                                         options.given.steps.value_or(kSteps), hooks_for(setup.backend(), terminal));
+    if (!(nll < kEnough)) {
+        throw Error(fmt::format(
+            "cannot overfit one batch: nll {:.4f} per token, expected less than {}: something in the set-up is "
+            "wrong, or --steps is too low",
+            nll, kEnough));
+    }
+    terminal.say()("one batch was overfitted: the set-up can learn");
+}
 
 class Training {
 public:
@@ -42,7 +108,7 @@ public:
         }
         if (!setup_->has_config()) {
             setup_->choose_config(options_.output);
-            setup_->given().keep(options_.output);  // so that a training that is killed now can be resumed
+            setup_->given().save(options_.output);  // so that a training that is killed now can be resumed
         }
         train(resumed);
     }
@@ -50,7 +116,7 @@ public:
 private:
     void check_folder() const {
         if (options_.finish && !holds_checkpoints(options_.output)) {
-            throw Error(fmt::format("'{}' holds no checkpoint to make a model of: train first", options_.output));
+            throw Error(fmt::format("'{}' holds no checkpoint to make a model from: train first", options_.output));
         }
         if (!options_.resume && !options_.finish) {
             require_unused(options_.output);
@@ -59,10 +125,8 @@ private:
 
     void train(bool resumed) {
         const fs::path output(options_.output);
-        const auto recorded_batch = [&] { return folder_->recorded_batch(); };
         // Without a checkpoint nothing proves that a tokenizer there belongs to this configuration.
-        setup_->prepare_data((output / "tokenizer").string(), resumed,
-                             resumed ? std::function<std::int64_t()>(recorded_batch) : nullptr);
+        setup_->prepare_data((output / "tokenizer").string(), resumed ? &*folder_ : nullptr);
         const RunConfig& given = setup_->given();
         const RunHooks hooks = hooks_for(setup_->backend(), terminal_);
         Learner learner = make_learner(setup_->backend(), setup_->config(), setup_->data(), hooks);
@@ -75,7 +139,7 @@ private:
         }
         folder_->keep();
         if (!options_.finish) {
-            given.keep(options_.output);
+            given.save(options_.output);
             train_to_the_end(run);
         }
         run.write_model((output / "model").string());
@@ -90,7 +154,7 @@ private:
             end = run.train();
         } catch (const DeviceLost& lost) {
             throw Error(lost.what() + std::string(holds_checkpoints(options_.output)
-                                                      ? "; --resume goes on from the last checkpoint"
+                                                      ? "; --resume continues from the last checkpoint"
                                                       : "; there is no checkpoint to resume from yet"));
         }
         if (end == RunEnd::Stopped) {
@@ -115,9 +179,9 @@ void run_training(const TrainOptions& options) {
     listen_for_stop();
     Terminal terminal;
     if (options.dry_run) {
-        dry_run(options, terminal);
+        describe(options, terminal);
     } else if (options.overfit) {
-        overfit_one_batch(options, terminal);
+        overfit(options, terminal);
     } else {
         Training(options, terminal).start();
     }

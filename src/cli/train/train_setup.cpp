@@ -102,32 +102,32 @@ void TrainSetup::choose_config(const std::string& folder) {
     constexpr std::uint64_t kSeed = 1;
     const ConfigOptions& given = options_.given;
     const TextParts text =
-        part_texts(given.source, given.target, (std::filesystem::path(folder) / "data").string(), kSeed);
-    say_(
-        fmt::format("{} pairs to train on, {} held out to validate with, {} left out for sharing a side with those, {} "
-                    "for an empty side",
-                    text.train, text.valid, text.shared, text.empty));
+        split_texts(given.source, given.target, (std::filesystem::path(folder) / "data").string(), kSeed);
+    say_(fmt::format(
+        "{} pairs for training, {} for validation; left out: {} that share a side with validation pairs, {} "
+        "with an empty side",
+        text.train, text.valid, text.shared, text.empty));
     if (text.unlearnable.count() > 0 && options_.from.empty()) {
         say_(text.unlearnable.warning());
     }
     const nlohmann::json json = default_config(text, *backend_);
-    const std::string file = RunConfig::kept_in(options_.output);
+    const std::string file = RunConfig::file_in(options_.output);
     say_(fmt::format(
         "chosen by the amount of text: {}{}", describe(json),
-        folder == options_.output ? fmt::format("; all of it goes into {}, to be edited and given back", file) : ""));
+        folder == options_.output ? fmt::format("; saved in {}, which you can edit and use again", file) : ""));
     RunConfig config(json, file);
     apply(given, config);
     take(std::move(config));
     check_device();
 }
 
-void TrainSetup::prepare_data(const std::string& folder, bool reuse,
-                              const std::function<std::int64_t()>& recorded_batch) {
-    data_ = prepare_training_data(
-        config_, folder, {.reuse = reuse, .from_model = options_.from, .warned = options_.given.of_texts()}, say_);
+void TrainSetup::prepare_data(const std::string& folder, const RunFolder* resumed) {
+    const TokenizerOrigin origin{
+        .reuse = resumed != nullptr, .from_model = options_.from, .warned = options_.given.of_texts()};
+    data_ = prepare_training_data(config_, folder, origin, say_);
     if (config_.training.find_batch) {
         RunConfig found = *given_;
-        const std::int64_t tokens = recorded_batch ? recorded_batch() : find_batch();
+        const std::int64_t tokens = resumed != nullptr ? resumed->recorded_batch() : find_batch();
         found.set("source_tokens", tokens);
         found.set("target_tokens", tokens);
         take(std::move(found));
@@ -137,7 +137,7 @@ void TrainSetup::prepare_data(const std::string& folder, bool reuse,
 RunInputs TrainSetup::inputs() const {
     const InputFiles none(options_.common.open.settings);
     const ConfigOptions& given = options_.given;
-    RunInputs inputs{.files = none, .config = none, .parts_texts = given.of_texts()};
+    RunInputs inputs{.files = none, .config = none, .splits_texts = given.of_texts()};
     (options_.resume || options_.finish ? inputs.config : inputs.files).add(given.config);
     inputs.files.add({given.source, given.target, options_.from});
     std::vector<CorpusFiles> corpora = config_.data.train;

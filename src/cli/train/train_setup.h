@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -26,9 +25,9 @@ public:
     // For two texts: splits them into `folder`, which is the options' `output` or replaces it, and chooses a
     // configuration by their size.
     void choose_config(const std::string& folder);
-    // Encodes the text. The tokenizers go to `folder`, or are reused from there. A batch of "auto" becomes
-    // `recorded_batch`, or what the device's memory holds.
-    void prepare_data(const std::string& folder, bool reuse, const std::function<std::int64_t()>& recorded_batch = {});
+    // Encodes the text, with new tokenizers in `folder`, and replaces a batch of "auto" by what fits in memory. With
+    // the folder of a `resumed` run, the tokenizers in `folder` and the recorded batch are used again.
+    void prepare_data(const std::string& folder, const RunFolder* resumed = nullptr);
 
     bool has_config() const { return given_.has_value(); }
     const RunConfig& given() const { return *given_; }  // to be kept in the run's folder
