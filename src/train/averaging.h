@@ -8,8 +8,8 @@
 
 namespace headscope {
 
-// into [total] = the mean of the "parameters" of the files, summed in double precision. Error names a file of another
-// size.
+// Sets `into` [total] to the mean of the "parameters" of the files, summed in double precision. Error names a file of
+// another size.
 void average_checkpoints(Backend& backend, const std::vector<Checkpoint>& files, const Tensor& into);
 
 }  // namespace headscope

@@ -13,9 +13,9 @@ namespace headscope {
 namespace {
 
 constexpr double kMebi = 1024.0 * 1024.0;
-constexpr std::int64_t kTries = 4;  // between the largest that fits and the smallest that does not: to a 16th
+constexpr std::int64_t kTries = 4;  // bisections: to a 16th of the interval
 
-// "MemAvailable: 1234 kB", in bytes; 0 where the system does not say.
+// "MemAvailable: 1234 kB", in bytes; 0 if the system does not report it.
 std::uint64_t available_memory() {
     std::ifstream file("/proc/meminfo");
     std::uint64_t kilobytes = 0;
@@ -27,7 +27,7 @@ std::uint64_t available_memory() {
     return kilobytes * 1024;
 }
 
-// Takes steps, but none that would pass the limit by what those before it took.
+// Runs steps, except those that would exceed the limit, estimated from the steps before.
 class Trials {
 public:
     Trials(StepRehearsal& rehearsal, std::uint64_t limit) : rehearsal_(rehearsal), limit_(limit) {}
@@ -44,10 +44,10 @@ public:
         }
         return bytes.has_value();
     }
-    double bytes() const { return static_cast<double>(bytes_); }  // of the largest that fitted
+    double bytes() const { return static_cast<double>(bytes_); }  // of the largest step that fitted
 
 private:
-    // Activations grow with the tokens; what does not makes this too much rather than too little.
+    // Activations grow with the tokens. What does not grow makes this an overestimate.
     double expected(std::int64_t tokens) const {
         return tokens_ == 0 ? 0.0
                             : static_cast<double>(bytes_) * static_cast<double>(tokens) / static_cast<double>(tokens_);
@@ -77,8 +77,8 @@ FoundBatch find_batch(StepRehearsal& rehearsal, const TrainConfig& config, std::
     }
     if (fits == 0) {
         throw Error(
-            fmt::format("{}: memory has no room for a step of one sentence of \"training.max_length\" ({}): lower "
-                        "that, or choose a smaller model or another --device",
+            fmt::format("{}: not even one sentence of \"training.max_length\" ({}) fits in memory: lower that, or "
+                        "choose a smaller model or another --device",
                         config.file, t.max_length));
     }
     const bool whole = fits == most;
@@ -88,15 +88,12 @@ FoundBatch find_batch(StepRehearsal& rehearsal, const TrainConfig& config, std::
     }
     constexpr std::int64_t kMargin = 10;
     const std::int64_t chosen = whole ? most : std::max(fits - fits / kMargin, least);
+    const std::string needed = fmt::format("({:.0f} MiB plus {:.0f} MiB for the model and optimizer)",
+                                           trials.bytes() / kMebi, static_cast<double>(rehearsal.kept_bytes()) / kMebi);
     return {chosen,
-            fmt::format("steps of {} tokens of each side: {}", chosen,
-                        whole ? fmt::format("the most that is tried, and memory holds it ({:.0f} MiB beside "
-                                            "the {:.0f} that are kept)",
-                                            trials.bytes() / kMebi, static_cast<double>(rehearsal.kept_bytes()) / kMebi)
-                              : fmt::format("nine tenths of the {} that memory holds ({:.0f} MiB beside the "
-                                            "{:.0f} that are kept)",
-                                            fits, trials.bytes() / kMebi,
-                                            static_cast<double>(rehearsal.kept_bytes()) / kMebi))};
+            whole ? fmt::format("steps of {} tokens per side: the maximum, which fits in memory {}", chosen, needed)
+                  : fmt::format("steps of {} tokens per side: nine tenths of the {} that fit in memory {}", chosen,
+                                fits, needed)};
 }
 
 std::uint64_t memory_limit(const Backend& backend) {

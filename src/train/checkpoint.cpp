@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "io/made_folder.h"
 #include "support/check.h"
 #include "support/random.h"
 
@@ -19,7 +20,7 @@ namespace {
 constexpr const char* kStateKey = "headscope_checkpoint";
 constexpr const char* kChecksumKey = "headscope_checksum";
 constexpr int kFormat = 3;
-constexpr int kOldest = 2;  // that can be read
+constexpr int kOldest = 2;  // readable format
 constexpr const char* kParameters = "parameters";
 constexpr const char* kFirstMoment = "adam.m";
 constexpr const char* kSecondMoment = "adam.v";
@@ -44,8 +45,8 @@ std::vector<NamedTensor> named(const CheckpointTensors& tensors) {
     return list;
 }
 
-// Over all that a run takes from a checkpoint: the state's text and each tensor. Each 8 bytes are mixed in by a
-// bijection, so damage within one word always shows.
+// Covers everything that a run reads from a checkpoint: the state's text and each tensor. Each 8 bytes are mixed in by
+// a bijection, so damage within one word is always detected.
 class Checksum {
 public:
     void add(const void* data, std::size_t bytes) {
@@ -77,11 +78,11 @@ std::string checksum_of(const SafeTensorsFile& file, const std::string& state) {
     return checksum.text();
 }
 
-// The reader of safetensors has checked all sizes against the file.
+// SafeTensorsFile has checked all sizes against the file.
 nlohmann::json checked_state(const SafeTensorsFile& file) {
     const auto found = file.metadata().find(kStateKey);
     if (found == file.metadata().end()) {
-        throw Error(fmt::format("{} is no checkpoint of headscope: its metadata lacks \"{}\"", file.path(), kStateKey));
+        throw Error(fmt::format("{} is not a headscope checkpoint: its metadata lacks \"{}\"", file.path(), kStateKey));
     }
     const auto written = file.metadata().find(kChecksumKey);
     const std::string sum = checksum_of(file, found->second);
@@ -94,7 +95,7 @@ nlohmann::json checked_state(const SafeTensorsFile& file) {
     const bool known = format.is_number_integer() && format >= kOldest && format <= kFormat;
     if (!known || written == file.metadata().end()) {
         throw Error(
-            fmt::format("{} is a checkpoint of another version of headscope (expected format {} to {}): go on with "
+            fmt::format("{} is a checkpoint of another version of headscope (expected format {} to {}): continue with "
                         "the program that wrote it",
                         file.path(), kOldest, kFormat));
     }
@@ -102,6 +103,15 @@ nlohmann::json checked_state(const SafeTensorsFile& file) {
 }
 
 }  // namespace
+
+CheckpointTensors tensors_of(Learner& learner) {
+    return {learner.parameters().flat_values(), learner.optimizer().first_moment(), learner.optimizer().second_moment(),
+            learner.mean() == nullptr ? Tensor() : learner.mean()->values()};
+}
+
+CheckpointTensors weights_of(Learner& learner, bool mean) {
+    return {mean ? learner.mean()->values() : learner.parameters().flat_values()};
+}
 
 void write_checkpoint(Backend& backend, const std::string& path, const CheckpointTensors& tensors,
                       const nlohmann::json& state) {
@@ -147,11 +157,7 @@ void Checkpoint::read(Backend& backend, const CheckpointTensors& into) const {
 }
 
 CheckpointFolder::CheckpointFolder(std::string path) : path_(std::move(path)) {
-    std::error_code failure;
-    std::filesystem::create_directories(path_, failure);
-    if (failure) {
-        throw Error(fmt::format("cannot make the folder {}: {}", path_, failure.message()));
-    }
+    MadeFolder(path_).keep();
 }
 
 std::string CheckpointFolder::file_of(std::int64_t step) const {
@@ -199,7 +205,7 @@ void CheckpointFolder::remove_leftovers() const {
     for (const auto& entry : std::filesystem::directory_iterator(path_)) {
         const std::string name = entry.path().filename().string();
         if (name.starts_with(kPrefix) && name.ends_with(ending)) {
-            std::error_code ignored;  // it only takes room
+            std::error_code ignored;  // it only uses space
             std::filesystem::remove(entry.path(), ignored);
         }
     }
@@ -222,7 +228,7 @@ void CheckpointFolder::remove_after(std::int64_t after) const {
 }
 
 void CheckpointFolder::remove(std::int64_t step) const {
-    std::error_code ignored;  // a file that cannot be removed only takes room
+    std::error_code ignored;  // a file that cannot be removed only uses space
     std::filesystem::remove(file_of(step), ignored);
 }
 

@@ -1,5 +1,5 @@
-// Checkpoints: one safetensors file each with all that a run needs to go on as if nothing had happened, and a checksum
-// of it: a byte that changed on the disk must not become a weight.
+// Checkpoints: one safetensors file each, with everything that a run needs to continue bit for bit. A checksum prevents
+// a byte that changed on disk from becoming a weight.
 #pragma once
 
 #include <cstdint>
@@ -11,32 +11,36 @@
 
 #include "backend/backend.h"
 #include "io/safetensors.h"
+#include "train/learner.h"
 
 namespace headscope {
 
-// The device's part: flat buffers of one size. All but the first are absent in a file that keeps parameters alone.
+// Flat buffers of one size on the device. A file with only parameters lacks all others.
 struct CheckpointTensors {
     Tensor parameters;  // [total]
     Tensor first_moment = {};
     Tensor second_moment = {};
-    Tensor mean = {};  // of the parameters (WeightMean); absent where none is kept
+    Tensor mean = {};  // of the parameters, see WeightMean; optional
 };
 
-// Written beside, synced and renamed: whatever stood at `path` stays if anything fails, and Error says what failed.
+CheckpointTensors tensors_of(Learner& learner);
+CheckpointTensors weights_of(Learner& learner, bool mean = false);  // only these, or only their mean
+
+// Writes a temporary file, syncs and renames it: if anything fails, `path` is unchanged.
 void write_checkpoint(Backend& backend, const std::string& path, const CheckpointTensors& tensors,
                       const nlohmann::json& state);
 
-// A checkpoint whose every byte is what was written.
+// A checkpoint whose checksum was verified.
 class Checkpoint {
 public:
-    // Error for a file that is missing, damaged or no checkpoint.
+    // Error for a file that is missing, damaged or not a checkpoint.
     static Checkpoint open(const std::string& path);
 
     const std::string& path() const { return file_.path(); }
     const nlohmann::json& state() const { return state_; }
-    // [total] of the device's float; valid as long as this.
+    // [total], F32 or F64 like the device that wrote it. Valid as long as this checkpoint.
     MappedTensor parameters() const;
-    // Error when the sizes are not those of `into`.
+    // Error if the sizes differ from those of `into`.
     void read(Backend& backend, const CheckpointTensors& into) const;
 
 private:
@@ -47,17 +51,18 @@ private:
 // A folder of "step-<number>.safetensors".
 class CheckpointFolder {
 public:
-    explicit CheckpointFolder(std::string path);  // made where it is missing
+    explicit CheckpointFolder(std::string path);  // makes it if missing
 
     std::string file_of(std::int64_t step) const;
-    std::vector<std::int64_t> steps() const;  // of the files there, rising
-    // The newest `count` that are whole of the steps up to `newest`, rising; fewer where there are no more. `skipped`
-    // hears why those passed over are not.
+    std::vector<std::int64_t> steps() const;  // of the existing files, ascending
+    // The newest intact checkpoints of steps up to `newest`, ascending, at most `count`. `skipped` is called with the
+    // reason for each damaged one.
     std::vector<Checkpoint> newest_whole(std::int64_t count, std::int64_t newest,
                                          const std::function<void(const std::string&)>& skipped) const;
-    // Removes what a writer that was killed left half-written. The run's folder must be locked: no one else writes.
+    // Removes partial files of a killed writer. The run's folder must be locked.
     void remove_leftovers() const;
-    // Removes all but these of the steps up to `newest`. Later ones are damaged, or the run would stand there.
+    // Removes the checkpoints up to step `newest` that are not in `steps`. Later ones are damaged, or the run would
+    // have continued from them.
     void keep(const std::vector<std::int64_t>& steps, std::int64_t newest) const;
     void remove_after(std::int64_t step) const;
 

@@ -27,7 +27,7 @@ std::string change(const std::string& key, const nlohmann::json& then, const nlo
     return fmt::format("\"{}\" was {} and is now {}", key, text_of(then), text_of(now));
 }
 
-// Every key whose value differs, by name inside the model's section.
+// Lists every key whose value differs, prefixed by its section.
 void list_differences(const nlohmann::json& then, const nlohmann::json& now, const std::string& inside,
                       std::vector<std::string>& found) {
     nlohmann::json keys = then;
@@ -43,7 +43,7 @@ void list_differences(const nlohmann::json& then, const nlohmann::json& now, con
     }
 }
 
-// What decides when the rate begins to fall.
+// Decides when the learning rate begins to fall.
 struct Cooldown {
     nlohmann::json values = nlohmann::json::object();                           // by key
     std::int64_t last_at_full_rate = std::numeric_limits<std::int64_t>::max();  // then equation 3 is scaled down
@@ -88,8 +88,8 @@ std::string cooldown_conflict(const Cooldown& then, const Cooldown& now, const P
     std::vector<std::string> changes;
     list_differences(then.values, now.values, "", changes);
     std::string text = fmt::format(
-        "{}: that cannot change once the learning rate falls, which it did {} and would now {}, and "
-        "the run stands after step {}",
+        "{}: this cannot change once the learning rate falls, which it did {} and would now {}, and "
+        "the run is resumed after step {}",
         fmt::join(changes, ", "), then.begins(), now.begins(), done.steps);
     const nlohmann::json steps = then.values.value(kSteps, nlohmann::json());
     if (done.steps > then.last_at_full_rate && steps != now.values.value(kSteps, nlohmann::json())) {
@@ -112,14 +112,14 @@ ConfigChanges compare_configs(nlohmann::json then, nlohmann::json now, const Pro
         erase_training(then);
         erase_training(now);
     }
-    // What a run that diverges is mended by.
+    // These help a run that diverges.
     for (const char* key :
          {"training.learning_rate_scale", "training.clip_norm", "training.loss_scale_interval",
           "training.loss_scale_least", "training.loss_scale_most", "training.divergence_returns",
           "training.divergence_rate_factor", "training.divergence_nll", "training.divergence_steps"}) {
         const nlohmann::json old = then.value(key, nlohmann::json());
         const nlohmann::json value = now.value(key, nlohmann::json());
-        // Loss scales are those of F16 alone: absent in another precision.
+        // Only F16 has loss scales; in another precision they are absent.
         if (old != value && (std::string_view(key).find("loss_scale") == std::string_view::npos ||
                              !(old.is_null() || value.is_null()))) {
             changes.allowed.push_back(change(key, old, value));
@@ -128,7 +128,7 @@ ConfigChanges compare_configs(nlohmann::json then, nlohmann::json now, const Pro
         now.erase(key);
     }
     for (nlohmann::json* config : {&then, &now}) {
-        config->erase("training.compute");  // RunIdentity has the arithmetic: the run may go on elsewhere
+        config->erase("training.compute");  // compared as RunIdentity::arithmetic, which may change
     }
     const Cooldown old = take_cooldown(then);
     const Cooldown asked = take_cooldown(now);

@@ -1,4 +1,4 @@
-// What of its configuration a run may change when it goes on.
+// Which parts of its configuration a run may change when it is resumed.
 #pragma once
 
 #include <cstdint>
@@ -11,17 +11,17 @@
 
 namespace headscope {
 
-// What a checkpoint is taken up for. Finish: to make a model of it, without a further step.
+// Why a checkpoint is loaded. Finish: to write a model, without further steps.
 enum class Purpose : std::uint8_t { Train, Finish };
 
 struct ConfigChanges {
-    std::string refused;               // those that would make another run of it, "" for none
-    std::vector<std::string> allowed;  // from here on the run is not that of either configuration alone
+    std::string refused;               // changes that would make it another run; "" for none
+    std::vector<std::string> allowed;  // changes that take effect from here on
 };
 
-// `then` and `now` are TrainConfig::identity() of the run that stands at `done`, and of the one that goes on. Where
-// the length of the run or of its cool-down changes before the rate has begun to fall, that is no change to the steps
-// done. Error for a number in `then` that is no count.
+// `then` and `now` are TrainConfig::identity() of the run at `done` and of its continuation. The length of the run or
+// of its cool-down may change until the learning rate begins to fall, since that does not affect the steps done. Error
+// for a number in `then` that is not a count.
 ConfigChanges compare_configs(nlohmann::json then, nlohmann::json now, const Progress& done, Purpose purpose);
 
 }  // namespace headscope

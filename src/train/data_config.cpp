@@ -11,7 +11,7 @@
 namespace headscope {
 namespace {
 
-constexpr double kLeastWeight = 0.001;  // a corpus that no epoch shows is to be left out
+constexpr double kLeastWeight = 0.001;  // a corpus that is never shown should be removed instead
 constexpr double kMostWeight = 1000.0;
 
 std::vector<std::string> resolve(std::vector<std::string> paths, const std::string& base) {
@@ -58,7 +58,7 @@ DataConfig parse_data_config(const nlohmann::json& json, const std::string& file
             config.train.push_back(parse_training_corpus(train[i], file, fmt::format("data.train[{}]", i), base));
         }
         if (train.empty()) {
-            reader.fail("train", "names no corpus");
+            reader.fail("train", "must name at least one corpus");
         }
     } else {
         config.train.push_back(parse_training_corpus(train, file, "data.train", base));

@@ -1,4 +1,4 @@
-// The section "data" of a configuration: which files, how often, and what is made of them.
+// The section "data" of a configuration: which files, how often, and how they become examples.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +9,12 @@
 
 namespace headscope {
 
-// Parallel text: `source` and `target` are files of one sentence a line, line i of one the translation of line i of
-// the other, or `tsv` are files of "source TAB target" lines.
+// Parallel text: either `source` and `target`, files with one sentence per line, where line i of one translates line i
+// of the other, or `tsv`, files of "source TAB target" lines.
 struct CorpusFiles {
     std::vector<std::string> source, target, tsv;
     double weight = 1.0;    // "weight": how often an epoch shows each pair
-    bool shuffled = false;  // "order": "shuffled", where neighbouring lines have nothing to do with each other
+    bool shuffled = false;  // "order": "shuffled", if neighbouring lines are unrelated
 };
 
 struct DataConfig {
@@ -25,11 +25,11 @@ struct DataConfig {
     std::int64_t joined_most = 8;
     double bpe_dropout = 0.0;  // of both sides (BpeDropout)
 
-    // What decides which examples there are, beside the files' contents; keys as of TrainConfig::identity().
+    // The part of TrainConfig::identity() that decides which examples the files give.
     nlohmann::json identity() const;
 };
 
-// Relative paths count from `base`. Error names the file and the key, also for unknown keys.
+// Paths are relative to `base`. Errors name the file and the key, also for unknown keys.
 DataConfig parse_data_config(const nlohmann::json& json, const std::string& file, const std::string& base);
 
 }  // namespace headscope

@@ -12,14 +12,14 @@ namespace headscope {
 namespace {
 
 struct Size {
-    std::int64_t pairs;  // at the most
+    std::int64_t pairs;  // at most
     int encoder_layers, decoder_layers;
     std::int64_t d_model, d_ff;
     int heads;
-    std::int64_t vocabulary, tokens;  // pieces; of each side in a step
+    std::int64_t vocabulary, tokens;  // pieces; tokens per side in a step
     double dropout;
     int epochs;
-    double peak_rate;  // of equation 3, at the end of the warm-up
+    double peak_rate;  // learning rate at the end of the warm-up
 };
 
 // The last one is the paper's base model (Table 3) on the paper's batch.
@@ -32,9 +32,9 @@ constexpr std::array kSizes = {
 };
 
 constexpr std::int64_t kMaxLength = 128;     // pieces; longer pairs are left out
-constexpr std::int64_t kPiecesOfAPair = 20;  // of a side, roughly, for numbers of steps
+constexpr std::int64_t kPiecesOfAPair = 20;  // per side, roughly, to estimate the number of steps
 
-// Every character is a piece, and byte-pair encoding finds no more pieces than there are words to make them of.
+// Every character is a piece, and byte-pair encoding finds no more pieces than there are words.
 std::int64_t vocabulary_for(const TextParts& text, std::int64_t wished) {
     constexpr std::int64_t kSpecial = 8;
     const std::int64_t least = text.characters + kSpecial;
@@ -42,7 +42,7 @@ std::int64_t vocabulary_for(const TextParts& text, std::int64_t wished) {
     return std::clamp(std::max(wished, 2 * text.characters), least, most);
 }
 
-// Rounding operands costs more than it saves where products are as small as the first size's.
+// For products as small as the first size's, rounding the operands costs more than it saves.
 bool rounds_operands(const Size& size, const Backend& device) {
     return size.d_model > kSizes.front().d_model && device.device().trains_faster_in_bf16;
 }
@@ -102,11 +102,12 @@ std::string describe(const nlohmann::json& config) {
     const nlohmann::json& training = config.at("training");
     return fmt::format(
         "{} encoder and {} decoder layers of d_model {}, {} pieces, steps of {} tokens, dropout {}, at most {} epochs, "
-        "fewer where {} validations in a row are no better{}",
+        "fewer if {} validations in a row bring no improvement{}",
         model.at("encoder_layers").dump(), model.at("decoder_layers").dump(), model.at("d_model").dump(),
         config.at("tokenizer").at("vocabulary").dump(), training.at("source_tokens").dump(),
         training.at("residual_dropout").dump(), training.at("epochs").dump(), training.at("patience").dump(),
-        training.at("compute") == "bf16" ? "; products in BF16, which this CPU has (in F32 with --precision f32)" : "");
+        training.at("compute") == "bf16" ? "; products in BF16, which this CPU supports (--precision f32: in F32)"
+                                         : "");
 }
 
 }  // namespace headscope

@@ -1,4 +1,4 @@
-// A configuration for someone who has two text files and no wish to think about one.
+// A default configuration for two text files.
 #pragma once
 
 #include <string>
@@ -10,12 +10,12 @@
 
 namespace headscope {
 
-// By the amount of text: the less there is, the smaller the model and the stronger its dropout. A CPU with BF16
-// products gets these, but for the smallest model. What stands in it is what a training configuration says, to be
-// edited and given back.
+// Depends on the amount of text: the less there is, the smaller the model and the stronger its dropout. Uses BF16
+// products on a CPU that has them, except for the smallest model. The result is an ordinary training configuration,
+// which users can edit.
 nlohmann::json default_config(const TextParts& text, const Backend& device);
 
-// For people: the choices that matter most, in a line.
+// Summary of the most important choices, one line.
 std::string describe(const nlohmann::json& config);
 
 }  // namespace headscope

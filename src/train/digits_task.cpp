@@ -16,7 +16,7 @@ constexpr std::array<const char*, 20> kBelowTwenty = {
 constexpr std::array<const char*, 10> kTens = {"",        "",        "zwanzig", "dreißig", "vierzig",
                                                "fünfzig", "sechzig", "siebzig", "achtzig", "neunzig"};
 
-// 1 .. 999; a final one is "ein", as before "tausend".
+// 1 .. 999. A final one is "ein", as needed before "tausend".
 std::string below_thousand(std::int64_t number) {
     std::string words;
     if (number >= 100) {
@@ -62,7 +62,7 @@ DigitsPair digits_pair(std::int64_t number) {
 
 std::vector<DigitsPair> make_digits_task(std::int64_t pairs, std::uint64_t seed) {
     if (pairs < 1 || pairs > kDigitsLimit) {
-        throw Error(fmt::format("the digits task has from 1 to {} pairs, {} were asked for", kDigitsLimit, pairs));
+        throw Error(fmt::format("the digits task has 1 to {} pairs, got {}", kDigitsLimit, pairs));
     }
     constexpr int kLengths = 6;
     std::array<std::int64_t, kLengths + 1> first = {0};  // numbers of i + 1 digits are first[i] .. first[i + 1] - 1
@@ -73,7 +73,7 @@ std::vector<DigitsPair> make_digits_task(std::int64_t pairs, std::uint64_t seed)
     }
     Random random(seed);
     std::vector<bool> taken(
-        static_cast<std::size_t>(kDigitsLimit));  // of each number; the last few of a length take many draws
+        static_cast<std::size_t>(kDigitsLimit));  // by number; the last numbers of a length need many draws
     std::vector<DigitsPair> result;
     while (static_cast<std::int64_t>(result.size()) < pairs) {
         const auto length = static_cast<std::size_t>(random.below(kLengths));

@@ -1,4 +1,4 @@
-// A self-made task with a known answer: numbers in digits to German words.
+// A generated task with a known answer: numbers in digits to German words.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,8 @@ struct DigitsPair {
 std::string german_number(std::int64_t number);
 DigitsPair digits_pair(std::int64_t number);
 
-// Distinct numbers, the same for the same seed: every length from one to six digits equally often while it lasts.
+// Distinct numbers, determined by the seed. Every length from one to six digits is equally frequent until its numbers
+// run out.
 std::vector<DigitsPair> make_digits_task(std::int64_t pairs, std::uint64_t seed);
 
 }  // namespace headscope

@@ -12,7 +12,7 @@
 namespace headscope {
 namespace {
 
-// Batches differ: a mean over fewer steps would be theirs and not the model's, one over more would be slow to rise.
+// A mean over fewer steps would reflect single batches; one over more would rise slowly.
 constexpr std::int64_t kWindow = 20;
 
 }  // namespace
@@ -35,7 +35,7 @@ void DivergenceGuard::add_validation(double nll) {
 }
 
 bool DivergenceGuard::healthy() const {
-    constexpr double kHalf = 0.5;  // on its way up it may already be lost
+    constexpr double kHalf = 0.5;  // a rising loss may already be lost
     return !state_.diverged && (options_.margin == 0.0 || state_.mean <= state_.lowest + kHalf * options_.margin);
 }
 
@@ -67,8 +67,7 @@ GuardState parse_guard_state(const nlohmann::json& json) {
     state.returns = count_at(json, "returns");
     json.at("rate_factor").get_to(state.rate_factor);
     if (!(state.rate_factor > 0.0 && state.rate_factor <= 1.0)) {
-        throw Error(fmt::format("\"rate_factor\" is {}; a number above 0, at most 1, was expected",
-                                json.at("rate_factor").dump()));
+        throw Error(fmt::format("\"rate_factor\" is {}; expected a number in (0, 1]", json.at("rate_factor").dump()));
     }
     return state;
 }

@@ -1,4 +1,4 @@
-// Whether a training has gone astray, told from the loss of its steps.
+// Detects from the loss of its steps whether a training has diverged.
 #pragma once
 
 #include <cstdint>
@@ -8,21 +8,21 @@
 namespace headscope {
 
 struct GuardOptions {
-    std::int64_t returns = 3;  // how often a run may go back to an earlier checkpoint; 0: it ends instead
-    double rate_factor = 0.5;  // on the learning rate, each time
-    double margin = 1.0;       // nats per target token above the lowest mean loss; 0: no loss is too high
-    std::int64_t steps = 200;  // in a row above that
+    std::int64_t returns = 3;  // how often a run may return to an earlier checkpoint; 0: it ends instead
+    double rate_factor = 0.5;  // factor on the learning rate at each return
+    double margin = 1.0;       // nats per target token above the lowest mean loss; 0: no limit
+    std::int64_t steps = 200;  // in a row above the margin
 };
 
-// All that decides what comes next, and so part of a checkpoint.
+// Part of a checkpoint, since it decides what the run does next.
 struct GuardState {
     double mean = 0.0;         // of the nll per target token, over the newest steps
-    double lowest = 0.0;       // that the mean has been
+    double lowest = 0.0;       // value of the mean so far
     std::int64_t counted = 0;  // steps in the mean
     std::int64_t above = 0;    // steps in a row with a mean above the margin
-    bool diverged = false;     // stays until the run goes back
+    bool diverged = false;     // stays true until the run returns
     std::int64_t returns = 0;  // so far
-    double rate_factor = 1.0;  // of all returns
+    double rate_factor = 1.0;  // product of all returns
 
     bool operator==(const GuardState&) const = default;
 };
@@ -31,16 +31,16 @@ class DivergenceGuard {
 public:
     explicit DivergenceGuard(const GuardOptions& options) : options_(options) {}
 
-    // A step that counted, in the order of the steps. `nll` is per target token.
+    // Adds a step that was not skipped, in order. `nll` is per target token.
     void add(double nll);
-    // A loss on held-out text.
+    // Adds the loss on validation text.
     void add_validation(double nll);
 
     bool diverged() const { return state_.diverged; }
-    // Whether weights of now are worth going back to.
+    // Whether a run should return to the current weights.
     bool healthy() const;
     bool may_return() const { return state_.returns < options_.returns; }
-    // The run goes on from where `then` is of, at a rate that is lower once more than it is now.
+    // The run continues from the state `then`, at a learning rate lower than now.
     void go_back(const GuardState& then);
 
     const GuardOptions& options() const { return options_; }

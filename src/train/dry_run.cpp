@@ -1,7 +1,6 @@
 #include "train/dry_run.h"
 
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <utility>
 #include <vector>
@@ -24,7 +23,7 @@ std::string mebibytes(double bytes) {
     return fmt::format("{:.1f} MiB", bytes / kMebi);
 }
 
-// "encoder.layers.0" of all in it, else the first word.
+// "encoder.layers.0" for everything in that layer, otherwise the first word.
 std::string block_of(const std::string& name) {
     const std::size_t layers = name.find(".layers.");
     if (layers == std::string::npos) {
@@ -73,51 +72,35 @@ std::string memory_text(Backend& backend, StepRehearsal& rehearsal, const Traini
     if (t.ema_decay > 0.0) {
         text += fmt::format(", the mean of the weights {}", mebibytes(flat));
     }
-    text += fmt::format("; at the most a step of {}, measured: ", shape_of(rehearsal.longest_sentences(tokens)));
-    text +=
-        step ? fmt::format("{} more, {} in all\n", mebibytes(static_cast<double>(*step)),
-                           mebibytes(static_cast<double>(*step + rehearsal.kept_bytes())))
-             : fmt::format("more than {} has; {}\n", backend.device().id,
-                           t.split_when_out_of_memory ? "such steps would go on in halves"
-                                                      : "\"split_when_out_of_memory\" is false, so that the run would "
-                                                        "end there: lower \"source_tokens\" and \"target_tokens\"");
+    text += fmt::format("; measured for the largest step of {}: ", shape_of(rehearsal.longest_sentences(tokens)));
+    text += step ? fmt::format("{} more, {} in total\n", mebibytes(static_cast<double>(*step)),
+                               mebibytes(static_cast<double>(*step + rehearsal.kept_bytes())))
+                 : fmt::format("more than {} has; {}\n", backend.device().id,
+                               t.split_when_out_of_memory ? "such steps would be halved"
+                                                          : "\"split_when_out_of_memory\" is false, so the run would "
+                                                            "end: lower \"source_tokens\" and \"target_tokens\"");
     return text;
 }
 
-// Of some of the first steps, which come in any order.
+// Mean over some of the first steps, which are in random order.
 double seconds_of_a_step(StepRehearsal& rehearsal, const TrainingOptions& t, Batcher& batcher) {
-    constexpr int kWarm = 2;  // memory, threads and kernels are found
+    constexpr int kWarm = 2;  // to allocate memory and start threads
     constexpr int kTimed = 5;
-    BatchBudget budget = micro_budget(t);
-    if (t.micro_batch_tokens == 0) {
-        budget.source_tokens = budget.target_tokens = std::numeric_limits<std::int32_t>::max();
-    }
     double seconds = 0.0;
     for (int i = 0; i < kWarm + kTimed; ++i) {
-        const double taken = rehearsal.run(batcher.micro_batches(batcher.next(), budget));
+        const double taken = rehearsal.run(batcher.micro_batches(batcher.next(), part_budget(t)));
         seconds += i < kWarm ? 0.0 : taken / kTimed;
     }
     return seconds;
 }
 
 std::string time_text(const TrainingOptions& t, double seconds, double steps_per_epoch, double tokens_per_step) {
-    double steps = std::numeric_limits<double>::infinity();
-    std::string first;
-    const auto consider = [&](const char* key, double limit, double of) {
-        if (limit > 0.0 && of < steps) {
-            steps = of;
-            first = key;
-        }
-    };
-    consider("steps", static_cast<double>(t.steps), static_cast<double>(t.steps));
-    consider("epochs", t.epochs, t.epochs * steps_per_epoch);
-    consider("tokens", static_cast<double>(t.tokens), static_cast<double>(t.tokens) / tokens_per_step);
-    consider("minutes", t.minutes, t.minutes * 60.0 / seconds);
+    const auto [limit, steps] = t.limits().about_steps(steps_per_epoch, tokens_per_step, seconds);
     const std::string early = ends_in_warmup(steps, t.warmup_steps);
     return fmt::format(
-        "time: {:.3f} s a step (the mean of 5), {} an epoch; about {:.0f} steps by \"{}\", {:.1f} epochs: {} without "
+        "time: {:.3f} s per step (mean of 5), {} per epoch; about {:.0f} steps by \"{}\", {:.1f} epochs: {} without "
         "validations and checkpoints\n{}",
-        seconds, duration_text(seconds * steps_per_epoch / 60.0), steps, first, steps / steps_per_epoch,
+        seconds, duration_text(seconds * steps_per_epoch / 60.0), steps, limit, steps / steps_per_epoch,
         duration_text(seconds * steps / 60.0), early.empty() ? "" : "warm-up: " + early + "\n");
 }
 
@@ -128,7 +111,7 @@ std::string files_text(const TrainConfig& config, const Parameters& parameters, 
     const double model = static_cast<double>(parameters.count()) * static_cast<double>(size_of(t.save));
     return fmt::format(
         "files in {}:\n"
-        "  checkpoints/   at most {} of {} each, and one more while it is written\n"
+        "  checkpoints/   at most {} of {} each, plus one while it is written\n"
         "  best.safetensors   {}\n"
         "  model/             {} ({})\n"
         "  tokenizer/, log.jsonl{}   small\n",
@@ -149,7 +132,7 @@ std::string describe_training(Backend& backend, const TrainConfig& config, const
     const auto tokens = static_cast<double>(data.train->predicted_tokens());
     std::string text = fmt::format("on {} ({}), {}\n", backend.device().id, backend.device().name, name_of(arithmetic));
     text += model_text(model) + parameters_text(rehearsal.parameters());
-    text += fmt::format("steps: at most {} source and {} target tokens each, about {:.0f} an epoch\n", t.source_tokens,
+    text += fmt::format("steps: at most {} source and {} target tokens each, about {:.0f} per epoch\n", t.source_tokens,
                         t.target_tokens, steps);
     text += memory_text(backend, rehearsal, t);
     text += time_text(t, seconds_of_a_step(rehearsal, t, batcher), steps, tokens / steps);

@@ -1,4 +1,4 @@
-// What a training would be and take, without beginning it.
+// Describes a training without starting it.
 #pragma once
 
 #include <string>
@@ -9,8 +9,8 @@
 
 namespace headscope {
 
-// For people, in lines: the model and its parameters by block, the steps and their number, the memory of the largest
-// one and the time of some, both measured, and the files that would be written to `output`. Writes nothing.
+// Text for the user: the model and its parameters by block, the number of steps, their measured memory and time, and
+// the files that would be written to `output`. Writes nothing.
 std::string describe_training(Backend& backend, const TrainConfig& config, const TrainingData& data,
                               const std::string& output);
 

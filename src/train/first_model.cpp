@@ -5,18 +5,35 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "model/model_directory.h"
 #include "support/check.h"
 
 namespace headscope {
 
 namespace {
 
+std::string weights_of(const std::string& directory) {
+    return (std::filesystem::path(directory) / "model.safetensors").string();
+}
+
+void require_shape(const ModelDirectory& model, const ModelConfig& asked, const std::string& config_file) {
+    const nlohmann::json theirs = to_json(model.config);
+    const nlohmann::json ours = to_json(asked);
+    for (const auto& [key, value] : ours.items()) {
+        if (theirs.at(key) != value) {
+            throw Error(
+                fmt::format("'{}' has \"{}\" {}, but {} asks for {}: change \"model\" there, or start without --from",
+                            model.path, key, theirs.at(key).dump(), config_file, value.dump()));
+        }
+    }
+}
+
 ModelDirectory open_first_model(const TrainConfig& config, const std::string& directory) {
     ModelDirectory model = open_model_directory(directory);
     const bool shared = model.source_tokenizer == model.target_tokenizer;
     if (shared != config.tokenizer.shared) {
         throw Error(
-            fmt::format("'{}' has {}, and {} asks for {}: set \"tokenizer.shared\" to {}, or begin without --from",
+            fmt::format("'{}' has {}, but {} asks for {}: set \"tokenizer.shared\" to {}, or start without --from",
                         directory, shared ? "one tokenizer for both languages" : "a tokenizer for each language",
                         config.file, shared ? "two" : "one", shared));
     }
@@ -27,18 +44,6 @@ ModelDirectory open_first_model(const TrainConfig& config, const std::string& di
 
 }  // namespace
 
-void require_shape(const ModelDirectory& model, const ModelConfig& asked, const std::string& config_file) {
-    const nlohmann::json theirs = to_json(model.config);
-    const nlohmann::json ours = to_json(asked);
-    for (const auto& [key, value] : ours.items()) {
-        if (theirs.at(key) != value) {
-            throw Error(fmt::format(
-                "'{}' has \"{}\" {}, and {} asks for {}: say under \"model\" what it has, or begin without --from",
-                model.path, key, theirs.at(key).dump(), config_file, value.dump()));
-        }
-    }
-}
-
 void require_first_model(const TrainConfig& config, const std::string& directory) {
     static_cast<void>(open_first_model(config, directory));
 }
@@ -46,7 +51,13 @@ void require_first_model(const TrainConfig& config, const std::string& directory
 void try_first_model(Backend& backend, const TrainConfig& config, const std::string& directory) {
     const ModelDirectory model = open_first_model(config, directory);
     Parameters parameters(backend, model.config, false);
-    load_parameters(backend, (std::filesystem::path(directory) / "model.safetensors").string(), parameters);
+    load_parameters(backend, weights_of(directory), parameters);
+}
+
+void load_first_model(Learner& learner, const TrainConfig& config, const std::string& directory) {
+    require_shape(open_model_directory(directory), learner.model_config(), config.file);
+    load_parameters(learner.backend(), weights_of(directory), learner.parameters());
+    learner.begin_optimizer();
 }
 
 }  // namespace headscope

@@ -9,7 +9,7 @@ namespace headscope {
 
 namespace {
 
-// "encoder.layers.0.self_attention" of all that a sublayer has, else the name without what kind of tensor it is.
+// "encoder.layers.0.self_attention" for everything in that sublayer, otherwise the name without its last word.
 std::string layer_of(const std::string& name) {
     const std::size_t layers = name.find(".layers.");
     if (layers == std::string::npos) {
@@ -28,22 +28,22 @@ std::string layer_of(const std::string& name) {
 GradientWatch::GradientWatch(Backend& backend, const Parameters& parameters)
     : backend_(backend), parameters_(parameters) {
     for (const ParameterSpec& spec : parameters.table()) {
-        // Masters and gradients lie alike.
+        // Master weights and gradients have the same layout.
         parts_.push_back({spec.name, layer_of(spec.name),
                           parameters.stored(spec.name).offset - parameters.flat_values().offset,
                           spec.shape.elements()});
     }
     HEADSCOPE_CHECK(
         std::is_sorted(parts_.begin(), parts_.end(), [](const Part& a, const Part& b) { return a.begin < b.begin; }),
-        "the table of parameters is in the order of the flat buffer");
+        "the table of parameters must be in the order of the flat buffer");
     squares_ = backend.empty({static_cast<std::int64_t>(parts_.size())}, backend.real());
-    backend.run(Fill{.out = squares_});  // of what no pass writes
+    backend.run(Fill{.out = squares_});  // entries that no pass writes
 }
 
 void GradientWatch::final_gradient(const Var& parameter) {
     const Tensor gradient = parameter.gradient();
     const Tensor& flat = parameters_.flat_gradients();
-    HEADSCOPE_CHECK(gradient.buffer == flat.buffer, parameter.name() + " is none of the parameters that are watched");
+    HEADSCOPE_CHECK(gradient.buffer == flat.buffer, parameter.name() + " is not one of the watched parameters");
     const std::int64_t begin = gradient.offset - flat.offset;
     const std::int64_t end = begin + gradient.elements();
     auto part = std::lower_bound(parts_.begin(), parts_.end(), begin,

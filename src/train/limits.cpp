@@ -30,13 +30,17 @@ std::string Limits::reached_by(const Progress& done) const {
     return first == each.end() ? "" : fmt::format("\"training.{}\" ({:.15g})", first->key, first->limit);
 }
 
-double Limits::about_steps(double steps_per_epoch, double tokens_per_step) const {
-    double least = std::numeric_limits<double>::infinity();
-    for (const double each :
-         {static_cast<double>(steps), epochs * steps_per_epoch, static_cast<double>(tokens) / tokens_per_step}) {
-        least = each > 0.0 ? std::min(least, each) : least;
+Limits::Estimate Limits::about_steps(double steps_per_epoch, double tokens_per_step, double seconds_per_step) const {
+    Estimate first;
+    for (const Estimate& one : {Estimate{"steps", static_cast<double>(steps)},
+                                {"epochs", epochs * steps_per_epoch},
+                                {"tokens", static_cast<double>(tokens) / tokens_per_step},
+                                {"minutes", minutes * 60.0 / seconds_per_step}}) {
+        if (one.steps > 0.0 && one.steps < first.steps) {
+            first = one;
+        }
     }
-    return least;
+    return first;
 }
 
 double Limits::share(const Progress& done) const {
@@ -56,7 +60,7 @@ double Limits::minutes_left(const Progress& done) const {
             least = std::min(least, done.minutes * std::max(one.limit / one.done - 1.0, 0.0));
         }
     }
-    if (minutes > 0.0) {  // known before anything is done
+    if (minutes > 0.0) {  // known before the first step
         least = std::min(least, std::max(minutes - done.minutes, 0.0));
     }
     return least < std::numeric_limits<double>::infinity() ? least : -1.0;

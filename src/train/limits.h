@@ -1,12 +1,13 @@
-// How long a training lasts, counted in whatever its configuration counts it in.
+// The length of a training, in any of the units that a configuration may use.
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string>
 
 namespace headscope {
 
-// What has been done.
+// Work done so far.
 struct Progress {
     std::int64_t steps = 0;
     double epochs = 0.0;
@@ -14,7 +15,7 @@ struct Progress {
     double minutes = 0.0;     // of training, over all starts
 };
 
-// The first that is reached ends the training; 0 is none.
+// The first limit reached ends the training; 0 means no limit.
 struct Limits {
     std::int64_t steps = 0;
     double epochs = 0.0;
@@ -23,13 +24,17 @@ struct Limits {
 
     bool any() const { return steps > 0 || epochs > 0.0 || tokens > 0 || minutes > 0.0; }
     bool reached(const Progress& done) const { return !reached_by(done).empty(); }
-    // The limit that is reached, as '"training.steps" (24)'; "" for none.
+    // The limit that was reached, such as '"training.steps" (24)'; "" for none.
     std::string reached_by(const Progress& done) const;
-    // Until the first of those that are known beforehand; infinity without one of them.
-    double about_steps(double steps_per_epoch, double tokens_per_step) const;
-    // Of the limit that is closest to being reached, from 0 to 1.
+    // Until the first limit. Without `seconds_per_step` a limit of minutes counts as unknown.
+    struct Estimate {
+        const char* limit = "";
+        double steps = std::numeric_limits<double>::infinity();
+    };
+    Estimate about_steps(double steps_per_epoch, double tokens_per_step, double seconds_per_step = 0.0) const;
+    // Progress towards the nearest limit, from 0 to 1.
     double share(const Progress& done) const;
-    // Until the first of them, at the pace so far; negative where nothing tells.
+    // Estimated minutes until the first limit; negative if unknown.
     double minutes_left(const Progress& done) const;
 };
 

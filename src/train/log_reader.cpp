@@ -33,7 +33,7 @@ void require_training_log(const std::string& path) {
     const bool being_written = file.eof() && text.starts_with('{');
     if (!being_written && !(line.is_object() && line.contains("kind"))) {
         throw Error(fmt::format(
-            "'{}' line 1 is no JSON object of a training's log; expected a run's folder, or its log.jsonl", path));
+            "'{}' line 1 is not a JSON object of a training log; expected a run's folder or its log.jsonl", path));
     }
 }
 

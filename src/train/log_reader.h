@@ -7,9 +7,9 @@
 
 namespace headscope {
 
-// Lines that are not whole are passed over, since the last may be being written; without a file there are no points.
+// Skips incomplete lines, since the last one may still be written. Returns no points if there is no file.
 TrainingLog read_training_log(const std::string& path);
-// Error for a file whose first line is whole and no log's.
+// Error if the first line is complete and not from a log.
 void require_training_log(const std::string& path);
 
 }  // namespace headscope

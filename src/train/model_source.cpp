@@ -31,7 +31,7 @@ bool is_there(const fs::path& path) {
     return fs::exists(path, ignored);
 }
 
-// The tokenizers of a run, as prepare_training_data() left them.
+// The tokenizers of a run, written by prepare_training_data().
 void open_tokenizers(const fs::path& folder, ModelDirectory& model) {
     const auto open = [&](const char* name) {
         return std::make_shared<const Tokenizer>(Tokenizer::load((folder / name).string()));
@@ -44,27 +44,27 @@ void open_tokenizers(const fs::path& folder, ModelDirectory& model) {
     model.target_tokenizer = open("target.model");
 }
 
-// What a checkpoint knows of its model; its sizes come from the tokenizers.
+// From a checkpoint; the vocabulary sizes come from the tokenizers.
 ModelConfig config_of(const Checkpoint& checkpoint, const ModelDirectory& tokenizers) {
     const nlohmann::json& state = checkpoint.state();
     const auto config = state.find("config");
     if (config == state.end() || !config->is_object() || !config->contains("model")) {
         throw Error(
-            fmt::format("{} does not say which model it is of: it is no checkpoint of a training", checkpoint.path()));
+            fmt::format("{} does not describe its model: it is not a checkpoint of a training", checkpoint.path()));
     }
     const TrainConfig run{
         .file = checkpoint.path(), .model = (*config)["model"], .data = {}, .tokenizer = {}, .training = {}};
     return run.model_config(tokenizers.source_tokenizer->size(), tokenizers.target_tokenizer->size());
 }
 
-// In 16 bits the masters are needed to make the working copy of, and those come with gradients.
+// A 16-bit working copy is made from the master weights, which exist only with gradients.
 std::shared_ptr<const Parameters> parameters_of(Backend& backend, const Checkpoint& checkpoint,
                                                 const ModelConfig& config, DType storage) {
     auto parameters = std::make_shared<Parameters>(backend, config, storage != DType::F32, storage);
     if (checkpoint.parameters().dtype == backend.real()) {
         checkpoint.read(backend, {.parameters = parameters->flat_values()});
     } else {
-        average_checkpoints(backend, {checkpoint}, parameters->flat_values());  // of one: converts
+        average_checkpoints(backend, {checkpoint}, parameters->flat_values());  // converts the single file
     }
     parameters->refresh_working();
     return parameters;
@@ -90,12 +90,12 @@ std::string ModelSource::in(const char* name) const {
 }
 
 std::vector<std::int64_t> ModelSource::steps() const {
-    if (!is_there(in(kCheckpoints))) {  // CheckpointFolder would make it
+    if (!is_there(in(kCheckpoints))) {  // CheckpointFolder would create it
         throw Error(fmt::format("'{}' is gone: the training was moved or removed", in(kCheckpoints)));
     }
     try {
         return CheckpointFolder(in(kCheckpoints)).steps();
-    } catch (const fs::filesystem_error& problem) {  // as when it goes at this moment
+    } catch (const fs::filesystem_error& problem) {  // such as a concurrent removal
         throw Error(fmt::format("cannot list '{}': {}", in(kCheckpoints), problem.code().message()));
     }
 }
@@ -103,7 +103,7 @@ std::vector<std::int64_t> ModelSource::steps() const {
 ModelSource::RunStamp ModelSource::run_stamp() const {
     HEADSCOPE_CHECK(kind_ == Kind::Training, "a model directory has no training");
     RunStamp stamp{.checkpoints = steps()};
-    std::error_code none;  // without a log both stay as they are
+    std::error_code none;  // without a log both keep their defaults
     if (const std::uintmax_t size = fs::file_size(in(kLog), none); !none) {
         stamp.log_size = size;
     }
@@ -145,7 +145,7 @@ ModelSource::Loaded ModelSource::load_checkpoint(Backend& backend, std::optional
         found = folder.newest_whole(1, std::numeric_limits<std::int64_t>::max(),
                                     [&](const std::string& skipped) { why += ": " + skipped; });
         if (found.empty()) {
-            throw Error(fmt::format("'{}' holds no whole checkpoint yet{}", path_, why));
+            throw Error(fmt::format("'{}' holds no intact checkpoint yet{}", path_, why));
         }
     }
     ModelDirectory model;

@@ -1,5 +1,4 @@
-// Where a model that is to be looked at comes from: a model directory, or a training, running or over, with its
-// checkpoints.
+// Where the viewer gets a model from: a model directory, or the checkpoints of a training, running or finished.
 #pragma once
 
 #include <cstdint>
@@ -19,17 +18,17 @@ class ModelSource {
 public:
     using Kind = FolderKind;
 
-    // `path`: a model directory, or the folder of a run of `headscope train`, which without checkpoints is the model
-    // that it wrote. Error says what was expected there.
-    // Nothing is kept open: what follows reads what is there at that moment, and says what is missing.
+    // `path`: a model directory, or the folder of a run of `headscope train`; without checkpoints that means the model
+    // it wrote. Error for anything else.
+    // Keeps no file open: the functions below read the current files, and throw an Error for missing ones.
     static ModelSource at(const std::string& path);
 
     Kind kind() const { return kind_; }
     const std::string& path() const { return path_; }
 
-    // Of a training.
+    // For a training.
     TrainingRun run() const;
-    // Costs next to nothing: while it stays the same, so does run().
+    // Cheap; run() changes only if this does.
     struct RunStamp {
         std::vector<std::int64_t> checkpoints;
         std::uintmax_t log_size = 0;
@@ -42,7 +41,7 @@ public:
         std::unique_ptr<const Translator> translator;
         std::optional<std::int64_t> step;  // of the checkpoint
     };
-    // A training's checkpoint after `step`, or without one the newest that is whole. `storage` as Translator's.
+    // A training's checkpoint after `step`, by default the newest intact one. `storage`: see Translator.
     Loaded load(Backend& backend, std::optional<std::int64_t> step, DType storage) const;
 
 private:

@@ -15,7 +15,7 @@ Optimizer::Optimizer(Backend& backend, const Parameters& parameters, const Optim
     scalars_ = backend.empty({StepScalars::Count}, backend.real());
     square_sum_ = backend.empty({1}, backend.real());
     begin();
-    // The pads between parameters are written by nobody, and must not count in the norm.
+    // Nothing writes the pads between parameters, and they must not count in the norm.
     backend.run(Fill{.out = parameters.flat_gradients()});
 }
 

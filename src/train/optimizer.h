@@ -1,5 +1,5 @@
-// Adam over the flat buffers of all parameters, without a word read back by the host. Paper 5.3. With it goes the loss
-// scale, which the device keeps and moves by itself.
+// Adam over the flat buffers of all parameters, and the loss scale. Everything stays on the device; the host reads
+// nothing back. Paper 5.3.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ struct OptimizerOptions {
     float beta2 = 0.98F;
     float epsilon = 1e-9F;
     float clip_norm = 0.0F;   // of the divided gradient; 0: no clipping
-    float loss_scale = 1.0F;  // at the start
+    float loss_scale = 1.0F;  // initial
     LossScaling scaling = {};
 };
 
@@ -22,15 +22,15 @@ class Optimizer {
 public:
     Optimizer(Backend& backend, const Parameters& parameters, const OptimizerOptions& options);
 
-    // As at the start: no moments, the first loss scale.
+    // Resets to the start: no moments, the initial loss scale.
     void begin();
 
-    // Enqueues step `step` (from 1): the gradients, sums over `target_tokens` times the loss scale, are divided once,
-    // clipped, and applied to the parameters and their working copy. A gradient that is not finite changes nothing but
-    // the loss scale; the Skip scalar says so.
+    // Enqueues step `step` (from 1): divides the gradients, which are sums over `target_tokens` times the loss scale,
+    // clips them, and updates the parameters and their working copy. If a gradient is not finite, only the loss scale
+    // changes and the Skip scalar is set.
     void step(std::int64_t step, double learning_rate, std::int64_t target_tokens);
 
-    // [1]: what the next gradients are to be multiplied with.
+    // [1]: factor for the next gradients.
     Tensor loss_scale() const;
     void set_loss_scale(const LossScaleState<double>& state);
 

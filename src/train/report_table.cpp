@@ -7,8 +7,8 @@
 namespace headscope {
 namespace {
 
-constexpr int kScreen = 20;                  // lines after which a head is out of sight on a small terminal
-constexpr const char* kNewRow = "\r\x1b[K";  // to the line's beginning, and clear it
+constexpr int kScreen = 20;                  // lines after which the head has scrolled away on a small terminal
+constexpr const char* kNewRow = "\r\x1b[K";  // go to the beginning of the line and clear it
 
 std::string head() {
     return fmt::format("{:>9} {:>8} {:>8} {:>8} {:>10} {:>9} {:>9} {:>9} {:>8}\n", "step", "epoch", "loss", "nll",

@@ -1,4 +1,4 @@
-// The reports of a training as a table that a terminal shows while it grows.
+// Shows the reports of a training as a growing table on a terminal.
 #pragma once
 
 #include <functional>
@@ -9,22 +9,22 @@
 
 namespace headscope {
 
-// The newest report stands in the last line, and the next one takes its place; whatever else is said keeps it and goes
-// below, so that the table has a row for each validation and checkpoint.
+// The newest report is the last line, and the next report replaces it. Any other line keeps it and goes below, so the
+// table has a row for each validation and checkpoint.
 class ReportTable {
 public:
-    // `write` puts text on the terminal as it is.
+    // `write` writes raw text to the terminal.
     explicit ReportTable(std::function<void(std::string_view)> write) : write_(std::move(write)) {}
 
     void report(const Report& report);
     void say(std::string_view line);
-    // Keeps the last row; nothing follows.
+    // Keeps the last row and ends its line.
     void finish();
 
 private:
     std::function<void(std::string_view)> write_;
     bool row_open_ = false;
-    int lines_since_head_ = -1;  // negative: there is no head yet
+    int lines_since_head_ = -1;  // negative: no head yet
 };
 
 }  // namespace headscope

@@ -24,7 +24,7 @@ void make_absolute(nlohmann::json& name, const fs::path& base) {
     }
 }
 
-// Of "data" and all in it; what is no name is left for the reader to complain about.
+// In "data" and everything below it. Leaves errors to the reader.
 void make_names_absolute(nlohmann::json& json, const fs::path& base) {
     for (const auto& item : json.items()) {
         if (item.value().is_object() ||
@@ -38,23 +38,23 @@ void make_names_absolute(nlohmann::json& json, const fs::path& base) {
 
 }  // namespace
 
-std::string RunConfig::kept_in(const std::string& folder) {
+std::string RunConfig::file_in(const std::string& folder) {
     return (fs::path(folder) / "training.json").string();
 }
 
 RunConfig RunConfig::read(const std::string& file, const std::string& data_directory) {
     RunConfig config(read_config_json(file), file);
-    static_cast<void>(parse_train_config(config.json_, file, data_directory));  // whose complaints name what was given
+    static_cast<void>(parse_train_config(config.json_, file, data_directory));  // so that errors name this file
     make_names_absolute(config.json_["data"],
                         data_directory.empty() ? fs::path(file).parent_path() : fs::path(data_directory));
     return config;
 }
 
 RunConfig RunConfig::of_run(const std::string& folder) {
-    const std::string file = kept_in(folder);
+    const std::string file = file_in(folder);
     if (!fs::exists(file)) {
         throw Error(
-            fmt::format("'{}' holds no configuration of a run: give one, or --source and --target to begin with two "
+            fmt::format("'{}' holds no configuration of a run: give one, or --source and --target to start from two "
                         "texts",
                         folder));
     }
@@ -86,8 +86,8 @@ TrainConfig RunConfig::parsed() const {
     });
 }
 
-void RunConfig::keep(const std::string& folder) const {
-    atomic_write_file(kept_in(folder), json_.dump(2) + "\n");
+void RunConfig::save(const std::string& folder) const {
+    atomic_write_file(file_in(folder), json_.dump(2) + "\n");
 }
 
 }  // namespace headscope

@@ -1,4 +1,4 @@
-// The configuration that a run is started with, kept in its folder so that it can be edited and given back.
+// The configuration of a run, saved in its folder so that it can be edited and used again.
 #pragma once
 
 #include <cstdint>
@@ -14,19 +14,19 @@ namespace headscope {
 
 class RunConfig {
 public:
-    // Error as read_train_config. Names of data files become absolute: the configuration may move.
+    // Errors as in read_train_config. Makes the names of data files absolute, since the configuration may move.
     static RunConfig read(const std::string& file, const std::string& data_directory);
-    // What is kept in a run's folder; Error, which says what to give instead, where nothing is.
+    // Reads the configuration saved in a run's folder. Error if there is none.
     static RunConfig of_run(const std::string& folder);
-    // `json` is what `file` is going to hold.
+    // `file`: where `json` will be saved.
     RunConfig(nlohmann::json json, std::string file) : json_(std::move(json)), file_(std::move(file)) {}
 
-    // "training.<key>", from the command line or found.
+    // Sets "training.<key>".
     void set(const char* key, const nlohmann::json& value) { json_["training"][key] = value; }
-    // By an option of the command line, which complaints about the key then name.
+    // The same for an option of the command line, which errors about the key then name.
     void set_by(const char* option, const char* key, const nlohmann::json& value);
     void unset(const char* key) { json_["training"].erase(key); }
-    // Runs `work` with such complaints.
+    // Runs `work`, whose errors name these options.
     template <class Work>
     auto naming_options(const Work& work) const {
         try {
@@ -45,14 +45,14 @@ public:
     std::int64_t count(const char* key) const { return json_["training"].value(key, std::int64_t{0}); }
     const std::string& file() const { return file_; }
     TrainConfig parsed() const;  // and checked
-    void keep(const std::string& folder) const;
+    void save(const std::string& folder) const;
 
-    static std::string kept_in(const std::string& folder);  // the file's name
+    static std::string file_in(const std::string& folder);
 
 private:
     nlohmann::json json_;
     std::string file_;
-    std::map<std::string, std::string> options_;  // that set a key, by that
+    std::map<std::string, std::string> options_;  // by the key that they set
 };
 
 }  // namespace headscope

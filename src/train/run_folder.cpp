@@ -28,7 +28,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// By a run, before its first step: the configuration, to which the rest belongs, then files and their folders.
+// Written by a run before its first step: the configuration, other files and their folders.
 constexpr const char* kConfigFile = "training.json";
 constexpr std::array kFiles = {"log.jsonl",
                                "tokenizer/sentencepiece.model",
@@ -39,10 +39,9 @@ constexpr std::array kFiles = {"log.jsonl",
                                "data/valid.source",
                                "data/valid.target",
                                "data/.headscope-written.json"};
-// By a run that goes on.
+// Written later.
 constexpr const char* kLockFile = "lock";
 constexpr std::array kLaterFiles = {"best.safetensors", kLockFile};
-constexpr std::array kLaterFolders = {"checkpoints"};
 constexpr const char* kModelFolder = "model";
 constexpr std::array kFolders = {"checkpoints", "data", "tensorboard", "tokenizer"};
 
@@ -54,20 +53,20 @@ bool all_digits(std::string_view text) {
     return std::all_of(text.begin(), text.end(), [](char c) { return (c >= '0' && c <= '9') || c == '\n'; });
 }
 
-// The holder's process number, for the message. A file of that name which holds something else is somebody's.
+// Writes the process number, for the message to others. Leaves a file with other content alone.
 void sign(int lock) {
     std::array<char, 32> there{};
     const ssize_t length = ::pread(lock, there.data(), there.size(), 0);
     const bool ours = length >= 0 && static_cast<std::size_t>(length) < there.size() &&
                       all_digits({there.data(), static_cast<std::size_t>(length)});
     const std::string text = fmt::format("{}\n", ::getpid());
-    // A number that cannot be written is missing in the message alone; the lock is held.
+    // If that fails, only the message lacks the number; the lock is held.
     if (ours && ::ftruncate(lock, 0) == 0) {
         static_cast<void>(::pwrite(lock, text.data(), text.size(), 0) < 0);
     }
 }
 
-// Whether a run was here: each signs its lock, which stays.
+// Whether a run has used the folder: each one signs its lock file, which stays.
 bool was_signed(const fs::path& run_folder) {
     std::string line;
     return std::getline(std::ifstream(run_folder / kLockFile), line) && !line.empty() && all_digits(line);
@@ -83,7 +82,7 @@ std::string holder(const std::string& file) {
 
 bool holds_checkpoints(const std::string& run_folder) {
     const fs::path checkpoints = fs::path(run_folder) / "checkpoints";
-    std::error_code ignored;  // what cannot be looked into is no folder to write to either
+    std::error_code ignored;  // an unreadable folder fails later, when written to
     return fs::is_directory(checkpoints, ignored) && !CheckpointFolder(checkpoints.string()).steps().empty();
 }
 
@@ -99,7 +98,7 @@ void refuse_inputs(const std::string& run_folder, const RunInputs& inputs) {
     inputs.files.refuse((folder / kConfigFile).string());
     std::vector<std::string> written;
     for (const std::string name : kFiles) {
-        if (inputs.parts_texts || !name.starts_with("data/")) {
+        if (inputs.splits_texts || !name.starts_with("data/")) {
             written.push_back((folder / name).string());
         }
     }
@@ -107,9 +106,7 @@ void refuse_inputs(const std::string& run_folder, const RunInputs& inputs) {
         written.push_back((folder / name).string());
     }
     std::vector<std::string> folders = folders_of_model((folder / kModelFolder).string());
-    for (const char* name : kLaterFolders) {
-        folders.push_back((folder / name).string());
-    }
+    folders.push_back((folder / "checkpoints").string());
     for (const std::string& inside : folders) {
         std::error_code failure;
         fs::recursive_directory_iterator entry(inside, failure);
@@ -132,19 +129,19 @@ void require_own_files(const std::string& run_folder) {
         std::error_code ignored;
         if (fs::exists(fs::symlink_status(path, ignored)) && !(fs::is_directory(path) && fs::is_empty(path, ignored))) {
             throw Error(
-                fmt::format("'{}' is there already and was not written by a training: move it away, or choose another "
+                fmt::format("'{}' exists and was not written by a training: move it away, or choose another "
                             "--output",
                             path.string()));
         }
     };
     require_absent(folder / kConfigFile);
     for (const std::string name : kFiles) {
-        if (!name.starts_with("data/")) {  // whose record tells which are a run's
+        if (!name.starts_with("data/")) {  // has its own record of generated files
             require_absent(folder / name);
         }
     }
     for (const char* name : kLaterFiles) {
-        if (name != kLockFile) {  // which stays as it is
+        if (name != kLockFile) {  // is kept
             require_absent(folder / name);
         }
     }
@@ -159,7 +156,7 @@ RunFolder::RunFolder(std::string path, const Say& say)
     }
 }
 
-// False where the file was removed meanwhile, by a run that failed before it began.
+// False if a run that failed before its start removed the file meanwhile.
 bool RunFolder::open_and_lock(const Say& say) {
     folder_.emplace(path_);
     lock_ = ::open(lock_file_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
@@ -177,24 +174,23 @@ bool RunFolder::open_and_lock(const Say& say) {
             return false;
         }
         sign(lock_);
-        note_what_is_missing(made);
+        note_missing(made);
         return true;
     }
     const int error = errno;
     if (error == EWOULDBLOCK) {
         ::close(std::exchange(lock_, -1));
         throw Error(
-            fmt::format("'{}' belongs to a training that is running{}: wait for its end, stop it, or choose "
-                        "another --output",
-                        path_, holder(lock_file_)));
+            fmt::format("'{}' is used by a running training{}: wait for it, stop it, or choose another --output", path_,
+                        holder(lock_file_)));
     }
-    say(fmt::format("warning: '{}' cannot be locked ({}): see to it that no second training writes there", path_,
+    say(fmt::format("warning: '{}' cannot be locked ({}): make sure that no second training writes there", path_,
                     reason(error)));
     return true;
 }
 
-// Beside a configuration that was there before nothing goes: this run's may have taken its place, and names the files.
-void RunFolder::note_what_is_missing(bool lock) {
+// If there is a configuration already, nothing will be removed: this run may replace it, and it names the files.
+void RunFolder::note_missing(bool lock) {
     const auto note = [this](const char* name) {
         if (!fs::exists(fs::symlink_status(fs::path(path_) / name))) {
             missing_.emplace_back(name);
@@ -214,7 +210,7 @@ RunFolder::~RunFolder() {
     if (!kept_) {
         for (const std::string& name : missing_) {
             std::error_code ignored;
-            fs::remove(fs::path(path_) / name, ignored);  // of folders the empty ones: others may put things there, too
+            fs::remove(fs::path(path_) / name, ignored);  // folders only if empty, since others may use them
         }
     }
     if (lock_ >= 0) {
@@ -228,8 +224,8 @@ std::int64_t RunFolder::recorded_batch() const {
         checkpoints.newest_whole(1, std::numeric_limits<std::int64_t>::max(), [](const std::string&) {});
     if (found.empty()) {
         throw Error(
-            fmt::format("none of the checkpoints in '{}' can be used, and they alone know the size of a step: "
-                        "restore one from a copy, or choose another --output to begin anew",
+            fmt::format("none of the checkpoints in '{}' can be used, and only they record the size of a step: "
+                        "restore one from a copy, or start again with another --output",
                         path_));
     }
     const nlohmann::json& config = found.front().state().at("config");

@@ -1,4 +1,4 @@
-// The folder of a run, in the hands of one process.
+// The folder of a run, locked by one process.
 #pragma once
 
 #include <cstdint>
@@ -12,50 +12,49 @@
 
 namespace headscope {
 
-// Of a folder that need not be there.
+// The folder need not exist.
 bool holds_checkpoints(const std::string& run_folder);
-// Error when it holds checkpoints: what a new run writes would be mixed with that.
+// Error if it holds checkpoints: a new run would mix with the old one.
 void require_unused(const std::string& run_folder);
 
-// What a run reads, by how it may relate to what it writes.
+// The files that a run reads.
 struct RunInputs {
-    InputFiles files;          // texts, the model that it begins with, a new run's configuration
-    InputFiles config;         // that of a run that goes on: may be its own, which is then written anew
-    bool parts_texts = false;  // into data/
+    InputFiles files;           // texts, the --from model, a new run's configuration
+    InputFiles config;          // of a resumed run; may be the run's own, which is rewritten
+    bool splits_texts = false;  // into data/
 };
-// Error where a file that a run writes into this folder is one that it reads.
+// Error if a run in this folder would overwrite one of its inputs.
 void refuse_inputs(const std::string& run_folder, const RunInputs& inputs);
 
-// Error that names a file or folder which a new run would replace, where no earlier run left it.
+// Error if a new run would replace a file or folder that no earlier run wrote.
 void require_own_files(const std::string& run_folder);
 
-// Two trainings in one folder would write over each other's checkpoints. The lock is the kernel's, on the file "lock":
-// it ends with the process that holds it, however that ends.
+// Two trainings in one folder would overwrite each other's checkpoints. The lock is a kernel lock on the file "lock":
+// it ends with the process, however that ends.
 class RunFolder {
 public:
-    // Makes the folder where it is missing, and locks it. Error when that fails or another training holds it; where the
-    // file system knows no locks, `say` hears of it.
+    // Creates the folder if it is missing, and locks it. Error if that fails or another training holds it; only a
+    // warning, through `say`, if the file system has no locks.
     RunFolder(std::string path, const Say& say);
     RunFolder(const RunFolder&) = delete;
     RunFolder& operator=(const RunFolder&) = delete;
-    // The files that a run writes before its first step and that were not there before go with this, unless they are
-    // kept, and folders of theirs that are empty then.
+    // Without keep(), removes the new files that a run writes before its first step, and their folders if empty.
     ~RunFolder();
 
     void keep() { kept_ = true; }
     const std::string& path() const { return path_; }
-    // The tokens of a step of each side that the newest checkpoint was made with.
+    // The tokens per side in a step, from the newest checkpoint.
     std::int64_t recorded_batch() const;
 
 private:
     bool open_and_lock(const Say& say);
-    void note_what_is_missing(bool lock);
+    void note_missing(bool lock);
 
     std::string path_;
     std::string lock_file_;
     std::optional<MadeFolder> folder_;
     int lock_ = -1;
-    std::vector<std::string> missing_;  // of what a run writes, when this began; none where it could not be locked
+    std::vector<std::string> missing_;  // files of a run that did not exist at the start; empty without a lock
     bool kept_ = false;
 };
 

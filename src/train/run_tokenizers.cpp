@@ -19,10 +19,10 @@
 namespace headscope {
 namespace {
 
-// As many as SentencePiece holds in a gigabyte or so; more sentences do not give other pieces.
+// SentencePiece needs about a gigabyte for these; more sentences do not change the pieces.
 constexpr std::size_t kMostSentences = 1'000'000;
 
-// Every text that can be learnt from is as likely to be kept as every other (Vitter, 1985, algorithm R).
+// Keeps every learnable text with the same probability (Vitter, 1985, algorithm R).
 class Sample {
 public:
     explicit Sample(std::uint64_t seed) : random_(seed) {}
@@ -41,7 +41,7 @@ public:
             texts_[at] = std::move(text);
         }
     }
-    // All of `other` as well.
+    // Adds all of `other`.
     void append(Sample&& other) {
         texts_.insert(texts_.end(), std::make_move_iterator(other.texts_.begin()),
                       std::make_move_iterator(other.texts_.end()));
@@ -59,7 +59,7 @@ private:
     std::uint64_t seen_ = 0;
     std::vector<std::string> texts_;
     UnlearnableLines left_out_;
-    std::vector<std::string> files_;  // by their names for messages
+    std::vector<std::string> files_;  // for messages
 };
 
 struct SampledText {
@@ -90,7 +90,7 @@ SampledText sample_text(const TrainConfig& config) {
 void learn(const TrainConfig& config, const std::string& path, Sample sample, bool warned, const Say& say) {
     const UnlearnableLines& left_out = sample.left_out();
     if (sample.size() == 0) {
-        throw Error(fmt::format("{}: \"data.train\" ({}) holds no sentence that a vocabulary can be learnt from: {}",
+        throw Error(fmt::format("{}: \"data.train\" ({}) holds no sentence that a vocabulary can be learned from: {}",
                                 config.file, sample.files(), left_out.first()));
     }
     if (left_out.count() > 0 && !warned) {
@@ -106,7 +106,7 @@ void learn(const TrainConfig& config, const std::string& path, Sample sample, bo
     try {
         model = train_tokenizer(training);
     } catch (const Error& error) {
-        throw Error(fmt::format("{}: no vocabulary for \"data.train\" ({}) by \"tokenizer.vocabulary\" {}: {}",
+        throw Error(fmt::format("{}: no vocabulary for \"data.train\" ({}) with \"tokenizer.vocabulary\" {}: {}",
                                 config.file, sample.files(), config.tokenizer.vocabulary, error.what()));
     }
     atomic_write_file(path, model);
@@ -119,8 +119,8 @@ void require_files(const TrainConfig& config) {
         for (const std::string& path : paths) {
             if (!std::filesystem::exists(path)) {
                 throw Error(
-                    fmt::format("'{}', named in {}, does not exist: relative paths of \"data\" count from --data, or "
-                                "from the configuration's folder",
+                    fmt::format("'{}', named in {}, does not exist: paths in \"data\" are relative to --data or to "
+                                "the configuration's folder",
                                 path, config.file));
             }
         }

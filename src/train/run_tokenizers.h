@@ -1,4 +1,4 @@
-// The tokenizers of a training run: learnt from its text, those it has already, or another model's.
+// The tokenizers of a training run: learned from its text, reused, or copied from another model.
 #pragma once
 
 #include <functional>
@@ -9,12 +9,12 @@
 
 namespace headscope {
 
-// Error for a file that the configuration names and that does not exist.
+// Error if a file named in the configuration does not exist.
 void require_files(const TrainConfig& config);
 
 void for_each_reader(const CorpusFiles& files, const std::function<void(PairReader& reader)>& visit);
 
-// Fills the tokenizers of `data`. Pieces are learnt from all corpora alike, of a long text from a seeded sample.
+// Sets the tokenizers of `data`. Pieces are learned from all corpora, or from a seeded sample of a long text.
 void obtain_tokenizers(TrainingData& data, const TrainConfig& config, const std::string& folder,
                        const TokenizerOrigin& origin, const Say& say);
 

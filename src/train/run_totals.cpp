@@ -19,8 +19,8 @@ double per(double sum, std::int64_t count) {
 
 }  // namespace
 
-void RunTotals::add(const StepRecord& record, bool scale_fell, std::int64_t source, std::int64_t target) {
-    all_tokens += source + target;
+void RunTotals::add(const StepRecord& record, bool scale_fell) {
+    all_tokens += record.tokens.source + record.tokens.target;
     if (record.skipped) {
         ++skipped;
         ++skipped_in_a_row;
@@ -32,8 +32,8 @@ void RunTotals::add(const StepRecord& record, bool scale_fell, std::int64_t sour
     loss += record.loss;
     nll += record.nll;
     gradient_norm += record.gradient_norm;
-    source_tokens += source;
-    target_tokens += target;
+    source_tokens += record.tokens.source;
+    target_tokens += record.tokens.target;
 }
 
 void RunTotals::restart() {
@@ -65,13 +65,13 @@ nlohmann::json to_json(const RunTotals& t) {
 }
 
 bool is_count(const nlohmann::json& value) {
-    // A number past the range of int64 is unsigned, and negative when taken as signed.
+    // A number beyond int64 is unsigned, and negative when read as signed.
     return value.is_number_integer() && value.get<std::int64_t>() >= 0;
 }
 
 std::int64_t count_of(const nlohmann::json& value, const char* key) {
     if (!is_count(value)) {
-        throw Error(fmt::format("\"{}\" is {}; a whole number from 0 was expected", key, value.dump()));
+        throw Error(fmt::format("\"{}\" is {}; expected a whole number from 0", key, value.dump()));
     }
     return value.get<std::int64_t>();
 }
@@ -88,7 +88,7 @@ RunTotals parse_run_totals(const nlohmann::json& json) {
     t.steps = count_at(json, "steps");
     t.skipped = count_at(json, "skipped");
     t.skipped_in_a_row = count_at(json, "skipped_in_a_row");
-    // Before there were loss scales no step had a chance of its own.
+    // Earlier versions had no loss scale, so every skipped step counted.
     t.stuck_in_a_row = json.contains("stuck_in_a_row") ? count_at(json, "stuck_in_a_row") : t.skipped_in_a_row;
     t.source_tokens = count_at(json, "source_tokens");
     t.target_tokens = count_at(json, "target_tokens");
@@ -136,7 +136,7 @@ std::string Report::line() const {
     if (totals.skipped > 0) {
         text += fmt::format("  SKIPPED {} whose gradient was not finite", counted(totals.skipped, "step"));
         if (!totals.first_not_finite.empty()) {
-            text += fmt::format(", first on the way back that of {}", totals.first_not_finite);
+            text += fmt::format(", first in the backward pass: {}", totals.first_not_finite);
         }
     }
     return text;

@@ -21,7 +21,7 @@ double Schedule::operator()(std::int64_t step, double done) const {
     if (cooldown_steps == 0) {
         return rate;
     }
-    // The step after the last would have the rate 0, so that the last one still moves.
+    // The step after the last would have rate 0, so the last one still has a positive rate.
     const double left = static_cast<double>(std::max<std::int64_t>(total_steps + 1 - step, 0));
     return rate * std::min(1.0, left / static_cast<double>(cooldown_steps));
 }
@@ -31,8 +31,8 @@ std::string ends_in_warmup(double steps, std::int64_t warmup_steps) {
         return "";
     }
     return fmt::format(
-        "about {:.0f} steps in all, and the learning rate rises over the first {} (\"warmup_steps\"): it never comes "
-        "to its height; take smaller steps (\"source_tokens\" and \"target_tokens\", or --batch), more of them, or a "
+        "about {:.0f} steps in total, but the learning rate rises over the first {} (\"warmup_steps\") and so never "
+        "reaches its peak; use smaller steps (\"source_tokens\" and \"target_tokens\", or --batch), more of them, or a "
         "shorter warm-up",
         steps, warmup_steps);
 }

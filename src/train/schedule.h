@@ -14,15 +14,16 @@ struct Schedule {
     // equation 3 alone.
     std::int64_t cooldown_steps = 0;
     std::int64_t total_steps = 0;
-    // The same over the last share of the training, whatever its length is counted in.
+    // The same over the last share of the training, for any kind of limit.
     double cooldown = 0.0;
 
     // `step` counts from 1; `done` is the share of the training before that step.
     double operator()(std::int64_t step, double done = 0.0) const;
 };
 
-// For people: that a training of about `steps` steps (infinite where nobody knows) ends while its rate still rises;
-// empty where it does not.
+// A warning if a training of about `steps` steps (infinity: unknown) ends while its learning rate still rises;
+// otherwise
+// "".
 std::string ends_in_warmup(double steps, std::int64_t warmup_steps);
 
 }  // namespace headscope

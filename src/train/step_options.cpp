@@ -1,31 +1,38 @@
 #include "train/step_options.h"
 
+#include <algorithm>
+#include <limits>
+
 namespace headscope {
 
-OptimizerOptions optimizer_options(const TrainingOptions& t, const Arithmetic& arithmetic) {
-    OptimizerOptions options{.beta1 = static_cast<float>(t.beta1),
-                             .beta2 = static_cast<float>(t.beta2),
-                             .epsilon = static_cast<float>(t.epsilon),
-                             .clip_norm = static_cast<float>(t.clip_norm)};
+LearnerOptions learner_options(const TrainingOptions& t, const Arithmetic& arithmetic) {
+    constexpr std::int64_t kMostWatched = 1000;  // each of these steps has a number for every parameter
+    LearnerOptions options{.arithmetic = arithmetic,
+                           .optimizer = {.beta1 = static_cast<float>(t.beta1),
+                                         .beta2 = static_cast<float>(t.beta2),
+                                         .epsilon = static_cast<float>(t.epsilon),
+                                         .clip_norm = static_cast<float>(t.clip_norm)},
+                           .regularisation = {.residual = static_cast<float>(t.residual_dropout),
+                                              .embedding = static_cast<float>(t.embedding_dropout),
+                                              .attention = static_cast<float>(t.attention_dropout),
+                                              .activation = static_cast<float>(t.activation_dropout),
+                                              .seed = static_cast<std::uint32_t>(t.seed)},
+                           .loss = {.epsilon = static_cast<float>(t.label_smoothing), .smoothing = t.smoothing},
+                           .seed = static_cast<std::uint64_t>(t.seed),
+                           .ema_decay = t.ema_decay,
+                           .watch_gradients = t.watch_gradients,
+                           .history = t.watch_gradients ? std::min(t.report_every, kMostWatched) : t.report_every};
     if (arithmetic.storage == DType::F16) {
-        options.loss_scale = static_cast<float>(t.loss_scale);
-        options.scaling = {.growth_interval = static_cast<std::int32_t>(t.loss_scale_interval),
-                           .least = static_cast<float>(t.loss_scale_least),
-                           .most = static_cast<float>(t.loss_scale_most)};
+        options.optimizer.loss_scale = static_cast<float>(t.loss_scale);
+        options.optimizer.scaling = {.growth_interval = static_cast<std::int32_t>(t.loss_scale_interval),
+                                     .least = static_cast<float>(t.loss_scale_least),
+                                     .most = static_cast<float>(t.loss_scale_most)};
     }
     return options;
 }
 
 SpecialIds special_ids(const ModelConfig& model) {
     return {model.pad_id, model.bos_id, model.eos_id, model.unk_id};
-}
-
-Regularisation regularisation_of(const TrainingOptions& t) {
-    return {.residual = static_cast<float>(t.residual_dropout),
-            .embedding = static_cast<float>(t.embedding_dropout),
-            .attention = static_cast<float>(t.attention_dropout),
-            .activation = static_cast<float>(t.activation_dropout),
-            .seed = static_cast<std::uint32_t>(t.seed)};
 }
 
 BatchBudget step_budget(const TrainingOptions& t) {
@@ -43,8 +50,15 @@ BatchBudget micro_budget(const TrainingOptions& t) {
                                                    .longest = t.max_length};
 }
 
-LossOptions loss_options(const TrainingOptions& t) {
-    return {.epsilon = static_cast<float>(t.label_smoothing), .smoothing = t.smoothing};
+BatchBudget part_budget(const TrainingOptions& t, std::int64_t part_tokens) {
+    constexpr std::int64_t kNoLimit = std::numeric_limits<std::int32_t>::max();
+    BatchBudget budget = micro_budget(t);
+    if (part_tokens > 0) {
+        budget.source_tokens = budget.target_tokens = part_tokens;
+    } else if (t.micro_batch_tokens == 0) {
+        budget.source_tokens = budget.target_tokens = kNoLimit;
+    }
+    return budget;
 }
 
 }  // namespace headscope

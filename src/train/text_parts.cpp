@@ -4,7 +4,6 @@
 #include <filesystem>
 #include <functional>
 #include <string_view>
-#include <system_error>
 #include <unordered_set>
 #include <vector>
 
@@ -13,6 +12,7 @@
 #include "data/hold_out.h"
 #include "data/pair_reader.h"
 #include "io/atomic_file.h"
+#include "io/made_folder.h"
 #include "io/written_record.h"
 #include "support/check.h"
 #include "support/utf8.h"
@@ -21,12 +21,12 @@
 namespace headscope {
 namespace {
 
-constexpr std::int64_t kFewest = 100;          // pairs; less is no training text
-constexpr std::int64_t kShare = 100;           // one pair of so many is held out
-constexpr std::int64_t kMost = 1000;           // enough to tell two losses apart
+constexpr std::int64_t kFewest = 100;          // pairs
+constexpr std::int64_t kShare = 100;           // one pair in this many is held out
+constexpr std::int64_t kMostHeldOut = 1000;    // enough to compare two losses
 constexpr std::size_t kMostWords = 2'000'000;  // no vocabulary is larger
 
-// Different characters and words, these by their hashes.
+// Counts distinct characters and words, the latter by their hashes.
 class Variety {
 public:
     void add(std::string_view line) {
@@ -49,7 +49,7 @@ private:
     std::unordered_set<std::size_t> words_;
 };
 
-// One side of the text: nothing can be learnt from sentences without words, or that are all the same.
+// Checks one side of the text: nothing can be learned from sentences without words, or from identical ones.
 class Side {
 public:
     void add(std::string_view line) {
@@ -63,13 +63,12 @@ public:
     }
     void check(const std::string& file) const {
         if (wordless_) {
-            throw Error(
-                fmt::format("'{}' holds no words: each of its {} sentences is punctuation alone", file, lines_));
+            throw Error(fmt::format("'{}' holds no words: all of its {} sentences are only punctuation", file, lines_));
         }
         if (same_) {
             throw Error(
-                fmt::format("the {} sentences of '{}' are all the same, where case and punctuation do not "
-                            "count: there is nothing to learn; give the texts that belong together",
+                fmt::format("the {} sentences of '{}' are all the same except for case and punctuation: there is "
+                            "nothing to learn; check that the texts belong together",
                             lines_, file));
         }
     }
@@ -120,8 +119,8 @@ void write_parts(PairReader& reader, const HoldOut& held, const WrittenRecord& r
 
 }  // namespace
 
-TextParts part_texts(const std::string& source, const std::string& target, const std::string& folder,
-                     std::uint64_t seed) {
+TextParts split_texts(const std::string& source, const std::string& target, const std::string& folder,
+                      std::uint64_t seed) {
     HoldOut held;
     Variety variety;
     UnlearnableLines unlearnable;
@@ -142,25 +141,21 @@ TextParts part_texts(const std::string& source, const std::string& target, const
     }
     if (pairs < kFewest) {
         throw Error(
-            fmt::format("'{}' and '{}' hold {} pairs of sentences{}: a training needs {} at the least, and many "
+            fmt::format("'{}' and '{}' hold {} pairs of sentences{}: a training needs at least {}, and many "
                         "thousands to learn to translate",
                         source, target, pairs, empty_sides(first.dropped_empty()), kFewest));
     }
     if (variety.words() == 0) {
-        throw Error(fmt::format("'{}' and '{}' hold no sentence that a vocabulary can be learnt from: {}", source,
+        throw Error(fmt::format("'{}' and '{}' hold no sentence that a vocabulary can be learned from: {}", source,
                                 target, unlearnable.first()));
     }
     sources.check(source);
     targets.check(target);
-    held.choose({.valid = std::min(pairs / kShare, kMost), .seed = seed});
+    held.choose({.valid = std::min(pairs / kShare, kMostHeldOut), .seed = seed});
     const std::vector<std::string> names{"train.source", "train.target", "valid.source", "valid.target"};
     const WrittenRecord record(folder);
     record.require_own(names);
-    std::error_code failure;
-    std::filesystem::create_directories(folder, failure);
-    if (failure) {
-        throw Error(fmt::format("cannot make the folder {}: {}", folder, failure.message()));
-    }
+    MadeFolder(folder).keep();
     const auto in = [&](const std::string& name) { return (std::filesystem::absolute(folder) / name).string(); };
     TextParts parts{in(names[0]), in(names[1]), in(names[2]), in(names[3])};
     parts.empty = first.dropped_empty();
@@ -171,7 +166,7 @@ TextParts part_texts(const std::string& source, const std::string& target, const
     if (parts.train == 0) {
         throw Error(
             fmt::format("no pair of '{}' and '{}' is left to train on: {} of {} share a side with the {} held out "
-                        "(case and punctuation do not count); give a text whose sentences differ more",
+                        "(ignoring case and punctuation); use a text whose sentences differ more",
                         source, target, parts.shared, pairs, parts.valid));
     }
     return parts;

@@ -33,10 +33,10 @@ ModelConfig TrainConfig::model_config(std::int64_t source_vocabulary, std::int64
     json["source_vocabulary"] = source_vocabulary;
     json["target_vocabulary"] = target_vocabulary;
     ModelConfig parsed = parse_model_config(json, file, "model");
-    // Where the file does not say otherwise: d_k = d_v = d_model / h, as in the paper's 3.2.2.
+    // By default d_k = d_v = d_model / h, as in section 3.2.2 of the paper.
     if (parsed.heads > 0 && parsed.d_model % parsed.heads != 0 && !(model.contains("d_k") && model.contains("d_v"))) {
         throw Error(
-            fmt::format("{}: \"model.d_model\" ({}) is no multiple of \"model.heads\" ({}): change one, or give "
+            fmt::format("{}: \"model.d_model\" ({}) is not a multiple of \"model.heads\" ({}): change one, or set "
                         "\"d_k\" and \"d_v\"",
                         file, parsed.d_model, parsed.heads));
     }
@@ -86,7 +86,7 @@ TrainConfig parse_train_config(const nlohmann::json& json, const std::string& fi
     config.tokenizer = parse_tokenizer(reader.child("tokenizer"), file);
     config.training = parse_training_options(reader.child("training"), file);
     reader.finish();
-    // Complain about an impossible model now, not after the tokenizer's training.
+    // Detect an impossible model now, not after training the tokenizer.
     static_cast<void>(config.model_config(config.tokenizer.vocabulary, config.tokenizer.vocabulary));
     return config;
 }
@@ -108,7 +108,7 @@ TrainConfig read_train_config(const std::string& file, const std::string& data_d
 
 namespace {
 
-// A pair that is short enough for the configuration has to fit a step, its parts and the model.
+// A pair of the maximum length must fit in a step, in its parts and in the model.
 void check_lengths(const TrainConfig& config) {
     const TrainingOptions& t = config.training;
     const std::int64_t padded = padded_length(t.max_length, t.length_multiple);
@@ -116,7 +116,7 @@ void check_lengths(const TrainConfig& config) {
         if (tokens < padded) {
             throw Error(
                 fmt::format("{}: \"{}\" ({}) has no room for one sentence of \"training.max_length\" ({}, "
-                            "padded to {}): raise the one or lower the other",
+                            "padded to {}): raise it or lower \"training.max_length\"",
                             config.file, key, tokens, t.max_length, padded));
         }
     };
@@ -129,8 +129,8 @@ void check_lengths(const TrainConfig& config) {
     const std::int64_t longest = config.model_config(pieces, pieces).max_length;
     if (t.max_length > longest) {
         throw Error(
-            fmt::format("{}: \"training.max_length\" ({}) is more than \"model.max_length\" ({}): raise the "
-                        "one or lower the other",
+            fmt::format("{}: \"training.max_length\" ({}) exceeds \"model.max_length\" ({}): lower the "
+                        "first or raise the second",
                         config.file, t.max_length, longest));
     }
 }
@@ -146,10 +146,10 @@ Arithmetic arithmetic_of(const TrainConfig& config, const Backend& backend) {
     }
     const Support support = backend.products(t.compute);
     if (support.level != SupportLevel::Native) {
-        throw Error(fmt::format(
-            "{}: \"training.compute\": {} has no fast {} products ({}): say \"f32\" (--precision f32 does), "
-            "or choose another --device",
-            config.file, backend.device().id, name_of(t.compute), support.reason));
+        throw Error(
+            fmt::format("{}: \"training.compute\": {} has no fast {} products ({}): use \"f32\" (--precision f32), "
+                        "or choose another --device",
+                        config.file, backend.device().id, name_of(t.compute), support.reason));
     }
     return {.compute = t.compute};
 }
@@ -159,8 +159,8 @@ void check_train_config(const TrainConfig& config) {
     check_training_options(config.training, config.file);
     if (config.training.validate_bleu > 0 && config.data.valid.tsv.empty() && config.data.valid.source.empty()) {
         throw Error(
-            fmt::format("{}: \"training.validate_bleu\" ({}) is of held-out pairs, and there are none: name a "
-                        "validation text in \"data.valid\", or leave it out",
+            fmt::format("{}: \"training.validate_bleu\" ({}) needs held-out pairs: name a validation text in "
+                        "\"data.valid\", or leave it out",
                         config.file, config.training.validate_bleu));
     }
     if (config.tokenizer.shared) {

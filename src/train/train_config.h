@@ -29,22 +29,22 @@ struct TrainConfig {
     TokenizerOptions tokenizer;
     TrainingOptions training;
 
-    // The model's configuration once the vocabularies are known.
+    // The configuration of the model, given the sizes of the vocabularies.
     ModelConfig model_config(std::int64_t source_vocabulary, std::int64_t target_vocabulary) const;
     Schedule schedule(const ModelConfig& model) const;
-    // All that decides which weights come out after a given step; two runs that differ here are different runs.
+    // Everything that decides the weights after a given step. Runs that differ here are different runs.
     nlohmann::json identity() const;
 };
 
-// What the configuration's "precision" or "compute" is on this device; Error, naming the key, where it has it not.
+// The configuration's "precision" or "compute" on this device. Error, naming the key, if the device lacks it.
 Arithmetic arithmetic_of(const TrainConfig& config, const Backend& backend);
 
-// Relative data paths count from `data_directory`, or where that is empty from the configuration file's folder. Error
-// names the file and the key, also for unknown keys.
+// Data paths are relative to `data_directory` or, if that is empty, to the configuration's folder. Errors name the file
+// and the key, also for unknown keys.
 nlohmann::json read_config_json(const std::string& file);
 TrainConfig read_train_config(const std::string& file, const std::string& data_directory);
 TrainConfig parse_train_config(const nlohmann::json& json, const std::string& file, const std::string& data_directory);
-// What must hold between the options; again after the command line has changed some.
+// Checks the options against each other. Call it again after changing some.
 void check_train_config(const TrainConfig& config);
 
 }  // namespace headscope

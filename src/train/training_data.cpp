@@ -3,13 +3,13 @@
 #include <filesystem>
 #include <functional>
 #include <optional>
-#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "data/pair_reader.h"
+#include "io/made_folder.h"
 #include "support/check.h"
 #include "support/counted.h"
 #include "train/run_tokenizers.h"
@@ -17,7 +17,7 @@
 namespace headscope {
 namespace {
 
-// Pairs that are cut into pieces at a time, on several threads.
+// Pairs encoded at a time, on several threads.
 constexpr std::size_t kAtOnce = 16384;
 
 struct Counts {
@@ -29,10 +29,10 @@ struct Counts {
     }
 };
 
-// Encodes pairs as they come and hands them on in order.
+// Encodes pairs and passes them on in order.
 class Encoder {
 public:
-    // Of the first `kept` pairs the text stays.
+    // Keeps the text of the first `kept` pairs.
     Encoder(const TrainingData& data, std::int64_t max_length, std::function<void(Pair)> take, std::int64_t kept = 0)
         // max_length counts eos, the encoder's bound does not.
         : data_(data), max_pieces_(max_length - 1), take_(std::move(take)), kept_(kept) {}
@@ -84,10 +84,10 @@ void require_pairs(const TrainConfig& config, const char* key, const CorpusFiles
         return;
     }
     if (counts.dropped_long > 0) {
-        throw Error(fmt::format(
-            "{}: no pair of \"{}\" is left: {} of them have a side of more than \"training.max_length\" ({}) "
-            "tokens",
-            config.file, key, counts.dropped_long, config.training.max_length));
+        throw Error(
+            fmt::format("{}: no pair of \"{}\" is left: {} have a side of more than \"training.max_length\" ({}) "
+                        "tokens",
+                        config.file, key, counts.dropped_long, config.training.max_length));
     }
     throw Error(fmt::format("{}: the files of \"{}\" ({}) hold no sentence pair{}", config.file, key,
                             fmt::join(files.tsv.empty() ? files.source : files.tsv, ", "),
@@ -128,11 +128,7 @@ std::shared_ptr<const ExampleSource> encode_training_text(const TrainConfig& con
 TrainingData prepare_training_data(const TrainConfig& config, const std::string& folder, const TokenizerOrigin& origin,
                                    const Say& say) {
     require_files(config);
-    std::error_code failure;
-    std::filesystem::create_directories(folder, failure);
-    if (failure) {
-        throw Error(fmt::format("cannot make the folder {}: {}", folder, failure.message()));
-    }
+    MadeFolder(folder).keep();
     TrainingData data;
     obtain_tokenizers(data, config, folder, origin, say);
     data.train = encode_training_text(config, data, folder, say);

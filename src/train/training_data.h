@@ -1,4 +1,4 @@
-// From the configuration's files to tokenizers and encoded sentence pairs.
+// Turns the files of a configuration into tokenizers and encoded sentence pairs.
 #pragma once
 
 #include <cstdint>
@@ -17,24 +17,25 @@ namespace headscope {
 using Say = std::function<void(const std::string& line)>;
 
 struct TrainingData {
-    std::string source_tokenizer_file, target_tokenizer_file;  // the same where the vocabulary is shared
+    std::string source_tokenizer_file, target_tokenizer_file;  // the same if the vocabulary is shared
     std::shared_ptr<const Tokenizer> source_tokenizer, target_tokenizer;
     std::shared_ptr<const ExampleSource> train;
     std::vector<Pair> valid;  // may be empty
-    ParallelText valid_text;  // the first "training.validate_bleu" pairs of it as they are written, too long or not
-    // A run may only go on with the data that it began with.
+    ParallelText
+        valid_text;  // the first "training.validate_bleu" pairs of `valid` as text, including those that are too long
+    // A run can only be resumed with the same data.
     std::uint64_t fingerprint() const { return train->fingerprint(); }
 };
 
 // Where a run's tokenizers come from.
 struct TokenizerOrigin {
-    bool reuse = false;      // those that are in the folder already
-    std::string from_model;  // else copies of this model directory's, where it is not empty; else they are learnt
-    bool warned = false;     // whether it was said already what they are learnt without
+    bool reuse = false;      // use those in the folder
+    std::string from_model;  // otherwise copy those of this model directory; "": learn them
+    bool warned = false;     // the warning about unlearnable lines was already printed
 };
 
-// Tokenizers live in `folder`. Text is read as a stream: memory holds a few bytes a pair, and what ids are too many for
-// it go to an unnamed file in `folder` (PairStore).
+// Tokenizers are stored in `folder`. Text is read as a stream: memory holds a few bytes per pair, and the ids of large
+// corpora go to an unnamed file in `folder` (PairStore).
 TrainingData prepare_training_data(const TrainConfig& config, const std::string& folder, const TokenizerOrigin& origin,
                                    const Say& say);
 

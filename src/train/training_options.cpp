@@ -37,7 +37,7 @@ void parse_budgets(ConfigReader& reader, const nlohmann::json& json, TrainingOpt
         if (says_auto("target_tokens")) {
             static_cast<void>(reader.text("target_tokens"));
         } else if (reader.has("target_tokens")) {
-            reader.fail("target_tokens", "is found together with \"source_tokens\", which is \"auto\": leave it out");
+            reader.fail("target_tokens", "is found automatically, since \"source_tokens\" is \"auto\": leave it out");
         }
         return;
     }
@@ -65,13 +65,13 @@ void parse_precision(ConfigReader& reader, TrainingOptions& options) {
     options.compute = reader.choice("compute", 0, {"f32", "bf16"}) == 0 ? Compute::F32 : Compute::BF16;
     if (reader.has("precision")) {
         if (reader.has("compute")) {
-            reader.fail("compute", "says less than \"precision\", which is there too: leave it out");
+            reader.fail("compute", "has no effect beside \"precision\": leave it out");
         }
         const int chosen =
             reader.choice("precision", 0, {kPrecisionNames.begin(), kPrecisionNames.begin() + kTrainingPrecisions});
         options.precision = static_cast<Precision>(chosen);
     }
-    constexpr double kMost = 16777216.0;  // 2^24, far past what F16 can hold
+    constexpr double kMost = 16777216.0;  // 2^24, far beyond F16
     options.loss_scale_least = reader.number("loss_scale_least", options.loss_scale_least, 1e-6, kMost);
     options.loss_scale_most = reader.number("loss_scale_most", options.loss_scale_most, 1e-6, kMost);
     options.loss_scale = reader.number("loss_scale", options.loss_scale, 1e-6, kMost);
@@ -142,7 +142,7 @@ nlohmann::json identity_of(const TrainingOptions& t) {
         json["training.loss_scale_most"] = t.loss_scale_most;
     }
     if (t.cooldown_steps > 0) {
-        json["training.steps"] = t.steps;  // decides when the rate begins to fall
+        json["training.steps"] = t.steps;  // decides when the learning rate begins to fall
     }
     if (t.cooldown > 0.0) {
         json["training.cooldown"] = t.cooldown;
@@ -170,21 +170,20 @@ void check_training_options(const TrainingOptions& t, const std::string& file) {
     }
     if (t.find_batch && t.micro_batch_tokens > 0) {
         throw Error(
-            fmt::format("{}: with steps as large as memory holds (\"source_tokens\": \"auto\", --batch auto) there is "
-                        "no use for \"training.micro_batch_tokens\" ({}): leave one out",
+            fmt::format("{}: \"training.micro_batch_tokens\" ({}) has no use with steps as large as memory holds "
+                        "(\"source_tokens\": \"auto\", --batch auto): leave one out",
                         file, t.micro_batch_tokens));
     }
     if (t.cooldown_steps > 0 && t.cooldown > 0.0) {
         throw Error(
-            fmt::format("{}: \"training.cooldown_steps\" ({}) and \"training.cooldown\" ({}) say the same in two "
-                        "ways: leave one out",
+            fmt::format("{}: \"training.cooldown_steps\" ({}) and \"training.cooldown\" ({}) exclude each other: "
+                        "leave one out",
                         file, t.cooldown_steps, t.cooldown));
     }
     if (t.cooldown_steps > 0 && t.steps < t.cooldown_steps) {
         throw Error(
-            fmt::format("{}: \"training.cooldown_steps\" ({}) needs \"training.steps\" of at least that, found "
-                        "{}",
-                        file, t.cooldown_steps, t.steps));
+            fmt::format("{}: \"training.cooldown_steps\" ({}) needs \"training.steps\" of at least that, got {}", file,
+                        t.cooldown_steps, t.steps));
     }
     if (!(t.loss_scale_least <= t.loss_scale && t.loss_scale <= t.loss_scale_most)) {
         throw Error(

@@ -16,7 +16,7 @@ LossSums TrainingPass::run(const DeviceBatch& batch, bool first, const Tensor& s
 
 void TrainingPass::run_now(const DeviceBatch& batch, bool first, const Tensor& step, const Rules& rules,
                            const LossSums& sums) const {
-    // Here and nowhere else: where a pass is replayed, what is written stays written.
+    // Must be inside the replayed body: a replay overwrites the same gradients.
     if (first) {
         parameters_.forget_gradients();
     }

@@ -1,4 +1,4 @@
-// One pass forward and back over a batch, in the form in which a backend may keep it and enqueue it again at once.
+// One forward and backward pass over a batch, which a backend may record and replay.
 #pragma once
 
 #include <functional>
@@ -14,21 +14,21 @@ namespace headscope {
 
 class TrainingPass {
 public:
-    // What is the same in every pass. Of `regularisation` only the rates and the seed count here.
+    // The same for every pass. Only the rates and the seed of `regularisation` count.
     struct Rules {
         Regularisation regularisation = {};
         LossOptions loss = {};
         Compute compute = Compute::F32;
         std::function<void(const std::string&)> label = {};  // see Context
-        // Told of the gradients that are final after this pass: of a step's last one.
+        // Gets the final gradients; null except for the last pass of a step.
         GradientWatch* watch = nullptr;
     };
 
     TrainingPass(Backend& backend, const Transformer& model, const Parameters& parameters)
         : backend_(backend), model_(model), parameters_(parameters) {}
 
-    // Enqueues the pass. The first of a step overwrites the parameters' gradients, the others add to them. `step`, I32
-    // [1], is what dropout draws by; without it there is none. Returns the sums over the batch.
+    // Enqueues the pass. The first pass of a step overwrites the parameters' gradients, later ones add to them. Dropout
+    // is keyed by `step`, I32 [1]; if it is undefined, there is no dropout. Returns the sums over the batch.
     LossSums run(const DeviceBatch& batch, bool first, const Tensor& step, const Rules& rules) const;
 
 private:

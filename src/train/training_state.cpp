@@ -13,12 +13,12 @@ namespace {
 
 [[noreturn]] void refuse(const std::string& file, const std::string& what) {
     throw Error(
-        fmt::format("{} belongs to another run: {}; go on with the configuration and data that it began with, or "
+        fmt::format("{} belongs to another run: {}; continue with its original configuration and data, or "
                     "choose another --output",
                     file, what));
 }
 
-// Runs `read`, which looks into the state of `file`.
+// Runs `read`, which parses the state of `file`.
 template <class Read>
 auto reading(const std::string& file, const Read& read) {
     const auto damaged = [&](const std::exception& error) {
@@ -33,7 +33,7 @@ auto reading(const std::string& file, const Read& read) {
     }
 }
 
-// What a checkpoint of format 2 has not.
+// Not in checkpoints of format 2.
 void parse_since_format_2(const nlohmann::json& json, TrainingState& state) {
     if (!json.contains("guard")) {
         return;
@@ -50,11 +50,11 @@ void parse_since_format_2(const nlohmann::json& json, TrainingState& state) {
     }
 }
 
-// A digest of the text, all 64 bits of it.
+// A 64-bit digest.
 std::uint64_t digest_at(const nlohmann::json& json, const char* key) {
     const nlohmann::json& value = json.at(key);
     if (!value.is_number_unsigned()) {
-        throw Error(fmt::format("\"{}\" is {}; a whole number from 0 was expected", key, value.dump()));
+        throw Error(fmt::format("\"{}\" is {}; expected a whole number from 0", key, value.dump()));
     }
     return value.get<std::uint64_t>();
 }
@@ -121,10 +121,10 @@ nlohmann::json to_json(const TrainingState& state, const RunIdentity& identity) 
 
 TrainingState parse_training_state(const nlohmann::json& json, const std::string& file) {
     if (json.contains("epoch_step") && !json.contains("window")) {
-        throw Error(fmt::format(
-            "{} was written by an earlier version, which went through its data in another order: the run cannot "
-            "go on; begin another one with its weights (--from, with a model folder of that run)",
-            file));
+        throw Error(
+            fmt::format("{} was written by an earlier version, which used its data in another order: the run cannot be "
+                        "resumed; start a new one with its weights (--from, with the model folder of that run)",
+                        file));
     }
     return reading(file, [&] {
         TrainingState state;
@@ -137,7 +137,7 @@ TrainingState parse_training_state(const nlohmann::json& json, const std::string
         if (json.contains("loss_scale")) {
             state.loss_scale = {json["loss_scale"].get<double>(), json.at("good_steps").get<double>()};
             if (!(state.loss_scale->scale > 0.0 && state.loss_scale->good_steps >= 0.0)) {
-                throw Error(fmt::format("\"loss_scale\" is {} after {} good steps; a number above 0 was expected",
+                throw Error(fmt::format("\"loss_scale\" is {} after {} good steps; expected a number above 0",
                                         json["loss_scale"].dump(), json["good_steps"].dump()));
             }
         }
@@ -170,7 +170,7 @@ std::string compare_identity(const nlohmann::json& json, const RunIdentity& now,
     if (then.device != now.device || then.arithmetic != now.arithmetic) {
         warnings.push_back(
             fmt::format("the run began on {} ({}) and continues on {} ({}): its weights will not be those of an "
-                        "unbroken run bit for bit",
+                        "uninterrupted run bit for bit",
                         then.device, then.arithmetic, now.device, now.arithmetic));
     }
     return fmt::format("{}", fmt::join(warnings, "; "));

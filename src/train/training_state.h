@@ -1,4 +1,4 @@
-// What a checkpoint remembers beside tensors.
+// What a checkpoint contains besides tensors.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ namespace headscope {
 
 struct TrainingState {
     std::int64_t step = 0;    // steps done
-    double seconds = 0.0;     // of training, over all starts
+    double seconds = 0.0;     // of training, over all processes
     std::int64_t tokens = 0;  // of the target side, of all steps
     double epochs = 0.0;
     BatcherState batcher;
@@ -25,26 +25,27 @@ struct TrainingState {
     struct Best {
         std::int64_t step = 0;
         double nll = 0.0;
-        bool mean = false;  // of the exponential mean of the weights, not of the weights themselves
-        std::optional<std::uint64_t> text = {};  // fingerprint of the validation text; earlier versions kept none
+        bool mean = false;                       // measured with the exponential mean of the weights
+        std::optional<std::uint64_t> text = {};  // fingerprint of the validation text; unknown in earlier versions
         bool operator==(const Best&) const = default;
     };
-    std::optional<Best> best;  // validation
+    std::optional<Best> best;  // on the validation text
     std::int64_t validations_since_best = 0;
     GuardState guard;
-    // Checkpoints that were due, rising: what is averaged and gone back to must not depend on when a run was stopped.
+    // Checkpoints that were due, ascending. Only these are averaged and returned to, so that the result does not depend
+    // on when a run was stopped.
     struct Kept {
         std::int64_t step = 0;
-        bool healthy = true;  // the loss was where it should be
+        bool healthy = true;  // DivergenceGuard::healthy()
         bool operator==(const Kept&) const = default;
     };
     std::vector<Kept> kept;
-    bool checkpoint_due = false;                       // since a step that was skipped
-    std::optional<LossScaleState<double>> loss_scale;  // of the next step, where gradients are scaled
-    std::int64_t part_tokens = 0;  // what micro-batches had to shrink to, so that memory holds them; 0: they fit
+    bool checkpoint_due = false;                       // postponed, since steps were skipped
+    std::optional<LossScaleState<double>> loss_scale;  // of the next step; F16 only
+    std::int64_t part_tokens = 0;  // padded tokens of a part that fits in memory; 0: no part was too large
 };
 
-// Which run it is: a checkpoint of another one must not be taken up.
+// Identifies a run: it must not continue from a checkpoint of another one.
 struct RunIdentity {
     nlohmann::json config;  // TrainConfig::identity()
     std::uint64_t data = 0;
@@ -53,16 +54,16 @@ struct RunIdentity {
 };
 
 nlohmann::json to_json(const TrainingState::Best& best);
-// Error, naming `file`, for a record that lacks something.
+// Error, naming `file`, for an incomplete record.
 TrainingState::Best parse_best(const nlohmann::json& json, const std::string& file);
 
 nlohmann::json to_json(const TrainingState& state, const RunIdentity& identity);
-// Error, naming `file`, for a state that lacks something.
+// Error, naming `file`, for an incomplete state.
 TrainingState parse_training_state(const nlohmann::json& json, const std::string& file);
 
-// Error, naming `file`, for a state that lacks something, and one that names what differs when the checkpoint belongs
-// to another configuration or other data. Returns a warning where the run may go on, but not bit for bit: another
-// device or arithmetic, or another rate (compare_configs); "" else.
+// Error, naming `file`, for an incomplete state, and for a checkpoint of another configuration or other data, naming
+// the difference. Returns a warning if the run can continue, but not bit for bit: with another device, arithmetic or
+// learning rate (compare_configs). Otherwise "".
 std::string compare_identity(const nlohmann::json& json, const RunIdentity& now, const std::string& file,
                              Purpose purpose = Purpose::Train);
 

@@ -19,7 +19,7 @@ bool UnlearnableLines::learnable(const std::string& line, const std::string& fil
 }
 
 std::string UnlearnableLines::warning() const {
-    return fmt::format("warning: the vocabulary is learnt without {}: {}", counted(count_, "sentence"), first_);
+    return fmt::format("warning: the vocabulary is learned without {}: {}", counted(count_, "sentence"), first_);
 }
 
 void UnlearnableLines::append(const UnlearnableLines& other) {

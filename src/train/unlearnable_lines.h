@@ -1,4 +1,4 @@
-// Lines of training text that no vocabulary can be learnt from.
+// Lines of training text that a vocabulary cannot be learned from.
 #pragma once
 
 #include <cstddef>
@@ -9,12 +9,12 @@ namespace headscope {
 
 class UnlearnableLines {
 public:
-    // True for a line that pieces can be learnt from; others are counted, and the first is remembered.
+    // False for a line that pieces cannot be learned from; counts these and remembers the first.
     bool learnable(const std::string& line, const std::string& file, std::size_t number);
     void append(const UnlearnableLines& other);
 
     std::int64_t count() const { return count_; }
-    std::string warning() const;                         // where there are any
+    std::string warning() const;                         // if count() > 0
     const std::string& first() const { return first_; }  // "'my.de' line 3 holds NUL, ..."
 
 private:

@@ -17,10 +17,10 @@ void WeightMean::begin() {
 }
 
 void WeightMean::add(std::int64_t step) {
-    // After n steps a mean over the newest ninth of all is long enough; from then on it is the decay's.
+    // At first a mean over the newest ninth of all steps, until the decay is lower than that.
     const double early = (1.0 + static_cast<double>(step)) / (10.0 + static_cast<double>(step));
     const auto kept = static_cast<float>(std::min(decay_, early));
-    // 1 - kept is exact from one half on, so that the two shares add up to 1 and weights that stand still stay.
+    // 1 - kept is exact for kept >= 0.5, so the factors add up to 1 and constant weights stay constant.
     backend_.run(
         AddScaled{.a = mean_, .b = parameters_.flat_values(), .out = mean_, .alpha = kept, .beta = 1.0F - kept});
 }

@@ -1,4 +1,4 @@
-// The exponential mean of the weights over the steps, kept on the device beside them.
+// The exponential mean of the weights over the steps, on the device.
 #pragma once
 
 #include <cstdint>
@@ -10,15 +10,15 @@ namespace headscope {
 
 class WeightMean {
 public:
-    // Begins as a copy of the parameters' masters.
+    // Starts as a copy of the master weights.
     WeightMean(Backend& backend, const Parameters& parameters, double decay);
 
-    void begin();  // anew from the masters
-    // After step `step`, from 1: mean = decay * mean + (1 - decay) * masters. The first steps are forgotten sooner, for
-    // the weights still move far then.
+    void begin();  // again from the master weights
+    // After step `step`, from 1: mean = decay * mean + (1 - decay) * masters. The decay is lower in the first steps,
+    // when the weights still move far.
     void add(std::int64_t step);
-    // The masters and the mean change places, and the working copy follows: what reads the parameters sees the mean.
-    // Twice is as if it had not been.
+    // Swaps the master weights and the mean, and updates the working copy, so that the model uses the mean. A second
+    // call undoes that.
     void swap();
 
     const Tensor& values() const { return mean_; }  // [parameters.total()]

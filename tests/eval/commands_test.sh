@@ -232,7 +232,7 @@ expect "a missing training is an error" refused "'nowhere' does not exist"
 run plot data -o -
 expect "and a folder without a log" refused "'data' holds no log.jsonl"
 run plot trained source.txt -o -
-expect "and a file that is not a log" refused "'source.txt' line 1 is no JSON object of a training's log" "log.jsonl"
+expect "and a file that is not a log" refused "'source.txt' line 1 is not a JSON object of a training log" "log.jsonl"
 run plot trained -o curves.gif
 expect "an unknown format is rejected" refused "curves.gif" ".png"
 run plot trained -o - --from 100

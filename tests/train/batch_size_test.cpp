@@ -1,4 +1,4 @@
-// How large a step may be, and what a dry run says of a training.
+// The search for the batch size, and dry runs.
 #include "train/batch_size.h"
 
 #include <catch2/catch.hpp>
@@ -26,7 +26,7 @@ struct Rehearsed {
 
 }  // namespace
 
-TEST_CASE("a step is as large as memory holds, with a margin", "[batch_size][memory]") {
+TEST_CASE("the found step is as large as fits in memory, with a margin", "[batch_size][memory]") {
     const TemporaryFolder folder;
     Rehearsed free_run(folder);
     const std::size_t small = free_run.rehearsal.memory_of(64).value();
@@ -43,7 +43,7 @@ TEST_CASE("a step is as large as memory holds, with a margin", "[batch_size][mem
     CHECK_THAT(found.how, Contains("nine tenths of the ") && Contains(std::to_string(found.tokens)));
     CHECK(tight.rehearsal.memory_of(found.tokens).has_value());
 
-    Rehearsed shared(folder);  // which never says that it is full
+    Rehearsed shared(folder);  // never runs out of memory
     const FoundBatch bounded = find_batch(shared.rehearsal, shared.config, shared.rehearsal.kept_bytes() + large, 4096);
     CHECK(bounded.tokens >= 512);
     CHECK(bounded.tokens <= 1024);
@@ -51,10 +51,10 @@ TEST_CASE("a step is as large as memory holds, with a margin", "[batch_size][mem
     Rehearsed hopeless(folder);
     hopeless.backend.limit = hopeless.backend.memory().live + small / 4;
     CHECK_THAT(error_of([&] { find_batch(hopeless.rehearsal, hopeless.config, 0, 4096); }),
-               Contains("\"training.max_length\" (64)") && Contains("no room"));
+               Contains("\"training.max_length\" (64)") && Contains("fits in memory"));
 }
 
-TEST_CASE("a dry run describes model, steps, memory, time and files, and writes none", "[dry_run]") {
+TEST_CASE("a dry run describes model, steps, memory, time and files, and writes nothing", "[dry_run]") {
     const TemporaryFolder folder;
     DigitsRun run(folder, write_digits(folder), "out");
     const TrainingData data =
@@ -62,13 +62,13 @@ TEST_CASE("a dry run describes model, steps, memory, time and files, and writes 
     const std::string text = describe_training(*run.backend, run.config, data, run.output_folder);
     CHECK(!std::filesystem::exists(run.output_folder));
     run.start();
-    CHECK_THAT(text, Contains("parameters: " + std::to_string(run.trainer->parameters().count()) + "\n") &&
+    CHECK_THAT(text, Contains("parameters: " + std::to_string(run.learner->parameters().count()) + "\n") &&
                          Contains("  encoder.layers.0 ") && Contains("  decoder.layers.0 ") &&
                          Contains("  embedding "));
     CHECK_THAT(text, Contains("at most 512 source and 1024 target tokens each") &&
                          Contains("16 sentences of [64] and [64]") && Contains("about 24 steps by \"steps\"") &&
                          Contains("at most 4 of "));
-    run.trainer->run();
+    run.training->train();
     const auto checkpoint = std::filesystem::file_size(run.output_folder + "/checkpoints/step-00000024.safetensors");
     const auto said = static_cast<double>(checkpoint) / 1024.0 / 1024.0;
     CHECK_THAT(text, Contains(fmt::format("at most 4 of {:.1f} MiB each", said)));

@@ -22,7 +22,7 @@ CheckpointTensors tensors_of(Backend& backend, float start) {
 
 }  // namespace
 
-TEST_CASE("a checkpoint comes back as it was written", "[checkpoint]") {
+TEST_CASE("a checkpoint is read as it was written", "[checkpoint]") {
     const TemporaryFolder folder;
     const auto backend = open_device("cpu");
     const std::string file = folder.file("a.safetensors");
@@ -41,7 +41,7 @@ TEST_CASE("a checkpoint comes back as it was written", "[checkpoint]") {
                Catch::Contains("a.safetensors") && Catch::Contains("[4]") && Catch::Contains("[3]"));
 }
 
-TEST_CASE("a truncated checkpoint is passed over, with its reason", "[checkpoint]") {
+TEST_CASE("a truncated checkpoint is skipped with the reason", "[checkpoint]") {
     const TemporaryFolder folder;
     const auto backend = open_device("cpu");
     const CheckpointFolder checkpoints(folder.file("checkpoints"));
@@ -66,7 +66,7 @@ TEST_CASE("a truncated checkpoint is passed over, with its reason", "[checkpoint
     checkpoints.remove_leftovers();
     CHECK(!std::filesystem::exists(folder.file("checkpoints/step-00000013.safetensors.tmp")));
     CHECK(checkpoints.steps() == std::vector<std::int64_t>{9, 10, 11, 12});
-    checkpoints.keep({10}, 10);  // the damaged ones after it do not count
+    checkpoints.keep({10}, 10);  // damaged later ones do not count
     CHECK(checkpoints.steps() == std::vector<std::int64_t>{10, 11, 12});
     checkpoints.keep({11, 12, 13}, 12);
     CHECK(checkpoints.steps() == std::vector<std::int64_t>{11, 12});
@@ -74,7 +74,7 @@ TEST_CASE("a truncated checkpoint is passed over, with its reason", "[checkpoint
     CHECK(checkpoints.steps() == std::vector<std::int64_t>{11});
 }
 
-TEST_CASE("one changed bit anywhere in a checkpoint is noticed", "[checkpoint]") {
+TEST_CASE("one changed bit anywhere in a checkpoint is detected", "[checkpoint]") {
     const TemporaryFolder folder;
     const auto backend = open_device("cpu");
     const std::string file = folder.file("a.safetensors");
@@ -89,7 +89,7 @@ TEST_CASE("one changed bit anywhere in a checkpoint is noticed", "[checkpoint]")
         const std::string problem =
             error_of([&] { Checkpoint::open(folder.file("b.safetensors")).read(*backend, back); });
         INFO("byte " << at << " of " << whole.size());
-        // Only a space that pads the header may change without harm.
+        // Only the spaces that pad the header may change.
         CHECK((problem.find("b.safetensors") != std::string::npos || whole[at] == ' '));
     }
     const std::size_t weight = whole.size() - 1;
@@ -100,12 +100,12 @@ TEST_CASE("one changed bit anywhere in a checkpoint is noticed", "[checkpoint]")
                Catch::Contains("damaged") && Catch::Contains("checksum"));
 }
 
-TEST_CASE("a file of other tensors is no checkpoint", "[checkpoint]") {
+TEST_CASE("a file with other tensors is not a checkpoint", "[checkpoint]") {
     const auto problem = error_of([] { Checkpoint::open(checkout_file("LICENSE")); });
     CHECK_THAT(problem, Catch::Contains("LICENSE"));
 }
 
-TEST_CASE("a full disk is an error and leaves what was there", "[checkpoint]") {
+TEST_CASE("a full disk is an error and leaves the old file", "[checkpoint]") {
     const TemporaryFolder folder;
     const auto backend = open_device("cpu");
     const std::string file = folder.file("a.safetensors");

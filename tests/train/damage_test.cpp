@@ -1,5 +1,5 @@
-// Files of a run cut short at any byte, and disks that fill up at any moment: nothing is half-read, nothing saved is
-// lost. HEADSCOPE_TEST_DAMAGES says how many places are tried of each kind (./do check damage tries many).
+// Files of a run truncated at any byte, and disks that fill up at any moment: nothing is read partially, nothing saved
+// is lost. HEADSCOPE_TEST_DAMAGES is the number of positions tried per kind (./do check damage tries many).
 #include <unistd.h>
 
 #include <algorithm>
@@ -35,7 +35,7 @@ std::vector<fs::path> files_under(const std::string& folder) {
     return files;
 }
 
-// 0, one byte less than all, and lengths between them.
+// 0, all but one byte, and lengths between them.
 std::set<std::uint64_t> lengths_to_try(std::uint64_t size, Random& random) {
     std::set<std::uint64_t> lengths{0, size - 1};
     const std::uint64_t wanted = std::min(size, wanted_places(8));
@@ -47,7 +47,7 @@ std::set<std::uint64_t> lengths_to_try(std::uint64_t size, Random& random) {
 
 }  // namespace
 
-TEST_CASE("a run's file cut short at any byte is refused by name, or done without", "[damage]") {
+TEST_CASE("a file of a run truncated at any byte is rejected by name or skipped", "[damage]") {
     const TemporaryFolder folder;
     const nlohmann::json settings = write_digits(folder);
     std::map<std::int64_t, std::vector<double>> weights_at;
@@ -55,8 +55,8 @@ TEST_CASE("a run's file cut short at any byte is refused by name, or done withou
         DigitsRun run(folder, settings, "out");
         for (const int steps : {8, 8, 1}) {
             run.hooks.stop_requested = stop_after(steps);
-            run.start(!weights_at.empty()).run();
-            weights_at[run.trainer->step()] = run.weights();
+            run.start(!weights_at.empty()).train();
+            weights_at[run.training->step()] = run.weights();
         }
     }
     const auto seed = static_cast<std::uint64_t>(getpid());
@@ -76,7 +76,7 @@ TEST_CASE("a run's file cut short at any byte is refused by name, or done withou
             } else {
                 REQUIRE(weights_at.count(step) == 1);
                 CHECK(again.weights() == weights_at[step]);
-                // What was passed over is said.
+                // Skipped files are reported.
                 CHECK((step == 17 || again.said.find(file.filename().string()) != std::string::npos));
             }
             fs::copy_file(kept, file, fs::copy_options::overwrite_existing);
@@ -84,15 +84,15 @@ TEST_CASE("a run's file cut short at any byte is refused by name, or done withou
     }
 }
 
-TEST_CASE("a disk that is full at any moment costs no more than the steps since the last checkpoint", "[damage]") {
+TEST_CASE("a disk that fills up at any moment costs only the steps since the last checkpoint", "[damage]") {
     const TemporaryFolder folder;
     const nlohmann::json settings = write_digits(folder);
     DigitsRun unbroken(folder, settings, "unbroken");
-    unbroken.start().run();
+    unbroken.start().train();
     {
         DigitsRun first(folder, settings, "first");
         first.hooks.stop_requested = stop_after(9);
-        REQUIRE(first.start().run() == RunEnd::Stopped);
+        REQUIRE(first.start().train() == RunEnd::Stopped);
     }
     std::uint64_t largest = 0;
     for (const fs::path& file : files_under(folder.file("first"))) {
@@ -108,7 +108,7 @@ TEST_CASE("a disk that is full at any moment costs no more than the steps since 
             DigitsRun full(folder, settings, "out");
             full.start(true);
             const FileSizeLimit limit(room);
-            const std::string problem = error_of([&] { full.trainer->run(); });
+            const std::string problem = error_of([&] { full.training->train(); });
             CHECK_THAT(problem, Catch::Contains(folder.file("out")));
         }
         for (const fs::path& file : files_under(folder.file("out"))) {
@@ -116,7 +116,7 @@ TEST_CASE("a disk that is full at any moment costs no more than the steps since 
         }
         DigitsRun again(folder, settings, "out");
         CHECK(again.start(true).step() >= 9);
-        CHECK(again.trainer->run() == RunEnd::Finished);
+        CHECK(again.training->train() == RunEnd::Finished);
         CHECK(again.weights() == unbroken.weights());
     }
 }

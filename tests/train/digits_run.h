@@ -1,4 +1,4 @@
-// A small training on the digits task, for tests of the trainer.
+// A small training on the digits task, for tests.
 #pragma once
 
 #include <catch2/catch.hpp>
@@ -11,11 +11,11 @@
 #include "tests/house/open_options.h"
 #include "tests/io/temporary_folder.h"
 #include "train/digits_task.h"
-#include "train/trainer.h"
+#include "train/run.h"
 
 namespace headscope {
 
-// Writes train.tsv and valid.tsv and returns a configuration of a few seconds' training.
+// Writes train.tsv and valid.tsv and returns a configuration for a training of a few seconds.
 inline nlohmann::json write_digits(const TemporaryFolder& folder) {
     std::string train, valid;
     for (const DigitsPair& pair : make_digits_task(1200, 1)) {
@@ -42,44 +42,50 @@ struct DigitsRun {
         hooks.say = [this](const std::string& line) { said += line + "\n"; };
     }
 
-    // `taken_up`: go on with what the output folder holds.
-    Trainer& start(bool taken_up = false, Purpose purpose = Purpose::Train) {
-        TrainingData data = prepare_training_data(config, output_folder + "/tokenizer",
-                                                  {.reuse = taken_up, .from_model = {}}, hooks.say);
-        trainer = std::make_unique<Trainer>(*backend, config, std::move(data), output_folder, hooks);
-        if (taken_up) {
-            trainer->resume(purpose);
-        }
-        return *trainer;
+    TrainingData prepare_data(bool reuse = false) const {
+        return prepare_training_data(config, output_folder + "/tokenizer", {.reuse = reuse, .from_model = {}},
+                                     hooks.say);
     }
 
-    std::vector<double> weights() const { return to_host<double>(*backend, trainer->parameters().flat_values()); }
+    Run& start(bool resume = false, Purpose purpose = Purpose::Train) {
+        TrainingData data = prepare_data(resume);
+        learner.reset(new Learner(make_learner(*backend, config, data, hooks)));
+
+        training = std::make_unique<Run>(*learner, config, std::move(data), output_folder, hooks);
+        if (resume) {
+            training->resume(purpose);
+        }
+        return *training;
+    }
+
+    std::vector<double> weights() const { return to_host<double>(*backend, learner->parameters().flat_values()); }
 
     std::string output_folder;
     TrainConfig config;
-    TrainerHooks hooks;
+    RunHooks hooks;
     std::string said;
-    std::unique_ptr<Backend> backend;  // outlives the trainer's tensors
-    std::unique_ptr<Trainer> trainer;
+    std::unique_ptr<Backend> backend;  // outlives the learner's tensors
+    std::unique_ptr<Learner> learner;
+    std::unique_ptr<Run> training;
 };
 
-// Stops after so many further steps.
+// Stops after this many further steps.
 inline std::function<bool()> stop_after(int steps) {
     return [left = steps]() mutable { return left-- <= 0; };
 }
 
-// A run that was stopped after so many steps, and gone on with to its end.
+// A run that was stopped after `steps` steps and resumed to its end.
 inline std::unique_ptr<DigitsRun> stopped_and_finished(const TemporaryFolder& folder, const nlohmann::json& settings,
                                                        const std::string& output, int steps) {
     DigitsRun first(folder, settings, output);
     first.hooks.stop_requested = stop_after(steps);
-    CHECK(first.start().run() == RunEnd::Stopped);
+    CHECK(first.start().train() == RunEnd::Stopped);
     auto second = std::make_unique<DigitsRun>(folder, settings, output);
-    CHECK(second->start(true).run() == RunEnd::Finished);
+    CHECK(second->start(true).train() == RunEnd::Finished);
     return second;
 }
 
-// The reports of log.jsonl of one kind.
+// The lines of one kind in log.jsonl.
 inline std::vector<nlohmann::json> logged(const std::string& output_folder, const std::string& kind) {
     std::ifstream file(output_folder + "/log.jsonl");
     std::vector<nlohmann::json> found;

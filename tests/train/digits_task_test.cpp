@@ -28,7 +28,7 @@ TEST_CASE("numbers in German", "[digits]") {
     CHECK(digits_pair(1742).digits == "1 7 4 2");
 }
 
-TEST_CASE("no two numbers have one name", "[digits]") {
+TEST_CASE("all numbers have different names", "[digits]") {
     std::set<std::string> names;
     for (std::int64_t number = 0; number < kDigitsLimit; number += 7) {
         names.insert(german_number(number));
@@ -36,7 +36,7 @@ TEST_CASE("no two numbers have one name", "[digits]") {
     CHECK(static_cast<std::int64_t>(names.size()) == (kDigitsLimit + 6) / 7);
 }
 
-TEST_CASE("the task is seeded, without repetition, and has all lengths", "[digits]") {
+TEST_CASE("the task is seeded, has no repetitions and all lengths", "[digits]") {
     const auto first = make_digits_task(3000, 5);
     const auto again = make_digits_task(3000, 5);
     const auto other = make_digits_task(3000, 6);

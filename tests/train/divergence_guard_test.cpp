@@ -1,4 +1,4 @@
-// What tells that a run goes astray, by itself; runs that do are in return_test.cpp.
+// The detection of divergence. return_test.cpp has whole runs.
 #include "train/divergence_guard.h"
 
 #include <catch2/catch.hpp>
@@ -19,7 +19,7 @@ void feed(DivergenceGuard& guard, double nll, int steps) {
 
 }  // namespace
 
-TEST_CASE("a loss that stays far above its lowest is a divergence, a bad batch is none", "[guard]") {
+TEST_CASE("a loss that stays far above its lowest is a divergence, a bad batch is not", "[guard]") {
     DivergenceGuard guard({.margin = 1.0, .steps = 10});
     feed(guard, 4.0, 50);
     CHECK(guard.healthy());
@@ -37,9 +37,9 @@ TEST_CASE("a loss that stays far above its lowest is a divergence, a bad batch i
     CHECK(guard.diverged());
 }
 
-TEST_CASE("a loss that falls, rises slowly or is on its way down from a first bad batch is no divergence", "[guard]") {
+TEST_CASE("a loss that falls, rises slowly or recovers from a first bad batch is not a divergence", "[guard]") {
     DivergenceGuard guard({.margin = 0.5, .steps = 3});
-    guard.add(0.5);  // by chance
+    guard.add(0.5);  // a random low loss
     feed(guard, 9.0, 18);
     for (double nll = 9.0; nll > 2.0; nll -= 0.01) {
         guard.add(nll);
@@ -53,7 +53,7 @@ TEST_CASE("a loss that falls, rises slowly or is on its way down from a first ba
     CHECK(off.healthy());
 }
 
-TEST_CASE("a validation that is no number is a divergence", "[guard]") {
+TEST_CASE("a validation that is not finite is a divergence", "[guard]") {
     DivergenceGuard guard({});
     guard.add_validation(3.0);
     CHECK(!guard.diverged());
@@ -61,7 +61,7 @@ TEST_CASE("a validation that is no number is a divergence", "[guard]") {
     CHECK(guard.diverged());
 }
 
-TEST_CASE("going back takes up what was known then, and lowers the rate each time", "[guard]") {
+TEST_CASE("a return restores the earlier state and lowers the rate each time", "[guard]") {
     DivergenceGuard guard({.returns = 2, .rate_factor = 0.5, .margin = 1.0, .steps = 2});
     feed(guard, 3.0, 30);
     const GuardState then = guard.state();

@@ -1,4 +1,4 @@
-// The end of a run, and what stands between it and a model.
+// The end of a run, and the model that it writes.
 #include <catch2/catch.hpp>
 #include <filesystem>
 
@@ -7,6 +7,7 @@
 
 #include "tests/ops/devices.h"
 #include "tests/train/digits_run.h"
+#include "train/overfit.h"
 
 using namespace headscope;
 using Catch::Matchers::Contains;
@@ -19,16 +20,16 @@ void alter(const std::string& file) {
     std::ofstream(file, std::ios::binary) << bytes;
 }
 
-// Of a run of 24 steps with a checkpoint after every fourth, the last three of which are kept.
+// A run of 24 steps with a checkpoint every 4 steps, which keeps three.
 struct DoneRun {
     DoneRun() : settings(write_digits(folder)) {
         settings["training"]["checkpoint_every"] = 4;
         settings["training"]["average_last"] = 3;
         DigitsRun run(folder, settings, "out");
-        run.start().run();
+        run.start().train();
     }
     std::string file(const std::string& name) const { return folder.file("out/" + name); }
-    // What --finish says. The model is in out/model.
+    // Returns the output of --finish. The model is in out/model.
     std::string finish() const {
         DigitsRun run(folder, settings, "out");
         run.start(true, Purpose::Finish).write_model(file("model"));
@@ -40,29 +41,29 @@ struct DoneRun {
 
 }  // namespace
 
-TEST_CASE("a damaged older checkpoint is passed over by the mean, a damaged best model by the choice", "[finish]") {
+TEST_CASE("damaged checkpoints and best models are skipped when the model is written", "[finish]") {
     DoneRun run;
     CHECK_THAT(run.finish(), Contains("better than the mean of the 3 checkpoints after steps 16 to 24"));
     alter(run.file("checkpoints/step-00000020.safetensors"));
-    CHECK_THAT(run.finish(), Contains("warning: passing over a checkpoint: ") && Contains("step-00000020") &&
+    CHECK_THAT(run.finish(), Contains("warning: skipping a checkpoint: ") && Contains("step-00000020") &&
                                  Contains("better than the mean of the 2 checkpoints after steps 16 to 24"));
     alter(run.file("best.safetensors"));
-    run.settings["training"]["source_tokens"] = 256;  // a step of another size is no matter for a model
+    run.settings["training"]["source_tokens"] = 256;  // another batch size does not affect the model
     std::filesystem::remove_all(run.file("model"));
-    CHECK_THAT(run.finish(), Contains("warning: passing over the best single model: ") &&
+    CHECK_THAT(run.finish(), Contains("warning: skipping the best single model: ") &&
                                  Contains("best.safetensors is damaged") &&
                                  Contains("out/model: the mean of the 2 checkpoints after steps 16 to 24"));
     CHECK(std::filesystem::exists(run.file("model/model.safetensors")));
 }
 
-TEST_CASE("a run that is shorter than a report's interval still leaves its report, and the model's loss", "[finish]") {
+TEST_CASE("a run shorter than a report's interval still reports its steps and the model's loss", "[finish]") {
     const TemporaryFolder folder;
     nlohmann::json settings = write_digits(folder);
     settings["training"]["report_every"] = 50;
     settings["training"]["validate_every"] = 0;
     DigitsRun run(folder, settings, "out");
-    run.start().run();
-    run.trainer->write_model(run.output_folder + "/model");
+    run.start().train();
+    run.training->write_model(run.output_folder + "/model");
     CHECK_THAT(run.said, Contains("\nstep 24  epoch "));
     const auto reports = logged(run.output_folder, "train");
     REQUIRE(reports.size() == 1);
@@ -75,15 +76,16 @@ TEST_CASE("a run that is shorter than a report's interval still leaves its repor
     CHECK_THAT(models.front()["origin"].get<std::string>(), Contains("the mean of the 2 checkpoints"));
 }
 
-TEST_CASE("learning one batch by heart can be stopped", "[finish]") {
+TEST_CASE("overfitting one batch can be stopped", "[finish]") {
     const TemporaryFolder folder;
     DigitsRun run(folder, write_digits(folder), "out");
     run.hooks.stop_requested = stop_after(3);
-    CHECK(!run.start().overfit_one_batch(20).has_value());
-    CHECK(run.trainer->step() == 3);
+    const TrainingData data = run.prepare_data();
+    CHECK_THAT(error_of([&] { overfit_one_batch(*run.backend, run.config, data, "", 20, run.hooks); }),
+               Contains("stopped after step 3 of an attempt"));
 }
 
-TEST_CASE("a training removes what a killed one left half-written", "[finish]") {
+TEST_CASE("a training removes partial files of a killed one", "[finish]") {
     const DoneRun run;
     const std::string half = run.file("checkpoints/step-00000023.safetensors.tmp");
     std::ofstream(half) << "half of one";
@@ -91,7 +93,7 @@ TEST_CASE("a training removes what a killed one left half-written", "[finish]") 
     CHECK(!std::filesystem::exists(half));
 }
 
-TEST_CASE("bf16 is refused where products are not faster with it, and may be left in mid-run", "[finish][devices]") {
+TEST_CASE("bf16 is rejected if products are not faster with it, and a run can switch from it", "[finish][devices]") {
     const TemporaryFolder folder;
     nlohmann::json settings = write_digits(folder);
     settings["training"]["compute"] = "bf16";
@@ -111,11 +113,11 @@ TEST_CASE("bf16 is refused where products are not faster with it, and may be lef
             ++refused;
             continue;
         }
-        run.trainer->run();
+        run.training->train();
         settings["training"]["compute"] = "f32";
         settings["training"]["steps"] = 3;
         DigitsRun further(folder, settings, id, id);
-        CHECK(further.start(true).run() == RunEnd::Finished);
+        CHECK(further.start(true).train() == RunEnd::Finished);
         CHECK_THAT(further.said, Contains("warning: the run began on") && Contains("(BF16 products)"));
         settings["training"]["compute"] = "bf16";
         settings["training"]["steps"] = 2;

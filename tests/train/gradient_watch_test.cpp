@@ -18,7 +18,7 @@ namespace {
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// The sum of squares of each parameter's part of the flat gradient, added up by the host.
+// The sum of squares of each parameter's part of the flat gradient, computed on the host.
 std::vector<double> squares_by_host(Backend& backend, const Parameters& parameters) {
     std::vector<double> sums;
     const auto gradients = to_host<double>(backend, parameters.flat_gradients());
@@ -46,7 +46,7 @@ nlohmann::json watching(const TemporaryFolder& folder) {
 
 }  // namespace
 
-TEST_CASE("the sums of squares are those of each parameter, also where a pass is replayed", "[watch]") {
+TEST_CASE("the sums of squares are those of each parameter, also in replayed passes", "[watch]") {
     for (const std::string& id : conformance::devices_under_test()) {
         for (const NamedConfig& varied : varied_configs()) {
             INFO(id << ", " << varied.name);
@@ -68,7 +68,7 @@ TEST_CASE("the sums of squares are those of each parameter, also where a pass is
                     CHECK(found[i] == Approx(expected[i]).epsilon(1e-4).margin(1e-12));
                 }
                 CHECK(watch.first_not_finite(found).empty());
-                // Other weights, other gradients.
+                // Change the weights, and so the gradients.
                 const Tensor values = model.parameters.flat_values();
                 model.backend->run(
                     AddScaled{.a = values, .b = model.parameters.flat_gradients(), .out = values, .beta = -0.01F});
@@ -76,13 +76,13 @@ TEST_CASE("the sums of squares are those of each parameter, also where a pass is
             const bool replays = model.backend->device().backend != "cpu";
             CHECK(bodies == (replays ? 2 : 4));
             std::vector<double> spoilt = to_host<double>(*model.backend, watch.squares());
-            spoilt[0] = kInfinity;  // of a pass that was replayed, too, the order is known
+            spoilt[0] = kInfinity;  // the order is known even if the pass was replayed
             CHECK(watch.first_not_finite(spoilt) == model.parameters.table()[0].name);
         }
     }
 }
 
-TEST_CASE("the first on the way back is the first to be final, one by one where they are packed", "[watch]") {
+TEST_CASE("the first parameter not finite is found in backward order, also among packed ones", "[watch]") {
     SmallModel model(small_config(), "cpu:oracle");
     Backend& backend = *model.backend;
     GradientWatch watch(backend, model.parameters);
@@ -113,7 +113,7 @@ TEST_CASE("the first on the way back is the first to be final, one by one where 
     };
     CHECK(squares[index("encoder.layers.0.self_attention.q.weight")] == 0.25 * 64);
     CHECK(squares[index("encoder.layers.0.self_attention.v.weight")] == 0.25 * 64);
-    CHECK(squares[index("encoder.layers.1.self_attention.v.weight")] == 0.0);  // was not part of it
+    CHECK(squares[index("encoder.layers.1.self_attention.v.weight")] == 0.0);  // was not finished
     squares[index("encoder.layers.0.self_attention.k.weight")] = 36.0;
     CHECK(watch.first_not_finite(squares) == "embedding.weight");
     const auto norms = watch.norms(squares, 2.0);
@@ -121,13 +121,13 @@ TEST_CASE("the first on the way back is the first to be final, one by one where 
     CHECK(norms.at("decoder.layers.0.feed_forward") == Approx(std::sqrt(0.25 * 8 * 12) / 2.0));
 }
 
-TEST_CASE("watched gradients are reported by layer, and change nothing", "[watch][trainer]") {
+TEST_CASE("watching gradients reports them by layer and does not change the training", "[watch][trainer]") {
     std::vector<std::pair<std::string, const char*>> all;
     for (const std::string& id : conformance::devices_under_test()) {
         all.emplace_back(id, "f32");
     }
     for (const std::string& id : conformance::devices_with_storage()) {
-        all.emplace_back(id, "f16");  // where gradients come multiplied with the loss scale
+        all.emplace_back(id, "f16");  // gradients are multiplied by the loss scale
     }
     for (const auto& [id, precision] : all) {
         INFO(id << " in " << precision);
@@ -137,7 +137,7 @@ TEST_CASE("watched gradients are reported by layer, and change nothing", "[watch
         settings["training"]["micro_batch_tokens"] = 64;
         settings["training"]["clip_norm"] = 0.5;
         DigitsRun watched(folder, settings, "watched", id);
-        watched.start().run();
+        watched.start().train();
         const auto lines = logged(watched.output_folder, "train");
         REQUIRE(lines.size() == 3);
         for (const nlohmann::json& line : lines) {
@@ -156,24 +156,24 @@ TEST_CASE("watched gradients are reported by layer, and change nothing", "[watch
         }
         settings["training"]["watch_gradients"] = false;
         DigitsRun plain(folder, settings, "plain", id);
-        plain.start().run();
+        plain.start().train();
         CHECK(plain.weights() == watched.weights());
         CHECK_FALSE(logged(plain.output_folder, "train").front().contains("gradient_norms"));
     }
 }
 
-TEST_CASE("a report's norms are the means over its steps, also over a stop", "[watch][trainer]") {
+TEST_CASE("a report's norms are means over its steps, also across a stop", "[watch][trainer]") {
     const TemporaryFolder folder;
     nlohmann::json settings = watching(folder);
     settings["training"]["steps"] = 4;
     DigitsRun each(folder, settings, "each");
-    each.start().run();
+    each.start().train();
     settings["training"]["report_every"] = 4;
     DigitsRun together(folder, settings, "together");
     together.hooks.stop_requested = stop_after(3);
-    CHECK(together.start().run() == RunEnd::Stopped);
+    CHECK(together.start().train() == RunEnd::Stopped);
     DigitsRun rest(folder, settings, "together");
-    CHECK(rest.start(true).run() == RunEnd::Finished);
+    CHECK(rest.start(true).train() == RunEnd::Finished);
     const auto lines = logged(each.output_folder, "train");
     const auto line = logged(rest.output_folder, "train").at(0);
     REQUIRE(lines.size() == 4);
@@ -194,14 +194,14 @@ TEST_CASE("a run that diverges names the first gradient that was not finite", "[
     settings["training"]["divergence_returns"] = 0;
     DigitsRun run(folder, settings, "out");
     run.hooks.stop_requested = [&run] {
-        if (run.trainer->step() == 2) {
-            run.backend->run(Fill{.out = run.trainer->parameters().flat_values(), .value = 1e30F});
+        if (run.training->step() == 2) {
+            run.backend->run(Fill{.out = run.learner->parameters().flat_values(), .value = 1e30F});
         }
         return false;
     };
-    const std::string problem = error_of([&] { run.start().run(); });
-    // The loss itself was not.
-    const std::string first = "first on the way back that of decoder.layers.0.feed_forward.norm.gain";
+    const std::string problem = error_of([&] { run.start().train(); });
+    // The loss itself was not finite.
+    const std::string first = "first in the backward pass: decoder.layers.0.feed_forward.norm.gain";
     CHECK_THAT(problem, Contains("step 12: the gradients of the last 10 steps were not finite, " + first + ":"));
     CHECK_THAT(run.said, Contains("SKIPPED 1 step whose gradient was not finite, " + first + "\n"));
     const auto lines = logged(run.output_folder, "train");

@@ -1,4 +1,4 @@
-// A right backend with less memory than it says.
+// A backend with limited memory.
 #pragma once
 
 #include <cstddef>
@@ -13,10 +13,10 @@ class LimitedBackend final : public ForwardingBackend {
 public:
     using ForwardingBackend::ForwardingBackend;
 
-    std::size_t limit = std::numeric_limits<std::size_t>::max();  // bytes that live at one time
-    std::int64_t asked = 0;                                       // how often memory was asked for
-    std::int64_t refuses = -1;                                    // and which time it is refused
-    bool reads = true;                                            // false: waiting for the device finds no memory
+    std::size_t limit = std::numeric_limits<std::size_t>::max();  // live bytes
+    std::int64_t asked = 0;                                       // number of allocations
+    std::int64_t refuses = -1;                                    // number of the allocation that fails
+    bool reads = true;                                            // false: downloads run out of memory
 
     Tensor empty(const Shape& shape, DType dtype) override {
         const std::size_t bytes = static_cast<std::size_t>(shape.elements()) * size_of(dtype);

@@ -1,4 +1,4 @@
-// How long a training lasts: by steps, epochs, tokens or minutes, and what depends on it.
+// The length of a training in steps, epochs, tokens or minutes, and what depends on it.
 #include "train/limits.h"
 
 #include <cmath>
@@ -20,7 +20,7 @@ struct TimedRun : DigitsRun {
         hooks.clock = [this] { return seconds; };
         hooks.stop_requested = [this] {
             seconds += 60.0;
-            return trainer->step() == stop_at;
+            return training->step() == stop_at;
         };
     }
     double seconds = 1e6;
@@ -50,7 +50,7 @@ std::vector<double> rates(const std::string& output) {
 
 }  // namespace
 
-TEST_CASE("the first limit that is reached ends a training", "[limits]") {
+TEST_CASE("the first limit reached ends a training", "[limits]") {
     const Limits limits{.steps = 100, .epochs = 2.0, .tokens = 5000, .minutes = 30.0};
     CHECK(!limits.reached({.steps = 99, .epochs = 1.9, .tokens = 4999, .minutes = 29.0}));
     CHECK(limits.reached({.steps = 100}));
@@ -71,7 +71,7 @@ TEST_CASE("the first limit that is reached ends a training", "[limits]") {
     CHECK(Limits{.tokens = 1}.any());
 }
 
-TEST_CASE("what is left is told by the pace so far", "[limits]") {
+TEST_CASE("the remaining time is estimated from the pace so far", "[limits]") {
     CHECK(Limits{.steps = 100}.minutes_left({.steps = 25, .minutes = 5.0}) == Approx(15.0));
     CHECK(Limits{.tokens = 300}.minutes_left({.tokens = 100, .minutes = 5.0}) == Approx(10.0));
     CHECK(Limits{.minutes = 8.0}.minutes_left({.minutes = 5.0}) == Approx(3.0));
@@ -81,7 +81,7 @@ TEST_CASE("what is left is told by the pace so far", "[limits]") {
     CHECK(Limits{.steps = 10}.minutes_left({.steps = 12, .minutes = 1.0}) == 0.0);
 }
 
-TEST_CASE("a training by tokens ends with the step that reaches them, and goes on counting after a stop", "[limits]") {
+TEST_CASE("a limit of tokens ends a training with the step that reaches it, also across a stop", "[limits]") {
     const TemporaryFolder folder;
     nlohmann::json settings = write_digits(folder);
     settings["training"]["steps"] = 0;
@@ -89,7 +89,7 @@ TEST_CASE("a training by tokens ends with the step that reaches them, and goes o
     settings["training"]["cooldown"] = 0.5;
     settings["training"]["report_every"] = 1;
     DigitsRun unbroken(folder, settings, "unbroken");
-    CHECK(unbroken.start().run() == RunEnd::Finished);
+    CHECK(unbroken.start().train() == RunEnd::Finished);
     std::int64_t before = 0, tokens = 0;
     for (const nlohmann::json& line : logged(unbroken.output_folder, "train")) {
         before = tokens;
@@ -109,7 +109,7 @@ TEST_CASE("a training by tokens ends with the step that reaches them, and goes o
                Contains("\"training.limits\"") && Contains("20000") && Contains("once the learning rate falls"));
 }
 
-TEST_CASE("a share of the epochs cools down as well, to the last step", "[limits]") {
+TEST_CASE("a cool-down over a share of the epochs lasts to the last step", "[limits]") {
     const TemporaryFolder folder;
     nlohmann::json settings = write_digits(folder);
     settings["training"]["steps"] = 0;
@@ -119,7 +119,7 @@ TEST_CASE("a share of the epochs cools down as well, to the last step", "[limits
     settings["training"]["report_every"] = 1;
     settings["training"]["validate_every"] = 0;
     DigitsRun run(folder, settings, "out");
-    run.start().run();
+    run.start().train();
     const std::vector<double> found = rates(run.output_folder);
     REQUIRE(found.size() >= 8);
     const Schedule plain{.d_model = 32, .warmup_steps = 1};
@@ -128,52 +128,52 @@ TEST_CASE("a share of the epochs cools down as well, to the last step", "[limits
     CHECK(found.back() < 0.4 * plain(std::ssize(found)));
 }
 
-TEST_CASE("a training by minutes cools down by the time, checkpoints by it and averages those", "[limits]") {
+TEST_CASE("a training by minutes cools down, checkpoints and averages by the clock", "[limits]") {
     const TemporaryFolder folder;
     nlohmann::json settings = timed(folder);
     settings["training"]["cooldown"] = 0.5;
     TimedRun run(folder, settings, "out");
-    CHECK(run.start().run() == RunEnd::Finished);
-    CHECK(run.trainer->step() == 10);
+    CHECK(run.start().train() == RunEnd::Finished);
+    CHECK(run.training->step() == 10);
     CHECK(CheckpointFolder(run.output_folder + "/checkpoints").steps() == std::vector<std::int64_t>{4, 8, 10});
-    run.trainer->write_model(run.output_folder + "/model");
+    run.training->write_model(run.output_folder + "/model");
     CHECK_THAT(run.said, Contains("the mean of the 2 checkpoints after steps 8 to 10"));
     const std::vector<double> found = rates(run.output_folder);
     const Schedule plain{.d_model = 32, .warmup_steps = 1};
     REQUIRE(found.size() == 10);
-    CHECK(found[4] == Approx(plain(5)));  // a minute passes before a step, so that 5 of 10 are gone
+    CHECK(found[4] == Approx(plain(5)));  // a minute passes before each step, so 5 of 10 have passed
     CHECK(found[7] == Approx(0.4 * plain(8)));
 }
 
-TEST_CASE("time counts over a stop, and a clock that jumps back counts as none", "[limits]") {
+TEST_CASE("time adds up across a stop, and a clock that is set back counts as no time", "[limits]") {
     const TemporaryFolder folder;
     const nlohmann::json settings = timed(folder);
     TimedRun first(folder, settings, "out");
     first.stop_at = 6;
-    CHECK(first.start().run() == RunEnd::Stopped);
+    CHECK(first.start().train() == RunEnd::Stopped);
     TimedRun second(folder, settings, "out");
-    second.seconds = 17.0;  // another start of the machine
+    second.seconds = 17.0;  // after a reboot
     second.start(true);
-    CHECK(second.trainer->run() == RunEnd::Finished);
-    CHECK(second.trainer->step() == 9);  // the moment of asking for a stop took a minute, too
+    CHECK(second.training->train() == RunEnd::Finished);
+    CHECK(second.training->step() == 9);  // asking for a stop took a minute, too
 
     TimedRun jumping(folder, settings, "jumping");
     jumping.hooks.stop_requested = [&jumping] {
-        jumping.seconds += jumping.trainer->step() == 3 ? -500'000.0 : 60.0;
-        return jumping.trainer->step() == 8;
+        jumping.seconds += jumping.training->step() == 3 ? -500'000.0 : 60.0;
+        return jumping.training->step() == 8;
     };
-    CHECK(jumping.start().run() == RunEnd::Stopped);
+    CHECK(jumping.start().train() == RunEnd::Stopped);
     CHECK_THAT(jumping.said, !Contains("left -"));
     for (const nlohmann::json& line : logged(jumping.output_folder, "train")) {
         CHECK(line["tokens_per_second"].get<double>() >= 0.0);
     }
 }
 
-TEST_CASE("how many steps a training will have, as far as its limits tell", "[limits]") {
+TEST_CASE("the number of steps is estimated from the limits", "[limits]") {
     constexpr double kEpoch = 20.0;  // steps
     constexpr double kStep = 500.0;  // tokens
-    CHECK(Limits{.steps = 70}.about_steps(kEpoch, kStep) == 70.0);
-    CHECK(Limits{.steps = 70, .epochs = 1.5}.about_steps(kEpoch, kStep) == 30.0);
-    CHECK(Limits{.epochs = 1.5, .tokens = 10'000, .minutes = 1.0}.about_steps(kEpoch, kStep) == 20.0);
-    CHECK(std::isinf(Limits{.minutes = 1.0}.about_steps(kEpoch, kStep)));
+    CHECK(Limits{.steps = 70}.about_steps(kEpoch, kStep).steps == 70.0);
+    CHECK(Limits{.steps = 70, .epochs = 1.5}.about_steps(kEpoch, kStep).steps == 30.0);
+    CHECK(Limits{.epochs = 1.5, .tokens = 10'000, .minutes = 1.0}.about_steps(kEpoch, kStep).steps == 20.0);
+    CHECK(std::isinf(Limits{.minutes = 1.0}.about_steps(kEpoch, kStep).steps));
 }

@@ -7,7 +7,7 @@
 
 using namespace headscope;
 
-TEST_CASE("a log is read back with all that curves are made of", "[log]") {
+TEST_CASE("a log is read with all values for curves", "[log]") {
     const TemporaryFolder folder;
     const TrainingLog log = read_training_log(folder.write(
         "log.jsonl",
@@ -23,7 +23,7 @@ TEST_CASE("a log is read back with all that curves are made of", "[log]") {
     CHECK(log.validation[0] == LossPoint{.step = 10, .loss = 3.0, .nll = 2.5, .mean_nll = 2.25, .bleu = 12.5});
 }
 
-TEST_CASE("points of a log differ in any number, and not in one that neither reports", "[log]") {
+TEST_CASE("points of a log are compared in all numbers that they have", "[log]") {
     const LossPoint point{.step = 1, .loss = 1.0};
     CHECK(point == LossPoint{.step = 1, .loss = 1.0});
     CHECK_FALSE(point == LossPoint{.step = 2, .loss = 1.0});
@@ -34,12 +34,12 @@ TEST_CASE("points of a log differ in any number, and not in one that neither rep
     CHECK_FALSE(point == LossPoint{.step = 1, .loss = 1.0, .bleu = 1.0});
 }
 
-TEST_CASE("without a log there are no points", "[log]") {
+TEST_CASE("a missing log has no points", "[log]") {
     const TemporaryFolder folder;
     CHECK(read_training_log(folder.file("none.jsonl")) == TrainingLog{});
 }
 
-TEST_CASE("a file that is no log is told from one of which little is written", "[log]") {
+TEST_CASE("a file that is not a log is distinguished from an incomplete log", "[log]") {
     const TemporaryFolder folder;
     const auto complaint = [&](const std::string& text) {
         return error_of([&] { require_training_log(folder.write("some.txt", text)); });
@@ -48,7 +48,7 @@ TEST_CASE("a file that is no log is told from one of which little is written", "
         CHECK(complaint(log).empty());
     }
     for (const char* other : {"Good morning.\n", "garbage", "{\"kind\": \"tra\n", "[1]\n", "7", "{}\n"}) {
-        CHECK_THAT(complaint(other), Catch::Contains("some.txt' line 1 is no JSON object of a training's log") &&
+        CHECK_THAT(complaint(other), Catch::Contains("some.txt' line 1 is not a JSON object of a training log") &&
                                          Catch::Contains("log.jsonl"));
     }
 }

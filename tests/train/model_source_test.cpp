@@ -1,4 +1,4 @@
-// Opening models and trainings, also while they change.
+// Opens models and trainings, also while they change.
 #include <catch2/catch.hpp>
 
 #include <filesystem>
@@ -16,12 +16,12 @@ using Catch::Matchers::Contains;
 
 namespace {
 
-// 24 steps, of which checkpoints 8, 16 and 24 are kept, and the model.
+// A run of 24 steps with checkpoints 8, 16 and 24, and the model.
 struct DoneRun {
     DoneRun() {
         DigitsRun run(folder, write_digits(folder), "out");
-        run.start().run();
-        run.trainer->write_model(folder.file("out/model"));
+        run.start().train();
+        run.training->write_model(folder.file("out/model"));
         last_weights = run.weights();
     }
     std::string file(const std::string& name) const { return folder.file("out/" + name); }
@@ -61,7 +61,7 @@ TEST_CASE("A training's checkpoints are models", "[source]") {
     CHECK_THAT(error_of([&] { model.load(*backend, 8, DType::F32); }), Contains("no checkpoint after step 8"));
 }
 
-TEST_CASE("A training without checkpoints is the model that it wrote", "[source]") {
+TEST_CASE("A training without checkpoints is read as the model that it wrote", "[source]") {
     const DoneRun run;
     std::filesystem::remove_all(run.file("checkpoints"));
     const std::unique_ptr<Backend> backend = open_device("cpu");
@@ -70,7 +70,7 @@ TEST_CASE("A training without checkpoints is the model that it wrote", "[source]
     CHECK(source.load(*backend, std::nullopt, DType::F32).translator->model().path == run.file("model"));
 }
 
-TEST_CASE("A checkpoint is opened in another precision, too", "[source]") {
+TEST_CASE("A checkpoint can be opened in another precision", "[source]") {
     const DoneRun run;
     const std::unique_ptr<Backend> oracle = open_device("cpu:oracle");
     const ModelSource::Loaded loaded = ModelSource::at(run.folder.file("out")).load(*oracle, std::nullopt, DType::F32);
@@ -78,7 +78,7 @@ TEST_CASE("A checkpoint is opened in another precision, too", "[source]") {
     CHECK(look(*oracle, *loaded.translator).problem.empty());
 }
 
-TEST_CASE("A checkpoint is opened in 16 bits", "[source][storage]") {
+TEST_CASE("A checkpoint can be opened in 16 bits", "[source][storage]") {
     const DoneRun run;
     const ModelSource source = ModelSource::at(run.folder.file("out"));
     const std::unique_ptr<Backend> cpu = open_device("cpu");
@@ -95,7 +95,7 @@ TEST_CASE("A checkpoint is opened in 16 bits", "[source][storage]") {
     }
 }
 
-TEST_CASE("A training's log is a curve, whatever else is in it", "[source]") {
+TEST_CASE("A training's log is read as a curve, ignoring other lines", "[source]") {
     const TemporaryFolder folder;
     std::filesystem::create_directories(folder.file("run/checkpoints"));
     const ModelSource source = ModelSource::at(folder.file("run"));
@@ -116,7 +116,7 @@ TEST_CASE("A training's log is a curve, whatever else is in it", "[source]") {
     CHECK(curve.validation[0].nll == 2.5);
 }
 
-TEST_CASE("What is missing, damaged or gone is named", "[source]") {
+TEST_CASE("Errors name what is missing, damaged or removed", "[source]") {
     const DoneRun run;
     const std::unique_ptr<Backend> backend = open_device("cpu");
     const auto load = [&](std::optional<std::int64_t> step) {
@@ -136,12 +136,13 @@ TEST_CASE("What is missing, damaged or gone is named", "[source]") {
     std::filesystem::remove_all(run.file("checkpoints"));
     CHECK_THAT(error_of([&] { source.run(); }), Contains("gone"));
     CHECK_THAT(error_of([&] { source.load(*backend, std::nullopt, DType::F32); }), Contains("gone"));
-    CHECK_FALSE(std::filesystem::exists(run.file("checkpoints")));  // looking leaves nothing behind
+    CHECK_FALSE(std::filesystem::exists(run.file("checkpoints")));  // reading does not create it
     std::filesystem::create_directories(run.file("checkpoints"));
-    CHECK_THAT(error_of([&] { source.load(*backend, std::nullopt, DType::F32); }), Contains("no whole checkpoint yet"));
+    CHECK_THAT(error_of([&] { source.load(*backend, std::nullopt, DType::F32); }),
+               Contains("no intact checkpoint yet"));
 }
 
-TEST_CASE("A model that is removed under a look goes on, and is missing when it is opened again", "[source]") {
+TEST_CASE("A model removed while in use continues to work, and is missing when opened again", "[source]") {
     const DoneRun run;
     const std::unique_ptr<Backend> backend = open_device("cpu");
     const ModelSource source = ModelSource::at(run.file("model"));

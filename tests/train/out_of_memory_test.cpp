@@ -1,4 +1,4 @@
-// Steps that a device's memory does not hold at once.
+// Steps that do not fit in a device's memory.
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -22,7 +22,7 @@ struct LimitedRun {
     LimitedBackend* backend;
 };
 
-// Memory of the model alone, and with a whole step.
+// Memory for the model alone, and with a whole step.
 struct Need {
     std::size_t model = 0, whole_step = 0;
 };
@@ -33,7 +33,7 @@ Need need_of(const TemporaryFolder& folder, nlohmann::json settings) {
     measured.run.start();
     Need need;
     need.model = measured.backend->memory().live;
-    measured.run.trainer->run();
+    measured.run.training->train();
     need.whole_step = measured.backend->memory().peak;
     return need;
 }
@@ -56,18 +56,18 @@ double difference(const std::vector<double>& a, const std::vector<double>& b) {
 
 }  // namespace
 
-TEST_CASE("a step that memory does not hold goes on in halves, with the same result", "[trainer][memory]") {
+TEST_CASE("a step that does not fit in memory is halved, with the same result", "[trainer][memory]") {
     const TemporaryFolder folder;
     const nlohmann::json settings = without_validation(folder);
     const Need need = need_of(folder, settings);
     LimitedRun free_run(folder, settings, "free");
-    free_run.run.start().run();
+    free_run.run.start().train();
     CHECK_THAT(free_run.run.said, !Contains("padded tokens"));
 
     LimitedRun limited(folder, settings, "limited");
     limited.run.start();
     limited.backend->limit = need.model + (need.whole_step - need.model) * 6 / 10;
-    CHECK(limited.run.trainer->run() == RunEnd::Finished);
+    CHECK(limited.run.training->train() == RunEnd::Finished);
     CHECK_THAT(limited.run.said, Contains("out of memory") && Contains("steps run in parts of 512 padded tokens"));
     CHECK(difference(limited.run.weights(), free_run.run.weights()) < 1e-9);
     const auto reports = logged(limited.run.output_folder, "train");
@@ -77,7 +77,7 @@ TEST_CASE("a step that memory does not hold goes on in halves, with the same res
     CHECK(reports.back()["target_tokens"] == expected.back()["target_tokens"]);
 }
 
-TEST_CASE("what earlier parts of a step added is not counted twice when a later one fails", "[trainer][memory]") {
+TEST_CASE("parts of a step are not counted twice if a later part fails", "[trainer][memory]") {
     const TemporaryFolder folder;
     nlohmann::json settings = without_validation(folder);
     settings["training"]["steps"] = 1;
@@ -86,13 +86,13 @@ TEST_CASE("what earlier parts of a step added is not counted twice when a later 
     LimitedRun free_run(folder, settings, "free");
     free_run.run.start();
     const std::int64_t before = free_run.backend->asked;
-    free_run.run.trainer->run();
+    free_run.run.training->train();
     const std::int64_t of_the_step = free_run.backend->asked - before;
 
     LimitedRun limited(folder, settings, "limited");
     limited.run.start();
     limited.backend->refuses = limited.backend->asked + of_the_step * 3 / 4;  // in the second of its parts
-    limited.run.trainer->run();
+    limited.run.training->train();
     CHECK_THAT(limited.run.said, Contains("steps run in parts of 256 padded tokens"));
     CHECK(difference(limited.run.weights(), free_run.run.weights()) < 1e-9);
     for (const char* key : {"nll", "loss", "gradient_norm"}) {
@@ -101,18 +101,18 @@ TEST_CASE("what earlier parts of a step added is not counted twice when a later 
     }
 }
 
-TEST_CASE("a step that was taken is not taken again where its numbers cannot be read", "[trainer][memory]") {
+TEST_CASE("a step is not repeated if its results cannot be read", "[trainer][memory]") {
     const TemporaryFolder folder;
     nlohmann::json settings = without_validation(folder);
     settings["training"]["report_every"] = 1;
     LimitedRun limited(folder, settings, "limited");
     limited.run.start();
     limited.backend->reads = false;
-    CHECK_THROWS_AS(limited.run.trainer->run(), OutOfMemory);
+    CHECK_THROWS_AS(limited.run.training->train(), OutOfMemory);
     CHECK_THAT(limited.run.said, !Contains("padded tokens"));
 }
 
-TEST_CASE("what steps had to shrink to is known after a stop, so that resuming changes no bit", "[trainer][memory]") {
+TEST_CASE("the reduced size of parts is kept across a stop, so resuming is bit for bit", "[trainer][memory]") {
     const TemporaryFolder folder;
     const nlohmann::json settings = without_validation(folder);
     const Need need = need_of(folder, settings);
@@ -120,34 +120,33 @@ TEST_CASE("what steps had to shrink to is known after a stop, so that resuming c
     LimitedRun unbroken(folder, settings, "unbroken");
     unbroken.run.start();
     unbroken.backend->limit = limit;
-    unbroken.run.trainer->run();
+    unbroken.run.training->train();
     {
         LimitedRun first(folder, settings, "broken");
         first.run.hooks.stop_requested = stop_after(6);
         first.run.start();
         first.backend->limit = limit;
-        CHECK(first.run.trainer->run() == RunEnd::Stopped);
+        CHECK(first.run.training->train() == RunEnd::Stopped);
     }
-    LimitedRun second(folder, settings, "broken");  // which has all the memory it wants
-    second.run.start(true).run();
+    LimitedRun second(folder, settings, "broken");  // without a limit of memory
+    second.run.start(true).train();
     CHECK_THAT(second.run.said, !Contains("out of memory"));
     CHECK(second.run.weights() == unbroken.run.weights());
 }
 
-TEST_CASE("where one sentence is too much, or parts may not shrink, the run ends with the reason",
-          "[trainer][memory]") {
+TEST_CASE("a run ends with the reason if one sentence does not fit or parts may not shrink", "[trainer][memory]") {
     const TemporaryFolder folder;
     nlohmann::json settings = without_validation(folder);
     const Need need = need_of(folder, settings);
     LimitedRun hopeless(folder, settings, "hopeless");
     hopeless.run.start();
     hopeless.backend->limit = need.model + (need.whole_step - need.model) / 1000;
-    CHECK_THROWS_AS(hopeless.run.trainer->run(), OutOfMemory);
+    CHECK_THROWS_AS(hopeless.run.training->train(), OutOfMemory);
 
     settings["training"]["split_when_out_of_memory"] = false;
     LimitedRun forbidden(folder, settings, "forbidden");
     forbidden.run.start();
     forbidden.backend->limit = need.model + (need.whole_step - need.model) * 6 / 10;
-    CHECK_THROWS_AS(forbidden.run.trainer->run(), OutOfMemory);
+    CHECK_THROWS_AS(forbidden.run.training->train(), OutOfMemory);
     CHECK_THAT(forbidden.run.said, !Contains("padded tokens"));
 }

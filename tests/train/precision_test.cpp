@@ -1,4 +1,4 @@
-// Training in 16 bits: beside F32, through overflows, over stops and from one device to another.
+// Training in 16 bits: compared with F32, with overflows, across stops and devices.
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <nlohmann/json.hpp>
@@ -14,7 +14,7 @@ using Catch::Matchers::Contains;
 
 namespace {
 
-// A few steps of few sentences: enough for a device that is emulated.
+// A few small steps, for emulated devices.
 nlohmann::json settings_for(const TemporaryFolder& folder, const char* precision, std::int64_t steps) {
     nlohmann::json settings = write_digits(folder);
     settings["training"]["precision"] = precision;
@@ -46,7 +46,7 @@ double worst_distance(const std::vector<double>& a, const std::vector<double>& b
 
 }  // namespace
 
-TEST_CASE("a device without 16-bit storage refuses f16, naming the key", "[precision]") {
+TEST_CASE("f16 on a device without 16-bit storage is an error that names the key", "[precision]") {
     const TemporaryFolder folder;
     DigitsRun run(folder, settings_for(folder, "f16", 2), "out", "cpu");
     CHECK_THAT(error_of([&] { run.start(); }),
@@ -54,26 +54,26 @@ TEST_CASE("a device without 16-bit storage refuses f16, naming the key", "[preci
                         "F32 alone): use f32, or choose another --device"));
 }
 
-TEST_CASE("a device without fast BF16 products says how a run goes on without", "[precision]") {
+TEST_CASE("bf16 on a device without fast BF16 products is an error with a suggestion", "[precision]") {
     const TemporaryFolder folder;
     nlohmann::json settings = write_digits(folder);
     settings["training"]["compute"] = "bf16";
     DigitsRun run(folder, settings, "out", "cpu:oracle");
-    CHECK_THAT(error_of([&] { run.start(); }), Contains("\"training.compute\": cpu:oracle has no fast BF16 products") &&
-                                                   Contains("(--precision f32 does)"));
+    CHECK_THAT(error_of([&] { run.start(); }),
+               Contains("\"training.compute\": cpu:oracle has no fast BF16 products") && Contains("(--precision f32)"));
 }
 
-TEST_CASE("bf16 and f16 train beside f32, and repeat bit for bit", "[precision][storage]") {
+TEST_CASE("bf16 and f16 follow f32 and repeat bit for bit", "[precision][storage]") {
     const TemporaryFolder folder;
     constexpr std::int64_t kSteps = 12;
     DigitsRun exact(folder, settings_for(folder, "f32", kSteps), "exact", "cpu");
-    exact.start().run();
+    exact.start().train();
     for (const std::string& device : conformance::devices_with_storage()) {
-        // Of a loss of about 4.3 for a token; a third of these was measured.
+        // The loss is about 4.3 per token; a third of these bounds was measured.
         for (const auto& [precision, bound] : {std::pair{"bf16", 0.005}, std::pair{"f16", 0.002}}) {
             const std::string name = device + precision;
             DigitsRun run(folder, settings_for(folder, precision, kSteps), name, device);
-            run.start().run();
+            run.start().train();
             const double worst = worst_distance(numbers(run, "loss"), numbers(exact, "loss"));
             INFO(name << ": the loss is " << worst << " away at most");
             CHECK(worst < bound);
@@ -82,13 +82,13 @@ TEST_CASE("bf16 and f16 train beside f32, and repeat bit for bit", "[precision][
             CHECK(logged(run.output_folder, "train").front().contains("loss_scale") ==
                   (run.said.find("scale") != std::string::npos));
             DigitsRun again(folder, settings_for(folder, precision, kSteps), name + " again", device);
-            again.start().run();
+            again.start().train();
             CHECK(again.weights() == run.weights());
         }
     }
 }
 
-TEST_CASE("a loss scale that starts far too high falls until the run goes on", "[precision][storage]") {
+TEST_CASE("a loss scale that starts too high falls until steps succeed", "[precision][storage]") {
     for (const std::string& device : conformance::devices_with_storage()) {
         const TemporaryFolder folder;
         nlohmann::json settings = settings_for(folder, "f16", 24);
@@ -98,7 +98,7 @@ TEST_CASE("a loss scale that starts far too high falls until the run goes on", "
         DigitsRun run(folder, settings, "out", device);
         run.start();
         const std::vector<double> start = run.weights();
-        CHECK(run.trainer->run() == RunEnd::Finished);
+        CHECK(run.training->train() == RunEnd::Finished);
         const std::vector<double> scales = numbers(run, "loss_scale");
         const std::vector<double> skipped = numbers(run, "skipped");
         INFO(device << ", last scale " << scales.back());
@@ -111,14 +111,14 @@ TEST_CASE("a loss scale that starts far too high falls until the run goes on", "
         }
         CHECK(first_good >= 5);
         REQUIRE(first_good < 16);
-        // After four good steps it tries twice as much, and falls back where that is too much.
+        // After four good steps the scale doubles, and halves again if that is too much.
         CHECK(scales[first_good + 3] == 2 * scales[first_good]);
         CHECK(run.weights() != start);
         CHECK(numbers(run, "loss").back() < numbers(run, "loss")[first_good]);
     }
 }
 
-TEST_CASE("a run whose loss scale can fall no further ends where all its steps are skipped", "[precision][storage]") {
+TEST_CASE("a run ends if all steps are skipped at the smallest loss scale", "[precision][storage]") {
     for (const std::string& device : conformance::devices_with_storage()) {
         const TemporaryFolder folder;
         nlohmann::json settings = settings_for(folder, "f16", 40);
@@ -126,33 +126,33 @@ TEST_CASE("a run whose loss scale can fall no further ends where all its steps a
         settings["training"]["divergence_returns"] = 0;
         DigitsRun run(folder, settings, "out", device);
         run.hooks.stop_requested = [&] {
-            if (run.trainer->step() == 2) {
-                run.backend->run(Fill{.out = run.trainer->parameters().flat_working(), .value = 60000.0F});
+            if (run.training->step() == 2) {
+                run.backend->run(Fill{.out = run.learner->parameters().flat_working(), .value = 60000.0F});
             }
             return false;
         };
         run.start();
-        // 8, 4 and 2 each fall; at 1 there are ten.
-        CHECK_THAT(error_of([&] { run.trainer->run(); }), Contains("step 15:") && Contains("last 13 steps") &&
-                                                              Contains("a loss scale of 1:") &&
-                                                              Contains("after step 2 lead nowhere"));
+        // One skipped step each at 8, 4 and 2, then ten at 1.
+        CHECK_THAT(error_of([&] { run.training->train(); }),
+                   Contains("step 15:") && Contains("last 13 steps") && Contains("a loss scale of 1:") &&
+                       Contains("cannot continue from the weights after step 2"));
     }
 }
 
-TEST_CASE("a run in f16 goes on bit for bit, loss scale and all", "[precision][storage]") {
+TEST_CASE("a run in f16 resumes bit for bit, including the loss scale", "[precision][storage]") {
     for (const std::string& device : conformance::devices_with_storage()) {
         const TemporaryFolder folder;
         nlohmann::json settings = settings_for(folder, "f16", 12);
         settings["training"]["loss_scale"] = 1024.0;
         settings["training"]["loss_scale_interval"] = 3;
         DigitsRun unbroken(folder, settings, "unbroken", device);
-        unbroken.start().run();
+        unbroken.start().train();
         DigitsRun first(folder, settings, "out", device);
-        first.hooks.stop_requested = stop_after(5);  // two good steps into the second three
-        CHECK(first.start().run() == RunEnd::Stopped);
+        first.hooks.stop_requested = stop_after(5);  // two good steps after the first three
+        CHECK(first.start().train() == RunEnd::Stopped);
         DigitsRun second(folder, settings, "out", device);
         CHECK(second.start(true).step() == 5);
-        second.trainer->run();
+        second.training->train();
         CHECK(second.weights() == unbroken.weights());
         CHECK(numbers(second, "loss_scale") == numbers(unbroken, "loss_scale"));
         CHECK(numbers(second, "loss_scale").back() == 16384.0);
@@ -160,7 +160,7 @@ TEST_CASE("a run in f16 goes on bit for bit, loss scale and all", "[precision][s
     }
 }
 
-TEST_CASE("a checkpoint goes on in another precision and on another device", "[precision][storage]") {
+TEST_CASE("a checkpoint can be resumed in another precision and on another device", "[precision][storage]") {
     for (const std::string& device : conformance::devices_with_storage()) {
         const TemporaryFolder folder;
         struct Leg {
@@ -179,9 +179,9 @@ TEST_CASE("a checkpoint goes on in another precision and on another device", "[p
             if (!first) {
                 CHECK(run.weights() == weights);
                 CHECK_THAT(run.said,
-                           Contains("warning: the run began on ") && Contains("will not be those of an unbroken"));
+                           Contains("warning: the run began on ") && Contains("will not be those of an uninterrupted"));
             }
-            CHECK(run.trainer->run() == RunEnd::Finished);
+            CHECK(run.training->train() == RunEnd::Finished);
             CHECK(numbers(run, "loss").back() < loss);
             loss = numbers(run, "loss").back();
             weights = run.weights();
@@ -189,22 +189,21 @@ TEST_CASE("a checkpoint goes on in another precision and on another device", "[p
     }
 }
 
-TEST_CASE("the model of a run in 16 bits is the mean of masters, and what is validated is that",
-          "[precision][storage]") {
+TEST_CASE("the model of a 16-bit run is the mean of master weights, and validation uses it", "[precision][storage]") {
     for (const std::string& device : conformance::devices_with_storage()) {
         const TemporaryFolder folder;
         nlohmann::json settings = settings_for(folder, "bf16", 3);
-        settings["training"]["checkpoint_every"] = 1;  // of which two are averaged
+        settings["training"]["checkpoint_every"] = 1;  // two are averaged
         DigitsRun run(folder, settings, "out", device);
-        run.start().run();
-        run.trainer->write_model(run.output_folder + "/model");
+        run.start().train();
+        run.training->write_model(run.output_folder + "/model");
         const ModelDirectory model = open_model_directory(run.output_folder + "/model");
         Parameters saved(*run.backend, model.config, false);
         load_parameters(*run.backend, model.path + "/model.safetensors", saved);
         for (const ParameterSpec& spec : saved.table()) {
             CHECK(to_host<float>(*run.backend, saved.at(spec.name).value()) ==
-                  to_host<float>(*run.backend, run.trainer->parameters().stored(spec.name)));
-            const Tensor working = run.trainer->parameters().at(spec.name).value();
+                  to_host<float>(*run.backend, run.learner->parameters().stored(spec.name)));
+            const Tensor working = run.learner->parameters().at(spec.name).value();
             std::vector<float> rounded = to_host<float>(*run.backend, saved.at(spec.name).value());
             for (float& value : rounded) {
                 value = rounded_to(working.dtype, value);

@@ -27,7 +27,7 @@ std::size_t count(const std::string& text, const std::string& what) {
 
 }  // namespace
 
-TEST_CASE("a report takes the place of the one before, unless something was said between them", "[table]") {
+TEST_CASE("a report replaces the previous one unless another line was printed between them", "[table]") {
     std::string shown;
     ReportTable table([&](std::string_view text) { shown += text; });
     table.say("hello");
@@ -45,7 +45,7 @@ TEST_CASE("a report takes the place of the one before, unless something was said
                           Catch::Matchers::EndsWith("     60 s\n"));
 }
 
-TEST_CASE("once the table's head is out of sight it comes again", "[table]") {
+TEST_CASE("the table's head is repeated when it has scrolled away", "[table]") {
     std::string shown;
     ReportTable table([&](std::string_view text) { shown += text; });
     for (int i = 0; i < 30; ++i) {

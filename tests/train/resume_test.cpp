@@ -20,7 +20,7 @@ using namespace headscope;
 
 namespace {
 
-// What a run is resumed on. Each has products and sums of its own, and each must repeat to the bit.
+// Devices and precisions for resumed runs. Each has its own products and sums, and each must repeat bit for bit.
 struct Setting {
     std::string device;
     std::string compute;
@@ -37,7 +37,7 @@ std::vector<Setting> settings_under_test() {
     return found;
 }
 
-// Everything that is drawn, remembered or measured on the way, so that a resumed run has to find all of it again.
+// Everything that is random, stored or measured, so that a resumed run has to restore all of it.
 nlohmann::json with_all_that_is_drawn(nlohmann::json settings, const std::string& compute, std::int64_t steps,
                                       std::int64_t checkpoint_every) {
     settings["data"]["train"] = {{{"tsv", "train.tsv"}, {"weight", 1.5}},
@@ -58,8 +58,8 @@ constexpr const char* kChildSteps = "HEADSCOPE_TEST_CHILD_STEPS";
 constexpr const char* kChildShare = "HEADSCOPE_TEST_CHILD_SHARE";
 constexpr const char* kChildDevice = "HEADSCOPE_TEST_CHILD_DEVICE";
 
-// This test program once more, running only the hidden case below on `folder`: it kills itself after `steps` steps and
-// `thousandths` of two more. Returns how it ended.
+// Runs this test program again with only the hidden case below on `folder`: it kills itself after `steps` steps and
+// `thousandths` of two more. Returns its exit status.
 int run_child(const std::string& folder, const std::string& device, std::uint64_t steps, std::uint64_t thousandths) {
     setenv(kChildFolder, folder.c_str(), 1);
     setenv(kChildDevice, device.c_str(), 1);
@@ -75,8 +75,8 @@ int run_child(const std::string& folder, const std::string& device, std::uint64_
     return status;
 }
 
-// Asked before each step; lets a thread kill the process at a moment that counts in steps, so that neither a slow
-// machine nor a fast one changes what is tried.
+// Called before each step. A thread kills the process at a time measured in steps, so that the speed of the machine
+// does not matter.
 class Killer {
 public:
     Killer() : left_(number(kChildSteps)), share_(static_cast<double>(number(kChildShare)) / 1000.0) {}
@@ -102,21 +102,21 @@ private:
 
 }  // namespace
 
-TEST_CASE("a run that is stopped and resumed ends with the weights of an unbroken one, bit for bit", "[resume]") {
+TEST_CASE("a stopped and resumed run ends with the weights of an uninterrupted one, bit for bit", "[resume]") {
     const Setting on = GENERATE(from_range(settings_under_test()));
     INFO(on.device << " " << on.compute);
     const TemporaryFolder folder;
     nlohmann::json settings = write_digits(folder);
     settings["training"]["compute"] = on.compute;
     DigitsRun unbroken(folder, settings, "unbroken", on.device);
-    unbroken.start().run();
+    unbroken.start().train();
 
     DigitsRun first(folder, settings, "broken", on.device);
-    first.hooks.stop_requested = stop_after(11);  // neither a report's nor a checkpoint's step
-    CHECK(first.start().run() == RunEnd::Stopped);
-    CHECK(first.trainer->step() == 11);
+    first.hooks.stop_requested = stop_after(11);  // not a step with a report or a checkpoint
+    CHECK(first.start().train() == RunEnd::Stopped);
+    CHECK(first.training->step() == 11);
     DigitsRun second(folder, settings, "broken", on.device);
-    CHECK(second.start(true).run() == RunEnd::Finished);
+    CHECK(second.start(true).train() == RunEnd::Finished);
     CHECK(second.weights() == unbroken.weights());
 
     const auto expected = logged(unbroken.output_folder, "train");
@@ -130,11 +130,11 @@ TEST_CASE("a run that is stopped and resumed ends with the weights of an unbroke
     CHECK(logged(second.output_folder, "validation") == logged(unbroken.output_folder, "validation"));
 }
 
-TEST_CASE("a cut-off or altered newest checkpoint costs only the steps since the one before", "[resume]") {
+TEST_CASE("a truncated or changed newest checkpoint costs only the steps since the previous one", "[resume]") {
     const TemporaryFolder folder;
     const nlohmann::json settings = write_digits(folder);
     DigitsRun run(folder, settings, "out");
-    run.start().run();
+    run.start().train();
     const auto weights = run.weights();
     const std::string newest = CheckpointFolder(run.output_folder + "/checkpoints").file_of(24);
     std::string altered = read_all(newest);
@@ -144,7 +144,7 @@ TEST_CASE("a cut-off or altered newest checkpoint costs only the steps since the
         DigitsRun again(folder, settings, "out");
         CHECK(again.start(true).step() == 16);
         CHECK_THAT(again.said, Catch::Contains("warning") && Catch::Contains("step-00000024"));
-        again.trainer->run();
+        again.training->train();
         CHECK(again.weights() == weights);
     }
 }
@@ -154,7 +154,7 @@ TEST_CASE("checkpoints of another run are not resumed", "[resume]") {
     nlohmann::json settings = write_digits(folder);
     DigitsRun run(folder, settings, "out");
     run.hooks.stop_requested = stop_after(2);
-    run.start().run();
+    run.start().train();
     settings["training"]["seed"] = 2;
     DigitsRun other(folder, settings, "out");
     CHECK_THAT(error_of([&] { other.start(true); }), Catch::Contains("\"training.seed\" was 1 and is now 2"));
@@ -169,7 +169,7 @@ TEST_CASE("a process that trains until it is killed", "[.child]") {
     REQUIRE(device != nullptr);
     const auto backend = open_device(device, environment_options());
     Killer killer;
-    TrainerHooks hooks;
+    RunHooks hooks;
     hooks.stop_requested = [&] {
         killer.before_step();
         return false;
@@ -177,35 +177,35 @@ TEST_CASE("a process that trains until it is killed", "[.child]") {
     const RunFolder out(folder + "/out", hooks.say);
     TrainingData data =
         prepare_training_data(config, out.path() + "/tokenizer", {.reuse = true, .from_model = {}}, hooks.say);
-    Trainer trainer(*backend, config, std::move(data), out.path(), hooks);
-    trainer.resume();
-    trainer.run();
+    Learner learner = make_learner(*backend, config, data, hooks);
+    Run run(learner, config, std::move(data), out.path(), hooks);
+    run.resume();
+    run.train();
 }
 
 TEST_CASE("kill -9 at random moments changes no bit of the result", "[resume]") {
     const Setting on = GENERATE(from_range(settings_under_test()));
-    const bool fast = on.device == "cpu" && on.compute == "f32";  // a software GPU's start takes longer than its steps
+    const bool fast = on.device == "cpu" && on.compute == "f32";  // starting a software GPU takes longer than its steps
     const std::int64_t steps = fast ? 40 : 24;
-    constexpr std::int64_t kEvery = 2;  // steps between checkpoints, so that many kills meet one half-written
+    constexpr std::int64_t kEvery = 2;  // steps between checkpoints, so that many kills hit a partial one
     const TemporaryFolder folder;
     const nlohmann::json settings = with_all_that_is_drawn(write_digits(folder), on.compute, steps, kEvery);
     folder.write("digits.json", settings.dump());
     DigitsRun unbroken(folder, settings, "unbroken", on.device);
-    unbroken.start().run();
+    unbroken.start().train();
     const auto weights = unbroken.weights();
-    unbroken.trainer->write_model(unbroken.output_folder + "/model");
+    unbroken.training->write_model(unbroken.output_folder + "/model");
 
     const auto seed = static_cast<std::uint64_t>(getpid());
     INFO(on.device << " " << on.compute << ", seed " << seed);
     Random random(seed);
-    // One run after another, until there were as many kills as were asked for: a machine that is busy enough lets a run
-    // end before its killer wakes.
+    // One run after another until there were enough kills: on a busy machine a run may end before its killer wakes.
     const char* asked = std::getenv("HEADSCOPE_TEST_KILLS");
     const int wanted = asked != nullptr ? std::stoi(asked) : fast ? 4 : 1;
     for (int kills = 0; kills < wanted;) {
         std::filesystem::remove_all(folder.file("out"));
         int status = SIGKILL;
-        // Each start gets past a checkpoint, so that the run ends.
+        // Each process gets past a checkpoint, so that the run ends.
         for (int starts = 0; WIFSIGNALED(status) && starts <= steps / kEvery; ++starts) {
             status = run_child(folder.file(""), on.device, kEvery + random.below(8), random.below(1000));
             REQUIRE((WIFEXITED(status) || WTERMSIG(status) == SIGKILL));
@@ -217,7 +217,7 @@ TEST_CASE("kill -9 at random moments changes no bit of the result", "[resume]") 
         CHECK(result.start(true).step() == steps);
         CHECK(result.weights() == weights);
         CHECK(logged(result.output_folder, "validation") == logged(unbroken.output_folder, "validation"));
-        result.trainer->write_model(result.output_folder + "/model");
+        result.training->write_model(result.output_folder + "/model");
         for (const char* file : {"best.safetensors", "model/model.safetensors"}) {
             INFO(file);
             CHECK((read_all(folder.file("out/") + file) == read_all(folder.file("unbroken/") + file)));  // not printed

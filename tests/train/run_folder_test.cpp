@@ -16,7 +16,7 @@ const Say kSilent = [](const std::string&) {};
 
 }  // namespace
 
-TEST_CASE("a run's folder has one holder at a time", "[folder]") {
+TEST_CASE("only one process holds a run's folder", "[folder]") {
     const TemporaryFolder folder;
     const std::string path = folder.file("made/on the way");
     auto first = std::make_unique<RunFolder>(path, kSilent);
@@ -28,7 +28,7 @@ TEST_CASE("a run's folder has one holder at a time", "[folder]") {
     CHECK(error_of([&] { RunFolder(path, kSilent); }).empty());
 }
 
-TEST_CASE("a new run does not take a folder that holds checkpoints", "[folder]") {
+TEST_CASE("a new run rejects a folder with checkpoints", "[folder]") {
     const TemporaryFolder folder;
     CHECK_FALSE(holds_checkpoints(folder.file("out")));
     CHECK_NOTHROW(require_unused(folder.file("out")));
@@ -41,7 +41,7 @@ TEST_CASE("a new run does not take a folder that holds checkpoints", "[folder]")
                Catch::Contains("--resume") && Catch::Contains("--output"));
 }
 
-TEST_CASE("a new run replaces no file that is not a run's", "[folder]") {
+TEST_CASE("a new run does not replace files that no run wrote", "[folder]") {
     const TemporaryFolder folder;
     const std::string out = folder.file("out");
     CHECK_NOTHROW(require_own_files(out));
@@ -69,7 +69,7 @@ TEST_CASE("a new run replaces no file that is not a run's", "[folder]") {
     CHECK_THROWS_AS(require_own_files(out), Error);
 }
 
-TEST_CASE("a run does not remove its texts on the way to its model", "[folder]") {
+TEST_CASE("a run does not remove its texts when it writes its model", "[folder]") {
     const TemporaryFolder folder;
     std::filesystem::create_directories(folder.file("elsewhere.tmp"));
     std::filesystem::create_directories(folder.file("linked"));
@@ -87,7 +87,7 @@ TEST_CASE("a run does not remove its texts on the way to its model", "[folder]")
     }
 }
 
-TEST_CASE("what a run has made goes with it, unless it is kept", "[folder]") {
+TEST_CASE("a run that fails early removes its files unless they are kept", "[folder]") {
     const TemporaryFolder folder;
     const auto run = [&](bool kept) {
         RunFolder out(folder.file("a/out"), kSilent);
@@ -106,7 +106,7 @@ TEST_CASE("what a run has made goes with it, unless it is kept", "[folder]") {
     CHECK(std::filesystem::exists(folder.file("a/out/tokenizer/sentencepiece.model")));
 }
 
-TEST_CASE("what was there before a run is not removed", "[folder]") {
+TEST_CASE("existing files are not removed", "[folder]") {
     const TemporaryFolder folder;
     std::filesystem::create_directories(folder.file("out/tokenizer"));
     folder.write("out/tokenizer/mine", "");
@@ -115,7 +115,7 @@ TEST_CASE("what was there before a run is not removed", "[folder]") {
     {
         const RunFolder out(folder.file("out"), kSilent);
         std::filesystem::create_directories(folder.file("out/checkpoints"));
-        CHECK_THROWS_AS(RunFolder(folder.file("out"), kSilent), Error);  // which removes nothing of the holder's
+        CHECK_THROWS_AS(RunFolder(folder.file("out"), kSilent), Error);  // without removing files of the holder
         CHECK(std::filesystem::exists(folder.file("out/checkpoints")));
     }
     CHECK_FALSE(std::filesystem::exists(folder.file("out/checkpoints")));
@@ -124,7 +124,7 @@ TEST_CASE("what was there before a run is not removed", "[folder]") {
     }
 }
 
-TEST_CASE("what others put into a run's folder while it prepares is not removed", "[folder]") {
+TEST_CASE("files that others add while a run prepares are not removed", "[folder]") {
     const TemporaryFolder folder;
     {
         const RunFolder out(folder.file("out"), kSilent);
@@ -140,7 +140,7 @@ TEST_CASE("what others put into a run's folder while it prepares is not removed"
     CHECK_FALSE(std::filesystem::exists(folder.file("out/tokenizer/sentencepiece.model")));
 }
 
-TEST_CASE("beside a configuration that was there nothing is removed", "[folder]") {
+TEST_CASE("nothing is removed next to an existing configuration", "[folder]") {
     const TemporaryFolder folder;
     std::filesystem::create_directories(folder.file("out"));
     folder.write("out/training.json", "{}");
@@ -153,7 +153,7 @@ TEST_CASE("beside a configuration that was there nothing is removed", "[folder]"
     CHECK(std::filesystem::exists(folder.file("out/training.json")));
 }
 
-TEST_CASE("a file called lock that holds something else keeps it", "[folder]") {
+TEST_CASE("a file called lock with other content is not changed", "[folder]") {
     const TemporaryFolder folder;
     std::filesystem::create_directories(folder.file("out"));
     folder.write("out/lock", "precious\n");
@@ -164,7 +164,7 @@ TEST_CASE("a file called lock that holds something else keeps it", "[folder]") {
     CHECK(read_all(folder.file("out/lock")) == std::to_string(getpid()) + "\n");
 }
 
-TEST_CASE("a run's folder that cannot be made is named", "[folder]") {
+TEST_CASE("an error names a run's folder that cannot be created", "[folder]") {
     const TemporaryFolder folder;
     folder.write("file", "");
     CHECK_THAT(error_of([&] { RunFolder(folder.file("file/out"), kSilent); }),

@@ -25,7 +25,7 @@ TEST_CASE("the scale multiplies equation 3", "[schedule]") {
     }
 }
 
-TEST_CASE("a cool-down changes only the last steps and its last step still moves", "[schedule]") {
+TEST_CASE("a cool-down changes only the last steps, and the last step still has a positive rate", "[schedule]") {
     const Schedule plain{.d_model = 256, .warmup_steps = 10};
     const Schedule cooled{.d_model = 256, .warmup_steps = 10, .cooldown_steps = 100, .total_steps = 1000};
     CHECK(cooled(901) == Approx(plain(901)));
@@ -34,8 +34,8 @@ TEST_CASE("a cool-down changes only the last steps and its last step still moves
     CHECK(cooled(1001) == 0.0);
 }
 
-TEST_CASE("a training that ends in its warm-up is told, with both numbers", "[schedule]") {
-    CHECK_THAT(ends_in_warmup(60.0, 354), Catch::Matchers::Contains("about 60 steps in all") &&
+TEST_CASE("a training that ends in its warm-up is reported with both numbers", "[schedule]") {
+    CHECK_THAT(ends_in_warmup(60.0, 354), Catch::Matchers::Contains("about 60 steps in total") &&
                                               Catch::Matchers::Contains("the first 354 (\"warmup_steps\")") &&
                                               Catch::Matchers::Contains("--batch"));
     CHECK(ends_in_warmup(354.0, 354).empty());

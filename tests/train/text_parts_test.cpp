@@ -1,4 +1,4 @@
-// Two texts and nothing else: what is held out of them, and the configuration that is chosen.
+// Two texts without a configuration: the validation text and the configuration that is chosen.
 #include "train/text_parts.h"
 
 #include <catch2/catch.hpp>
@@ -21,20 +21,20 @@ struct Texts {
     explicit Texts(int pairs) {
         std::string a, b;
         for (int i = 0; i < pairs; ++i) {
-            a += "source number " + std::to_string(i % (pairs - 5)) + "\n";  // five come again
+            a += "source number " + std::to_string(i % (pairs - 5)) + "\n";  // five are repeated
             b += "Ziel Nummer " + std::to_string(i) + "\n";
         }
         source = folder.write("a", a);
         target = folder.write("b", b);
     }
-    TextParts parts(std::uint64_t seed = 1) const { return part_texts(source, target, folder.file("data"), seed); }
+    TextParts parts(std::uint64_t seed = 1) const { return split_texts(source, target, folder.file("data"), seed); }
     TemporaryFolder folder;
     std::string source, target;
 };
 
 }  // namespace
 
-TEST_CASE("a hundredth of a text is held out, and none of its sentences is trained on", "[parts]") {
+TEST_CASE("one percent of a text is held out, and none of its sentences is trained on", "[parts]") {
     const Texts texts(1000);
     const TextParts parts = texts.parts();
     CHECK(parts.valid == 10);
@@ -50,10 +50,10 @@ TEST_CASE("a hundredth of a text is held out, and none of its sentences is train
     }
     CHECK(read_lines(texts.parts().valid_source) == valid);
     CHECK(read_lines(texts.parts(2).valid_source) != valid);
-    CHECK_THAT(error_of([] { Texts(99).parts(); }), Contains("99 pairs") && Contains("100 at the least"));
+    CHECK_THAT(error_of([] { Texts(99).parts(); }), Contains("99 pairs") && Contains("at least 100"));
 }
 
-TEST_CASE("texts that nothing can be learnt from are refused with the reason", "[parts]") {
+TEST_CASE("texts that nothing can be learned from are rejected with the reason", "[parts]") {
     const TemporaryFolder folder;
     const auto text = [&](const char* name, const std::function<std::string(int)>& line) {
         std::string lines;
@@ -71,28 +71,28 @@ TEST_CASE("texts that nothing can be learnt from are refused with the reason", "
     const std::string nul = text("nul", [](int i) { return std::string("a\0", 2) + std::to_string(i); });
     const std::string endless = text("endless", [](int i) { return std::string(5000, 'a') + std::to_string(i); });
     const auto error = [&](const std::string& source, const std::string& target) {
-        return error_of([&] { part_texts(source, target, folder.file("data"), 1); });
+        return error_of([&] { split_texts(source, target, folder.file("data"), 1); });
     };
     for (const bool turned : {false, true}) {
         const auto beside_good = [&](const std::string& other) {
             return turned ? error(other, good) : error(good, other);
         };
         CHECK_THAT(beside_good(equal), Contains("1000 sentences of '" + equal + "' are all the same"));
-        CHECK_THAT(beside_good(marks), Contains("'" + marks + "' holds no words") && Contains("punctuation alone"));
+        CHECK_THAT(beside_good(marks), Contains("'" + marks + "' holds no words") && Contains("only punctuation"));
     }
     CHECK_THAT(error(good, two), Contains("no pair of '" + good + "' and '" + two + "' is left to train on"));
     CHECK_THAT(error(blocks, blocks), Contains("'" + blocks + "' line 1 contains U+2585") && Contains("remove"));
     CHECK_THAT(error(nul, blocks), Contains("'" + nul + "' line 1 contains NUL"));
     CHECK_THAT(error(endless, nul), Contains("'" + endless + "' line 1 has 5001 bytes"));
-    const TextParts parts = part_texts(good, blocks, folder.file("data"), 1);
-    CHECK(parts.characters < 20);  // of what can be learnt from alone
+    const TextParts parts = split_texts(good, blocks, folder.file("data"), 1);
+    CHECK(parts.characters < 20);  // only of learnable lines
     CHECK(parts.unlearnable.count() == parts.train);
     CHECK_THAT(parts.unlearnable.warning(), Contains("'" + blocks + "' line 1 contains U+2585"));
     const std::string bare = text("bare", [](int i) { return i < 950 ? "\u00a0" : "x"; });
     CHECK_THAT(error(good, bare), Contains("hold 50 pairs of sentences (950 with an empty side)"));
 }
 
-TEST_CASE("the configuration of a text can be trained by, and is larger for more of it", "[parts]") {
+TEST_CASE("the configuration for a text works, and grows with the text", "[parts]") {
     const std::unique_ptr<Backend> cpu = open_device("cpu");
     const std::unique_ptr<Backend> oracle = open_device("cpu:oracle");
     const bool native = cpu->products(Compute::BF16).level == SupportLevel::Native;

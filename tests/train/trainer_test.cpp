@@ -1,4 +1,4 @@
-#include "train/trainer.h"
+#include "train/run.h"
 
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -6,6 +6,7 @@
 
 #include "tests/ops/devices.h"
 #include "tests/train/digits_run.h"
+#include "train/overfit.h"
 
 using namespace headscope;
 
@@ -30,12 +31,12 @@ TEST_CASE("training learns the digits, reports, validates and writes a model", "
     settings["training"]["validate_every"] = 40;
     settings["training"]["checkpoint_every"] = 40;
     DigitsRun run(folder, settings, "out");
-    CHECK(run.start().run() == RunEnd::Finished);
-    run.trainer->write_model(run.output_folder + "/model");
+    CHECK(run.start().train() == RunEnd::Finished);
+    run.training->write_model(run.output_folder + "/model");
 
     const auto reports = logged(run.output_folder, "train");
     REQUIRE(reports.size() == 12);
-    CHECK(reports.front()["nll"].get<double>() > 3.5);  // log 72 = 4.3 is knowing nothing
+    CHECK(reports.front()["nll"].get<double>() > 3.5);  // a model that knows nothing has log 72 = 4.3
     CHECK(reports.back()["nll"].get<double>() < 2.2);
     CHECK(reports.back()["loss"] > reports.back()["nll"]);
     CHECK(reports.back()["step"] == 120);
@@ -47,30 +48,30 @@ TEST_CASE("training learns the digits, reports, validates and writes a model", "
     }
 }
 
-TEST_CASE("where the best single model does better than the mean, it is the one written", "[trainer]") {
+TEST_CASE("the best single model is written if it does better than the mean", "[trainer]") {
     const TemporaryFolder folder;
     nlohmann::json settings = write_digits(folder);
-    settings["training"]["average_last"] = 3;  // so early in a training the mean lags behind
+    settings["training"]["average_last"] = 3;  // early in a training the mean lags behind
     DigitsRun run(folder, settings, "out");
-    run.start().run();
+    run.start().train();
     const auto last = run.weights();
-    run.trainer->write_model(run.output_folder + "/model");
+    run.training->write_model(run.output_folder + "/model");
     CHECK_THAT(run.said, Catch::Contains("the best single model, after step 24"));
     CHECK(run.weights() == last);
 }
 
-TEST_CASE("a step in parts has the gradient and the reports of the whole step", "[trainer]") {
+TEST_CASE("a step in parts has the gradient and the report of the whole step", "[trainer]") {
     const TemporaryFolder folder;
     nlohmann::json settings = write_digits(folder);
     settings["training"]["steps"] = 1;
     settings["training"]["report_every"] = 1;
     DigitsRun whole(folder, settings, "whole", "cpu:oracle");
-    whole.start().run();
+    whole.start().train();
     settings["training"]["micro_batch_tokens"] = 160;
     DigitsRun parts(folder, settings, "parts", "cpu:oracle");
-    parts.start().run();
+    parts.start().train();
     const auto gradient = [](DigitsRun& run) {
-        return to_host<double>(*run.backend, run.trainer->parameters().flat_gradients());
+        return to_host<double>(*run.backend, run.learner->parameters().flat_gradients());
     };
     CHECK(relative_difference(gradient(whole), gradient(parts)) < 1e-12);
     const nlohmann::json expected = logged(whole.output_folder, "train").front();
@@ -81,14 +82,15 @@ TEST_CASE("a step in parts has the gradient and the reports of the whole step", 
     }
 }
 
-TEST_CASE("one batch can be learnt by heart", "[trainer]") {
+TEST_CASE("one batch can be overfitted", "[trainer]") {
     const TemporaryFolder folder;
     nlohmann::json settings = write_digits(folder);
     settings["training"]["source_tokens"] = 128;
     settings["training"]["target_tokens"] = 256;
     DigitsRun run(folder, settings, "out");
-    CHECK(run.start().overfit_one_batch(400).value() < 0.1);
-    CHECK(CheckpointFolder(run.output_folder + "/checkpoints").steps().empty());
+    const TrainingData data = run.prepare_data();
+    CHECK(overfit_one_batch(*run.backend, run.config, data, "", 400, run.hooks) < 0.1);
+    CHECK(!std::filesystem::exists(run.output_folder + "/checkpoints"));
 }
 
 TEST_CASE("a diverging run ends with the step's number and keeps finite weights", "[trainer]") {
@@ -99,12 +101,12 @@ TEST_CASE("a diverging run ends with the step's number and keeps finite weights"
     settings["training"]["adam_epsilon"] = 1e-20;
     settings["training"]["checkpoint_every"] = 1000;
     settings["training"]["validate_every"] = 0;
-    settings["model"]["norm"] = "pre";  // nothing holds the sums in
+    settings["model"]["norm"] = "pre";  // nothing limits the sums
     settings["training"]["divergence_returns"] = 0;
     settings["training"]["divergence_steps"] = 20;
     DigitsRun run(folder, settings, "out");
     run.start();
-    const std::string problem = error_of([&] { run.trainer->run(); });
+    const std::string problem = error_of([&] { run.training->train(); });
     CHECK_THAT(problem, Catch::Contains("step ") && Catch::Contains("the mean nll was more than 1 above its lowest"));
     for (const double weight : run.weights()) {
         REQUIRE(std::isfinite(weight));
@@ -128,7 +130,7 @@ TEST_CASE("every device follows the loss curve of the CPU", "[trainer][devices]"
     settings["training"]["validate_every"] = 0;
     settings["training"]["checkpoint_every"] = 200;
     DigitsRun cpu(folder, settings, "cpu", "cpu");
-    cpu.start().run();
+    cpu.start().train();
     const auto expected = logged(cpu.output_folder, "train");
     REQUIRE(expected.size() == 20);
     CHECK(expected.back()["nll"].get<double>() < 2.0);
@@ -137,7 +139,7 @@ TEST_CASE("every device follows the loss curve of the CPU", "[trainer][devices]"
             continue;
         }
         DigitsRun other(folder, settings, id, id);
-        other.start().run();
+        other.start().train();
         const auto found = logged(other.output_folder, "train");
         REQUIRE(found.size() == expected.size());
         CHECK(found.back()["nll"].get<double>() < 2.0);

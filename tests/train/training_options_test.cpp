@@ -1,4 +1,4 @@
-// The keys of "training" that depend on one another, and what of them makes another run.
+// Dependencies between the keys of "training", and those that make it another run.
 #include "train/training_options.h"
 
 #include <catch2/catch.hpp>
@@ -25,7 +25,7 @@ std::string complaint_of_options(const json& training) {
 
 }  // namespace
 
-TEST_CASE("a batch to be found is both budgets or none", "[options]") {
+TEST_CASE("a batch of auto sets both budgets or none", "[options]") {
     CHECK(parsed({{"steps", 1}, {"source_tokens", "auto"}}).find_batch);
     CHECK(parsed({{"steps", 1}, {"source_tokens", "auto"}, {"target_tokens", "auto"}}).find_batch);
     CHECK(!parsed({{"steps", 1}, {"source_tokens", 7}}).find_batch);
@@ -37,16 +37,17 @@ TEST_CASE("a batch to be found is both budgets or none", "[options]") {
                Contains("\"training.micro_batch_tokens\" (500)"));
 }
 
-TEST_CASE("lengths and cool-downs that contradict each other are refused", "[options]") {
+TEST_CASE("contradictory lengths and cool-downs are rejected", "[options]") {
     CHECK_THAT(complaint_of_options({{"patience", 3}}), Contains("\"tokens\"") && Contains("\"minutes\""));
     CHECK(complaint_of_options({{"tokens", 100}, {"cooldown", 0.5}}).empty());
-    CHECK_THAT(complaint_of_options({{"steps", 100}, {"cooldown", 0.5}, {"cooldown_steps", 10}}), Contains("two ways"));
+    CHECK_THAT(complaint_of_options({{"steps", 100}, {"cooldown", 0.5}, {"cooldown_steps", 10}}),
+               Contains("exclude each other"));
     CHECK_THAT(complaint_of_options({{"steps", 100}, {"cooldown", 1.5}}), Contains("\"training.cooldown\""));
     CHECK_THAT(complaint_of_options({{"steps", 100}, {"divergence_rate_factor", 2.0}}),
                Contains("\"training.divergence_rate_factor\""));
 }
 
-TEST_CASE("what is asked for by nobody is in no identity, what changes the weights is", "[options]") {
+TEST_CASE("the identity contains what changes the weights, and unset options are not in it", "[options]") {
     const json plain = identity_of(parsed({{"steps", 100}}));
     CHECK(identity_of(parsed({{"steps", 100}, {"patience", 4}, {"tensorboard", true}, {"tokens", 9}})) == plain);
     CHECK(identity_of(parsed({{"steps", 100}, {"ema_decay", 0.9}})) != plain);

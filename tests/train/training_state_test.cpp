@@ -1,4 +1,4 @@
-// What a damaged state is refused with; what a whole one is worth is in run_log_test.cpp.
+// Errors for damaged states. run_log_test.cpp has valid ones.
 #include "train/training_state.h"
 
 #include <catch2/catch.hpp>
@@ -24,7 +24,7 @@ nlohmann::json changed(const std::string& pointer, const nlohmann::json& value) 
 
 }  // namespace
 
-TEST_CASE("a number that is no count is refused by its name") {
+TEST_CASE("an error names a number that is not a count") {
     for (const char* pointer : {"/step", "/epoch", "/window", "/window_step", "/tokens", "/totals/steps",
                                 "/totals/all_tokens", "/best/step"}) {
         for (const nlohmann::json& wrong : {nlohmann::json(-1), nlohmann::json(1.5), nlohmann::json(1e300),
@@ -39,7 +39,7 @@ TEST_CASE("a number that is no count is refused by its name") {
     CHECK(parse_training_state(changed("/step", 9), "f").step == 9);
 }
 
-TEST_CASE("a state of before epochs had windows is refused with a way on") {
+TEST_CASE("a state from before epochs had windows is rejected with advice") {
     nlohmann::json old = changed("/epoch_step", 4);
     old.erase("window");
     old.erase("window_step");
@@ -47,7 +47,7 @@ TEST_CASE("a state of before epochs had windows is refused with a way on") {
                Contains("f was written by an earlier version") && Contains("--from") && !Contains("damaged"));
 }
 
-TEST_CASE("a state of another make is refused, not misread") {
+TEST_CASE("a state of another format is rejected, not misread") {
     CHECK_THAT(error_of([&] { compare_identity(nlohmann::json("text"), kIdentity, "f"); }),
                Contains("f: its checkpoint state is damaged"));
     for (const char* pointer : {"/config", "/data", "/device", "/compute"}) {

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kPairs = 30;
 
-// A text whose translations are half alike, so that a few steps bring matches of four words.
+// A text whose translations have words in common, so that a few steps give matches of four words.
 nlohmann::json learning(const TemporaryFolder& folder) {
     nlohmann::json settings = write_digits(folder);
     std::string train, valid;
@@ -33,8 +33,8 @@ nlohmann::json with_bleu(nlohmann::json settings, std::size_t pairs = kPairs) {
     return settings;
 }
 
-// What a model that was written scores on the first pairs of valid.tsv, decoded greedily, else as it wants to be or as
-// the paper has it.
+// The score of a written model on the first pairs of valid.tsv, decoded greedily, otherwise with its own or with the
+// paper's settings.
 enum class Decoding { AsItWants, AsThePaper };
 double score_of(const DigitsRun& run, const TemporaryFolder& folder, std::size_t pairs,
                 Decoding decoding = Decoding::AsItWants) {
@@ -57,15 +57,15 @@ double score_of(const DigitsRun& run, const TemporaryFolder& folder, std::size_t
 
 }  // namespace
 
-TEST_CASE("held-out BLEU is what the model of that step scores, and changes no bit of a training", "[bleu]") {
+TEST_CASE("validation BLEU is the score of that step's model, and changes no bit of a training", "[bleu]") {
     const std::string device = GENERATE(from_range(conformance::devices_under_test()));
     INFO(device);
     const TemporaryFolder folder;
     const nlohmann::json settings = learning(folder);
     DigitsRun plain(folder, settings, "plain", device);
-    plain.start().run();
+    plain.start().train();
     DigitsRun run(folder, with_bleu(settings), "measured", device);
-    run.start().run();
+    run.start().train();
     CHECK(run.weights() == plain.weights());
     CHECK_THAT(run.said, Contains("  BLEU "));
 
@@ -77,19 +77,19 @@ TEST_CASE("held-out BLEU is what the model of that step scores, and changes no b
         CHECK(lines[i]["nll"] == without[i]["nll"]);
         CHECK_FALSE(without[i].contains("bleu"));
     }
-    run.trainer->write_model(run.output_folder + "/model");
+    run.training->write_model(run.output_folder + "/model");
     const double score = score_of(run, folder, kPairs);
     CHECK(score > 0.0);
     CHECK(lines.back()["bleu"] == Approx(score));
     CHECK(logged(run.output_folder, "model").back()["bleu"] == Approx(score));
 }
 
-TEST_CASE("held-out BLEU goes on after a stop as if there had been none", "[bleu]") {
+TEST_CASE("validation BLEU is the same across a stop", "[bleu]") {
     const TemporaryFolder folder;
     nlohmann::json settings = with_bleu(learning(folder));
     settings["training"]["ema_decay"] = 0.9;
     DigitsRun unbroken(folder, settings, "unbroken");
-    unbroken.start().run();
+    unbroken.start().train();
     const auto resumed = stopped_and_finished(folder, settings, "broken", 11);
     const DigitsRun& second = *resumed;
     CHECK(second.weights() == unbroken.weights());
@@ -98,30 +98,30 @@ TEST_CASE("held-out BLEU goes on after a stop as if there had been none", "[bleu
     CHECK(lines.back().contains("bleu"));
 }
 
-TEST_CASE("held-out BLEU is of the mean of the weights where that has the lower loss", "[bleu]") {
+TEST_CASE("validation BLEU uses the mean of the weights if that has the lower loss", "[bleu]") {
     const TemporaryFolder folder;
     nlohmann::json settings = with_bleu(learning(folder));
     settings["training"]["ema_decay"] = 0.9;
-    // Steps that leap about: their mean is the better place.
+    // With large steps their mean is better.
     settings["training"]["learning_rate_scale"] = 14.0;
     DigitsRun run(folder, settings, "out");
-    run.start().run();
+    run.start().train();
     DigitsRun plain(folder, with_bleu(settings, 0), "plain");
-    plain.start().run();
+    plain.start().train();
     CHECK(run.weights() == plain.weights());
     nlohmann::json best;
     for (const nlohmann::json& line : logged(run.output_folder, "validation")) {
         best = line["best"] == true ? line : best;
     }
     REQUIRE(best["mean_nll"] < best["nll"]);
-    run.trainer->write_model(run.output_folder + "/model");
+    run.training->write_model(run.output_folder + "/model");
     INFO(run.said);
     CHECK(best["bleu"] > 0.0);
     CHECK(best["bleu"] == Approx(score_of(run, folder, kPairs)));
     CHECK(logged(run.output_folder, "model").back()["bleu"] == best["bleu"]);
 }
 
-TEST_CASE("more pairs than are held out are all of them, long ones too", "[bleu]") {
+TEST_CASE("more pairs than the text has are all of them, including long ones", "[bleu]") {
     const TemporaryFolder folder;
     nlohmann::json settings = with_bleu(learning(folder), 1'000'000);
     std::string longest = "7";
@@ -130,19 +130,19 @@ TEST_CASE("more pairs than are held out are all of them, long ones too", "[bleu]
     }
     folder.write("valid.tsv", "1 2\teins zwei\n" + longest + "\tsieben sieben\n3 4\tdrei vier\n");
     DigitsRun run(folder, settings, "out");
-    run.start().run();
+    run.start().train();
     CHECK_THAT(run.said, Contains("1 too long"));
-    run.trainer->write_model(run.output_folder + "/model");
+    run.training->write_model(run.output_folder + "/model");
     CHECK_THAT(run.said, Contains("of its greedy translations of 3 held-out pairs"));
     CHECK(logged(run.output_folder, "model").back()["bleu"] == Approx(score_of(run, folder, 3)));
 }
 
-TEST_CASE("held-out BLEU decodes as the model will be decoded", "[bleu]") {
+TEST_CASE("validation BLEU decodes like the final model", "[bleu]") {
     const TemporaryFolder folder;
     nlohmann::json settings = with_bleu(learning(folder), 40);
     settings["training"]["max_length"] = 32;
     std::string source, target, valid;
-    for (int i = 0; i < 12; ++i) {  // a line of more pieces than 32, and fewer than the model takes
+    for (int i = 0; i < 12; ++i) {  // a line of more than 32 pieces, but not too long for the model
         source += "4 7 1! ";
         target += "das ist die Zahl vierhunderteinundsiebzig ";
     }
@@ -150,24 +150,24 @@ TEST_CASE("held-out BLEU decodes as the model will be decoded", "[bleu]") {
         valid += source + "\t" + target + "\n";
     }
     folder.write("valid.tsv", valid + "1 2\teins zwei\n");
-    // Lines longer than any that it learns from are split.
+    // Lines longer than the training text are split.
     DigitsRun run(folder, settings, "out");
-    run.start().run();
-    run.trainer->write_model(run.output_folder + "/model");
+    run.start().train();
+    run.training->write_model(run.output_folder + "/model");
     const double score = score_of(run, folder, 40);
     CHECK(logged(run.output_folder, "model").back()["bleu"] == Approx(score));
     CHECK(std::abs(score - score_of(run, folder, 40, Decoding::AsThePaper)) > 0.01);
 
-    // What somebody chose since.
+    // A choice made later.
     folder.write("out/model/decoding.json", "{\"max_extra\": 1, \"no_repeat_ngram\": 2, \"beam\": 3}");
     DigitsRun again(folder, settings, "out");
     again.start(true);
-    again.trainer->write_model(again.output_folder + "/model");
+    again.training->write_model(again.output_folder + "/model");
     CHECK(logged(again.output_folder, "model").back()["bleu"] == Approx(score_of(again, folder, 40)));
     CHECK(std::abs(score - score_of(again, folder, 40)) > 0.01);
 }
 
-TEST_CASE("held-out BLEU needs pairs that are held out, and validations", "[bleu]") {
+TEST_CASE("validation BLEU needs validation text and validations", "[bleu]") {
     const TemporaryFolder folder;
     nlohmann::json settings = with_bleu(learning(folder));
     settings["training"]["validate_every"] = 0;

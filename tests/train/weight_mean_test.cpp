@@ -19,7 +19,7 @@ nlohmann::json settings_for(const TemporaryFolder& folder) {
 
 std::vector<double> mean_in(const DigitsRun& run, std::int64_t step) {
     const Checkpoint checkpoint = Checkpoint::open(CheckpointFolder(run.output_folder + "/checkpoints").file_of(step));
-    const Tensor values = run.trainer->parameters().flat_values();
+    const Tensor values = run.learner->parameters().flat_values();
     const CheckpointTensors into{values, values, values, values};  // the mean is read last
     checkpoint.read(*run.backend, into);
     return to_host<double>(*run.backend, values);
@@ -27,7 +27,7 @@ std::vector<double> mean_in(const DigitsRun& run, std::int64_t step) {
 
 }  // namespace
 
-TEST_CASE("the mean follows the weights by its decay, sooner in the first steps", "[mean]") {
+TEST_CASE("the mean follows the weights by its decay, faster in the first steps", "[mean]") {
     const auto backend = open_device("cpu:oracle");
     ModelConfig config;
     config.encoder_layers = config.decoder_layers = 1;
@@ -41,7 +41,7 @@ TEST_CASE("the mean follows the weights by its decay, sooner in the first steps"
     fill(1.0F);
     WeightMean mean(*backend, parameters, 0.5);
     fill(3.0F);
-    mean.add(1);  // 2/11 of the old one is kept
+    mean.add(1);  // decay 2/11
     CHECK(first(mean.values()) == Approx(1.0 * 2 / 11 + 3.0 * 9 / 11));
     mean.begin();
     fill(7.0F);
@@ -54,13 +54,13 @@ TEST_CASE("the mean follows the weights by its decay, sooner in the first steps"
     CHECK(first(values) == 7.0);
 }
 
-TEST_CASE("weights that stand still are their own mean", "[mean]") {
+TEST_CASE("constant weights are their own mean", "[mean]") {
     const TemporaryFolder folder;
     nlohmann::json settings = settings_for(folder);
     settings["training"]["ema_decay"] = 0.999;
     settings["training"]["learning_rate_scale"] = 0.0;
     DigitsRun run(folder, settings, "out");
-    run.start().run();
+    run.start().train();
     const std::vector<double> weights = run.weights();
     const std::vector<double> mean = mean_in(run, 24);
     for (std::size_t i = 0; i < weights.size(); ++i) {
@@ -68,13 +68,13 @@ TEST_CASE("weights that stand still are their own mean", "[mean]") {
     }
 }
 
-TEST_CASE("the mean changes no weight, is validated beside them, and survives a stop bit for bit", "[mean][resume]") {
+TEST_CASE("the mean does not change the weights, is validated, and survives a stop bit for bit", "[mean][resume]") {
     const TemporaryFolder folder;
     DigitsRun without(folder, write_digits(folder), "without");
-    without.start().run();
+    without.start().train();
     const nlohmann::json settings = settings_for(folder);
     DigitsRun unbroken(folder, settings, "unbroken");
-    unbroken.start().run();
+    unbroken.start().train();
     CHECK(unbroken.weights() == without.weights());
     const auto validations = logged(unbroken.output_folder, "validation");
     REQUIRE(validations.size() == 3);
@@ -87,16 +87,16 @@ TEST_CASE("the mean changes no weight, is validated beside them, and survives a 
     CHECK(mean_in(second, 24) == mean_in(unbroken, 24));
 }
 
-TEST_CASE("the model is the mean where that does better, and only there", "[mean]") {
+TEST_CASE("the model is the mean only if that does better", "[mean]") {
     const TemporaryFolder folder;
     nlohmann::json settings = settings_for(folder);
     settings["training"]["average_last"] = 1;
-    settings["training"]["learning_rate_scale"] = 6.0;  // weights that jump about
+    settings["training"]["learning_rate_scale"] = 6.0;  // large steps
     settings["training"]["warmup_steps"] = 4;
     settings["training"]["steps"] = 80;
     DigitsRun run(folder, settings, "out");
-    run.start().run();
-    run.trainer->write_model(run.output_folder + "/model");
+    run.start().train();
+    run.training->write_model(run.output_folder + "/model");
     const auto model = logged(run.output_folder, "model").back();
     CHECK_THAT(model["origin"].get<std::string>(), Contains("exponential mean of the weights"));
     const auto validation = logged(run.output_folder, "validation").back();
@@ -108,21 +108,21 @@ TEST_CASE("the model is the mean where that does better, and only there", "[mean
     settings["training"]["warmup_steps"] = 40;
     settings["training"]["steps"] = 24;
     DigitsRun slow(folder, settings, "slow");
-    slow.start().run();
-    slow.trainer->write_model(slow.output_folder + "/model");
+    slow.start().train();
+    slow.training->write_model(slow.output_folder + "/model");
     CHECK_THAT(logged(slow.output_folder, "model").back()["origin"].get<std::string>(),
                Contains("the checkpoint after step 24, validation nll") && !Contains("exponential"));
     const std::vector<double> last = slow.weights();
     CHECK(last != mean_in(slow, 24));
 }
 
-TEST_CASE("without validation text the mean that was asked for is the model", "[mean]") {
+TEST_CASE("without validation text the model is the mean", "[mean]") {
     const TemporaryFolder folder;
     nlohmann::json settings = settings_for(folder);
     settings["data"].erase("valid");
     DigitsRun run(folder, settings, "out");
-    run.start().run();
-    run.trainer->write_model(run.output_folder + "/model");
+    run.start().train();
+    run.training->write_model(run.output_folder + "/model");
     CHECK_THAT(run.said, Contains("out/model: the exponential mean of the weights after step 24 (\"ema_decay\" 0.9)"));
     const std::vector<double> model = run.weights();
     CHECK(model == mean_in(run, 24));

@@ -174,7 +174,7 @@ TEST_CASE("A device that is lost while a panel is rendered is reopened and repor
 TEST_CASE("A training's stamp changes with its log and its checkpoints", "[panels]") {
     const TemporaryFolder folder;
     DigitsRun run(folder, write_digits(folder), "run");
-    run.start().run();
+    run.start().train();
     const ModelSource source = ModelSource::at(folder.file("run"));
     const auto before = source.run_stamp();
     CHECK(source.run_stamp() == before);

@@ -269,7 +269,7 @@ TEST_CASE("The JSON of the model panel holds the configuration and every block's
 TEST_CASE("The training panel and its JSON hold the curve, the checkpoints and the heads", "[panels][json]") {
     const TemporaryFolder folder;
     DigitsRun run(folder, write_digits(folder), "run");
-    run.start().run();
+    run.start().train();
     Session session(on_cpu(folder.file("run"), sentence("1 7", PanelId::Training)), [] {});
     settle(session);
     check_panel(session.scene(), PanelId::Training);

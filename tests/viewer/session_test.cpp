@@ -261,7 +261,7 @@ TEST_CASE("A saved view is restored, and another model is reported", "[session]"
 TEST_CASE("The checkpoints of a training are stepped through, back and forth", "[session]") {
     const TemporaryFolder folder;
     DigitsRun run(folder, write_digits(folder), "run");
-    run.start().run();
+    run.start().train();
     Session session(on_cpu(folder.file("run"), sentence("1 7", PanelId::Training)), [] {});
     settle(session);
     REQUIRE(session.scene().run != nullptr);
@@ -300,7 +300,7 @@ TEST_CASE("The checkpoints of a training are stepped through, back and forth", "
 
     // The removed checkpoint is noticed a while later.
     CHECK(update_until(session, [&] { return session.scene().run->checkpoints == std::vector<std::int64_t>{8, 24}; }));
-    run.trainer->write_model(folder.file("run/model"));
+    run.training->write_model(folder.file("run/model"));
     session.open(folder.file("run/model"), "cpu");
     settle(session);
     CHECK(session.scene().run == nullptr);

@@ -41,7 +41,7 @@ TEST_CASE("While another model opens, no request is sent for the previous result
 TEST_CASE("A training that becomes unreadable stays shown and is reported once", "[session]") {
     const TemporaryFolder folder;
     DigitsRun run(folder, write_digits(folder), "run");
-    run.start().run();
+    run.start().train();
     Session session(on_cpu(folder.file("run"), sentence("1 7", PanelId::Training)), [] {});
     settle(session);
     const auto before = session.scene().run;

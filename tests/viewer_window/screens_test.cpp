@@ -161,7 +161,7 @@ TEST_CASE("A training's checkpoints are stepped through", "[window]") {
     }
     const TemporaryFolder training;
     DigitsRun run(training, write_digits(training), "out");
-    run.start().run();
+    run.start().train();
     const Folder folder("training");
     REQUIRE_NOTHROW(play("training", training.file("out"), "12 7"));
 }

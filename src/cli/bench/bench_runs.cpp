@@ -6,13 +6,12 @@
 #include <chrono>
 
 #include "data/batch.h"
-#include "data/device_batch.h"
 #include "infer/model_scorer.h"
 #include "model/transformer.h"
 #include "support/check.h"
 #include "support/random.h"
-#include "train/optimizer.h"
-#include "train/training_pass.h"
+#include "train/learner.h"
+#include "train/step_options.h"
 
 namespace headscope {
 
@@ -28,10 +27,6 @@ std::vector<std::int32_t> random_pieces(Random& random, const ModelConfig& confi
         piece = static_cast<std::int32_t>(first + static_cast<std::int64_t>(random.below(range)));
     }
     return pieces;
-}
-
-SpecialIds special_ids(const ModelConfig& config) {
-    return {.pad = config.pad_id, .bos = config.bos_id, .eos = config.eos_id, .unk = config.unk_id};
 }
 
 Batch random_batch(const BenchShape& shape) {
@@ -57,28 +52,10 @@ OptimizerOptions optimizer_options(const BenchShape& shape) {
                : OptimizerOptions{};
 }
 
-std::unique_ptr<Parameters> initialised(Backend& backend, const BenchShape& shape, bool training) {
-    auto parameters = std::make_unique<Parameters>(backend, shape.model, training, shape.arithmetic.storage);
-    parameters->initialise(kSeed);
-    return parameters;
-}
-
 class TrainingWork final : public BenchWork {
 public:
     TrainingWork(Backend& backend, const BenchShape& shape, int steps)
-        : backend_(backend),
-          steps_(steps),
-          parameters_(initialised(backend, shape, true)),
-          model_(shape.model, *parameters_),
-          optimizer_(backend, *parameters_, optimizer_options(shape)),
-          pass_(backend, model_, *parameters_),
-          rules_(rules_of(shape)),
-          step_tensor_(backend.empty({1}, DType::I32)),
-          batch_(random_batch(shape)) {
-        if (shape.arithmetic.storage == DType::F16) {
-            rules_.loss.gradient_scale = optimizer_.loss_scale();
-        }
-    }
+        : steps_(steps), learner_(backend, shape.model, learner_options(shape)), batch_({random_batch(shape)}) {}
 
     void warm_up() override {
         constexpr int kMost = 3;  // the first steps allocate and compile everything
@@ -87,35 +64,28 @@ public:
     void run() override { take(steps_); }
 
 private:
-    static TrainingPass::Rules rules_of(const BenchShape& shape) {
-        return {.regularisation = {.residual = shape.dropout,
+    static LearnerOptions learner_options(const BenchShape& shape) {
+        return {.arithmetic = shape.arithmetic,
+                .optimizer = optimizer_options(shape),
+                .regularisation = {.residual = shape.dropout,
                                    .embedding = shape.dropout,
                                    .attention = shape.dropout,
                                    .activation = shape.dropout,
                                    .seed = kSeed},
-                .compute = shape.arithmetic.compute};
+                .seed = kSeed};
     }
 
     void take(int steps) {
         for (int i = 0; i < steps; ++i) {
-            ++step_;
-            backend_.upload(step_tensor_, &step_, sizeof(step_));
-            pass_.run(upload(backend_, batch_), true, step_tensor_, rules_);
-            optimizer_.step(step_, 1e-4, batch_.target_tokens);
+            learner_.step(batch_, ++step_, 1e-4);
         }
-        backend_.synchronize();
+        learner_.backend().synchronize();
     }
 
-    Backend& backend_;
     const int steps_;
-    std::unique_ptr<Parameters> parameters_;
-    Transformer model_;
-    Optimizer optimizer_;
-    TrainingPass pass_;
-    TrainingPass::Rules rules_;
-    Tensor step_tensor_;
-    const Batch batch_;
-    std::int32_t step_ = 0;
+    Learner learner_;
+    const std::vector<Batch> batch_;
+    std::int64_t step_ = 0;
 };
 
 class DecodingWork final : public BenchWork {
@@ -123,10 +93,11 @@ public:
     DecodingWork(Backend& backend, const BenchShape& shape)
         : backend_(backend),
           shape_(shape),
-          parameters_(initialised(backend, shape, false)),
-          model_(shape.model, *parameters_),
+          parameters_(backend, shape.model, false, shape.arithmetic.storage),
+          model_(shape.model, parameters_),
           limits_(static_cast<std::size_t>(shape.sentences), shape.target_length),
           never_ends_{.eos = -1, .forbidden = token_rules(shape.model, false).forbidden} {
+        parameters_.initialise(kSeed);
         Random random(kSeed);
         for (std::int64_t i = 0; i < shape.sentences; ++i) {
             sources_.push_back(random_pieces(random, shape.model, shape.source_length - 1));
@@ -148,7 +119,7 @@ public:
 private:
     Backend& backend_;
     const BenchShape shape_;
-    std::unique_ptr<Parameters> parameters_;
+    Parameters parameters_;
     Transformer model_;
     std::vector<std::vector<std::int32_t>> sources_;
     std::vector<std::int64_t> limits_;

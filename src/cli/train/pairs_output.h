@@ -13,13 +13,13 @@
 
 namespace headscope {
 
-// Error where one of the files is read by this command, or is there and was not generated in `folder`.
+// Error if one of the files is an input of this command, or exists and was not generated in `folder`.
 void require_replaceable_pairs(const std::string& folder, const InputFiles& inputs);
 
-// The files appear together, by commit(); without it nothing is left behind.
+// All files appear at once, in commit(); without it nothing is left behind.
 class PairsOutput {
 public:
-    // Makes the folder where it is missing.
+    // Creates the folder if it is missing.
     explicit PairsOutput(const std::string& folder);
 
     void write(Part part, const std::string& source, const std::string& target);

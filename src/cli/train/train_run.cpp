@@ -1,21 +1,23 @@
 #include "cli/train/train_run.h"
 
+#include <cerrno>
+#include <cstdlib>
 #include <filesystem>
-#include <memory>
 #include <optional>
 #include <string>
+#include <system_error>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 
+#include "cli/command.h"
 #include "cli/stop_signal.h"
-#include "cli/train/train_attempt.h"
-#include "cli/train/train_given.h"
+#include "cli/train/train_setup.h"
 #include "cli/train/train_terminal.h"
-#include "registry/registry.h"
 #include "support/check.h"
+#include "train/dry_run.h"
 #include "train/first_model.h"
+#include "train/overfit.h"
 #include "train/run_folder.h"
 
 namespace headscope {
@@ -23,121 +25,152 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class Run {
+// A temporary folder, removed at the end.
+struct ScratchFolder {
+    ScratchFolder() {
+        if (::mkdtemp(path.data()) == nullptr) {
+            throw Error(
+                fmt::format("cannot make a temporary folder {}: {}", path, std::generic_category().message(errno)));
+        }
+    }
+    ~ScratchFolder() {
+        std::error_code ignored;
+        fs::remove_all(path, ignored);
+    }
+    ScratchFolder(const ScratchFolder&) = delete;
+    ScratchFolder& operator=(const ScratchFolder&) = delete;
+
+    std::string path = (fs::temp_directory_path() / "headscope-XXXXXX").string();
+};
+
+// A training that leaves no files behind.
+struct Attempt {
+    Attempt(const TrainOptions& options, const Say& say) : setup(options, say) {
+        setup.open();
+        if (!setup.has_config()) {
+            setup.choose_config(folder.path);
+        }
+        setup.inputs().files.refuse("-");
+        if (!options.from.empty()) {
+            try_first_model(setup.backend(), setup.config(), options.from);
+        }
+        setup.prepare_data((fs::path(folder.path) / "tokenizer").string());
+    }
+
+    ScratchFolder folder;
+    TrainSetup setup;
+};
+
+// --dry-run
+void describe(const TrainOptions& options, Terminal& terminal) {
+    Attempt attempt(options, terminal.say());
+    TrainSetup& setup = attempt.setup;
+    write_output(describe_training(setup.backend(), setup.config(), setup.data(), options.output));
+}
+
+// --overfit-one-batch
+void overfit(const TrainOptions& options, Terminal& terminal) {
+    constexpr std::int64_t kSteps = 300;
+    constexpr double kEnough = 0.1;  // nll per token
+    require_unused(options.output);
+    Attempt attempt(options, terminal.say());
+    TrainSetup& setup = attempt.setup;
+    const double nll = overfit_one_batch(setup.backend(), setup.config(), setup.data(), options.from,
+                                         options.given.steps.value_or(kSteps), hooks_for(setup.backend(), terminal));
+    if (!(nll < kEnough)) {
+        throw Error(fmt::format(
+            "cannot overfit one batch: nll {:.4f} per token, expected less than {}: something in the set-up is "
+            "wrong, or --steps is too low",
+            nll, kEnough));
+    }
+    terminal.say()("one batch was overfitted: the set-up can learn");
+}
+
+class Training {
 public:
-    Run(const TrainOptions& options, Terminal& terminal)
+    Training(const TrainOptions& options, Terminal& terminal)
         : options_(options), terminal_(terminal), say_(terminal.say()) {}
 
-    void begin() {
-        // Complaints about what was given come before anything is made.
+    void start() {
+        // Errors in the input come before anything is written.
         check_folder();
-        if (!options_.given.of_texts()) {
-            take(given_config(options_.given, options_.output));
+        setup_.emplace(options_, say_);
+        refuse_inputs(options_.output, setup_->inputs());
+        if (!holds_checkpoints(options_.output)) {
+            require_own_files(options_.output);
         }
-        check_files();
-        backend_ = open_device(options_.common.device(), options_.common.open);
-        if (given_) {
-            check_config();
-        }
+        setup_->open();
         folder_.emplace(options_.output, say_);
-        check_folder();  // nobody else writes there any more
-        begun_ = holds_checkpoints(options_.output);
-        if (options_.resume && !begun_) {
+        check_folder();  // again, now that nobody else can write there
+        const bool resumed = holds_checkpoints(options_.output);
+        if (options_.resume && !resumed) {
             say_(fmt::format("'{}' holds no checkpoint yet: starting from the beginning", options_.output));
         }
-        if (!given_) {
-            take(config_of_texts(options_, *backend_, options_.output, say_));
-            check_config();
-            given_->keep(options_.output);  // a training that is killed now can still be gone on with
+        if (!setup_->has_config()) {
+            setup_->choose_config(options_.output);
+            setup_->given().save(options_.output);  // so that a training that is killed now can be resumed
         }
-        train();
+        train(resumed);
     }
 
 private:
-    void take(RunConfig given) {
-        config_ = given.parsed();
-        given_ = std::move(given);
-    }
-
     void check_folder() const {
         if (options_.finish && !holds_checkpoints(options_.output)) {
-            throw Error(fmt::format("'{}' holds no checkpoint to make a model of: train first", options_.output));
+            throw Error(fmt::format("'{}' holds no checkpoint to make a model from: train first", options_.output));
         }
         if (!options_.resume && !options_.finish) {
             require_unused(options_.output);
         }
     }
 
-    void check_files() const {
-        refuse_inputs(options_.output, inputs_of(options_, config_.data));
-        if (!holds_checkpoints(options_.output)) {
-            require_own_files(options_.output);
-        }
-    }
-
-    void check_config() const {
-        static_cast<void>(arithmetic_of(config_, *backend_));
-        if (!options_.from.empty()) {
-            require_first_model(config_, options_.from);
-        }
-    }
-
-    void train() {
+    void train(bool resumed) {
         const fs::path output(options_.output);
-        // Without a checkpoint nothing says that a tokenizer left there is of this configuration.
-        TrainingData data = prepare_training_data(
-            config_, (output / "tokenizer").string(),
-            {.reuse = begun_, .from_model = options_.from, .warned = options_.given.of_texts()}, say_);
-        if (config_.training.find_batch) {
-            RunConfig found = *given_;
-            set_batch(found, begun_ ? folder_->recorded_batch() : found_batch(*backend_, config_, data, say_));
-            take(std::move(found));
-        }
-        Trainer trainer(*backend_, config_, std::move(data), options_.output, hooks_for(*backend_, terminal_));
+        // Without a checkpoint nothing proves that a tokenizer there belongs to this configuration.
+        setup_->prepare_data((output / "tokenizer").string(), resumed ? &*folder_ : nullptr);
+        const RunConfig& given = setup_->given();
+        const RunHooks hooks = hooks_for(setup_->backend(), terminal_);
+        Learner learner = make_learner(setup_->backend(), setup_->config(), setup_->data(), hooks);
+        Run run(learner, setup_->config(), std::move(setup_->data()), options_.output, hooks);
         if (!options_.from.empty()) {
-            trainer.begin_from(options_.from);
+            run.begin_from(options_.from);
         }
-        if (begun_) {
-            given_->naming_options([&] { trainer.resume(options_.finish ? Purpose::Finish : Purpose::Train); });
+        if (resumed) {
+            given.naming_options([&] { run.resume(options_.finish ? Purpose::Finish : Purpose::Train); });
         }
         folder_->keep();
         if (!options_.finish) {
-            given_->keep(options_.output);
-            to_the_end(trainer);
+            given.save(options_.output);
+            train_to_the_end(run);
         }
-        trainer.write_model((output / "model").string());
+        run.write_model((output / "model").string());
         if (!options_.finish) {
-            say_(fmt::format("the training ended after step {} by {}", trainer.step(),
-                             given_->with_options(trainer.ended_by())));
+            say_(fmt::format("the training ended after step {} by {}", run.step(), given.with_options(run.ended_by())));
         }
     }
 
-    void to_the_end(Trainer& trainer) {
+    void train_to_the_end(Run& run) const {
         RunEnd end = RunEnd::Finished;
         try {
-            end = trainer.run();
+            end = run.train();
         } catch (const DeviceLost& lost) {
             throw Error(lost.what() + std::string(holds_checkpoints(options_.output)
-                                                      ? "; --resume goes on from the last checkpoint"
+                                                      ? "; --resume continues from the last checkpoint"
                                                       : "; there is no checkpoint to resume from yet"));
         }
         if (end == RunEnd::Stopped) {
             throw Error(
-                trainer.step() == 0
+                run.step() == 0
                     ? "stopped by a signal before the first step: there is no checkpoint yet; --resume starts again"
                     : fmt::format("stopped after step {} by a signal; the step is checkpointed, and --resume continues",
-                                  trainer.step()));
+                                  run.step()));
         }
     }
 
     const TrainOptions& options_;
     Terminal& terminal_;
     Say say_;
-    std::optional<RunConfig> given_;  // to be kept
-    TrainConfig config_;              // the same, parsed
-    std::unique_ptr<Backend> backend_;
+    std::optional<TrainSetup> setup_;
     std::optional<RunFolder> folder_;
-    bool begun_ = false;
 };
 
 }  // namespace
@@ -146,11 +179,11 @@ void run_training(const TrainOptions& options) {
     listen_for_stop();
     Terminal terminal;
     if (options.dry_run) {
-        dry_run(options, terminal);
+        describe(options, terminal);
     } else if (options.overfit) {
-        overfit_one_batch(options, terminal);
+        overfit(options, terminal);
     } else {
-        Run(options, terminal).begin();
+        Training(options, terminal).start();
     }
 }
 

@@ -1,4 +1,4 @@
-// What `headscope train` was asked for, and the run that comes of it.
+// The options of `headscope train`, and what it does.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +9,12 @@
 
 namespace headscope {
 
-// What becomes the configuration.
+// Options that become part of the configuration.
 struct ConfigOptions {
-    std::string config;          // a file; "" for two texts, or for what the run's folder holds
-    std::string data;            // that its data paths count from
-    std::string source, target;  // texts to begin with
-    // Those that are not given leave the configuration as it is.
+    std::string config;          // file; "" for two texts, or for the one saved in the run's folder
+    std::string data;            // folder of its data paths
+    std::string source, target;  // two texts instead of `config`
+    // Unset options do not change the configuration.
     std::optional<Precision> precision;
     std::optional<std::string> batch;  // "auto" or a number
     std::optional<std::int64_t> steps, tokens, validate_bleu;
@@ -29,7 +29,7 @@ struct TrainOptions {
     CommonOptions common;
     ConfigOptions given;
     std::string output;
-    std::string from;  // a model to begin with; "" for random weights
+    std::string from;  // model directory with the first weights; "" for random ones
     bool resume = false;
     bool finish = false;
     bool overfit = false;

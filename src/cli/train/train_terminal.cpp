@@ -26,8 +26,8 @@ std::function<void(const Report&)> Terminal::report() {
     return terminal_ ? [this](const Report& report) { table_.report(report); } : std::function<void(const Report&)>();
 }
 
-TrainerHooks hooks_for(Backend& backend, Terminal& terminal) {
-    TrainerHooks hooks{.say = terminal.say(), .report = terminal.report(), .stop_requested = stop_requested};
+RunHooks hooks_for(Backend& backend, Terminal& terminal) {
+    RunHooks hooks{.say = terminal.say(), .report = terminal.report(), .stop_requested = stop_requested};
     if (auto* instrumented = dynamic_cast<Instrumented*>(&backend)) {
         hooks.label = [instrumented](const std::string& label) { instrumented->set_label(label); };
     }

@@ -1,4 +1,4 @@
-// What a training says while it runs.
+// Prints the progress of a training.
 #pragma once
 
 #include <functional>
@@ -6,11 +6,11 @@
 
 #include "backend/backend.h"
 #include "train/report_table.h"
-#include "train/trainer.h"
+#include "train/run.h"
 
 namespace headscope {
 
-// Progress is news for people: it goes to standard error, and a closed terminal must not end a training of hours.
+// Progress goes to standard error. A closed terminal must not end a training.
 class Terminal {
 public:
     Terminal();
@@ -19,7 +19,7 @@ public:
     Terminal& operator=(const Terminal&) = delete;
 
     Say say();
-    // Empty where a report is a line as any other.
+    // Empty unless standard error is a terminal.
     std::function<void(const Report&)> report();
 
 private:
@@ -27,6 +27,6 @@ private:
     bool terminal_;
 };
 
-TrainerHooks hooks_for(Backend& backend, Terminal& terminal);
+RunHooks hooks_for(Backend& backend, Terminal& terminal);
 
 }  // namespace headscope

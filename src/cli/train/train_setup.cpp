@@ -1,0 +1,173 @@
+#include "cli/train/train_setup.h"
+
+#include <filesystem>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "registry/registry.h"
+#include "support/check.h"
+#include "train/batch_size.h"
+#include "train/default_config.h"
+#include "train/first_model.h"
+#include "train/step_rehearsal.h"
+#include "train/text_parts.h"
+
+namespace headscope {
+namespace {
+
+// A cool-down over the last of the configuration's steps keeps its share when these are replaced.
+void adapt_cooldown(const ConfigOptions& options, RunConfig& config) {
+    const std::int64_t cooldown = config.count("cooldown_steps");
+    const std::int64_t steps = config.count("steps");
+    if (options.steps && *options.steps < cooldown) {
+        throw Error(
+            fmt::format("--steps {} is less than \"training.cooldown_steps\" ({}) of {}: ask for at least as many, or "
+                        "lower that",
+                        *options.steps, cooldown, config.file()));
+    }
+    if (!options.steps && cooldown > 0 && cooldown <= steps) {  // otherwise checking the configuration fails
+        config.unset("cooldown_steps");
+        config.set("cooldown", static_cast<double>(cooldown) / static_cast<double>(steps));
+    }
+}
+
+// Any limit of the command line replaces all of the configuration's, since one that stayed might end the run first.
+void replace_limits(const ConfigOptions& options, RunConfig& config) {
+    if (!options.steps && !options.epochs && !options.tokens && !options.minutes) {
+        return;
+    }
+    adapt_cooldown(options, config);
+    const auto replace = [&](const char* option, const char* key, const auto& value) {
+        config.unset(key);
+        if (value) {
+            config.set_by(option, key, *value);
+        }
+    };
+    replace("--steps", "steps", options.steps);
+    replace("--epochs", "epochs", options.epochs);
+    replace("--tokens", "tokens", options.tokens);
+    replace("--minutes", "minutes", options.minutes);
+}
+
+void apply(const ConfigOptions& options, RunConfig& config) {
+    replace_limits(options, config);
+    if (options.validate_bleu) {
+        config.set_by("--validate-bleu", "validate_bleu", *options.validate_bleu);
+    }
+    if (options.watch_gradients) {
+        config.set("watch_gradients", true);
+    }
+    if (options.tensorboard) {
+        config.set("tensorboard", true);
+    }
+    if (options.precision) {
+        config.set_by("--precision", "precision", name_of(*options.precision));
+        config.unset("compute");  // an older form of "precision"
+    }
+    if (options.batch) {
+        const bool find = *options.batch == "auto";
+        const nlohmann::json tokens = find ? nlohmann::json("auto") : nlohmann::json(std::stoll(*options.batch));
+        config.set_by("--batch", "source_tokens", tokens);
+        config.set_by("--batch", "target_tokens", tokens);
+    }
+}
+
+}  // namespace
+
+TrainSetup::TrainSetup(const TrainOptions& options, Say say) : options_(options), say_(std::move(say)) {
+    ConfigOptions& given = options_.given;
+    if (options_.overfit) {  // the limits are those of a run
+        given.steps = given.tokens = std::nullopt;
+        given.epochs = given.minutes = std::nullopt;
+    }
+    if (!given.of_texts()) {
+        RunConfig config =
+            given.config.empty() ? RunConfig::of_run(options_.output) : RunConfig::read(given.config, given.data);
+        apply(given, config);
+        take(std::move(config));
+    }
+}
+
+void TrainSetup::open() {
+    backend_ = open_device(options_.common.device(), options_.common.open);
+    if (given_) {
+        check_device();
+    }
+}
+
+void TrainSetup::choose_config(const std::string& folder) {
+    constexpr std::uint64_t kSeed = 1;
+    const ConfigOptions& given = options_.given;
+    const TextParts text =
+        split_texts(given.source, given.target, (std::filesystem::path(folder) / "data").string(), kSeed);
+    say_(fmt::format(
+        "{} pairs for training, {} for validation; left out: {} that share a side with validation pairs, {} "
+        "with an empty side",
+        text.train, text.valid, text.shared, text.empty));
+    if (text.unlearnable.count() > 0 && options_.from.empty()) {
+        say_(text.unlearnable.warning());
+    }
+    const nlohmann::json json = default_config(text, *backend_);
+    const std::string file = RunConfig::file_in(options_.output);
+    say_(fmt::format(
+        "chosen by the amount of text: {}{}", describe(json),
+        folder == options_.output ? fmt::format("; saved in {}, which you can edit and use again", file) : ""));
+    RunConfig config(json, file);
+    apply(given, config);
+    take(std::move(config));
+    check_device();
+}
+
+void TrainSetup::prepare_data(const std::string& folder, const RunFolder* resumed) {
+    const TokenizerOrigin origin{
+        .reuse = resumed != nullptr, .from_model = options_.from, .warned = options_.given.of_texts()};
+    data_ = prepare_training_data(config_, folder, origin, say_);
+    if (config_.training.find_batch) {
+        RunConfig found = *given_;
+        const std::int64_t tokens = resumed != nullptr ? resumed->recorded_batch() : find_batch();
+        found.set("source_tokens", tokens);
+        found.set("target_tokens", tokens);
+        take(std::move(found));
+    }
+}
+
+RunInputs TrainSetup::inputs() const {
+    const InputFiles none(options_.common.open.settings);
+    const ConfigOptions& given = options_.given;
+    RunInputs inputs{.files = none, .config = none, .splits_texts = given.of_texts()};
+    (options_.resume || options_.finish ? inputs.config : inputs.files).add(given.config);
+    inputs.files.add({given.source, given.target, options_.from});
+    std::vector<CorpusFiles> corpora = config_.data.train;
+    corpora.push_back(config_.data.valid);
+    for (const CorpusFiles& corpus : corpora) {
+        for (const auto* files : {&corpus.source, &corpus.target, &corpus.tsv}) {
+            inputs.files.add(*files);
+        }
+    }
+    return inputs;
+}
+
+void TrainSetup::take(RunConfig config) {
+    config_ = config.parsed();
+    given_ = std::move(config);
+}
+
+void TrainSetup::check_device() const {
+    static_cast<void>(arithmetic_of(config_, *backend_));
+    if (!options_.from.empty()) {
+        require_first_model(config_, options_.from);
+    }
+}
+
+std::int64_t TrainSetup::find_batch() const {
+    const ModelConfig model = config_.model_config(data_.source_tokenizer->size(), data_.target_tokenizer->size());
+    StepRehearsal rehearsal(*backend_, config_, model, arithmetic_of(config_, *backend_));
+    const FoundBatch found = headscope::find_batch(rehearsal, config_, memory_limit(*backend_));
+    say_(found.how);
+    return found.tokens;
+}
+
+}  // namespace headscope

@@ -1,0 +1,88 @@
+// The device half of a training: everything that one step reads and writes, and nothing of files. Paper 5.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "backend/backend.h"
+#include "backend/precision.h"
+#include "data/batcher.h"
+#include "model/parameters.h"
+#include "model/transformer.h"
+#include "train/gradient_watch.h"
+#include "train/optimizer.h"
+#include "train/step_history.h"
+#include "train/training_pass.h"
+#include "train/weight_mean.h"
+
+namespace headscope {
+
+struct LearnerOptions {
+    Arithmetic arithmetic = {};
+    OptimizerOptions optimizer = {};
+    Regularisation regularisation = {};  // only the rates and the seed count
+    LossOptions loss = {};
+    std::uint64_t seed = 1;  // of the initial weights
+    double ema_decay = 0.0;  // 0: no mean of the weights
+    bool watch_gradients = false;
+    std::int64_t history = 0;                            // steps recorded between two take_history(); 0: none
+    std::function<void(const std::string&)> label = {};  // see Context::label
+};
+
+// Per target token, eos counted, pads not.
+struct ValidationLoss {
+    double loss = 0.0;  // smoothed as in training
+    double nll = 0.0;   // unsmoothed; perplexity = exp(nll)
+};
+
+class Learner {
+public:
+    // Starts with random weights.
+    Learner(Backend& backend, const ModelConfig& model, LearnerOptions options);
+    Learner(const Learner&) = delete;
+    Learner& operator=(const Learner&) = delete;
+
+    void begin();            // from random weights
+    void begin_optimizer();  // keeps the weights: no moments, the initial loss scale, a mean equal to the weights
+
+    // One step over a batch in parts: the gradients add up, then Adam moves the weights. `number` counts from 1. Only
+    // enqueues; returns the sums over the batch. After an OutOfMemory the step can be repeated in other parts.
+    LossSums step(const std::vector<Batch>& parts, std::int64_t number, double learning_rate);
+
+    bool history_full() const { return history_ && history_->full(); }
+    // What happened in the steps since the last call; waits for the device.
+    std::vector<StepRecord> take_history() { return history_->take(); }
+
+    // Without dropout. Waits for the device once, at the end.
+    ValidationLoss validate(const Batcher& batcher) const;
+
+    void set_loss_scale(const LossScaleState<double>& state) { optimizer_.set_loss_scale(state); }
+    void load_mean();  // overwrites the weights with their mean
+
+    Backend& backend() const { return backend_; }
+    const LearnerOptions& options() const { return options_; }
+    const ModelConfig& model_config() const { return model_.config(); }
+    const Parameters& parameters() const { return parameters_; }
+    Parameters& parameters() { return parameters_; }
+    const Optimizer& optimizer() const { return optimizer_; }
+    WeightMean* mean() { return mean_ ? &*mean_ : nullptr; }
+    const GradientWatch* watch() const { return watch_ ? &*watch_ : nullptr; }
+    bool scales_loss() const { return options_.arithmetic.storage == DType::F16; }
+
+private:
+    Backend& backend_;
+    LearnerOptions options_;
+    Parameters parameters_;
+    Transformer model_;
+    TrainingPass pass_;
+    Optimizer optimizer_;
+    std::optional<GradientWatch> watch_;
+    std::optional<WeightMean> mean_;
+    std::optional<StepHistory> history_;
+    Tensor step_;  // I32 [1]: the step's number, from which dropout draws
+};
+
+}  // namespace headscope

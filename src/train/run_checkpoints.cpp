@@ -1,0 +1,162 @@
+// Checkpoints of a run: what is written, kept and continued from.
+#include <algorithm>
+#include <iterator>
+#include <limits>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "support/check.h"
+#include "train/run.h"
+
+namespace headscope {
+namespace {
+
+// Keeps the newest `most`, and the newest healthy one if that is older.
+void note_kept(std::vector<TrainingState::Kept>& kept, const TrainingState::Kept& newest, std::int64_t most) {
+    kept.push_back(newest);
+    while (std::ssize(kept) > most) {
+        const auto good = std::find_if(kept.rbegin(), kept.rend(), [](const auto& one) { return one.healthy; });
+        if (good == std::prev(kept.rend())) {
+            if (std::ssize(kept) == most + 1) {
+                return;
+            }
+            kept.erase(std::next(kept.begin()));
+        } else {
+            kept.erase(kept.begin());
+        }
+    }
+}
+
+}  // namespace
+
+RunIdentity Run::identity() const {
+    return {config_.identity(), data_.fingerprint(), learner_.backend().device().id,
+            name_of(learner_.options().arithmetic)};
+}
+
+bool Run::resume(Purpose purpose) {
+    const std::vector<Checkpoint> found = checkpoints_.newest_whole(
+        1, std::numeric_limits<std::int64_t>::max(),
+        [&](const std::string& why) { hooks_.say("warning: skipping a checkpoint: " + why); });
+    if (found.empty()) {
+        if (!checkpoints_.steps().empty()) {
+            throw Error(
+                fmt::format("none of the checkpoints in {} can be used: restore one from a copy, or start "
+                            "again with another --output",
+                            path("checkpoints")));
+        }
+        return false;
+    }
+    const Checkpoint& checkpoint = found.front();
+    const std::string warning = compare_identity(checkpoint.state(), identity(), checkpoint.path(), purpose);
+    if (!warning.empty()) {
+        hooks_.say("warning: " + warning);
+    }
+    restore(checkpoint, purpose);
+    if (best_is_of_other_text()) {
+        measure_best_again();
+        checkpoint.read(learner_.backend(), tensors_of(learner_));
+        learner_.parameters().refresh_working();
+    }
+    if (purpose == Purpose::Train && config_.training.tokens > 0 && state_.tokens == 0) {
+        throw Error(
+            fmt::format("{} was written by a version that counted no tokens, and \"training.tokens\" is {}: limit "
+                        "\"steps\" or \"epochs\" instead",
+                        checkpoint.path(), config_.training.tokens));
+    }
+    seconds_before_ = state_.seconds;
+    resumed_at_ = clock_.now();
+    hooks_.say(purpose == Purpose::Train
+                   ? fmt::format("resuming after step {} from {}", state_.step, checkpoint.path())
+                   : fmt::format("finishing a run after step {} from {}", state_.step, checkpoint.path()));
+    return true;
+}
+
+void Run::restore(const Checkpoint& checkpoint, Purpose purpose) {
+    const std::string& file = checkpoint.path();
+    const std::optional<LossScaleState<double>> start =
+        std::exchange(state_, parse_training_state(checkpoint.state(), file)).loss_scale;
+    if (checkpoint.state().value("device", "") != learner_.backend().device().id) {
+        state_.part_tokens = 0;  // another device has other memory
+    }
+    if (!learner_.scales_loss() || !state_.loss_scale) {  // the precision has changed
+        state_.loss_scale = start;
+    }
+    if (state_.kept.empty()) {  // of an earlier version, which kept no list
+        for (const std::int64_t step : checkpoints_.steps()) {
+            if (step <= state_.step) {
+                state_.kept.push_back({step, true});
+            }
+        }
+    }
+    if (purpose == Purpose::Train) {  // otherwise the batches may have another size
+        batcher_.set_state(state_.batcher);
+    }
+    checkpoint.read(learner_.backend(), tensors_of(learner_));
+    learner_.parameters().refresh_working();
+    if (state_.loss_scale) {
+        learner_.set_loss_scale(*state_.loss_scale);
+    }
+    guard_.set_state(state_.guard);
+}
+
+bool Run::checkpoint_due() const {
+    const TrainingOptions& t = config_.training;
+    return (t.checkpoint_every > 0 && state_.step % t.checkpoint_every == 0) ||
+           (t.checkpoint_minutes > 0.0 && clock_.now() - checkpointed_at_ >= t.checkpoint_minutes * 60.0);
+}
+
+void Run::checkpoint(bool was_due) {
+    collect();
+    state_.checkpoint_due = state_.checkpoint_due && !was_due;
+    note_progress();
+    state_.guard = guard_.state();
+    if (was_due) {
+        note_kept(state_.kept, {state_.step, guard_.healthy()}, config_.training.keep_last);
+    }
+    const std::string file = checkpoints_.file_of(state_.step);
+    write_checkpoint(learner_.backend(), file, tensors_of(learner_), to_json(state_, identity()));
+    checkpointed_ = state_.step;
+    if (state_.totals.skipped_in_a_row == 0) {  // otherwise its weights may be the first bad ones
+        std::vector<std::int64_t> steps = {state_.step};
+        for (const TrainingState::Kept& kept : state_.kept) {
+            steps.push_back(kept.step);
+        }
+        checkpoints_.keep(steps, state_.step);
+    }
+    hooks_.say(fmt::format("checkpoint {} after {}", file, duration_text(state_.seconds / 60.0)));
+    checkpointed_at_ = reported_at_ = clock_.now();
+}
+
+// Those that were due, so that the model does not depend on when the run was stopped, and the current step's.
+std::vector<Checkpoint> Run::checkpoints_to_average() const {
+    std::vector<std::int64_t> steps;
+    for (const std::int64_t step : checkpoints_.steps()) {
+        const bool kept = std::any_of(state_.kept.begin(), state_.kept.end(),
+                                      [&](const TrainingState::Kept& one) { return one.step == step; });
+        if (kept || step == state_.step) {
+            steps.push_back(step);
+        }
+    }
+    const std::ptrdiff_t surplus = std::ssize(steps) - config_.training.average_last;
+    steps.erase(steps.begin(), steps.begin() + std::max<std::ptrdiff_t>(surplus, 0));
+    std::vector<Checkpoint> found;
+    for (const std::int64_t step : steps) {
+        if (std::optional<Checkpoint> checkpoint = open_or_warn(step)) {
+            found.push_back(std::move(*checkpoint));
+        }
+    }
+    return found;
+}
+
+std::optional<Checkpoint> Run::open_or_warn(std::int64_t step) const {
+    try {
+        return Checkpoint::open(checkpoints_.file_of(step));
+    } catch (const Error& error) {
+        hooks_.say(fmt::format("warning: skipping a checkpoint: {}", error.what()));
+        return std::nullopt;
+    }
+}
+
+}  // namespace headscope

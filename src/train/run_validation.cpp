@@ -1,0 +1,202 @@
+// Validation of a run, and the choice of the weights that become its model.
+#include <cmath>
+#include <filesystem>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "model/model_directory.h"
+#include "support/check.h"
+#include "train/averaging.h"
+#include "train/run.h"
+
+namespace headscope {
+
+void Run::validate() {
+    collect();
+    const Validation result = validator_->measure();
+    guard_.add_validation(result.loss.nll);
+    nlohmann::json line = {{"kind", "validation"},
+                           {"step", state_.step},
+                           {"loss", result.loss.loss},
+                           {"nll", result.loss.nll},
+                           {"perplexity", std::exp(result.loss.nll)}};
+    std::string more;
+    if (result.mean_nll) {
+        line["mean_nll"] = *result.mean_nll;
+        more = fmt::format("  nll of the mean of the weights {:.4f}", *result.mean_nll);
+    }
+    if (result.bleu) {
+        line["bleu"] = *result.bleu;
+        more += fmt::format("  BLEU {:.2f}", *result.bleu);
+    }
+    const double nll = result.best_nll();
+    const bool better = std::isfinite(nll) && (!state_.best || nll < state_.best->nll);
+    line["best"] = better;
+    if (better) {
+        state_.best = {
+            .step = state_.step, .nll = nll, .mean = result.mean_is_better(), .text = validator_->fingerprint()};
+        state_.validations_since_best = 0;
+        write_best(result.mean_is_better());
+    } else {
+        ++state_.validations_since_best;
+    }
+    hooks_.say(fmt::format("validation after step {}: loss {:.4f}  nll {:.4f}  perplexity {:.3f}{}{}", state_.step,
+                           result.loss.loss, result.loss.nll, std::exp(result.loss.nll), more,
+                           better ? "  the best so far" : ""));
+    log_.add(line);
+    reported_at_ = clock_.now();  // validation does not count as training time
+}
+
+bool Run::best_is_of_other_text() const {
+    return state_.best && (!validator_ || state_.best->text != validator_->fingerprint());
+}
+
+void Run::measure_best_again() {
+    if (!validator_) {
+        hooks_.say(
+            fmt::format("warning: there is no validation text any more: the best model, after step {}, is not "
+                        "compared with later ones",
+                        state_.best->step));
+        return;
+    }
+    find_newer_best();
+    const TrainingState::Best then = *state_.best;
+    const std::string why = then.text ? "the validation text has changed"
+                                      : "an earlier version did not record which validation text the run had";
+    const double nll = read_best() ? validator_->nll() : std::nan("");
+    if (!std::isfinite(nll)) {
+        hooks_.say(
+            fmt::format("warning: {}, and the best model, after step {}, cannot be measured again: the search for "
+                        "the best starts again",
+                        why, then.step));
+        state_.best.reset();
+        state_.validations_since_best = 0;
+        return;
+    }
+    hooks_.say(
+        fmt::format("warning: {}: the best model, after step {}, was measured again: validation nll {:.4f}, "
+                    "before {:.4f}",
+                    why, then.step, nll, then.nll));
+    state_.best->nll = nll;
+    state_.best->text = validator_->fingerprint();
+    if (nll != then.nll) {  // the text did change, and patience counted validations on the old one
+        state_.validations_since_best = 0;
+    }
+    write_best(false);
+}
+
+void Run::write_best(bool mean) const {
+    write_checkpoint(learner_.backend(), path(kBestFile), weights_of(learner_, mean), to_json(*state_.best));
+}
+
+bool Run::read_best() {
+    try {
+        Checkpoint::open(path(kBestFile)).read(learner_.backend(), weights_of(learner_));
+        learner_.parameters().refresh_working();
+        return true;
+    } catch (const Error& error) {
+        hooks_.say(fmt::format("warning: skipping the best single model: {}", error.what()));
+        return false;
+    }
+}
+
+// A killed run may have written a better model since its newest checkpoint.
+void Run::find_newer_best() {
+    const std::string file = path(kBestFile);
+    if (!std::filesystem::exists(std::filesystem::symlink_status(file))) {
+        return;
+    }
+    try {
+        const TrainingState::Best found = parse_best(Checkpoint::open(file).state(), file);
+        if (!state_.best || found.step != state_.best->step) {
+            state_.best = found;
+        }
+    } catch (const Error& error) {
+        if (!state_.best) {  // otherwise read_best() warns, if it matters
+            hooks_.say(fmt::format("warning: skipping the best single model: {}", error.what()));
+        }
+    }
+}
+
+std::string Run::load_average(const std::vector<Checkpoint>& files) {
+    average_checkpoints(learner_.backend(), files, learner_.parameters().flat_values());
+    learner_.parameters().refresh_working();
+    const auto step_of = [](const Checkpoint& file) { return parse_training_state(file.state(), file.path()).step; };
+    return files.size() == 1 ? fmt::format("the checkpoint after step {}", step_of(files.back()))
+                             : fmt::format("the mean of the {} checkpoints after steps {} to {}", files.size(),
+                                           step_of(files.front()), step_of(files.back()));
+}
+
+// Loads the weights of the model and describes them. `nll`: on the validation text, if there is one.
+std::string Run::load_best_weights(const std::vector<Checkpoint>& files, std::optional<double>& nll) {
+    if (validator_) {
+        find_newer_best();
+        if (best_is_of_other_text()) {
+            measure_best_again();
+        }
+    }
+    const auto load_mean = [&] {
+        learner_.load_mean();
+        return fmt::format("the exponential mean of the weights after step {} (\"ema_decay\" {})", state_.step,
+                           config_.training.ema_decay);
+    };
+    std::string origin = load_average(files);
+    if (!validator_) {
+        return learner_.mean() != nullptr
+                   ? load_mean()
+                   : origin;  // the mean was asked for, and without validation nothing tells which is better
+    }
+    const auto describe = [](const std::string& what, double found) {
+        return fmt::format("{}, validation nll {:.4f}, perplexity {:.3f}", what, found, std::exp(found));
+    };
+    nll = validator_->nll();
+    origin = describe(origin, *nll);
+    if (learner_.mean() != nullptr) {
+        const std::string mean = load_mean();
+        const double found = validator_->nll();
+        if (found < *nll) {
+            origin = fmt::format("{} (better than {})", describe(mean, found), origin);
+            nll = found;
+        } else {
+            load_average(files);
+        }
+    }
+    if (state_.best && !(*nll <= state_.best->nll) && read_best()) {
+        nll = state_.best->nll;
+        origin = fmt::format("the best {}, after step {}, validation nll {:.4f} (better than {})",
+                             state_.best->mean ? "exponential mean of the weights" : "single model", state_.best->step,
+                             *nll, origin);
+    }
+    return origin;
+}
+
+void Run::write_model(const std::string& model_directory) {
+    const std::vector<Checkpoint> files = checkpoints_to_average();
+    if (files.empty()) {
+        throw Error(fmt::format("{} holds no intact checkpoint to make a model from", path("checkpoints")));
+    }
+    std::optional<double> nll;
+    const std::string origin = load_best_weights(files, nll);
+    write_model_directory(learner_.backend(), model_directory, learner_.model_config(), learner_.parameters(),
+                          config_.training.save, data_.source_tokenizer_file, data_.target_tokenizer_file);
+    write_decoding_choices(model_directory, config_.training.max_length);
+    hooks_.say(fmt::format("{}: {}", model_directory, origin));
+    nlohmann::json line = {{"kind", "model"}, {"step", state_.step}, {"origin", origin}};
+    if (nll) {
+        line["nll"] = *nll;
+        line["perplexity"] = std::exp(*nll);
+    }
+    if (validator_ && validator_->bleu_pairs() > 0) {
+        const double bleu = validator_->bleu();
+        line["bleu"] = bleu;
+        hooks_.say(
+            fmt::format("BLEU {:.2f} of its greedy translations of {} held-out pairs", bleu, validator_->bleu_pairs()));
+    }
+    if (!log_.is_open()) {
+        log_.open(state_.step);
+    }
+    log_.add(line);
+}
+
+}  // namespace headscope

@@ -1,0 +1,81 @@
+#include "train/validator.h"
+
+#include <cmath>
+#include <filesystem>
+#include <utility>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "eval/bleu.h"
+#include "infer/decoding_choices.h"
+#include "io/atomic_file.h"
+#include "train/step_options.h"
+
+namespace headscope {
+namespace {
+
+std::filesystem::path decoding_file(const std::string& directory) {
+    return std::filesystem::path(directory) / kDecodingFile;
+}
+
+bool has_decoding_file(const std::string& directory) {
+    return std::filesystem::exists(std::filesystem::symlink_status(decoding_file(directory)));
+}
+
+}  // namespace
+
+Validator::Validator(Learner& learner, const TrainingOptions& t, TrainingData& data, const std::string& model_directory)
+    : learner_(learner),
+      pairs_(std::make_shared<const ExampleSource>(std::exchange(data.valid, {}))),
+      batcher_(pairs_, micro_budget(t), 0, special_ids(learner.model_config())),
+      text_(std::exchange(data.valid_text, {})),
+      translator_(learner.backend(),
+                  ModelDirectory{.path = {},
+                                 .config = learner.model_config(),
+                                 .source_tokenizer = data.source_tokenizer,
+                                 .target_tokenizer = data.target_tokenizer},
+                  {std::shared_ptr<void>(), &learner.parameters()}) {  // not owned
+    const DecodingChoices choices = has_decoding_file(model_directory)
+                                        ? read_decoding_choices(model_directory)
+                                        : DecodingChoices{.split_longer_than = t.max_length};
+    options_ = {.search = choices.over({}),
+                .compute = learner.options().arithmetic.compute,
+                .split_longer_than = choices.split_longer_than};
+    options_.search.beam = options_.search.n_best = 1;
+}
+
+Validation Validator::measure() const {
+    Validation found{.loss = learner_.validate(batcher_)};
+    const auto of_the_mean = [&](const auto& measure_weights) {
+        learner_.mean()->swap();
+        const double result = measure_weights();
+        learner_.mean()->swap();
+        return result;
+    };
+    if (learner_.mean() != nullptr) {
+        found.mean_nll = of_the_mean([&] { return nll(); });
+    }
+    if (bleu_pairs() > 0 && std::isfinite(found.best_nll())) {
+        const auto measure_bleu = [&] { return bleu(); };
+        found.bleu = found.mean_is_better() ? of_the_mean(measure_bleu) : measure_bleu();
+    }
+    return found;
+}
+
+double Validator::bleu() const {
+    std::vector<std::string> translations;
+    for (TranslatedSentence& sentence : translator_.translate(text_.source, options_)) {
+        translations.push_back(std::move(sentence.text));
+    }
+    return corpus_bleu(translations, text_.target).score;
+}
+
+void write_decoding_choices(const std::string& model_directory, std::int64_t max_length) {
+    if (!has_decoding_file(model_directory)) {
+        atomic_write_file(decoding_file(model_directory).string(),
+                          nlohmann::json{{"split_longer_than", max_length}}.dump(2) + "\n");
+    }
+}
+
+}  // namespace headscope
