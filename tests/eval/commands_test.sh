@@ -236,7 +236,7 @@ expect "and a file that is not a log" refused "'source.txt' line 1 is not a JSON
 run plot trained -o curves.gif
 expect "an unknown format is rejected" refused "curves.gif" ".png"
 run plot trained -o - --from 100
-expect "an empty plot is rejected" refused "no step to plot"
+expect "an empty plot is rejected" refused "no steps to plot"
 run plot trained -o nowhere/curves.svg
 expect "a missing output folder is an error" refused "nowhere/curves.svg"
 

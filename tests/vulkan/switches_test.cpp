@@ -28,7 +28,7 @@ std::string documented() {
         }
     }
     return "| variable | value | meaning | path |\n|---|---|---|---|\n" + variables +
-           "\n`HEADSCOPE_VULKAN_DISABLE` is a list of words, separated by commas, each of which switches off:\n\n"
+           "\n`HEADSCOPE_VULKAN_DISABLE` is a comma-separated list of features to disable:\n\n"
            "| word | what | path |\n|---|---|---|\n" +
            words;
 }
