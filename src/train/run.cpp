@@ -1,7 +1,6 @@
 #include "train/run.h"
 
 #include <algorithm>
-#include <chrono>
 #include <filesystem>
 #include <utility>
 
@@ -15,12 +14,12 @@
 
 namespace headscope {
 
-double steady_seconds() {
-    return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
 Learner make_learner(Backend& backend, const TrainConfig& config, const TrainingData& data, const RunHooks& hooks) {
-    LearnerOptions options = learner_options(config.training, arithmetic_of(config, backend));
+    const TrainingOptions& t = config.training;
+    constexpr std::int64_t kMostWatched = 1000;  // each of these steps has a number for every parameter
+    LearnerOptions options = learner_options(t, arithmetic_of(config, backend));
+    options.watch_gradients = t.watch_gradients;
+    options.history = t.watch_gradients ? std::min(t.report_every, kMostWatched) : t.report_every;
     options.label = hooks.label;
     return {backend, config.model_config(data.source_tokenizer->size(), data.target_tokenizer->size()),
             std::move(options)};

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -24,14 +25,15 @@
 
 namespace headscope {
 
-double steady_seconds();
-
 // How a run talks to the program around it.
 struct RunHooks {
     Say say = [](const std::string&) {};
     std::function<void(const Report&)> report = {};  // instead of `say` with its line
     std::function<bool()> stop_requested = [] { return false; };
-    std::function<double()> clock = steady_seconds;      // seconds; only differences count
+    // Seconds, of which only differences count.
+    std::function<double()> clock = [] {
+        return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+    };
     std::function<void(const std::string&)> label = {};  // of the learner, see Context::label
 };
 

@@ -1,6 +1,5 @@
 // Checkpoints of a run: what is written, kept and continued from.
 #include <algorithm>
-#include <iterator>
 #include <limits>
 #include <utility>
 
@@ -10,25 +9,6 @@
 #include "train/run.h"
 
 namespace headscope {
-namespace {
-
-// Keeps the newest `most`, and the newest healthy one if that is older.
-void note_kept(std::vector<TrainingState::Kept>& kept, const TrainingState::Kept& newest, std::int64_t most) {
-    kept.push_back(newest);
-    while (std::ssize(kept) > most) {
-        const auto good = std::find_if(kept.rbegin(), kept.rend(), [](const auto& one) { return one.healthy; });
-        if (good == std::prev(kept.rend())) {
-            if (std::ssize(kept) == most + 1) {
-                return;
-            }
-            kept.erase(std::next(kept.begin()));
-        } else {
-            kept.erase(kept.begin());
-        }
-    }
-}
-
-}  // namespace
 
 RunIdentity Run::identity() const {
     return {config_.identity(), data_.fingerprint(), learner_.backend().device().id,
@@ -113,7 +93,7 @@ void Run::checkpoint(bool was_due) {
     note_progress();
     state_.guard = guard_.state();
     if (was_due) {
-        note_kept(state_.kept, {state_.step, guard_.healthy()}, config_.training.keep_last);
+        state_.note_kept(guard_.healthy(), config_.training.keep_last);
     }
     const std::string file = checkpoints_.file_of(state_.step);
     write_checkpoint(learner_.backend(), file, tensors_of(learner_), to_json(state_, identity()));

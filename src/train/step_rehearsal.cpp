@@ -6,23 +6,13 @@
 #include "train/step_options.h"
 
 namespace headscope {
-namespace {
-
-// Without what only a run reads.
-LearnerOptions rehearsed(LearnerOptions options) {
-    options.watch_gradients = false;
-    options.history = 0;
-    return options;
-}
-
-}  // namespace
 
 StepRehearsal::StepRehearsal(Backend& backend, const TrainConfig& config, const ModelConfig& model,
                              const Arithmetic& arithmetic)
     : backend_(backend),
       options_(config.training),
       before_(backend.memory().live),
-      learner_(backend, model, rehearsed(learner_options(config.training, arithmetic))),
+      learner_(backend, model, learner_options(config.training, arithmetic)),
       kept_(backend.memory().live - before_) {}
 
 double StepRehearsal::run(const std::vector<Batch>& parts) {

@@ -1,5 +1,7 @@
 #include "train/training_state.h"
 
+#include <algorithm>
+#include <iterator>
 #include <vector>
 
 #include <fmt/format.h>
@@ -67,6 +69,17 @@ Progress progress_of(const nlohmann::json& json) {
 }
 
 }  // namespace
+
+void TrainingState::note_kept(bool healthy, std::int64_t most) {
+    kept.push_back({step, healthy});
+    const auto is_healthy = [](const Kept& one) { return one.healthy; };
+    const auto pinned = [&] {  // 1 if the oldest is the newest healthy one
+        return kept.front().healthy && std::none_of(std::next(kept.begin()), kept.end(), is_healthy) ? 1 : 0;
+    };
+    while (std::ssize(kept) > most + pinned()) {
+        kept.erase(kept.begin() + pinned());
+    }
+}
 
 nlohmann::json to_json(const TrainingState::Best& best) {
     nlohmann::json json = {{"step", best.step}, {"nll", best.nll}, {"mean", best.mean}};

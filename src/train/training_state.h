@@ -40,6 +40,8 @@ struct TrainingState {
         bool operator==(const Kept&) const = default;
     };
     std::vector<Kept> kept;
+    // Adds `step` to `kept`, and drops the oldest beyond `most`, except the newest healthy one.
+    void note_kept(bool healthy, std::int64_t most);
     bool checkpoint_due = false;                       // postponed, since steps were skipped
     std::optional<LossScaleState<double>> loss_scale;  // of the next step; F16 only
     std::int64_t part_tokens = 0;  // padded tokens of a part that fits in memory; 0: no part was too large

@@ -1,4 +1,4 @@
-// Errors for damaged states. run_log_test.cpp has valid ones.
+// The state of a run: which checkpoints are kept, and errors for damaged states. run_log_test.cpp has valid ones.
 #include "train/training_state.h"
 
 #include <catch2/catch.hpp>
@@ -23,6 +23,26 @@ nlohmann::json changed(const std::string& pointer, const nlohmann::json& value) 
 }
 
 }  // namespace
+
+TEST_CASE("the newest healthy checkpoint is kept beyond the number to keep") {
+    TrainingState state;
+    const auto after = [&state](std::int64_t step, bool healthy) {
+        state.step = step;
+        state.note_kept(healthy, 2);
+        std::vector<std::int64_t> steps;
+        for (const TrainingState::Kept& kept : state.kept) {
+            steps.push_back(kept.step);
+        }
+        return steps;
+    };
+    using Steps = std::vector<std::int64_t>;
+    CHECK(after(1, true) == Steps{1});
+    CHECK(after(2, true) == Steps{1, 2});
+    CHECK(after(3, false) == Steps{2, 3});
+    CHECK(after(4, false) == Steps{2, 3, 4});
+    CHECK(after(5, false) == Steps{2, 4, 5});
+    CHECK(after(6, true) == Steps{5, 6});
+}
 
 TEST_CASE("an error names a number that is not a count") {
     for (const char* pointer : {"/step", "/epoch", "/window", "/window_step", "/tokens", "/totals/steps",
