@@ -249,7 +249,7 @@ TEST_CASE("A device is reopened a limited number of times", "[worker]") {
 TEST_CASE("Reopening a lost device does not load another checkpoint", "[worker]") {
     const TemporaryFolder folder;
     DigitsRun run(folder, write_digits(folder), "run");
-    run.start().run();
+    run.start().train();
     Faults faults;
     WorkerClient client(faults);
     CHECK(client.open(folder.file("run")).checkpoint == 24);
