@@ -32,9 +32,9 @@ Support CpuReference<Real>::weights(DType dtype) const {
 }
 
 // Not the whole class: other files instantiate it too, and may be compiled in the same unity build.
-#define HEADSCOPE_INSTANTIATE(Real)                                                         \
+#define HEADSCOPE_INSTANTIATE(Real)                                           \
     template Support CpuReference<Real>::support(OpId op, DType dtype) const; \
-    template Support CpuReference<Real>::products(Compute compute) const;                   \
+    template Support CpuReference<Real>::products(Compute compute) const;     \
     template Support CpuReference<Real>::weights(DType dtype) const;
 HEADSCOPE_INSTANTIATE(float)
 HEADSCOPE_INSTANTIATE(double)

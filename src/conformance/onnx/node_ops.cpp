@@ -74,7 +74,8 @@ std::vector<std::vector<double>> run_node(Backend& device, const NodeCall& call)
 NodeDevice::NodeDevice(Backend& device, OpId op, const OnnxTensor& like)
     : device_(device), dtype_(dtype_of(device, like)) {
     if (const Support support = device.support(op, dtype_); support.level == SupportLevel::None) {
-        throw NotOurs(std::string("the device has no ") + name_of(op) + " in " + name_of(dtype_) + ": " + support.reason);
+        throw NotOurs(std::string("the device has no ") + name_of(op) + " in " + name_of(dtype_) + ": " +
+                      support.reason);
     }
 }
 
