@@ -2,11 +2,15 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
+#include <type_traits>
 
 #include "backend/overlap.h"
 #include "support/check.h"
 
 namespace headscope {
+
+static_assert(std::is_trivially_destructible_v<Declared> && std::is_trivially_copyable_v<Declared>);
 
 Declared& Declared::like(const Tensor& other) {
     same_shape = &other;
@@ -61,7 +65,7 @@ bool Declared::may_share(const Declared& other) const {
 
 Declared& Declarations::add(const char* name, const Tensor& tensor, OperandAccess access, Dims dims) {
     HEADSCOPE_CHECK(count_ < kMost, std::string(op_) + " has more operands than kMost");
-    Declared& added = operands_[count_++];
+    Declared& added = *new (memory_.data() + sizeof(Declared) * count_++) Declared;
     added.name = name;
     added.tensor = &tensor;
     added.access = access;
@@ -103,7 +107,7 @@ public:
 
     void check() {
         own_ = operands_.own();
-        full_ = operands_.full();
+        full_ = own_ == DType::F64 ? DType::F64 : DType::F32;
         for (const Declared& operand : operands_) {
             if (operand.scaled != nullptr) {
                 scales(operand);
@@ -116,8 +120,9 @@ public:
         }
         for (const Declared* output = operands_.begin(); output != operands_.end(); ++output) {
             for (const Declared* other = operands_.begin(); other != operands_.end(); ++other) {
-                // A pair of outputs once.
-                if (output->written() && output != other && !(other->written() && other < output)) {
+                // A pair of outputs once. Mostly no two operands are in one buffer.
+                if (output->written() && output->tensor->buffer == other->tensor->buffer && output != other &&
+                    !(other->written() && other < output)) {
                     aliases(*output, *other);
                 }
             }
@@ -244,7 +249,7 @@ private:
     // The size that this name stands for: its first one.
     const Bound* bind(const char* name, std::int64_t size, const char* operand) {
         for (std::size_t i = 0; i < count_; ++i) {
-            if (std::strcmp(bound_[i].name, name) == 0) {
+            if (bound_[i].name == name || std::strcmp(bound_[i].name, name) == 0) {
                 return &bound_[i];
             }
         }

@@ -92,12 +92,11 @@ public:
     }
     Declared& gradient(const char* name, const Tensor& tensor, Write write, Dims dims = {});
 
-    const Declared* begin() const { return operands_.data(); }
-    const Declared* end() const { return operands_.data() + count_; }
+    const Declared* begin() const { return reinterpret_cast<const Declared*>(memory_.data()); }
+    const Declared* end() const { return begin() + count_; }
 
-    // T, or F32 if the op has no operand of dtype T; F64 or F32.
+    // T; of an op without such an operand the dtype of its full() ones, else F32.
     DType own() const;
-    DType full() const { return own() == DType::F64 ? DType::F64 : DType::F32; }
 
     // CheckFailure names the op, the operand, what was expected and what was found. It runs for every op of every
     // token, so messages are built only on failure.
@@ -108,7 +107,8 @@ private:
     Declared& add(const char* name, const Tensor& tensor, OperandAccess access, Dims dims);
 
     const char* op_;
-    std::array<Declared, kMost> operands_;
+    // Only what is used is initialised: this list is made for every op that runs.
+    alignas(Declared) std::array<std::byte, kMost * sizeof(Declared)> memory_;
     std::size_t count_ = 0;
 };
 
