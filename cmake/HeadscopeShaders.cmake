@@ -20,50 +20,41 @@ execute_process(COMMAND ${HEADSCOPE_GLSLANG} --version OUTPUT_VARIABLE glslang_o
 string(REGEX MATCH "Glslang Version: [0-9]+:([0-9.]+)" glslang_output "${glslang_output}")
 set(HEADSCOPE_GLSLANG_VERSION ${CMAKE_MATCH_1})
 
-# headscope_precompiled_shader(NAME INC): like headscope_shader, from precompiled SPIR-V.
-function(headscope_precompiled_shader name inc)
-    set(embedded ${CMAKE_CURRENT_BINARY_DIR}/spirv/${name}.cpp)
-    file(CONFIGURE OUTPUT ${embedded} @ONLY CONTENT
-"#include <cstdint>
-#include <span>
-
-namespace headscope::vulkan {
-
-static const std::uint32_t words_@name@[] = {
-#include \"@inc@\"
-};
-extern const std::span<const std::uint32_t> spirv_@name@;
-const std::span<const std::uint32_t> spirv_@name@(words_@name@);
-
-}
-")
-    set(sources ${sources} ${embedded} PARENT_SCOPE)
-endfunction()
-
 # headscope_shader(NAME SOURCE DEFINITIONS...): compiles one module, or uses the precompiled one if the compiler is too
-# old, and appends its embedded source to `sources`.
+# old, and appends its embedded source to `sources`. That source compares the module with the lists that the shader's
+# HEADSCOPE_KERNEL names.
 function(headscope_shader name source)
-    set(precompiled ${PROJECT_SOURCE_DIR}/shaders/precompiled/${name}.inc)
-    if(EXISTS ${precompiled} AND NOT HEADSCOPE_GLSLANG_VERSION VERSION_GREATER_EQUAL 13)
-        headscope_precompiled_shader(${name} ${precompiled})
-        set(sources ${sources} PARENT_SCOPE)
-        return()
-    endif()
     set(spirv ${CMAKE_CURRENT_BINARY_DIR}/spirv/${name}.spv)
     set(embedded ${CMAKE_CURRENT_BINARY_DIR}/spirv/${name}.cpp)
+    set(template ${PROJECT_SOURCE_DIR}/backends/vulkan/module.cpp.in)
+    set(sources ${sources} ${embedded} PARENT_SCOPE)
+    file(STRINGS ${source} kernel REGEX "^HEADSCOPE_KERNEL")
+    if(NOT kernel MATCHES "^HEADSCOPE_KERNEL\\(([A-Za-z]+), [A-Z_]+, ([A-Z_]+)\\)$")
+        message(FATAL_ERROR "${source} has no line HEADSCOPE_KERNEL(Params, BINDINGS, CONSTANTS)")
+    endif()
+    set(PARAMS ${CMAKE_MATCH_1})
+    set(CONSTANTS ${CMAKE_MATCH_2})
+    file(RELATIVE_PATH SHADER ${PROJECT_SOURCE_DIR} ${source})
+    set(precompiled ${PROJECT_SOURCE_DIR}/shaders/precompiled/${name}.inc)
+    if(EXISTS ${precompiled} AND NOT HEADSCOPE_GLSLANG_VERSION VERSION_GREATER_EQUAL 13)
+        set(NAME ${name})
+        set(WORDS "#include \"${precompiled}\"\n")
+        configure_file(${template} ${embedded} @ONLY)
+        return()
+    endif()
     list(TRANSFORM ARGN PREPEND -D OUTPUT_VARIABLE definitions)
     add_custom_command(
         OUTPUT ${spirv} ${embedded}  # the depfile's target must come first, else it is always rebuilt
         COMMAND ${HEADSCOPE_GLSLANG} --quiet --target-env vulkan1.2 -I${PROJECT_SOURCE_DIR}/shaders/include ${definitions}
                 --depfile ${spirv}.d -o ${spirv} ${source}
         COMMAND ${HEADSCOPE_SPIRV_VAL} --target-env vulkan1.2 --scalar-block-layout ${spirv}
-        COMMAND ${CMAKE_COMMAND} -DSPIRV=${spirv} -DEMBEDDED=${embedded} -DNAME=${name}
+        COMMAND ${CMAKE_COMMAND} -DSPIRV=${spirv} -DEMBEDDED=${embedded} -DTEMPLATE=${template} -DNAME=${name}
+                -DSHADER=${SHADER} -DPARAMS=${PARAMS} -DCONSTANTS=${CONSTANTS}
                 -P ${PROJECT_SOURCE_DIR}/cmake/EmbedSpirv.cmake
-        DEPENDS ${source} ${PROJECT_SOURCE_DIR}/cmake/EmbedSpirv.cmake
+        DEPENDS ${source} ${template} ${PROJECT_SOURCE_DIR}/cmake/EmbedSpirv.cmake
         DEPFILE ${spirv}.d
         COMMENT "Shader ${name}"
         VERBATIM)
-    set(sources ${sources} ${embedded} PARENT_SCOPE)
 endfunction()
 
 # headscope_shaders(TARGET): every shaders/*.comp becomes an enumerator of Kernel (add_scaled.comp: Kernel::AddScaled) and

@@ -2,33 +2,33 @@
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "params.h"
-layout(push_constant) uniform Push { AdamParams p; };
+HEADSCOPE_KERNEL(AdamParams, ADAM_BINDINGS, FOURS_CONSTANTS)
 #include "fours.glsl"
 #include "grid.glsl"
 #include "storage.glsl"
-HEADSCOPE_WRITE_FLOATS(0, parameter)
-HEADSCOPE_READ_FLOATS(1, grad)
-HEADSCOPE_WRITE_FLOATS(2, first_moment)
-HEADSCOPE_WRITE_FLOATS(3, second_moment)
-layout(set = 0, binding = 4) readonly buffer Scalars { float scalars[]; };
+HEADSCOPE_WRITE_FLOATS(binding_parameter, parameter)
+HEADSCOPE_READ_FLOATS(binding_grad, grad)
+HEADSCOPE_WRITE_FLOATS(binding_m, first_moment)
+HEADSCOPE_WRITE_FLOATS(binding_v, second_moment)
+layout(set = 0, binding = binding_scalars) readonly buffer Scalars { float scalars[]; };
 // The old values: the same tensors; each element is read before the same invocation writes it.
 #ifdef HEADSCOPE_TEXELS
-HEADSCOPE_READ_FLOATS(5, old_parameter)
-HEADSCOPE_READ_FLOATS(6, old_first)
-HEADSCOPE_READ_FLOATS(7, old_second)
+HEADSCOPE_READ_FLOATS(binding_old_parameter, old_parameter)
+HEADSCOPE_READ_FLOATS(binding_old_m, old_first)
+HEADSCOPE_READ_FLOATS(binding_old_v, old_second)
 #else
 // Read through the written binding: a compiler may assume that a read-only buffer does not change.
-layout(set = 0, binding = 5) readonly buffer OldParameter { float old_parameter[]; };
-layout(set = 0, binding = 6) readonly buffer OldFirst { float old_first[]; };
-layout(set = 0, binding = 7) readonly buffer OldSecond { float old_second[]; };
+layout(set = 0, binding = binding_old_parameter) readonly buffer OldParameter { float old_parameter[]; };
+layout(set = 0, binding = binding_old_m) readonly buffer OldFirst { float old_first[]; };
+layout(set = 0, binding = binding_old_v) readonly buffer OldSecond { float old_second[]; };
 #define old_parameter_at parameter_at
 #define old_first_at first_moment_at
 #define old_second_at second_moment_at
 #endif
 #ifdef HEADSCOPE_16_BITS
-HEADSCOPE_WRITE_FOURS(8, working)
+HEADSCOPE_WRITE_FOURS(binding_working, working)
 #else
-layout(set = 0, binding = 8) readonly buffer Working { float working[]; };  // absent
+layout(set = 0, binding = binding_working) readonly buffer Working { float working[]; };  // absent
 #endif
 
 // StepScalars::Slot
@@ -41,24 +41,24 @@ const uint kSkip = 5u;
 void main() {
     uint index = 4u * element_index();
     // Before any branch, where software devices see that all invocations read the same.
-    float rate = scalars[p.offset[4] + kLearningRate];
-    float correction1 = scalars[p.offset[4] + kCorrection1];
-    float correction2 = scalars[p.offset[4] + kCorrection2];
-    float gradient_scale = scalars[p.offset[4] + kGradientScale];
-    float skip = scalars[p.offset[4] + kSkip];
+    float rate = scalars[p.offset[binding_scalars] + kLearningRate];
+    float correction1 = scalars[p.offset[binding_scalars] + kCorrection1];
+    float correction2 = scalars[p.offset[binding_scalars] + kCorrection2];
+    float gradient_scale = scalars[p.offset[binding_scalars] + kGradientScale];
+    float skip = scalars[p.offset[binding_scalars] + kSkip];
     if (index >= p.count || skip == 1.0) {
         return;
     }
     uint count = p.count - index;
-    vec4 g = grad_at(p.offset[1] + index, count) * gradient_scale;
-    vec4 m = p.beta1 * old_first_at(p.offset[6] + index, count) + p.one_minus_beta1 * g;
-    vec4 v = p.beta2 * old_second_at(p.offset[7] + index, count) + p.one_minus_beta2 * g * g;
-    first_moment_put(p.offset[2] + index, count, m);
-    second_moment_put(p.offset[3] + index, count, v);
+    vec4 g = grad_at(p.offset[binding_grad] + index, count) * gradient_scale;
+    vec4 m = p.beta1 * old_first_at(p.offset[binding_old_m] + index, count) + p.one_minus_beta1 * g;
+    vec4 v = p.beta2 * old_second_at(p.offset[binding_old_v] + index, count) + p.one_minus_beta2 * g * g;
+    first_moment_put(p.offset[binding_m] + index, count, m);
+    second_moment_put(p.offset[binding_v] + index, count, v);
     vec4 update = (m / correction1) / (sqrt(v / correction2) + p.epsilon);
-    vec4 value = old_parameter_at(p.offset[5] + index, count) - rate * update;
-    parameter_put(p.offset[0] + index, count, value);
+    vec4 value = old_parameter_at(p.offset[binding_old_parameter] + index, count) - rate * update;
+    parameter_put(p.offset[binding_parameter] + index, count, value);
 #ifdef HEADSCOPE_16_BITS
-    working_put(p.offset[8] + index, count, value);
+    working_put(p.offset[binding_working] + index, count, value);
 #endif
 }

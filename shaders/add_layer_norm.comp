@@ -3,36 +3,36 @@
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "params.h"
-layout(push_constant) uniform Push { AddLayerNormParams p; };
+HEADSCOPE_KERNEL(AddLayerNormParams, ADD_LAYER_NORM_BINDINGS, ADD_LAYER_NORM_CONSTANTS)
 #include "dropout.glsl"
 #include "fours.glsl"
 #include "grid.glsl"
 #include "reduce.glsl"
 #include "storage.glsl"
 // Constants, since software devices execute both sides of a branch.
-layout(constant_id = 3) const bool kDrops = false;
-layout(constant_id = 4) const uint kHeld = 0u;  // vec4s of a row that an invocation keeps: all of its own, or none
-layout(constant_id = 5) const bool kHasResidual = true;
-HEADSCOPE_READ_FOURS(0, x)
-HEADSCOPE_READ_FOURS(1, residual)
-HEADSCOPE_READ_FLOATS(2, gain)
-HEADSCOPE_READ_FLOATS(3, bias)
-layout(set = 0, binding = 4) readonly buffer Step { uint steps[]; };
-layout(set = 0, binding = 5) readonly buffer Ordinals { uint ordinals[]; };
-HEADSCOPE_WRITE_FOURS(6, sums)
-HEADSCOPE_WRITE_FOURS(7, y)
-layout(set = 0, binding = 8) writeonly buffer Mean { float means[]; };
-layout(set = 0, binding = 9) writeonly buffer Rstd { float rstds[]; };
+layout(constant_id = constant_drops) const bool kDrops = false;
+layout(constant_id = constant_held) const uint kHeld = 0u;  // vec4s of a row kept: all of an invocation's, or none
+layout(constant_id = constant_has_residual) const bool kHasResidual = true;
+HEADSCOPE_READ_FOURS(binding_x, x)
+HEADSCOPE_READ_FOURS(binding_residual, residual)
+HEADSCOPE_READ_FLOATS(binding_gain, gain)
+HEADSCOPE_READ_FLOATS(binding_bias, bias)
+layout(set = 0, binding = binding_step) readonly buffer Step { uint steps[]; };
+layout(set = 0, binding = binding_ordinals) readonly buffer Ordinals { uint ordinals[]; };
+HEADSCOPE_WRITE_FOURS(binding_sum, sums)
+HEADSCOPE_WRITE_FOURS(binding_y, y)
+layout(set = 0, binding = binding_mean) writeonly buffer Mean { float means[]; };
+layout(set = 0, binding = binding_rstd) writeonly buffer Rstd { float rstds[]; };
 
 // residual + Dropout(x) of the row's columns [column, column + 4), 0 past the row. Stored after its last use: sums may
 // alias x or residual, which a compiler that assumes read-only memory may load again.
 vec4 summed(uint row_start, uint column, uvec4 words) {
     uint count = p.columns - column;
-    vec4 value = x_at(p.offset[0] + row_start + column, count);
+    vec4 value = x_at(p.offset[binding_x] + row_start + column, count);
     if (kDrops) {
         value = dropout_apply(p.dropout, words, column, value);
     }
-    return kHasResidual ? value + residual_at(p.offset[1] + row_start + column, count) : value;
+    return kHasResidual ? value + residual_at(p.offset[binding_residual] + row_start + column, count) : value;
 }
 
 // The statistics are those of the unrounded sums, not of their 16-bit values: a row that is not kept is added again in
@@ -47,12 +47,13 @@ vec4 sum_at(uint row_start, uint column, DropoutRow drop) {
     if (kAddsAnew) {
         return summed(row_start, column, kDrops ? dropout_words(p.dropout, drop, column / 8u) : uvec4(0u));
     }
-    return sums_at(p.offset[6] + row_start + column, p.columns - column);
+    return sums_at(p.offset[binding_sum] + row_start + column, p.columns - column);
 }
 
 vec4 normalised(uint column, vec4 sum, float mean, float rstd) {
     uint count = p.columns - column;
-    return gain_at(p.offset[2] + column, count) * ((sum - mean) * rstd) + bias_at(p.offset[3] + column, count);
+    return gain_at(p.offset[binding_gain] + column, count) * ((sum - mean) * rstd) +
+           bias_at(p.offset[binding_bias] + column, count);
 }
 
 DropoutRow drop_row() {
@@ -61,13 +62,14 @@ DropoutRow drop_row() {
     }
     uint row = p.first_row + group_index();
     uint batch = row / p.sequence;
-    return DropoutRow(row - batch * p.sequence, ordinals[p.offset[5] + batch], steps[p.offset[4]]);
+    return DropoutRow(row - batch * p.sequence, ordinals[p.offset[binding_ordinals] + batch],
+                      steps[p.offset[binding_step]]);
 }
 
 void put_moments(float mean, float rstd) {
     if (lane() == 0u) {
-        means[p.offset[8] + group_index()] = mean;
-        rstds[p.offset[9] + group_index()] = rstd;
+        means[p.offset[binding_mean] + group_index()] = mean;
+        rstds[p.offset[binding_rstd] + group_index()] = rstd;
     }
 }
 
@@ -97,8 +99,8 @@ void hold_row() {
     float rstd = rstd_of(squares);
     [[unroll]] for (uint i = 0u; i < kHeld; ++i) {
         uint column = held_column(i);
-        y_put(p.offset[7] + row_start + column, 4u, normalised(column, held[i], mean, rstd));
-        sums_put(p.offset[6] + row_start + column, 4u, held[i]);
+        y_put(p.offset[binding_y] + row_start + column, 4u, normalised(column, held[i], mean, rstd));
+        sums_put(p.offset[binding_sum] + row_start + column, 4u, held[i]);
     }
     put_moments(mean, rstd);
 }
@@ -113,7 +115,7 @@ void walk_row() {
             vec4 value = summed(row_start, column, words);
             total += sum_of_four(value);
             if (!kAddsAnew) {
-                sums_put(p.offset[6] + row_start + column, p.columns - column, value);
+                sums_put(p.offset[binding_sum] + row_start + column, p.columns - column, value);
             }
         }
     }
@@ -131,9 +133,9 @@ void walk_row() {
         for (uint column = first; column < min(first + 8u, p.columns); column += 4u) {
             uint count = p.columns - column;
             vec4 sum = sum_at(row_start, column, drop);
-            y_put(p.offset[7] + row_start + column, count, normalised(column, sum, mean, rstd));
+            y_put(p.offset[binding_y] + row_start + column, count, normalised(column, sum, mean, rstd));
             if (kAddsAnew) {
-                sums_put(p.offset[6] + row_start + column, count, sum);
+                sums_put(p.offset[binding_sum] + row_start + column, count, sum);
             }
         }
     }

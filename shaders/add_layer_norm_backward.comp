@@ -4,43 +4,44 @@
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "params.h"
-layout(push_constant) uniform Push { AddLayerNormBackwardParams p; };
+HEADSCOPE_KERNEL(AddLayerNormBackwardParams, ADD_LAYER_NORM_BACKWARD_BINDINGS, ADD_LAYER_NORM_BACKWARD_CONSTANTS)
 #include "dropout.glsl"
 #include "fours.glsl"
 #include "grid.glsl"
 #include "reduce.glsl"
 #include "storage.glsl"
 // Constants, since software devices execute both sides of a branch.
-layout(constant_id = 3) const bool kDrops = false;
-layout(constant_id = 4) const uint kHeld = 0u;  // vec4s of a row that an invocation keeps: all of its own, or none
-layout(constant_id = 5) const uint kHas = 0u;   // bits: which operands exist, and which are accumulated
+layout(constant_id = constant_drops) const bool kDrops = false;
+layout(constant_id = constant_held) const uint kHeld = 0u;  // vec4s of a row kept: all of an invocation's, or none
+layout(constant_id = constant_has) const uint kHas = 0u;   // bits: which operands exist, and which are accumulated
 const bool kHasGradY = (kHas & 1u) != 0u;
 const bool kHasGradSumOut = (kHas & 2u) != 0u;
 const bool kHasGradX = (kHas & 4u) != 0u;
 const bool kHasGradResidual = (kHas & 8u) != 0u;
 const bool kAccumulatesX = (kHas & 16u) != 0u;
 const bool kAccumulatesResidual = (kHas & 32u) != 0u;
-HEADSCOPE_READ_FOURS(0, sums)
-HEADSCOPE_READ_FLOATS(1, gain)
-layout(set = 0, binding = 2) readonly buffer Mean { float means[]; };
-layout(set = 0, binding = 3) readonly buffer Rstd { float rstds[]; };
-HEADSCOPE_READ_FOURS(4, grad_y)
-HEADSCOPE_READ_FOURS(5, grad_sum_out)
-layout(set = 0, binding = 6) readonly buffer Step { uint steps[]; };
-layout(set = 0, binding = 7) readonly buffer Ordinals { uint ordinals[]; };
-HEADSCOPE_WRITE_FOURS(8, grad_x)
-HEADSCOPE_WRITE_FOURS(9, grad_residual)
+HEADSCOPE_READ_FOURS(binding_sum, sums)
+HEADSCOPE_READ_FLOATS(binding_gain, gain)
+layout(set = 0, binding = binding_mean) readonly buffer Mean { float means[]; };
+layout(set = 0, binding = binding_rstd) readonly buffer Rstd { float rstds[]; };
+HEADSCOPE_READ_FOURS(binding_grad_y, grad_y)
+HEADSCOPE_READ_FOURS(binding_grad_sum_out, grad_sum_out)
+layout(set = 0, binding = binding_step) readonly buffer Step { uint steps[]; };
+layout(set = 0, binding = binding_ordinals) readonly buffer Ordinals { uint ordinals[]; };
+HEADSCOPE_WRITE_FOURS(binding_grad_x, grad_x)
+HEADSCOPE_WRITE_FOURS(binding_grad_residual, grad_residual)
 
 // gain grad_y of the row's columns [column, column + 4), 0 past the row.
 vec4 gained(uint row_start, uint column) {
     uint count = p.columns - column;
     return kHasGradY
-               ? gain_at(p.offset[1] + column, count) * grad_y_at(p.offset[4] + row_start + column, count)
+               ? gain_at(p.offset[binding_gain] + column, count) *
+                     grad_y_at(p.offset[binding_grad_y] + row_start + column, count)
                : vec4(0.0);
 }
 
 vec4 normal_at(uint row_start, uint column, float mean, float rstd) {
-    return (sums_at(p.offset[0] + row_start + column, p.columns - column) - mean) * rstd;
+    return (sums_at(p.offset[binding_sum] + row_start + column, p.columns - column) - mean) * rstd;
 }
 
 void store_residual(uint index, uint count, vec4 grad) {
@@ -48,16 +49,16 @@ void store_residual(uint index, uint count, vec4 grad) {
         return;
     }
     if (kAccumulatesResidual) {
-        grad += grad_residual_at(p.offset[9] + index, count);
+        grad += grad_residual_at(p.offset[binding_grad_residual] + index, count);
     }
-    grad_residual_put(p.offset[9] + index, count, grad);
+    grad_residual_put(p.offset[binding_grad_residual] + index, count, grad);
 }
 
 void store_x(uint index, uint count, vec4 grad) {
     if (kAccumulatesX) {
-        grad += grad_x_at(p.offset[8] + index, count);
+        grad += grad_x_at(p.offset[binding_grad_x] + index, count);
     }
-    grad_x_put(p.offset[8] + index, count, grad);
+    grad_x_put(p.offset[binding_grad_x] + index, count, grad);
 }
 
 DropoutRow drop_row() {
@@ -66,7 +67,8 @@ DropoutRow drop_row() {
     }
     uint row = p.first_row + group_index();
     uint batch = row / p.sequence;
-    return DropoutRow(row - batch * p.sequence, ordinals[p.offset[7] + batch], steps[p.offset[6]]);
+    return DropoutRow(row - batch * p.sequence, ordinals[p.offset[binding_ordinals] + batch],
+                      steps[p.offset[binding_step]]);
 }
 
 // `words` are dropout's; g and normal are those of the columns [column, column + 4), averages those of g and of g
@@ -75,7 +77,7 @@ void store(uint index, uint column, uvec4 words, vec4 g, vec4 normal, vec2 avera
     uint count = p.columns - column;
     vec4 grad = rstd * (g - averages.x - normal * averages.y);
     if (kHasGradSumOut) {
-        grad += grad_sum_out_at(p.offset[5] + index, count);
+        grad += grad_sum_out_at(p.offset[binding_grad_sum_out] + index, count);
     }
     store_residual(index, count, grad);
     if (kHasGradX) {
@@ -129,8 +131,8 @@ void walk_row(uint row_start, DropoutRow drop, float mean, float rstd) {
 
 void main() {
     uint row_start = group_index() * p.columns;
-    float mean = means[p.offset[2] + group_index()];
-    float rstd = rstds[p.offset[3] + group_index()];
+    float mean = means[p.offset[binding_mean] + group_index()];
+    float rstd = rstds[p.offset[binding_rstd] + group_index()];
     if (kHeld != 0u) {
         hold_row(row_start, drop_row(), mean, rstd);
     } else {

@@ -2,15 +2,15 @@
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "params.h"
-layout(push_constant) uniform Push { AddScaledParams p; };
+HEADSCOPE_KERNEL(AddScaledParams, ADD_SCALED_BINDINGS, ADD_SCALED_CONSTANTS)
 #include "fours.glsl"
 #include "grid.glsl"
 #include "storage.glsl"
 #include "strided.glsl"
-layout(constant_id = 4) const bool kHasB = true;
-HEADSCOPE_READ_FOURS(0, a)
-HEADSCOPE_READ_FOURS(1, b)
-HEADSCOPE_WRITE_FOURS(2, to)
+layout(constant_id = constant_has_b) const bool kHasB = true;
+HEADSCOPE_READ_FOURS(binding_a, a)
+HEADSCOPE_READ_FOURS(binding_b, b)
+HEADSCOPE_WRITE_FOURS(binding_out, to)
 
 void main() {
     if (element_index() >= p.fours) {
@@ -18,9 +18,9 @@ void main() {
     }
     uvec4 at = coordinates(element_index());
     uint count = p.shape[3] - at.w;
-    vec4 value = p.alpha * a_at(p.offset[0] + place(at, p.a_strides), count);
+    vec4 value = p.alpha * a_at(p.offset[binding_a] + place(at, p.a_strides), count);
     if (kHasB) {
-        value += p.beta * b_at(p.offset[1] + place(at, p.b_strides), count);
+        value += p.beta * b_at(p.offset[binding_b] + place(at, p.b_strides), count);
     }
-    to_put(p.offset[2] + place(at, p.out_strides), count, value);
+    to_put(p.offset[binding_out] + place(at, p.out_strides), count, value);
 }

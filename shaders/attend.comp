@@ -5,14 +5,14 @@
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
 #include "params.h"
-layout(push_constant) uniform Push { AttendParams p; };
+HEADSCOPE_KERNEL(AttendParams, ATTEND_BINDINGS, HEADS_CONSTANTS)
 #include "attend.glsl"
 #include "storage.glsl"
 
 void put(Place place, uint i, uint four, vec4 value) {
     uint query = row_of(place, i);
     if (query < p.queries) {
-        put_out(p.offset[7] + start_of(place, p.out_strides) + query * p.out_strides[2], four, false, value);
+        put_out(p.offset[binding_out] + start_of(place, p.out_strides) + query * p.out_strides[2], four, false, value);
     }
 }
 
@@ -20,9 +20,9 @@ void main() {
     Place place = place_among(p.queries);
     uint first_row = place.index * p.queries;
     uint limit = allowed_keys(first_row + min(place.first + lanes() * kRows, p.queries) - 1u);  // the last sees most
-    uint q_start = p.offset[0] + start_of(place, p.q_strides);
-    uint k_start = p.offset[3] + start_of(place, p.k_strides);
-    uint v_start = p.offset[4] + start_of(place, p.v_strides);
+    uint q_start = p.offset[binding_q] + start_of(place, p.q_strides);
+    uint k_start = p.offset[binding_k] + start_of(place, p.k_strides);
+    uint v_start = p.offset[binding_v] + start_of(place, p.v_strides);
 
     uint allowed[kRows];
     float largest[kRows];
@@ -85,7 +85,8 @@ void main() {
             sum[i][d] *= factor;
         }
         if (kKeepsSums && row_of(place, i) < p.queries) {
-            log_sums[p.offset[8] + first_row + row_of(place, i)] = log_sum(allowed[i], largest[i], total[i]);
+            log_sums[p.offset[binding_log_sums] + first_row + row_of(place, i)] =
+                log_sum(allowed[i], largest[i], total[i]);
         }
     }
     HEADSCOPE_TAKE_ROWS(sum, kRows, kValueFours, put)

@@ -3,18 +3,18 @@
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
 #include "params.h"
-layout(push_constant) uniform Push { AttendBackwardKeysParams p; };
+HEADSCOPE_KERNEL(AttendBackwardKeysParams, ATTEND_BACKWARD_KEYS_BINDINGS, HEADS_CONSTANTS)
 #include "attend_backward.glsl"
 #include "storage.glsl"
-HEADSCOPE_PUT_ROWS(5, put_grad_k, kDepth, WideGradK, wide_grad_k, NarrowGradK, narrow_grad_k)
-HEADSCOPE_PUT_ROWS(6, put_grad_v, kValueDepth, WideGradV, wide_grad_v, NarrowGradV, narrow_grad_v)
+HEADSCOPE_PUT_ROWS(binding_grad_k, put_grad_k, kDepth, WideGradK, wide_grad_k, NarrowGradK, narrow_grad_k)
+HEADSCOPE_PUT_ROWS(binding_grad_v, put_grad_v, kValueDepth, WideGradV, wide_grad_v, NarrowGradV, narrow_grad_v)
 const bool kWantsK = (kFlags & 4u) != 0u;
 const bool kWantsV = (kFlags & 8u) != 0u;
 
 void put_k(Place place, uint i, uint four, vec4 value) {
     uint key = row_of(place, i);
     if (key < p.keys) {
-        put_grad_k(p.offset[5] + start_of(place, p.grad_k_strides) + key * p.grad_k_strides[2], four,
+        put_grad_k(p.offset[binding_grad_k] + start_of(place, p.grad_k_strides) + key * p.grad_k_strides[2], four,
                    (p.accumulate & 1u) != 0u, p.scale * value);
     }
 }
@@ -22,18 +22,18 @@ void put_k(Place place, uint i, uint four, vec4 value) {
 void put_v(Place place, uint i, uint four, vec4 value) {
     uint key = row_of(place, i);
     if (key < p.keys) {
-        put_grad_v(p.offset[6] + start_of(place, p.grad_v_strides) + key * p.grad_v_strides[2], four,
+        put_grad_v(p.offset[binding_grad_v] + start_of(place, p.grad_v_strides) + key * p.grad_v_strides[2], four,
                    (p.accumulate & 2u) != 0u, value);
     }
 }
 
 void main() {
     Place place = place_among(p.keys);
-    uint first_row = p.offset[4] / 4u + 1u + place.index * p.queries;
-    uint q_start = p.offset[0] + start_of(place, p.q_strides);
-    uint k_start = p.offset[1] + start_of(place, p.k_strides);
-    uint v_start = p.offset[2] + start_of(place, p.v_strides);
-    uint grad_start = p.offset[3] + start_of(place, p.grad_strides);
+    uint first_row = p.offset[binding_rows] / 4u + 1u + place.index * p.queries;
+    uint q_start = p.offset[binding_q] + start_of(place, p.q_strides);
+    uint k_start = p.offset[binding_k] + start_of(place, p.k_strides);
+    uint v_start = p.offset[binding_v] + start_of(place, p.v_strides);
+    uint grad_start = p.offset[binding_grad_out] + start_of(place, p.grad_strides);
     vec4 k[kRows][kFours];
     vec4 v[kRows][kValueFours];
     vec4 sum_k[kRows][kFours];

@@ -3,27 +3,27 @@
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
 #include "params.h"
-layout(push_constant) uniform Push { AttendBackwardQueriesParams p; };
+HEADSCOPE_KERNEL(AttendBackwardQueriesParams, ATTEND_BACKWARD_QUERIES_BINDINGS, HEADS_CONSTANTS)
 #include "attend_backward.glsl"
 #include "storage.glsl"
-HEADSCOPE_PUT_ROWS(5, put_grad_q, kDepth, WideGradQ, wide_grad_q, NarrowGradQ, narrow_grad_q)
+HEADSCOPE_PUT_ROWS(binding_grad_q, put_grad_q, kDepth, WideGradQ, wide_grad_q, NarrowGradQ, narrow_grad_q)
 
 void put(Place place, uint i, uint four, vec4 value) {
     uint query = row_of(place, i);
     if (query < p.queries) {
-        put_grad_q(p.offset[5] + start_of(place, p.grad_q_strides) + query * p.grad_q_strides[2], four,
+        put_grad_q(p.offset[binding_grad_q] + start_of(place, p.grad_q_strides) + query * p.grad_q_strides[2], four,
                    p.accumulate != 0u, p.scale * value);
     }
 }
 
 void main() {
     Place place = place_among(p.queries);
-    uint first_row = p.offset[4] / 4u + 1u + place.index * p.queries;
+    uint first_row = p.offset[binding_rows] / 4u + 1u + place.index * p.queries;
     uint limit = rows[first_row + min(place.first + lanes() * kRows, p.queries) - 1u].z;  // the last one sees most keys
-    uint q_start = p.offset[0] + start_of(place, p.q_strides);
-    uint k_start = p.offset[1] + start_of(place, p.k_strides);
-    uint v_start = p.offset[2] + start_of(place, p.v_strides);
-    uint grad_start = p.offset[3] + start_of(place, p.grad_strides);
+    uint q_start = p.offset[binding_q] + start_of(place, p.q_strides);
+    uint k_start = p.offset[binding_k] + start_of(place, p.k_strides);
+    uint v_start = p.offset[binding_v] + start_of(place, p.v_strides);
+    uint grad_start = p.offset[binding_grad_out] + start_of(place, p.grad_strides);
     uvec4 row[kRows];
     vec4 q[kRows][kFours];
     vec4 grad[kRows][kValueFours];

@@ -5,14 +5,14 @@
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
 #include "params.h"
-layout(push_constant) uniform Push { AttendParams p; };
+HEADSCOPE_KERNEL(AttendParams, ATTEND_BINDINGS, ATTEND_FEW_CONSTANTS)
 #include "attend.glsl"
 #include "reduce.glsl"
 #include "storage.glsl"
+layout(constant_id = constant_share) const uint kShare = 1u;  // a power of two; more than 1 needs full subgroups
 
 #ifdef HEADSCOPE_SUBGROUPS
 #extension GL_KHR_shader_subgroup_shuffle : require
-layout(constant_id = 6) const uint kShare = 1u;  // a power of two; more than 1 needs full subgroups
 
 // Subgroups that are not full have gaps in their numbers.
 uint member() { return kShare > 1u ? gl_SubgroupID * gl_SubgroupSize + gl_SubgroupInvocationID : lane(); }
@@ -29,8 +29,6 @@ uint member() { return kShare > 1u ? gl_SubgroupID * gl_SubgroupSize + gl_Subgro
         return value;                                            \
     }
 #else
-const uint kShare = 1u;
-
 uint member() { return lane(); }
 
 #define HEADSCOPE_SUM_OF_MEMBERS(type) \
@@ -49,9 +47,9 @@ void main() {
     uint batch = index / p.heads;
     Place place = Place(batch, index - batch * p.heads, index, query);
     uint allowed = allowed_keys(group_index());
-    uint q_at = p.offset[0] + start_of(place, p.q_strides) + query * p.q_strides[2];
-    uint k_start = p.offset[3] + start_of(place, p.k_strides);
-    uint v_start = p.offset[4] + start_of(place, p.v_strides);
+    uint q_at = p.offset[binding_q] + start_of(place, p.q_strides) + query * p.q_strides[2];
+    uint k_start = p.offset[binding_k] + start_of(place, p.k_strides);
+    uint v_start = p.offset[binding_v] + start_of(place, p.v_strides);
     uint part = member() % kShare;
     vec4 q[kOwn];
     [[unroll]] for (uint i = 0u; i < kOwn; ++i) {
@@ -96,7 +94,7 @@ void main() {
     float share = precise_exp(largest - exponent_base(most));
     total = group_sum(part == 0u ? total * share : 0.0);
     float factor = allowed == 0u ? 0.0 : 1.0 / total;
-    uint out_at = p.offset[7] + start_of(place, p.out_strides) + query * p.out_strides[2];
+    uint out_at = p.offset[binding_out] + start_of(place, p.out_strides) + query * p.out_strides[2];
     if (kOneSubgroup && kShare > 1u) {
         [[unroll]] for (uint i = 0u; i < kValueOwn; ++i) {
             vec4 value = factor * sum_of_members(sum[i] * share, kShare, lanes());
@@ -115,6 +113,6 @@ void main() {
         }
     }
     if (kKeepsSums && lane() == 0u) {
-        log_sums[p.offset[8] + group_index()] = log_sum(allowed, most, total);
+        log_sums[p.offset[binding_log_sums] + group_index()] = log_sum(allowed, most, total);
     }
 }

@@ -3,18 +3,18 @@
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "params.h"
-layout(push_constant) uniform Push { ConvertParams p; };
+HEADSCOPE_KERNEL(CopyParams, COPY_BINDINGS, CONVERT_CONSTANTS)
 #define HEADSCOPE_16_BITS  // 16-bit words; their type depends on the tensor
 #include "fours.glsl"
 #include "grid.glsl"
 #include "strided.glsl"
-layout(constant_id = 4) const bool kAccumulates = false;
-layout(constant_id = 5) const uint kXType = 0u;
-layout(constant_id = 6) const uint kOutType = 0u;
-HEADSCOPE_READ_FLOATS(0, x)
-HEADSCOPE_READ_WORDS(0, x_words)
-HEADSCOPE_WRITE_FLOATS(1, to)
-HEADSCOPE_WRITE_WORDS(1, to_words)
+layout(constant_id = constant_accumulates) const bool kAccumulates = false;
+layout(constant_id = constant_x_type) const uint kXType = 0u;
+layout(constant_id = constant_out_type) const uint kOutType = 0u;
+HEADSCOPE_READ_FLOATS(binding_x, x)
+HEADSCOPE_READ_WORDS(binding_x, x_words)
+HEADSCOPE_WRITE_FLOATS(binding_out, to)
+HEADSCOPE_WRITE_WORDS(binding_out, to_words)
 
 const uint kTypeF16 = 0u;  // BF16 is 1
 const uint kTypeF32 = 2u;
@@ -42,8 +42,8 @@ void main() {
     }
     uvec4 at = coordinates(element_index());
     uint count = p.shape[3] - at.w;
-    vec4 value = read(p.offset[0] + place(at, p.x_strides), count);
-    uint target = p.offset[1] + place(at, p.out_strides);
+    vec4 value = read(p.offset[binding_x] + place(at, p.x_strides), count);
+    uint target = p.offset[binding_out] + place(at, p.out_strides);
     if (kOutType == kTypeF32) {
         to_put(target, count, kAccumulates ? to_at(target, count) + value : value);
     } else {

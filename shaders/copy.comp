@@ -3,13 +3,13 @@
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "params.h"
-layout(push_constant) uniform Push { CopyParams p; };
+HEADSCOPE_KERNEL(CopyParams, COPY_BINDINGS, COPY_CONSTANTS)
 #include "fours.glsl"
 #include "grid.glsl"
 #include "strided.glsl"
-layout(constant_id = 4) const bool kAccumulates = false;
-HEADSCOPE_READ_WORDS(0, x)
-HEADSCOPE_WRITE_WORDS(1, to)
+layout(constant_id = constant_accumulates) const bool kAccumulates = false;
+HEADSCOPE_READ_WORDS(binding_x, x)
+HEADSCOPE_WRITE_WORDS(binding_out, to)
 
 void main() {
     if (element_index() >= p.fours) {
@@ -17,8 +17,8 @@ void main() {
     }
     uvec4 at = coordinates(element_index());
     uint count = p.shape[3] - at.w;
-    uvec4 bits = x_at(p.offset[0] + place(at, p.x_strides), count);
-    uint target = p.offset[1] + place(at, p.out_strides);
+    uvec4 bits = x_at(p.offset[binding_x] + place(at, p.x_strides), count);
+    uint target = p.offset[binding_out] + place(at, p.out_strides);
     if (kAccumulates) {
         bits = floatBitsToUint(uintBitsToFloat(to_at(target, count)) + uintBitsToFloat(bits));
     }

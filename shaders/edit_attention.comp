@@ -3,20 +3,20 @@
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "params.h"
-layout(push_constant) uniform Push { EditAttentionParams p; };
+HEADSCOPE_KERNEL(EditAttentionParams, EDIT_ATTENTION_BINDINGS, NO_CONSTANTS)
 #include "grid.glsl"
 #include "mask.glsl"
 #include "storage.glsl"
-layout(set = 0, binding = 0) readonly buffer Weights { Stored weights[]; };
-layout(set = 0, binding = 3) readonly buffer Rules { int rules[]; };
-layout(set = 0, binding = 4) buffer Edited { Stored edited[]; };
+layout(set = 0, binding = binding_weights) readonly buffer Weights { Stored weights[]; };
+layout(set = 0, binding = binding_rules) readonly buffer Rules { int rules[]; };
+layout(set = 0, binding = binding_out) buffer Edited { Stored edited[]; };
 
 void main() {
     uint row = p.first_row + group_index();
-    uint from = p.offset[0] + group_index() * p.keys;
-    uint to = p.offset[4] + group_index() * p.keys;
+    uint from = p.offset[binding_weights] + group_index() * p.keys;
+    uint to = p.offset[binding_out] + group_index() * p.keys;
     uint allowed = allowed_keys(row);
-    int rule = rules[p.offset[3] + row % (p.heads * p.queries)];
+    int rule = rules[p.offset[binding_rules] + row % (p.heads * p.queries)];
     for (uint key = lane(); key < p.keys; key += lanes()) {
         float weight = widen_one(weights[from + key]);
         if (rule == p.off) {

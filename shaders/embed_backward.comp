@@ -4,20 +4,21 @@
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "params.h"
-layout(push_constant) uniform Push { EmbedBackwardParams p; };
+HEADSCOPE_KERNEL(EmbedBackwardParams, EMBED_BACKWARD_BINDINGS, EMBED_BACKWARD_CONSTANTS)
 #include "fours.glsl"
 #include "grid.glsl"
 #include "storage.glsl"
-layout(constant_id = 3) const bool kAccumulates = false;  // software devices execute both sides of a branch
-layout(set = 0, binding = 0) readonly buffer Ids { int ids[]; };
-layout(set = 0, binding = 1) readonly buffer Order { int order[]; };
-HEADSCOPE_READ_FOURS(2, grad_out)
-HEADSCOPE_WRITE_FLOATS(3, grad_table)
+// A constant: software devices execute both sides of a branch.
+layout(constant_id = constant_accumulates) const bool kAccumulates = false;
+layout(set = 0, binding = binding_ids) readonly buffer Ids { int ids[]; };
+layout(set = 0, binding = binding_order) readonly buffer Order { int order[]; };
+HEADSCOPE_READ_FOURS(binding_grad_out, grad_out)
+HEADSCOPE_WRITE_FLOATS(binding_grad_table, grad_table)
 
 // The id of entry `at` of the order; -1, which is not a row of the table, if it is skipped.
 int id_at(uint at) {
-    int position = order[p.offset[1] + at];
-    return position >= 0 && position < int(p.count) ? ids[p.offset[0] + uint(position)] : -1;
+    int position = order[p.offset[binding_order] + at];
+    return position >= 0 && position < int(p.count) ? ids[p.offset[binding_ids] + uint(position)] : -1;
 }
 
 void main() {
@@ -32,12 +33,12 @@ void main() {
     uint count = p.columns - column;
     vec4 sum = vec4(0.0);
     for (uint at = first; at < p.count && id_at(at) == id; ++at) {
-        uint position = uint(order[p.offset[1] + at]) - p.grad_first;
+        uint position = uint(order[p.offset[binding_order] + at]) - p.grad_first;
         if (position < p.grad_rows) {
-            sum += grad_out_at(p.offset[2] + position * p.columns + column, count);
+            sum += grad_out_at(p.offset[binding_grad_out] + position * p.columns + column, count);
         }
     }
-    uint target = p.offset[3] + row * p.columns + column;
+    uint target = p.offset[binding_grad_table] + row * p.columns + column;
     vec4 value = p.scale * sum;
     if (kAccumulates) {
         value += grad_table_at(target, count);

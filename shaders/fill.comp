@@ -2,16 +2,16 @@
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "params.h"
-layout(push_constant) uniform Push { FillParams p; };
+HEADSCOPE_KERNEL(FillParams, FILL_BINDINGS, FILL_CONSTANTS)
 #include "fours.glsl"
 #include "grid.glsl"
 #include "storage.glsl"
 #include "strided.glsl"
-HEADSCOPE_WRITE_WORDS(0, to)
+HEADSCOPE_WRITE_WORDS(binding_out, to)
 
 void main() {
     if (element_index() < p.fours) {
         uvec4 at = coordinates(element_index());
-        to_put(p.offset[0] + place(at, p.out_strides), p.shape[3] - at.w, uvec4(p.bits));
+        to_put(p.offset[binding_out] + place(at, p.out_strides), p.shape[3] - at.w, uvec4(p.bits));
     }
 }

@@ -4,26 +4,26 @@
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "params.h"
-layout(push_constant) uniform Push { GatherRowsParams p; };
+HEADSCOPE_KERNEL(GatherRowsParams, GATHER_ROWS_BINDINGS, FOURS_CONSTANTS)
 #include "fours.glsl"
 #include "grid.glsl"
 #include "storage.glsl"
-HEADSCOPE_READ_WORDS(0, x)
-layout(set = 0, binding = 1) readonly buffer Index { int row_index[]; };
-HEADSCOPE_WRITE_WORDS(2, to)
+HEADSCOPE_READ_WORDS(binding_x, x)
+layout(set = 0, binding = binding_index) readonly buffer Index { int row_index[]; };
+HEADSCOPE_WRITE_WORDS(binding_out, to)
 
 void main() {
     uint row = group_index() / (p.run_parts * p.word_parts);
     uint part = group_index() - row * (p.run_parts * p.word_parts);
     uint run_part = part / p.word_parts;
     uint word_part = part - run_part * p.word_parts;
-    int from = row_index[p.offset[1] + row];
+    int from = row_index[p.offset[binding_index] + row];
     bool exists = from >= 0 && from < int(p.rows_in);
     if (exists ? uint(from) - p.x_first >= p.x_rows : p.x_first != 0u) {
         return;
     }
-    uint source = p.offset[0] + (uint(from) - p.x_first) * p.row_step[0];
-    uint target = p.offset[2] + row * p.row_step[1];
+    uint source = p.offset[binding_x] + (uint(from) - p.x_first) * p.row_step[0];
+    uint target = p.offset[binding_out] + row * p.row_step[1];
     uint last_run = min((run_part + 1u) * p.part_runs, p.runs);
     uint last_word = min((word_part + 1u) * p.part_words, p.words);
     for (uint run = run_part * p.part_runs; run < last_run; ++run) {

@@ -3,16 +3,16 @@
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "params.h"
-layout(push_constant) uniform Push { LayerNormGainParams p; };
+HEADSCOPE_KERNEL(LayerNormGainParams, LAYER_NORM_GAIN_BINDINGS, FOURS_CONSTANTS)
 #include "fours.glsl"
 #include "grid.glsl"
 #include "storage.glsl"
-HEADSCOPE_READ_FOURS(0, sums)
-layout(set = 0, binding = 1) readonly buffer Mean { float means[]; };
-layout(set = 0, binding = 2) readonly buffer Rstd { float rstds[]; };
-HEADSCOPE_READ_FOURS(3, grad_y)
-HEADSCOPE_WRITE_FLOATS(4, grad_gain)
-HEADSCOPE_WRITE_FLOATS(5, grad_bias)
+HEADSCOPE_READ_FOURS(binding_sum, sums)
+layout(set = 0, binding = binding_mean) readonly buffer Mean { float means[]; };
+layout(set = 0, binding = binding_rstd) readonly buffer Rstd { float rstds[]; };
+HEADSCOPE_READ_FOURS(binding_grad_y, grad_y)
+HEADSCOPE_WRITE_FLOATS(binding_grad_gain, grad_gain)
+HEADSCOPE_WRITE_FLOATS(binding_grad_bias, grad_bias)
 
 void main() {
     uint fours = (p.columns + 3u) / 4u;
@@ -28,17 +28,18 @@ void main() {
     vec4 bias = vec4(0.0);
     for (uint row = first; row < last; ++row) {
         uint at = row * p.columns + column;
-        vec4 grad = grad_y_at(p.offset[3] + at, count);
-        gain += grad * (sums_at(p.offset[0] + at, count) - means[p.offset[1] + row]) * rstds[p.offset[2] + row];
+        vec4 grad = grad_y_at(p.offset[binding_grad_y] + at, count);
+        gain += grad * (sums_at(p.offset[binding_sum] + at, count) - means[p.offset[binding_mean] + row]) *
+                rstds[p.offset[binding_rstd] + row];
         bias += grad;
     }
     uint to = part * p.columns + column;
     if (p.accumulate_gain != 0u) {
-        gain += grad_gain_at(p.offset[4] + to, count);
+        gain += grad_gain_at(p.offset[binding_grad_gain] + to, count);
     }
     if (p.accumulate_bias != 0u) {
-        bias += grad_bias_at(p.offset[5] + to, count);
+        bias += grad_bias_at(p.offset[binding_grad_bias] + to, count);
     }
-    grad_gain_put(p.offset[4] + to, count, gain);
-    grad_bias_put(p.offset[5] + to, count, bias);
+    grad_gain_put(p.offset[binding_grad_gain] + to, count, gain);
+    grad_bias_put(p.offset[binding_grad_bias] + to, count, bias);
 }

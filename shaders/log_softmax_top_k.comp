@@ -4,16 +4,16 @@
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "params.h"
-layout(push_constant) uniform Push { LogSoftmaxTopKParams p; };
+HEADSCOPE_KERNEL(LogSoftmaxTopKParams, LOG_SOFTMAX_TOP_K_BINDINGS, LOG_SOFTMAX_TOP_K_CONSTANTS)
 #include "fours.glsl"
 #include "grid.glsl"
 #include "math.glsl"
 #include "reduce.glsl"
 #include "storage.glsl"
-layout(constant_id = 3) const uint kKept = 4u;
-HEADSCOPE_READ_FOURS(0, logits)
-layout(set = 0, binding = 1) writeonly buffer Values { float values[]; };
-layout(set = 0, binding = 2) writeonly buffer Indices { int indices[]; };
+layout(constant_id = constant_kept) const uint kKept = 4u;
+HEADSCOPE_READ_FOURS(binding_logits, logits)
+layout(set = 0, binding = binding_values) writeonly buffer Values { float values[]; };
+layout(set = 0, binding = binding_indices) writeonly buffer Indices { int indices[]; };
 
 const uint kNone = 0xffffffffu;
 
@@ -79,7 +79,7 @@ float total_of(uint start, float most) {
 }
 
 void main() {
-    uint start = p.offset[0] + group_index() * p.classes;
+    uint start = p.offset[binding_logits] + group_index() * p.classes;
     uint last_key = kNone;
     uint last_index = 0u;
     float most = 0.0;
@@ -104,8 +104,8 @@ void main() {
         }
         if (lane() == 0u) {
             uint target = group_index() * p.k + rank;
-            values[p.offset[1] + target] = (from_key(last_key) - most) - log_total;
-            indices[p.offset[2] + target] = int(last_index);
+            values[p.offset[binding_values] + target] = (from_key(last_key) - most) - log_total;
+            indices[p.offset[binding_indices] + target] = int(last_index);
         }
     }
 }

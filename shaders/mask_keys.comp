@@ -2,13 +2,13 @@
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "params.h"
-layout(push_constant) uniform Push { MaskKeysParams p; };
+HEADSCOPE_KERNEL(MaskKeysParams, MASK_KEYS_BINDINGS, FOURS_CONSTANTS)
 #include "fours.glsl"
 #include "grid.glsl"
 #include "mask.glsl"
 #include "storage.glsl"
-HEADSCOPE_READ_WORDS(0, x)
-HEADSCOPE_WRITE_WORDS(3, to)
+HEADSCOPE_READ_WORDS(binding_x, x)
+HEADSCOPE_WRITE_WORDS(binding_out, to)
 
 void main() {
     uint fours_in_row = (p.depth + 3u) / 4u;
@@ -21,8 +21,8 @@ void main() {
     uint place = row - index * p.rows;
     uint batch = index / p.heads;
     uint head = index - batch * p.heads;
-    uint from = p.offset[0] + batch * p.x_strides[0] + head * p.x_strides[1] + place * p.x_strides[2] + column;
+    uint from = p.offset[binding_x] + batch * p.x_strides[0] + head * p.x_strides[1] + place * p.x_strides[2] + column;
     uint count = p.depth - column;
     bool seen = p.first_key + place < allowed_keys((index + 1u) * p.queries - 1u);  // the last query sees most keys
-    to_put(p.offset[3] + row * p.depth + column, count, seen ? x_at(from, count) : uvec4(0u));
+    to_put(p.offset[binding_out] + row * p.depth + column, count, seen ? x_at(from, count) : uvec4(0u));
 }

@@ -3,18 +3,18 @@
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "params.h"
-layout(push_constant) uniform Push { MaskedSoftmaxParams p; };
+HEADSCOPE_KERNEL(MaskedSoftmaxParams, MASKED_SOFTMAX_BINDINGS, MASKED_SOFTMAX_CONSTANTS)
 #include "fours.glsl"
 #include "grid.glsl"
 #include "mask.glsl"
 #include "math.glsl"
 #include "reduce.glsl"
 #include "storage.glsl"
-layout(constant_id = 3) const uint kRows = 1u;  // of a workgroup
-layout(constant_id = 4) const uint kHeld = 0u;  // vec4s that an invocation keeps: all of its own in a row, or none
-layout(constant_id = 5) const bool kAlone = false;  // each invocation has a row to itself, which it keeps
-HEADSCOPE_READ_FOURS(0, scores)
-HEADSCOPE_WRITE_FOURS(3, weights)
+layout(constant_id = constant_rows) const uint kRows = 1u;  // of a workgroup
+layout(constant_id = constant_held) const uint kHeld = 0u;  // vec4s of a row kept: all of an invocation's, or none
+layout(constant_id = constant_alone) const bool kAlone = false;  // each invocation has a row to itself, which it keeps
+HEADSCOPE_READ_FOURS(binding_scores, scores)
+HEADSCOPE_WRITE_FOURS(binding_weights, weights)
 
 // The scores from `key`, -infinity past the allowed ones.
 vec4 allowed_scores(uint from, uint key, uint allowed) {
@@ -97,14 +97,15 @@ void main() {
     if (kAlone) {
         uint row = element_index();
         if (row < p.rows) {
-            hold_row(p.offset[0] + row * p.keys, p.offset[3] + row * p.keys, allowed_keys(p.first_row + row));
+            hold_row(p.offset[binding_scores] + row * p.keys, p.offset[binding_weights] + row * p.keys,
+                     allowed_keys(p.first_row + row));
         }
         return;
     }
     uint end = min((group_index() + 1u) * kRows, p.rows);
     for (uint row = group_index() * kRows; row < end; ++row) {
-        uint from = p.offset[0] + row * p.keys;
-        uint to = p.offset[3] + row * p.keys;
+        uint from = p.offset[binding_scores] + row * p.keys;
+        uint to = p.offset[binding_weights] + row * p.keys;
         uint allowed = allowed_keys(p.first_row + row);
         if (kHeld != 0u) {
             hold_row(from, to, allowed);

@@ -2,24 +2,24 @@
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "params.h"
-layout(push_constant) uniform Push { MaskedSoftmaxBackwardParams p; };
+HEADSCOPE_KERNEL(MaskedSoftmaxBackwardParams, MASKED_SOFTMAX_BACKWARD_BINDINGS, MASKED_SOFTMAX_BACKWARD_CONSTANTS)
 #include "fours.glsl"
 #include "grid.glsl"
 #include "reduce.glsl"
 #include "storage.glsl"
-layout(constant_id = 3) const uint kRows = 1u;  // of a workgroup
-layout(constant_id = 4) const uint kHeld = 0u;  // vec4s that an invocation keeps: all of its own in a row, or none
-layout(constant_id = 5) const bool kAccumulates = false;
-HEADSCOPE_READ_FOURS(0, weights)
-HEADSCOPE_READ_FOURS(1, grad_weights)
-HEADSCOPE_WRITE_FOURS(2, grad_scores)
+layout(constant_id = constant_rows) const uint kRows = 1u;  // of a workgroup
+layout(constant_id = constant_held) const uint kHeld = 0u;  // vec4s of a row kept: all of an invocation's, or none
+layout(constant_id = constant_accumulates) const bool kAccumulates = false;
+HEADSCOPE_READ_FOURS(binding_weights, weights)
+HEADSCOPE_READ_FOURS(binding_grad_weights, grad_weights)
+HEADSCOPE_WRITE_FOURS(binding_grad_scores, grad_scores)
 
 void store(uint index, uint count, vec4 weight, vec4 grad_weight, float dot_product) {
     vec4 grad = weight * (grad_weight - dot_product);
     if (kAccumulates) {
-        grad += grad_scores_at(p.offset[2] + index, count);
+        grad += grad_scores_at(p.offset[binding_grad_scores] + index, count);
     }
-    grad_scores_put(p.offset[2] + index, count, grad);
+    grad_scores_put(p.offset[binding_grad_scores] + index, count, grad);
 }
 
 void hold_row(uint start) {
@@ -31,8 +31,8 @@ void hold_row(uint start) {
         weight[i] = vec4(0.0);
         grad_weight[i] = vec4(0.0);
         if (key < p.keys) {
-            weight[i] = weights_at(p.offset[0] + start + key, p.keys - key);
-            grad_weight[i] = grad_weights_at(p.offset[1] + start + key, p.keys - key);
+            weight[i] = weights_at(p.offset[binding_weights] + start + key, p.keys - key);
+            grad_weight[i] = grad_weights_at(p.offset[binding_grad_weights] + start + key, p.keys - key);
         }
         dot_product += sum_of_four(weight[i] * grad_weight[i]);
     }
@@ -49,14 +49,14 @@ void walk_row(uint start) {
     float dot_product = 0.0;
     for (uint key = 4u * lane(); key < p.keys; key += 4u * lanes()) {
         uint count = p.keys - key;
-        dot_product += sum_of_four(weights_at(p.offset[0] + start + key, count) *
-                                   grad_weights_at(p.offset[1] + start + key, count));
+        dot_product += sum_of_four(weights_at(p.offset[binding_weights] + start + key, count) *
+                                   grad_weights_at(p.offset[binding_grad_weights] + start + key, count));
     }
     dot_product = group_sum(dot_product);
     for (uint key = 4u * lane(); key < p.keys; key += 4u * lanes()) {
         uint count = p.keys - key;
-        store(start + key, count, weights_at(p.offset[0] + start + key, count),
-              grad_weights_at(p.offset[1] + start + key, count), dot_product);
+        store(start + key, count, weights_at(p.offset[binding_weights] + start + key, count),
+              grad_weights_at(p.offset[binding_grad_weights] + start + key, count), dot_product);
     }
 }
 

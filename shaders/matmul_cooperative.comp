@@ -8,7 +8,7 @@
 #extension GL_KHR_memory_scope_semantics : require
 #extension GL_KHR_cooperative_matrix : require
 #include "params.h"
-layout(push_constant) uniform Push { MatmulParams p; };
+HEADSCOPE_KERNEL(MatmulParams, MATMUL_BINDINGS, MATMUL_COOPERATIVE_CONSTANTS)
 #include "grid.glsl"
 #include "storage.glsl"
 

@@ -5,16 +5,16 @@
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
 #include "params.h"
-layout(push_constant) uniform Push { MatmulParams p; };
+HEADSCOPE_KERNEL(MatmulParams, MATMUL_BINDINGS, MATMUL_CONSTANTS)
 #include "grid.glsl"
 #include "operands.glsl"
 #include "product_out.glsl"
 #include "reduce.glsl"
 #include "round.glsl"
 #include "storage.glsl"
-layout(constant_id = 2) const uint kRows = 1u;
-layout(constant_id = 3) const uint kColumns = 4u;
-layout(constant_id = 4) const uint kRounding = 0u;
+layout(constant_id = constant_rows) const uint kRows = 1u;
+layout(constant_id = constant_columns) const uint kColumns = 4u;
+layout(constant_id = constant_rounding) const uint kRounding = 0u;
 
 float product_of_fours(vec4 x, vec4 y, float sum) {
     return fma(x.x, y.x, fma(x.y, y.y, fma(x.z, y.z, fma(x.w, y.w, sum))));
@@ -26,8 +26,8 @@ void main() {
     uint column = (group_index() - batch * groups) * kColumns;
     uint outer = batch / p.batch_inner;
     uint inner = batch - outer * p.batch_inner;
-    uint a_base = p.offset[0] + outer * p.a_batch[0] + inner * p.a_batch[1];
-    uint b_base = p.offset[1] + outer * p.b_batch[0] + inner * p.b_batch[1];
+    uint a_base = p.offset[binding_a] + outer * p.a_batch[0] + inner * p.a_batch[1];
+    uint b_base = p.offset[binding_b] + outer * p.b_batch[0] + inner * p.b_batch[1];
 
     // Where each row starts, in vec4s.
     uint a_at[kRows];
@@ -54,7 +54,7 @@ void main() {
             }
         }
     }
-    uint out_base = p.offset[2] + outer * p.out_batch[0] + inner * p.out_batch[1];
+    uint out_base = p.offset[binding_out] + outer * p.out_batch[0] + inner * p.out_batch[1];
     [[unroll]] for (uint i = 0u; i < kRows; ++i) {
         [[unroll]] for (uint j = 0u; j < kColumns; ++j) {
             float sum = group_sum(sums[i][j]);

@@ -8,15 +8,15 @@
 #extension GL_KHR_shader_subgroup_basic : require
 #extension GL_KHR_shader_subgroup_shuffle : require
 #include "params.h"
-layout(push_constant) uniform Push { MatmulParams p; };
+HEADSCOPE_KERNEL(MatmulParams, MATMUL_BINDINGS, MATMUL_SUBGROUP_CONSTANTS)
 #include "grid.glsl"
 #include "round.glsl"
 #include "storage.glsl"
-layout(constant_id = 2) const uint kRows = 32u;
-layout(constant_id = 3) const uint kColumns = 4u;  // of each lane
-layout(constant_id = 4) const uint kRounding = 0u;
-layout(constant_id = 5) const uint kAlong = 0u;  // kAAlongK, kBAlongK
-layout(constant_id = 6) const uint kFours = 0u;  // kAFours, kBFours, kOutFours, kWholeFours
+layout(constant_id = constant_rows) const uint kRows = 32u;
+layout(constant_id = constant_columns) const uint kColumns = 4u;  // of each lane
+layout(constant_id = constant_rounding) const uint kRounding = 0u;
+layout(constant_id = constant_along) const uint kAlong = 0u;  // kAAlongK, kBAlongK
+layout(constant_id = constant_fours) const uint kFours = 0u;  // kAFours, kBFours, kOutFours, kWholeFours
 #include "operands.glsl"
 #include "product_out.glsl"
 
@@ -77,8 +77,8 @@ void main() {
     uint column = block % blocks_n * kColumns * kLanes;
     uint outer = batch / p.batch_inner;
     uint inner = batch - outer * p.batch_inner;
-    uint a_base = p.offset[0] + outer * p.a_batch[0] + inner * p.a_batch[1];
-    uint b_base = p.offset[1] + outer * p.b_batch[0] + inner * p.b_batch[1];
+    uint a_base = p.offset[binding_a] + outer * p.a_batch[0] + inner * p.a_batch[1];
+    uint b_base = p.offset[binding_b] + outer * p.b_batch[0] + inner * p.b_batch[1];
     uint me = gl_SubgroupInvocationID;
 
     // Where the lane's vec4s start at k = 0. For a: each load is a row, or four rows of one of kStepsALoad of k.
@@ -124,7 +124,7 @@ void main() {
             }
         }
     }
-    uint out_base = p.offset[2] + outer * p.out_batch[0] + inner * p.out_batch[1];
+    uint out_base = p.offset[binding_out] + outer * p.out_batch[0] + inner * p.out_batch[1];
     float added[kColumns];
     [[unroll]] for (uint j = 0u; j < kColumns; ++j) {
         added[j] = bias_of(column + column_of(me, j));

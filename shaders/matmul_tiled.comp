@@ -6,17 +6,17 @@
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
 #include "params.h"
-layout(push_constant) uniform Push { MatmulParams p; };
+HEADSCOPE_KERNEL(MatmulParams, MATMUL_BINDINGS, MATMUL_TILED_CONSTANTS)
 #include "grid.glsl"
 #include "operands.glsl"
 #include "product_out.glsl"
 #include "round.glsl"
 #include "storage.glsl"
-layout(constant_id = 2) const uint kRows = 4u;     // 4 or 8
-layout(constant_id = 3) const uint kColumns = 4u;  // 4 or 8
-layout(constant_id = 4) const uint kRounding = 0u;
-layout(constant_id = 5) const uint kALoads = 0u;  // kAlongK, kInFours; and kOutInFours
-layout(constant_id = 6) const uint kBLoads = 0u;
+layout(constant_id = constant_rows) const uint kRows = 4u;     // 4 or 8
+layout(constant_id = constant_columns) const uint kColumns = 4u;  // 4 or 8
+layout(constant_id = constant_rounding) const uint kRounding = 0u;
+layout(constant_id = constant_a_loads) const uint kALoads = 0u;  // kAlongK, kInFours; and kOutInFours
+layout(constant_id = constant_b_loads) const uint kBLoads = 0u;
 
 const uint kAlongK = 1u;
 const uint kInFours = 2u;
@@ -114,8 +114,8 @@ void main() {
     uint column = at.y * kTileN;
     uint outer = batch / p.batch_inner;
     uint inner = batch - outer * p.batch_inner;
-    uint a_base = p.offset[0] + outer * p.a_batch[0] + inner * p.a_batch[1];
-    uint b_base = p.offset[1] + outer * p.b_batch[0] + inner * p.b_batch[1];
+    uint a_base = p.offset[binding_a] + outer * p.a_batch[0] + inner * p.a_batch[1];
+    uint b_base = p.offset[binding_b] + outer * p.b_batch[0] + inner * p.b_batch[1];
     uint me_m = lane() / kSide;
     uint me_n = lane() % kSide;
 
@@ -148,7 +148,7 @@ void main() {
         }
         barrier();
     }
-    uint out_base = p.offset[2] + outer * p.out_batch[0] + inner * p.out_batch[1];
+    uint out_base = p.offset[binding_out] + outer * p.out_batch[0] + inner * p.out_batch[1];
     float added[kColumns];
     [[unroll]] for (uint j = 0u; j < kColumns; ++j) {
         added[j] = bias_of(column + spread(me_n, j));

@@ -5,15 +5,15 @@
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
 #include "params.h"
-layout(push_constant) uniform Push { MatmulParams p; };
+HEADSCOPE_KERNEL(MatmulParams, MATMUL_BINDINGS, MATMUL_VECTOR_CONSTANTS)
 #include "grid.glsl"
 #include "round.glsl"
 #include "storage.glsl"
-layout(constant_id = 2) const uint kRows = 8u;
-layout(constant_id = 3) const uint kColumns = 8u;
-layout(constant_id = 4) const uint kRounding = 0u;
-layout(constant_id = 5) const bool kAAlongK = true;
-layout(constant_id = 6) const bool kBAlongK = true;
+layout(constant_id = constant_rows) const uint kRows = 8u;
+layout(constant_id = constant_columns) const uint kColumns = 8u;
+layout(constant_id = constant_rounding) const uint kRounding = 0u;
+layout(constant_id = constant_a_along_k) const bool kAAlongK = true;
+layout(constant_id = constant_b_along_k) const bool kBAlongK = true;
 #include "operands.glsl"
 #include "product_out.glsl"
 
@@ -31,8 +31,8 @@ void main() {
     uint column = (block - block_m * blocks_n) * kColumns;
     uint outer = batch / p.batch_inner;
     uint inner = batch - outer * p.batch_inner;
-    uint a_base = p.offset[0] + outer * p.a_batch[0] + inner * p.a_batch[1];
-    uint b_base = p.offset[1] + outer * p.b_batch[0] + inner * p.b_batch[1];
+    uint a_base = p.offset[binding_a] + outer * p.a_batch[0] + inner * p.a_batch[1];
+    uint b_base = p.offset[binding_b] + outer * p.b_batch[0] + inner * p.b_batch[1];
 
     // Where each vector of a block starts, in vec4s, at k = 0: one for each row, or one for four rows.
     uint a_at[kRows];
@@ -70,7 +70,7 @@ void main() {
             }
         }
     }
-    uint out_base = p.offset[2] + outer * p.out_batch[0] + inner * p.out_batch[1];
+    uint out_base = p.offset[binding_out] + outer * p.out_batch[0] + inner * p.out_batch[1];
     float added[kColumns];
     [[unroll]] for (uint j = 0u; j < kColumns; ++j) {
         added[j] = bias_of(column + j);

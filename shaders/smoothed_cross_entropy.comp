@@ -3,30 +3,30 @@
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "params.h"
-layout(push_constant) uniform Push { SmoothedCrossEntropyParams p; };
+HEADSCOPE_KERNEL(SmoothedCrossEntropyParams, SMOOTHED_CROSS_ENTROPY_BINDINGS, FOURS_CONSTANTS)
 #include "fours.glsl"
 #include "grid.glsl"
 #include "math.glsl"
 #include "reduce.glsl"
 #include "storage.glsl"
-HEADSCOPE_READ_FOURS(0, logits)
-layout(set = 0, binding = 1) readonly buffer Targets { int targets[]; };
-layout(set = 0, binding = 2) writeonly buffer Loss { float loss[]; };
-layout(set = 0, binding = 3) writeonly buffer Nll { float nll[]; };
-HEADSCOPE_WRITE_FOURS(4, grad_logits)
-layout(set = 0, binding = 5) readonly buffer GradScale { float grad_scale[]; };
+HEADSCOPE_READ_FOURS(binding_logits, logits)
+layout(set = 0, binding = binding_targets) readonly buffer Targets { int targets[]; };
+layout(set = 0, binding = binding_loss) writeonly buffer Loss { float loss[]; };
+layout(set = 0, binding = binding_nll) writeonly buffer Nll { float nll[]; };
+HEADSCOPE_WRITE_FOURS(binding_grad_logits, grad_logits)
+layout(set = 0, binding = binding_grad_scale) readonly buffer GradScale { float grad_scale[]; };
 
 void write_row(float row_loss, float row_nll) {
     if (lane() == 0u) {
-        loss[p.offset[2] + group_index()] = row_loss;
-        nll[p.offset[3] + group_index()] = row_nll;
+        loss[p.offset[binding_loss] + group_index()] = row_loss;
+        nll[p.offset[binding_nll] + group_index()] = row_nll;
     }
 }
 
 void main() {
-    uint start = p.offset[0] + group_index() * p.classes;
-    uint target_start = p.offset[4] + group_index() * p.classes;
-    int target = targets[p.offset[1] + group_index()];
+    uint start = p.offset[binding_logits] + group_index() * p.classes;
+    uint target_start = p.offset[binding_grad_logits] + group_index() * p.classes;
+    int target = targets[p.offset[binding_targets] + group_index()];
     if (target == -1) {
         write_row(0.0, 0.0);
         for (uint c = 4u * lane(); p.has_grad != 0u && c < p.classes; c += 4u * lanes()) {
@@ -68,7 +68,7 @@ void main() {
     if (p.has_grad == 0u) {
         return;
     }
-    float scale = p.has_grad_scale != 0u ? grad_scale[p.offset[5]] : 1.0;
+    float scale = p.has_grad_scale != 0u ? grad_scale[p.offset[binding_grad_scale]] : 1.0;
     for (uint c = 4u * lane(); c < p.classes; c += 4u * lanes()) {
         uint count = p.classes - c;
         vec4 probability = precise_exp(logits_at(start + c, count) - most) / exponentials;

@@ -2,11 +2,11 @@
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "params.h"
-layout(push_constant) uniform Push { StepControlParams p; };
+HEADSCOPE_KERNEL(StepControlParams, STEP_CONTROL_BINDINGS, NO_CONSTANTS)
 #include "grid.glsl"
 #include "math.glsl"
-layout(set = 0, binding = 0) readonly buffer SquareSum { float square_sum[]; };
-layout(set = 0, binding = 1) buffer Scalars { float scalars[]; };
+layout(set = 0, binding = binding_square_sum) readonly buffer SquareSum { float square_sum[]; };
+layout(set = 0, binding = binding_scalars) buffer Scalars { float scalars[]; };
 
 // StepScalars::Slot
 const uint kGradientDivisor = 3u;
@@ -38,9 +38,9 @@ void main() {
     if (element_index() != 0u) {
         return;
     }
-    uint at = p.offset[1];
+    uint at = p.offset[binding_scalars];
     float divisor = scalars[at + kGradientDivisor] * scalars[at + kLossScale];
-    float total = square_sum[p.offset[0]];
+    float total = square_sum[p.offset[binding_square_sum]];
     float norm = is_finite(total) ? sqrt(total) / divisor : total;  // some devices have no square root of infinity
     bool finite = is_finite(total) && is_finite(norm);
     float clip = 1.0;

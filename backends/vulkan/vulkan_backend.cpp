@@ -251,9 +251,15 @@ Support VulkanBackend::weights(DType dtype) const {
                : Support{SupportLevel::None, kNoStorage16};
 }
 
-Launch VulkanBackend::row_launch(Kernel kernel, std::uint64_t rows, std::uint64_t columns) const {
+Launch VulkanBackend::launch_of(Kernel kernel) const {
     Launch launch;
     launch.kernel = kernel;
+    launch.specialisation.texels = device_.capabilities().texel_loads && !module_of(kernel).spirv_texels.empty();
+    return launch;
+}
+
+Launch VulkanBackend::row_launch(Kernel kernel, std::uint64_t rows, std::uint64_t columns) const {
+    Launch launch = launch_of(kernel);
     launch.groups = rows;
     launch.work_per_group = 32 * columns;
     // A row of 512 would be 32 numbers for each of 16 invocations: more than Intel's registers hold in the backward of
@@ -276,22 +282,17 @@ Launch VulkanBackend::long_row_launch(Kernel kernel, std::uint64_t rows, std::ui
 Launch VulkanBackend::vec4_launch(Kernel kernel, std::uint64_t rows, std::uint64_t columns,
                                   std::uint64_t work_per_element) const {
     constexpr std::uint32_t kLanes = 256;
-    Launch launch;
-    launch.kernel = kernel;
+    Launch launch = launch_of(kernel);
     launch.groups = (rows * ((columns + 3) / 4) + kLanes - 1) / kLanes;
     launch.work_per_group = 4 * kLanes * work_per_element;
     launch.specialisation.local_size = kLanes;
     return launch;
 }
 
-Launch VulkanBackend::with_vec4_loads(Launch launch, std::uint64_t columns,
-                                      std::initializer_list<const Tensor*> tensors) const {
-    const bool fours =
-        options_.vector_loads && columns % 4 == 0 &&
-        std::all_of(tensors.begin(), tensors.end(), [](const Tensor* tensor) { return tensor->offset % 4 == 0; });
-    launch.specialisation.extra[0] = fours ? 1 : 0;
-    launch.specialisation.texels = device_.capabilities().texel_loads;
-    return launch;
+bool VulkanBackend::vec4_loads(std::uint64_t columns, std::initializer_list<const Tensor*> tensors) const {
+    return options_.vector_loads && columns % 4 == 0 &&
+           std::all_of(tensors.begin(), tensors.end(),
+                       [](const Tensor* tensor) { return !tensor->defined() || tensor->offset % 4 == 0; });
 }
 
 void VulkanBackend::require_types(const char* op, const Declarations& operands) const {
@@ -377,7 +378,14 @@ DropoutParams dropout_params(const DropoutRule& rule) {
     return params;
 }
 
+Tensor part_of(const Tensor& tensor, std::int64_t first, std::int64_t count) {
+    return tensor.defined() ? tensor.narrow(0, first, count) : Tensor{};
+}
+
 Tensor as_rows(const Tensor& tensor) {
+    if (!tensor.defined()) {
+        return {};
+    }
     const std::int64_t columns = tensor.dim(-1);
     return tensor.reshape({columns == 0 ? 0 : tensor.elements() / columns, columns});
 }

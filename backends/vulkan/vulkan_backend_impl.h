@@ -72,8 +72,9 @@ private:
     // Each invocation handles four neighbours of a row.
     Launch vec4_launch(Kernel kernel, std::uint64_t rows, std::uint64_t columns,
                        std::uint64_t work_per_element = 4) const;
-    // For kernels with fours.glsl: whether all these tensors' rows can be loaded by vec4.
-    Launch with_vec4_loads(Launch launch, std::uint64_t columns, std::initializer_list<const Tensor*> tensors) const;
+    Launch launch_of(Kernel kernel) const;
+    // The constant `fours`: whether the rows of all these tensors that are present can be loaded by vec4.
+    bool vec4_loads(std::uint64_t columns, std::initializer_list<const Tensor*> tensors) const;
 
     // Whether queue commands fill or copy these tensors: on a CPU they are memcpy, much faster than a shader.
     bool transfers(std::initializer_list<const Tensor*> tensors) const;
@@ -114,8 +115,8 @@ private:
     // `with_backward`: for AttentionBackward, or followed by it.
     bool fuses(const Tensor& q, const Tensor& k, const Tensor& v, Compute compute, bool with_backward) const;
     bool fit_bindings(std::initializer_list<const Tensor*> tensors) const;
-    Launch head_launch(Kernel kernel, const Tensor& rows, const RowWork& work) const;
-    Launch few_launch(const Attention& op, const RowWork& work) const;
+    Launch head_launch(Kernel kernel, const Tensor& rows, const RowWork& work, HeadsConstants constants) const;
+    Launch few_launch(const Attention& op, const RowWork& work, const HeadsConstants& constants) const;
     std::uint32_t head_flags(bool wide, bool drops) const;
     void attend(const Attention& op);
     void attend_backward(const AttentionBackward& op);
@@ -144,18 +145,15 @@ inline bool is_narrow(DType dtype) {
 // A value as a kernel's word of F32, F16 or BF16.
 std::uint32_t bits_of(float value, DType dtype);
 
-// `tensor`, or `other` if it is undefined: a descriptor must point at something.
-inline const Tensor& or_else(const Tensor& tensor, const Tensor& other) {
-    return tensor.defined() ? tensor : other;
-}
-
 DropoutParams dropout_params(const DropoutRule& rule);
 // The constant kDrops of kernels that may drop.
 inline std::uint32_t drops(const DropoutParams& params) {
     return params.threshold != 0 ? 1 : 0;
 }
 
-// Rows of a contiguous tensor as [rows, columns], with its last dimension as columns.
+// Rows of a contiguous tensor as [rows, columns], with its last dimension as columns. Undefined if the tensor is.
 Tensor as_rows(const Tensor& tensor);
+// Entries [first, first + count) of dimension 0. Undefined if the tensor is.
+Tensor part_of(const Tensor& tensor, std::int64_t first, std::int64_t count);
 
 }  // namespace headscope::vulkan

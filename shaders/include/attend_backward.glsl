@@ -6,11 +6,11 @@
 #include "grid.glsl"
 #include "heads.glsl"
 
-HEADSCOPE_ROWS(0, load_q, kDepth, WideQ, wide_q, NarrowQ, narrow_q)
-HEADSCOPE_ROWS(1, load_k, kDepth, WideK, wide_k, NarrowK, narrow_k)
-HEADSCOPE_ROWS(2, load_v, kValueDepth, WideV, wide_v, NarrowV, narrow_v)
-HEADSCOPE_ROWS(3, load_grad, kValueDepth, WideGrad, wide_grad, NarrowGrad, narrow_grad)
-layout(set = 0, binding = 4) readonly buffer Rows { uvec4 rows[]; };  // from attend_backward_rows.comp
+HEADSCOPE_ROWS(binding_q, load_q, kDepth, WideQ, wide_q, NarrowQ, narrow_q)
+HEADSCOPE_ROWS(binding_k, load_k, kDepth, WideK, wide_k, NarrowK, narrow_k)
+HEADSCOPE_ROWS(binding_v, load_v, kValueDepth, WideV, wide_v, NarrowV, narrow_v)
+HEADSCOPE_ROWS(binding_grad_out, load_grad, kValueDepth, WideGrad, wide_grad, NarrowGrad, narrow_grad)
+layout(set = 0, binding = binding_rows) readonly buffer Rows { uvec4 rows[]; };  // from attend_backward_rows.comp
 
 // The rows of the loop are needed twice. If they do not fit the registers they are loaded again, from an address that
 // only the device knows to be the same: otherwise a compiler would keep them.
@@ -25,7 +25,7 @@ struct Drop {
 
 // Before all loops, in which software devices would read it again each time.
 Drop read_drop() {
-    uvec4 drop = kDrops ? rows[p.offset[4] / 4u] : uvec4(0u);
+    uvec4 drop = kDrops ? rows[p.offset[binding_rows] / 4u] : uvec4(0u);
     return Drop(DropoutParams(drop.x, drop.y, drop.z, 65536.0 / float(65536u - drop.x)), drop.w);
 }
 

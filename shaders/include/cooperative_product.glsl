@@ -3,10 +3,10 @@
 // multiply_add and store_results; pair_of(x, y), which rounds, and pair_of_bits(two in F16), subgroup(),
 // subgroup_lane() and subgroup_barrier(), which its invocations' stores in shared memory are behind; storage.glsl; and
 // HEADSCOPE_UNROLL, unroll or not.
-layout(set = 0, binding = 0) readonly buffer A { Word a[]; };
-layout(set = 0, binding = 0) readonly buffer AVectors { WordFour a_vectors[]; };
-layout(set = 0, binding = 1) readonly buffer B { Word b[]; };
-layout(set = 0, binding = 1) readonly buffer BVectors { WordFour b_vectors[]; };
+layout(set = 0, binding = binding_a) readonly buffer A { Word a[]; };
+layout(set = 0, binding = binding_a) readonly buffer AVectors { WordFour a_vectors[]; };
+layout(set = 0, binding = binding_b) readonly buffer B { Word b[]; };
+layout(set = 0, binding = binding_b) readonly buffer BVectors { WordFour b_vectors[]; };
 #include "product_out.glsl"
 
 uint a_at(uint at) { return widen_word(a[at]); }
@@ -122,9 +122,9 @@ void main() {
     uint first_column = at.y * kTile;
     uint outer = batch / p.batch_inner;
     uint inner = batch - outer * p.batch_inner;
-    uint a_base = p.offset[0] + outer * p.a_batch[0] + inner * p.a_batch[1];
-    uint b_base = p.offset[1] + outer * p.b_batch[0] + inner * p.b_batch[1];
-    uint out_base = p.offset[2] + outer * p.out_batch[0] + inner * p.out_batch[1];
+    uint a_base = p.offset[binding_a] + outer * p.a_batch[0] + inner * p.a_batch[1];
+    uint b_base = p.offset[binding_b] + outer * p.b_batch[0] + inner * p.b_batch[1];
+    uint out_base = p.offset[binding_out] + outer * p.out_batch[0] + inner * p.out_batch[1];
     uint own_row = subgroup() / kAcross * kOwnRows;
     uint own_column = subgroup() % kAcross * kOwnColumns;
 

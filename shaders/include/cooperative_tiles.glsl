@@ -1,13 +1,13 @@
 // The sizes of products by matrices that a subgroup's invocations share, and what is staged in shared memory for them.
 // A workgroup has a tile of kTile x kTile outputs: two subgroups' one above the other, kAcross side by side. To be
 // included after Pair, the type of two F16. backends/vulkan/device/matrix_tiles.cpp knows these numbers, too.
-layout(constant_id = 2) const uint kM = 16u;  // of one matrix product: [kM, kK] . [kK, kN]
-layout(constant_id = 3) const uint kN = 16u;
-layout(constant_id = 4) const uint kK = 16u;
-layout(constant_id = 5) const uint kSubgroupSize = 32u;
+layout(constant_id = constant_m) const uint kM = 16u;  // of one matrix product: [kM, kK] . [kK, kN]
+layout(constant_id = constant_n) const uint kN = 16u;
+layout(constant_id = constant_k) const uint kK = 16u;
+layout(constant_id = constant_subgroup_size) const uint kSubgroupSize = 32u;
 // Bits: how a and b lie, whether a tile is twice as large each way and has twice as many subgroups, and whether what
 // comes next is fetched while what is staged is multiplied.
-layout(constant_id = 6) const uint kManner = 0u;
+layout(constant_id = constant_manner) const uint kManner = 0u;
 
 // Which way an operand's elements lie together, and whether its rows that way begin at multiples of four and have a
 // multiple of four elements.

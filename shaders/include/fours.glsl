@@ -7,7 +7,7 @@
 #extension GL_EXT_control_flow_attributes : require
 #include "storage.glsl"
 
-layout(constant_id = 2) const bool kFours = false;
+layout(constant_id = constant_fours) const bool kFours = false;
 
 #define HEADSCOPE_BOTH  // read and written
 #define same(value) value

@@ -5,10 +5,10 @@
 #include "math.glsl"
 #include "storage.glsl"
 
-layout(constant_id = 2) const uint kDepth = 4u;       // columns of q and k
-layout(constant_id = 3) const uint kValueDepth = 4u;  // columns of v
-layout(constant_id = 4) const uint kRows = 1u;        // of an invocation, lanes() apart
-layout(constant_id = 5) const uint kFlags = 0u;
+layout(constant_id = constant_depth) const uint kDepth = 4u;       // columns of q and k
+layout(constant_id = constant_value_depth) const uint kValueDepth = 4u;  // columns of v
+layout(constant_id = constant_rows) const uint kRows = 1u;        // of an invocation, lanes() apart
+layout(constant_id = constant_flags) const uint kFlags = 0u;
 
 const uint kFours = (kDepth + 3u) / 4u;
 const uint kValueFours = (kValueDepth + 3u) / 4u;

@@ -6,18 +6,18 @@
 #include "storage.glsl"
 
 #ifdef HEADSCOPE_TEXELS
-layout(set = 0, binding = 0) uniform usamplerBuffer a_texels;
-layout(set = 0, binding = 1) uniform usamplerBuffer b_texels;
+layout(set = 0, binding = binding_a) uniform usamplerBuffer a_texels;
+layout(set = 0, binding = binding_b) uniform usamplerBuffer b_texels;
 
 vec4 a_four(uint at) { return uintBitsToFloat(texelFetch(a_texels, int(at))); }
 vec4 b_four(uint at) { return uintBitsToFloat(texelFetch(b_texels, int(at))); }
 float a_one(uint at) { return a_four(at / 4u)[at % 4u]; }
 float b_one(uint at) { return b_four(at / 4u)[at % 4u]; }
 #else
-layout(set = 0, binding = 0) readonly buffer A { Stored a[]; };
-layout(set = 0, binding = 0) readonly buffer AVectors { StoredFour a_vectors[]; };
-layout(set = 0, binding = 1) readonly buffer B { Stored b[]; };
-layout(set = 0, binding = 1) readonly buffer BVectors { StoredFour b_vectors[]; };
+layout(set = 0, binding = binding_a) readonly buffer A { Stored a[]; };
+layout(set = 0, binding = binding_a) readonly buffer AVectors { StoredFour a_vectors[]; };
+layout(set = 0, binding = binding_b) readonly buffer B { Stored b[]; };
+layout(set = 0, binding = binding_b) readonly buffer BVectors { StoredFour b_vectors[]; };
 
 vec4 a_four(uint at) { return widen_four(a_vectors[at]); }
 vec4 b_four(uint at) { return widen_four(b_vectors[at]); }

@@ -1,13 +1,12 @@
-// The push constants of every kernel, read by GLSL and by C++ alike: 32-bit members only, so that both lay them out the
-// same. Each block begins with first_group (a launch may come in parts) and offset, the first element of each binding.
-// Strides are in elements; the innermost is 1.
+// The bindings, specialisation constants and push constants of every kernel, read by GLSL and by C++ alike
+// (interface.h): 32-bit members only, so that both lay them out the same. Strides are in elements; the innermost is 1.
 #ifndef HEADSCOPE_SHADER_PARAMS_H
 #define HEADSCOPE_SHADER_PARAMS_H
 
+#include "interface.h"
+
 #ifdef __cplusplus
-#include <cstdint>
 namespace headscope::vulkan {
-using uint = std::uint32_t;
 #endif
 
 // DropoutRule without its tensors; threshold 0 is the identity.
@@ -18,40 +17,35 @@ struct DropoutParams {
     float scale;
 };
 
-// out
+#define FILL_BINDINGS(B) B(0, out)
+#define FILL_CONSTANTS(C) FOURS_CONSTANTS(C) C(3, dimensions)
+HEADSCOPE_CONSTANTS(FillConstants, FILL_CONSTANTS)
 struct FillParams {
-    uint first_group;
-    uint offset[1];
+    HEADSCOPE_BINDINGS(FILL_BINDINGS)
     uint fours;
     uint shape[4];
     uint out_strides[3];
     uint bits;
 };
 
-// x, out
+#define COPY_BINDINGS(B) B(0, x) B(1, out)
+#define COPY_CONSTANTS(C) FOURS_CONSTANTS(C) C(3, dimensions) C(4, accumulates)
+#define CONVERT_CONSTANTS(C) COPY_CONSTANTS(C) C(5, x_type) C(6, out_type)
+HEADSCOPE_CONSTANTS(CopyConstants, COPY_CONSTANTS)
+HEADSCOPE_CONSTANTS(ConvertConstants, CONVERT_CONSTANTS)
 struct CopyParams {
-    uint first_group;
-    uint offset[2];
+    HEADSCOPE_BINDINGS(COPY_BINDINGS)
     uint fours;
     uint shape[4];
     uint x_strides[3];
     uint out_strides[3];
 };
 
-// x, out
-struct ConvertParams {
-    uint first_group;
-    uint offset[2];
-    uint fours;
-    uint shape[4];
-    uint x_strides[3];
-    uint out_strides[3];
-};
-
-// a, b, out
+#define ADD_SCALED_BINDINGS(B) B(0, a) B(1, b) B(2, out)
+#define ADD_SCALED_CONSTANTS(C) FOURS_CONSTANTS(C) C(3, dimensions) C(4, has_b)
+HEADSCOPE_CONSTANTS(AddScaledConstants, ADD_SCALED_CONSTANTS)
 struct AddScaledParams {
-    uint first_group;
-    uint offset[3];
+    HEADSCOPE_BINDINGS(ADD_SCALED_BINDINGS)
     uint fours;
     uint shape[4];
     uint a_strides[3];
@@ -61,10 +55,12 @@ struct AddScaledParams {
     float beta;
 };
 
-// x, step, ordinals, y: one workgroup a row of [batch, heads, positions, columns]
+// One workgroup a row of [batch, heads, positions, columns].
+#define DROPOUT_BINDINGS(B) B(0, x) B(1, step) B(2, ordinals) B(3, y)
+#define DROPOUT_CONSTANTS(C) FOURS_CONSTANTS(C) C(3, accumulates)
+HEADSCOPE_CONSTANTS(DropoutConstants, DROPOUT_CONSTANTS)
 struct DropoutKernelParams {
-    uint first_group;
-    uint offset[4];
+    HEADSCOPE_BINDINGS(DROPOUT_BINDINGS)
     uint heads;
     uint positions;
     uint columns;
@@ -76,11 +72,21 @@ struct DropoutKernelParams {
     DropoutParams dropout;
 };
 
-// a, b, out, bias. Element (i, k) of op(a) is a[offset + batch + i * a_row + k * a_column], and so on: a transpose is a
-// pair of strides exchanged.
+// Element (i, k) of op(a) is a[offset + batch + i * a_row + k * a_column], and so on: a transpose is a pair of strides
+// exchanged.
+#define MATMUL_BINDINGS(B) B(0, a) B(1, b) B(2, out) B(3, bias)
+#define MATMUL_CONSTANTS(C) C(2, rows) C(3, columns) C(4, rounding) C(7, epilogue)
+#define MATMUL_VECTOR_CONSTANTS(C) MATMUL_CONSTANTS(C) C(5, a_along_k) C(6, b_along_k)
+#define MATMUL_TILED_CONSTANTS(C) MATMUL_CONSTANTS(C) C(5, a_loads) C(6, b_loads)
+#define MATMUL_SUBGROUP_CONSTANTS(C) MATMUL_CONSTANTS(C) C(5, along) C(6, fours)
+#define MATMUL_COOPERATIVE_CONSTANTS(C) C(2, m) C(3, n) C(4, k) C(5, subgroup_size) C(6, manner) C(7, epilogue)
+HEADSCOPE_CONSTANTS(MatmulConstants, MATMUL_CONSTANTS)
+HEADSCOPE_CONSTANTS(MatmulVectorConstants, MATMUL_VECTOR_CONSTANTS)
+HEADSCOPE_CONSTANTS(MatmulTiledConstants, MATMUL_TILED_CONSTANTS)
+HEADSCOPE_CONSTANTS(MatmulSubgroupConstants, MATMUL_SUBGROUP_CONSTANTS)
+HEADSCOPE_CONSTANTS(MatmulCooperativeConstants, MATMUL_COOPERATIVE_CONSTANTS)
 struct MatmulParams {
-    uint first_group;
-    uint offset[4];
+    HEADSCOPE_BINDINGS(MATMUL_BINDINGS)
     uint m;
     uint n;
     uint k;
@@ -98,30 +104,32 @@ struct MatmulParams {
     uint wide_out;  // of operands in 16 bits the output is F32
 };
 
-// x, bias, step, ordinals, y
+#define BIAS_ACTIVATION_BINDINGS(B) B(0, x) B(1, bias) B(2, step) B(3, ordinals) B(4, y)
+#define BIAS_ACTIVATION_CONSTANTS(C) FOURS_CONSTANTS(C) C(3, activation) C(4, drops) C(5, has_bias)
+HEADSCOPE_CONSTANTS(BiasActivationConstants, BIAS_ACTIVATION_CONSTANTS)
 struct BiasActivationParams {
-    uint first_group;
-    uint offset[5];
+    HEADSCOPE_BINDINGS(BIAS_ACTIVATION_BINDINGS)
     uint first_row;
     uint sequence;
     uint columns;
     DropoutParams dropout;
 };
 
-// x, bias, grad_y, step, ordinals, grad_x
+#define BIAS_ACTIVATION_BACKWARD_BINDINGS(B) B(0, x) B(1, bias) B(2, grad_y) B(3, step) B(4, ordinals) B(5, grad_x)
+#define BIAS_ACTIVATION_BACKWARD_CONSTANTS(C) BIAS_ACTIVATION_CONSTANTS(C) C(6, accumulates)
+HEADSCOPE_CONSTANTS(BiasActivationBackwardConstants, BIAS_ACTIVATION_BACKWARD_CONSTANTS)
 struct BiasActivationBackwardParams {
-    uint first_group;
-    uint offset[6];
+    HEADSCOPE_BINDINGS(BIAS_ACTIVATION_BACKWARD_BINDINGS)
     uint first_row;
     uint sequence;
     uint columns;
     DropoutParams dropout;
 };
 
-// x, out: sums of rows_per_part rows each; out [parts, columns]
+// Sums of rows_per_part rows each; out [parts, columns].
+#define SUM_ROWS_BINDINGS(B) B(0, x) B(1, out)
 struct SumRowsParams {
-    uint first_group;
-    uint offset[2];
+    HEADSCOPE_BINDINGS(SUM_ROWS_BINDINGS)
     uint rows;
     uint columns;
     uint rows_per_part;
@@ -129,10 +137,12 @@ struct SumRowsParams {
     uint accumulate;
 };
 
-// x, residual, gain, bias, step, ordinals, sum, y, mean, rstd
+#define ADD_LAYER_NORM_BINDINGS(B) \
+    B(0, x) B(1, residual) B(2, gain) B(3, bias) B(4, step) B(5, ordinals) B(6, sum) B(7, y) B(8, mean) B(9, rstd)
+#define ADD_LAYER_NORM_CONSTANTS(C) FOURS_CONSTANTS(C) C(3, drops) C(4, held) C(5, has_residual)
+HEADSCOPE_CONSTANTS(AddLayerNormConstants, ADD_LAYER_NORM_CONSTANTS)
 struct AddLayerNormParams {
-    uint first_group;
-    uint offset[10];
+    HEADSCOPE_BINDINGS(ADD_LAYER_NORM_BINDINGS)
     uint first_row;
     uint sequence;
     uint columns;
@@ -140,20 +150,24 @@ struct AddLayerNormParams {
     DropoutParams dropout;
 };
 
-// sum, gain, mean, rstd, grad_y, grad_sum_out, step, ordinals, grad_x, grad_residual
+#define ADD_LAYER_NORM_BACKWARD_BINDINGS(B) \
+    B(0, sum)                               \
+    B(1, gain)                              \
+    B(2, mean) B(3, rstd) B(4, grad_y) B(5, grad_sum_out) B(6, step) B(7, ordinals) B(8, grad_x) B(9, grad_residual)
+#define ADD_LAYER_NORM_BACKWARD_CONSTANTS(C) FOURS_CONSTANTS(C) C(3, drops) C(4, held) C(5, has)
+HEADSCOPE_CONSTANTS(AddLayerNormBackwardConstants, ADD_LAYER_NORM_BACKWARD_CONSTANTS)
 struct AddLayerNormBackwardParams {
-    uint first_group;
-    uint offset[10];
+    HEADSCOPE_BINDINGS(ADD_LAYER_NORM_BACKWARD_BINDINGS)
     uint first_row;
     uint sequence;
     uint columns;
     DropoutParams dropout;
 };
 
-// sum, mean, rstd, grad_y, grad_gain, grad_bias: sums of rows_per_part rows each; out [parts, columns]
+// Sums of rows_per_part rows each; out [parts, columns].
+#define LAYER_NORM_GAIN_BINDINGS(B) B(0, sum) B(1, mean) B(2, rstd) B(3, grad_y) B(4, grad_gain) B(5, grad_bias)
 struct LayerNormGainParams {
-    uint first_group;
-    uint offset[6];
+    HEADSCOPE_BINDINGS(LAYER_NORM_GAIN_BINDINGS)
     uint rows;
     uint columns;
     uint rows_per_part;
@@ -162,10 +176,12 @@ struct LayerNormGainParams {
     uint accumulate_bias;
 };
 
-// scores, key_lengths, query_offset, weights: one workgroup a few rows
+// One workgroup a few rows.
+#define MASKED_SOFTMAX_BINDINGS(B) B(0, scores) B(1, key_lengths) B(2, query_offset) B(3, weights)
+#define MASKED_SOFTMAX_CONSTANTS(C) FOURS_CONSTANTS(C) C(3, rows) C(4, held) C(5, alone)
+HEADSCOPE_CONSTANTS(MaskedSoftmaxConstants, MASKED_SOFTMAX_CONSTANTS)
 struct MaskedSoftmaxParams {
-    uint first_group;
-    uint offset[4];
+    HEADSCOPE_BINDINGS(MASKED_SOFTMAX_BINDINGS)
     uint rows;
     uint first_row;
     uint heads;
@@ -176,19 +192,25 @@ struct MaskedSoftmaxParams {
     uint has_offset;
 };
 
-// weights, grad_weights, grad_scores: one workgroup a few rows
+// One workgroup a few rows.
+#define MASKED_SOFTMAX_BACKWARD_BINDINGS(B) B(0, weights) B(1, grad_weights) B(2, grad_scores)
+#define MASKED_SOFTMAX_BACKWARD_CONSTANTS(C) FOURS_CONSTANTS(C) C(3, rows) C(4, held) C(5, accumulates)
+HEADSCOPE_CONSTANTS(MaskedSoftmaxBackwardConstants, MASKED_SOFTMAX_BACKWARD_CONSTANTS)
 struct MaskedSoftmaxBackwardParams {
-    uint first_group;
-    uint offset[3];
+    HEADSCOPE_BINDINGS(MASKED_SOFTMAX_BACKWARD_BINDINGS)
     uint rows;
     uint keys;
 };
 
-// q, key_lengths, query_offset, k, v, step, ordinals, out, log_sums: one workgroup a few queries of a head. Dropout's
-// scale follows from its threshold.
+// One workgroup a few queries of a head. Dropout's scale follows from its threshold.
+#define ATTEND_BINDINGS(B) \
+    B(0, q) B(1, key_lengths) B(2, query_offset) B(3, k) B(4, v) B(5, step) B(6, ordinals) B(7, out) B(8, log_sums)
+#define HEADS_CONSTANTS(C) C(2, depth) C(3, value_depth) C(4, rows) C(5, flags)
+#define ATTEND_FEW_CONSTANTS(C) HEADS_CONSTANTS(C) C(6, share)
+HEADSCOPE_CONSTANTS(HeadsConstants, HEADS_CONSTANTS)
+HEADSCOPE_CONSTANTS(AttendFewConstants, ATTEND_FEW_CONSTANTS)
 struct AttendParams {
-    uint first_group;
-    uint offset[9];
+    HEADSCOPE_BINDINGS(ATTEND_BINDINGS)
     uint heads;
     uint queries;
     uint keys;
@@ -205,10 +227,11 @@ struct AttendParams {
     uint drop_site;
 };
 
-// out, key_lengths, query_offset, grad_out, log_sums, ordinals, step, rows: one invocation a query
+// One invocation a query.
+#define ATTEND_BACKWARD_ROWS_BINDINGS(B) \
+    B(0, out) B(1, key_lengths) B(2, query_offset) B(3, grad_out) B(4, log_sums) B(5, ordinals) B(6, step) B(7, rows)
 struct AttendBackwardRowsParams {
-    uint first_group;
-    uint offset[8];
+    HEADSCOPE_BINDINGS(ATTEND_BACKWARD_ROWS_BINDINGS)
     uint count;
     uint heads;
     uint queries;
@@ -223,10 +246,10 @@ struct AttendBackwardRowsParams {
     uint drop_site;
 };
 
-// q, k, v, grad_out, rows, grad_q: one workgroup a few queries of a head
+// One workgroup a few queries of a head.
+#define ATTEND_BACKWARD_QUERIES_BINDINGS(B) B(0, q) B(1, k) B(2, v) B(3, grad_out) B(4, rows) B(5, grad_q)
 struct AttendBackwardQueriesParams {
-    uint first_group;
-    uint offset[6];
+    HEADSCOPE_BINDINGS(ATTEND_BACKWARD_QUERIES_BINDINGS)
     uint heads;
     uint queries;
     uint q_strides[3];
@@ -238,10 +261,10 @@ struct AttendBackwardQueriesParams {
     uint accumulate;
 };
 
-// q, k, v, grad_out, rows, grad_k, grad_v: one workgroup a few keys of a head
+// One workgroup a few keys of a head.
+#define ATTEND_BACKWARD_KEYS_BINDINGS(B) B(0, q) B(1, k) B(2, v) B(3, grad_out) B(4, rows) B(5, grad_k) B(6, grad_v)
 struct AttendBackwardKeysParams {
-    uint first_group;
-    uint offset[7];
+    HEADSCOPE_BINDINGS(ATTEND_BACKWARD_KEYS_BINDINGS)
     uint heads;
     uint queries;
     uint keys;
@@ -255,10 +278,10 @@ struct AttendBackwardKeysParams {
     uint accumulate;  // 1: to grad_k, 2: to grad_v
 };
 
-// weights, key_lengths, query_offset, rules, out: one workgroup a row. The rules are those of EditAttention.
+// One workgroup a row. The rules are those of EditAttention.
+#define EDIT_ATTENTION_BINDINGS(B) B(0, weights) B(1, key_lengths) B(2, query_offset) B(3, rules) B(4, out)
 struct EditAttentionParams {
-    uint first_group;
-    uint offset[5];
+    HEADSCOPE_BINDINGS(EDIT_ATTENTION_BINDINGS)
     uint first_row;
     uint heads;
     uint queries;
@@ -270,10 +293,10 @@ struct EditAttentionParams {
     int uniform_weight;
 };
 
-// x, position, cache: one workgroup a row of x
+// One workgroup a row of x.
+#define CACHE_APPEND_BINDINGS(B) B(0, x) B(1, position) B(2, cache)
 struct CacheAppendParams {
-    uint first_group;
-    uint offset[3];
+    HEADSCOPE_BINDINGS(CACHE_APPEND_BINDINGS)
     uint heads;
     uint sequence;
     uint depth;
@@ -282,11 +305,10 @@ struct CacheAppendParams {
     uint cache_strides[3];
 };
 
-// x, key_lengths, query_offset, out: one invocation four elements of one of the rows [first_key, first_key + rows) of
-// each head
+// One invocation four elements of one of the rows [first_key, first_key + rows) of each head.
+#define MASK_KEYS_BINDINGS(B) B(0, x) B(1, key_lengths) B(2, query_offset) B(3, out)
 struct MaskKeysParams {
-    uint first_group;
-    uint offset[4];
+    HEADSCOPE_BINDINGS(MASK_KEYS_BINDINGS)
     uint heads;
     uint queries;
     uint keys;
@@ -300,11 +322,12 @@ struct MaskKeysParams {
     uint has_offset;
 };
 
-// ids, table, positions, first, out: one workgroup a row. The table's binding holds rows
-// [table_first, table_first + table_rows) of `vocabulary`.
+// One workgroup a row. The table's binding holds rows [table_first, table_first + table_rows) of `vocabulary`.
+#define EMBED_BINDINGS(B) B(0, ids) B(1, table) B(2, positions) B(3, first) B(4, out)
+#define EMBED_CONSTANTS(C) FOURS_CONSTANTS(C) C(3, has_positions)
+HEADSCOPE_CONSTANTS(EmbedConstants, EMBED_CONSTANTS)
 struct EmbedParams {
-    uint first_group;
-    uint offset[5];
+    HEADSCOPE_BINDINGS(EMBED_BINDINGS)
     uint first_row;
     uint sequence;
     uint columns;
@@ -317,12 +340,13 @@ struct EmbedParams {
     float scale;
 };
 
-// ids, order, grad_out, grad_table: `slices` workgroups an entry of the order. grad_out's binding holds the flat
-// positions [grad_first, grad_first + grad_rows) of `count`, grad_table's the rows [table_first, table_first +
-// table_rows).
+// `slices` workgroups an entry of the order. grad_out's binding holds the flat positions [grad_first, grad_first +
+// grad_rows) of `count`, grad_table's the rows [table_first, table_first + table_rows).
+#define EMBED_BACKWARD_BINDINGS(B) B(0, ids) B(1, order) B(2, grad_out) B(3, grad_table)
+#define EMBED_BACKWARD_CONSTANTS(C) FOURS_CONSTANTS(C) C(3, accumulates)
+HEADSCOPE_CONSTANTS(EmbedBackwardConstants, EMBED_BACKWARD_CONSTANTS)
 struct EmbedBackwardParams {
-    uint first_group;
-    uint offset[4];
+    HEADSCOPE_BINDINGS(EMBED_BACKWARD_BINDINGS)
     uint count;
     uint grad_first;
     uint grad_rows;
@@ -333,10 +357,11 @@ struct EmbedBackwardParams {
     float scale;
 };
 
-// logits, targets, loss, nll, grad_logits, grad_scale: one workgroup a row
+// One workgroup a row.
+#define SMOOTHED_CROSS_ENTROPY_BINDINGS(B) \
+    B(0, logits) B(1, targets) B(2, loss) B(3, nll) B(4, grad_logits) B(5, grad_scale)
 struct SmoothedCrossEntropyParams {
-    uint first_group;
-    uint offset[6];
+    HEADSCOPE_BINDINGS(SMOOTHED_CROSS_ENTROPY_BINDINGS)
     uint classes;
     uint has_grad;
     uint has_grad_scale;
@@ -344,18 +369,17 @@ struct SmoothedCrossEntropyParams {
     float epsilon;
 };
 
-// x, out: one workgroup a part of part_elements
+// One workgroup a part of part_elements.
+#define SQUARE_SUM_BINDINGS(B) B(0, x) B(1, out)
 struct SquareSumParams {
-    uint first_group;
-    uint offset[2];
+    HEADSCOPE_BINDINGS(SQUARE_SUM_BINDINGS)
     uint count;
     uint part_elements;
 };
 
-// square_sum, scalars
+#define STEP_CONTROL_BINDINGS(B) B(0, square_sum) B(1, scalars)
 struct StepControlParams {
-    uint first_group;
-    uint offset[2];
+    HEADSCOPE_BINDINGS(STEP_CONTROL_BINDINGS)
     float max_norm;
     float growth_interval;
     float growth;
@@ -364,10 +388,11 @@ struct StepControlParams {
     float most;
 };
 
-// parameter, grad, m, v, scalars; parameter, m and v as they were; working
+// The old tensors are parameter, m and v as they were; working is absent in F32.
+#define ADAM_BINDINGS(B) \
+    B(0, parameter) B(1, grad) B(2, m) B(3, v) B(4, scalars) B(5, old_parameter) B(6, old_m) B(7, old_v) B(8, working)
 struct AdamParams {
-    uint first_group;
-    uint offset[9];
+    HEADSCOPE_BINDINGS(ADAM_BINDINGS)
     uint count;
     float beta1;
     float beta2;
@@ -376,19 +401,21 @@ struct AdamParams {
     float one_minus_beta2;
 };
 
-// logits, values, indices: one workgroup a row
+// One workgroup a row.
+#define LOG_SOFTMAX_TOP_K_BINDINGS(B) B(0, logits) B(1, values) B(2, indices)
+#define LOG_SOFTMAX_TOP_K_CONSTANTS(C) FOURS_CONSTANTS(C) C(3, kept)
+HEADSCOPE_CONSTANTS(LogSoftmaxTopKConstants, LOG_SOFTMAX_TOP_K_CONSTANTS)
 struct LogSoftmaxTopKParams {
-    uint first_group;
-    uint offset[3];
+    HEADSCOPE_BINDINGS(LOG_SOFTMAX_TOP_K_BINDINGS)
     uint classes;
     uint k;
 };
 
-// x, index, out as words of their type's width: one workgroup a row of out, which is outer * inner runs of `words`
-// words that lie together. x's binding holds rows [x_first, x_first + x_rows) of rows_in. Steps are x's and out's.
+// As words of their type's width: one workgroup a row of out, which is outer * inner runs of `words` words that lie
+// together. x's binding holds rows [x_first, x_first + x_rows) of rows_in. Steps are x's and out's.
+#define GATHER_ROWS_BINDINGS(B) B(0, x) B(1, index) B(2, out)
 struct GatherRowsParams {
-    uint first_group;
-    uint offset[3];
+    HEADSCOPE_BINDINGS(GATHER_ROWS_BINDINGS)
     uint runs;  // of a row: inner ones as often as there are outer ones
     uint inner;
     uint words;       // of a run

@@ -4,10 +4,10 @@
 #extension GL_EXT_control_flow_attributes : require
 #include "storage.glsl"
 
-layout(constant_id = 7) const uint kEpilogue = 0u;  // kAddsBias, kRectifies
-layout(set = 0, binding = 2) buffer Out { float to[]; };
-layout(set = 0, binding = 2) buffer OutVectors { vec4 to_vectors[]; };
-layout(set = 0, binding = 3) readonly buffer Bias { float bias[]; };
+layout(constant_id = constant_epilogue) const uint kEpilogue = 0u;  // kAddsBias, kRectifies
+layout(set = 0, binding = binding_out) buffer Out { float to[]; };
+layout(set = 0, binding = binding_out) buffer OutVectors { vec4 to_vectors[]; };
+layout(set = 0, binding = binding_bias) readonly buffer Bias { float bias[]; };
 
 const uint kAddsBias = 1u;
 const uint kRectifies = 2u;
@@ -15,8 +15,8 @@ const uint kRectifies = 2u;
 // One element, or four neighbours, which are counted by fours.
 #ifdef HEADSCOPE_16_BITS
 
-layout(set = 0, binding = 2) buffer NarrowOut { Stored narrow_to[]; };
-layout(set = 0, binding = 2) buffer NarrowOutVectors { StoredFour narrow_to_vectors[]; };
+layout(set = 0, binding = binding_out) buffer NarrowOut { Stored narrow_to[]; };
+layout(set = 0, binding = binding_out) buffer NarrowOutVectors { StoredFour narrow_to_vectors[]; };
 
 float out_one(uint at) { return p.wide_out != 0u ? to[at] : widen_one(narrow_to[at]); }
 vec4 out_four(uint four) { return p.wide_out != 0u ? to_vectors[four] : widen_four(narrow_to_vectors[four]); }
@@ -48,7 +48,7 @@ void out_put_four(uint four, vec4 value) { to_vectors[four] = value; }
 
 // Past the last column its own.
 float bias_of(uint column) {
-    return (kEpilogue & kAddsBias) != 0u ? bias[p.offset[3] + min(column, p.n - 1u)] : 0.0;
+    return (kEpilogue & kAddsBias) != 0u ? bias[p.offset[binding_bias] + min(column, p.n - 1u)] : 0.0;
 }
 
 float finished(float sum, float added) {

@@ -9,7 +9,7 @@
 #extension GL_KHR_shader_subgroup_arithmetic : require
 #endif
 
-layout(constant_id = 1) const bool kOneSubgroup = false;
+layout(constant_id = constant_one_subgroup) const bool kOneSubgroup = false;
 
 // Bits, since a float's bits may change when stored as another type.
 shared uint reduce_scratch[256];

@@ -1,7 +1,7 @@
 #ifndef HEADSCOPE_ROUND_GLSL
 #define HEADSCOPE_ROUND_GLSL
 
-layout(constant_id = 31) const bool kConvertsHalves = false;  // F16 is widened by the device's own conversion
+layout(constant_id = constant_converts_halves) const bool kConvertsHalves = false;  // F16 by the device's conversion
 
 // The twin of to_bf16 in src/tensor/dtype.cpp: to nearest, ties to even; NaN stays NaN.
 uint to_bf16(float value) {

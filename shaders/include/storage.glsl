@@ -10,7 +10,7 @@
 #extension GL_EXT_shader_16bit_storage : require
 #include "round.glsl"
 
-layout(constant_id = 30) const bool kBf16 = false;  // else F16
+layout(constant_id = constant_bf16) const bool kBf16 = false;  // else F16
 
 #define Stored uint16_t
 #define StoredFour uvec2

@@ -3,7 +3,7 @@
 
 // The maximum number of innermost dimensions with more than one entry. A constant, since software devices execute both
 // sides of a branch and divide lane by lane.
-layout(constant_id = 3) const uint kDimensions = 4u;
+layout(constant_id = constant_dimensions) const uint kDimensions = 4u;
 
 uvec4 coordinates(uint index) {
     uvec4 at = uvec4(0u, 0u, 0u, 4u * index);

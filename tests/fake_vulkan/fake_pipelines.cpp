@@ -108,9 +108,14 @@ VKAPI_ATTR void VKAPI_CALL destroy_pipeline(VkDevice /*device*/, VkPipeline pipe
     state.pipelines_live -= pipeline == VK_NULL_HANDLE ? 0 : 1;
 }
 
-// FakeVulkan::asked: a workgroup's invocations are the first constant.
+// FakeVulkan::asked: a workgroup's invocations are constant 0.
 std::string what_is_asked(const VkPipelineShaderStageCreateInfo& stage) {
-    std::string text = std::to_string(*static_cast<const std::uint32_t*>(stage.pSpecializationInfo->pData));
+    const VkSpecializationInfo& constants = *stage.pSpecializationInfo;
+    const auto* entry = std::find_if(constants.pMapEntries, constants.pMapEntries + constants.mapEntryCount,
+                                     [](const VkSpecializationMapEntry& each) { return each.constantID == 0; });
+    std::uint32_t invocations = 0;
+    std::memcpy(&invocations, static_cast<const std::byte*>(constants.pData) + entry->offset, sizeof invocations);
+    std::string text = std::to_string(invocations);
     for (const auto* link = static_cast<const VkBaseInStructure*>(stage.pNext); link != nullptr; link = link->pNext) {
         if (link->sType == VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_REQUIRED_SUBGROUP_SIZE_CREATE_INFO) {
             const auto* size = reinterpret_cast<const VkPipelineShaderStageRequiredSubgroupSizeCreateInfo*>(link);

@@ -140,7 +140,7 @@ mutant bias vulkan '"=" for "+=" in a column sum' shaders/sum_rows.comp \
 mutant bias vulkan 'dropout takes the bits of the row before' shaders/bias_activation.comp \
     'row - batch * p.sequence, ordinals' 'row - batch * p.sequence - 1u, ordinals'
 mutant bias vulkan 'a sentence has the ordinal of the first' shaders/bias_activation_backward.comp \
-    'ordinals[p.offset[4] + batch]' 'ordinals[p.offset[4]]'
+    'ordinals[p.offset[binding_ordinals] + batch]' 'ordinals[p.offset[binding_ordinals]]'
 mutant bias vulkan 'a term of the slope of swish has the wrong sign' shaders/include/activation.glsl \
     'fma(x * s, 1.0 - s, s)' 'fma(x * s, s - 1.0, s)'
 
@@ -151,7 +151,7 @@ mutant layer_norm vulkan 'the residual is left out' shaders/add_layer_norm.comp 
 mutant layer_norm vulkan 'one output is never added to' shaders/add_layer_norm_backward.comp \
     'if (kAccumulatesX)' 'if (false)'
 mutant layer_norm vulkan 'the gain'\''s gradient lacks 1 / sigma' shaders/layer_norm_gain.comp \
-    ' * rstds[p.offset[2] + row]' ''
+    'rstds[p.offset[binding_rstd] + row]' '1.0'
 mutant layer_norm vulkan 'no barrier after the subgroups write' shaders/include/reduce.glsl \
     $'        barrier();                                                                       \\\n        type total' \
     '        type total' "${SEVERAL_SUBGROUPS[@]}"
@@ -207,7 +207,7 @@ mutant attention vulkan 'by vectors a gradient is not added to' shaders/include/
 mutant attention vulkan 'keys take the bits of others' shaders/include/attend.glsl \
     'row, key / 8u' 'row, key / 4u'
 mutant attention vulkan 'every sentence has the ordinal of the first' shaders/attend_backward_rows.comp \
-    'ordinals[p.offset[5] + batch]' 'ordinals[p.offset[5]]'
+    'ordinals[p.offset[binding_ordinals] + batch]' 'ordinals[p.offset[binding_ordinals]]'
 mutant attention vulkan 'the gradient of a dropped weight flows on' shaders/include/attend_backward.glsl \
     'grad = dropout_apply(drop.rule, words, key, grad);' ''
 mutant attention vulkan 'the gradient of the queries lacks the scale' shaders/attend_backward_queries.comp \
@@ -242,7 +242,7 @@ mutant optimizer vulkan 'the second moment is not corrected' shaders/adam.comp \
 mutant optimizer vulkan 'where texels are not read one moment is taken for the other' shaders/adam.comp \
     '#define old_second_at second_moment_at' '#define old_second_at first_moment_at' "${NO_TEXELS[@]}"
 mutant optimizer vulkan 'the working copy is of the gradient' shaders/adam.comp \
-    'working_put(p.offset[8] + index, count, value)' 'working_put(p.offset[8] + index, count, g)'
+    'working_put(p.offset[binding_working] + index, count, value)' 'working_put(p.offset[binding_working] + index, count, g)'
 mutant optimizer vulkan 'the norm is compared before it is unscaled' shaders/step_control.comp \
     'sqrt(total) / divisor' 'sqrt(total)'
 

@@ -23,41 +23,41 @@ std::uint32_t split_sum(const ProductDevice& device, const ProductShape& shape) 
 TEST_CASE("a GPU multiplies in shared tiles, larger ones if there are enough", "[vulkan][product_plan]") {
     const ProductPlan small = plan_product(kGpu, shape(256, 256, 256));
     CHECK(small.kernel == Kernel::MatmulTiled);
-    CHECK(small.specialisation.extra[0] == 4);
+    CHECK(small.specialisation.constants[0] == 4);
     CHECK(small.groups == 16);
     const ProductPlan large = plan_product(kGpu, shape(4096, 4096, 4096));
-    CHECK(large.specialisation.extra[0] == 8);
+    CHECK(large.specialisation.constants[0] == 8);
     CHECK(large.groups == 32 * 32);
     CHECK(large.work_per_group == std::uint64_t{2} * 128 * 128 * 4096);
     CHECK(plan_product(kGpu, shape(1, 4096, 512)).kernel == Kernel::MatmulVector);
     ProductDevice least = kGpu;
     least.shared_bytes = 16384;  // two tiles of 128 x 16, with their padding, are more
-    CHECK(plan_product(least, shape(4096, 4096, 4096)).specialisation.extra[0] == 4);
+    CHECK(plan_product(least, shape(4096, 4096, 4096)).specialisation.constants[0] == 4);
     CHECK(product_choices(least, shape(64, 64, 64)).size() == 2);
     for (ProductDevice forced : {kGpu, least}) {
         forced.tile = kLargeTile;  // the path large-tiles, where it has room
         const std::uint32_t expected = forced.shared_bytes == least.shared_bytes ? 4 : 8;
-        CHECK(plan_product(forced, shape(5, 7, 9)).specialisation.extra[0] == expected);
+        CHECK(plan_product(forced, shape(5, 7, 9)).specialisation.constants[0] == expected);
     }
 }
 
 TEST_CASE("operands that are not aligned to vec4 are loaded one by one", "[vulkan][product_plan]") {
     ProductShape odd = shape(130, 70, 50);
     odd.a_vec4_aligned = false;
-    CHECK(plan_product(kGpu, odd).specialisation.extra[3] == 1);  // along k, one by one
-    CHECK(plan_product(kGpu, odd).specialisation.extra[4] == 0);  // 70 is not a multiple of four
+    CHECK(plan_product(kGpu, odd).specialisation.constants[3] == 1);  // along k, one by one
+    CHECK(plan_product(kGpu, odd).specialisation.constants[4] == 0);  // 70 is not a multiple of four
     CHECK(plan_product(kSoftware, odd).kernel == Kernel::MatmulSubgroup);
-    CHECK(plan_product(kSoftware, odd).specialisation.extra[4] == 0);
-    CHECK(plan_product(kSoftware, shape(130, 72, 52)).specialisation.extra[4] == 1 + 2 + 8);
+    CHECK(plan_product(kSoftware, odd).specialisation.constants[4] == 0);
+    CHECK(plan_product(kSoftware, shape(130, 72, 52)).specialisation.constants[4] == 1 + 2 + 8);
     ProductShape stored = shape(130, 72, 50);
     stored.out_vec4_aligned = true;
-    CHECK(plan_product(kSoftware, stored).specialisation.extra[4] == 2 + 4);
+    CHECK(plan_product(kSoftware, stored).specialisation.constants[4] == 2 + 4);
     const ProductPlan even = plan_product(kGpu, shape(130, 72, 52));
-    CHECK(even.specialisation.extra[3] == 3);
-    CHECK(even.specialisation.extra[4] == 2);
+    CHECK(even.specialisation.constants[3] == 3);
+    CHECK(even.specialisation.constants[4] == 2);
     ProductDevice plain = kGpu;
     plain.vector_loads = false;
-    CHECK(plan_product(plain, shape(130, 72, 52)).specialisation.extra[3] == 1);
+    CHECK(plan_product(plain, shape(130, 72, 52)).specialisation.constants[3] == 1);
 }
 
 TEST_CASE("software devices multiply by subgroups, in tiles with few spare rows", "[vulkan][product_plan]") {
@@ -65,7 +65,7 @@ TEST_CASE("software devices multiply by subgroups, in tiles with few spare rows"
         const ProductPlan plan = plan_product(kSoftware, shape(m, 64, 64));
         CHECK(plan.kernel == Kernel::MatmulSubgroup);
         CHECK(plan.specialisation.local_size == 8);
-        return plan.specialisation.extra[0];
+        return plan.specialisation.constants[0];
     };
     CHECK(rows(512) == 32);
     CHECK(rows(16) == 16);
@@ -75,7 +75,7 @@ TEST_CASE("software devices multiply by subgroups, in tiles with few spare rows"
     CHECK(plan_product(kSoftware, shape(1, 64, 64)).kernel == Kernel::MatmulVector);
     ProductShape odd = shape(512, 64, 64);
     odd.b_vec4_aligned = false;
-    CHECK(plan_product(kSoftware, odd).specialisation.extra[0] == 16);
+    CHECK(plan_product(kSoftware, odd).specialisation.constants[0] == 16);
     ProductDevice without = kSoftware;
     without.subgroup_shuffles = false;
     CHECK(plan_product(without, shape(512, 64, 64)).kernel == Kernel::MatmulVector);
@@ -90,12 +90,12 @@ TEST_CASE("for few rows times a weight, invocations share the sum", "[vulkan][pr
     const ProductPlan plan = plan_product(kGpu, weight);
     CHECK(plan.kernel == Kernel::MatmulRows);
     CHECK(plan.specialisation.local_size == 32);
-    CHECK(plan.specialisation.extra[0] == 1);
+    CHECK(plan.specialisation.constants[0] == 1);
     CHECK(plan.groups == 63);
     CHECK(split_sum(kGpu, weight) == 1);
     ProductShape beam = weight;
     beam.m = 3;
-    CHECK(plan_product(kGpu, beam).specialisation.extra[0] == 4);
+    CHECK(plan_product(kGpu, beam).specialisation.constants[0] == 4);
     // A CPU has too few lanes to share a sum, but uses small blocks for few rows if its loads are cheap.
     CHECK(plan_product(kSoftware, weight).kernel == Kernel::MatmulVector);
     CHECK(plan_product(kSoftware, beam).kernel == Kernel::MatmulSubgroup);
@@ -126,7 +126,7 @@ TEST_CASE("each product kernel has the epilogue, and reads texels if told to", "
                 for (const ProductChoice& choice : product_choices(device, layer)) {
                     const Specialisation special =
                         headscope::vulkan::plan_product(device, layer, choice).specialisation;
-                    CHECK(special.extra[kEpilogueConstant] == 3);
+                    CHECK(special.constants.back() == 3);
                     CHECK(special.texels == device.software);
                 }
             }
@@ -158,7 +158,7 @@ TEST_CASE("products by matrices use their tiles, in parts if there are few", "[v
     CHECK(plan.groups == 32 * 32);
     CHECK(plan.specialisation.local_size == 256);
     // The sizes; a and b along k, both in fours, a large tile of eight subgroups that looks ahead.
-    CHECK(plan.specialisation.extra == std::array<std::uint32_t, 6>{16, 16, 16, 32, 127, 0});
+    CHECK(plan.specialisation.constants == headscope::vulkan::Constants{16, 16, 16, 32, 127, 0});
     CHECK_FALSE(plan.specialisation.texels);
     ProductShape thin = shape(512, 512, 24576);  // a weight's gradient
     thin.matrices = true;
@@ -170,7 +170,7 @@ TEST_CASE("products by matrices use their tiles, in parts if there are few", "[v
     CHECK(to_string(choose_product(device, flat)) == "matrices 128 by 8, 2 parts");
     CHECK(product_choices(device, large).size() == product_choices(kGpu, large).size() + 4);
     device.matrices->software = true;
-    CHECK(plan_product(device, large, choose_product(device, large)).specialisation.extra[4] == 15);
+    CHECK(plan_product(device, large, choose_product(device, large)).specialisation.constants[4] == 15);
     device.matrices->emulated = true;
     CHECK(plan_product(device, large, choose_product(device, large)).kernel == Kernel::MatmulCooperativeEmulated);
 }

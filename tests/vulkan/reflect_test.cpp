@@ -4,8 +4,10 @@
 #include <span>
 #include <string>
 
+#include "backends/vulkan/device/declared.h"
 #include "backends/vulkan/device/reflect.h"
 #include "kernels.h"
+#include "shaders/include/params.h"
 #include "support/check.h"
 
 using namespace headscope;
@@ -43,4 +45,16 @@ TEST_CASE("read-only vec4 and product operands can be texel buffers", "[vulkan][
     CHECK(letters(module_of(Kernel::MatmulSubgroup).spirv) == "rrwr");
     CHECK(letters(module_of(Kernel::MatmulSubgroup).spirv_texels) == "ttwr");
     CHECK(module_of(Kernel::CacheAppend).spirv_texels.empty());
+}
+
+TEST_CASE("what the build compares with the lists is read from the shader", "[vulkan][reflect]") {
+    const KernelModule module = module_of(Kernel::AddScaled);
+    CHECK(declared_bindings(module.spirv) == 0b111);
+    CHECK(declared_constants(module.spirv) == 0b11101);
+    CHECK(declared_constants(module.spirv_16) == (0b11101 | std::uint64_t{3} << 30U));
+    CHECK(declared_bindings(module.spirv_texels) == 0b111);
+    // The last member is a number, an array, a struct.
+    CHECK(declared_push_bytes(module.spirv) == sizeof(AddScaledParams));
+    CHECK(declared_push_bytes(module_of(Kernel::Copy).spirv) == sizeof(CopyParams));
+    CHECK(declared_push_bytes(module_of(Kernel::AddLayerNorm).spirv) == sizeof(AddLayerNormParams));
 }

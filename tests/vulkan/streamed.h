@@ -37,11 +37,11 @@ struct Streamed {
     }
     // Distinguished by their number of workgroups.
     void dispatch_fill(const Tensor& to, std::uint64_t groups) {
-        stream.dispatch({.kernel = vulkan::Kernel::Fill, .groups = groups}, vulkan::FillParams{}, std::array{&to});
+        stream.dispatch({.kernel = vulkan::Kernel::Fill, .groups = groups}, vulkan::FillParams{}, {.out = to});
     }
     void dispatch_copy(const Tensor& from, const Tensor& to, std::uint64_t groups) {
         stream.dispatch({.kernel = vulkan::Kernel::Copy, .groups = groups}, vulkan::CopyParams{},
-                        std::array{&from, &to});
+                        {.x = from, .out = to});
     }
 };
 

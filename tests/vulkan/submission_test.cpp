@@ -101,7 +101,7 @@ TEST_CASE("work that cannot be submitted for lack of memory keeps its place, and
     made.stream.launch(recording);
     expect(dispatched(2 * kSlice));
     made.stream.dispatch({.kernel = Kernel::Fill, .groups = 3, .work_per_group = SliceSize::kLeast}, FillParams{},
-                         std::array{&x});
+                         {.out = x});
     expect({"dispatch 1", "dispatch 1", "dispatch 1"});
     const Stream::Mark mark = made.stream.mark();
     made.stream.fill(x, 9);
@@ -254,7 +254,7 @@ TEST_CASE("a driver out of memory has lost the device, and a fresh one may work"
          [](Streamed& made, auto& x) {
              Launch reads_texels{.kernel = Kernel::AddScaled, .groups = 1};
              reads_texels.specialisation.texels = true;
-             made.stream.dispatch(reads_texels, AddScaledParams{}, std::array{&x, &x, &x});
+             made.stream.dispatch(reads_texels, AddScaledParams{}, {.a = x, .b = x, .out = x});
          }},
     };
     const auto loads_texels = [](VkPhysicalDeviceLimits& limits) {

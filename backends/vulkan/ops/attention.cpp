@@ -3,7 +3,6 @@
 // Rule: outputs are overwritten; grad_scores is added to with Write::Accumulate. Softmax and edits work in place; a
 // cache keeps what lies beside the appended rows. A masked entry is exactly 0, and a row's sums have one fixed order.
 #include <algorithm>
-#include <array>
 
 #include "backends/vulkan/vulkan_backend_impl.h"
 
@@ -30,33 +29,36 @@ bool many_rows(const Launch& launch, bool software) {
     return software && launch.groups >= kMany;
 }
 
-void take_rows(Launch& launch, std::uint32_t rows, std::uint64_t held) {
+// How workgroups share rows: the shaders' constants.
+struct RowShare {
+    std::uint32_t rows = 1;  // of a workgroup
+    std::uint32_t held = 0;  // vec4s of a row that an invocation keeps
+    bool alone = false;      // each invocation takes a row
+};
+
+void take_rows(Launch& launch, std::uint32_t rows) {
     launch.groups = (launch.groups + rows - 1) / rows;
     launch.work_per_group *= rows;
-    launch.specialisation.extra[1] = rows;
-    launch.specialisation.extra[2] = static_cast<std::uint32_t>(held);
 }
 
 // A workgroup takes several rows and may keep them. On software devices a workgroup costs as much as a short row, so it
 // takes many if there are many.
-void take_rows_together(Launch& launch, std::uint64_t columns, bool software) {
+RowShare rows_together(const Launch& launch, std::uint32_t columns, bool software) {
     constexpr std::uint32_t kRows = 16;
-    constexpr std::uint64_t kMostHeld = 4;
-    const std::uint64_t in_fours = 4 * std::uint64_t{launch.specialisation.local_size};
-    const std::uint64_t held = (columns + in_fours - 1) / in_fours;
-    take_rows(launch, many_rows(launch, software) ? kRows : 1, held <= kMostHeld ? held : 0);
+    constexpr std::uint32_t kMostHeld = 4;
+    const std::uint32_t in_fours = 4 * launch.specialisation.local_size;
+    const std::uint32_t held = (columns + in_fours - 1) / in_fours;
+    return {.rows = many_rows(launch, software) ? kRows : 1, .held = held <= kMostHeld ? held : 0};
 }
 
 // Or each invocation takes a short row, if there are many: no reductions, and software devices read and write per
 // invocation anyway.
-void take_rows_alone_or_together(Launch& launch, std::uint64_t columns, bool software) {
-    constexpr std::uint64_t kShort = 96;
+RowShare rows_alone_or_together(const Launch& launch, std::uint32_t columns, bool software) {
+    constexpr std::uint32_t kShort = 96;
     if (columns > kShort || !many_rows(launch, software)) {
-        take_rows_together(launch, columns, software);
-        return;
+        return rows_together(launch, columns, software);
     }
-    take_rows(launch, launch.specialisation.local_size, (columns + 3) / 4);
-    launch.specialisation.extra[3] = 1;
+    return {.rows = launch.specialisation.local_size, .held = (columns + 3) / 4, .alone = true};
 }
 
 }  // namespace
@@ -75,10 +77,18 @@ void VulkanBackend::run(const MaskedSoftmax& op) {
         const Tensor weights_part = weights.narrow(0, first, count);
         params.rows = u32(count);
         Launch launch = row_launch(Kernel::MaskedSoftmax, static_cast<std::uint64_t>(count), params.keys);
-        take_rows_alone_or_together(launch, params.keys, device_.capabilities().software);
-        stream_.dispatch(with_vec4_loads(launch, params.keys, {&scores_part, &weights_part}), params,
-                         std::array{&scores_part, &or_else(op.mask.key_lengths, scores_part),
-                                    &or_else(op.mask.query_offset, scores_part), &weights_part});
+        const RowShare share = rows_alone_or_together(launch, params.keys, device_.capabilities().software);
+        take_rows(launch, share.rows);
+        stream_.dispatch(launch,
+                         MaskedSoftmaxConstants{.fours = vec4_loads(params.keys, {&scores_part, &weights_part}),
+                                                .rows = share.rows,
+                                                .held = share.held,
+                                                .alone = share.alone},
+                         params,
+                         {.scores = scores_part,
+                          .key_lengths = op.mask.key_lengths,
+                          .query_offset = op.mask.query_offset,
+                          .weights = weights_part});
     });
 }
 
@@ -92,17 +102,22 @@ void VulkanBackend::run(const MaskedSoftmaxBackward& op) {
     const Tensor grad_scores = as_rows(op.grad_scores);
     MaskedSoftmaxBackwardParams params{};
     params.keys = u32(weights.dim(1));
-    const std::uint32_t accumulates = op.write == Write::Accumulate ? 1 : 0;
     for_row_tiles(weights.dim(0), weights.dim(1), [&](std::int64_t first, std::int64_t count) {
         const Tensor weights_part = weights.narrow(0, first, count);
         const Tensor grad_weights_part = grad_weights.narrow(0, first, count);
         const Tensor grad_scores_part = grad_scores.narrow(0, first, count);
         params.rows = u32(count);
         Launch launch = row_launch(Kernel::MaskedSoftmaxBackward, static_cast<std::uint64_t>(count), params.keys);
-        take_rows_together(launch, params.keys, device_.capabilities().software);
-        launch.specialisation.extra[3] = accumulates;
-        stream_.dispatch(with_vec4_loads(launch, params.keys, {&weights_part, &grad_weights_part, &grad_scores_part}),
-                         params, std::array{&weights_part, &grad_weights_part, &grad_scores_part});
+        const RowShare share = rows_together(launch, params.keys, device_.capabilities().software);
+        take_rows(launch, share.rows);
+        stream_.dispatch(launch,
+                         MaskedSoftmaxBackwardConstants{
+                             .fours = vec4_loads(params.keys, {&weights_part, &grad_weights_part, &grad_scores_part}),
+                             .rows = share.rows,
+                             .held = share.held,
+                             .accumulates = op.write == Write::Accumulate},
+                         params,
+                         {.weights = weights_part, .grad_weights = grad_weights_part, .grad_scores = grad_scores_part});
     });
 }
 
@@ -118,11 +133,12 @@ void VulkanBackend::run(const EditAttention& op) {
     params.uniform_weight = EditAttention::kUniform;
     for_row_tiles(weights.dim(0), weights.dim(1), [&](std::int64_t first, std::int64_t count) {
         params.first_row = u32(first);
-        const Tensor weights_part = weights.narrow(0, first, count);
-        const Tensor out_part = out.narrow(0, first, count);
         stream_.dispatch(row_launch(Kernel::EditAttention, static_cast<std::uint64_t>(count), params.keys), params,
-                         std::array{&weights_part, &or_else(op.mask.key_lengths, weights_part),
-                                    &or_else(op.mask.query_offset, weights_part), &op.rules, &out_part});
+                         {.weights = weights.narrow(0, first, count),
+                          .key_lengths = op.mask.key_lengths,
+                          .query_offset = op.mask.query_offset,
+                          .rules = op.rules,
+                          .out = out.narrow(0, first, count)});
     });
 }
 
@@ -151,7 +167,7 @@ void VulkanBackend::run(const CacheAppend& op) {
     }
     const auto rows = static_cast<std::uint64_t>(op.x.elements() / op.x.dim(3));
     stream_.dispatch(row_launch(Kernel::CacheAppend, rows, params.depth), params,
-                     std::array{&op.x, &op.position, &op.cache});
+                     {.x = op.x, .position = op.position, .cache = op.cache});
 }
 
 void VulkanBackend::run(const MaskKeys& op) {
@@ -173,9 +189,9 @@ void VulkanBackend::run(const MaskKeys& op) {
             params.x_strides[dim] = u32(x.stride(dim));
             fours = fours && (x.dim(dim) == 1 || x.stride(dim) % 4 == 0);
         }
-        const Launch launch = vec4_launch(Kernel::MaskKeys, params.count, params.depth);
-        stream_.dispatch(with_vec4_loads(launch, fours ? params.depth : 1, {&x, &out}), params,
-                         std::array{&x, &or_else(lengths, x), &or_else(op.mask.query_offset, x), &out});
+        stream_.dispatch(vec4_launch(Kernel::MaskKeys, params.count, params.depth),
+                         FoursConstants{.fours = vec4_loads(fours ? params.depth : 1, {&x, &out})}, params,
+                         {.x = x, .key_lengths = lengths, .query_offset = op.mask.query_offset, .out = out});
     };
     if (fit_bindings({&op.x, &op.out})) {
         run_part(op.x, op.out, op.mask.key_lengths, 0);

@@ -3,7 +3,6 @@
 // Rule: y is overwritten; gradients are added to with Write::Accumulate. None and ReLU work in place, and grad_x may be
 // grad_y. Column sums run down fixed parts of the rows, then over the parts: no atomics, equal bits each time.
 #include <algorithm>
-#include <array>
 
 #include "backends/vulkan/vulkan_backend_impl.h"
 
@@ -29,9 +28,9 @@ void VulkanBackend::sum_rows(const Tensor& x, const Tensor& out, Write write) {
         params.rows_per_part = u32((from.dim(0) + count - 1) / count);
         params.parts = u32(count);
         params.accumulate = accumulate ? 1 : 0;
-        const Launch launch =
-            vec4_launch(Kernel::SumRows, static_cast<std::uint64_t>(count), params.columns, params.rows_per_part);
-        stream_.dispatch(with_vec4_loads(launch, params.columns, {&from, &to}), params, std::array{&from, &to});
+        stream_.dispatch(
+            vec4_launch(Kernel::SumRows, static_cast<std::uint64_t>(count), params.columns, params.rows_per_part),
+            FoursConstants{.fours = vec4_loads(params.columns, {&from, &to})}, params, {.x = from, .out = to});
     };
     const bool accumulate = write == Write::Accumulate;
     if (parts == 1) {
@@ -69,18 +68,19 @@ void VulkanBackend::run(const BiasActivation& op) {
     BiasActivationParams params{};
     params.sequence = u32(op.x.dim(1));
     params.columns = u32(op.x.dim(2));
-    const std::uint32_t has_bias = op.bias.defined() ? 1 : 0;
     params.dropout = dropout_params(op.dropout);
     for_row_tiles(x.dim(0), x.dim(1), [&](std::int64_t first, std::int64_t count) {
         params.first_row = u32(first);
         const Tensor x_part = x.narrow(0, first, count);
         const Tensor y_part = y.narrow(0, first, count);
-        const Tensor& bias = or_else(op.bias, x_part);
-        Launch launch = row_launch(Kernel::BiasActivation, static_cast<std::uint64_t>(count), params.columns);
-        launch.specialisation.extra = {0, static_cast<std::uint32_t>(op.activation), drops(params.dropout), has_bias};
-        stream_.dispatch(with_vec4_loads(launch, params.columns, {&x_part, &bias, &y_part}), params,
-                         std::array{&x_part, &bias, &or_else(op.dropout.step, x_part),
-                                    &or_else(op.dropout.ordinals, x_part), &y_part});
+        stream_.dispatch(
+            row_launch(Kernel::BiasActivation, static_cast<std::uint64_t>(count), params.columns),
+            BiasActivationConstants{.fours = vec4_loads(params.columns, {&x_part, &op.bias, &y_part}),
+                                    .activation = static_cast<std::uint32_t>(op.activation),
+                                    .drops = drops(params.dropout),
+                                    .has_bias = op.bias.defined()},
+            params,
+            {.x = x_part, .bias = op.bias, .step = op.dropout.step, .ordinals = op.dropout.ordinals, .y = y_part});
     });
 }
 
@@ -95,21 +95,26 @@ void VulkanBackend::run(const BiasActivationBackward& op) {
     BiasActivationBackwardParams params{};
     params.sequence = u32(op.x.dim(1));
     params.columns = u32(op.x.dim(2));
-    const std::uint32_t has_bias = op.bias.defined() ? 1 : 0;
-    const std::uint32_t accumulates = op.write == Write::Accumulate ? 1 : 0;
     params.dropout = dropout_params(op.dropout);
     for_row_tiles(x.dim(0), x.dim(1), [&](std::int64_t first, std::int64_t count) {
         params.first_row = u32(first);
         const Tensor x_part = x.narrow(0, first, count);
         const Tensor grad_y_part = grad_y.narrow(0, first, count);
         const Tensor grad_x_part = grad_x.narrow(0, first, count);
-        const Tensor& bias = or_else(op.bias, x_part);
-        Launch launch = row_launch(Kernel::BiasActivationBackward, static_cast<std::uint64_t>(count), params.columns);
-        launch.specialisation.extra = {0, static_cast<std::uint32_t>(op.activation), drops(params.dropout), has_bias,
-                                       accumulates};
-        stream_.dispatch(with_vec4_loads(launch, params.columns, {&x_part, &bias, &grad_y_part, &grad_x_part}), params,
-                         std::array{&x_part, &bias, &grad_y_part, &or_else(op.dropout.step, x_part),
-                                    &or_else(op.dropout.ordinals, x_part), &grad_x_part});
+        stream_.dispatch(row_launch(Kernel::BiasActivationBackward, static_cast<std::uint64_t>(count), params.columns),
+                         BiasActivationBackwardConstants{
+                             .fours = vec4_loads(params.columns, {&x_part, &op.bias, &grad_y_part, &grad_x_part}),
+                             .activation = static_cast<std::uint32_t>(op.activation),
+                             .drops = drops(params.dropout),
+                             .has_bias = op.bias.defined(),
+                             .accumulates = op.write == Write::Accumulate},
+                         params,
+                         {.x = x_part,
+                          .bias = op.bias,
+                          .grad_y = grad_y_part,
+                          .step = op.dropout.step,
+                          .ordinals = op.dropout.ordinals,
+                          .grad_x = grad_x_part});
     });
 }
 

@@ -14,20 +14,15 @@ namespace headscope::vulkan {
 
 namespace {
 
-// Specialisation constants of convert.comp.
-constexpr std::array<DType, 3> kConverted{DType::F16, DType::BF16, DType::F32};  // in its numbering
+constexpr std::array<DType, 3> kConverted{DType::F16, DType::BF16, DType::F32};  // as convert.comp numbers them
 
 bool is_converted(DType dtype) {
     return std::find(kConverted.begin(), kConverted.end(), dtype) != kConverted.end();
 }
 
-// The first one, vec4 loads, is set later.
-decltype(Specialisation::extra) convert_constants(std::uint32_t dimensions, bool accumulates, DType from, DType to) {
-    const auto number = [](DType dtype) {
-        HEADSCOPE_CHECK(is_converted(dtype), "convert.comp knows no such type");
-        return static_cast<std::uint32_t>(std::find(kConverted.begin(), kConverted.end(), dtype) - kConverted.begin());
-    };
-    return {0U, dimensions, accumulates ? 1U : 0U, number(from), number(to)};
+std::uint32_t number_of(DType dtype) {
+    HEADSCOPE_CHECK(is_converted(dtype), "convert.comp knows no such type");
+    return static_cast<std::uint32_t>(std::find(kConverted.begin(), kConverted.end(), dtype) - kConverted.begin());
 }
 
 // A shape and the strides of several views, with dimensions merged where all views allow it: fewer divisions in the
@@ -67,15 +62,16 @@ struct Merged {
     std::uint64_t columns() const { return static_cast<std::uint64_t>(shape[kMaxRank - 1]); }
     std::uint64_t rows() const { return static_cast<std::uint64_t>(shape[0] * shape[1] * shape[2]); }
 
-    // Whether every row is aligned to four elements if the first is.
-    bool rows_vec4_aligned() const {
-        return std::all_of(strides.begin(), strides.end(), [this](const Strides& view) {
+    // The columns if every row is aligned to four elements when the first is, else 1, which is no multiple of four.
+    std::uint64_t vec4_columns() const {
+        const bool aligned = std::all_of(strides.begin(), strides.end(), [this](const Strides& view) {
             bool fours = true;
             for (std::size_t dim = 0; dim + 1 < kMaxRank; ++dim) {
                 fours = fours && (shape[dim] == 1 || view[dim] % 4 == 0);
             }
             return fours;
         });
+        return aligned ? columns() : 1;
     }
 
     std::uint64_t fours() const { return rows() * ((columns() + 3) / 4); }
@@ -127,10 +123,10 @@ void VulkanBackend::run(const Fill& op) {
         const Merged<1> merged({&parts[0]});
         merged.write_shape(params);
         merged.write_strides(0, params.out_strides);
-        Launch launch = vec4_launch(Kernel::Fill, merged.rows(), merged.columns());
-        launch.specialisation.extra = {0, merged.dimensions()};
-        stream_.dispatch(with_vec4_loads(launch, merged.rows_vec4_aligned() ? merged.columns() : 1, {&parts[0]}),
-                         params, std::array{&parts[0]});
+        stream_.dispatch(
+            vec4_launch(Kernel::Fill, merged.rows(), merged.columns()),
+            FillConstants{.fours = vec4_loads(merged.vec4_columns(), {&parts[0]}), .dimensions = merged.dimensions()},
+            params, {.out = parts[0]});
     });
 }
 
@@ -147,22 +143,21 @@ void VulkanBackend::run(const Copy& op) {
         return;
     }
     CopyParams params{};
-    const std::uint32_t accumulates = op.write == Write::Accumulate ? 1 : 0;
     for_tiles({op.x, op.out}, [&](const std::vector<Tensor>& parts) {
         const Merged<2> merged({&parts[0], &parts[1]});
         merged.write_shape(params);
         merged.write_strides(0, params.x_strides);
         merged.write_strides(1, params.out_strides);
-        Launch launch = vec4_launch(Kernel::Copy, merged.rows(), merged.columns());
-        launch.specialisation.extra = {0, merged.dimensions(), accumulates};
-        stream_.dispatch(
-            with_vec4_loads(launch, merged.rows_vec4_aligned() ? merged.columns() : 1, {&parts[0], &parts[1]}), params,
-            std::array{&parts[0], &parts[1]});
+        stream_.dispatch(vec4_launch(Kernel::Copy, merged.rows(), merged.columns()),
+                         CopyConstants{.fours = vec4_loads(merged.vec4_columns(), {&parts[0], &parts[1]}),
+                                       .dimensions = merged.dimensions(),
+                                       .accumulates = op.write == Write::Accumulate},
+                         params, {.x = parts[0], .out = parts[1]});
     });
 }
 
 void VulkanBackend::convert(const Copy& op) {
-    ConvertParams params{};
+    CopyParams params{};
     for (const Tensor* tensor : {&op.x, &op.out}) {
         if (!is_converted(tensor->dtype)) {
             throw Error("the vulkan backend copies F32, F16 and BF16, given " + tensor->to_string());
@@ -178,11 +173,14 @@ void VulkanBackend::convert(const Copy& op) {
         merged.write_strides(0, params.x_strides);
         merged.write_strides(1, params.out_strides);
         Launch launch = vec4_launch(Kernel::Convert, merged.rows(), merged.columns());
-        launch.specialisation.extra =
-            convert_constants(merged.dimensions(), op.write == Write::Accumulate, op.x.dtype, op.out.dtype);
-        launch = with_vec4_loads(launch, merged.rows_vec4_aligned() ? merged.columns() : 1, {&parts[0], &parts[1]});
         launch.specialisation.texels = launch.specialisation.texels && op.x.dtype == DType::F32;
-        stream_.dispatch(launch, params, std::array{&parts[0], &parts[1]});
+        stream_.dispatch(launch,
+                         ConvertConstants{.fours = vec4_loads(merged.vec4_columns(), {&parts[0], &parts[1]}),
+                                          .dimensions = merged.dimensions(),
+                                          .accumulates = op.write == Write::Accumulate,
+                                          .x_type = number_of(op.x.dtype),
+                                          .out_type = number_of(op.out.dtype)},
+                         params, {.x = parts[0], .out = parts[1]});
     });
 }
 
@@ -200,17 +198,19 @@ void VulkanBackend::run(const AddScaled& op) {
     AddScaledParams params{};
     params.alpha = op.alpha;
     params.beta = op.beta;
-    for_tiles({op.a, or_else(op.b, op.a), op.out}, [&](const std::vector<Tensor>& parts) {
+    const bool has_b = op.b.defined();
+    for_tiles({op.a, has_b ? op.b : op.a, op.out}, [&](const std::vector<Tensor>& parts) {
         const Merged<3> merged({&parts[0], &parts[1], &parts[2]});
         merged.write_shape(params);
         merged.write_strides(0, params.a_strides);
         merged.write_strides(1, params.b_strides);
         merged.write_strides(2, params.out_strides);
-        Launch launch = vec4_launch(Kernel::AddScaled, merged.rows(), merged.columns());
-        launch.specialisation.extra = {0, merged.dimensions(), op.b.defined() ? 1U : 0U};
-        stream_.dispatch(with_vec4_loads(launch, merged.rows_vec4_aligned() ? merged.columns() : 1,
-                                         {&parts[0], &parts[1], &parts[2]}),
-                         params, std::array{&parts[0], &parts[1], &parts[2]});
+        stream_.dispatch(
+            vec4_launch(Kernel::AddScaled, merged.rows(), merged.columns()),
+            AddScaledConstants{.fours = vec4_loads(merged.vec4_columns(), {&parts[0], &parts[1], &parts[2]}),
+                               .dimensions = merged.dimensions(),
+                               .has_b = has_b},
+            params, {.a = parts[0], .b = has_b ? parts[1] : Tensor{}, .out = parts[2]});
     });
 }
 
@@ -269,10 +269,11 @@ void VulkanBackend::dropout_tiles(const Dropout& op, const std::array<std::int64
     const auto fours = [&](const Tensor& tensor) {
         return tensor.stride(0) % 4 == 0 && tensor.stride(-2) % 4 == 0 && (!heads || tensor.stride(1) % 4 == 0);
     };
-    Launch launch = row_launch(Kernel::Dropout, rows, params.columns);
-    launch.specialisation.extra[1] = op.write == Write::Accumulate ? 1 : 0;
-    stream_.dispatch(with_vec4_loads(launch, fours(op.x) && fours(op.y) ? params.columns : 1, {&op.x, &op.y}), params,
-                     std::array{&op.x, &op.rule.step, &op.rule.ordinals, &op.y});
+    stream_.dispatch(
+        row_launch(Kernel::Dropout, rows, params.columns),
+        DropoutConstants{.fours = vec4_loads(fours(op.x) && fours(op.y) ? params.columns : 1, {&op.x, &op.y}),
+                         .accumulates = op.write == Write::Accumulate},
+        params, {.x = op.x, .step = op.rule.step, .ordinals = op.rule.ordinals, .y = op.y});
 }
 
 }  // namespace headscope::vulkan

@@ -3,7 +3,6 @@
 // Rule: out is overwritten; grad_table is added to with Write::Accumulate, else rows without an id become 0. Nothing is
 // in place. The gradients of one id are added in the order of its positions: no atomics, equal bits each time.
 #include <algorithm>
-#include <array>
 #include <bit>
 
 #include "backends/vulkan/vulkan_backend_impl.h"
@@ -39,13 +38,13 @@ void VulkanBackend::run(const Embed& op) {
             params.first_row = u32(first);
             const Tensor ids_part = ids.narrow(0, first, count);
             const Tensor out_part = out.narrow(0, first, count);
-            const Tensor positions = op.positions.defined() ? op.positions : op.table.narrow(0, 0, 0);
-            Launch launch = row_launch(Kernel::Embed, static_cast<std::uint64_t>(count), params.columns);
-            launch.specialisation.extra[1] = op.positions.defined() ? 1 : 0;
-            stream_.dispatch(with_vec4_loads(launch, params.positions_stride % 4 == 0 ? params.columns : 1,
-                                             {&table, &positions, &out_part}),
-                             params,
-                             std::array{&ids_part, &table, &positions, &or_else(op.first, ids_part), &out_part});
+            const std::uint32_t columns = params.positions_stride % 4 == 0 ? params.columns : 1;
+            stream_.dispatch(
+                row_launch(Kernel::Embed, static_cast<std::uint64_t>(count), params.columns),
+                EmbedConstants{.fours = vec4_loads(columns, {&table, &op.positions, &out_part}),
+                               .has_positions = op.positions.defined()},
+                params,
+                {.ids = ids_part, .table = table, .positions = op.positions, .first = op.first, .out = out_part});
         });
     };
     if (op.table.dim(0) == 0) {
@@ -74,7 +73,7 @@ void VulkanBackend::run(const EmbedBackward& op) {
     const std::uint32_t fours = (params.columns + 3) / 4;
     const std::uint32_t lanes = std::clamp(std::bit_ceil(fours), device_.capabilities().subgroup_size, kMostLanes);
     params.slices = (fours + lanes - 1) / lanes;
-    std::uint32_t accumulates = op.write == Write::Accumulate ? 1 : 0;
+    bool accumulates = op.write == Write::Accumulate;
     for_row_tiles(grad_out.dim(0), grad_out.dim(1), [&](std::int64_t grad_first, std::int64_t grad_rows) {
         const Tensor grad_part = grad_out.narrow(0, grad_first, grad_rows);
         params.grad_first = u32(grad_first);
@@ -86,11 +85,12 @@ void VulkanBackend::run(const EmbedBackward& op) {
             Launch launch = row_launch(Kernel::EmbedBackward, static_cast<std::uint64_t>(entries), params.columns);
             launch.groups *= params.slices;
             launch.specialisation.local_size = lanes;
-            launch.specialisation.extra[1] = accumulates;
-            stream_.dispatch(with_vec4_loads(launch, params.columns, {&grad_part, &part}), params,
-                             std::array{&op.ids, &op.order, &grad_part, &part});
+            stream_.dispatch(launch,
+                             EmbedBackwardConstants{.fours = vec4_loads(params.columns, {&grad_part, &part}),
+                                                    .accumulates = accumulates},
+                             params, {.ids = op.ids, .order = op.order, .grad_out = grad_part, .grad_table = part});
         });
-        accumulates = 1;
+        accumulates = true;
     });
 }
 

@@ -4,7 +4,6 @@
 // - Each invocation has one query or a few; decoding's few queries have a workgroup each.
 // - No atomics and a fixed order: results repeat bit for bit.
 #include <algorithm>
-#include <array>
 
 #include "backends/vulkan/vulkan_backend_impl.h"
 
@@ -22,8 +21,11 @@ constexpr std::uint32_t kLoops = 16;
 constexpr std::uint32_t kWideOut = 32;
 constexpr std::uint32_t kLoadsAgain = 64;
 
-// Whether all rows consist of aligned vec4s.
+// Whether all rows, if there are any, consist of aligned vec4s.
 bool is_wide(const Tensor& tensor) {
+    if (!tensor.defined()) {
+        return true;
+    }
     bool wide = tensor.offset % 4 == 0 && tensor.dim(3) % 4 == 0;
     for (int dim = 0; dim < 3; ++dim) {
         wide = wide && (tensor.dim(dim) <= 1 || tensor.stride(dim) % 4 == 0);
@@ -36,7 +38,7 @@ bool are_wide(std::initializer_list<const Tensor*> tensors) {
 }
 
 void write_strides(const Tensor& tensor, uint (&to)[3]) {
-    for (int dim = 0; dim < 3; ++dim) {
+    for (int dim = 0; tensor.defined() && dim < 3; ++dim) {
         to[dim] = u32(tensor.stride(dim));
     }
 }
@@ -56,31 +58,23 @@ void write_dropout(const DropoutRule& rule, Params& params) {
     params.drop_site = dropout.site;
 }
 
-void narrow(Tensor& tensor, std::int64_t first, std::int64_t count) {
-    if (tensor.defined()) {
-        tensor = tensor.narrow(0, first, count);
-    }
-}
-
 // The sentences [first, first + count).
 template <class Op>
 Op sentences(Op op, std::int64_t first, std::int64_t count) {
     for (Tensor* tensor : {&op.q, &op.k, &op.v, &op.out, &op.log_sums, &op.mask.key_lengths, &op.dropout.ordinals}) {
-        narrow(*tensor, first, count);
+        *tensor = part_of(*tensor, first, count);
     }
     if constexpr (requires { op.grad_out; }) {
         for (Tensor* tensor : {&op.grad_out, &op.grad_q, &op.grad_k, &op.grad_v}) {
-            narrow(*tensor, first, count);
+            *tensor = part_of(*tensor, first, count);
         }
     }
     return op;
 }
 
 template <class Op>
-void specialise(Launch& launch, const Op& op, std::uint32_t flags) {
-    launch.specialisation.extra[0] = u32(op.q.dim(3));
-    launch.specialisation.extra[1] = u32(op.v.dim(3));
-    launch.specialisation.extra[3] = flags;
+HeadsConstants heads_constants(const Op& op, std::uint32_t flags) {
+    return {.depth = u32(op.q.dim(3)), .value_depth = u32(op.v.dim(3)), .rows = 0, .flags = flags};
 }
 
 // Parameters common to the kernels that multiply queries by keys, forward and backward.
@@ -174,7 +168,8 @@ void VulkanBackend::run(const AttentionBackward& op) {
 
 // Workgroups that share the rows of each head. An invocation's loads serve all its rows, so on llvmpipe it has several:
 // as many as there are, limited by two seconds of compiling. On a GPU one row fills its registers.
-Launch VulkanBackend::head_launch(Kernel kernel, const Tensor& rows, const RowWork& work) const {
+Launch VulkanBackend::head_launch(Kernel kernel, const Tensor& rows, const RowWork& work,
+                                  HeadsConstants constants) const {
     constexpr std::int64_t kMostColumns = 384;
     const Capabilities& found = device_.capabilities();
     const std::uint32_t lanes = std::clamp(found.subgroup_size, found.software ? 4U : 32U, 64U);
@@ -185,17 +180,17 @@ Launch VulkanBackend::head_launch(Kernel kernel, const Tensor& rows, const RowWo
     }
     const std::int64_t of_group = std::int64_t{each} * lanes;
     const std::int64_t groups = (rows.dim(2) + of_group - 1) / of_group;
-    Launch launch;
-    launch.kernel = kernel;
+    Launch launch = launch_of(kernel);
     launch.specialisation.local_size = lanes;
-    launch.specialisation.extra[2] = each;
+    constants.rows = each;
+    launch.specialisation.constants = constants.values();
     launch.groups = static_cast<std::uint64_t>(groups * rows.dim(0) * rows.dim(1));
     launch.work_per_group = static_cast<std::uint64_t>(of_group) * work.operations();
     return launch;
 }
 
 // A workgroup for each query. On a GPU a few neighbouring invocations share each key; llvmpipe is slower that way.
-Launch VulkanBackend::few_launch(const Attention& op, const RowWork& work) const {
+Launch VulkanBackend::few_launch(const Attention& op, const RowWork& work, const HeadsConstants& constants) const {
     constexpr std::uint32_t kMostShare = 8;
     const Capabilities& found = device_.capabilities();
     const auto rows = static_cast<std::uint64_t>(op.q.dim(0) * op.q.dim(1) * op.q.dim(2));
@@ -206,12 +201,17 @@ Launch VulkanBackend::few_launch(const Attention& op, const RowWork& work) const
     if (options_.row_lanes == 0 && shares && found.whole_subgroups(found.subgroup_size)) {
         lanes = found.subgroup_size;
     }
-    std::uint32_t& share = launch.specialisation.extra[4];
-    share = 1;
+    std::uint32_t share = 1;
     while (shares && found.whole_subgroups(lanes) && share < kMostShare && 2 * share <= found.subgroup_size &&
            8 * share <= u32(work.depth)) {
         share *= 2;
     }
+    launch.specialisation.constants = AttendFewConstants{.depth = constants.depth,
+                                                         .value_depth = constants.value_depth,
+                                                         .rows = constants.rows,
+                                                         .flags = constants.flags,
+                                                         .share = share}
+                                          .values();
     return launch;
 }
 
@@ -229,14 +229,21 @@ void VulkanBackend::attend(const Attention& op) {
     write_dropout(op.dropout, params);
     const bool wide = options_.vector_loads && are_wide({&op.q, &op.k, &op.v});
     const RowWork work{2, std::max(op.q.dim(3), op.v.dim(3)), op.k.dim(2), wide};
-    Launch launch = op.q.dim(2) <= kFewQueries ? few_launch(op, work) : head_launch(Kernel::Attend, op.q, work);
-    specialise(launch, op,
-               head_flags(wide, params.drop_threshold != 0) | (op.log_sums.defined() ? kKeepsSums : 0) |
-                   (options_.vector_loads && is_wide(op.out) ? kWideOut : 0));
-    stream_.dispatch(launch, params,
-                     std::array{&op.q, &or_else(op.mask.key_lengths, op.q), &or_else(op.mask.query_offset, op.q), &op.k,
-                                &op.v, &or_else(op.dropout.step, op.q), &or_else(op.dropout.ordinals, op.q), &op.out,
-                                &or_else(op.log_sums, op.out)});
+    const HeadsConstants constants =
+        heads_constants(op, head_flags(wide, params.drop_threshold != 0) | (op.log_sums.defined() ? kKeepsSums : 0) |
+                                (options_.vector_loads && is_wide(op.out) ? kWideOut : 0));
+    stream_.dispatch(op.q.dim(2) <= kFewQueries ? few_launch(op, work, constants)
+                                                : head_launch(Kernel::Attend, op.q, work, constants),
+                     params,
+                     {.q = op.q,
+                      .key_lengths = op.mask.key_lengths,
+                      .query_offset = op.mask.query_offset,
+                      .k = op.k,
+                      .v = op.v,
+                      .step = op.dropout.step,
+                      .ordinals = op.dropout.ordinals,
+                      .out = op.out,
+                      .log_sums = op.log_sums});
 }
 
 // Runs attend_backward_rows.comp for each query.
@@ -252,14 +259,18 @@ Tensor VulkanBackend::attend_backward_rows(const AttentionBackward& op) {
     write_dropout(op.dropout, params);
     const bool wide = options_.vector_loads && are_wide({&op.out, &op.grad_out});
     // Four words per row.
-    Launch launch = vec4_launch(Kernel::AttendBackwardRows, params.count + std::uint64_t{1}, 4,
-                                static_cast<std::uint64_t>(op.v.dim(3)) / 2);
-    specialise(launch, op, head_flags(wide, params.drop_threshold != 0));
+    const Launch launch = vec4_launch(Kernel::AttendBackwardRows, params.count + std::uint64_t{1}, 4,
+                                      static_cast<std::uint64_t>(op.v.dim(3)) / 2);
     const Tensor rows = empty({params.count + std::int64_t{1}, 4}, DType::I32);
-    stream_.dispatch(
-        launch, params,
-        std::array{&op.out, &or_else(op.mask.key_lengths, op.out), &or_else(op.mask.query_offset, op.out), &op.grad_out,
-                   &op.log_sums, &or_else(op.dropout.ordinals, op.out), &or_else(op.dropout.step, op.out), &rows});
+    stream_.dispatch(launch, heads_constants(op, head_flags(wide, params.drop_threshold != 0)), params,
+                     {.out = op.out,
+                      .key_lengths = op.mask.key_lengths,
+                      .query_offset = op.mask.query_offset,
+                      .grad_out = op.grad_out,
+                      .log_sums = op.log_sums,
+                      .ordinals = op.dropout.ordinals,
+                      .step = op.dropout.step,
+                      .rows = rows});
     return rows;
 }
 
@@ -275,25 +286,32 @@ void VulkanBackend::attend_backward(const AttentionBackward& op) {
         write_strides(op.grad_out, params.grad_strides);
         write_strides(op.grad_q, params.grad_q_strides);
         params.accumulate = op.write_q == Write::Accumulate ? 1 : 0;
-        Launch launch = head_launch(Kernel::AttendBackwardQueries, op.q, {3, depth, op.k.dim(2), wide});
-        specialise(launch, op, flags | (options_.vector_loads && is_wide(op.grad_q) ? kWideOut : 0));
-        stream_.dispatch(launch, params, std::array{&op.q, &op.k, &op.v, &op.grad_out, &rows, &op.grad_q});
+        const HeadsConstants constants =
+            heads_constants(op, flags | (options_.vector_loads && is_wide(op.grad_q) ? kWideOut : 0));
+        stream_.dispatch(head_launch(Kernel::AttendBackwardQueries, op.q, {3, depth, op.k.dim(2), wide}, constants),
+                         params,
+                         {.q = op.q, .k = op.k, .v = op.v, .grad_out = op.grad_out, .rows = rows, .grad_q = op.grad_q});
     }
     if (op.grad_k.defined() || op.grad_v.defined()) {
         auto params = head_params<AttendBackwardKeysParams>(op);
         write_strides(op.grad_out, params.grad_strides);
-        const Tensor& grad_k = or_else(op.grad_k, op.grad_v);
-        const Tensor& grad_v = or_else(op.grad_v, op.grad_k);
         params.keys = u32(op.k.dim(2));
-        write_strides(grad_k, params.grad_k_strides);
-        write_strides(grad_v, params.grad_v_strides);
+        write_strides(op.grad_k, params.grad_k_strides);
+        write_strides(op.grad_v, params.grad_v_strides);
         params.accumulate = (op.write_k == Write::Accumulate ? 1U : 0U) | (op.write_v == Write::Accumulate ? 2U : 0U);
         const auto dispatch = [&](std::uint32_t wants) {
             const std::int64_t products = 1 + ((wants & kWantsK) != 0 ? 2 : 0) + ((wants & kWantsV) != 0 ? 1 : 0);
-            Launch launch = head_launch(Kernel::AttendBackwardKeys, op.k, {products, depth, op.q.dim(2), wide});
-            specialise(launch, op,
-                       flags | wants | (options_.vector_loads && are_wide({&grad_k, &grad_v}) ? kWideOut : 0));
-            stream_.dispatch(launch, params, std::array{&op.q, &op.k, &op.v, &op.grad_out, &rows, &grad_k, &grad_v});
+            const bool wide_out = options_.vector_loads && are_wide({&op.grad_k, &op.grad_v});
+            const HeadsConstants constants = heads_constants(op, flags | wants | (wide_out ? kWideOut : 0));
+            stream_.dispatch(
+                head_launch(Kernel::AttendBackwardKeys, op.k, {products, depth, op.q.dim(2), wide}, constants), params,
+                {.q = op.q,
+                 .k = op.k,
+                 .v = op.v,
+                 .grad_out = op.grad_out,
+                 .rows = rows,
+                 .grad_k = op.grad_k,
+                 .grad_v = op.grad_v});
         };
         const std::uint32_t wants = (op.grad_k.defined() ? kWantsK : 0) | (op.grad_v.defined() ? kWantsV : 0);
         if (wants == (kWantsK | kWantsV) && deep) {

@@ -3,7 +3,6 @@
 // Rule: sum, y, mean and rstd are overwritten; each gradient has a Write of its own. sum may be x or residual. A row's
 // sums are in F32 over unrounded values; grad_gain and grad_bias sum fixed parts of the rows, then the parts.
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <initializer_list>
 
@@ -14,10 +13,10 @@ namespace headscope::vulkan {
 namespace {
 
 // How many vec4s of a row each invocation keeps: all of them, if they are few and evenly divided, else 0.
-std::uint32_t held_vec4s(const Launch& launch, std::uint32_t columns) {
+std::uint32_t held_vec4s(const Launch& launch, bool fours, std::uint32_t columns) {
     constexpr std::uint32_t kMost = 16;
     const std::uint32_t lanes = launch.specialisation.local_size;
-    const bool even = launch.specialisation.extra[0] != 0 && columns % (8 * lanes) == 0;
+    const bool even = fours && columns % (8 * lanes) == 0;
     return even && columns / (4 * lanes) <= kMost ? columns / (4 * lanes) : 0;
 }
 
@@ -32,11 +31,6 @@ std::uint32_t bits(std::initializer_list<bool> flags) {
     return value;
 }
 
-// The constants after kFours.
-void set_constants(Launch& launch, std::initializer_list<std::uint32_t> values) {
-    std::copy(values.begin(), values.end(), launch.specialisation.extra.begin() + 1);
-}
-
 }  // namespace
 
 void VulkanBackend::run(const AddLayerNorm& op) {
@@ -46,7 +40,7 @@ void VulkanBackend::run(const AddLayerNorm& op) {
         return;
     }
     const Tensor x = as_rows(op.x);
-    const Tensor residual = as_rows(or_else(op.residual, op.x));
+    const Tensor residual = as_rows(op.residual);
     const Tensor sum = as_rows(op.sum);
     const Tensor y = as_rows(op.y);
     const Tensor mean = op.mean.reshape({rows});
@@ -54,25 +48,33 @@ void VulkanBackend::run(const AddLayerNorm& op) {
     AddLayerNormParams params{};
     params.sequence = u32(op.x.dim(1));
     params.columns = u32(op.x.dim(2));
-    const std::uint32_t has_residual = op.residual.defined() ? 1 : 0;
     params.epsilon = op.epsilon;
     params.dropout = dropout_params(op.dropout);
     for_row_tiles(rows, x.dim(1), [&](std::int64_t first, std::int64_t count) {
         params.first_row = u32(first);
         const Tensor x_part = x.narrow(0, first, count);
-        const Tensor residual_part = residual.narrow(0, first, count);
+        const Tensor residual_part = part_of(residual, first, count);
         const Tensor sum_part = sum.narrow(0, first, count);
         const Tensor y_part = y.narrow(0, first, count);
-        const Tensor mean_part = mean.narrow(0, first, count);
-        const Tensor rstd_part = rstd.narrow(0, first, count);
-        Launch launch = row_launch(Kernel::AddLayerNorm, static_cast<std::uint64_t>(count), params.columns);
-        launch =
-            with_vec4_loads(launch, params.columns, {&x_part, &residual_part, &op.gain, &op.bias, &sum_part, &y_part});
-        set_constants(launch, {drops(params.dropout), held_vec4s(launch, params.columns), has_residual});
-        stream_.dispatch(
-            launch, params,
-            std::array{&x_part, &residual_part, &op.gain, &op.bias, &or_else(op.dropout.step, op.gain),
-                       &or_else(op.dropout.ordinals, op.gain), &sum_part, &y_part, &mean_part, &rstd_part});
+        const Launch launch = row_launch(Kernel::AddLayerNorm, static_cast<std::uint64_t>(count), params.columns);
+        const bool fours =
+            vec4_loads(params.columns, {&x_part, &residual_part, &op.gain, &op.bias, &sum_part, &y_part});
+        stream_.dispatch(launch,
+                         AddLayerNormConstants{.fours = fours,
+                                               .drops = drops(params.dropout),
+                                               .held = held_vec4s(launch, fours, params.columns),
+                                               .has_residual = op.residual.defined()},
+                         params,
+                         {.x = x_part,
+                          .residual = residual_part,
+                          .gain = op.gain,
+                          .bias = op.bias,
+                          .step = op.dropout.step,
+                          .ordinals = op.dropout.ordinals,
+                          .sum = sum_part,
+                          .y = y_part,
+                          .mean = mean.narrow(0, first, count),
+                          .rstd = rstd.narrow(0, first, count)});
     });
 }
 
@@ -104,8 +106,6 @@ void VulkanBackend::layer_norm_gain(const AddLayerNormBackward& op) {
     for_row_tiles(rows, columns, [&](std::int64_t first, std::int64_t count) {
         const Tensor sum_part = sum.narrow(0, first, count);
         const Tensor grad_y_part = grad_y.narrow(0, first, count);
-        const Tensor mean = op.mean.reshape({rows}).narrow(0, first, count);
-        const Tensor rstd = op.rstd.reshape({rows}).narrow(0, first, count);
         const std::int64_t parts = row_parts(count, columns);
         const bool direct = parts == 1;
         const Tensor gain = direct ? op.grad_gain : empty({parts, columns}, DType::F32);
@@ -117,10 +117,16 @@ void VulkanBackend::layer_norm_gain(const AddLayerNormBackward& op) {
         params.parts = u32(parts);
         params.accumulate_gain = direct && write_gain == Write::Accumulate ? 1 : 0;
         params.accumulate_bias = direct && write_bias == Write::Accumulate ? 1 : 0;
-        stream_.dispatch(with_vec4_loads(vec4_launch(Kernel::LayerNormGain, static_cast<std::uint64_t>(parts),
-                                                     params.columns, 4 * params.rows_per_part),
-                                         params.columns, {&sum_part, &grad_y_part, &gain, &bias}),
-                         params, std::array{&sum_part, &mean, &rstd, &grad_y_part, &gain, &bias});
+        stream_.dispatch(vec4_launch(Kernel::LayerNormGain, static_cast<std::uint64_t>(parts), params.columns,
+                                     4 * params.rows_per_part),
+                         FoursConstants{.fours = vec4_loads(params.columns, {&sum_part, &grad_y_part, &gain, &bias})},
+                         params,
+                         {.sum = sum_part,
+                          .mean = op.mean.reshape({rows}).narrow(0, first, count),
+                          .rstd = op.rstd.reshape({rows}).narrow(0, first, count),
+                          .grad_y = grad_y_part,
+                          .grad_gain = gain,
+                          .grad_bias = bias});
         if (!direct) {
             sum_rows(gain, op.grad_gain, write_gain);
             sum_rows(bias, op.grad_bias, write_bias);
@@ -133,11 +139,10 @@ void VulkanBackend::layer_norm_gain(const AddLayerNormBackward& op) {
 void VulkanBackend::layer_norm_rows(const AddLayerNormBackward& op) {
     const std::int64_t rows = op.sum.dim(0) * op.sum.dim(1);
     const Tensor sum = as_rows(op.sum);
-    const Tensor grad_y = as_rows(or_else(op.grad_y, op.sum));
-    const Tensor grad_sum_out = as_rows(or_else(op.grad_sum_out, op.sum));
-    // An absent output's binding is the other output's; nothing is written through it.
-    const Tensor grad_x = as_rows(or_else(op.grad_x, op.grad_residual));
-    const Tensor grad_residual = as_rows(or_else(op.grad_residual, op.grad_x));
+    const Tensor grad_y = as_rows(op.grad_y);
+    const Tensor grad_sum_out = as_rows(op.grad_sum_out);
+    const Tensor grad_x = as_rows(op.grad_x);
+    const Tensor grad_residual = as_rows(op.grad_residual);
     AddLayerNormBackwardParams params{};
     params.sequence = u32(op.sum.dim(1));
     params.columns = u32(op.sum.dim(2));
@@ -148,25 +153,33 @@ void VulkanBackend::layer_norm_rows(const AddLayerNormBackward& op) {
     for_row_tiles(rows, sum.dim(1), [&](std::int64_t first, std::int64_t count) {
         params.first_row = u32(first);
         const Tensor sum_part = sum.narrow(0, first, count);
-        const Tensor mean = op.mean.reshape({rows}).narrow(0, first, count);
-        const Tensor rstd = op.rstd.reshape({rows}).narrow(0, first, count);
-        const Tensor grad_y_part = grad_y.narrow(0, first, count);
-        const Tensor grad_sum_out_part = grad_sum_out.narrow(0, first, count);
-        const Tensor grad_x_part = grad_x.narrow(0, first, count);
-        const Tensor grad_residual_part = grad_residual.narrow(0, first, count);
+        const Tensor grad_y_part = part_of(grad_y, first, count);
+        const Tensor grad_sum_out_part = part_of(grad_sum_out, first, count);
+        const Tensor grad_x_part = part_of(grad_x, first, count);
+        const Tensor grad_residual_part = part_of(grad_residual, first, count);
         Launch launch = row_launch(Kernel::AddLayerNormBackward, static_cast<std::uint64_t>(count), params.columns);
         if (options_.row_lanes == 0 && device_.capabilities().subgroup_sizes.share_registers()) {
             // With fewer lanes Mesa 22.3 spills 9 to 15 registers of a row of 512 on Intel (./do check intel).
             launch.specialisation.local_size = std::clamp(std::bit_floor(params.columns / 8), 32U, 256U);
         }
-        launch =
-            with_vec4_loads(launch, params.columns,
-                            {&sum_part, &op.gain, &grad_y_part, &grad_sum_out_part, &grad_x_part, &grad_residual_part});
-        set_constants(launch, {drops(params.dropout), held_vec4s(launch, params.columns), has});
-        stream_.dispatch(launch, params,
-                         std::array{&sum_part, &op.gain, &mean, &rstd, &grad_y_part, &grad_sum_out_part,
-                                    &or_else(op.dropout.step, op.gain), &or_else(op.dropout.ordinals, op.gain),
-                                    &grad_x_part, &grad_residual_part});
+        const bool fours = vec4_loads(
+            params.columns, {&sum_part, &op.gain, &grad_y_part, &grad_sum_out_part, &grad_x_part, &grad_residual_part});
+        stream_.dispatch(launch,
+                         AddLayerNormBackwardConstants{.fours = fours,
+                                                       .drops = drops(params.dropout),
+                                                       .held = held_vec4s(launch, fours, params.columns),
+                                                       .has = has},
+                         params,
+                         {.sum = sum_part,
+                          .gain = op.gain,
+                          .mean = op.mean.reshape({rows}).narrow(0, first, count),
+                          .rstd = op.rstd.reshape({rows}).narrow(0, first, count),
+                          .grad_y = grad_y_part,
+                          .grad_sum_out = grad_sum_out_part,
+                          .step = op.dropout.step,
+                          .ordinals = op.dropout.ordinals,
+                          .grad_x = grad_x_part,
+                          .grad_residual = grad_residual_part});
     });
 }
 

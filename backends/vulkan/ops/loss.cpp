@@ -2,8 +2,6 @@
 //
 // Rule: loss, nll and grad_logits are overwritten. grad_logits may be logits. A row's maximum and sum are in F32, in an
 // order that the number of classes alone decides; pads give 0.
-#include <array>
-
 #include "backends/vulkan/vulkan_backend_impl.h"
 
 namespace headscope::vulkan {
@@ -19,14 +17,16 @@ void VulkanBackend::run(const SmoothedCrossEntropy& op) {
     params.epsilon = op.epsilon;
     for_row_tiles(rows, op.logits.dim(1), [&](std::int64_t first, std::int64_t count) {
         const Tensor logits = op.logits.narrow(0, first, count);
-        const Tensor targets = op.targets.narrow(0, first, count);
-        const Tensor loss = op.loss.narrow(0, first, count);
-        const Tensor nll = op.nll.narrow(0, first, count);
-        const Tensor grad = op.grad_logits.defined() ? op.grad_logits.narrow(0, first, count) : loss;
-        stream_.dispatch(with_vec4_loads(long_row_launch(Kernel::SmoothedCrossEntropy,
-                                                         static_cast<std::uint64_t>(count), params.classes),
-                                         params.classes, {&logits, op.grad_logits.defined() ? &grad : &logits}),
-                         params, std::array{&logits, &targets, &loss, &nll, &grad, &or_else(op.grad_scale, targets)});
+        const Tensor grad = part_of(op.grad_logits, first, count);
+        stream_.dispatch(
+            long_row_launch(Kernel::SmoothedCrossEntropy, static_cast<std::uint64_t>(count), params.classes),
+            FoursConstants{.fours = vec4_loads(params.classes, {&logits, &grad})}, params,
+            {.logits = logits,
+             .targets = op.targets.narrow(0, first, count),
+             .loss = op.loss.narrow(0, first, count),
+             .nll = op.nll.narrow(0, first, count),
+             .grad_logits = grad,
+             .grad_scale = op.grad_scale});
     });
 }
 

@@ -228,7 +228,7 @@ void VulkanBackend::multiply_by(const Matmul& op, const ProductChoice& choice, c
     launch.specialisation = plan.specialisation;
     launch.groups = plan.groups;
     launch.work_per_group = plan.work_per_group;
-    stream_.dispatch(launch, params, std::array{&op.a, &op.b, &op.out, &or_else(epilogue.bias, op.a)});
+    stream_.dispatch(launch, params, {.a = op.a, .b = op.b, .out = op.out, .bias = epilogue.bias});
 }
 
 // Computes the sum over k in parts and then adds these in order.

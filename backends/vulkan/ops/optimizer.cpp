@@ -3,7 +3,6 @@
 // Rule: parameter, m, v and working change in place, none of them if Skip is 1; square_sum's out is added to with
 // Write::Accumulate. Nothing aliases. Squares are summed over fixed parts, then over the parts: no atomics.
 #include <algorithm>
-#include <array>
 
 #include "backends/vulkan/vulkan_backend_impl.h"
 
@@ -28,11 +27,11 @@ void VulkanBackend::run(const SquareSum& op) {
     params.part_elements = u32(part);
     const auto flat_part = [&](const Tensor& x, std::int64_t first_part) {
         const std::int64_t count = (x.elements() + part - 1) / part;
-        const Tensor out = partial.narrow(0, first_part, count);
         params.count = u32(x.elements());
-        const Launch launch =
-            long_row_launch(Kernel::SquareSum, static_cast<std::uint64_t>(count), static_cast<std::uint64_t>(part) / 8);
-        stream_.dispatch(with_vec4_loads(launch, part % 4 == 0 ? params.count : 1, {&x}), params, std::array{&x, &out});
+        stream_.dispatch(
+            long_row_launch(Kernel::SquareSum, static_cast<std::uint64_t>(count), static_cast<std::uint64_t>(part) / 8),
+            FoursConstants{.fours = vec4_loads(part % 4 == 0 ? params.count : 1, {&x})}, params,
+            {.x = x, .out = partial.narrow(0, first_part, count)});
     };
     const Tensor flat = op.x.reshape({elements});
     // Tiles begin at parts, so that the sum does not depend on the device's limits.
@@ -52,7 +51,8 @@ void VulkanBackend::run(const StepControl& op) {
     params.backoff = op.scaling.backoff;
     params.least = op.scaling.least;
     params.most = op.scaling.most;
-    stream_.dispatch(row_launch(Kernel::StepControl, 1, 1), params, std::array{&op.square_sum, &op.scalars});
+    stream_.dispatch(row_launch(Kernel::StepControl, 1, 1), params,
+                     {.square_sum = op.square_sum, .scalars = op.scalars});
 }
 
 void VulkanBackend::run(const Adam& op) {
@@ -69,10 +69,19 @@ void VulkanBackend::run(const Adam& op) {
         const Tensor grad = op.grad.narrow(0, first, count);
         const Tensor m = op.m.narrow(0, first, count);
         const Tensor v = op.v.narrow(0, first, count);
-        const Tensor working = op.working.defined() ? op.working.narrow(0, first, count) : grad;
-        stream_.dispatch(with_vec4_loads(vec4_launch(Kernel::Adam, 1, params.count, 16), params.count,
-                                         {&parameter, &grad, &m, &v, &working}),
-                         params, std::array{&parameter, &grad, &m, &v, &op.scalars, &parameter, &m, &v, &working});
+        const Tensor working = part_of(op.working, first, count);
+        stream_.dispatch(vec4_launch(Kernel::Adam, 1, params.count, 16),
+                         FoursConstants{.fours = vec4_loads(params.count, {&parameter, &grad, &m, &v, &working})},
+                         params,
+                         {.parameter = parameter,
+                          .grad = grad,
+                          .m = m,
+                          .v = v,
+                          .scalars = op.scalars,
+                          .old_parameter = parameter,
+                          .old_m = m,
+                          .old_v = v,
+                          .working = working});
     });
 }
 

@@ -43,13 +43,14 @@ void VulkanBackend::run(const LogSoftmaxTopK& op) {
     params.k = u32(op.values.dim(1));
     for_row_tiles(op.logits.dim(0), op.logits.dim(1), [&](std::int64_t first, std::int64_t count) {
         const Tensor logits = op.logits.narrow(0, first, count);
-        const Tensor values = op.values.narrow(0, first, count);
-        const Tensor indices = op.indices.narrow(0, first, count);
         const std::uint64_t work = std::uint64_t{params.classes} * params.k;
-        Launch launch = long_row_launch(Kernel::LogSoftmaxTopK, static_cast<std::uint64_t>(count), work);
-        launch.specialisation.extra[1] = std::min(params.k, kMostKept);
-        stream_.dispatch(with_vec4_loads(launch, params.classes, {&logits}), params,
-                         std::array{&logits, &values, &indices});
+        stream_.dispatch(long_row_launch(Kernel::LogSoftmaxTopK, static_cast<std::uint64_t>(count), work),
+                         LogSoftmaxTopKConstants{.fours = vec4_loads(params.classes, {&logits}),
+                                                 .kept = std::min(params.k, kMostKept)},
+                         params,
+                         {.logits = logits,
+                          .values = op.values.narrow(0, first, count),
+                          .indices = op.indices.narrow(0, first, count)});
     });
 }
 
@@ -85,11 +86,10 @@ void VulkanBackend::run(const GatherRows& op) {
         params.x_first = u32(x_first);
         params.x_rows = u32(x_rows);
         for_row_tiles(op.out.dim(0), row_reach(op.out), [&](std::int64_t first, std::int64_t count) {
-            const Tensor index = op.index.narrow(0, first, count);
             const Tensor out = op.out.narrow(0, first, count);
             launch.groups = static_cast<std::uint64_t>(count) * parts;
-            stream_.dispatch(with_vec4_loads(launch, fours ? runs.length : 1, {&x, &out}), params,
-                             std::array{&x, &index, &out});
+            stream_.dispatch(launch, FoursConstants{.fours = vec4_loads(fours ? runs.length : 1, {&x, &out})}, params,
+                             {.x = x, .index = op.index.narrow(0, first, count), .out = out});
         });
     };
     if (op.x.dim(0) == 0) {

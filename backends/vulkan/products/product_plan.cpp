@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 
+#include "shaders/include/params.h"
+
 namespace headscope::vulkan {
 
 namespace {
@@ -62,6 +64,12 @@ bool takes_parts(const ProductShape& shape, std::uint32_t parts) {
                           shape.k / parts >= kLeastPart && std::uint64_t{parts} * shape.m * shape.n <= kMostSums);
 }
 
+// Of matmul.comp and matmul_rows.comp.
+Constants plain_constants(const ProductShape& shape, std::uint32_t rows, std::uint32_t columns) {
+    return MatmulConstants{.rows = rows, .columns = columns, .rounding = shape.rounding, .epilogue = shape.epilogue}
+        .values();
+}
+
 // Every invocation keeps a block in registers. On software devices a load costs as much as a dozen multiplications, so
 // blocks are as large as compile time allows (8 x 8 takes half a second, 16 x 16 four).
 ProductPlan plan_blocks(const ProductDevice& device, const ProductShape& shape) {
@@ -70,15 +78,20 @@ ProductPlan plan_blocks(const ProductDevice& device, const ProductShape& shape) 
     const std::uint32_t lanes = device.software ? row_lanes(device) : 64;
     ProductPlan plan;
     plan.specialisation.local_size = lanes;
-    plan.specialisation.extra = {rows, columns, shape.rounding};
     // Loads along an operand's outputs are vec4, so a block needs as many.
     const bool vectors = loads_a_by_vec4(device, shape) && loads_b_by_vec4(device, shape) && in_fours(shape.k);
     if (vectors && (shape.a_along_k || in_fours(rows))) {
         plan.kernel = Kernel::MatmulVector;
-        plan.specialisation.extra[3] = shape.a_along_k ? 1 : 0;
-        plan.specialisation.extra[4] = shape.b_along_k ? 1 : 0;
+        plan.specialisation.constants = MatmulVectorConstants{.rows = rows,
+                                                              .columns = columns,
+                                                              .rounding = shape.rounding,
+                                                              .epilogue = shape.epilogue,
+                                                              .a_along_k = shape.a_along_k,
+                                                              .b_along_k = shape.b_along_k}
+                                            .values();
     } else {
         plan.kernel = Kernel::Matmul;
+        plan.specialisation.constants = plain_constants(shape, rows, columns);
     }
     const auto blocks = static_cast<std::uint64_t>(parts_of(shape.m, rows)) * parts_of(shape.n, columns);
     plan.groups = (blocks + lanes - 1) / lanes * shape.batch;
@@ -92,7 +105,7 @@ ProductPlan plan_rows(const ProductDevice& device, const ProductShape& shape) {
     ProductPlan plan;
     plan.kernel = Kernel::MatmulRows;
     plan.specialisation.local_size = row_lanes(device);
-    plan.specialisation.extra = {rows, columns, shape.rounding};
+    plan.specialisation.constants = plain_constants(shape, rows, columns);
     plan.groups = parts_of(shape.n, columns) * shape.batch;
     plan.work_per_group = std::uint64_t{2} * rows * columns * std::max(shape.k, 1U);
     return plan;
@@ -134,9 +147,15 @@ ProductPlan plan_subgroups(const ProductDevice& device, const ProductShape& shap
     ProductPlan plan = with_tile(shape, Kernel::MatmulSubgroup, rows, kColumns * device.subgroup_size);
     plan.specialisation.local_size = device.subgroup_size;
     const auto bits = [](bool first, bool second) { return (first ? 1U : 0U) + (second ? 2U : 0U); };
-    plan.specialisation.extra = {rows, kColumns, shape.rounding, bits(shape.a_along_k, shape.b_along_k),
-                                 bits(loads_a_by_vec4(device, shape), loads_b_by_vec4(device, shape)) +
-                                     4 * bits(stores_by_vec4(device, shape), in_fours(shape.k))};
+    plan.specialisation.constants =
+        MatmulSubgroupConstants{.rows = rows,
+                                .columns = kColumns,
+                                .rounding = shape.rounding,
+                                .epilogue = shape.epilogue,
+                                .along = bits(shape.a_along_k, shape.b_along_k),
+                                .fours = bits(loads_a_by_vec4(device, shape), loads_b_by_vec4(device, shape)) +
+                                         4 * bits(stores_by_vec4(device, shape), in_fours(shape.k))}
+            .values();
     return plan;
 }
 
@@ -164,9 +183,14 @@ ProductPlan plan_tiles(const ProductDevice& device, const ProductShape& shape, s
     ProductPlan plan = with_tile(shape, Kernel::MatmulTiled, kSide * block, kSide * block);
     plan.specialisation.local_size = kSide * kSide;
     const std::uint32_t out = stores_by_vec4(device, shape) ? 4 : 0;
-    plan.specialisation.extra = {block, block, shape.rounding,
-                                 loads(shape.a_along_k, loads_a_by_vec4(device, shape)) + out,
-                                 loads(shape.b_along_k, loads_b_by_vec4(device, shape))};
+    plan.specialisation.constants =
+        MatmulTiledConstants{.rows = block,
+                             .columns = block,
+                             .rounding = shape.rounding,
+                             .epilogue = shape.epilogue,
+                             .a_loads = loads(shape.a_along_k, loads_a_by_vec4(device, shape)) + out,
+                             .b_loads = loads(shape.b_along_k, loads_b_by_vec4(device, shape))}
+            .values();
     return plan;
 }
 
@@ -195,7 +219,13 @@ ProductPlan plan_matrices(const ProductDevice& device, const ProductShape& shape
     for (std::size_t i = 0; i < manner.size(); ++i) {
         bits |= manner[i] ? 1U << i : 0U;
     }
-    plan.specialisation.extra = {matrices.sizes.m, matrices.sizes.n, matrices.sizes.k, matrices.subgroup_size, bits};
+    plan.specialisation.constants = MatmulCooperativeConstants{.m = matrices.sizes.m,
+                                                               .n = matrices.sizes.n,
+                                                               .k = matrices.sizes.k,
+                                                               .subgroup_size = matrices.subgroup_size,
+                                                               .manner = bits,
+                                                               .epilogue = shape.epilogue}
+                                        .values();
     return plan;
 }
 
@@ -291,7 +321,6 @@ std::vector<ProductChoice> product_choices(const ProductDevice& device, const Pr
 
 ProductPlan plan_product(const ProductDevice& device, const ProductShape& shape, const ProductChoice& choice) {
     ProductPlan plan = plan_kernel(device, shape, choice);
-    plan.specialisation.extra[kEpilogueConstant] = shape.epilogue;
     plan.specialisation.texels = shape.texels && choice.kernel != ProductKernel::Matrices;
     return plan;
 }

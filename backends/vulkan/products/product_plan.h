@@ -83,9 +83,6 @@ ProductChoice choose_product(const ProductDevice& device, const ProductShape& sh
 // All choices for this shape, for ProductTuning to try.
 std::vector<ProductChoice> product_choices(const ProductDevice& device, const ProductShape& shape);
 
-// The index in Specialisation::extra of product_out.glsl's kEpilogue.
-constexpr std::size_t kEpilogueConstant = 5;
-
 struct ProductPlan {
     Kernel kernel{};
     Specialisation specialisation;

@@ -185,22 +185,25 @@ VkPipeline Pipelines::build(Kernel kernel, const Specialisation& specialisation,
     auto size = chained<VkPipelineShaderStageRequiredSubgroupSizeCreateInfo>(
         VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_REQUIRED_SUBGROUP_SIZE_CREATE_INFO, nullptr);
     size.requiredSubgroupSize = found.subgroup_size;
-    std::array<std::uint32_t, 4 + Specialisation::kExtra> values{};
-    values[0] = specialisation.local_size;
-    values[1] = whole && specialisation.local_size == found.subgroup_size ? VK_TRUE : VK_FALSE;
-    std::copy(specialisation.extra.begin(), specialisation.extra.end(), values.begin() + 2);
-    values[values.size() - 2] = specialisation.storage == DType::BF16 ? VK_TRUE : VK_FALSE;
-    values.back() = specialisation.converts_halves ? VK_TRUE : VK_FALSE;
-    std::array<VkSpecializationMapEntry, values.size()> entries{};
-    for (std::uint32_t index = 0; index < values.size(); ++index) {
-        entries[index] = {index, static_cast<std::uint32_t>(index * sizeof values[0]), sizeof values[0]};
+    const std::array common{std::pair{constant_local_size, specialisation.local_size},
+                            std::pair{constant_one_subgroup,
+                                      whole && specialisation.local_size == found.subgroup_size ? VK_TRUE : VK_FALSE},
+                            std::pair{constant_bf16, specialisation.storage == DType::BF16 ? VK_TRUE : VK_FALSE},
+                            std::pair{constant_converts_halves, specialisation.converts_halves ? VK_TRUE : VK_FALSE}};
+    std::vector<std::uint32_t> values(specialisation.constants.begin(), specialisation.constants.end());
+    std::vector<VkSpecializationMapEntry> entries;
+    const auto add_entry = [&](std::uint32_t id, std::size_t index) {
+        entries.push_back({id, static_cast<std::uint32_t>(index * sizeof values[0]), sizeof values[0]});
+    };
+    for (std::size_t index = 0; index < specialisation.constants.size(); ++index) {
+        add_entry(static_cast<std::uint32_t>(kFirstConstant + index), index);
     }
-    constexpr std::uint32_t kBf16 = 30;            // storage.glsl
-    constexpr std::uint32_t kConvertsHalves = 31;  // round.glsl
-    entries[entries.size() - 2].constantID = kBf16;
-    entries.back().constantID = kConvertsHalves;
-    const VkSpecializationInfo special{static_cast<std::uint32_t>(entries.size()), entries.data(), sizeof values,
-                                       values.data()};
+    for (const auto& [id, value] : common) {
+        add_entry(id, values.size());
+        values.push_back(value);
+    }
+    const VkSpecializationInfo special{static_cast<std::uint32_t>(entries.size()), entries.data(),
+                                       values.size() * sizeof values[0], values.data()};
     VkComputePipelineCreateInfo info{};
     info.sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO;
     info.layout = layout;
@@ -225,14 +228,14 @@ VkPipeline Pipelines::build(Kernel kernel, const Specialisation& specialisation,
 std::string Pipelines::title(Kernel kernel, const Specialisation& specialisation) const {
     const KernelModule module = module_of(kernel);
     std::string text = fmt::format("{}, {} lanes", module.name, specialisation.local_size);
-    std::size_t used = specialisation.extra.size();
-    while (used > 0 && specialisation.extra[used - 1] == 0) {
+    std::size_t used = specialisation.constants.size();
+    while (used > 0 && specialisation.constants[used - 1] == 0) {
         --used;
     }
     if (used > 0) {
         text += fmt::format(", constants {}",
-                            fmt::join(specialisation.extra.begin(),
-                                      specialisation.extra.begin() + static_cast<std::ptrdiff_t>(used), " "));
+                            fmt::join(specialisation.constants.begin(),
+                                      specialisation.constants.begin() + static_cast<std::ptrdiff_t>(used), " "));
     }
     text += specialisation.texels ? ", reads texels" : "";
     if (specialisation.storage != DType::F32) {

@@ -16,17 +16,15 @@
 #include "backends/vulkan/device/reflect.h"
 #include "backends/vulkan/stream/pipeline_workers.h"
 #include "kernels.h"
+#include "shaders/include/interface.h"
 #include "support/check.h"
 #include "tensor/dtype.h"
 
 namespace headscope::vulkan {
 
-// constant_id 0 is the workgroup's size and 1 whether it is one subgroup; kernels number theirs from 2; storage.glsl
-// and round.glsl have one each.
 struct Specialisation {
-    static constexpr std::size_t kExtra = 6;
     std::uint32_t local_size = 64;
-    std::array<std::uint32_t, kExtra> extra{};
+    Constants constants{};         // the kernel's own: values() of its struct in params.h
     bool texels = false;           // the module that reads through texel buffers
     DType storage = DType::F32;    // of the op's own type: set by the stream, like the next
     bool converts_halves = false;  // HalfConversions

@@ -15,6 +15,18 @@ constexpr std::uint32_t kDispatchesPerSlice = 64;
 // Enough slices to keep the device busy while the host records the next.
 constexpr std::size_t kSlots = 4;
 
+// Descriptors must point at something. An absent operand's points at the first other one that the kernel likewise only
+// reads, or writes: it repeats that one's access, which is no hazard of its own.
+std::size_t bound_at(std::size_t index, const std::vector<BindingKind>& kinds, std::span<const Tensor* const> tensors) {
+    const auto writes = [&](std::size_t other) { return kinds[other] == BindingKind::Written; };
+    for (std::size_t other = 0; !tensors[index]->defined() && other < tensors.size(); ++other) {
+        if (tensors[other]->defined() && writes(other) == writes(index)) {
+            return other;
+        }
+    }
+    return index;
+}
+
 // The storage of a kernel's tensors of its op's own type: the 16-bit type if there is any, of which there is only one.
 DType storage_of(Kernel kernel, std::span<const Tensor* const> tensors) {
     const auto narrow = std::find_if(tensors.begin(), tensors.end(), [](const Tensor* tensor) {
@@ -131,11 +143,13 @@ void Stream::enqueue(const Launch& launch, std::span<const std::uint32_t> params
     std::copy(params.begin(), params.end(), pending.params.begin());
     const std::uint64_t alignment = binding_alignment();
     for (std::size_t index = 0; index < tensors.size(); ++index) {
-        const Binding binding = binding_of(*tensors[index], alignment);
+        const std::size_t source = bound_at(index, pipeline.bindings, tensors);
+        const Tensor& tensor = *tensors[source];
+        const Binding binding = binding_of(tensor, alignment);
         HEADSCOPE_CHECK(binding.bytes <= device_.capabilities().max_binding_bytes,
-                        std::string(module_of(launch.kernel).name) + " was not tiled: " + tensors[index]->to_string());
+                        std::string(module_of(launch.kernel).name) + " was not tiled: " + tensor.to_string());
         // Texels are read whole.
-        const BindingKind kind = pipeline.bindings[index];
+        const BindingKind kind = pipeline.bindings[source];
         const std::uint64_t end =
             binding.begin + (kind == BindingKind::Texels ? whole_texels(binding.bytes) : binding.bytes);
         pending.add(memory_->block(binding.block), binding,

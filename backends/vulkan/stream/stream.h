@@ -51,16 +51,22 @@ public:
     ~Stream();
 
     // Params is a block of shaders/include/params.h, which begins with first_group and offset[N]; both are set here.
-    // `tensors` are the bindings 0..N-1 in order. A grid larger than the device's limit, or longer than a slice, is
+    // An undefined tensor is an absent operand. A grid larger than the device's limit, or longer than a slice, is
     // split.
-    template <class Params, std::size_t N>
-    void dispatch(const Launch& launch, Params params, const std::array<const Tensor*, N>& tensors) {
-        static_assert(sizeof params.offset == N * sizeof params.offset[0], "one offset for each binding");
+    template <class Params>
+    void dispatch(const Launch& launch, const Params& params, const typename Params::Bindings& operands) {
         static_assert(sizeof(Params) <= Pipelines::kPushBytes && sizeof(Params) % sizeof(std::uint32_t) == 0);
         static_assert(offsetof(Params, first_group) == 0 && offsetof(Params, offset) == sizeof(std::uint32_t));
         std::array<std::uint32_t, sizeof(Params) / sizeof(std::uint32_t)> words{};
         std::memcpy(words.data(), &params, sizeof params);
-        enqueue(launch, words, tensors);
+        enqueue(launch, words, operands.in_order());
+    }
+    // The same with the kernel's specialisation constants, a struct of params.h.
+    template <class Named, class Params>
+    void dispatch(Launch launch, const Named& constants, const Params& params,
+                  const typename Params::Bindings& operands) {
+        launch.specialisation.constants = constants.values();
+        dispatch(launch, params, operands);
     }
 
     // Contiguous tensors of 32-bit elements; not within one buffer.
