@@ -1,5 +1,6 @@
-// Rule: out is overwritten; copy and dropout add to it with Write::Accumulate, without reading it otherwise. add_scaled
-// and dropout work in place. Each element is computed in F32 and rounded once, so the order of work cannot show.
+// Rule: out is overwritten; copy, multiply and dropout add to it with Write::Accumulate, without reading it otherwise.
+// add_scaled, multiply and dropout work in place. Each element is computed in F32 and rounded once, so the order of
+// work cannot show.
 #include <cstring>
 
 #include "backends/cpu/clones.h"
@@ -73,6 +74,12 @@ HEADSCOPE_CLONES void scale(float* out, const float* a, float alpha, std::int64_
     }
 }
 
+HEADSCOPE_CLONES void multiply(float* out, const float* a, const float* b, bool accumulate, std::int64_t count) {
+    for (std::int64_t i = 0; i < count; ++i) {
+        out[i] = accumulate ? out[i] + a[i] * b[i] : a[i] * b[i];
+    }
+}
+
 HEADSCOPE_CLONES void add(float* out, const float* x, std::int64_t count) {
     for (std::int64_t i = 0; i < count; ++i) {
         out[i] += x[i];
@@ -111,6 +118,12 @@ void CpuBackend::run(const AddScaled& op) {
         } else {
             add_scaled(row[0], row[1], row[2], op.alpha, op.beta, columns);
         }
+    });
+}
+
+void CpuBackend::run(const Multiply& op) {
+    Rows<3>({op.out, op.a, op.b}).run(pool_, [&](const auto& row, std::int64_t columns) {
+        multiply(row[0], row[1], row[2], op.write == Write::Accumulate, columns);
     });
 }
 

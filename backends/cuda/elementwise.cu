@@ -1,7 +1,8 @@
 // Fill, Copy, AddScaled and Dropout: strided operands; each thread has several neighbours of the last dimension.
 //
-// Rule: out is overwritten; copy and dropout add to it with Write::Accumulate, without reading it otherwise. add_scaled
-// and dropout work in place. Each element is computed in F32 and rounded once, so the order of work cannot show.
+// Rule: out is overwritten; copy, multiply and dropout add to it with Write::Accumulate, without reading it otherwise.
+// add_scaled, multiply and dropout work in place. Each element is computed in F32 and rounded once, so the order of
+// work cannot show.
 #include <algorithm>
 #include <array>
 
@@ -176,6 +177,22 @@ __global__ void add_scaled(View view, const T* a, const T* b, T* out, float alph
     store<N>(sum, out + place.at[0]);
 }
 
+template <class T, int N>
+__global__ void multiply(View view, const T* a, const T* b, T* out, bool accumulate) {
+    Place place;
+    if (!place_of(view, place)) {
+        return;
+    }
+    float product[N];
+    float second[N];
+    load<N>(a + place.at[1], product);
+    load<N>(b + place.at[2], second);
+    for (int i = 0; i < N; ++i) {
+        product[i] *= second[i];
+    }
+    store<N>(product, out + place.at[0], accumulate);
+}
+
 // `heads`: [batch, heads, queries, keys], else [1, batch, length, columns].
 template <class T, int N>
 __global__ void dropout(View view, const T* x, T* y, DropoutKernel rule, bool heads, bool accumulate) {
@@ -241,6 +258,20 @@ void CudaBackend::run(const AddScaled& op) {
         visit_width<kVector<T>>(view, [&](auto width) {
             stream_.launch(AddScaled::kName, add_scaled<T, decltype(width)::value>, grid_of(view), view,
                            data_of<T>(op.a), data_of<T>(op.b), data_of<T>(op.out), op.alpha, op.beta);
+        });
+    });
+}
+
+void CudaBackend::run(const Multiply& op) {
+    if (op.out.elements() == 0) {
+        return;
+    }
+    visit_real(Multiply::kName, op.out.dtype, [&](auto tag) {
+        using T = decltype(tag);
+        const View view = view_of({&op.out, &op.a, &op.b}, kVector<T>, true);
+        visit_width<kVector<T>>(view, [&](auto width) {
+            stream_.launch(Multiply::kName, multiply<T, decltype(width)::value>, grid_of(view), view, data_of<T>(op.a),
+                           data_of<T>(op.b), data_of<T>(op.out), op.write == Write::Accumulate);
         });
     });
 }

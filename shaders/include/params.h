@@ -55,6 +55,18 @@ struct AddScaledParams {
     float beta;
 };
 
+#define MULTIPLY_BINDINGS(B) B(0, a) B(1, b) B(2, out)
+#define MULTIPLY_CONSTANTS(C) FOURS_CONSTANTS(C) C(3, dimensions) C(4, accumulates)
+HEADSCOPE_CONSTANTS(MultiplyConstants, MULTIPLY_CONSTANTS)
+struct MultiplyParams {
+    HEADSCOPE_BINDINGS(MULTIPLY_BINDINGS)
+    uint fours;
+    uint shape[4];
+    uint a_strides[3];
+    uint b_strides[3];
+    uint out_strides[3];
+};
+
 // One workgroup a row of [batch, heads, positions, columns].
 #define DROPOUT_BINDINGS(B) B(0, x) B(1, step) B(2, ordinals) B(3, y)
 #define DROPOUT_CONSTANTS(C) FOURS_CONSTANTS(C) C(3, accumulates)

@@ -246,6 +246,24 @@ Normed add_layer_norm(Context& ctx, const Var& x, const Var& residual, const Var
     return result;
 }
 
+Var multiply(Context& ctx, const Var& a, const Var& b) {
+    const Tensor out = ctx.backend.empty(a.shape(), a.value().dtype);
+    ctx.backend.run(Multiply{.a = a.value(), .b = b.value(), .out = out});
+    const bool recorded = records(ctx, {&a, &b});
+    Var y(out, recorded);
+    if (recorded) {
+        ctx.tape->record("multiply", {}, [a, b, y = y.without_value()](Backend& backend) {
+            for (const auto& [factor, other] : {std::pair{&a, &b}, std::pair{&b, &a}}) {
+                if (factor->requires_grad()) {
+                    const GradientTarget to = factor->gradient_target(backend);
+                    backend.run(Multiply{.a = y.gradient(), .b = other->value(), .out = to.tensor, .write = to.write});
+                }
+            }
+        });
+    }
+    return y;
+}
+
 Var dropout(Context& ctx, const Var& x, const DropoutRule& rule) {
     return rule.rate == 0.0F ? x : dropout_to(ctx, x, rule, ctx.backend.empty(x.shape(), x.value().dtype));
 }

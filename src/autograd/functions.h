@@ -38,6 +38,9 @@ struct Normed {
 Normed add_layer_norm(Context& ctx, const Var& x, const Var& residual, const Var& gain, const Var& bias, float epsilon,
                       const DropoutRule& rule = {});
 
+// a * b, element by element. Equal shapes.
+Var multiply(Context& ctx, const Var& a, const Var& b);
+
 // Spends scores [batch, heads, queries, keys].
 Var masked_softmax(Context& ctx, const Var& scores, const AttentionMask& mask);
 

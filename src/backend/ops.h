@@ -20,6 +20,7 @@
     X(Fill)                   \
     X(Copy)                   \
     X(AddScaled)              \
+    X(Multiply)               \
     X(Dropout)                \
     X(Matmul)                 \
     X(BiasActivation)         \

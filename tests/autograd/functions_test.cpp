@@ -78,6 +78,15 @@ TEST_CASE("add and norm agree with central differences, whichever output is used
     }
 }
 
+TEST_CASE("a product of elements agrees with central differences, also with itself") {
+    GradientCheck check;
+    const auto product = [](Context& ctx, const std::vector<Var>& in) { return multiply(ctx, in[0], in[1]); };
+    CHECK(check.worst({{2, 3, 5}, {2, 3, 5}}, product) < kTolerance);
+    CHECK(check.worst({{2, 3, 5}, {2, 3, 5}}, product, true) < kTolerance);
+    const auto square = [](Context& ctx, const std::vector<Var>& in) { return multiply(ctx, in[0], in[0]); };
+    CHECK(check.worst({{2, 3, 5}}, square) < kTolerance);
+}
+
 TEST_CASE("dropout agrees with central differences and is the identity at rate 0") {
     GradientCheck check;
     for (const bool spending : {false, true}) {

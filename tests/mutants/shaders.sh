@@ -21,6 +21,8 @@ mutant elementwise vulkan 'ties are rounded up, not to even' shaders/include/rou
     '0x7fffu + ((bits >> 16u) & 1u)' '0x8000u'
 mutant elementwise vulkan 'the second term lacks its factor' shaders/add_scaled.comp \
     'p.beta * b_at' 'b_at'
+mutant elementwise vulkan 'a product overwrites what it should add to' shaders/multiply.comp \
+    'if (kAccumulates)' 'if (false)'
 mutant elementwise vulkan 'a plane takes the stride of a row' shaders/include/strided.glsl \
     'at.y * strides[1]' 'at.y * strides[2]'
 mutant elementwise vulkan 'the second part of a grid does the work of the first' shaders/include/grid.glsl \

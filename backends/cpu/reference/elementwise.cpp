@@ -46,6 +46,16 @@ void CpuReference<Real>::run(const AddScaled& op) {
 }
 
 template <class Real>
+void CpuReference<Real>::run(const Multiply& op) {
+    const View4<Real> a(op.a);
+    const View4<Real> b(op.b);
+    const View4<Real> out(op.out);
+    for_each_index(out, [&](auto i, auto j, auto k, auto l) {
+        store(out.at(i, j, k, l), a.at(i, j, k, l) * b.at(i, j, k, l), op.write);
+    });
+}
+
+template <class Real>
 void CpuReference<Real>::run(const Dropout& op) {
     const DropoutFactor<Real> dropout(op.rule);
     const View4<Real> x(op.x);
@@ -61,6 +71,7 @@ void CpuReference<Real>::run(const Dropout& op) {
     template void CpuReference<Real>::run(const Fill&);      \
     template void CpuReference<Real>::run(const Copy&);      \
     template void CpuReference<Real>::run(const AddScaled&); \
+    template void CpuReference<Real>::run(const Multiply&);  \
     template void CpuReference<Real>::run(const Dropout&);
 HEADSCOPE_INSTANTIATE(float)
 HEADSCOPE_INSTANTIATE(double)

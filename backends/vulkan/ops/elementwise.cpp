@@ -1,7 +1,8 @@
 // Fill, Copy, AddScaled, Dropout.
 //
-// Rule: out is overwritten; copy and dropout add to it with Write::Accumulate, without reading it otherwise. add_scaled
-// and dropout work in place. Each element is computed in F32 and rounded once, so the order of work cannot show.
+// Rule: out is overwritten; copy, multiply and dropout add to it with Write::Accumulate, without reading it otherwise.
+// add_scaled, multiply and dropout work in place. Each element is computed in F32 and rounded once, so the order of
+// work cannot show.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -211,6 +212,27 @@ void VulkanBackend::run(const AddScaled& op) {
                                .dimensions = merged.dimensions(),
                                .has_b = has_b},
             params, {.a = parts[0], .b = has_b ? parts[1] : Tensor{}, .out = parts[2]});
+    });
+}
+
+void VulkanBackend::run(const Multiply& op) {
+    if (op.out.elements() == 0) {
+        return;
+    }
+    require_types(op);
+    MultiplyParams params{};
+    for_tiles({op.a, op.b, op.out}, [&](const std::vector<Tensor>& parts) {
+        const Merged<3> merged({&parts[0], &parts[1], &parts[2]});
+        merged.write_shape(params);
+        merged.write_strides(0, params.a_strides);
+        merged.write_strides(1, params.b_strides);
+        merged.write_strides(2, params.out_strides);
+        stream_.dispatch(
+            vec4_launch(Kernel::Multiply, merged.rows(), merged.columns()),
+            MultiplyConstants{.fours = vec4_loads(merged.vec4_columns(), {&parts[0], &parts[1], &parts[2]}),
+                              .dimensions = merged.dimensions(),
+                              .accumulates = op.write == Write::Accumulate},
+            params, {.a = parts[0], .b = parts[1], .out = parts[2]});
     });
 }
 

@@ -41,6 +41,20 @@ struct AddScaled {
     }
 };
 
+// out = a * b, or out += a * b: element by element. The gradient of a is the same op on the gradient of out and b. out
+// may be a or b. Equal shapes.
+struct Multiply {
+    static constexpr const char* kName = "multiply";
+    Tensor a, b, out;
+    Write write = Write::Overwrite;
+
+    void declare(Declarations& d) const {
+        d.in("a", a).strided();
+        d.in("b", b).like(a).strided();
+        d.gradient("out", out, write).like(a).strided().may_be(a).may_be(b);
+    }
+};
+
 // y = x, scaled, where the rule keeps it, else exactly 0. The backward is the same op on the gradient. x [batch,
 // length, columns] or [batch, heads, queries, keys]. y may be x. Paper 5.4.
 struct Dropout {

@@ -63,6 +63,13 @@ Case scale(const Shape& shape, float alpha, const char* from = "a", const char* 
                      [=](const Operands& t) { return AddScaled{.a = t[from], .out = t[to], .alpha = alpha}; });
 }
 
+Case multiply(const Shape& shape, const char* a = "a", const char* b = "b", const char* to = "out") {
+    const auto build = [=](const Operands& t) { return Multiply{t[a], t[b], t[to], t.write(to)}; };
+    Case stated = make_case(shape.to_string(), {{a, shape}, {b, shape}, {to, shape}}, build);
+    stated.magnitude = runs(build);
+    return stated;
+}
+
 Case dropout(const Shape& shape, float rate, const char* from = "x", const char* to = "y") {
     return make_case(fmt::format("{} {}", shape.to_string(), rate),
                      with_dropout({{from, shape}, {to, shape}}, shape[0], rate), [=](const Operands& t) {
@@ -142,6 +149,15 @@ std::vector<Case> scaled_sums_cases() {
     return cases;
 }
 
+std::vector<Case> products_cases() {
+    std::vector<Case> cases;
+    for (const Shape& shape : shapes()) {
+        cases.push_back(multiply(shape));
+    }
+    cases.push_back(multiply({400, 1000}));
+    return cases;
+}
+
 std::vector<Case> dropout_cases() {
     std::vector<Case> cases;
     for (const float rate : {0.0F, 0.1F, 0.5F, 0.95F}) {
@@ -158,6 +174,7 @@ std::vector<Case> special_values_cases() {
     std::vector<Case> cases;
     for (const double value : {std::numeric_limits<double>::quiet_NaN(), -std::numeric_limits<double>::infinity()}) {
         cases.push_back(add_scaled({2, 3, 33}, 0.5F, -2.0F).holding(value, "b", 40));
+        cases.push_back(multiply({2, 3, 33}).holding(value, "b", 40));
         for (const std::size_t index : {40U, 41U, 42U, 43U, 44U}) {
             cases.push_back(dropout({2, 3, 33}, 0.5F).holding(value, "x", index));
         }
@@ -171,6 +188,8 @@ std::vector<Differentiation> differentiations() {
     all.push_back({add_scaled(shape, -0.3F, 2.5F),
                    {scale(shape, -0.3F, "grad_out", "grad_a"), scale(shape, 2.5F, "grad_out", "grad_b")}});
     all.push_back({scale(shape, 1.7F), {scale(shape, 1.7F, "grad_out", "grad_a")}});
+    all.push_back(
+        {multiply(shape), {multiply(shape, "grad_out", "b", "grad_a"), multiply(shape, "grad_out", "a", "grad_b")}});
     for (const float rate : {0.0F, 0.3F}) {
         for (const Shape& each : {Shape{2, 3, 11}, Shape{2, 2, 3, 5}}) {
             all.push_back({dropout(each, rate), {dropout(each, rate, "grad_y", "grad_x")}});
@@ -216,7 +235,7 @@ std::vector<Case> speeds(const Workload& work) {
     const Shape shape{work.sentences, work.length, work.d_ff};
     const std::string name = fmt::format("{}x{}", work.rows(), work.d_ff);
     return {fill(shape, DType::F32, 1.0F).named(name), copy_real(shape).named(name),
-            add_scaled(shape, 0.5F, 2.0F).named(name), dropout(shape, 0.1F).named(name)};
+            add_scaled(shape, 0.5F, 2.0F).named(name), multiply(shape).named(name), dropout(shape, 0.1F).named(name)};
 }
 
 }  // namespace
@@ -229,6 +248,7 @@ Family elementwise_family() {
                 {"fill", "fill", fill_cases},
                 {"copy", "copies in every pair of types", copy_cases},
                 {"scaled-sums", "scaled sums", scaled_sums_cases},
+                {"products", "products of elements", products_cases},
                 {"dropout", "dropout, in every bit it draws", dropout_cases},
                 {"special-values", "NaN and infinity spread element by element, and what is dropped is 0 all the same",
                  special_values_cases},
