@@ -103,7 +103,7 @@ public:
     // Runs `body`, which only enqueues ops: it neither waits, copies to or from the host, nor keeps what it allocates.
     // A backend that replays() may keep what body enqueued and enqueue that again when the key comes again, so `key`
     // stands for all of body's ops, scalars and memory. Through Instrumented it is a name for messages: the rest of the
-    // key is found by calling body once with nothing enqueued, so body may be called several times.
+    // key is found by calling body with nothing enqueued, so body is called several times and does the same each time.
     virtual void replay(const std::string& key, const std::function<void()>& body);
     virtual bool replays() const { return false; }
 

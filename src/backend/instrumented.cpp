@@ -223,15 +223,16 @@ void Instrumented::replay(const std::string& name, const std::function<void()>& 
         return;
     }
     const Capture found = impl_->captured(name, body);
-    if (impl_->options.check_replays) {
+    const auto checked_body = [&] {
         const std::string difference = found.difference(impl_->captured(name, body));
-        HEADSCOPE_CHECK(difference.empty(), name + ": the body of a replay must do the same each time; " + difference +
-                                                " has other scalars or operands the second time");
-    }
-    if (replays()) {
-        impl_->inner->replay(name + found.key(), body);
-    } else {
+        HEADSCOPE_CHECK(difference.empty(),
+                        name + ": the body of a replay must do the same each time; " + difference + " differs");
         body();
+    };
+    if (replays()) {
+        impl_->inner->replay(name + found.key(), checked_body);
+    } else {
+        checked_body();
     }
 }
 

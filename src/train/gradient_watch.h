@@ -31,7 +31,7 @@ public:
     // `divisor`: what the gradients must be divided by.
     std::map<std::string, double> norms(const std::vector<double>& squares, double divisor) const;
     // The first parameter in the backward pass whose gradient is not finite; "" if all are finite. The order is that of
-    // the newest pass that was not replayed; all passes have the same.
+    // the newest pass.
     std::string first_not_finite(const std::vector<double>& squares) const;
 
 private:

@@ -229,6 +229,21 @@ void Worker::serve() {
     }
 }
 
+namespace {
+
+// False after a loss, which not every backend reports as DeviceLost.
+bool works(const ModelDevice& device) {
+    try {
+        device.translator();
+        device.backend().synchronize();
+        return true;
+    } catch (const std::exception&) {
+        return false;
+    }
+}
+
+}  // namespace
+
 // No exception of a request leaves the thread. An error while a model runs may leave the device in any state: it is
 // closed, unless it only ran out of memory.
 void Worker::run(Session& session, Kind kind, Tag tag, const Job& job) {
@@ -243,7 +258,7 @@ void Worker::run(Session& session, Kind kind, Tag tag, const Job& job) {
         message = error.what();
         unusable = kind != kOpen && kind != kReadRun;
     }
-    if (session.device && (unusable || !session.device->loaded())) {
+    if (session.device && (unusable || !works(*session.device))) {
         session = {};
         message += "; open the model again";
     }
@@ -264,11 +279,20 @@ void Worker::open_model(Session& session, Tag tag, const OpenRequest& request) {
     ModelDevice& device = fresh ? *fresh : *session.device;
     // Reopening a lost device loads the same checkpoint, even if there is a newer one.
     const auto step = std::make_shared<std::optional<std::int64_t>>(request.checkpoint);
-    device.load([source = model.source, step](Backend& backend, DType storage) {
+    const ModelDevice::Load load = [source = model.source, step](Backend& backend, DType storage) {
         ModelSource::Loaded loaded = source.load(backend, *step, storage);
         *step = loaded.step;
         return std::move(loaded.translator);
-    });
+    };
+    try {
+        device.load(load);
+    } catch (const OutOfMemory&) {
+        if (!fresh || !session.device) {
+            throw;
+        }
+        session = {};  // both devices may share their memory
+        device.load(load);
+    }
     if (fresh) {
         session.device = std::move(fresh);
     }
