@@ -16,7 +16,7 @@ LossSums TrainingPass::run(const DeviceBatch& batch, bool first, const Tensor& s
 
 void TrainingPass::run_now(const DeviceBatch& batch, bool first, const Tensor& step, const Rules& rules,
                            const LossSums& sums) const {
-    // Must be inside the replayed body: a replay overwrites the same gradients.
+    // Inside the body, which is called several times: each call must find the gradients unwritten.
     if (first) {
         parameters_.forget_gradients();
     }

@@ -70,6 +70,12 @@ Op whole() {
 }
 
 template <class Op>
+std::ptrdiff_t accumulated(const Op& op) {
+    const Declarations operands = operands_of(op);
+    return std::count_if(operands.begin(), operands.end(), [](const Declared& one) { return one.accumulates; });
+}
+
+template <class Op>
 void check_every_field() {
     INFO(Op::kName);
     Op op = whole<Op>();
@@ -93,6 +99,9 @@ void check_every_field() {
             field = 2 * field + 1;
         }
         CHECK(key_of(op) != key);
+        if constexpr (std::is_same_v<Field, Write>) {
+            CHECK(accumulated(op) == 1);  // each Write belongs to one operand
+        }
         field = before;
     });
     const Declarations operands = operands_of(op);
@@ -101,7 +110,8 @@ void check_every_field() {
 
 }  // namespace
 
-TEST_CASE("an op declares all of its tensors, and each of its fields is part of the key", "[capture]") {
+TEST_CASE("an op declares all of its tensors and of what it adds to, and each of its fields is part of the key",
+          "[capture]") {
 #define HEADSCOPE_CHECK_OP(Op) check_every_field<Op>();
     HEADSCOPE_ALL_OPS(HEADSCOPE_CHECK_OP)
 #undef HEADSCOPE_CHECK_OP
@@ -176,6 +186,25 @@ TEST_CASE("a sequence is launched again only with the same scalars and memory", 
     CHECK(run(backend.empty({4}, DType::F32), 1.0F) == 1);
     CHECK(run(x, 2.0F) == 2);
     CHECK(fixture.ran == std::vector<std::string>{"add_scaled", "copy", "add_scaled", "copy", "add_scaled", "copy"});
+}
+
+TEST_CASE("a sequence within another is part of it", "[capture]") {
+    ReplayFixture fixture;
+    Backend& backend = *fixture.backend;
+    const Tensor x = backend.empty({4}, DType::F32);
+    const auto run = [&](float inner) {
+        fixture.replay([&] {
+            backend.run(Fill{.out = x});
+            fixture.replay([&] { backend.run(Fill{.out = x, .value = inner}); });
+            backend.run(AddScaled{.a = x, .out = x});
+        });
+        return fixture.device->launched;
+    };
+    CHECK(run(1.0F) == 0);
+    CHECK(fixture.ran == std::vector<std::string>{"fill", "fill", "add_scaled"});
+    CHECK(run(1.0F) == 1);
+    CHECK(run(2.0F) == 1);
+    CHECK(fixture.ran.size() == 6);
 }
 
 TEST_CASE("a sequence only enqueues ops, and keeps nothing that it allocates", "[capture]") {
