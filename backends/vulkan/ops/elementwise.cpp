@@ -80,13 +80,18 @@ struct Merged {
     // How many of the innermost dimensions strided.glsl has to visit.
     std::uint32_t dimensions() const { return rows() == 1 ? 1 : shape[0] * shape[1] == 1 ? 2 : 4; }
 
-    template <class Params>
-    void write_shape(Params& params) const {
+    // The shape, and each view's strides in order.
+    template <class Params, class... To>
+    void write(Params& params, To&... to) const {
         params.fours = u32(static_cast<std::int64_t>(fours()));
         for (std::size_t dim = 0; dim < shape.size(); ++dim) {
             params.shape[dim] = u32(shape[dim]);
         }
+        std::size_t view = 0;
+        (write_strides(view++, to), ...);
     }
+
+private:
     void write_strides(std::size_t view, uint (&to)[3]) const {
         for (std::size_t dim = 0; dim < 3; ++dim) {
             to[dim] = u32(strides[view][dim]);
@@ -122,8 +127,7 @@ void VulkanBackend::run(const Fill& op) {
     }
     for_tiles({op.out}, [&](const std::vector<Tensor>& parts) {
         const Merged<1> merged({&parts[0]});
-        merged.write_shape(params);
-        merged.write_strides(0, params.out_strides);
+        merged.write(params, params.out_strides);
         stream_.dispatch(
             vec4_launch(Kernel::Fill, merged.rows(), merged.columns()),
             FillConstants{.fours = vec4_loads(merged.vec4_columns(), {&parts[0]}), .dimensions = merged.dimensions()},
@@ -146,9 +150,7 @@ void VulkanBackend::run(const Copy& op) {
     CopyParams params{};
     for_tiles({op.x, op.out}, [&](const std::vector<Tensor>& parts) {
         const Merged<2> merged({&parts[0], &parts[1]});
-        merged.write_shape(params);
-        merged.write_strides(0, params.x_strides);
-        merged.write_strides(1, params.out_strides);
+        merged.write(params, params.x_strides, params.out_strides);
         stream_.dispatch(vec4_launch(Kernel::Copy, merged.rows(), merged.columns()),
                          CopyConstants{.fours = vec4_loads(merged.vec4_columns(), {&parts[0], &parts[1]}),
                                        .dimensions = merged.dimensions(),
@@ -170,9 +172,7 @@ void VulkanBackend::convert(const Copy& op) {
     }
     for_tiles({op.x, op.out}, [&](const std::vector<Tensor>& parts) {
         const Merged<2> merged({&parts[0], &parts[1]});
-        merged.write_shape(params);
-        merged.write_strides(0, params.x_strides);
-        merged.write_strides(1, params.out_strides);
+        merged.write(params, params.x_strides, params.out_strides);
         Launch launch = vec4_launch(Kernel::Convert, merged.rows(), merged.columns());
         launch.specialisation.texels = launch.specialisation.texels && op.x.dtype == DType::F32;
         stream_.dispatch(launch,
@@ -202,10 +202,7 @@ void VulkanBackend::run(const AddScaled& op) {
     const bool has_b = op.b.defined();
     for_tiles({op.a, has_b ? op.b : op.a, op.out}, [&](const std::vector<Tensor>& parts) {
         const Merged<3> merged({&parts[0], &parts[1], &parts[2]});
-        merged.write_shape(params);
-        merged.write_strides(0, params.a_strides);
-        merged.write_strides(1, params.b_strides);
-        merged.write_strides(2, params.out_strides);
+        merged.write(params, params.a_strides, params.b_strides, params.out_strides);
         stream_.dispatch(
             vec4_launch(Kernel::AddScaled, merged.rows(), merged.columns()),
             AddScaledConstants{.fours = vec4_loads(merged.vec4_columns(), {&parts[0], &parts[1], &parts[2]}),
@@ -223,10 +220,7 @@ void VulkanBackend::run(const Multiply& op) {
     MultiplyParams params{};
     for_tiles({op.a, op.b, op.out}, [&](const std::vector<Tensor>& parts) {
         const Merged<3> merged({&parts[0], &parts[1], &parts[2]});
-        merged.write_shape(params);
-        merged.write_strides(0, params.a_strides);
-        merged.write_strides(1, params.b_strides);
-        merged.write_strides(2, params.out_strides);
+        merged.write(params, params.a_strides, params.b_strides, params.out_strides);
         stream_.dispatch(
             vec4_launch(Kernel::Multiply, merged.rows(), merged.columns()),
             MultiplyConstants{.fours = vec4_loads(merged.vec4_columns(), {&parts[0], &parts[1], &parts[2]}),
