@@ -133,7 +133,7 @@ void ModelScorer::follow(const std::vector<std::int32_t>& parents) {
     const auto to_device = [&](const std::vector<std::int32_t>& rows) {
         return upload_i32(ctx_.backend, {static_cast<std::int64_t>(rows.size())}, rows);
     };
-    cache_ = model_.reorder(ctx_, cache_, to_device(parents), all_stay ? Tensor() : to_device(sources));
+    cache_ = cache_.reorder(ctx_.backend, to_device(parents), all_stay ? Tensor() : to_device(sources));
     sentences_ = std::move(sentences);
     sources_ = sources.size();
 }

@@ -21,6 +21,14 @@ constexpr std::int64_t kMaxMatrix = std::int64_t{1} << 31;
 constexpr std::int64_t kMaxVocabulary = 1 << 24;
 constexpr std::int64_t kMaxCounter = 65535;  // the dropout counter has 16 bits each for head and position
 
+bool has_encoder(const Config& config) {
+    return config.architecture != Architecture::CausalLm;
+}
+
+bool has_decoder(const Config& config) {
+    return config.architecture != Architecture::MaskedLm;
+}
+
 std::int64_t head_size(ConfigReader& reader, const Config& config) {
     if (config.d_model % config.heads != 0) {
         reader.fail(reader.has("d_k") ? "d_v" : "d_k",
@@ -32,10 +40,19 @@ std::int64_t head_size(ConfigReader& reader, const Config& config) {
 
 const ConfigFields<Config>& fields() {
     static const ConfigFields<Config> table = {
-        choice_field("architecture", &Config::architecture, {{"encoder-decoder", Architecture::EncoderDecoder}},
-                     "the only one so far"),
-        integer_field("encoder_layers", &Config::encoder_layers, 1, 1024, "N of the encoder (3.1)"),
-        integer_field("decoder_layers", &Config::decoder_layers, 1, 1024, "N of the decoder (3.1)"),
+        choice_field("architecture", &Config::architecture,
+                     {{"encoder-decoder", Architecture::EncoderDecoder},
+                      {"causal-lm", Architecture::CausalLm},
+                      {"masked-lm", Architecture::MaskedLm}},
+                     "what translates (the paper's), completes (GPT's) or fills in (BERT's)"),
+        derived_field(
+            integer_field("encoder_layers", &Config::encoder_layers, 0, 1024, "N of the encoder (3.1), 0 without one"),
+            "6, `causal-lm` 0",
+            [](ConfigReader&, Config& config) { config.encoder_layers = has_encoder(config) ? 6 : 0; }),
+        derived_field(
+            integer_field("decoder_layers", &Config::decoder_layers, 0, 1024, "N of the decoder (3.1), 0 without one"),
+            "6, `masked-lm` 0",
+            [](ConfigReader&, Config& config) { config.decoder_layers = has_decoder(config) ? 6 : 0; }),
         integer_field("d_model", &Config::d_model, 1, kMaxSide,
                       "width of the residual stream; must be even with sinusoids"),
         integer_field("d_ff", &Config::d_ff, 1, kMaxSide, "inner width of the feed-forward (3.3)"),
@@ -88,6 +105,33 @@ const ConfigFields<Config>& fields() {
     return table;
 }
 
+void check_layers(const std::string& origin, const char* key, int layers, bool has_stack) {
+    if ((layers > 0) != has_stack) {
+        throw Error(fmt::format("{}: \"{}\" must be {} for this \"architecture\", found {}", origin, key,
+                                has_stack ? "at least 1" : "0", layers));
+    }
+}
+
+void check_family(const Config& config, const std::string& origin) {
+    check_layers(origin, "encoder_layers", config.encoder_layers, has_encoder(config));
+    check_layers(origin, "decoder_layers", config.decoder_layers, has_decoder(config));
+    if (config.architecture == Architecture::EncoderDecoder) {
+        return;
+    }
+    if (config.tying == Tying::TargetOutput) {
+        throw Error(
+            fmt::format("{}: \"tying\" must be \"all\" or \"none\" for a language model, found "
+                        "\"target_output\"",
+                        origin));
+    }
+    if (config.source_vocabulary != config.target_vocabulary) {
+        throw Error(
+            fmt::format("{}: a language model has one vocabulary, but source_vocabulary is {} and "
+                        "target_vocabulary is {}",
+                        origin, config.source_vocabulary, config.target_vocabulary));
+    }
+}
+
 void check_matrix(const std::string& origin, const char* what, std::int64_t rows, std::int64_t columns) {
     if (rows * columns >= kMaxMatrix) {
         throw Error(fmt::format("{}: the {} matrix would have {} x {} entries; fewer than {} are supported", origin,
@@ -119,10 +163,13 @@ Config parse_model_config(const nlohmann::json& json, const std::string& origin,
     Config config;
     ConfigReader reader(json, origin, section);
     const std::int64_t version = reader.integer("format_version", Config::kFormatVersion, 0, INT32_MAX);
-    if (version != Config::kFormatVersion) {
-        reader.fail("format_version", fmt::format("must be {}, found {}", Config::kFormatVersion, version));
+    if (version < 1 || version > Config::kFormatVersion) {
+        reader.fail("format_version", fmt::format("must be 1 or {}, found {}", Config::kFormatVersion, version));
     }
     read_fields(fields(), reader, config);
+    if (version == 1 && config.architecture != Architecture::EncoderDecoder) {
+        reader.fail("format_version", "must be 2 for this architecture, found 1");
+    }
     reader.finish();
     return config;
 }
@@ -139,6 +186,7 @@ std::string table_of_model_fields() {
 
 void check_model_config(const Config& config, const std::string& origin) {
     check_fields(fields(), config, origin);
+    check_family(config, origin);
     check_matrix(origin, "q, k and v", config.heads * (2 * config.d_k + config.d_v), config.d_model);
     check_matrix(origin, "feed-forward", config.d_ff, config.d_model);
     check_matrix(origin, "source embedding", config.source_vocabulary, config.d_model);

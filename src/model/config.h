@@ -10,7 +10,7 @@
 
 namespace headscope {
 
-enum class Architecture : std::uint8_t { EncoderDecoder };
+enum class Architecture : std::uint8_t { EncoderDecoder, CausalLm, MaskedLm };
 enum class NormPlacement : std::uint8_t { Post, Pre };
 enum class Positions : std::uint8_t { Sinusoid, Learned };
 enum class SinusoidLayout : std::uint8_t { Interleaved, HalvesMinusOne, Halves };
@@ -18,7 +18,7 @@ enum class Tying : std::uint8_t { All, TargetOutput, None };
 
 // The paper's base model. The rows in config.cpp say what each field means and which values it may have.
 struct ModelConfig {
-    static constexpr int kFormatVersion = 1;
+    static constexpr int kFormatVersion = 2;
 
     Architecture architecture = Architecture::EncoderDecoder;
     int encoder_layers = 6;

@@ -5,25 +5,32 @@
 
 #include <fmt/format.h>
 
+#include "backend/precision.h"
 #include "support/check.h"
 
 namespace headscope {
 
-EmbeddingTables::EmbeddingTables(const ModelConfig& config, const Scope& model)
-    : target_scope(model.in(config.tying == Tying::All ? "embedding" : "target_embedding")) {
-    const auto block = [&](const Scope& scope, const char* title, std::int64_t vocabulary, bool shared) {
-        scope.block({.kind = BlockKind::Embedding,
-                     .title = title,
-                     .detail = fmt::format("{}{} \u00d7 {}", shared ? "the same " : "", fmt::group_digits(vocabulary),
-                                           config.d_model),
-                     .shared = shared});
-    };
-    const bool shared = config.tying == Tying::All;
-    const Scope source_scope = shared ? target_scope : model.in("source_embedding");
-    block(source_scope, "Input Embedding", config.source_vocabulary, false);
-    source = source_scope.table(config.source_vocabulary, config.d_model);
-    block(target_scope, "Output Embedding", config.target_vocabulary, shared);
-    target = shared ? source : target_scope.table(config.target_vocabulary, config.d_model);
+namespace {
+
+void add_block(const ModelConfig& config, const EmbeddingTable& table, const char* title, bool shared) {
+    table.scope.block({.kind = BlockKind::Embedding,
+                       .title = title,
+                       .detail = fmt::format("{}{} \u00d7 {}", shared ? "the same " : "",
+                                             fmt::group_digits(table.vocabulary), config.d_model),
+                       .shared = shared});
+}
+
+}  // namespace
+
+EmbeddingTable::EmbeddingTable(const ModelConfig& config, const Scope& declared, const char* title, std::int64_t rows)
+    : scope(declared), vocabulary(rows) {
+    add_block(config, *this, title, false);
+    weight = scope.table(rows, config.d_model);
+}
+
+EmbeddingTable::EmbeddingTable(const ModelConfig& config, const char* title, const EmbeddingTable& shared)
+    : EmbeddingTable(shared) {
+    add_block(config, *this, title, true);
 }
 
 Embedding::Embedding(const ModelConfig& config, const Scope& stack, Var table, std::shared_ptr<Sinusoids> sinusoids,
@@ -40,6 +47,10 @@ Embedding::Embedding(const ModelConfig& config, const Scope& stack, Var table, s
     } else {
         scope.block({.kind = BlockKind::Positions, .title = "Positional Encoding", .without_parameters = true});
     }
+}
+
+DType Embedding::dtype(Backend& backend) const {
+    return activations_beside(backend, table_.value().dtype);
 }
 
 Var Embedding::operator()(Context& ctx, const Tensor& ids, const Tensor& order) const {

@@ -9,21 +9,26 @@
 
 namespace headscope {
 
-// 3.4: the embeddings of source and target, which may be one matrix.
-struct EmbeddingTables {
-    EmbeddingTables(const ModelConfig& config, const Scope& model);
-    Var source, target;  // [vocabulary, d_model]
-    Scope target_scope;  // where the target's is declared
+// 3.4: a matrix of embeddings. Source, target and output may share one.
+struct EmbeddingTable {
+    EmbeddingTable(const ModelConfig& config, const Scope& declared, const char* title, std::int64_t vocabulary);
+    // The same matrix in another place of the model.
+    EmbeddingTable(const ModelConfig& config, const char* title, const EmbeddingTable& shared);
+
+    Scope scope;  // where it is declared
+    Var weight;   // [vocabulary, d_model]
+    std::int64_t vocabulary = 0;
 };
 
 class Embedding {
 public:
-    // `stack` is the encoder or the decoder, which share the sinusoids. Those grow with use.
+    // The stacks of a model share the sinusoids. Those grow with use.
     Embedding(const ModelConfig& config, const Scope& stack, Var table, std::shared_ptr<Sinusoids> sinusoids,
               DropoutSites& sites);
 
     // ids I32 [batch, length]; result [batch, length, d_model]. `order` as in EmbedOperands.
     Var operator()(Context& ctx, const Tensor& ids, const Tensor& order) const;
+    DType dtype(Backend& backend) const;  // of the result
     // The same for tokens from position `first` I32 [1] on, whose value the host knows as `first_on_host`.
     Var at(Context& ctx, const Tensor& ids, const Tensor& first, std::int64_t first_on_host) const;
 

@@ -26,16 +26,16 @@ std::int64_t rows_at_once(const DeviceInfo& device, std::int64_t classes, DType 
 
 }  // namespace
 
-Projection::Projection(const ModelConfig& config, const Scope& model, const EmbeddingTables& tables) {
+Projection::Projection(const ModelConfig& config, const Scope& model, const EmbeddingTable& table) {
     const Scope scope = model.in("output");
     const bool tied = config.tying != Tying::None;
-    (tied ? tables.target_scope : scope)
+    (tied ? table.scope : scope)
         .block({.kind = BlockKind::Linear,
                 .title = "Linear",
                 .detail = fmt::format("{} \u2192 {}{}", config.d_model, fmt::group_digits(config.target_vocabulary),
                                       tied ? "  \u00b7  the embedding" : ""),
                 .shared = tied});
-    weight_ = tied ? tables.target : scope.table(config.target_vocabulary, config.d_model);
+    weight_ = tied ? table.weight : scope.table(config.target_vocabulary, config.d_model);
     if (config.output_bias) {
         bias_ = scope.values("bias", {config.target_vocabulary}, Initial::Zero);
     }

@@ -2,13 +2,13 @@
 #pragma once
 
 #include "model/embedding.h"
-#include "model/transformer.h"
+#include "model/model.h"
 
 namespace headscope {
 
 class Projection {
 public:
-    Projection(const ModelConfig& config, const Scope& model, const EmbeddingTables& tables);
+    Projection(const ModelConfig& config, const Scope& model, const EmbeddingTable& table);
 
     // hidden [batch, length, d_model]; result [batch, length, vocabulary].
     Var logits(Context& ctx, const Var& hidden) const;

@@ -75,7 +75,10 @@ TEST_CASE("errors of reading name file, key, the expected and the found value") 
     CHECK_THAT(parse_error({{"output_bias", 1}}), Contains("\"output_bias\"") && Contains("true or false"));
     CHECK_THAT(parse_error({{"layer_norm_epsilon", "small"}}),
                Contains("\"layer_norm_epsilon\"") && Contains("a number"));
-    CHECK_THAT(parse_error({{"format_version", 2}}), Contains("\"format_version\"") && Contains("must be 1, found 2"));
+    CHECK_THAT(parse_error({{"format_version", 3}}),
+               Contains("\"format_version\"") && Contains("must be 1 or 2, found 3"));
+    CHECK_THAT(parse_error({{"format_version", 1}, {"architecture", "causal-lm"}}),
+               Contains("\"format_version\"") && Contains("must be 2 for this architecture, found 1"));
     CHECK_THAT(parse_error({{"architecture", "decoder"}}), Contains("\"architecture\"") && Contains("encoder-decoder"));
 }
 

@@ -121,7 +121,7 @@ TEST_CASE("cached decoding equals the uncached pass, through growth and reorderi
                         position == 3 ? rows : std::vector<std::int32_t>{3, 0};  // row 3 held sentence 1, row 0 held 2
                     const auto size = static_cast<std::int64_t>(rows.size());
                     const Tensor parents = make_from_host(*model.backend, {size}, DType::I32, back);
-                    cache = model.transformer.reorder(ctx, cache, parents, parents);
+                    cache = cache.reorder(ctx.backend, parents, parents);
                 }
             }
             CHECK(cache.capacity == 16);
@@ -137,17 +137,17 @@ TEST_CASE("reordering without sources keeps the keys and values of the sources i
     const Tensor memory = model.transformer.encode(ctx, batch.source, batch.source_lengths).value();
     const DecoderCache cache = model.transformer.start_cache(ctx, memory, batch.source_lengths, 8);
     const Tensor same = make_from_host(*model.backend, {2}, DType::I32, std::vector<std::int32_t>{0, 1});
-    const DecoderCache kept = model.transformer.reorder(ctx, cache, same, Tensor());
+    const DecoderCache kept = cache.reorder(ctx.backend, same, Tensor());
     CHECK(kept.layers[0].cross_keys.buffer == cache.layers[0].cross_keys.buffer);
     CHECK(kept.layers[0].cross_values.buffer == cache.layers[0].cross_values.buffer);
     CHECK(kept.kept.front().buffer != cache.kept.front().buffer);
     CHECK(kept.position.buffer != cache.position.buffer);
-    const DecoderCache moved = model.transformer.reorder(ctx, cache, same, same);
+    const DecoderCache moved = cache.reorder(ctx.backend, same, same);
     CHECK(moved.layers[0].cross_keys.buffer != cache.layers[0].cross_keys.buffer);
     CHECK(moved.layers[0].cross_values.buffer != cache.layers[0].cross_values.buffer);
     // One row cannot read two sources.
     const Tensor one = make_from_host(*model.backend, {1}, DType::I32, std::vector<std::int32_t>{0});
-    CHECK_THROWS_AS(model.transformer.reorder(ctx, cache, one, Tensor()), CheckFailure);
+    CHECK_THROWS_AS(cache.reorder(ctx.backend, one, Tensor()), CheckFailure);
 }
 
 TEST_CASE("rows that share a source read the same copy of it") {
@@ -160,16 +160,16 @@ TEST_CASE("rows that share a source read the same copy of it") {
     const Tensor memory = model.transformer.encode(ctx, batch.source, batch.source_lengths).value();
     const DecoderCache start = model.transformer.start_cache(ctx, memory, batch.source_lengths, 8);
     const Tensor twice = indices({0, 0, 1, 1});
-    DecoderCache shared = model.transformer.reorder(ctx, start, twice, Tensor());
-    DecoderCache apart = model.transformer.reorder(ctx, start, twice, twice);
+    DecoderCache shared = start.reorder(ctx.backend, twice, Tensor());
+    DecoderCache apart = start.reorder(ctx.backend, twice, twice);
     CHECK(shared.layers[0].cross_keys.dim(0) == 2);
     CHECK(apart.layers[0].cross_keys.dim(0) == 4);
     const Tensor ids = make_from_host(*model.backend, {4, 1}, DType::I32, std::vector<std::int32_t>{5, 6, 7, 8});
     CHECK(model.host(model.transformer.step(ctx, shared, ids)) == model.host(model.transformer.step(ctx, apart, ids)));
 
     // The first sentence is finished.
-    shared = model.transformer.reorder(ctx, shared, indices({3, 2}), indices({1}));
-    apart = model.transformer.reorder(ctx, apart, indices({3, 2}), indices({3, 2}));
+    shared = shared.reorder(ctx.backend, indices({3, 2}), indices({1}));
+    apart = apart.reorder(ctx.backend, indices({3, 2}), indices({3, 2}));
     CHECK(shared.layers[0].cross_values.dim(0) == 1);
     const Tensor next = make_from_host(*model.backend, {2, 1}, DType::I32, std::vector<std::int32_t>{9, 10});
     CHECK(model.host(model.transformer.step(ctx, shared, next)) ==
@@ -190,7 +190,7 @@ TEST_CASE("a step of a reordered cache leaves the old cache unchanged") {
     const Tensor next = make_from_host(*model.backend, {2, 1}, DType::I32, std::vector<std::int32_t>{5, 6});
     model.transformer.step(ctx, cache, ids);
     const Tensor same = make_from_host(*model.backend, {2}, DType::I32, std::vector<std::int32_t>{0, 1});
-    DecoderCache other = model.transformer.reorder(ctx, cache, same, same);
+    DecoderCache other = cache.reorder(ctx.backend, same, same);
     const std::vector<double> expected = model.host(model.transformer.step(ctx, other, next));
     model.transformer.step(ctx, other, ids);
     CHECK(model.host(model.transformer.step(ctx, cache, next)) == expected);
@@ -247,7 +247,7 @@ TEST_CASE("reordering copies only cached tokens, never uninitialised memory") {
     for (std::int64_t length = 0; length < 18; ++length) {
         INFO("length " << length);
         backend.gathered = 0;
-        moved = model.reorder(ctx, moved, same, Tensor());
+        moved = moved.reorder(ctx.backend, same, Tensor());
         const std::int64_t a_token = 2 * config.decoder_layers * config.heads * (config.d_k + config.d_v);
         CHECK(backend.gathered == padded_length(length) * a_token);
         backend.appended = 0;

@@ -30,13 +30,13 @@ ModelConfig small_config() {
     return config;
 }
 
-struct Model {
+struct RecordedModel {
     std::unique_ptr<Backend> backend;
     ModelConfig config;
     Parameters parameters;
     Transformer transformer;
 
-    explicit Model(const std::string& device = "cpu", const ModelConfig& wanted = small_config())
+    explicit RecordedModel(const std::string& device = "cpu", const ModelConfig& wanted = small_config())
         : backend(open_device(device, environment_options())),
           config(wanted),
           parameters(*backend, config, false),
@@ -133,7 +133,7 @@ private:
 TEST_CASE("One pass records every site, without padding", "[record]") {
     const std::string device = GENERATE(from_range(conformance::devices_under_test()));
     INFO(device);
-    Model model(device);
+    RecordedModel model(device);
     const AttentionRecord record =
         record_attention(*model.backend, model.transformer, text_of({4, 5, 6}), text_of({7, 8}), {});
     REQUIRE(record.sites.size() == 2 + 3 + 3);
@@ -154,7 +154,7 @@ TEST_CASE("One pass records every site, without padding", "[record]") {
 }
 
 TEST_CASE("Only the requested sites are observed, and the decoder only with a target", "[record]") {
-    Model model;
+    RecordedModel model;
     const RecordOptions options{.sites = {{AttentionKind::EncoderSelf, 1}}};
     const AttentionRecord one = record_attention(*model.backend, model.transformer, text_of({4, 5}), {}, options);
     REQUIRE(one.sites.size() == 1);
@@ -163,7 +163,7 @@ TEST_CASE("Only the requested sites are observed, and the decoder only with a ta
 }
 
 TEST_CASE("Requested pads are shown and get no weight", "[record]") {
-    Model model;
+    RecordedModel model;
     const AttentionRecord plain = record_attention(*model.backend, model.transformer, text_of({4, 5, 6}), {}, {});
     const AttentionRecord padded =
         record_attention(*model.backend, model.transformer, text_of({4, 5, 6}), {}, {.source_pads = 6});
@@ -182,7 +182,7 @@ TEST_CASE("Texts that use all learned positions are recorded, and a pad beyond t
     ModelConfig config = small_config();
     config.positions = Positions::Learned;
     config.max_length = 5;  // not a multiple of 8
-    Model model("cpu", config);
+    RecordedModel model("cpu", config);
     const AttentionRecord record =
         record_attention(*model.backend, model.transformer, text_of({4, 5, 6, 7}), text_of({8, 9, 10, 11}), {});
     for (const SiteWeights& weights : record.sites) {
@@ -199,7 +199,7 @@ TEST_CASE("Texts that use all learned positions are recorded, and a pad beyond t
 TEST_CASE("Attention recorded while decoding equals that of a teacher-forced pass", "[record]") {
     const std::string device = GENERATE(from_range(conformance::devices_under_test()));
     INFO(device);
-    Model model(device);
+    RecordedModel model(device);
     const std::vector<std::vector<std::int32_t>> sources{{4, 9, 17, 23, 5, 31}, {12, 6}};
     WeightCollector collector;
     Context ctx{.backend = *model.backend, .observer = &collector};
@@ -226,7 +226,7 @@ TEST_CASE("Attention recorded while decoding equals that of a teacher-forced pas
 }
 
 TEST_CASE("Two sentences with the same translation keep their own attention", "[record]") {
-    Model model;
+    RecordedModel model;
     WeightCollector collector;
     Context ctx{.backend = *model.backend, .observer = &collector};
     ModelScorer scorer(ctx, model.transformer, {{4, 9, 17}, {12, 6, 30}});
@@ -251,7 +251,7 @@ TEST_CASE("A translation is recorded with its pieces", "[record]") {
         train_tokenizer({.sentences = lines, .type = TokenizerType::Bpe, .vocabulary_size = 24}), "test");
     ModelConfig config = small_config();
     config.source_vocabulary = config.target_vocabulary = tokenizer.size();
-    Model model("cpu", config);
+    RecordedModel model("cpu", config);
     const RecordedText source = encode_text(tokenizer, "ja und so");
     const RecordedTranslation result =
         record_translation(*model.backend, model.transformer, tokenizer, source, {.beam = 2, .max_extra = 4}, {});

@@ -1,0 +1,125 @@
+#include "model/cache.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "data/batch.h"
+#include "support/check.h"
+
+namespace headscope {
+
+namespace {
+
+Shape with_rows(const Tensor& x, std::int64_t rows) {
+    Shape shape = x.shape;
+    shape.set(0, rows);
+    return shape;
+}
+
+void set_position(Backend& backend, const Tensor& position, std::int64_t length) {
+    backend.run(Fill{.out = position, .value = static_cast<float>(length)});
+}
+
+}  // namespace
+
+Cache::Cache(Backend& backend, const ModelConfig& config, std::size_t layer_count, std::int64_t row_count,
+             std::int64_t room, DType dtype)
+    : layers(layer_count), position(backend.empty({1}, DType::I32)), heads(config.heads), rows(row_count) {
+    set_position(backend, position, 0);
+    allocate(backend, config.d_k == config.d_v ? std::vector{config.d_k} : std::vector{config.d_k, config.d_v},
+             padded_length(std::max<std::int64_t>(room, 1)), dtype);
+}
+
+void Cache::allocate(Backend& backend, const std::vector<std::int64_t>& depths, std::int64_t room, DType dtype) {
+    const auto all_heads = static_cast<std::int64_t>(layers.size()) * heads * (depths.size() == 1 ? 2 : 1);
+    kept.resize(depths.size());
+    for (std::size_t i = 0; i < depths.size(); ++i) {
+        Tensor& old = kept[i];
+        const Tensor grown = backend.empty({rows, all_heads, room, depths[i]}, dtype);
+        if (old.defined()) {
+            backend.run(Copy{.x = old, .out = grown.narrow(2, 0, old.dim(2))});
+        }
+        old = grown;
+    }
+    capacity = room;
+    set_views();
+}
+
+void Cache::set_views() {
+    for (std::size_t i = 0; i < layers.size(); ++i) {
+        const auto first = static_cast<std::int64_t>(i) * heads;
+        Layer& layer = layers[i];
+        if (kept.size() == 1) {
+            layer.self_both = kept[0].narrow(1, 2 * first, 2 * heads);
+            layer.self_keys = layer.self_both.narrow(1, 0, heads);
+            layer.self_values = layer.self_both.narrow(1, heads, heads);
+        } else {
+            layer.self_keys = kept[0].narrow(1, first, heads);
+            layer.self_values = kept[1].narrow(1, first, heads);
+        }
+    }
+}
+
+void Cache::make_room(Backend& backend, std::int64_t tokens) {
+    if (length + tokens > capacity) {
+        std::vector<std::int64_t> depths;
+        for (const Tensor& tensor : kept) {
+            depths.push_back(tensor.dim(3));
+        }
+        allocate(backend, depths, std::max(2 * capacity, padded_length(length + tokens)), kept.front().dtype);
+    }
+    // Attention reads up to a multiple. Masked entries have weight 0, but 0 times uninitialised memory could be NaN.
+    const std::int64_t clean = padded_length(length);
+    const std::int64_t dirty = padded_length(length + tokens) - clean;
+    for (const Tensor& tensor : kept) {
+        if (dirty > 0) {
+            backend.run(Fill{.out = tensor.narrow(2, clean, dirty), .value = 0.0F});
+        }
+    }
+}
+
+void Cache::advance(Backend& backend, std::int64_t tokens) {
+    length += tokens;
+    set_position(backend, position, length);
+}
+
+Cache Cache::reorder(Backend& backend, const Tensor& new_rows, const Tensor& sources) const {
+    const bool crosses = source_lengths.defined();
+    const std::int64_t row_count = new_rows.dim(0);
+    const std::int64_t new_sources = sources.defined() ? sources.dim(0) : crosses ? source_lengths.dim(0) : row_count;
+    HEADSCOPE_CHECK(new_sources > 0 && row_count % new_sources == 0,
+                    fmt::format("{} rows cannot be divided equally among {} sources", row_count, new_sources));
+    const auto gather_sources = [&](const Tensor& x) {
+        Tensor out = backend.empty(with_rows(x, new_sources), x.dtype);
+        backend.run(GatherRows{.x = x, .index = sources, .out = out});
+        return out;
+    };
+    // Copies only the tokens that are cached, into room for just one more: a beam reorders at every step, and so it
+    // mostly copies contiguous rows.
+    const std::int64_t filled = padded_length(length);
+    Cache next = *this;
+    next.rows = row_count;
+    next.capacity = padded_length(length + 1);
+    for (Tensor& tensor : next.kept) {
+        const Tensor old = tensor.narrow(2, 0, filled);
+        Shape shape = with_rows(tensor, row_count);
+        shape.set(2, next.capacity);
+        tensor = backend.empty(shape, old.dtype);
+        backend.run(GatherRows{.x = old, .index = new_rows, .out = tensor.narrow(2, 0, filled)});
+    }
+    if (sources.defined() && crosses) {
+        next.source_lengths = gather_sources(source_lengths);
+        for (Layer& layer : next.layers) {
+            layer.cross_keys = gather_sources(layer.cross_keys);
+            layer.cross_values = gather_sources(layer.cross_values);
+        }
+    }
+    // The old cache keeps its own position.
+    next.position = backend.empty({1}, DType::I32);
+    set_position(backend, next.position, next.length);
+    next.set_views();
+    return next;
+}
+
+}  // namespace headscope

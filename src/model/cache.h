@@ -1,0 +1,52 @@
+// The keys and values of the tokens so far, which decoding keeps from step to step.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "backend/backend.h"
+#include "model/config.h"
+
+namespace headscope {
+
+// Rows are sequences times beam.
+struct Cache {
+    struct Layer {
+        Tensor self_keys, self_values;    // [rows, heads, capacity, d_k | d_v], views of `kept`
+        Tensor self_both;                 // [rows, 2 heads, capacity, d_k], keys first; undefined unless d_k = d_v
+        Tensor cross_keys, cross_values;  // [sources, heads, source_length, d_k | d_v], contiguous for each head
+    };
+    std::vector<Layer> layers;
+    // All layers in one tensor, so that a beam reorders them in one op: [rows, layers * 2 heads, capacity, d_k], the
+    // keys of each layer before its values, so that both are appended in one op. If d_k is not d_v there are two
+    // tensors of layers * heads. Past the cached tokens it is 0 up to the next multiple of 8, and uninitialised behind
+    // that.
+    std::vector<Tensor> kept;
+    Tensor source_lengths;  // I32 [sources]; the rows of a source are adjacent, and each source has the same number;
+                            // undefined without cross-attention
+    Tensor position;        // I32 [1] on the device: the number of cached tokens
+    std::int64_t heads = 0;
+    std::int64_t rows = 0;
+    std::int64_t length = 0;    // the number of cached tokens on the host
+    std::int64_t capacity = 0;  // multiple of 8; grows by doubling, reorder() reduces it to what it needs
+
+    Cache() = default;
+    // Empty, with room for `capacity` tokens of each row. Cross keys and values are undefined.
+    Cache(Backend& backend, const ModelConfig& config, std::size_t layer_count, std::int64_t rows,
+          std::int64_t capacity, DType dtype);
+
+    // A step calls make_room(), writes its tokens' keys and values from `position` on, and then calls advance().
+    void make_room(Backend& backend, std::int64_t tokens);
+    void advance(Backend& backend, std::int64_t tokens);
+
+    // A copy whose row i is row rows[i], I32 [new rows], of this one. `sources` I32 [new sources] selects the sources
+    // that remain; row i then reads source i / (new rows / new sources). Undefined: all sources remain. So a beam
+    // shares one copy of a sentence's cross keys and values and moves it only when a sentence is finished.
+    Cache reorder(Backend& backend, const Tensor& new_rows, const Tensor& sources) const;
+
+private:
+    void allocate(Backend& backend, const std::vector<std::int64_t>& depths, std::int64_t room, DType dtype);
+    void set_views();
+};
+
+}  // namespace headscope

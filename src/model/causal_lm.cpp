@@ -1,0 +1,23 @@
+#include "model/causal_lm.h"
+
+namespace headscope {
+
+CausalLm::CausalLm(const ModelConfig& config, const Scope& model)
+    : CausalLm(config, model, EmbeddingTable(config, model.in("embedding"), "Embedding", config.target_vocabulary)) {}
+
+CausalLm::CausalLm(const ModelConfig& config, const Scope& model, const EmbeddingTable& table)
+    : Generator(config),
+      stack_(config, model.in("decoder").for_each(&MultiplyAdds::target_token),
+             {.layers = config.decoder_layers, .self = AttentionKind::DecoderSelf}, table.weight, sinusoids_, sites_),
+      projection_(config, model, table) {}
+
+Var CausalLm::states(Context& ctx, const DeviceBatch& batch) const {
+    return stack_(ctx, batch.target_in, batch.target_order, {.causal = true});
+}
+
+Cache CausalLm::start(Context& ctx, const DeviceBatch& batch) const {
+    constexpr std::int64_t kFirstTokens = 64;
+    return stack_.start_cache(ctx, batch.sentences, kFirstTokens);
+}
+
+}  // namespace headscope

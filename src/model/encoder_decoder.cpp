@@ -1,0 +1,56 @@
+#include "model/encoder_decoder.h"
+
+#include "data/batch.h"
+#include "support/check.h"
+
+namespace headscope {
+
+EncoderDecoder::Tables::Tables(const ModelConfig& config, const Scope& model)
+    : source(config, model.in(config.tying == Tying::All ? "embedding" : "source_embedding"), "Input Embedding",
+             config.source_vocabulary),
+      target(config.tying == Tying::All
+                 ? EmbeddingTable(config, "Output Embedding", source)
+                 : EmbeddingTable(config, model.in("target_embedding"), "Output Embedding", config.target_vocabulary)) {
+}
+
+EncoderDecoder::EncoderDecoder(const ModelConfig& config, const Scope& model)
+    : EncoderDecoder(config, model, Tables(config, model)) {}
+
+EncoderDecoder::EncoderDecoder(const ModelConfig& config, const Scope& model, const Tables& tables)
+    : Generator(config),
+      encoder_(config, model.in("encoder").for_each(&MultiplyAdds::source_token),
+               {.layers = config.encoder_layers, .self = AttentionKind::EncoderSelf}, tables.source.weight, sinusoids_,
+               sites_),
+      decoder_(config, model.in("decoder").for_each(&MultiplyAdds::target_token),
+               {.layers = config.decoder_layers, .self = AttentionKind::DecoderSelf, .cross = true},
+               tables.target.weight, sinusoids_, sites_),
+      projection_(config, model, tables.target) {}
+
+Var EncoderDecoder::encode(Context& ctx, const Tensor& ids, const Tensor& lengths, const Tensor& order) const {
+    return encoder_(ctx, ids, order, {.key_lengths = lengths});
+}
+
+Var EncoderDecoder::decode(Context& ctx, const Tensor& target_in, const Var& memory, const Tensor& source_lengths,
+                           const Tensor& order) const {
+    // No token attends to later ones, so none attends to pads, which come last.
+    return decoder_(ctx, target_in, order, {.causal = true}, {memory, source_lengths});
+}
+
+Var EncoderDecoder::states(Context& ctx, const DeviceBatch& batch) const {
+    const Var memory = encode(ctx, batch.source, batch.source_lengths, batch.source_order);
+    return decode(ctx, batch.target_in, memory, batch.source_lengths, batch.target_order);
+}
+
+Cache EncoderDecoder::start_cache(Context& ctx, const Tensor& memory, const Tensor& source_lengths,
+                                  std::int64_t capacity) const {
+    HEADSCOPE_CHECK(ctx.tape == nullptr, "decoding with a cache records no tape");
+    return decoder_.start_cache(ctx, memory.dim(0), capacity, {Var(memory), source_lengths});
+}
+
+Cache EncoderDecoder::start(Context& ctx, const DeviceBatch& batch) const {
+    const Var memory = encode(ctx, batch.source, batch.source_lengths);
+    // Translations are about as long as their sources; the cache grows for longer ones.
+    return start_cache(ctx, memory.value(), batch.source_lengths, batch.source_length + kLengthMultiple);
+}
+
+}  // namespace headscope

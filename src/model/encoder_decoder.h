@@ -1,0 +1,45 @@
+// The whole encoder-decoder of section 3.
+#pragma once
+
+#include <cstdint>
+
+#include "model/embedding.h"
+#include "model/generator.h"
+#include "model/projection.h"
+#include "model/stack.h"
+
+namespace headscope {
+
+class EncoderDecoder final : public Generator {
+public:
+    EncoderDecoder(const ModelConfig& config, const Scope& model);
+    EncoderDecoder(const ModelConfig& config, const Parameters& parameters, ModelDescription declared = {})
+        : EncoderDecoder(config, Scope(declared, &parameters)) {}
+
+    // ids I32 [batch, length], lengths I32 [batch]; out [batch, length, d_model]. 3.1. `order` sorts the positions by
+    // id (EmbedBackward); it is needed only with a tape.
+    Var encode(Context& ctx, const Tensor& ids, const Tensor& lengths, const Tensor& order = {}) const;
+    // Teacher-forced: target_in I32 [batch, length] starts with bos; out [batch, length, d_model].
+    Var decode(Context& ctx, const Tensor& target_in, const Var& memory, const Tensor& source_lengths,
+               const Tensor& order = {}) const;
+    // memory [rows, source_length, d_model].
+    Cache start_cache(Context& ctx, const Tensor& memory, const Tensor& source_lengths, std::int64_t capacity) const;
+
+    Var states(Context& ctx, const DeviceBatch& batch) const override;
+    Cache start(Context& ctx, const DeviceBatch& batch) const override;
+
+private:
+    struct Tables {
+        Tables(const ModelConfig& config, const Scope& model);
+        EmbeddingTable source, target;
+    };
+    EncoderDecoder(const ModelConfig& config, const Scope& model, const Tables& tables);
+    const Projection& projection() const override { return projection_; }
+    const Stack& decoder() const override { return decoder_; }
+
+    Stack encoder_;
+    Stack decoder_;
+    Projection projection_;
+};
+
+}  // namespace headscope

@@ -1,0 +1,44 @@
+#include "model/generator.h"
+
+#include "data/batch.h"
+#include "model/stack.h"
+#include "support/check.h"
+
+namespace headscope {
+
+Tensor Generator::step(Context& ctx, Cache& cache, const Tensor& ids) const {
+    HEADSCOPE_CHECK(ctx.tape == nullptr, "decoding with a cache records no tape");
+    cache.make_room(ctx.backend, 1);
+    const Var hidden = decoder().append(ctx, cache, ids);
+    const Tensor result = logits(ctx, hidden).value().reshape({cache.rows, config_.target_vocabulary});
+    cache.advance(ctx.backend, 1);
+    return result;
+}
+
+void Generator::step_top_k(Context& ctx, Cache& cache, const Tensor& ids, const Tensor& log_probabilities,
+                           const Tensor& tokens) const {
+    HEADSCOPE_CHECK(ctx.tape == nullptr, "decoding with a cache records no tape");
+    cache.make_room(ctx.backend, 1);
+    const auto run = [&] {
+        const Var hidden = decoder().append(ctx, cache, ids);
+        const Tensor all = logits(ctx, hidden).value().reshape({cache.rows, config_.target_vocabulary});
+        ctx.backend.run(LogSoftmaxTopK{.logits = all, .values = log_probabilities, .indices = tokens});
+    };
+    if (ctx.observer != nullptr) {
+        run();
+    } else {
+        // Steps run the same ops until the number of cached tokens reaches the next multiple of 8.
+        prepare(ctx.backend, padded_length(cache.length + 1));
+        ctx.backend.replay("decoding step", run);
+    }
+    cache.advance(ctx.backend, 1);
+}
+
+void Generator::read(Context& ctx, Cache& cache, const Tensor& ids) const {
+    HEADSCOPE_CHECK(ctx.tape == nullptr, "decoding with a cache records no tape");
+    cache.make_room(ctx.backend, ids.dim(1));
+    decoder().append(ctx, cache, ids);
+    cache.advance(ctx.backend, ids.dim(1));
+}
+
+}  // namespace headscope

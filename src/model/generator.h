@@ -1,0 +1,32 @@
+// Models that write token by token, with a cache: what search and sampling need. No tape.
+#pragma once
+
+#include <cstdint>
+
+#include "model/cache.h"
+#include "model/model.h"
+
+namespace headscope {
+
+class Stack;
+
+class Generator : public Model {
+public:
+    // An empty cache for each sentence of `batch`, of which only the source is read, if the model has one.
+    virtual Cache start(Context& ctx, const DeviceBatch& batch) const = 0;
+
+    // ids I32 [rows, 1], the newest token of each row; out logits [rows, vocabulary]. Equal to the uncached pass. An
+    // observer gets weights [rows, heads, 1, cached + 1] and [rows, heads, 1, source_length].
+    Tensor step(Context& ctx, Cache& cache, const Tensor& ids) const;
+    // Writes the best tokens of each row: log-probabilities [rows, k] and tokens I32 [rows, k], see LogSoftmaxTopK.
+    void step_top_k(Context& ctx, Cache& cache, const Tensor& ids, const Tensor& log_probabilities,
+                    const Tensor& tokens) const;
+    // Caches known tokens without looking at what could follow them: ids I32 [rows, tokens].
+    void read(Context& ctx, Cache& cache, const Tensor& ids) const;
+
+protected:
+    using Model::Model;
+    virtual const Stack& decoder() const = 0;
+};
+
+}  // namespace headscope

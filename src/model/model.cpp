@@ -1,0 +1,78 @@
+#include "model/model.h"
+
+#include "model/causal_lm.h"
+#include "model/encoder_decoder.h"
+#include "model/masked_lm.h"
+#include "model/projection.h"
+
+namespace headscope {
+
+namespace {
+
+std::unique_ptr<Model> build(const ModelConfig& config, const Scope& scope) {
+    switch (config.architecture) {
+        case Architecture::EncoderDecoder: return std::make_unique<EncoderDecoder>(config, scope);
+        case Architecture::CausalLm: return std::make_unique<CausalLm>(config, scope);
+        case Architecture::MaskedLm: return std::make_unique<MaskedLm>(config, scope);
+    }
+    return nullptr;
+}
+
+}  // namespace
+
+std::unique_ptr<Model> make_model(const ModelConfig& config, const Parameters& parameters) {
+    ModelDescription declared;
+    return build(config, Scope(declared, &parameters));
+}
+
+ModelDescription describe(const ModelConfig& config) {
+    ModelDescription description;
+    build(config, Scope(description, nullptr));
+    return description;
+}
+
+std::int64_t parameters_under(const ModelDescription& model, const std::string& prefix) {
+    std::int64_t count = 0;
+    for (const ParameterSpec& spec : model.parameters) {
+        count += spec.name.starts_with(prefix) ? spec.shape.elements() : 0;
+    }
+    return count;
+}
+
+std::int64_t count_parameters(const ModelConfig& config) {
+    return parameters_under(describe(config), "");
+}
+
+Model::Model(const ModelConfig& config) : config_(config), sinusoids_(std::make_shared<Sinusoids>(config)) {}
+
+void Model::prepare(Backend& backend, std::int64_t length) const {
+    if (config_.positions != Positions::Learned) {
+        sinusoids_->table(backend, length);
+    }
+}
+
+Var Model::logits(Context& ctx, const Var& hidden) const {
+    set_label(ctx, "projection", "");
+    return projection().logits(ctx, hidden);
+}
+
+LossSums Model::project_and_lose(Context& ctx, const Var& hidden, const Tensor& target_out,
+                                 const LossOptions& options) const {
+    set_label(ctx, "projection", "");
+    return projection().loss(ctx, hidden, target_out, options);
+}
+
+LossSums Model::loss(Context& ctx, const DeviceBatch& batch, const LossOptions& options) const {
+    // The states go out of scope here, so that the backward pass frees them as it proceeds.
+    const LossSums sums = project_and_lose(ctx, states(ctx, batch), batch.target_out, options);
+    if (ctx.tape != nullptr) {
+        if (ctx.label) {
+            ctx.tape->on_replay = [&ctx](const std::string& name) { ctx.label("backward." + name); };
+        }
+        ctx.tape->backward(ctx.backend);
+        ctx.tape->on_replay = {};
+    }
+    return sums;
+}
+
+}  // namespace headscope

@@ -1,0 +1,67 @@
+// What training and scoring need of a model, whatever its family. Written once: training records a tape, inference does
+// not.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "autograd/context.h"
+#include "data/device_batch.h"
+#include "model/config.h"
+#include "model/parameters.h"
+#include "model/residual.h"
+#include "model/sinusoids.h"
+
+namespace headscope {
+
+class Projection;
+
+struct LossOptions {
+    float epsilon = 0.1F;
+    Smoothing smoothing = Smoothing::AllClasses;
+    std::int64_t chunk_rows = 0;  // rows of logits computed at a time; 0: chosen for the device
+    Tensor gradient_scale = {};   // [1] on the device, see SmoothedCrossEntropy; undefined: 1
+};
+
+// Sums over the target tokens of a batch, on the device, [1] each and of the backend's real(): add them up over
+// micro-batches, divide once.
+struct LossSums {
+    Tensor loss;  // smoothed
+    Tensor nll;   // unsmoothed
+};
+
+class Model {
+public:
+    Model(const Model&) = delete;
+    Model& operator=(const Model&) = delete;
+    virtual ~Model() = default;
+
+    const ModelConfig& config() const { return config_; }
+    // Allocates what sequences of up to `length` read beside the parameters. A body that a backend may replay keeps
+    // nothing that it allocates, so this comes before it.
+    void prepare(Backend& backend, std::int64_t length) const;
+
+    // The last hidden states at the positions of batch.target_out: [sentences, target_length, d_model].
+    virtual Var states(Context& ctx, const DeviceBatch& batch) const = 0;
+    // hidden [batch, length, d_model]; out [batch, length, vocabulary]. 3.4. For few rows; training uses loss().
+    Var logits(Context& ctx, const Var& hidden) const;
+    // Projection, smoothed loss and, with a tape, the gradient of the sum of the losses back to hidden states and
+    // weights.
+    LossSums project_and_lose(Context& ctx, const Var& hidden, const Tensor& target_out,
+                              const LossOptions& options) const;
+    // states, project_and_lose; with a tape also backward, which adds to the gradients of the parameters.
+    LossSums loss(Context& ctx, const DeviceBatch& batch, const LossOptions& options) const;
+
+protected:
+    explicit Model(const ModelConfig& config);
+    virtual const Projection& projection() const = 0;
+
+    ModelConfig config_;
+    DropoutSites sites_;
+    std::shared_ptr<Sinusoids> sinusoids_;
+};
+
+// The model that config.architecture names.
+std::unique_ptr<Model> make_model(const ModelConfig& config, const Parameters& parameters);
+
+}  // namespace headscope

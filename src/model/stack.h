@@ -1,0 +1,69 @@
+// 3.1: a stack of equal layers on an embedding: the encoder, the decoder, or all of a language model.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/attention.h"
+#include "model/cache.h"
+#include "model/embedding.h"
+#include "model/feed_forward.h"
+
+namespace headscope {
+
+// What distinguishes the stacks of a model.
+struct StackPlan {
+    int layers = 0;
+    AttentionKind self = AttentionKind::EncoderSelf;
+    bool cross = false;  // each layer attends to the states of another stack, too
+};
+
+// What cross-attention reads.
+struct Memory {
+    Var states = {};      // [batch, source_length, d_model]
+    Tensor lengths = {};  // I32 [batch]
+};
+
+class Stack {
+public:
+    Stack(const ModelConfig& config, const Scope& scope, const StackPlan& plan, const Var& table,
+          std::shared_ptr<Sinusoids> sinusoids, DropoutSites& sites);
+
+    // ids I32 [batch, length]; `mask` is the rule of self-attention; result [batch, length, d_model]. `order` sorts the
+    // positions by id (EmbedBackward); it is needed only with a tape.
+    Var operator()(Context& ctx, const Tensor& ids, const Tensor& order, const AttentionMask& mask,
+                   const Memory& memory = {}) const;
+
+    // An empty cache of `rows` sequences, with room for `capacity` tokens. With cross-attention: one row for each of
+    // memory's, projected to keys and values.
+    Cache start_cache(Context& ctx, std::int64_t rows, std::int64_t capacity, const Memory& memory = {}) const;
+    // The next tokens of each row, ids I32 [rows, tokens], which attend to the cached ones and to those before them;
+    // result [rows, tokens, d_model]. Only runs ops, so that it can be replayed: make_room() and advance() are around
+    // it.
+    Var append(Context& ctx, const Cache& cache, const Tensor& ids) const;
+
+private:
+    struct Layer {
+        std::string label;
+        MultiHeadAttention self_attention;
+        std::optional<MultiHeadAttention> cross_attention;
+        FeedForward feed_forward;
+    };
+    // All layers; `self` and `cross` run the two attentions.
+    template <class Self, class Cross>
+    Var run(Context& ctx, const Var& embedded, const Self& self, const Cross& cross) const;
+    Var attend_to_cache(Context& ctx, const Cache& cache, const Cache::Layer& cached,
+                        const MultiHeadAttention& attention, const Var& x) const;
+    Var attend_to_sources(Context& ctx, const Cache& cache, const Cache::Layer& cached,
+                          const MultiHeadAttention& attention, const Var& x) const;
+
+    ModelConfig config_;
+    std::string name_;
+    Embedding embedding_;
+    Residuals residuals_;
+    std::vector<Layer> layers_;
+};
+
+}  // namespace headscope
