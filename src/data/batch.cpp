@@ -59,23 +59,61 @@ std::vector<std::int32_t> order_by_id(const Padded& padded) {
     return order;
 }
 
+// For each position the positions of its document: begin and end. Pads have none.
+template <class PairOf>
+std::vector<std::int32_t> document_ranges(std::size_t rows, PairOf pair_of, std::int64_t length) {
+    bool several = false;
+    for (std::size_t row = 0; row < rows; ++row) {
+        several = several || pair_of(row).starts.size() > 1;
+    }
+    std::vector<std::int32_t> ranges(several ? rows * static_cast<std::size_t>(length) * 2 : 0);
+    for (std::size_t row = 0; several && row < rows; ++row) {
+        const Pair& pair = pair_of(row);
+        std::vector<std::int32_t> ends = pair.starts.empty() ? std::vector<std::int32_t>{0} : pair.starts;
+        HEADSCOPE_CHECK(ends.front() == 0 && std::is_sorted(ends.begin(), ends.end()),
+                        "the documents are not in order");
+        ends.push_back(static_cast<std::int32_t>(pair.target.size()));
+        std::int32_t* to = ranges.data() + row * static_cast<std::size_t>(length) * 2;
+        for (std::size_t document = 0; document + 1 < ends.size(); ++document) {
+            for (std::int32_t at = ends[document]; at < ends[document + 1]; ++at) {
+                *to++ = ends[document];
+                *to++ = ends[document + 1];
+            }
+        }
+    }
+    return ranges;
+}
+
 template <class PairOf>
 Batch build(std::size_t sentences, PairOf pair_of, const SpecialIds& ids, std::int32_t first_ordinal,
             const Padding& padding) {
     HEADSCOPE_CHECK(sentences > 0, "a batch has at least one sentence");
+    const bool labelled = !pair_of(0).labels.empty();
+    for (std::size_t row = 0; row < sentences; ++row) {
+        const Pair& pair = pair_of(row);
+        HEADSCOPE_CHECK(pair.labels.size() == (labelled ? pair.target.size() : 0),
+                        "a pair has a label too few or many");
+    }
     const auto source_of = [&](std::size_t row) -> const std::vector<std::int32_t>& { return pair_of(row).source; };
     const auto target_of = [&](std::size_t row) -> const std::vector<std::int32_t>& { return pair_of(row).target; };
-    Padded source = pad_rows(sentences, source_of, {}, {&ids.eos, 1}, ids.pad, padding);
-    Padded target_in = pad_rows(sentences, target_of, {&ids.bos, 1}, {}, ids.pad, padding);
-    Padded target_out = pad_rows(sentences, target_of, {}, {&ids.eos, 1}, kNoTarget, padding);
+    const auto labels_of = [&](std::size_t row) -> const std::vector<std::int32_t>& { return pair_of(row).labels; };
+    const std::span<const std::int32_t> none;
+    const std::span<const std::int32_t> bos{&ids.bos, 1};
+    const std::span<const std::int32_t> eos{&ids.eos, 1};
+    Padded source = labelled ? Padded{} : pad_rows(sentences, source_of, none, eos, ids.pad, padding);
+    Padded target_in = pad_rows(sentences, target_of, labelled ? none : bos, none, ids.pad, padding);
+    Padded target_out = labelled ? pad_rows(sentences, labels_of, none, none, kNoTarget, padding)
+                                 : pad_rows(sentences, target_of, none, eos, kNoTarget, padding);
     Batch batch;
+    batch.target_ranges = document_ranges(sentences, pair_of, target_in.length);
     batch.sentences = static_cast<std::int64_t>(sentences);
     batch.source_length = source.length;
     batch.target_length = target_in.length;
     batch.source_order = order_by_id(source);
     batch.target_order = order_by_id(target_in);
     batch.source_tokens = std::accumulate(source.lengths.begin(), source.lengths.end(), std::int64_t{0});
-    batch.target_tokens = std::accumulate(target_out.lengths.begin(), target_out.lengths.end(), std::int64_t{0});
+    batch.target_tokens = std::count_if(target_out.ids.begin(), target_out.ids.end(),
+                                        [](std::int32_t target) { return target != kNoTarget; });
     batch.source = std::move(source.ids);
     batch.source_lengths = std::move(source.lengths);
     batch.target_in = std::move(target_in.ids);

@@ -38,7 +38,8 @@ struct SpecialIds {
 constexpr std::int32_t kNoTarget = -1;    // in target_out: not a token to predict
 constexpr std::int32_t kNoPosition = -1;  // in an order: nothing to add
 
-// A batch on the host (paper 5.1); upload() is in data/device_batch.h.
+// A batch on the host (paper 5.1); upload() is in data/device_batch.h. The comments describe pairs of sentences; with
+// labels target_in and target_out are Pair::target and Pair::labels.
 struct Batch {
     std::int64_t sentences = 0, source_length = 0, target_length = 0;
     std::vector<std::int32_t> source;          // [sentences, source_length]: pieces, eos, pads
@@ -47,13 +48,16 @@ struct Batch {
     std::vector<std::int32_t> target_out;      // [sentences, target_length]: pieces, eos, then kNoTarget
     std::vector<std::int32_t> target_lengths;  // [sentences], including one special token
     std::vector<std::int32_t> ordinals;        // [sentences]: the sentence's number in the whole step
+    std::vector<std::int32_t> target_ranges;   // [sentences, target_length, 2]: AttentionMask::key_ranges, empty if
+                                               // each row is one document
     std::vector<std::int32_t> source_order;    // [sentences * source_length]: EmbedBackward::order of `source`
     std::vector<std::int32_t> target_order;    // [sentences * target_length]: EmbedBackward::order of `target_in`
     std::int64_t source_tokens = 0;            // without padding, including eos
     std::int64_t target_tokens = 0;            // to predict, including eos
 };
 
-// At least one pair; an empty side consists of eos only. Each side is padded separately.
+// At least one pair, all with labels or all without. An empty side consists of eos only; with labels there is no source
+// (source_length 0). Each side is padded separately.
 Batch make_batch(std::span<const Pair> pairs, const SpecialIds& ids, std::int32_t first_ordinal,
                  const Padding& padding = {});
 Batch make_batch(std::span<const Pair* const> pairs, const SpecialIds& ids, std::int32_t first_ordinal,

@@ -20,6 +20,9 @@ struct PaddedLengths {
 };
 
 PaddedLengths padded_lengths(const Pair& pair, const Padding& padding) {
+    if (!pair.labels.empty()) {
+        return {0, padding.of(static_cast<std::int64_t>(pair.target.size()))};
+    }
     return {padding.of(static_cast<std::int64_t>(pair.source.size()) + 1),  // eos
             padding.of(static_cast<std::int64_t>(pair.target.size()) + 1)};
 }

@@ -22,9 +22,14 @@ ParallelText read_parallel(const std::string& source_path, const std::string& ta
 // Reads one file of lines "source TAB target".
 ParallelText read_tsv(const std::string& path);
 
-// Ids of one pair's pieces, without bos and eos.
+// The ids of an example. Of a pair of sentences: its pieces, without bos and eos, and no labels.
 struct Pair {
-    std::vector<std::int32_t> source, target;
+    std::vector<std::int32_t> source = {}, target = {};
+    // Of a language model: what to predict at each position of `target`, which is complete, with its special ids;
+    // kNoTarget for nothing. There is no source.
+    std::vector<std::int32_t> labels = {};
+    // Where the documents in `target` begin, from 0 on; empty: it is one. No token attends to another document.
+    std::vector<std::int32_t> starts = {};
 };
 
 struct EncodedCorpus {

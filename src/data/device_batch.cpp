@@ -20,23 +20,28 @@ Tensor put(Backend& backend, const Shape& shape, const std::vector<std::int32_t>
 
 DeviceBatch upload(Backend& backend, const Batch& batch) {
     const Shape rows{batch.sentences};
-    const Shape source{batch.sentences, batch.source_length};
     DeviceBatch device;
     device.sentences = batch.sentences;
     device.source_length = batch.source_length;
     device.target_length = batch.target_length;
     device.source_tokens = batch.source_tokens;
     device.target_tokens = batch.target_tokens;
-    device.source = put(backend, source, batch.source);
-    device.source_lengths = put(backend, rows, batch.source_lengths);
     device.ordinals = put(backend, rows, batch.ordinals);
-    device.source_order = put(backend, {source.elements()}, batch.source_order);
+    if (batch.source_length > 0) {
+        const Shape source{batch.sentences, batch.source_length};
+        device.source = put(backend, source, batch.source);
+        device.source_lengths = put(backend, rows, batch.source_lengths);
+        device.source_order = put(backend, {source.elements()}, batch.source_order);
+    }
     if (batch.target_length > 0) {
         const Shape target{batch.sentences, batch.target_length};
         device.target_in = put(backend, target, batch.target_in);
         device.target_out = put(backend, target, batch.target_out);
         device.target_lengths = put(backend, rows, batch.target_lengths);
         device.target_order = put(backend, {target.elements()}, batch.target_order);
+        if (!batch.target_ranges.empty()) {
+            device.target_ranges = put(backend, {batch.sentences, batch.target_length, 2}, batch.target_ranges);
+        }
     }
     return device;
 }

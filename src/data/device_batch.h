@@ -9,7 +9,7 @@
 
 namespace headscope {
 
-// The fields of Batch as I32 tensors of the same shapes. In a source batch the target's tensors are undefined.
+// The fields of Batch as I32 tensors of the same shapes. The tensors of a side without tokens are undefined.
 struct DeviceBatch {
     std::int64_t sentences = 0, source_length = 0, target_length = 0;
     Tensor source;          // [sentences, source_length]
@@ -17,6 +17,7 @@ struct DeviceBatch {
     Tensor target_in;       // [sentences, target_length]
     Tensor target_out;      // [sentences, target_length]
     Tensor target_lengths;  // [sentences]
+    Tensor target_ranges;   // [sentences, target_length, 2], may be undefined
     Tensor ordinals;        // [sentences]
     Tensor source_order;    // [sentences * source_length]
     Tensor target_order;    // [sentences * target_length]

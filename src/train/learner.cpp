@@ -10,8 +10,8 @@ Learner::Learner(Backend& backend, const ModelConfig& model, LearnerOptions opti
     : backend_(backend),
       options_(std::move(options)),
       parameters_(backend, model, true, options_.arithmetic.storage),
-      model_(model, parameters_),
-      pass_(backend, model_, parameters_),
+      model_(make_model(model, parameters_)),
+      pass_(backend, *model_, parameters_),
       optimizer_(backend, parameters_, options_.optimizer),
       step_(backend.empty({1}, DType::I32)) {
     if (options_.watch_gradients) {
@@ -80,7 +80,7 @@ ValidationLoss Learner::validate(const Batcher& batcher) const {
     batcher.for_each_step(0, [&](const Batcher::Step& step) {
         const DeviceBatch batch = upload(backend_, batcher.batch(step));
         Context context{.backend = backend_, .compute = options_.arithmetic.compute};
-        const LossSums losses = model_.loss(context, batch, options_.loss);
+        const LossSums losses = model_->loss(context, batch, options_.loss);
         backend_.run(Copy{.x = losses.loss, .out = sums.narrow(0, 0, 1), .write = Write::Accumulate});
         backend_.run(Copy{.x = losses.nll, .out = sums.narrow(0, 1, 1), .write = Write::Accumulate});
         target_tokens += batch.target_tokens;

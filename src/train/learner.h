@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -10,8 +11,8 @@
 #include "backend/backend.h"
 #include "backend/precision.h"
 #include "data/batcher.h"
+#include "model/model.h"
 #include "model/parameters.h"
-#include "model/transformer.h"
 #include "train/gradient_watch.h"
 #include "train/optimizer.h"
 #include "train/step_history.h"
@@ -64,7 +65,7 @@ public:
 
     Backend& backend() const { return backend_; }
     const LearnerOptions& options() const { return options_; }
-    const ModelConfig& model_config() const { return model_.config(); }
+    const ModelConfig& model_config() const { return model_->config(); }
     const Parameters& parameters() const { return parameters_; }
     Parameters& parameters() { return parameters_; }
     const Optimizer& optimizer() const { return optimizer_; }
@@ -76,7 +77,7 @@ private:
     Backend& backend_;
     LearnerOptions options_;
     Parameters parameters_;
-    Transformer model_;
+    std::unique_ptr<Model> model_;
     TrainingPass pass_;
     Optimizer optimizer_;
     std::optional<GradientWatch> watch_;

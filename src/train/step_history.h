@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "backend/backend.h"
-#include "model/transformer.h"
+#include "model/model.h"
 
 namespace headscope {
 

@@ -6,8 +6,8 @@
 
 #include "autograd/context.h"
 #include "data/device_batch.h"
+#include "model/model.h"
 #include "model/parameters.h"
-#include "model/transformer.h"
 #include "train/gradient_watch.h"
 
 namespace headscope {
@@ -24,7 +24,7 @@ public:
         GradientWatch* watch = nullptr;
     };
 
-    TrainingPass(Backend& backend, const Transformer& model, const Parameters& parameters)
+    TrainingPass(Backend& backend, const Model& model, const Parameters& parameters)
         : backend_(backend), model_(model), parameters_(parameters) {}
 
     // Enqueues the pass. The first pass of a step overwrites the parameters' gradients, later ones add to them. Dropout
@@ -36,7 +36,7 @@ private:
                  const LossSums& sums) const;
 
     Backend& backend_;
-    const Transformer& model_;
+    const Model& model_;
     const Parameters& parameters_;
 };
 

@@ -175,3 +175,29 @@ TEST_CASE("upload() keeps a batch unchanged", "[batch]") {
     const std::vector<Ids> sentences{{5}};
     CHECK_FALSE(upload(backend, make_source_batch(sentences, kIds)).target_in.defined());
 }
+
+TEST_CASE("an example with labels is taken as it is, without a source") {
+    const std::vector<Pair> examples = {{.target = {1, 5, 6, 1, 7}, .labels = {5, 6, 2, 7, 2}, .starts = {0, 3}},
+                                        {.target = {1, 8, 9}, .labels = {-1, 8, -1}}};
+    const Batch batch = make_batch(std::span<const Pair>(examples), kIds, 4, {.multiple = 2});
+    CHECK(batch.source_length == 0);
+    CHECK(batch.source_tokens == 0);
+    CHECK(batch.target_length == 6);
+    CHECK(batch.target_in == Ids{1, 5, 6, 1, 7, 0, 1, 8, 9, 0, 0, 0});
+    CHECK(batch.target_out == Ids{5, 6, 2, 7, 2, -1, -1, 8, -1, -1, -1, -1});
+    CHECK(batch.target_lengths == Ids{5, 3});
+    CHECK(batch.target_tokens == 6);
+    CHECK(batch.ordinals == Ids{4, 5});
+    check_order(batch.target_order, batch.target_in, batch.target_lengths, 6);
+    CHECK(batch.target_ranges == Ids{0, 3, 0, 3, 0, 3, 3, 5, 3, 5, 0, 0, 0, 3, 0, 3, 0, 3, 0, 0, 0, 0, 0, 0});
+
+    RecordingBackend backend;
+    const DeviceBatch device = upload(backend, batch);
+    CHECK_FALSE(device.source.defined());
+    CHECK(device.target_ranges.shape == Shape{2, 6, 2});
+
+    const std::vector<Pair> alone = {examples[1]};
+    CHECK(make_batch(std::span<const Pair>(alone), kIds, 0).target_ranges.empty());
+    const std::vector<Pair> mixed = {examples[0], {.source = {5}, .target = {6}}};
+    CHECK_THROWS_AS(make_batch(std::span<const Pair>(mixed), kIds, 0), CheckFailure);
+}
