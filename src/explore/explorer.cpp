@@ -84,7 +84,7 @@ Exploration Explorer::search(const CheckedRequest& request, const Progress& prog
 Exploration Explorer::read(const CheckedRequest& request, const Progress& progress) const {
     using Clock = std::chrono::steady_clock;
     const Clock::time_point start = Clock::now();
-    const Transformer& transformer = translator_.transformer();
+    const EncoderDecoder& transformer = translator_.transformer();
     const ModelConfig& config = model().config;
     WeightCollector collector;
     EditingObserver observer(request.edits, request.source_length(), &collector);

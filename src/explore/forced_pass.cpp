@@ -56,7 +56,7 @@ bool explain(std::span<const double> logits, std::int32_t token, int candidates,
 
 }  // namespace
 
-SourceMemory read_source(Context& ctx, const Transformer& model, const RecordedText& source, std::int64_t pads) {
+SourceMemory read_source(Context& ctx, const EncoderDecoder& model, const RecordedText& source, std::int64_t pads) {
     const std::vector<std::int32_t> ids = source_ids(model.config(), source);
     const auto length = static_cast<std::int64_t>(ids.size());
     SourceMemory memory;
@@ -65,7 +65,7 @@ SourceMemory read_source(Context& ctx, const Transformer& model, const RecordedT
     return memory;
 }
 
-Var read_target(Context& ctx, const Transformer& model, const RecordedText& target, const SourceMemory& memory) {
+Var read_target(Context& ctx, const EncoderDecoder& model, const RecordedText& target, const SourceMemory& memory) {
     const Tensor in = upload_padded(ctx.backend, model.config(), target_in_ids(model.config(), target), 0);
     return model.decode(ctx, in, memory.states, memory.lengths);
 }
@@ -78,7 +78,7 @@ std::vector<std::int32_t> written_ids(const ModelConfig& config, const RecordedT
     return ids;
 }
 
-std::vector<ExploredStep> forced_steps(Context& ctx, const Transformer& model, const Var& hidden,
+std::vector<ExploredStep> forced_steps(Context& ctx, const EncoderDecoder& model, const Var& hidden,
                                        const std::vector<std::int32_t>& written, int candidates) {
     constexpr std::int64_t kRows = 64;  // of logits computed at a time, to bound memory
     const std::int64_t vocabulary = model.config().target_vocabulary;

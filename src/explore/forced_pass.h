@@ -6,7 +6,7 @@
 
 #include "autograd/context.h"
 #include "explore/exploration.h"
-#include "model/transformer.h"
+#include "model/encoder_decoder.h"
 #include "observe/recorded_text.h"
 
 namespace headscope {
@@ -16,16 +16,16 @@ struct SourceMemory {
     Var states;      // [1, source length, d_model]
     Tensor lengths;  // I32 [1]
 };
-SourceMemory read_source(Context& ctx, const Transformer& model, const RecordedText& source, std::int64_t pads);
+SourceMemory read_source(Context& ctx, const EncoderDecoder& model, const RecordedText& source, std::int64_t pads);
 // out [1, target length, d_model]
-Var read_target(Context& ctx, const Transformer& model, const RecordedText& target, const SourceMemory& memory);
+Var read_target(Context& ctx, const EncoderDecoder& model, const RecordedText& target, const SourceMemory& memory);
 
 // The decoder's expected output: the pieces and, if the target has ended, the end of sentence.
 std::vector<std::int32_t> written_ids(const ModelConfig& config, const RecordedText& target);
 
 // One step for each token of `written`; hidden is [1, >= written.size(), d_model]. Candidates have no text yet.
 // Stops early at a token without a usable probability.
-std::vector<ExploredStep> forced_steps(Context& ctx, const Transformer& model, const Var& hidden,
+std::vector<ExploredStep> forced_steps(Context& ctx, const EncoderDecoder& model, const Var& hidden,
                                        const std::vector<std::int32_t>& written, int candidates);
 
 }  // namespace headscope

@@ -16,7 +16,7 @@ namespace {
 // Runs a batch of copies of one sentence, each with a different head switched off.
 class LeaveOneOut {
 public:
-    LeaveOneOut(Backend& backend, const Transformer& model, Compute compute, const std::vector<AttentionEdit>& edits,
+    LeaveOneOut(Backend& backend, const EncoderDecoder& model, Compute compute, const std::vector<AttentionEdit>& edits,
                 const RecordedText& source, const RecordedText& target)
         : backend_(backend),
           model_(model),
@@ -81,7 +81,7 @@ private:
     }
 
     Backend& backend_;
-    const Transformer& model_;
+    const EncoderDecoder& model_;
     EditingObserver observer_;
     Context ctx_;
     Tensor source_, source_length_;  // I32 [1, source length], [1]
@@ -114,7 +114,7 @@ std::vector<int> head_range(std::int64_t first, std::int64_t count) {
 Importance measure_importance(Backend& backend, const Translator& translator, Compute compute,
                               const std::vector<AttentionEdit>& edits, const RecordedText& source,
                               const RecordedText& target, const std::function<bool(const Importance&)>& so_far) {
-    const Transformer& model = translator.transformer();
+    const EncoderDecoder& model = translator.transformer();
     const std::int64_t all_heads = model.config().heads;
     const std::vector<AttentionSite> sites = sites_of(model.config());
     LeaveOneOut leave_one_out(backend, model, compute, edits, source, target);

@@ -63,13 +63,13 @@ const AllTokens& EnsembleScorer::step_all(const std::vector<std::int32_t>& token
     return all_;
 }
 
-std::unique_ptr<Scorer> make_scorer(Context& ctx, const std::vector<const Transformer*>& models,
+std::unique_ptr<Scorer> make_scorer(Context& ctx, const std::vector<const Generator*>& models,
                                     const std::vector<std::vector<std::int32_t>>& sources) {
     if (models.size() == 1) {
         return std::make_unique<ModelScorer>(ctx, *models.front(), sources);
     }
     std::vector<std::unique_ptr<Scorer>> members;
-    for (const Transformer* model : models) {
+    for (const Generator* model : models) {
         members.push_back(std::make_unique<ModelScorer>(ctx, *model, sources));
     }
     return std::make_unique<EnsembleScorer>(std::move(members));

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "infer/beam_search.h"
+#include "model/generator.h"
 #include "model/model_directory.h"
-#include "model/transformer.h"
 
 namespace headscope {
 
@@ -28,7 +28,7 @@ private:
 };
 
 // The scorer for a search over `sources` (pieces without eos): one model or an ensemble. Context and models outlive it.
-std::unique_ptr<Scorer> make_scorer(Context& ctx, const std::vector<const Transformer*>& models,
+std::unique_ptr<Scorer> make_scorer(Context& ctx, const std::vector<const Generator*>& models,
                                     const std::vector<std::vector<std::int32_t>>& sources);
 
 // Error that names the first piece or special token that differs.

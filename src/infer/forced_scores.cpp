@@ -9,7 +9,7 @@
 
 namespace headscope {
 
-std::vector<double> next_log_probabilities(Context& ctx, const Transformer& model,
+std::vector<double> next_log_probabilities(Context& ctx, const EncoderDecoder& model,
                                            const std::vector<std::int32_t>& source,
                                            const std::vector<std::int32_t>& prefix) {
     HEADSCOPE_CHECK(!source.empty(), "the source must end with eos");

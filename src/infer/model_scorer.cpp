@@ -64,7 +64,7 @@ std::size_t rows_of_each(const std::vector<std::int32_t>& sentences) {
 
 }  // namespace
 
-ModelScorer::ModelScorer(Context& ctx, const Transformer& model, const std::vector<std::vector<std::int32_t>>& sources)
+ModelScorer::ModelScorer(Context& ctx, const Generator& model, const std::vector<std::vector<std::int32_t>>& sources)
     : ctx_(ctx), model_(model) {
     const ModelConfig& config = model.config();
     const DeviceBatch batch =
@@ -72,9 +72,7 @@ ModelScorer::ModelScorer(Context& ctx, const Transformer& model, const std::vect
                make_source_batch(
                    sources, {.pad = config.pad_id, .bos = config.bos_id, .eos = config.eos_id, .unk = config.unk_id},
                    {.multiple = ctx.backend.device().length_multiple, .longest = config.max_length}));
-    const Var memory = model.encode(ctx, batch.source, batch.source_lengths);  // [sentences, source_length, d_model]
-    // Translations are about as long as their sources; the cache grows for longer ones.
-    cache_ = model.start_cache(ctx, memory.value(), batch.source_lengths, batch.source_length + kLengthMultiple);
+    cache_ = model.start(ctx, batch);
     sentences_.resize(sources.size());
     std::iota(sentences_.begin(), sentences_.end(), 0);
     sources_ = sources.size();

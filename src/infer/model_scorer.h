@@ -6,14 +6,14 @@
 #include <vector>
 
 #include "infer/beam_search.h"
-#include "model/transformer.h"
+#include "model/generator.h"
 
 namespace headscope {
 
 class ModelScorer final : public Scorer {
 public:
     // `sources` are pieces without eos. Context and model outlive the scorer.
-    ModelScorer(Context& ctx, const Transformer& model, const std::vector<std::vector<std::int32_t>>& sources);
+    ModelScorer(Context& ctx, const Generator& model, const std::vector<std::vector<std::int32_t>>& sources);
 
     std::int64_t vocabulary() const override;
     const NextTokens& step(const std::vector<std::int32_t>& tokens, const std::vector<std::int32_t>& parents,
@@ -25,8 +25,8 @@ private:
     void follow(const std::vector<std::int32_t>& parents);
 
     Context& ctx_;
-    const Transformer& model_;
-    DecoderCache cache_;
+    const Generator& model_;
+    Cache cache_;
     std::vector<std::int32_t> sentences_;  // of each row
     std::size_t sources_ = 0;  // in the cache: rows of a sentence share one if all sentences have equally many rows
     NextTokens next_;

@@ -24,20 +24,18 @@ struct ForcedPositions {
 };
 
 // Hidden states before the projection, [rows, d_model].
-Var states_of(Context& ctx, const Transformer& model, const DeviceBatch& batch) {
-    const Var memory = model.encode(ctx, batch.source, batch.source_lengths);
-    const Var hidden = model.decode(ctx, batch.target_in, memory, batch.source_lengths);
-    return hidden.reshape({batch.sentences * batch.target_length, model.config().d_model});
+Var states_of(Context& ctx, const Generator& model, const DeviceBatch& batch) {
+    return model.states(ctx, batch).reshape({batch.sentences * batch.target_length, model.config().d_model});
 }
 
 // Logits of rows [first, first + some): [some, vocabulary].
-Tensor logits_of(Context& ctx, const Transformer& model, const Var& states, std::int64_t first, std::int64_t some) {
+Tensor logits_of(Context& ctx, const Generator& model, const Var& states, std::int64_t first, std::int64_t some) {
     const Var chunk = states.narrow(0, first, some).reshape({1, some, model.config().d_model});
     return model.logits(ctx, chunk).value().reshape({some, model.config().target_vocabulary});
 }
 
 // Computed on the device, with the logits of a few rows at a time.
-ForcedPositions score_positions(Context& ctx, const Transformer& model, const DeviceBatch& batch,
+ForcedPositions score_positions(Context& ctx, const Generator& model, const DeviceBatch& batch,
                                 std::int64_t logit_rows) {
     Backend& backend = ctx.backend;
     const Var states = states_of(ctx, model, batch);
@@ -60,11 +58,11 @@ ForcedPositions score_positions(Context& ctx, const Transformer& model, const De
 }
 
 // The same for an ensemble.
-ForcedPositions score_positions(Context& ctx, const std::vector<const Transformer*>& models, const DeviceBatch& batch,
+ForcedPositions score_positions(Context& ctx, const std::vector<const Generator*>& models, const DeviceBatch& batch,
                                 const std::vector<std::int32_t>& targets, std::int64_t logit_rows) {
     std::vector<Var> states;
     std::transform(models.begin(), models.end(), std::back_inserter(states),
-                   [&](const Transformer* model) { return states_of(ctx, *model, batch); });
+                   [&](const Generator* model) { return states_of(ctx, *model, batch); });
     const auto rows = static_cast<std::int64_t>(targets.size());
     const auto classes = static_cast<std::size_t>(models.front()->config().target_vocabulary);
     ForcedPositions found;
@@ -110,7 +108,7 @@ std::vector<std::vector<ForcedToken>> without_pads(const ForcedPositions& found,
 // Scores pairs as one batch, or in halves if the device's memory is too small.
 class ForcedBatches {
 public:
-    ForcedBatches(Context& ctx, const std::vector<const Transformer*>& models, std::span<const Pair> pairs,
+    ForcedBatches(Context& ctx, const std::vector<const Generator*>& models, std::span<const Pair> pairs,
                   std::int64_t longest)
         : ctx_(ctx), models_(models), pairs_(pairs), longest_(longest), results_(pairs.size()) {}
 
@@ -158,7 +156,7 @@ private:
     }
 
     Context& ctx_;
-    const std::vector<const Transformer*>& models_;
+    const std::vector<const Generator*>& models_;
     const std::span<const Pair> pairs_;
     const std::int64_t longest_;
     std::vector<std::vector<ForcedToken>> results_;
@@ -166,11 +164,11 @@ private:
 
 }  // namespace
 
-std::vector<std::vector<ForcedToken>> force_targets(Context& ctx, const std::vector<const Transformer*>& models,
+std::vector<std::vector<ForcedToken>> force_targets(Context& ctx, const std::vector<const Generator*>& models,
                                                     std::span<const Pair> pairs, const ForcedLimits& limits) {
     HEADSCOPE_CHECK(!models.empty() && limits.logit_rows > 0, "no models, or logit_rows is not positive");
     std::int64_t longest = models.front()->config().max_length;
-    for (const Transformer* model : models) {
+    for (const Generator* model : models) {
         longest = std::min<std::int64_t>(longest, model->config().max_length);
     }
     std::vector<std::int64_t> lengths;

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "data/corpus.h"
-#include "model/transformer.h"
+#include "model/generator.h"
 
 namespace headscope {
 
@@ -27,7 +27,7 @@ struct ForcedLimits {
 // Returns for each pair its target's tokens and eos, in the pairs' order. Pairs of similar length share a batch;
 // results depend on the other pairs only by rounding. Both sides including the end must fit every model's max_length.
 // For several models with one vocabulary a token's probability is the mean of theirs, averaged on the host.
-std::vector<std::vector<ForcedToken>> force_targets(Context& ctx, const std::vector<const Transformer*>& models,
+std::vector<std::vector<ForcedToken>> force_targets(Context& ctx, const std::vector<const Generator*>& models,
                                                     std::span<const Pair> pairs, const ForcedLimits& limits = {});
 
 }  // namespace headscope

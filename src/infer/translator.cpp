@@ -37,13 +37,13 @@ Translator::Translator(Backend& backend, const std::vector<std::string>& directo
       model_(open_model_directory(directories.at(0))),
       decoding_choices_(read_decoding_choices(directories.at(0))),
       parameters_(read_parameters(backend, model_, storage)),
-      transformer_(std::make_shared<Transformer>(model_.config, *parameters_)),
+      transformer_(std::make_shared<EncoderDecoder>(model_.config, *parameters_)),
       longest_(model_.config.max_length) {
     for (auto directory = directories.begin() + 1; directory != directories.end(); ++directory) {
         const ModelDirectory other = open_model_directory(*directory);
         check_same_vocabulary(model_, other);
         const auto parameters = read_parameters(backend, other, storage);
-        others_.push_back({parameters, std::make_shared<Transformer>(other.config, *parameters)});
+        others_.push_back({parameters, std::make_shared<EncoderDecoder>(other.config, *parameters)});
         longest_ = std::min(longest_, other.config.max_length);
     }
 }
@@ -52,11 +52,11 @@ Translator::Translator(Backend& backend, ModelDirectory model, std::shared_ptr<c
     : backend_(backend),
       model_(std::move(model)),
       parameters_(std::move(parameters)),
-      transformer_(std::make_shared<Transformer>(model_.config, *parameters_)),
+      transformer_(std::make_shared<EncoderDecoder>(model_.config, *parameters_)),
       longest_(model_.config.max_length) {}
 
-std::vector<const Transformer*> Translator::transformers() const {
-    std::vector<const Transformer*> all{transformer_.get()};
+std::vector<const Generator*> Translator::transformers() const {
+    std::vector<const Generator*> all{transformer_.get()};
     std::transform(others_.begin(), others_.end(), std::back_inserter(all),
                    [](const Member& member) { return member.transformer.get(); });
     return all;

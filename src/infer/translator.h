@@ -11,8 +11,8 @@
 #include "infer/decoding_choices.h"
 #include "infer/line_translator.h"
 #include "infer/translation_work.h"
+#include "model/encoder_decoder.h"
 #include "model/model_directory.h"
-#include "model/transformer.h"
 
 namespace headscope {
 
@@ -32,8 +32,8 @@ public:
 
     const ModelDirectory& model() const { return model_; }
     const Parameters& parameters() const { return *parameters_; }
-    const Transformer& transformer() const { return *transformer_; }
-    std::vector<const Transformer*> transformers() const;  // of all models
+    const EncoderDecoder& transformer() const { return *transformer_; }
+    std::vector<const Generator*> transformers() const;  // of all models
     // The decoding options of the first model's author. They are not applied by themselves.
     const DecodingChoices& decoding_choices() const { return decoding_choices_; }
     // `chosen` over the author's choices over the paper's.
@@ -66,10 +66,10 @@ private:
     ModelDirectory model_;
     DecodingChoices decoding_choices_;
     std::shared_ptr<const Parameters> parameters_;
-    std::shared_ptr<const Transformer> transformer_;
+    std::shared_ptr<const EncoderDecoder> transformer_;
     struct Member {
         std::shared_ptr<const Parameters> parameters;
-        std::shared_ptr<const Transformer> transformer;
+        std::shared_ptr<const EncoderDecoder> transformer;
     };
     std::vector<Member> others_;  // of an ensemble, beside the first
     std::int64_t longest_;

@@ -31,8 +31,7 @@ std::vector<int> heads_of(const AlignmentOptions& options, const ModelConfig& co
 }
 
 // One layer's cross-attention [pairs, heads, queries, keys]; query i predicts target piece i.
-WeightCollector::Observation cross_attention(Context ctx, const Transformer& model, std::vector<Pair> pairs,
-                                             int layer) {
+WeightCollector::Observation cross_attention(Context ctx, const Generator& model, std::vector<Pair> pairs, int layer) {
     for (Pair& pair : pairs) {
         pair.target.pop_back();  // target_in starts with bos, and the last piece predicts nothing we need
     }
@@ -42,7 +41,7 @@ WeightCollector::Observation cross_attention(Context ctx, const Transformer& mod
         upload(ctx.backend, make_batch(std::span<const Pair>(pairs), ids, 0, {.longest = config.max_length}));
     WeightCollector collector({{AttentionKind::Cross, layer}});
     ctx.observer = &collector;
-    model.decode(ctx, batch.target_in, model.encode(ctx, batch.source, batch.source_lengths), batch.source_lengths);
+    model.states(ctx, batch);
     return collector.fetch(ctx.backend).at(0);
 }
 
@@ -102,7 +101,7 @@ Alignment link_units(std::span<const double> weights, const std::vector<std::int
     return links;
 }
 
-std::vector<std::vector<double>> alignment_weights(Context& ctx, const std::vector<const Transformer*>& models,
+std::vector<std::vector<double>> alignment_weights(Context& ctx, const std::vector<const Generator*>& models,
                                                    std::span<const Pair> pairs, const AlignmentOptions& options,
                                                    std::int64_t budget) {
     check_alignment_options(options, models);
@@ -117,7 +116,7 @@ std::vector<std::vector<double>> alignment_weights(Context& ctx, const std::vect
         std::vector<Pair> some;
         std::transform(members.begin(), members.end(), std::back_inserter(some),
                        [&](std::size_t member) { return pairs[member]; });
-        for (const Transformer* model : models) {
+        for (const Generator* model : models) {
             const auto seen = cross_attention(ctx, *model, some, layer_of(options, model->config()));
             const std::vector<int> heads = heads_of(options, model->config());
             for (std::size_t i = 0; i < members.size(); ++i) {
@@ -128,8 +127,8 @@ std::vector<std::vector<double>> alignment_weights(Context& ctx, const std::vect
     return weights;
 }
 
-void check_alignment_options(const AlignmentOptions& options, const std::vector<const Transformer*>& models) {
-    for (const Transformer* model : models) {
+void check_alignment_options(const AlignmentOptions& options, const std::vector<const Generator*>& models) {
+    for (const Generator* model : models) {
         const ModelConfig& config = model->config();
         if (options.layer < 0 || options.layer > config.decoder_layers) {
             throw Error(fmt::format("cannot align with decoder layer {}: the model has {} decoder layers",

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "data/corpus.h"
-#include "model/transformer.h"
+#include "model/generator.h"
 
 namespace headscope {
 
@@ -32,11 +32,11 @@ Alignment link_units(std::span<const double> weights, const std::vector<std::int
 // For each pair, weights [target pieces, source pieces] without ends: the cross-attention of a teacher-forced pass,
 // averaged over the chosen heads and over the models of an ensemble. `budget`: padded tokens per batch. Error for a
 // layer or head that a model does not have.
-std::vector<std::vector<double>> alignment_weights(Context& ctx, const std::vector<const Transformer*>& models,
+std::vector<std::vector<double>> alignment_weights(Context& ctx, const std::vector<const Generator*>& models,
                                                    std::span<const Pair> pairs, const AlignmentOptions& options,
                                                    std::int64_t budget);
 
 // Error for a layer or head that a model does not have.
-void check_alignment_options(const AlignmentOptions& options, const std::vector<const Transformer*>& models);
+void check_alignment_options(const AlignmentOptions& options, const std::vector<const Generator*>& models);
 
 }  // namespace headscope

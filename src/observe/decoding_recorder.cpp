@@ -103,7 +103,7 @@ AttentionRecord DecodingRecorder::record(const ModelConfig& config, std::int64_t
     return record;
 }
 
-RecordedTranslation record_translation(Backend& backend, const Transformer& model, const Tokenizer& target_tokenizer,
+RecordedTranslation record_translation(Backend& backend, const EncoderDecoder& model, const Tokenizer& target_tokenizer,
                                        const RecordedText& source, const SearchOptions& search_options,
                                        const RecordOptions& options) {
     HEADSCOPE_CHECK(options.source_pads == 0, "pads need a teacher-forced pass");

@@ -48,7 +48,7 @@ struct RecordedTranslation {
     Hypothesis hypothesis;
     AttentionRecord record;
 };
-RecordedTranslation record_translation(Backend& backend, const Transformer& model, const Tokenizer& target_tokenizer,
+RecordedTranslation record_translation(Backend& backend, const EncoderDecoder& model, const Tokenizer& target_tokenizer,
                                        const RecordedText& source, const SearchOptions& search,
                                        const RecordOptions& options);
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "model/transformer.h"
+#include "model/encoder_decoder.h"
 
 namespace headscope {
 
@@ -27,7 +27,7 @@ struct InnerDifferences {
 // One of two devices, with the same model on it.
 struct InnerSide {
     Backend& backend;
-    const Transformer& model;
+    const EncoderDecoder& model;
     Compute compute = Compute::F32;
 };
 

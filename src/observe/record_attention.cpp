@@ -53,7 +53,7 @@ AttentionRecord make_record(const ModelConfig& config, const RecordedText& sourc
     return record;
 }
 
-AttentionRecord record_attention(Backend& backend, const Transformer& model, const RecordedText& source,
+AttentionRecord record_attention(Backend& backend, const EncoderDecoder& model, const RecordedText& source,
                                  const RecordedText& target, const RecordOptions& options) {
     const ModelConfig& config = model.config();
     WeightCollector collector(options.sites);

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "model/transformer.h"
+#include "model/encoder_decoder.h"
 #include "observe/attention_record.h"
 #include "observe/recorded_text.h"
 #include "observe/weight_collector.h"
@@ -17,7 +17,7 @@ struct RecordOptions {
 };
 
 // Runs the encoder and, unless the target is empty, the decoder (teacher-forced).
-AttentionRecord record_attention(Backend& backend, const Transformer& model, const RecordedText& source,
+AttentionRecord record_attention(Backend& backend, const EncoderDecoder& model, const RecordedText& source,
                                  const RecordedText& target, const RecordOptions& options);
 
 // Building blocks for other passes. Returns I32 [1, padded length], filled up with pads.

@@ -29,7 +29,7 @@ std::vector<Pair> random_pairs(std::int64_t count, std::int64_t longest) {
 }
 
 // One pass per token over the previous tokens.
-std::vector<ForcedToken> one_by_one(Context& ctx, const std::vector<const Transformer*>& models, const Pair& pair) {
+std::vector<ForcedToken> one_by_one(Context& ctx, const std::vector<const EncoderDecoder*>& models, const Pair& pair) {
     const std::int32_t eos = models.front()->config().eos_id;
     std::vector<std::int32_t> source = pair.source;
     source.push_back(eos);
@@ -38,7 +38,7 @@ std::vector<ForcedToken> one_by_one(Context& ctx, const std::vector<const Transf
     std::vector<ForcedToken> tokens;
     for (auto next = target.begin(); next != target.end(); ++next) {
         std::vector<double> scores(static_cast<std::size_t>(models.front()->config().target_vocabulary));
-        for (const Transformer* model : models) {
+        for (const EncoderDecoder* model : models) {
             const auto own = next_log_probabilities(ctx, *model, source, {target.begin(), next});
             std::transform(own.begin(), own.end(), scores.begin(), scores.begin(),
                            [](double score, double sum) { return sum + std::exp(score); });
@@ -72,7 +72,8 @@ TEST_CASE("each token of a target gets the probability of a pass over the previo
         const std::vector<Pair> pairs = random_pairs(3, 9);
         for (const auto& models : {std::vector{&model.transformer}, {&model.transformer, &other.transformer}}) {
             CAPTURE(models.size());
-            const auto forced = force_targets(ctx, models, pairs, {.batch_tokens = 32, .logit_rows = 5});
+            const auto forced =
+                force_targets(ctx, {models.begin(), models.end()}, pairs, {.batch_tokens = 32, .logit_rows = 5});
             REQUIRE(forced.size() == pairs.size());
             for (std::size_t i = 0; i < pairs.size(); ++i) {
                 check_same(forced[i], one_by_one(ctx, models, pairs[i]));

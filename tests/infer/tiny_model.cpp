@@ -42,7 +42,7 @@ std::vector<std::vector<std::int32_t>> random_sources(std::int64_t count, std::i
     return sources;
 }
 
-UncachedScorer::UncachedScorer(Context& ctx, const Transformer& model,
+UncachedScorer::UncachedScorer(Context& ctx, const EncoderDecoder& model,
                                const std::vector<std::vector<std::int32_t>>& sources)
     : ctx_(ctx), model_(model), sources_(sources) {
     for (std::size_t i = 0; i < sources.size(); ++i) {

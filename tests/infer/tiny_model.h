@@ -8,7 +8,7 @@
 
 #include "infer/beam_search.h"
 #include "infer/translator.h"
-#include "model/transformer.h"
+#include "model/encoder_decoder.h"
 
 namespace headscope {
 
@@ -18,7 +18,7 @@ ModelConfig tiny_config(std::int64_t vocabulary = 40);
 struct TinyModel {
     TinyModel(Backend& backend, const ModelConfig& config, std::uint64_t seed = 3, DType storage = DType::F32);
     std::shared_ptr<Parameters> parameters;
-    Transformer transformer;
+    EncoderDecoder transformer;
 };
 
 // Sources of `count` random words, lengths 1 to `longest`, no special tokens.
@@ -28,7 +28,7 @@ std::vector<std::vector<std::int32_t>> random_sources(std::int64_t count, std::i
 // Runs the whole decoder over the whole prefix of every row at every step.
 class UncachedScorer final : public Scorer {
 public:
-    UncachedScorer(Context& ctx, const Transformer& model, const std::vector<std::vector<std::int32_t>>& sources);
+    UncachedScorer(Context& ctx, const EncoderDecoder& model, const std::vector<std::vector<std::int32_t>>& sources);
 
     std::int64_t vocabulary() const override;
     const NextTokens& step(const std::vector<std::int32_t>& tokens, const std::vector<std::int32_t>& parents,
@@ -44,7 +44,7 @@ private:
         std::vector<std::int32_t> prefix;  // bos first
     };
     Context& ctx_;
-    const Transformer& model_;
+    const EncoderDecoder& model_;
     std::vector<std::vector<std::int32_t>> sources_;
     std::vector<Row> rows_;
     NextTokens next_;

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "data/device_batch.h"
-#include "model/transformer.h"
+#include "model/encoder_decoder.h"
 #include "registry/registry.h"
 #include "support/check.h"
 #include "support/random.h"
@@ -138,7 +138,7 @@ struct SmallModel {
     ModelConfig config;
     std::unique_ptr<Backend> backend;
     Parameters parameters;
-    Transformer transformer;
+    EncoderDecoder transformer;
 };
 
 inline Regularisation all_dropouts(Backend& backend) {

@@ -95,7 +95,7 @@ TEST_CASE("cached decoding equals the uncached pass, through growth and reorderi
 
             Context ctx{*model.backend};
             const Tensor memory = model.transformer.encode(ctx, batch.source, batch.source_lengths).value();
-            DecoderCache cache = model.transformer.start_cache(ctx, memory, batch.source_lengths, 1);
+            Cache cache = model.transformer.start_cache(ctx, memory, batch.source_lengths, 1);
             CHECK(cache.capacity == 8);
             std::vector<std::int32_t> rows{0, 1, 2};  // the sentence of each row
             for (std::int64_t position = 0; position < 13; ++position) {
@@ -135,14 +135,14 @@ TEST_CASE("reordering without sources keeps the keys and values of the sources i
     const DeviceBatch batch = model.batch(random_pairs(model.config, 2, 3));
     Context ctx{*model.backend};
     const Tensor memory = model.transformer.encode(ctx, batch.source, batch.source_lengths).value();
-    const DecoderCache cache = model.transformer.start_cache(ctx, memory, batch.source_lengths, 8);
+    const Cache cache = model.transformer.start_cache(ctx, memory, batch.source_lengths, 8);
     const Tensor same = make_from_host(*model.backend, {2}, DType::I32, std::vector<std::int32_t>{0, 1});
-    const DecoderCache kept = cache.reorder(ctx.backend, same, Tensor());
+    const Cache kept = cache.reorder(ctx.backend, same, Tensor());
     CHECK(kept.layers[0].cross_keys.buffer == cache.layers[0].cross_keys.buffer);
     CHECK(kept.layers[0].cross_values.buffer == cache.layers[0].cross_values.buffer);
     CHECK(kept.kept.front().buffer != cache.kept.front().buffer);
     CHECK(kept.position.buffer != cache.position.buffer);
-    const DecoderCache moved = cache.reorder(ctx.backend, same, same);
+    const Cache moved = cache.reorder(ctx.backend, same, same);
     CHECK(moved.layers[0].cross_keys.buffer != cache.layers[0].cross_keys.buffer);
     CHECK(moved.layers[0].cross_values.buffer != cache.layers[0].cross_values.buffer);
     // One row cannot read two sources.
@@ -158,10 +158,10 @@ TEST_CASE("rows that share a source read the same copy of it") {
         return make_from_host(*model.backend, {static_cast<std::int64_t>(rows.size())}, DType::I32, rows);
     };
     const Tensor memory = model.transformer.encode(ctx, batch.source, batch.source_lengths).value();
-    const DecoderCache start = model.transformer.start_cache(ctx, memory, batch.source_lengths, 8);
+    const Cache start = model.transformer.start_cache(ctx, memory, batch.source_lengths, 8);
     const Tensor twice = indices({0, 0, 1, 1});
-    DecoderCache shared = start.reorder(ctx.backend, twice, Tensor());
-    DecoderCache apart = start.reorder(ctx.backend, twice, twice);
+    Cache shared = start.reorder(ctx.backend, twice, Tensor());
+    Cache apart = start.reorder(ctx.backend, twice, twice);
     CHECK(shared.layers[0].cross_keys.dim(0) == 2);
     CHECK(apart.layers[0].cross_keys.dim(0) == 4);
     const Tensor ids = make_from_host(*model.backend, {4, 1}, DType::I32, std::vector<std::int32_t>{5, 6, 7, 8});
@@ -185,12 +185,12 @@ TEST_CASE("a step of a reordered cache leaves the old cache unchanged") {
     const DeviceBatch batch = model.batch(random_pairs(model.config, 2, 3));
     Context ctx{*model.backend};
     const Tensor memory = model.transformer.encode(ctx, batch.source, batch.source_lengths).value();
-    DecoderCache cache = model.transformer.start_cache(ctx, memory, batch.source_lengths, 8);
+    Cache cache = model.transformer.start_cache(ctx, memory, batch.source_lengths, 8);
     const Tensor ids = make_from_host(*model.backend, {2, 1}, DType::I32, std::vector<std::int32_t>{1, 1});
     const Tensor next = make_from_host(*model.backend, {2, 1}, DType::I32, std::vector<std::int32_t>{5, 6});
     model.transformer.step(ctx, cache, ids);
     const Tensor same = make_from_host(*model.backend, {2}, DType::I32, std::vector<std::int32_t>{0, 1});
-    DecoderCache other = cache.reorder(ctx.backend, same, same);
+    Cache other = cache.reorder(ctx.backend, same, same);
     const std::vector<double> expected = model.host(model.transformer.step(ctx, other, next));
     model.transformer.step(ctx, other, ids);
     CHECK(model.host(model.transformer.step(ctx, cache, next)) == expected);
@@ -235,13 +235,13 @@ TEST_CASE("reordering copies only cached tokens, never uninitialised memory") {
     GatherWatcher backend;
     Parameters parameters(backend, config, false);
     parameters.initialise(3);
-    const Transformer model(config, parameters);
+    const EncoderDecoder model(config, parameters);
     const DeviceBatch batch =
         upload(backend, make_batch(std::span<const Pair>(random_pairs(config, 2, 3)), special_ids(config), 0));
     Context ctx{backend};
     const Tensor memory = model.encode(ctx, batch.source, batch.source_lengths).value();
-    DecoderCache still = model.start_cache(ctx, memory, batch.source_lengths, 64);
-    DecoderCache moved = model.start_cache(ctx, memory, batch.source_lengths, 64);
+    Cache still = model.start_cache(ctx, memory, batch.source_lengths, 64);
+    Cache moved = model.start_cache(ctx, memory, batch.source_lengths, 64);
     const Tensor ids = make_from_host(backend, {2, 1}, DType::I32, std::vector<std::int32_t>{5, 6});
     const Tensor same = make_from_host(backend, {2}, DType::I32, std::vector<std::int32_t>{0, 1});
     for (std::int64_t length = 0; length < 18; ++length) {
@@ -273,7 +273,7 @@ TEST_CASE("attention observed while decoding equals that of the teacher-forced p
     Recorder stepwise;
     Context ctx{*model.backend};
     const Tensor memory = model.transformer.encode(ctx, batch.source, batch.source_lengths).value();
-    DecoderCache cache = model.transformer.start_cache(ctx, memory, batch.source_lengths, 8);
+    Cache cache = model.transformer.start_cache(ctx, memory, batch.source_lengths, 8);
     ctx.observer = &stepwise;
     const std::vector<std::int32_t> inputs = to_host<std::int32_t>(*model.backend, batch.target_in);
     const std::int64_t length = batch.target_length;
@@ -338,10 +338,10 @@ TEST_CASE("a model rejects parameters of another configuration") {
     SmallModel model(small_config(), "cpu:oracle", false);
     ModelConfig wider = model.config;
     wider.d_ff = 13;
-    CHECK_THROWS_AS(Transformer(wider, model.parameters), CheckFailure);
+    CHECK_THROWS_AS(EncoderDecoder(wider, model.parameters), CheckFailure);
     ModelConfig deeper = model.config;
     deeper.encoder_layers = 3;
-    CHECK_THROWS_AS(Transformer(deeper, model.parameters), CheckFailure);
+    CHECK_THROWS_AS(EncoderDecoder(deeper, model.parameters), CheckFailure);
 }
 
 TEST_CASE("labels name the part that runs") {

@@ -34,7 +34,7 @@ struct RecordedModel {
     std::unique_ptr<Backend> backend;
     ModelConfig config;
     Parameters parameters;
-    Transformer transformer;
+    EncoderDecoder transformer;
 
     explicit RecordedModel(const std::string& device = "cpu", const ModelConfig& wanted = small_config())
         : backend(open_device(device, environment_options())),

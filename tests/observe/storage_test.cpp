@@ -27,7 +27,7 @@ AttentionRecord record_on(Backend& backend, DType storage) {
     const ModelConfig config = storage_config();
     Parameters parameters(backend, config, false, storage);
     parameters.initialise(7);
-    const Transformer model(config, parameters);
+    const EncoderDecoder model(config, parameters);
     const auto text = [](std::vector<std::int32_t> ids) {
         RecordedText made{std::move(ids), {}, true};
         made.pieces.assign(made.ids.size(), "w");

@@ -7,7 +7,7 @@
 
 #include "data/batch.h"
 #include "infer/model_scorer.h"
-#include "model/transformer.h"
+#include "model/encoder_decoder.h"
 #include "support/check.h"
 #include "support/random.h"
 #include "train/learner.h"
@@ -120,7 +120,7 @@ private:
     Backend& backend_;
     const BenchShape shape_;
     Parameters parameters_;
-    Transformer model_;
+    EncoderDecoder model_;
     std::vector<std::vector<std::int32_t>> sources_;
     std::vector<std::int64_t> limits_;
     TokenRules never_ends_;
