@@ -84,6 +84,27 @@ std::vector<std::int32_t> document_ranges(std::size_t rows, PairOf pair_of, std:
     return ranges;
 }
 
+// Projecting to the vocabulary is most of the work of a small model: worth gathering if half of the rows are left out.
+void gather_predicted(Batch& batch) {
+    constexpr std::int64_t kMostShapes = 16;  // for each shape of a batch
+    const auto positions = static_cast<std::int64_t>(batch.target_out.size());
+    const std::int64_t multiple = padded_length(std::max<std::int64_t>(positions / kMostShapes, 1));
+    const std::int64_t rows = padded_length(std::max<std::int64_t>(batch.target_tokens, 1), multiple);
+    if (2 * rows > positions) {
+        return;
+    }
+    for (std::int32_t at = 0; at < positions; ++at) {
+        if (const std::int32_t target = batch.target_out[static_cast<std::size_t>(at)]; target != kNoTarget) {
+            batch.predicted_order.push_back(static_cast<std::int32_t>(batch.predicted.size()));
+            batch.predicted.push_back(at);
+            batch.predicted_out.push_back(target);
+        }
+    }
+    batch.predicted.resize(static_cast<std::size_t>(rows), 0);
+    batch.predicted_out.resize(static_cast<std::size_t>(rows), kNoTarget);
+    batch.predicted_order.resize(static_cast<std::size_t>(rows), kNoPosition);
+}
+
 template <class PairOf>
 Batch build(std::size_t sentences, PairOf pair_of, const SpecialIds& ids, std::int32_t first_ordinal,
             const Padding& padding) {
@@ -121,6 +142,9 @@ Batch build(std::size_t sentences, PairOf pair_of, const SpecialIds& ids, std::i
     batch.target_lengths = std::move(target_in.lengths);
     batch.ordinals.resize(sentences);
     std::iota(batch.ordinals.begin(), batch.ordinals.end(), first_ordinal);
+    if (labelled) {
+        gather_predicted(batch);
+    }
     return batch;
 }
 

@@ -50,10 +50,13 @@ struct Batch {
     std::vector<std::int32_t> ordinals;        // [sentences]: the sentence's number in the whole step
     std::vector<std::int32_t> target_ranges;   // [sentences, target_length, 2]: AttentionMask::key_ranges, empty if
                                                // each row is one document
-    std::vector<std::int32_t> source_order;    // [sentences * source_length]: EmbedBackward::order of `source`
-    std::vector<std::int32_t> target_order;    // [sentences * target_length]: EmbedBackward::order of `target_in`
-    std::int64_t source_tokens = 0;            // without padding, including eos
-    std::int64_t target_tokens = 0;            // to predict, including eos
+    // If few positions have labels: those positions of [sentences * target_length], padded with 0, their labels, padded
+    // with kNoTarget, and EmbedBackward::order for gathering them.
+    std::vector<std::int32_t> predicted, predicted_out, predicted_order;
+    std::vector<std::int32_t> source_order;  // [sentences * source_length]: EmbedBackward::order of `source`
+    std::vector<std::int32_t> target_order;  // [sentences * target_length]: EmbedBackward::order of `target_in`
+    std::int64_t source_tokens = 0;          // without padding, including eos
+    std::int64_t target_tokens = 0;          // to predict, including eos
 };
 
 // At least one pair, all with labels or all without. An empty side consists of eos only; with labels there is no source

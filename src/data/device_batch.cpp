@@ -39,6 +39,11 @@ DeviceBatch upload(Backend& backend, const Batch& batch) {
         device.target_out = put(backend, target, batch.target_out);
         device.target_lengths = put(backend, rows, batch.target_lengths);
         device.target_order = put(backend, {target.elements()}, batch.target_order);
+        if (const auto count = std::ssize(batch.predicted); count > 0) {
+            device.predicted = put(backend, {1, count}, batch.predicted);
+            device.predicted_out = put(backend, {1, count}, batch.predicted_out);
+            device.predicted_order = put(backend, {count}, batch.predicted_order);
+        }
         if (!batch.target_ranges.empty()) {
             device.target_ranges = put(backend, {batch.sentences, batch.target_length, 2}, batch.target_ranges);
         }

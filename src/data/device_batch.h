@@ -12,15 +12,19 @@ namespace headscope {
 // The fields of Batch as I32 tensors of the same shapes. The tensors of a side without tokens are undefined.
 struct DeviceBatch {
     std::int64_t sentences = 0, source_length = 0, target_length = 0;
-    Tensor source;          // [sentences, source_length]
-    Tensor source_lengths;  // [sentences]
-    Tensor target_in;       // [sentences, target_length]
-    Tensor target_out;      // [sentences, target_length]
-    Tensor target_lengths;  // [sentences]
-    Tensor target_ranges;   // [sentences, target_length, 2], may be undefined
-    Tensor ordinals;        // [sentences]
-    Tensor source_order;    // [sentences * source_length]
-    Tensor target_order;    // [sentences * target_length]
+    Tensor source = {};          // [sentences, source_length]
+    Tensor source_lengths = {};  // [sentences]
+    Tensor target_in = {};       // [sentences, target_length]
+    Tensor target_out = {};      // [sentences, target_length]
+    Tensor target_lengths = {};  // [sentences]
+    Tensor predicted =
+        {};  // [1, rows], with predicted_out and predicted_order; undefined if all positions have targets
+    Tensor predicted_out = {};    // [1, rows]
+    Tensor predicted_order = {};  // [rows]
+    Tensor target_ranges = {};    // [sentences, target_length, 2], may be undefined
+    Tensor ordinals = {};         // [sentences]
+    Tensor source_order = {};     // [sentences * source_length]
+    Tensor target_order = {};     // [sentences * target_length]
     std::int64_t source_tokens = 0, target_tokens = 0;
 };
 

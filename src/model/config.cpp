@@ -83,7 +83,11 @@ const ConfigFields<Config>& fields() {
                       "rows of a learned position table; the longest input that translation accepts"),
         boolean_field("attention_bias", &Config::attention_bias,
                       "biases on queries, keys, values and the output of each attention"),
+        boolean_field("feed_forward_bias", &Config::feed_forward_bias, "biases of the feed-forward's two layers"),
         boolean_field("output_bias", &Config::output_bias, "a bias on the logits"),
+        boolean_field("output_transform", &Config::output_transform,
+                      "a layer, the activation and a norm before the logits (BERT's head)"),
+        boolean_field("embedding_norm", &Config::embedding_norm, "a norm after the embeddings (BERT)"),
         choice_field("tying", &Config::tying,
                      {{"all", Tying::All}, {"target_output", Tying::TargetOutput}, {"none", Tying::None}},
                      "one matrix for source embedding, target embedding and output (3.4); `\"target_output\"`: one for "

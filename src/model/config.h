@@ -35,7 +35,10 @@ struct ModelConfig {
     SinusoidLayout sinusoid_layout = SinusoidLayout::Interleaved;
     std::int64_t max_length = 1024;
     bool attention_bias = false;
+    bool feed_forward_bias = true;
     bool output_bias = false;
+    bool output_transform = false;
+    bool embedding_norm = false;
     Tying tying = Tying::All;
     bool scale_embedding = true;
     std::int64_t source_vocabulary = 0;

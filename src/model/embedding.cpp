@@ -47,6 +47,9 @@ Embedding::Embedding(const ModelConfig& config, const Scope& stack, Var table, s
     } else {
         scope.block({.kind = BlockKind::Positions, .title = "Positional Encoding", .without_parameters = true});
     }
+    if (config.embedding_norm) {
+        norm_.emplace(config, stack.in("embedding_norm"));
+    }
 }
 
 DType Embedding::dtype(Backend& backend) const {
@@ -74,7 +77,8 @@ Var Embedding::run(Context& ctx, EmbedOperands operands, std::int64_t end) const
         operands.positions = Var(sinusoids_->table(ctx.backend, end));
     }
     const Var embedded = embed(ctx, operands);
-    return dropout_spending(ctx, embedded, dropout_rule(ctx, ctx.regularisation.embedding, site_));
+    const Var normed = norm_ ? (*norm_)(ctx, embedded, Var(), {}).y : embedded;
+    return dropout_spending(ctx, normed, dropout_rule(ctx, ctx.regularisation.embedding, site_));
 }
 
 }  // namespace headscope

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "model/residual.h"
@@ -36,7 +37,8 @@ private:
     Var run(Context& ctx, EmbedOperands operands, std::int64_t end) const;
 
     std::string stack_;
-    Var table_;      // [vocabulary, d_model]
+    Var table_;  // [vocabulary, d_model]
+    std::optional<LayerNorm> norm_;
     Var positions_;  // [max_length, d_model], learned; undefined for sinusoids
     std::shared_ptr<Sinusoids> sinusoids_;
     float scale_;

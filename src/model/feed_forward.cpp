@@ -11,9 +11,9 @@ FeedForward::FeedForward(const ModelConfig& config, const Scope& scope, DropoutS
                  .detail = fmt::format("{} \u2192 {} \u2192 {}", config.d_model, fmt::group_digits(config.d_ff),
                                        config.d_model)});
     inner_weight_ = scope.weight({{"inner", config.d_ff}}, config.d_model);
-    inner_bias_ = scope.bias({{"inner", config.d_ff}});
+    inner_bias_ = config.feed_forward_bias ? scope.bias({{"inner", config.d_ff}}) : Var();
     outer_weight_ = scope.weight({{"outer", config.d_model}}, config.d_ff);
-    outer_bias_ = scope.bias({{"outer", config.d_model}});
+    outer_bias_ = config.feed_forward_bias ? scope.bias({{"outer", config.d_model}}) : Var();
 }
 
 Var FeedForward::operator()(Context& ctx, const Var& x) const {

@@ -14,6 +14,7 @@ public:
 private:
     Activation activation_;
     std::uint32_t site_;
+    // Biases may be undefined.
     Var inner_weight_, inner_bias_;  // [d_ff, d_model], [d_ff]
     Var outer_weight_, outer_bias_;  // [d_model, d_ff], [d_model]
 };

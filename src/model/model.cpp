@@ -53,18 +53,26 @@ void Model::prepare(Backend& backend, std::int64_t length) const {
 
 Var Model::logits(Context& ctx, const Var& hidden) const {
     set_label(ctx, "projection", "");
-    return projection().logits(ctx, hidden);
+    return projection().logits(ctx, projection().transform(ctx, hidden));
 }
 
 LossSums Model::project_and_lose(Context& ctx, const Var& hidden, const Tensor& target_out,
                                  const LossOptions& options) const {
     set_label(ctx, "projection", "");
-    return projection().loss(ctx, hidden, target_out, options);
+    return projection().loss(ctx, projection().transform(ctx, hidden), target_out, options);
+}
+
+// [1, predicted, d_model]
+Var Model::predicted_states(Context& ctx, const DeviceBatch& batch) const {
+    const Var hidden = states(ctx, batch).reshape({batch.sentences * batch.target_length, config_.d_model});
+    return embed(ctx, {.ids = batch.predicted, .order = batch.predicted_order, .table = hidden});
 }
 
 LossSums Model::loss(Context& ctx, const DeviceBatch& batch, const LossOptions& options) const {
     // The states go out of scope here, so that the backward pass frees them as it proceeds.
-    const LossSums sums = project_and_lose(ctx, states(ctx, batch), batch.target_out, options);
+    const LossSums sums = batch.predicted.defined()
+                              ? project_and_lose(ctx, predicted_states(ctx, batch), batch.predicted_out, options)
+                              : project_and_lose(ctx, states(ctx, batch), batch.target_out, options);
     if (ctx.tape != nullptr) {
         if (ctx.label) {
             ctx.tape->on_replay = [&ctx](const std::string& name) { ctx.label("backward." + name); };

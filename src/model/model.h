@@ -52,6 +52,9 @@ public:
     // states, project_and_lose; with a tape also backward, which adds to the gradients of the parameters.
     LossSums loss(Context& ctx, const DeviceBatch& batch, const LossOptions& options) const;
 
+private:
+    Var predicted_states(Context& ctx, const DeviceBatch& batch) const;
+
 protected:
     explicit Model(const ModelConfig& config);
     virtual const Projection& projection() const = 0;

@@ -26,8 +26,17 @@ std::int64_t rows_at_once(const DeviceInfo& device, std::int64_t classes, DType 
 
 }  // namespace
 
-Projection::Projection(const ModelConfig& config, const Scope& model, const EmbeddingTable& table) {
-    const Scope scope = model.in("output");
+Projection::Projection(const ModelConfig& config, const Scope& model, const EmbeddingTable& table)
+    : activation_(config.activation) {
+    const Scope scope = model.in("output").for_each(&MultiplyAdds::target_token);
+    if (config.output_transform) {
+        scope.block({.kind = BlockKind::Linear,
+                     .title = "Transform",
+                     .detail = fmt::format("{} \u2192 {}", config.d_model, config.d_model)});
+        transform_weight_ = scope.weight({{"transform", config.d_model}}, config.d_model);
+        transform_bias_ = scope.bias({{"transform", config.d_model}});
+        norm_.emplace(config, scope.in("norm"));
+    }
     const bool tied = config.tying != Tying::None;
     (tied ? table.scope : scope)
         .block({.kind = BlockKind::Linear,
@@ -41,6 +50,14 @@ Projection::Projection(const ModelConfig& config, const Scope& model, const Embe
     }
     scope.multiply_adds(&MultiplyAdds::target_token, config.target_vocabulary * config.d_model);
     scope.block({.kind = BlockKind::Softmax, .title = "Softmax", .without_parameters = true});
+}
+
+Var Projection::transform(Context& ctx, const Var& hidden) const {
+    if (!norm_) {
+        return hidden;
+    }
+    const Var activated = linear_activation(ctx, hidden, transform_weight_, transform_bias_, activation_);
+    return (*norm_)(ctx, activated, Var(), {}).y;
 }
 
 Var Projection::logits(Context& ctx, const Var& hidden) const {

@@ -1,6 +1,8 @@
 // 3.4 and 5.4: from hidden states to logits, and the loss of a batch without storing all of its logits.
 #pragma once
 
+#include <optional>
+
 #include "model/embedding.h"
 #include "model/model.h"
 
@@ -10,14 +12,20 @@ class Projection {
 public:
     Projection(const ModelConfig& config, const Scope& model, const EmbeddingTable& table);
 
-    // hidden [batch, length, d_model]; result [batch, length, vocabulary].
+    // What the head does before the logits: hidden and the result [batch, length, d_model].
+    Var transform(Context& ctx, const Var& hidden) const;
+
+    // hidden [batch, length, d_model], transformed; result [batch, length, vocabulary].
     Var logits(Context& ctx, const Var& hidden) const;
 
-    // hidden [batch, length, d_model], targets I32 [batch, length]. With a tape the gradients of hidden and of the
-    // weights are computed here, chunk by chunk, while the logits of the chunk exist.
+    // hidden [batch, length, d_model], transformed, targets I32 [batch, length]. With a tape the gradients of hidden
+    // and of the weights are computed here, chunk by chunk, while the logits of the chunk exist.
     LossSums loss(Context& ctx, const Var& hidden, const Tensor& targets, const LossOptions& options) const;
 
 private:
+    Activation activation_;
+    Var transform_weight_, transform_bias_;  // [d_model, d_model], [d_model]; undefined without a transform
+    std::optional<LayerNorm> norm_;
     Var weight_;  // [vocabulary, d_model]
     Var bias_;    // [vocabulary], may be undefined
 };

@@ -28,6 +28,10 @@ BASE = {
     "output_bias": False, "tying": "all", "scale_embedding": True, "source_vocabulary": 11, "target_vocabulary": 11,
     "pad_id": 0, "bos_id": 1, "eos_id": 2, "unk_id": 3,
 }
+# Of keys that the files of the first cases lack.
+DEFAULTS = {"feed_forward_bias": True, "output_transform": False, "embedding_norm": False}
+LANGUAGE = {"format_version": 2, "positions": "learned", "activation": "gelu", "attention_bias": True,
+            "scale_embedding": False, "layer_norm_epsilon": 1e-5}
 
 CASES = {
     "paper": ({}, 0.1, "all"),
@@ -37,6 +41,12 @@ CASES = {
                 0.2, "others"),
     "biases": ({"attention_bias": True, "d_k": 5, "d_v": 3, "sinusoid_layout": "halves_minus_one",
                 "scale_embedding": False, "layer_norm_epsilon": 1e-5}, 0.1, "all"),
+    "causal": ({**LANGUAGE, "architecture": "causal-lm", "encoder_layers": 0, "decoder_layers": 2, "norm": "pre"},
+               0.0, "all"),
+    "masked": ({**LANGUAGE, "architecture": "masked-lm", "decoder_layers": 0, "embedding_norm": True,
+                "output_transform": True, "output_bias": True}, 0.0, "all"),
+    "bare": ({"format_version": 2, "architecture": "causal-lm", "encoder_layers": 0, "decoder_layers": 1,
+              "tying": "none", "feed_forward_bias": False}, 0.1, "all"),
 }
 
 
@@ -57,7 +67,7 @@ class Model:
     """Parameters are drawn when they are first asked for, so that their names come from this file alone."""
 
     def __init__(self, config, seed):
-        self.c = config
+        self.c = {**DEFAULTS, **config}
         self.random = torch.Generator().manual_seed(seed)
         self.p = {}
 
@@ -91,8 +101,12 @@ class Model:
         return self.linear(heads.transpose(1, 2).flatten(2), f"{name}.output", c["d_model"], biased)
 
     def feed_forward(self, x, name):
-        act = {"relu": F.relu, "gelu": F.gelu, "swish": F.silu}[self.c["activation"]]
-        return self.linear(act(self.linear(x, f"{name}.inner", self.c["d_ff"])), f"{name}.outer", self.c["d_model"])
+        biased = self.c["feed_forward_bias"]
+        inner = self.linear(x, f"{name}.inner", self.c["d_ff"], biased)
+        return self.linear(self.activation(inner), f"{name}.outer", self.c["d_model"], biased)
+
+    def activation(self, x):
+        return {"relu": F.relu, "gelu": F.gelu, "swish": F.silu}[self.c["activation"]](x)
 
     def sublayer(self, x, name, function):
         if self.c["norm"] == "pre":
@@ -101,37 +115,54 @@ class Model:
 
     def embed(self, ids, side):
         c = self.c
-        name = "embedding.weight" if c["tying"] == "all" else f"{side}_embedding.weight"
+        one = c["tying"] == "all" or c["architecture"] != "encoder-decoder"
+        name = "embedding.weight" if one else f"{side}_embedding.weight"
         x = F.embedding(ids, self.get(name, c[f"{side}_vocabulary"], c["d_model"]))
         x = x * single(math.sqrt(c["d_model"])) if c["scale_embedding"] else x
-        if c["positions"] == "sinusoid":
-            return x + positions(c, ids.shape[1])
         stack = "encoder" if side == "source" else "decoder"
-        return x + self.get(f"{stack}.positions.weight", c["max_length"], c["d_model"])[: ids.shape[1]]
+        if c["positions"] == "sinusoid":
+            x = x + positions(c, ids.shape[1])
+        else:
+            x = x + self.get(f"{stack}.positions.weight", c["max_length"], c["d_model"])[: ids.shape[1]]
+        return self.norm(x, f"{stack}.embedding_norm") if c["embedding_norm"] else x
 
-    def logits(self, source, lengths, target_in):
-        c = self.c
-        padding = torch.arange(source.shape[1])[None, :] >= lengths[:, None]  # [batch, keys]
+    def encode(self, source, padding):
         x = self.embed(source, "source")
-        for i in range(c["encoder_layers"]):
+        for i in range(self.c["encoder_layers"]):
             name = f"encoder.layers.{i}"
             blocked = padding[:, None, :].expand(-1, source.shape[1], -1)
             x = self.sublayer(x, f"{name}.self_attention",
                               lambda y: self.attention(y, y, blocked, f"{name}.self_attention"))
             x = self.sublayer(x, f"{name}.feed_forward", lambda y: self.feed_forward(y, f"{name}.feed_forward"))
-        memory = self.norm(x, "encoder.norm") if c["norm"] == "pre" else x
+        return self.norm(x, "encoder.norm") if self.c["norm"] == "pre" else x
+
+    def decode(self, target_in, memory, padding):
         length = target_in.shape[1]
         future = torch.ones(length, length, dtype=torch.bool).triu(1).expand(len(target_in), -1, -1)
-        blocked = padding[:, None, :].expand(-1, length, -1)
         x = self.embed(target_in, "target")
-        for i in range(c["decoder_layers"]):
+        for i in range(self.c["decoder_layers"]):
             name = f"decoder.layers.{i}"
             x = self.sublayer(x, f"{name}.self_attention",
                               lambda y: self.attention(y, y, future, f"{name}.self_attention"))
-            x = self.sublayer(x, f"{name}.cross_attention",
-                              lambda y: self.attention(y, memory, blocked, f"{name}.cross_attention"))
+            if memory is not None:
+                blocked = padding[:, None, :].expand(-1, length, -1)
+                x = self.sublayer(x, f"{name}.cross_attention",
+                                  lambda y: self.attention(y, memory, blocked, f"{name}.cross_attention"))
             x = self.sublayer(x, f"{name}.feed_forward", lambda y: self.feed_forward(y, f"{name}.feed_forward"))
-        x = self.norm(x, "decoder.norm") if c["norm"] == "pre" else x
+        return self.norm(x, "decoder.norm") if self.c["norm"] == "pre" else x
+
+    def logits(self, batch):
+        c = self.c
+        if c["architecture"] == "causal-lm":
+            x = self.decode(batch["target_in"], None, None)
+        elif c["architecture"] == "masked-lm":
+            places = torch.arange(batch["target_in"].shape[1])[None, :]
+            x = self.encode(batch["target_in"], places >= batch["target_lengths"][:, None])
+        else:
+            padding = torch.arange(batch["source"].shape[1])[None, :] >= batch["source_lengths"][:, None]
+            x = self.decode(batch["target_in"], self.encode(batch["source"], padding), padding)
+        if c["output_transform"]:
+            x = self.norm(self.activation(self.linear(x, "output.transform", c["d_model"])), "output.norm")
         name = {"all": "embedding", "target_output": "target_embedding", "none": "output"}[c["tying"]]
         x = x @ self.get(f"{name}.weight", c["target_vocabulary"], c["d_model"]).T
         return x + self.get("output.bias", c["target_vocabulary"]) if c["output_bias"] else x
@@ -163,8 +194,15 @@ def make_batch(config, seed):
         pieces = draw.integers(4, config["target_vocabulary"], target_lengths[i] - 1)
         target_in[i, : target_lengths[i]] = [config["bos_id"], *pieces]
         target_out[i, : target_lengths[i]] = [*pieces, config["eos_id"]]
-    return {"source": source, "source_lengths": numpy.array(source_lengths, numpy.int32), "target_in": target_in,
-            "target_out": target_out}
+    if config["architecture"] == "encoder-decoder":
+        return {"source": source, "source_lengths": numpy.array(source_lengths, numpy.int32), "target_in": target_in,
+                "target_out": target_out}
+    batch = {"target_in": target_in, "target_out": target_out, "target_lengths": numpy.array(target_lengths)}
+    if config["architecture"] == "masked-lm":  # every third token is to be predicted, from the unknown one
+        drawn = (numpy.arange(8) % 3 == 1) & (target_out >= 0)
+        batch["target_out"] = numpy.where(drawn, target_in, -1)
+        batch["target_in"] = numpy.where(drawn, config["unk_id"], target_in)
+    return {key: value.astype(numpy.int32) for key, value in batch.items()}
 
 
 def learning_rate(d_model, step):  # equation 3
@@ -192,7 +230,7 @@ def make_case(name, changes, epsilon, smoothing, seed):
     ids = {key: torch.from_numpy(value).long() for key, value in batch.items()}
 
     def forward():
-        logits = model.logits(ids["source"], ids["source_lengths"], ids["target_in"])
+        logits = model.logits(ids)
         return logits, *losses(logits, ids["target_out"], epsilon, smoothing)
 
     logits, loss, nll = forward()

@@ -34,7 +34,7 @@ std::string check_error(void (*change)(ModelConfig&)) {
 }  // namespace
 
 TEST_CASE("a configuration is unchanged after writing and reading") {
-    for (NamedConfig& varied : varied_configs()) {
+    for (NamedConfig& varied : all_configs()) {
         INFO(varied.name);
         varied.config.layer_norm_epsilon = 1e-5F;
         varied.config.pad_id = 3;

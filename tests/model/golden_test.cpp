@@ -14,7 +14,8 @@ using namespace headscope;
 
 namespace {
 
-const std::vector<std::string> kCases = {"paper", "pre_norm", "untied", "learned", "biases"};
+const std::vector<std::string> kCases = {"paper",  "pre_norm", "untied", "learned",
+                                         "biases", "causal",   "masked", "bare"};
 
 // Relative errors of a whole tensor: |found - expected| / |expected|, in the 2-norm.
 struct Bounds {
@@ -82,13 +83,20 @@ public:
         }
         REQUIRE(named == model_.parameters.table().size());
         batch_.sentences = 3;
-        batch_.source_length = batch_.target_length = 8;
-        for (const auto& [name_of_ids, tensor] :
-             {std::pair{"source", &batch_.source}, std::pair{"source_lengths", &batch_.source_lengths},
-              std::pair{"target_in", &batch_.target_in}, std::pair{"target_out", &batch_.target_out}}) {
-            *tensor = make_from_host(*model_.backend, file_.at(name_of_ids).shape, DType::I32, ids(name_of_ids));
+        batch_.target_length = 8;
+        const auto take = [&](const char* of_ids, Tensor& tensor) {
+            tensor = make_from_host(*model_.backend, file_.at(of_ids).shape, DType::I32, ids(of_ids));
+        };
+        take("target_in", batch_.target_in);
+        take("target_out", batch_.target_out);
+        if (model_.config.architecture == Architecture::EncoderDecoder) {
+            batch_.source_length = 8;
+            take("source", batch_.source);
+            take("source_lengths", batch_.source_lengths);
+            batch_.source_order = order("source");
+        } else {
+            take("target_lengths", batch_.target_lengths);
         }
-        batch_.source_order = order("source");
         batch_.target_order = order("target_in");
         for (const std::int32_t target : ids("target_out")) {
             batch_.target_tokens += target >= 0 ? 1 : 0;
@@ -97,11 +105,10 @@ public:
 
     void check_forward(const Bounds& bounds) {
         Context ctx{*model_.backend};
-        const Var memory = model_.transformer.encode(ctx, batch_.source, batch_.source_lengths);
-        const Var hidden = model_.transformer.decode(ctx, batch_.target_in, memory, batch_.source_lengths);
-        const std::vector<double> logits = model_.host(model_.transformer.logits(ctx, hidden).value());
+        const Var hidden = model_.model->states(ctx, batch_);
+        const std::vector<double> logits = model_.host(model_.model->logits(ctx, hidden).value());
         CHECK(error_of_norm(logits, expected("logits")) < bounds.forward);
-        const LossSums sums = model_.transformer.loss(ctx, batch_, options_);
+        const LossSums sums = model_.model->loss(ctx, batch_, options_);
         CHECK(error_of_norm(model_.host(sums.loss), expected("loss")) < bounds.forward);
         CHECK(error_of_norm(model_.host(sums.nll), expected("nll")) < bounds.forward);
     }
@@ -109,7 +116,7 @@ public:
     void check_gradients(const Bounds& bounds) {
         Tape tape;
         Context ctx{*model_.backend, &tape};
-        const LossSums sums = model_.transformer.loss(ctx, batch_, options_);
+        const LossSums sums = model_.model->loss(ctx, batch_, options_);
         CHECK(error_of_norm(model_.host(sums.loss), expected("loss")) < bounds.forward);
         for (const ParameterSpec& spec : model_.parameters.table()) {
             INFO(spec.name);
@@ -129,7 +136,7 @@ public:
             model_.parameters.forget_gradients();
             Tape tape;
             Context ctx{*model_.backend, &tape};
-            model_.transformer.loss(ctx, batch_, options_);
+            model_.model->loss(ctx, batch_, options_);
             adam.step(batch_.target_tokens);
         }
         for (const ParameterSpec& spec : model_.parameters.table()) {

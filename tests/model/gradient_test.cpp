@@ -52,7 +52,7 @@ double largest_difference(const std::vector<double>& a, const std::vector<double
 }  // namespace
 
 TEST_CASE("every gradient of the model agrees with central differences") {
-    for (const NamedConfig& varied : varied_configs()) {
+    for (const NamedConfig& varied : all_configs()) {
         SECTION(varied.name) {
             SmallModel model(varied.config, "cpu:oracle");
             // Chunks of 5 rows do not divide the 24 rows of the batch.
@@ -64,7 +64,7 @@ TEST_CASE("every gradient of the model agrees with central differences") {
 }
 
 TEST_CASE("micro-batches add up to one batch, with dropout") {
-    for (const NamedConfig& varied : varied_configs()) {
+    for (const NamedConfig& varied : all_configs()) {
         SECTION(varied.name) {
             SmallModel model(varied.config, "cpu:oracle");
             const Regularisation rates = all_dropouts(*model.backend);
@@ -126,7 +126,7 @@ TEST_CASE("the loss does not depend on the rows of logits in a chunk") {
 }
 
 TEST_CASE("every gradient is reported as final once, after its last write") {
-    for (const NamedConfig& varied : varied_configs()) {
+    for (const NamedConfig& varied : all_configs()) {
         SECTION(varied.name) {
             SmallModel model(varied.config, "cpu:oracle");
             const DeviceBatch batch = model.batch(random_pairs(model.config, 3, 1));
@@ -136,7 +136,7 @@ TEST_CASE("every gradient is reported as final once, after its last write") {
                 final.emplace_back(parameter, model.host(parameter.gradient()));
             };
             Context ctx{*model.backend, &tape};
-            model.transformer.loss(ctx, batch, {});
+            model.model->loss(ctx, batch, {});
             std::int64_t elements = 0;
             for (const auto& [parameter, seen] : final) {
                 INFO(parameter.name());

@@ -15,10 +15,10 @@ namespace {
 
 std::vector<double> logits_of(SmallModel& model, const DeviceBatch& batch) {
     Context ctx{*model.backend};
-    const Var memory = model.transformer.encode(ctx, batch.source, batch.source_lengths);
-    const Var hidden = model.transformer.decode(ctx, batch.target_in, memory, batch.source_lengths);
+    const Var memory = model.transformer().encode(ctx, batch.source, batch.source_lengths);
+    const Var hidden = model.transformer().decode(ctx, batch.target_in, memory, batch.source_lengths);
     CHECK(hidden.value().dtype == model.backend->real());
-    return model.host(model.transformer.logits(ctx, hidden).value());
+    return model.host(model.model->logits(ctx, hidden).value());
 }
 
 // |a - b| over |b|

@@ -76,6 +76,51 @@ inline std::vector<NamedConfig> varied_configs() {
     return all;
 }
 
+// Language models. GPT-2 and BERT have all that differs from the paper's model.
+inline std::vector<NamedConfig> language_configs() {
+    std::vector<NamedConfig> all;
+    const auto add = [&](const char* name, Architecture architecture, auto change) {
+        ModelConfig config = small_config();
+        config.architecture = architecture;
+        (architecture == Architecture::CausalLm ? config.encoder_layers : config.decoder_layers) = 0;
+        change(config);
+        all.push_back({name, config});
+    };
+    add("causal", Architecture::CausalLm, [](ModelConfig& c) { c.d_v = 3; });
+    add("causal, as GPT-2", Architecture::CausalLm, [](ModelConfig& c) {
+        c.decoder_layers = 2;
+        c.norm = NormPlacement::Pre;
+        c.activation = Activation::Gelu;
+        c.positions = Positions::Learned;
+        c.attention_bias = true;
+        c.scale_embedding = false;
+    });
+    add("masked, untied, no biases", Architecture::MaskedLm, [](ModelConfig& c) {
+        c.norm = NormPlacement::Pre;
+        c.tying = Tying::None;
+        c.feed_forward_bias = false;
+    });
+    add("masked, as BERT", Architecture::MaskedLm, [](ModelConfig& c) {
+        c.activation = Activation::Gelu;
+        c.positions = Positions::Learned;
+        c.attention_bias = true;
+        c.output_bias = true;
+        c.output_transform = true;
+        c.embedding_norm = true;
+        c.scale_embedding = false;
+    });
+    return all;
+}
+
+// Translation and language models.
+inline std::vector<NamedConfig> all_configs() {
+    std::vector<NamedConfig> all = varied_configs();
+    for (NamedConfig& named : language_configs()) {
+        all.push_back(std::move(named));
+    }
+    return all;
+}
+
 inline std::vector<std::int32_t> random_pieces(Random& random, std::int64_t length, std::int64_t vocabulary) {
     std::vector<std::int32_t> ids;
     for (std::int64_t i = 0; i < length; ++i) {
@@ -95,17 +140,40 @@ inline std::vector<Pair> random_pairs(const ModelConfig& config, std::int64_t co
     return pairs;
 }
 
+// Pairs as a language model's examples: source and target in one sequence, of which few tokens are to be predicted
+// unless the model is causal.
+inline std::vector<Pair> language_examples(const ModelConfig& config, const std::vector<Pair>& pairs) {
+    std::vector<Pair> examples;
+    for (const Pair& pair : pairs) {
+        std::vector<std::int32_t> all{config.bos_id};
+        all.insert(all.end(), pair.source.begin(), pair.source.end());
+        all.insert(all.end(), pair.target.begin(), pair.target.end());
+        all.push_back(config.eos_id);
+        Pair example;
+        example.target.assign(all.begin(), all.end() - 1);
+        example.labels.assign(all.begin() + 1, all.end());
+        if (config.architecture == Architecture::MaskedLm) {
+            for (std::size_t i = 0; i < example.labels.size(); ++i) {
+                example.labels[i] = i % 3 == 1 ? example.target[i] : kNoTarget;
+                example.target[i] = i % 3 == 1 ? config.unk_id : example.target[i];
+            }
+        }
+        examples.push_back(std::move(example));
+    }
+    return examples;
+}
+
 inline SpecialIds special_ids(const ModelConfig& config) {
     return {config.pad_id, config.bos_id, config.eos_id, config.unk_id};
 }
 
 struct SmallModel {
-    SmallModel(const ModelConfig& model, const std::string& device, bool with_gradients = true,
+    SmallModel(const ModelConfig& wanted, const std::string& device, bool with_gradients = true,
                DType storage = DType::F32)
-        : config(model),
+        : config(wanted),
           backend(open_device(device, environment_options())),
           parameters(*backend, config, with_gradients, storage),
-          transformer(config, parameters) {
+          model(make_model(config, parameters)) {
         parameters.initialise(3);
         // Biases and gains other than 0 and 1, so that using the wrong one changes results.
         Random random(4);
@@ -121,8 +189,13 @@ struct SmallModel {
     }
 
     DeviceBatch batch(const std::vector<Pair>& pairs, std::int32_t first_ordinal = 0) {
-        return upload(*backend, make_batch(std::span<const Pair>(pairs), special_ids(config), first_ordinal));
+        const std::vector<Pair> examples =
+            config.architecture == Architecture::EncoderDecoder ? pairs : language_examples(config, pairs);
+        return upload(*backend, make_batch(std::span<const Pair>(examples), special_ids(config), first_ordinal));
     }
+
+    // The model as what it must be: an encoder-decoder.
+    const EncoderDecoder& transformer() const { return dynamic_cast<const EncoderDecoder&>(*model); }
 
     std::vector<double> host(const Tensor& tensor) { return to_host<double>(*backend, tensor); }
 
@@ -132,13 +205,13 @@ struct SmallModel {
         Context ctx{*backend, gradients ? &tape : nullptr};
         ctx.regularisation = rates;
         ctx.regularisation.ordinals = on.ordinals;
-        return host(transformer.loss(ctx, on, options).loss)[0];
+        return host(model->loss(ctx, on, options).loss)[0];
     }
 
     ModelConfig config;
     std::unique_ptr<Backend> backend;
     Parameters parameters;
-    EncoderDecoder transformer;
+    std::unique_ptr<Model> model;
 };
 
 inline Regularisation all_dropouts(Backend& backend) {

@@ -14,9 +14,9 @@ namespace {
 std::vector<double> logits_of(SmallModel& model, const DeviceBatch& batch, AttentionObserver* observer = nullptr) {
     Context ctx{*model.backend};
     ctx.observer = observer;
-    const Var memory = model.transformer.encode(ctx, batch.source, batch.source_lengths);
-    const Var hidden = model.transformer.decode(ctx, batch.target_in, memory, batch.source_lengths);
-    return model.host(model.transformer.logits(ctx, hidden).value());
+    const Var memory = model.transformer().encode(ctx, batch.source, batch.source_lengths);
+    const Var hidden = model.transformer().decode(ctx, batch.target_in, memory, batch.source_lengths);
+    return model.host(model.model->logits(ctx, hidden).value());
 }
 
 // Keeps a copy of all weights it is shown.
@@ -94,8 +94,8 @@ TEST_CASE("cached decoding equals the uncached pass, through growth and reorderi
             const std::int64_t classes = model.config.target_vocabulary;
 
             Context ctx{*model.backend};
-            const Tensor memory = model.transformer.encode(ctx, batch.source, batch.source_lengths).value();
-            Cache cache = model.transformer.start_cache(ctx, memory, batch.source_lengths, 1);
+            const Tensor memory = model.transformer().encode(ctx, batch.source, batch.source_lengths).value();
+            Cache cache = model.transformer().start_cache(ctx, memory, batch.source_lengths, 1);
             CHECK(cache.capacity == 8);
             std::vector<std::int32_t> rows{0, 1, 2};  // the sentence of each row
             for (std::int64_t position = 0; position < 13; ++position) {
@@ -105,7 +105,7 @@ TEST_CASE("cached decoding equals the uncached pass, through growth and reorderi
                 }
                 const auto count = static_cast<std::int64_t>(rows.size());
                 const Tensor ids = make_from_host(*model.backend, {count, 1}, DType::I32, newest);
-                const std::vector<double> found = model.host(model.transformer.step(ctx, cache, ids));
+                const std::vector<double> found = model.host(model.transformer().step(ctx, cache, ids));
                 for (std::int64_t r = 0; r < count; ++r) {
                     const std::int64_t there =
                         (rows[static_cast<std::size_t>(r)] * batch.target_length + position) * classes;
@@ -134,8 +134,8 @@ TEST_CASE("reordering without sources keeps the keys and values of the sources i
     SmallModel model(small_config(), "cpu:oracle", false);
     const DeviceBatch batch = model.batch(random_pairs(model.config, 2, 3));
     Context ctx{*model.backend};
-    const Tensor memory = model.transformer.encode(ctx, batch.source, batch.source_lengths).value();
-    const Cache cache = model.transformer.start_cache(ctx, memory, batch.source_lengths, 8);
+    const Tensor memory = model.transformer().encode(ctx, batch.source, batch.source_lengths).value();
+    const Cache cache = model.transformer().start_cache(ctx, memory, batch.source_lengths, 8);
     const Tensor same = make_from_host(*model.backend, {2}, DType::I32, std::vector<std::int32_t>{0, 1});
     const Cache kept = cache.reorder(ctx.backend, same, Tensor());
     CHECK(kept.layers[0].cross_keys.buffer == cache.layers[0].cross_keys.buffer);
@@ -157,43 +157,44 @@ TEST_CASE("rows that share a source read the same copy of it") {
     const auto indices = [&](const std::vector<std::int32_t>& rows) {
         return make_from_host(*model.backend, {static_cast<std::int64_t>(rows.size())}, DType::I32, rows);
     };
-    const Tensor memory = model.transformer.encode(ctx, batch.source, batch.source_lengths).value();
-    const Cache start = model.transformer.start_cache(ctx, memory, batch.source_lengths, 8);
+    const Tensor memory = model.transformer().encode(ctx, batch.source, batch.source_lengths).value();
+    const Cache start = model.transformer().start_cache(ctx, memory, batch.source_lengths, 8);
     const Tensor twice = indices({0, 0, 1, 1});
     Cache shared = start.reorder(ctx.backend, twice, Tensor());
     Cache apart = start.reorder(ctx.backend, twice, twice);
     CHECK(shared.layers[0].cross_keys.dim(0) == 2);
     CHECK(apart.layers[0].cross_keys.dim(0) == 4);
     const Tensor ids = make_from_host(*model.backend, {4, 1}, DType::I32, std::vector<std::int32_t>{5, 6, 7, 8});
-    CHECK(model.host(model.transformer.step(ctx, shared, ids)) == model.host(model.transformer.step(ctx, apart, ids)));
+    CHECK(model.host(model.transformer().step(ctx, shared, ids)) ==
+          model.host(model.transformer().step(ctx, apart, ids)));
 
     // The first sentence is finished.
     shared = shared.reorder(ctx.backend, indices({3, 2}), indices({1}));
     apart = apart.reorder(ctx.backend, indices({3, 2}), indices({3, 2}));
     CHECK(shared.layers[0].cross_values.dim(0) == 1);
     const Tensor next = make_from_host(*model.backend, {2, 1}, DType::I32, std::vector<std::int32_t>{9, 10});
-    CHECK(model.host(model.transformer.step(ctx, shared, next)) ==
-          model.host(model.transformer.step(ctx, apart, next)));
+    CHECK(model.host(model.transformer().step(ctx, shared, next)) ==
+          model.host(model.transformer().step(ctx, apart, next)));
 
     Recorder recorder;
     Context observed{.backend = *model.backend, .observer = &recorder};
-    CHECK_THROWS_AS(model.transformer.step(observed, shared, next), CheckFailure);
+    CHECK_THROWS_AS(model.transformer().step(observed, shared, next), CheckFailure);
 }
 
 TEST_CASE("a step of a reordered cache leaves the old cache unchanged") {
     SmallModel model(small_config(), "cpu:oracle", false);
     const DeviceBatch batch = model.batch(random_pairs(model.config, 2, 3));
     Context ctx{*model.backend};
-    const Tensor memory = model.transformer.encode(ctx, batch.source, batch.source_lengths).value();
-    Cache cache = model.transformer.start_cache(ctx, memory, batch.source_lengths, 8);
+    const Tensor memory = model.transformer().encode(ctx, batch.source, batch.source_lengths).value();
+    Cache cache = model.transformer().start_cache(ctx, memory, batch.source_lengths, 8);
     const Tensor ids = make_from_host(*model.backend, {2, 1}, DType::I32, std::vector<std::int32_t>{1, 1});
     const Tensor next = make_from_host(*model.backend, {2, 1}, DType::I32, std::vector<std::int32_t>{5, 6});
-    model.transformer.step(ctx, cache, ids);
+    model.transformer().step(ctx, cache, ids);
     const Tensor same = make_from_host(*model.backend, {2}, DType::I32, std::vector<std::int32_t>{0, 1});
     Cache other = cache.reorder(ctx.backend, same, same);
-    const std::vector<double> expected = model.host(model.transformer.step(ctx, other, next));
-    model.transformer.step(ctx, other, ids);
-    CHECK(model.host(model.transformer.step(ctx, cache, next)) == expected);
+    const std::vector<double> expected = model.host(model.transformer().step(ctx, other, next));
+    model.transformer().step(ctx, other, ids);
+    CHECK(model.host(model.transformer().step(ctx, cache, next)) == expected);
 }
 
 namespace {
@@ -272,8 +273,8 @@ TEST_CASE("attention observed while decoding equals that of the teacher-forced p
 
     Recorder stepwise;
     Context ctx{*model.backend};
-    const Tensor memory = model.transformer.encode(ctx, batch.source, batch.source_lengths).value();
-    Cache cache = model.transformer.start_cache(ctx, memory, batch.source_lengths, 8);
+    const Tensor memory = model.transformer().encode(ctx, batch.source, batch.source_lengths).value();
+    Cache cache = model.transformer().start_cache(ctx, memory, batch.source_lengths, 8);
     ctx.observer = &stepwise;
     const std::vector<std::int32_t> inputs = to_host<std::int32_t>(*model.backend, batch.target_in);
     const std::int64_t length = batch.target_length;
@@ -282,7 +283,7 @@ TEST_CASE("attention observed while decoding equals that of the teacher-forced p
         for (std::int64_t row = 0; row < 3; ++row) {
             newest.push_back(inputs[static_cast<std::size_t>(row * length + position)]);
         }
-        model.transformer.step(ctx, cache, make_from_host(*model.backend, {3, 1}, DType::I32, newest));
+        model.transformer().step(ctx, cache, make_from_host(*model.backend, {3, 1}, DType::I32, newest));
         for (std::size_t kind = 0; kind < 2; ++kind) {  // self, cross
             const Recorder::Seen& step = stepwise.seen[static_cast<std::size_t>(position) * 2 + kind];
             const Recorder::Seen& whole = forced.seen[2 + kind];
@@ -329,7 +330,7 @@ TEST_CASE("an error about too few learned positions says what to do") {
     Random random(1);
     const DeviceBatch batch = model.batch({{random_pieces(random, 12, 11), {4}}});
     Context ctx{*model.backend};
-    CHECK_THROWS_WITH(model.transformer.encode(ctx, batch.source, batch.source_lengths),
+    CHECK_THROWS_WITH(model.transformer().encode(ctx, batch.source, batch.source_lengths),
                       Catch::Matchers::Contains("encoder") && Catch::Matchers::Contains("8 learned positions") &&
                           Catch::Matchers::Contains("has 16") && Catch::Matchers::Contains("max_length"));
 }
@@ -350,7 +351,7 @@ TEST_CASE("labels name the part that runs") {
     std::vector<std::string> labels;
     Context ctx{*model.backend};
     ctx.label = [&](const std::string& label) { labels.push_back(label); };
-    model.transformer.loss(ctx, batch, {});
+    model.model->loss(ctx, batch, {});
     CHECK(labels == std::vector<std::string>{"encoder.embedding", "encoder.0.self_attention", "encoder.0.feed_forward",
                                              "encoder.1.self_attention", "encoder.1.feed_forward", "decoder.embedding",
                                              "decoder.0.self_attention", "decoder.0.cross_attention",
@@ -361,7 +362,7 @@ TEST_CASE("labels name the part that runs") {
     Context training{*trained.backend, &tape};
     labels.clear();
     training.label = ctx.label;
-    trained.transformer.loss(training, trained.batch(random_pairs(trained.config, 2, 3)), {});
+    trained.model->loss(training, trained.batch(random_pairs(trained.config, 2, 3)), {});
     REQUIRE(labels.size() > 20);
     CHECK(labels[9] == "projection");
     CHECK(labels[10] == "backward.projection.loss");

@@ -48,11 +48,11 @@ nlohmann::json watching(const TemporaryFolder& folder) {
 
 TEST_CASE("the sums of squares are those of each parameter, also in replayed passes", "[watch]") {
     for (const std::string& id : conformance::devices_under_test()) {
-        for (const NamedConfig& varied : varied_configs()) {
+        for (const NamedConfig& varied : all_configs()) {
             INFO(id << ", " << varied.name);
             SmallModel model(varied.config, id);
             const DeviceBatch batch = model.batch(random_pairs(model.config, 3, 1));
-            const TrainingPass pass(*model.backend, model.transformer, model.parameters);
+            const TrainingPass pass(*model.backend, *model.model, model.parameters);
             GradientWatch watch(*model.backend, model.parameters);
             int bodies = 0;
             TrainingPass::Rules rules{.loss = {.epsilon = 0.1F}};

@@ -1,0 +1,104 @@
+// What language models may see, and decoding with a cache.
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+
+#include "model/causal_lm.h"
+#include "model/masked_lm.h"
+#include "small_model.h"
+
+using namespace headscope;
+
+namespace {
+
+SmallModel model_of(const NamedConfig& named) {
+    return {named.config, "cpu:oracle", false};
+}
+
+// Logits [length, vocabulary] of one sequence.
+std::vector<double> logits_of(SmallModel& model, const std::vector<std::int32_t>& ids) {
+    const Pair example{.target = ids, .labels = std::vector<std::int32_t>(ids.size(), kNoTarget)};
+    const DeviceBatch batch =
+        upload(*model.backend, make_batch(std::span(&example, 1), special_ids(model.config), 0, {.multiple = 1}));
+    Context ctx{*model.backend};
+    return model.host(model.model->logits(ctx, model.model->states(ctx, batch)).value());
+}
+
+std::vector<double> row(const std::vector<double>& logits, std::size_t position, std::int64_t classes) {
+    const auto begin = logits.begin() + static_cast<std::ptrdiff_t>(position) * classes;
+    return {begin, begin + classes};
+}
+
+}  // namespace
+
+TEST_CASE("a causal model never sees the future, a masked one sees all but what it predicts") {
+    const std::vector<std::int32_t> ids{1, 5, 9, 7, 4, 8, 6};
+    for (const NamedConfig& named : language_configs()) {
+        INFO(named.name);
+        SmallModel model = model_of(named);
+        const std::vector<double> before = logits_of(model, ids);
+        for (std::size_t changed = 0; changed < ids.size(); ++changed) {
+            std::vector<std::int32_t> other = ids;
+            other[changed] = 10;
+            const std::vector<double> after = logits_of(model, other);
+            for (std::size_t position = 0; position < ids.size(); ++position) {
+                INFO("token " << changed << " changed, position " << position);
+                const bool sees = named.config.architecture == Architecture::MaskedLm || changed <= position;
+                const std::int64_t classes = named.config.target_vocabulary;
+                CHECK((row(before, position, classes) != row(after, position, classes)) == sees);
+            }
+        }
+    }
+}
+
+TEST_CASE("a causal model with a cache computes what it computes without, token by token and in chunks") {
+    const std::vector<std::int32_t> ids{1, 5, 9, 7, 4, 8, 6, 10, 5, 4, 9};
+    for (const NamedConfig& named : language_configs()) {
+        if (named.config.architecture != Architecture::CausalLm) {
+            continue;
+        }
+        INFO(named.name);
+        SmallModel model = model_of(named);
+        const auto& causal = dynamic_cast<const CausalLm&>(*model.model);
+        const std::int64_t classes = named.config.target_vocabulary;
+        const std::vector<double> expected = logits_of(model, ids);
+        for (const std::size_t chunk : {0, 1, 5, 9}) {
+            Context ctx{*model.backend};
+            const auto upload_ids = [&](std::size_t first, std::size_t count) {
+                return make_from_host<std::int32_t>(*model.backend, {1, static_cast<std::int64_t>(count)}, DType::I32,
+                                                    {ids.begin() + static_cast<std::ptrdiff_t>(first),
+                                                     ids.begin() + static_cast<std::ptrdiff_t>(first + count)});
+            };
+            Cache cache = causal.start(ctx, {.sentences = 1});
+            if (chunk > 0) {
+                causal.read(ctx, cache, upload_ids(0, chunk));
+            }
+            for (std::size_t position = chunk; position < ids.size(); ++position) {
+                const std::vector<double> found = model.host(causal.step(ctx, cache, upload_ids(position, 1)));
+                const std::vector<double> wanted = row(expected, position, classes);
+                for (std::size_t i = 0; i < found.size(); ++i) {
+                    REQUIRE(found[i] == Approx(wanted[i]).margin(1e-12));
+                }
+            }
+            CHECK(cache.length == 11);
+            CHECK(cache.capacity >= 16);
+        }
+    }
+}
+
+TEST_CASE("the loss at few positions does not depend on gathering them") {
+    for (const NamedConfig& named : language_configs()) {
+        INFO(named.name);
+        SmallModel model{named.config, "cpu:oracle"};
+        DeviceBatch batch = model.batch(random_pairs(model.config, 4, 1));
+        CHECK(batch.predicted.defined() == (named.config.architecture == Architecture::MaskedLm));
+        const double gathered = model.loss(batch, {}, {}, true);
+        const std::vector<double> gradients = model.host(model.parameters.flat_gradients());
+        batch.predicted = Tensor();
+        model.parameters.forget_gradients();
+        CHECK(model.loss(batch, {}, {}, true) == Approx(gathered).epsilon(1e-13));
+        const std::vector<double> others = model.host(model.parameters.flat_gradients());
+        CHECK(std::equal(gradients.begin(), gradients.end(), others.begin(),
+                         [](double a, double b) { return std::abs(a - b) < 1e-12; }));
+    }
+}
