@@ -26,8 +26,8 @@ public:
 
     std::size_t size() const { return entries_.size(); }
 
-    // Called when no later closure of this pass writes this parameter's gradient (for overlapped all-reduce).
-    // Parameters that were recorded packed are passed packed.
+    // Called when no later closure of this pass writes this parameter's gradient (for overlapped all-reduce). Packed
+    // parameters are passed packed. In the body of Backend::replay() it is called once each time the body runs.
     std::function<void(const Var& parameter)> on_final_gradient;
 
     // Called with the name of each closure before it runs, "encoder.0.self_attention.linear"; may be empty.

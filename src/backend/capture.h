@@ -1,9 +1,8 @@
-// What a sequence of ops does, found without running it: each op with all its scalars, and where its operands lie.
-// Equal keys mean the same commands over the same memory.
+// Records a sequence of ops without running it: each op with its scalars and the place of its operands in memory. Equal
+// keys mean the same commands over the same memory.
 #pragma once
 
 #include <cstddef>
-#include <cstring>
 #include <memory>
 #include <string>
 #include <type_traits>
@@ -18,13 +17,13 @@ class Capture {
 public:
     template <class Op>
     void add(const Op& op) {
-        ops_.push_back({kIdOf<Op>, key_.size()});
-        add_field(kIdOf<Op>);
+        ops_.push_back({id_of<Op>(), key_.size()});
+        add_field(id_of<Op>());
         add_field(op);
     }
-    // Memory that the sequence allocates: no bytes, and known by the order of allocation.
+    // Stands in for memory that the sequence allocates, which is identified by the order of allocations.
     Tensor empty(const Shape& shape, DType dtype);
-    // Whether some of that is still in use.
+    // Whether a tensor from empty() still exists.
     bool outlived() const { return allocated_.use_count() > 1; }
 
     const std::string& key() const { return key_; }
@@ -39,6 +38,7 @@ private:
         } else if constexpr (std::is_class_v<Field>) {
             for_each_field(field, [this](const auto& inner) { add_field(inner); });
         } else {
+            static_assert(std::is_arithmetic_v<Field> || std::is_enum_v<Field>, "a scalar without padding");
             key_.append(reinterpret_cast<const char*>(&field), sizeof field);
         }
     }
@@ -50,7 +50,7 @@ private:
     };
     std::string key_;
     std::vector<Start> ops_;
-    std::shared_ptr<std::size_t> allocated_ = std::make_shared<std::size_t>(0);  // how often; shared with the buffers
+    std::shared_ptr<std::size_t> allocated_ = std::make_shared<std::size_t>(0);  // count, shared with the buffers
 };
 
 }  // namespace headscope

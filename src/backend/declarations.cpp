@@ -50,7 +50,9 @@ Declared& Declared::scales(const Tensor& weight) {
 }
 Declared& Declared::may_be(const Tensor& other, bool if_so) {
     if (if_so) {
-        aliases[aliases[0] == nullptr ? 0 : 1] = &other;
+        const auto unused = std::find(aliases.begin(), aliases.end(), nullptr);
+        HEADSCOPE_CHECK(unused != aliases.end(), std::string(name) + " may be more operands than fit in `aliases`");
+        *unused = &other;
     }
     return *this;
 }
@@ -83,15 +85,15 @@ Declared& Declarations::gradient(const char* name, const Tensor& tensor, Write w
     return added;
 }
 
-DType Declarations::own() const {
+const Declared* Declarations::own() const {
     for (const OperandType which : {OperandType::Own, OperandType::Full}) {
         for (const Declared& operand : *this) {
             if (operand.type == which && operand.tensor->defined()) {
-                return operand.tensor->dtype;
+                return &operand;
             }
         }
     }
-    return DType::F32;
+    return nullptr;
 }
 
 bool is_real_dtype(DType dtype) {
@@ -106,7 +108,8 @@ public:
     Checker(const char* op, const Declarations& operands) : op_(op), operands_(operands) {}
 
     void check() {
-        own_ = operands_.own();
+        first_ = operands_.own();
+        own_ = first_ == nullptr ? DType::F32 : first_->tensor->dtype;
         full_ = own_ == DType::F64 ? DType::F64 : DType::F32;
         for (const Declared& operand : operands_) {
             if (operand.scaled != nullptr) {
@@ -162,9 +165,10 @@ private:
 
     void dtype(const Declared& operand) const {
         const Tensor& tensor = *operand.tensor;
-        const auto must_be = [&](DType expected, const char* like = "") {
+        const auto must_be = [&](DType expected, const Declared* like = nullptr) {
             expect(tensor.dtype == expected, operand, [&] {
-                return std::string("must be ") + name_of(expected) + like + ", found " + tensor.to_string();
+                return std::string("must be ") + name_of(expected) +
+                       (like == nullptr ? "" : std::string(" like ") + like->name) + ", found " + tensor.to_string();
             });
         };
         const auto must_be_real = [&] {
@@ -189,7 +193,7 @@ private:
                 [[fallthrough]];
             case OperandType::Own:
                 must_be_real();
-                must_be(own_, " like the first operand");
+                must_be(own_, first_);
                 break;
         }
     }
@@ -273,6 +277,7 @@ private:
 
     const char* op_;
     const Declarations& operands_;
+    const Declared* first_ = nullptr;
     DType own_ = DType::F32, full_ = DType::F32;
     std::array<Bound, 12> bound_{};
     std::size_t count_ = 0;

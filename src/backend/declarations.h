@@ -76,6 +76,8 @@ struct Declared {
     bool is_optional = false, is_strided = false, is_batched = false, is_partial = false, accumulates = false;
 };
 
+struct DropoutRule;
+
 class Declarations {
 public:
     explicit Declarations(const char* op) : op_(op) {}
@@ -92,11 +94,19 @@ public:
     }
     Declared& gradient(const char* name, const Tensor& tensor, Write write, Dims dims = {});
 
+    // The limits of `rule` on x are checked with the operands' (validate.cpp).
+    void dropout(const DropoutRule& rule, const Tensor& x) {
+        rule_ = &rule;
+        dropped_ = &x;
+    }
+    const DropoutRule* dropout_rule() const { return rule_; }  // null if there is none
+    const Tensor& dropped() const { return *dropped_; }
+
     const Declared* begin() const { return reinterpret_cast<const Declared*>(memory_.data()); }
     const Declared* end() const { return begin() + count_; }
 
-    // T; of an op without such an operand the dtype of its full() ones, else F32.
-    DType own() const;
+    // The operand whose dtype is T: the first Own one, or else the first full() one. Null: T is F32.
+    const Declared* own() const;
 
     // CheckFailure names the op, the operand, what was expected and what was found. It runs for every op of every
     // token, so messages are built only on failure.
@@ -107,6 +117,8 @@ private:
     Declared& add(const char* name, const Tensor& tensor, OperandAccess access, Dims dims);
 
     const char* op_;
+    const DropoutRule* rule_ = nullptr;
+    const Tensor* dropped_ = nullptr;
     // Only what is used is initialised: this list is made for every op that runs.
     alignas(Declared) std::array<std::byte, kMost * sizeof(Declared)> memory_;
     std::size_t count_ = 0;

@@ -59,11 +59,14 @@ enum class OpId : std::uint8_t {
 #undef HEADSCOPE_ENUMERATOR
 };
 
+// Only for the ops of the list.
 template <class Op>
-inline constexpr OpId kIdOf{};
-#define HEADSCOPE_ID(Op) \
-    template <>          \
-    inline constexpr OpId kIdOf<Op> = OpId::Op;
+constexpr OpId id_of() = delete;
+#define HEADSCOPE_ID(Op)         \
+    template <>                  \
+    constexpr OpId id_of<Op>() { \
+        return OpId::Op;         \
+    }
 HEADSCOPE_ALL_OPS(HEADSCOPE_ID)
 #undef HEADSCOPE_ID
 

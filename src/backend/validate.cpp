@@ -39,10 +39,6 @@ void check_rules(const Fill& op) {
     expect(op, op.out.dtype != DType::I8, [&] { return "out must be real or I32, found " + op.out.to_string(); });
 }
 
-void check_rules(const Dropout& op) {
-    check_dropout(op, op.rule, op.x);
-}
-
 void check_rules(const Matmul& op) {
     const bool plain = op.a.rank() == 2 && !op.transpose_a && op.transpose_b && op.compute == Compute::F32;
     expect(op, op.b.dtype == op.a.dtype || plain, [&] {
@@ -113,8 +109,8 @@ template <class Op>
 void check(const Op& op) {
     const Declarations operands = operands_of(op);
     operands.check();
-    if constexpr (requires { op.dropout; }) {
-        check_dropout(op, op.dropout, *operands.begin()->tensor);
+    if (operands.dropout_rule() != nullptr) {
+        check_dropout(op, *operands.dropout_rule(), operands.dropped());
     }
     check_rules(op);
 }

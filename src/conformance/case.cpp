@@ -205,7 +205,7 @@ Role role_of(const Declared& declared, const Tensor& whole) {
         declared.tensor->elements() < whole.elements()) {
         return Role::InOut;
     }
-    return declared.accumulates ? Role::Gradient : Role::Out;
+    return declared.access == OperandAccess::Gradient ? Role::Gradient : Role::Out;
 }
 
 }  // namespace
@@ -231,9 +231,11 @@ void Case::take(const Declarations& declared, const Operands& stand_ins) {
             if (one.tensor->buffer != whole.buffer) {
                 continue;
             }
-            is_used = true;
+            HEADSCOPE_CHECK(one.access != OperandAccess::Gradient || one.accumulates,
+                            title() + " never adds to " + operand.name + ": its op needs t.write() of it");
             operand.role = std::max(operand.role, role_of(one, whole));
-            operand.may_stride = one.is_strided;
+            operand.may_stride = one.is_strided && (operand.may_stride || !is_used);
+            is_used = true;
             operand.is_full = operand.is_full || one.type == OperandType::Full;
             if (one.type == OperandType::Index) {
                 operand.dtype = DType::I32;

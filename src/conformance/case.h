@@ -128,7 +128,7 @@ template <class Build>
 Case make_case(std::string name, std::vector<Operand> operands, Build build) {
     using Op = std::invoke_result_t<Build, const Operands&>;
     Case made;
-    made.op = kIdOf<Op>;
+    made.op = id_of<Op>();
     made.name = std::move(name);
     made.operands = std::move(operands);
     made.run = runs(build);

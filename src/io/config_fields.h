@@ -33,7 +33,7 @@ using ConfigFields = std::vector<ConfigField<Config>>;
 
 template <class Config, class Integer>
 ConfigField<Config> integer_field(const char* key, Integer Config::*member, std::int64_t least, std::int64_t most,
-                                  const char* meaning) {
+                                  const char* meaning = "") {
     return {key, fmt::format("{} to {}", least, most), meaning,
             [=](ConfigReader& reader, Config& config) {
                 config.*member = static_cast<Integer>(reader.integer(key, config.*member, least, most));
@@ -43,7 +43,7 @@ ConfigField<Config> integer_field(const char* key, Integer Config::*member, std:
 
 template <class Config, class Real>
 ConfigField<Config> number_field(const char* key, Real Config::*member, double least, double most,
-                                 const char* meaning) {
+                                 const char* meaning = "") {
     return {key, fmt::format("{} to {}", least, most), meaning,
             [=](ConfigReader& reader, Config& config) {
                 config.*member = static_cast<Real>(reader.number(key, config.*member, least, most));
@@ -53,7 +53,7 @@ ConfigField<Config> number_field(const char* key, Real Config::*member, double l
 }
 
 template <class Config>
-ConfigField<Config> boolean_field(const char* key, bool Config::*member, const char* meaning) {
+ConfigField<Config> boolean_field(const char* key, bool Config::*member, const char* meaning = "") {
     return {key, "true, false", meaning,
             [=](ConfigReader& reader, Config& config) { config.*member = reader.boolean(key, config.*member); },
             [=](const Config& config) { return nlohmann::json(config.*member); }};
@@ -62,7 +62,7 @@ ConfigField<Config> boolean_field(const char* key, bool Config::*member, const c
 template <class Config, class Enum>
 ConfigField<Config> choice_field(const char* key, Enum Config::*member,
                                  const std::vector<std::pair<const char*, std::type_identity_t<Enum>>>& choices,
-                                 const char* meaning) {
+                                 const char* meaning = "") {
     std::vector<std::string> names;
     for (const auto& [name, value] : choices) {
         names.push_back(fmt::format("`\"{}\"`", name));

@@ -31,9 +31,10 @@ bool has_decoder(const Config& config) {
 
 std::int64_t head_size(ConfigReader& reader, const Config& config) {
     if (config.d_model % config.heads != 0) {
-        reader.fail(reader.has("d_k") ? "d_v" : "d_k",
-                    fmt::format("is missing, and d_model {} is not a multiple of heads {}: give \"d_k\" and \"d_v\"",
-                                config.d_model, config.heads));
+        reader.fail("heads",
+                    fmt::format("({}) does not fit: d_model {} is not a multiple of heads {}; change one, or give "
+                                "\"d_k\" and \"d_v\"",
+                                config.heads, config.d_model, config.heads));
     }
     return config.d_model / config.heads;
 }

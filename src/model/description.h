@@ -21,8 +21,8 @@ struct ParameterSpec {
     std::string name;  // "encoder.layers.0.self_attention.q.weight"; the table is in docs/model-directory.md
     Shape shape;
     Initial initial = Initial::Glorot;
-    bool multiplied =
-        false;             // a weight of a product or an embedding table: a 16-bit copy of it is read if there is one
+    // A weight of a product or an embedding table: read from a 16-bit copy if there is one.
+    bool multiplied = false;
     bool follows = false;  // adjacent to the one before, without padding, so that both can be read as one matrix
 };
 

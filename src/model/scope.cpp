@@ -36,6 +36,7 @@ void Scope::multiply_adds(double MultiplyAdds::*of_each, std::int64_t count) con
 }
 
 Var Scope::weight(const std::vector<Rows>& parts, std::int64_t columns, Initial initial) const {
+    HEADSCOPE_CHECK(token_ != nullptr, name_ + " declares a weight outside of for_each()");
     std::vector<ParameterSpec> specs;
     for (const Rows& rows : parts) {
         specs.push_back({std::string(rows.name) + ".weight", {rows.count, columns}, initial, true, !specs.empty()});

@@ -1,8 +1,11 @@
 #include "train/learner.h"
 
+#include <algorithm>
 #include <utility>
 
+#include "autograd/tape.h"
 #include "data/device_batch.h"
+#include "support/check.h"
 
 namespace headscope {
 
@@ -11,7 +14,6 @@ Learner::Learner(Backend& backend, const ModelConfig& model, LearnerOptions opti
       options_(std::move(options)),
       parameters_(backend, model, true, options_.arithmetic.storage),
       model_(make_model(model, parameters_)),
-      pass_(backend, *model_, parameters_),
       optimizer_(backend, parameters_, options_.optimizer),
       step_(backend.empty({1}, DType::I32)) {
     if (options_.watch_gradients) {
@@ -38,22 +40,48 @@ void Learner::begin_optimizer() {
     }
 }
 
+LossSums Learner::pass(const Batch& part, bool first, bool last) {
+    const DeviceBatch batch = upload(backend_, part);
+    const DType real = backend_.real();
+    const LossSums sums{backend_.empty({1}, real), backend_.empty({1}, real)};
+    model_->prepare(backend_, std::max(batch.source_length, batch.target_length));
+    backend_.replay("training pass", [&] {
+        // Inside the body, which is called several times: each call must find the gradients unwritten.
+        if (first) {
+            parameters_.forget_gradients();
+        }
+        Tape tape;
+        if (last && watch_) {
+            watch_->begin();
+            tape.on_final_gradient = [this](const Var& parameter) { watch_->final_gradient(parameter); };
+        }
+        Context context{.backend = backend_,
+                        .tape = &tape,
+                        .regularisation = options_.regularisation,
+                        .compute = options_.arithmetic.compute,
+                        .label = options_.label};
+        context.regularisation.step = step_;
+        context.regularisation.ordinals = batch.ordinals;
+        LossOptions loss = options_.loss;
+        if (scales_loss()) {
+            loss.gradient_scale = optimizer_.loss_scale();
+        }
+        const LossSums found = model_->loss(context, batch, loss);
+        backend_.run(Copy{.x = found.loss, .out = sums.loss});
+        backend_.run(Copy{.x = found.nll, .out = sums.nll});
+    });
+    return sums;
+}
+
 LossSums Learner::step(const std::vector<Batch>& parts, std::int64_t number, double learning_rate) {
+    HEADSCOPE_CHECK(!history_full(), "the history is full: take_history()");
     const auto step = static_cast<std::int32_t>(number);
     backend_.upload(step_, &step, sizeof(step));
-    TrainingPass::Rules rules{.regularisation = options_.regularisation,
-                              .loss = options_.loss,
-                              .compute = options_.arithmetic.compute,
-                              .label = options_.label};
-    if (scales_loss()) {
-        rules.loss.gradient_scale = optimizer_.loss_scale();
-    }
     LossSums sums;
     StepTokens tokens;
     for (const Batch& part : parts) {
         const bool first = &part == parts.data();
-        rules.watch = watch_ && &part == &parts.back() ? &*watch_ : nullptr;
-        const LossSums of_part = pass_.run(upload(backend_, part), first, step_, rules);
+        const LossSums of_part = pass(part, first, &part == &parts.back());
         if (first) {
             sums = of_part;
         } else {
@@ -90,7 +118,13 @@ ValidationLoss Learner::validate(const Batcher& batcher) const {
     return {.loss = host[0] / tokens, .nll = host[1] / tokens};
 }
 
+std::vector<StepRecord> Learner::take_history() {
+    HEADSCOPE_CHECK(history_.has_value(), "a learner without LearnerOptions::history has none");
+    return history_->take();
+}
+
 void Learner::load_mean() {
+    HEADSCOPE_CHECK(mean_.has_value(), "a learner without LearnerOptions::ema_decay has no mean");
     backend_.run(Copy{.x = mean_->values(), .out = parameters_.flat_values()});
     parameters_.refresh_working();
 }

@@ -16,7 +16,6 @@
 #include "train/gradient_watch.h"
 #include "train/optimizer.h"
 #include "train/step_history.h"
-#include "train/training_pass.h"
 #include "train/weight_mean.h"
 
 namespace headscope {
@@ -49,13 +48,14 @@ public:
     void begin();            // from random weights
     void begin_optimizer();  // keeps the weights: no moments, the initial loss scale, a mean equal to the weights
 
-    // One step over a batch in parts: the gradients add up, then Adam moves the weights. `number` counts from 1. Only
-    // enqueues; returns the sums over the batch. After an OutOfMemory the step can be repeated in other parts.
+    // One step over a batch in parts: the gradients add up, then Adam moves the weights. `number` counts from 1. The
+    // history must not be full. Only enqueues; returns the sums over the batch. After an OutOfMemory the step can be
+    // repeated in other parts.
     LossSums step(const std::vector<Batch>& parts, std::int64_t number, double learning_rate);
 
     bool history_full() const { return history_ && history_->full(); }
     // What happened in the steps since the last call; waits for the device.
-    std::vector<StepRecord> take_history() { return history_->take(); }
+    std::vector<StepRecord> take_history();
 
     // Without dropout. Waits for the device once, at the end.
     ValidationLoss validate(const Batcher& batcher) const;
@@ -74,11 +74,14 @@ public:
     bool scales_loss() const { return options_.arithmetic.storage == DType::F16; }
 
 private:
+    // The forward and backward pass over one part, which a backend may record and replay. The first part of a step
+    // overwrites the gradients, later ones add to them, and after the last one they are final.
+    LossSums pass(const Batch& part, bool first, bool last);
+
     Backend& backend_;
     LearnerOptions options_;
     Parameters parameters_;
     std::unique_ptr<Model> model_;
-    TrainingPass pass_;
     Optimizer optimizer_;
     std::optional<GradientWatch> watch_;
     std::optional<WeightMean> mean_;

@@ -15,11 +15,7 @@
 namespace headscope {
 
 Learner make_learner(Backend& backend, const TrainConfig& config, const TrainingData& data, const RunHooks& hooks) {
-    const TrainingOptions& t = config.training;
-    constexpr std::int64_t kMostWatched = 1000;  // each of these steps has a number for every parameter
-    LearnerOptions options = learner_options(t, arithmetic_of(config, backend));
-    options.watch_gradients = t.watch_gradients;
-    options.history = t.watch_gradients ? std::min(t.report_every, kMostWatched) : t.report_every;
+    LearnerOptions options = learner_options(config.training, arithmetic_of(config, backend));
     options.label = hooks.label;
     return {backend, config.model_config(data.source_tokenizer->size(), data.target_tokenizer->size()),
             std::move(options)};

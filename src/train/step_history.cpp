@@ -15,7 +15,6 @@ StepHistory::StepHistory(Backend& backend, std::int64_t capacity, std::int64_t w
 
 void StepHistory::add(const LossSums& losses, const StepTokens& tokens, const Tensor& step_scalars,
                       const Tensor& gradient_squares) {
-    HEADSCOPE_CHECK(!full(), "the history is full: take() it");
     HEADSCOPE_CHECK((gradient_squares.defined() ? gradient_squares.elements() : 0) == watched_,
                     "a step must have as many sums of squares as the history was made for");
     const auto copy = [&](const Tensor& x, std::int64_t column, std::int64_t columns) {

@@ -1,10 +1,12 @@
 #include "train/step_options.h"
 
+#include <algorithm>
 #include <limits>
 
 namespace headscope {
 
 LearnerOptions learner_options(const TrainingOptions& t, const Arithmetic& arithmetic) {
+    constexpr std::int64_t kMostWatched = 1000;  // each of these steps has a number for every parameter
     LearnerOptions options{.arithmetic = arithmetic,
                            .optimizer = {.beta1 = static_cast<float>(t.beta1),
                                          .beta2 = static_cast<float>(t.beta2),
@@ -17,7 +19,9 @@ LearnerOptions learner_options(const TrainingOptions& t, const Arithmetic& arith
                                               .seed = static_cast<std::uint32_t>(t.seed)},
                            .loss = {.epsilon = static_cast<float>(t.label_smoothing), .smoothing = t.smoothing},
                            .seed = static_cast<std::uint64_t>(t.seed),
-                           .ema_decay = t.ema_decay};
+                           .ema_decay = t.ema_decay,
+                           .watch_gradients = t.watch_gradients,
+                           .history = t.watch_gradients ? std::min(t.report_every, kMostWatched) : t.report_every};
     if (arithmetic.storage == DType::F16) {
         options.optimizer.loss_scale = static_cast<float>(t.loss_scale);
         options.optimizer.scaling = {.growth_interval = static_cast<std::int32_t>(t.loss_scale_interval),

@@ -8,7 +8,6 @@
 
 namespace headscope {
 
-// Without what only a run needs: a history, watched gradients and labels.
 LearnerOptions learner_options(const TrainingOptions& t, const Arithmetic& arithmetic);
 SpecialIds special_ids(const ModelConfig& model);
 BatchBudget step_budget(const TrainingOptions& t);

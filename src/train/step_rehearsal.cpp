@@ -20,6 +20,7 @@ double StepRehearsal::run(const std::vector<Batch>& parts) {
     backend_.synchronize();
     const auto start = std::chrono::steady_clock::now();
     learner_.step(parts, ++steps_, kRate);
+    learner_.take_history();
     backend_.synchronize();
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }

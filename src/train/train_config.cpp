@@ -28,24 +28,10 @@ TokenizerOptions parse_tokenizer(const nlohmann::json& json, const std::string& 
 }  // namespace
 
 ModelConfig TrainConfig::model_config(std::int64_t source_vocabulary, std::int64_t target_vocabulary) const {
-    nlohmann::json json = to_json(ModelConfig{});
-    json.update(model);
+    nlohmann::json json = model;
     json["source_vocabulary"] = source_vocabulary;
     json["target_vocabulary"] = target_vocabulary;
-    ModelConfig parsed = parse_model_config(json, file, "model");
-    // By default d_k = d_v = d_model / h, as in section 3.2.2 of the paper.
-    if (parsed.heads > 0 && parsed.d_model % parsed.heads != 0 && !(model.contains("d_k") && model.contains("d_v"))) {
-        throw Error(
-            fmt::format("{}: \"model.d_model\" ({}) is not a multiple of \"model.heads\" ({}): change one, or set "
-                        "\"d_k\" and \"d_v\"",
-                        file, parsed.d_model, parsed.heads));
-    }
-    if (parsed.heads > 0 && !model.contains("d_k")) {
-        parsed.d_k = parsed.d_model / parsed.heads;
-    }
-    if (parsed.heads > 0 && !model.contains("d_v")) {
-        parsed.d_v = parsed.d_model / parsed.heads;
-    }
+    const ModelConfig parsed = parse_model_config(json, file, "model");
     check_model_config(parsed, file);
     return parsed;
 }

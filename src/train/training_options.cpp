@@ -3,66 +3,109 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "io/config_reader.h"
+#include "io/config_fields.h"
 #include "support/check.h"
 
 namespace headscope {
 namespace {
 
+using Options = TrainingOptions;
 constexpr std::int64_t kMany = 1'000'000'000;
+constexpr double kMostScale = 16777216.0;  // 2^24, far beyond F16
 
-void parse_length(ConfigReader& reader, TrainingOptions& options) {
-    options.steps = reader.integer("steps", 0, 0, kMany);
-    options.epochs = reader.number("epochs", 0.0, 0.0, 1e6);
-    options.tokens = reader.integer("tokens", 0, 0, 1'000'000'000'000);
-    options.minutes = reader.number("minutes", 0.0, 0.0, 1e6);
-    options.patience = reader.integer("patience", 0, 0, 100'000);
-    options.warmup_steps = reader.integer("warmup_steps", options.warmup_steps, 1, kMany);
-    options.cooldown_steps = reader.integer("cooldown_steps", 0, 0, kMany);
-    options.cooldown = reader.number("cooldown", 0.0, 0.0, 1.0);
+// "auto" is read by parse_auto().
+ConfigField<Options> budget_field(const char* key, std::int64_t Options::*member) {
+    ConfigField<Options> field = integer_field(key, member, 1, kMany);
+    field.read = [read = field.read](ConfigReader& reader, Options& options) {
+        if (!options.find_batch) {
+            read(reader, options);
+        }
+    };
+    return field;
 }
 
-void parse_guard(ConfigReader& reader, GuardOptions& guard) {
-    guard.returns = reader.integer("divergence_returns", guard.returns, 0, 1000);
-    guard.rate_factor = reader.number("divergence_rate_factor", guard.rate_factor, 1e-3, 1.0);
-    guard.margin = reader.number("divergence_nll", guard.margin, 0.0, 1e6);
-    guard.steps = reader.integer("divergence_steps", guard.steps, 1, kMany);
+// Part of every run's identity.
+const ConfigFields<Options>& deciding_fields() {
+    static const ConfigFields<Options> table = {
+        budget_field("source_tokens", &Options::source_tokens),
+        budget_field("target_tokens", &Options::target_tokens),
+        integer_field("length_multiple", &Options::length_multiple, 1, 64),
+        integer_field("micro_batch_tokens", &Options::micro_batch_tokens, 0, kMany),
+        integer_field("max_length", &Options::max_length, 2, 100'000),
+        number_field("learning_rate_scale", &Options::learning_rate_scale, 0.0, 1e6),
+        integer_field("warmup_steps", &Options::warmup_steps, 1, kMany),
+        integer_field("cooldown_steps", &Options::cooldown_steps, 0, kMany),
+        number_field("adam_beta1", &Options::beta1, 0.0, 0.999999),
+        number_field("adam_beta2", &Options::beta2, 0.0, 0.999999),
+        number_field("adam_epsilon", &Options::epsilon, 1e-20, 1.0),
+        number_field("clip_norm", &Options::clip_norm, 0.0, 1e9),
+        number_field("label_smoothing", &Options::label_smoothing, 0.0, 0.99),
+        choice_field("smoothing_over", &Options::smoothing,
+                     {{"all_classes", Smoothing::AllClasses}, {"other_classes", Smoothing::OtherClasses}}),
+        number_field("residual_dropout", &Options::residual_dropout, 0.0, 0.99),
+        number_field("embedding_dropout", &Options::embedding_dropout, 0.0, 0.99),
+        number_field("attention_dropout", &Options::attention_dropout, 0.0, 0.99),
+        number_field("activation_dropout", &Options::activation_dropout, 0.0, 0.99),
+        integer_field("seed", &Options::seed, 0, INT32_MAX),
+    };
+    return table;
 }
 
-void parse_budgets(ConfigReader& reader, const nlohmann::json& json, TrainingOptions& options) {
+// Part of it only in F16.
+const ConfigFields<Options>& scaling_fields() {
+    static const ConfigFields<Options> table = {
+        number_field("loss_scale_least", &Options::loss_scale_least, 1e-6, kMostScale),
+        number_field("loss_scale_most", &Options::loss_scale_most, 1e-6, kMostScale),
+        integer_field("loss_scale_interval", &Options::loss_scale_interval, 0, static_cast<std::int64_t>(kMostScale)),
+    };
+    return table;
+}
+
+const ConfigFields<GuardOptions>& guard_fields() {
+    static const ConfigFields<GuardOptions> table = {
+        integer_field("divergence_returns", &GuardOptions::returns, 0, 1000),
+        number_field("divergence_rate_factor", &GuardOptions::rate_factor, 1e-3, 1.0),
+        number_field("divergence_nll", &GuardOptions::margin, 0.0, 1e6),
+        integer_field("divergence_steps", &GuardOptions::steps, 1, kMany),
+    };
+    return table;
+}
+
+const ConfigFields<Options>& other_fields() {
+    static const ConfigFields<Options> table = {
+        integer_field("steps", &Options::steps, 0, kMany),
+        number_field("epochs", &Options::epochs, 0.0, 1e6),
+        integer_field("tokens", &Options::tokens, 0, 1'000'000'000'000),
+        number_field("minutes", &Options::minutes, 0.0, 1e6),
+        integer_field("patience", &Options::patience, 0, 100'000),
+        number_field("cooldown", &Options::cooldown, 0.0, 1.0),
+        number_field("ema_decay", &Options::ema_decay, 0.0, 0.999999),
+        choice_field("compute", &Options::compute, {{"f32", Compute::F32}, {"bf16", Compute::BF16}}),
+        number_field("loss_scale", &Options::loss_scale, 1e-6, kMostScale),
+        boolean_field("split_when_out_of_memory", &Options::split_when_out_of_memory),
+        integer_field("report_every", &Options::report_every, 1, 100'000),
+        boolean_field("watch_gradients", &Options::watch_gradients),
+        integer_field("validate_every", &Options::validate_every, 0, kMany),
+        integer_field("validate_bleu", &Options::validate_bleu, 0, kMany),
+        integer_field("checkpoint_every", &Options::checkpoint_every, 0, kMany),
+        number_field("checkpoint_minutes", &Options::checkpoint_minutes, 0.0, 1e6),
+        integer_field("keep_last", &Options::keep_last, 1, 1000),
+        integer_field("average_last", &Options::average_last, 1, 1000),
+        choice_field("save", &Options::save, {{"f32", DType::F32}, {"f16", DType::F16}}),
+        boolean_field("tensorboard", &Options::tensorboard),
+    };
+    return table;
+}
+
+void parse_auto(ConfigReader& reader, const nlohmann::json& json, Options& options) {
     const auto says_auto = [&](const char* key) { return reader.has(key) && json.at(key) == "auto"; };
     options.find_batch = says_auto("source_tokens");
-    if (options.find_batch) {
-        static_cast<void>(reader.text("source_tokens"));
-        if (says_auto("target_tokens")) {
-            static_cast<void>(reader.text("target_tokens"));
-        } else if (reader.has("target_tokens")) {
-            reader.fail("target_tokens", "is found automatically, since \"source_tokens\" is \"auto\": leave it out");
-        }
-        return;
+    if (options.find_batch && reader.has("target_tokens") && !says_auto("target_tokens")) {
+        reader.fail("target_tokens", "is found automatically, since \"source_tokens\" is \"auto\": leave it out");
     }
-    options.source_tokens = reader.integer("source_tokens", options.source_tokens, 1, kMany);
-    options.target_tokens = reader.integer("target_tokens", options.target_tokens, 1, kMany);
 }
 
-void parse_steps(ConfigReader& reader, TrainingOptions& options) {
-    options.length_multiple = reader.integer("length_multiple", options.length_multiple, 1, 64);
-    options.micro_batch_tokens = reader.integer("micro_batch_tokens", 0, 0, kMany);
-    options.split_when_out_of_memory = reader.boolean("split_when_out_of_memory", options.split_when_out_of_memory);
-    options.max_length = reader.integer("max_length", options.max_length, 2, 100'000);
-    options.report_every = reader.integer("report_every", options.report_every, 1, 100'000);
-    options.watch_gradients = reader.boolean("watch_gradients", options.watch_gradients);
-    options.validate_every = reader.integer("validate_every", options.validate_every, 0, kMany);
-    options.validate_bleu = reader.integer("validate_bleu", 0, 0, kMany);
-    options.checkpoint_every = reader.integer("checkpoint_every", options.checkpoint_every, 0, kMany);
-    options.checkpoint_minutes = reader.number("checkpoint_minutes", options.checkpoint_minutes, 0.0, 1e6);
-    options.tensorboard = reader.boolean("tensorboard", options.tensorboard);
-    options.keep_last = reader.integer("keep_last", options.keep_last, 1, 1000);
-    options.average_last = reader.integer("average_last", options.average_last, 1, 1000);
-}
-
-void parse_precision(ConfigReader& reader, TrainingOptions& options) {
-    options.compute = reader.choice("compute", 0, {"f32", "bf16"}) == 0 ? Compute::F32 : Compute::BF16;
+void parse_precision(ConfigReader& reader, Options& options) {
     if (reader.has("precision")) {
         if (reader.has("compute")) {
             reader.fail("compute", "has no effect beside \"precision\": leave it out");
@@ -71,32 +114,6 @@ void parse_precision(ConfigReader& reader, TrainingOptions& options) {
             reader.choice("precision", 0, {kPrecisionNames.begin(), kPrecisionNames.begin() + kTrainingPrecisions});
         options.precision = static_cast<Precision>(chosen);
     }
-    constexpr double kMost = 16777216.0;  // 2^24, far beyond F16
-    options.loss_scale_least = reader.number("loss_scale_least", options.loss_scale_least, 1e-6, kMost);
-    options.loss_scale_most = reader.number("loss_scale_most", options.loss_scale_most, 1e-6, kMost);
-    options.loss_scale = reader.number("loss_scale", options.loss_scale, 1e-6, kMost);
-    options.loss_scale_interval =
-        reader.integer("loss_scale_interval", options.loss_scale_interval, 0, static_cast<std::int64_t>(kMost));
-}
-
-void parse_optimisation(ConfigReader& reader, TrainingOptions& options) {
-    options.learning_rate_scale = reader.number("learning_rate_scale", options.learning_rate_scale, 0.0, 1e6);
-    options.beta1 = reader.number("adam_beta1", options.beta1, 0.0, 0.999999);
-    options.beta2 = reader.number("adam_beta2", options.beta2, 0.0, 0.999999);
-    options.epsilon = reader.number("adam_epsilon", options.epsilon, 1e-20, 1.0);
-    options.clip_norm = reader.number("clip_norm", 0.0, 0.0, 1e9);
-    options.ema_decay = reader.number("ema_decay", 0.0, 0.0, 0.999999);
-    options.label_smoothing = reader.number("label_smoothing", options.label_smoothing, 0.0, 0.99);
-    options.smoothing = reader.choice("smoothing_over", 0, {"all_classes", "other_classes"}) == 0
-                            ? Smoothing::AllClasses
-                            : Smoothing::OtherClasses;
-    options.residual_dropout = reader.number("residual_dropout", options.residual_dropout, 0.0, 0.99);
-    options.embedding_dropout = reader.number("embedding_dropout", options.embedding_dropout, 0.0, 0.99);
-    options.attention_dropout = reader.number("attention_dropout", 0.0, 0.0, 0.99);
-    options.activation_dropout = reader.number("activation_dropout", 0.0, 0.0, 0.99);
-    options.seed = reader.integer("seed", options.seed, 0, INT32_MAX);
-    parse_precision(reader, options);
-    options.save = reader.choice("save", 0, {"f32", "f16"}) == 0 ? DType::F32 : DType::F16;
 }
 
 }  // namespace
@@ -104,42 +121,29 @@ void parse_optimisation(ConfigReader& reader, TrainingOptions& options) {
 TrainingOptions parse_training_options(const nlohmann::json& json, const std::string& file) {
     ConfigReader reader(json, file, "training");
     TrainingOptions options;
-    parse_length(reader, options);
-    parse_guard(reader, options.guard);
-    parse_budgets(reader, json, options);
-    parse_steps(reader, options);
-    parse_optimisation(reader, options);
+    parse_auto(reader, json, options);
+    read_fields(deciding_fields(), reader, options);
+    read_fields(scaling_fields(), reader, options);
+    read_fields(guard_fields(), reader, options.guard);
+    read_fields(other_fields(), reader, options);
+    parse_precision(reader, options);
     reader.finish();
     return options;
 }
 
 nlohmann::json identity_of(const TrainingOptions& t) {
-    nlohmann::json json = {
-        {"training.source_tokens", t.source_tokens},
-        {"training.length_multiple", t.length_multiple},
-        {"training.target_tokens", t.target_tokens},
-        {"training.micro_batch_tokens", t.micro_batch_tokens},
-        {"training.max_length", t.max_length},
-        {"training.learning_rate_scale", t.learning_rate_scale},
-        {"training.warmup_steps", t.warmup_steps},
-        {"training.cooldown_steps", t.cooldown_steps},
-        {"training.adam_beta1", t.beta1},
-        {"training.adam_beta2", t.beta2},
-        {"training.adam_epsilon", t.epsilon},
-        {"training.clip_norm", t.clip_norm},
-        {"training.label_smoothing", t.label_smoothing},
-        {"training.smoothing_over", t.smoothing == Smoothing::AllClasses ? "all_classes" : "other_classes"},
-        {"training.residual_dropout", t.residual_dropout},
-        {"training.embedding_dropout", t.embedding_dropout},
-        {"training.attention_dropout", t.attention_dropout},
-        {"training.activation_dropout", t.activation_dropout},
-        {"training.seed", t.seed},
-        {"training.compute", name_of(t.compute)},
+    nlohmann::json json = {{"training.compute", name_of(t.compute)}};
+    const auto add = [&](const nlohmann::json& values, const nlohmann::json& usual = {}) {
+        for (const auto& [key, value] : values.items()) {
+            if (!usual.contains(key) || usual[key] != value) {
+                json["training." + key] = value;
+            }
+        }
     };
+    add(write_fields(deciding_fields(), t));
+    add(write_fields(guard_fields(), t.guard), write_fields(guard_fields(), GuardOptions{}));
     if (t.precision == Precision::F16) {
-        json["training.loss_scale_interval"] = t.loss_scale_interval;
-        json["training.loss_scale_least"] = t.loss_scale_least;
-        json["training.loss_scale_most"] = t.loss_scale_most;
+        add(write_fields(scaling_fields(), t));
     }
     if (t.cooldown_steps > 0) {
         json["training.steps"] = t.steps;  // decides when the learning rate begins to fall
@@ -148,16 +152,6 @@ nlohmann::json identity_of(const TrainingOptions& t) {
         json["training.cooldown"] = t.cooldown;
         json["training.limits"] = {t.steps, t.epochs, t.tokens, t.minutes};
     }
-    const GuardOptions usual;
-    const auto unless_usual = [&](const char* key, const auto& value, const auto& fallback) {
-        if (value != fallback) {
-            json[key] = value;
-        }
-    };
-    unless_usual("training.divergence_returns", t.guard.returns, usual.returns);
-    unless_usual("training.divergence_rate_factor", t.guard.rate_factor, usual.rate_factor);
-    unless_usual("training.divergence_nll", t.guard.margin, usual.margin);
-    unless_usual("training.divergence_steps", t.guard.steps, usual.steps);
     if (t.ema_decay > 0.0) {
         json["training.ema_decay"] = t.ema_decay;
     }

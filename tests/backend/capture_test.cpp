@@ -117,6 +117,67 @@ TEST_CASE("an op declares all of its tensors and of what it adds to, and each of
 #undef HEADSCOPE_CHECK_OP
 }
 
+namespace {
+
+template <class Op>
+concept Listed = requires {
+    id_of<Op>();
+};
+static_assert(Listed<Fill> && !Listed<AttentionMask>);
+
+// "cache_append: cache partial"
+template <class Op>
+std::string written_by() {
+    const Op op = whole<Op>();
+    std::string text = std::string(Op::kName) + ":";
+    for (const Declared& one : operands_of(op)) {
+        if (one.written()) {
+            constexpr std::array kHow{"in", "out", "gradient", "in_out"};
+            text += std::string(" ") + one.name + " " + kHow[static_cast<std::size_t>(one.access)] +
+                    (one.is_partial ? " partial" : "") + ",";
+        }
+    }
+    text.back() = '\n';
+    return text;
+}
+
+}  // namespace
+
+TEST_CASE("what each op writes, and whether it may leave elements unchanged", "[capture]") {
+    std::string found;
+#define HEADSCOPE_ADD(Op) found += written_by<Op>();
+    HEADSCOPE_ALL_OPS(HEADSCOPE_ADD)
+#undef HEADSCOPE_ADD
+    CHECK(found == R"(fill: out out
+copy: out gradient
+add_scaled: out out
+multiply: out gradient
+dropout: y gradient
+matmul: out gradient
+bias_activation: y out
+bias_activation_backward: grad_x gradient
+sum_rows: out gradient
+add_layer_norm: sum out, y out, mean out, rstd out
+add_layer_norm_backward: grad_x gradient, grad_residual gradient, grad_gain gradient, grad_bias gradient
+masked_softmax: weights out
+masked_softmax_backward: grad_scores gradient
+edit_attention: out out
+cache_append: cache out partial
+mask_keys: out out
+embed: out out
+embed_backward: grad_table gradient
+smoothed_cross_entropy: loss out, nll out, grad_logits out
+square_sum: out gradient
+step_control: scalars in_out
+adam: parameter in_out, m in_out, v in_out, working in_out
+log_softmax_top_k: values out, indices out
+gather_rows: out out
+attention: out out, log_sums out partial
+attention_backward: grad_q gradient, grad_k gradient, grad_v gradient
+linear: y out
+)");
+}
+
 TEST_CASE("an operand is known by its place, dtype and layout", "[capture]") {
     const Tensor x = make_tensor(std::make_shared<InBlock>(1), {6, 4}, DType::F32);
     std::set<std::string> keys;

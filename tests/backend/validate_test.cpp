@@ -61,8 +61,10 @@ TEST_CASE("an error names the op, the operand, what was expected and what was fo
     CHECK_THAT(refusal(Matmul{.a = make({3, 4}), .b = make({4, 6}), .out = make({3, 5})}),
                Equals("matmul: out must have the shape [3, 6], found F32 [3, 5]; n is 6 in b"));
     CHECK_THAT(refusal(AddScaled{.a = make({3}), .out = make({3}, DType::F16)}),
-               Equals("add_scaled: out must be F32 like the first operand, found F16 [3]"));
+               Equals("add_scaled: out must be F32 like a, found F16 [3]"));
     CHECK_THAT(refusal(AddScaled{.a = make({3}), .out = {}}), Equals("add_scaled: out is missing"));
+    const Embed embed{.ids = make({1, 2}, DType::I32), .table = make({5, 3}, DType::BF16), .out = make({1, 2, 3})};
+    CHECK_THAT(refusal(embed), Equals("embed: table must be F32 like out, found BF16 [5, 3]"));
     CHECK(refusal(Matmul{.a = make({3, 4}), .b = make({4, 6}), .out = make({3, 6})}).empty());
 }
 
@@ -99,6 +101,13 @@ TEST_CASE("outputs may be inputs only if the op allows it", "[validate]") {
                Contains("must not share memory"));
 }
 
+TEST_CASE("an output may be at most two inputs", "[validate]") {
+    const Tensor a = make({1}), b = make({1}), c = make({1});
+    Declared output;
+    output.may_be(a).may_be(b);
+    CHECK_THROWS_AS(output.may_be(c), CheckFailure);
+}
+
 TEST_CASE("dropout requires its step and ordinals", "[validate]") {
     const Tensor x = make({2, 3, 8});
     DropoutRule rule{.rate = 0.1F};
@@ -116,6 +125,7 @@ TEST_CASE("dropout requires its step and ordinals", "[validate]") {
     const Tensor longer = make({2, 65537, 1});
     rule.rate = 0.5F;
     CHECK_THAT(refusal(Dropout{.x = longer, .y = longer, .rule = rule}), Contains("at most 65536"));
+    CHECK_THAT(refusal(BiasActivation{.x = longer, .y = longer, .dropout = rule}), Contains("at most 65536"));
 }
 
 TEST_CASE("attention backward rejects two gradients in one place", "[validate]") {
@@ -214,7 +224,7 @@ TEST_CASE("16-bit operands share one dtype, and F32 operands are F32", "[validat
     CHECK(refusal(Matmul{.a = half({3, 4}), .b = half({4, 6}), .out = half({3, 6})}).empty());
     CHECK(refusal(Matmul{.a = half({3, 4}), .b = half({4, 6}), .out = make({3, 6})}).empty());
     CHECK_THAT(refusal(Matmul{.a = half({3, 4}), .b = half({4, 6}), .out = make({3, 6}, DType::BF16)}),
-               Equals("matmul: out must be F16 like the first operand, found BF16 [3, 6]"));
+               Equals("matmul: out must be F16 like a, found BF16 [3, 6]"));
     CHECK_THAT(refusal(Matmul{.a = half({3, 4}), .b = make({4, 6}), .out = make({3, 6})}), Contains("b must be F16"));
     CHECK_THAT(refusal(Matmul{.a = make({3, 4}), .b = make({4, 6}), .out = half({3, 6})}), Contains("out must be F32"));
 

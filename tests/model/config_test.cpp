@@ -1,9 +1,11 @@
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
 #include "model/config.h"
 #include "small_model.h"
 #include "support/check.h"
+#include "support/fields.h"
 
 using namespace headscope;
 using Catch::Matchers::Contains;
@@ -44,6 +46,22 @@ TEST_CASE("a configuration is unchanged after writing and reading") {
     }
     CHECK(to_json(ModelConfig{})["layer_norm_epsilon"].dump() == "1e-06");
     CHECK(parse_model_config(json::object(), "x").d_model == 512);  // the paper's base model
+}
+
+TEST_CASE("each field has a row in the table of keys") {
+    CHECK(to_json(ModelConfig{}).size() == fields::count<ModelConfig>() + 1);  // and the version of the format
+}
+
+TEST_CASE("each choice and flag is varied by some configuration of the tests") {
+    const auto varied = varied_configs();
+    const json usual = to_json(small_config());
+    for (const auto& [key, value] : usual.items()) {
+        if ((value.is_boolean() || value.is_string()) && key != "architecture") {  // which has one value
+            INFO(key);
+            CHECK(std::any_of(varied.begin(), varied.end(),
+                              [&](const NamedConfig& one) { return to_json(one.config)[key] != value; }));
+        }
+    }
 }
 
 TEST_CASE("absent sizes are derived from the present ones") {

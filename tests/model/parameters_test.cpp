@@ -6,6 +6,7 @@
 
 #include "backend/convert.h"
 #include "model/model_directory.h"
+#include "model/scope.h"
 #include "small_model.h"
 #include "tests/io/temporary_folder.h"
 
@@ -148,4 +149,13 @@ TEST_CASE("a weight above the largest F16 is rejected by name, and BF16 accepts 
     Parameters wide(*backend, small_config(), false, DType::BF16);
     load_parameters(*backend, file, wide);
     CHECK(to_host<float>(*backend, wide.at(kWeight).value())[5] == 70144.0F);
+}
+
+TEST_CASE("a weight is declared with the tokens that are multiplied by it", "[parameters]") {
+    ModelDescription description;
+    const Scope scope = Scope(description, nullptr).in("inner");
+    scope.block({.kind = BlockKind::Linear});
+    CHECK_THROWS_AS(scope.weight({{"matrix", 2}}, 3), CheckFailure);
+    scope.for_each(&MultiplyAdds::source_token).weight({{"matrix", 2}}, 3);
+    CHECK(description.multiply_adds.source_token == 6.0);
 }

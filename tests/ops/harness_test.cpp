@@ -61,6 +61,20 @@ TEST_CASE("every layout, write and alias is tested", "[harness]") {
     CHECK(titles == expected);
 }
 
+TEST_CASE("a case must let its op add to a gradient", "[harness]") {
+    CHECK_THROWS_WITH(make_case("[2, 3]", {{"x", {2, 3}}, {"out", {2, 3}}},
+                                [](const Operands& t) { return Copy{.x = t["x"], .out = t["out"]}; }),
+                      Catch::Matchers::Contains("copy [2, 3] never adds to out"));
+}
+
+TEST_CASE("an operand in two places is strided only if both may be", "[harness]") {
+    const Case stated =
+        make_case("[1, 2]", {{"ids", {1, 2}}, {"table", {4, 3}}, {"out", {1, 2, 3}}}, [](const auto& t) {
+            return Embed{.ids = t["ids"], .table = t["table"], .positions = t["table"], .out = t["out"]};
+        });
+    CHECK_FALSE(stated.operand("table").may_stride);
+}
+
 TEST_CASE("the 16-bit types share the aligned variants", "[harness]") {
     std::set<std::string> all, of_both;
     for (const Variant& variant : variants_of(copy_case())) {

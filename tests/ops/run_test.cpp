@@ -82,8 +82,10 @@ std::vector<Family> softmaxes_and_appends() {
 
 template <std::size_t Count>
 std::vector<Case> row_copies() {
-    return std::vector<Case>(Count, make_case("[3, 33]", {Operand("x", {3, 33}), Operand("out", {3, 33})},
-                                              [](const Operands& t) { return Copy{.x = t["x"], .out = t["out"]}; }));
+    return std::vector<Case>(
+        Count, make_case("[3, 33]", {Operand("x", {3, 33}), Operand("out", {3, 33})}, [](const Operands& t) {
+            return Copy{t["x"], t["out"], t.write("out")};
+        }));
 }
 
 }  // namespace

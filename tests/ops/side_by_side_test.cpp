@@ -19,8 +19,9 @@ namespace {
 using Catch::Matchers::Contains;
 
 Case copying(const std::string& name) {
-    return make_case(name, {Operand("x", {33}), Operand("out", {33})},
-                     [](const Operands& t) { return Copy{.x = t["x"], .out = t["out"]}; });
+    return make_case(name, {Operand("x", {33}), Operand("out", {33})}, [](const Operands& t) {
+        return Copy{t["x"], t["out"], t.write("out")};
+    });
 }
 
 std::vector<Case> a_copy(const Workload& /*work*/) {

@@ -54,6 +54,25 @@ TEST_CASE("the found step is as large as fits in memory, with a margin", "[batch
                Contains("\"training.max_length\" (64)") && Contains("fits in memory"));
 }
 
+TEST_CASE("a rehearsal keeps and computes what the training will, for any number of steps", "[batch_size][memory]") {
+    const TemporaryFolder folder;
+    nlohmann::json settings = write_digits(folder);
+    settings["training"]["report_every"] = 1;
+    std::array<std::size_t, 2> kept{};
+    for (const bool watch : {false, true}) {
+        settings["training"]["watch_gradients"] = watch;
+        const TrainConfig config = parse_train_config(settings, folder.file("digits.json"), "");
+        const auto backend = open_device("cpu");
+        StepRehearsal rehearsal(*backend, config, config.model_config(72, 72), Arithmetic{});
+        const std::vector parts{rehearsal.longest_sentences(64)};
+        for (int step = 0; step < 3; ++step) {
+            CHECK_NOTHROW(rehearsal.run(parts));
+        }
+        kept[watch ? 1 : 0] = rehearsal.kept_bytes();
+    }
+    CHECK(kept[1] > kept[0]);
+}
+
 TEST_CASE("a dry run describes model, steps, memory, time and files, and writes nothing", "[dry_run]") {
     const TemporaryFolder folder;
     DigitsRun run(folder, write_digits(folder), "out");

@@ -42,6 +42,7 @@ struct Faults {
     std::atomic<int> milliseconds{0};  // each token takes
     std::atomic<bool> lost{false};
     std::atomic<bool> broken{false};  // searches throw
+    std::atomic<bool> dead{false};    // waiting for the device throws an Error, not DeviceLost
     std::atomic<int> full{0};         // the number of allocations that fail
     std::atomic<int> steps{0};
     std::atomic<int> opened{0};
@@ -57,6 +58,12 @@ public:
             throw OutOfMemory("the device is full");
         }
         return ForwardingBackend::empty(shape, dtype);
+    }
+    void synchronize() override {
+        if (faults_.dead) {
+            throw Error("the device does not answer");
+        }
+        ForwardingBackend::synchronize();
     }
     void run(const LogSoftmaxTopK& op) override {
         ++faults_.steps;

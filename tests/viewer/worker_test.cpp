@@ -303,6 +303,33 @@ TEST_CASE("A model that has no memory beside the previous one replaces it", "[wo
     CHECK(client.finished(client.worker.explore(request()))->problem.empty());
 }
 
+TEST_CASE("A model on another device, which shares its memory, replaces the previous one", "[worker]") {
+    const TemporaryFolder folder;
+    const std::string first = write_model(folder, "first", 3), second = write_model(folder, "second", 4);
+    Faults faults;
+    WorkerClient client(faults);
+    client.open(first);
+    faults.full = 1;
+    CHECK(client.open(second, "another").name == "second");
+    CHECK(faults.opened == 2);
+    CHECK(client.finished(client.worker.explore(request()))->problem.empty());
+    faults.full = 2;
+    const Tag third = client.worker.open({.model = first, .device = "third"});
+    CHECK_THAT(client.failure(third), Contains("the device is full"));
+    CHECK_THAT(client.failure(client.worker.explore(request())), Contains("no model is open"));
+}
+
+TEST_CASE("A device that does not answer after an error of any kind is closed", "[worker]") {
+    const TemporaryFolder folder;
+    Faults faults;
+    WorkerClient client(faults);
+    client.open(write_model(folder, "first", 3));
+    const OpenRequest missing{.model = folder.file("nowhere"), .device = "cpu"};
+    CHECK_THAT(client.failure(client.worker.open(missing)), !Contains("open the model again"));
+    faults.dead = true;
+    CHECK_THAT(client.failure(client.worker.open(missing)), Contains("; open the model again"));
+}
+
 TEST_CASE("A model replaced on disk stays unchanged until it is opened again", "[worker]") {
     const TemporaryFolder folder;
     const std::string model = write_model(folder, "first", 3);

@@ -39,6 +39,7 @@ struct DropoutRule {
 
     // Its operands beside x, whose first dimension is the batch.
     void declare(Declarations& d, const Tensor& x) const {
+        d.dropout(*this, x);
         if (rate != 0.0F) {
             d.in("the dropout's step", step, {1}).index();
             d.in("the dropout's ordinals", ordinals, {x.rank() > 0 ? x.dim(0) : 0}).index();

@@ -36,7 +36,7 @@ struct StepScalars {
 
 // divisor = GradientDivisor * LossScale;  norm = sqrt(square_sum) / divisor;  GradientNorm = norm;
 // Skip = norm is not finite;  GradientScale = min(1, max_norm / norm) / divisor (max_norm = 0: no clipping).
-// Last of all LossScale and GoodSteps go on to what next_loss_scale() says: the next step's.
+// Then LossScale and GoodSteps become those of the next step: next_loss_scale().
 struct StepControl {
     static constexpr const char* kName = "step_control";
     Tensor square_sum, scalars;

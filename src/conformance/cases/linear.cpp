@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "conformance/cases/catalogue.h"
+#include "conformance/cases/product.h"
 
 namespace headscope::conformance {
 
@@ -107,13 +108,6 @@ std::vector<Layer> layer_shapes() {
             {2, 2, 2}, {64, 32, 48}, {65, 130, 72}, {1, 64, 40},  {3, 132, 37}};
 }
 
-Case product(const char* a, const Shape& shape_a, bool transpose_a, const char* b, const Shape& shape_b, const char* to,
-             const Shape& shape) {
-    return make_case(to, {{a, shape_a}, {b, shape_b}, {to, shape}}, [=](const Operands& t) {
-        return Matmul{.a = t[a], .b = t[b], .out = t[to], .transpose_a = transpose_a};
-    });
-}
-
 // The backward from y, of which ReLU's needs only the sign.
 Differentiation differentiation(const Layer& layer) {
     const auto sentence = [layer](const Tensor& tensor) { return tensor.reshape({1, layer.rows, layer.out}); };
@@ -122,16 +116,18 @@ Differentiation differentiation(const Layer& layer) {
             return BiasActivationBackward{.x = sentence(t["y"]),
                                           .grad_y = sentence(t["grad_y"]),
                                           .grad_x = sentence(t["grad_product"]),
-                                          .activation = layer.activation};
+                                          .activation = layer.activation,
+                                          .write = t.write("grad_product")};
         });
     Differentiation stated{
         linear(layer),
-        {activation, product("grad_product", layer.y(), false, "weight", layer.weight(), "grad_x", layer.x()),
-         product("grad_product", layer.y(), true, "x", layer.x(), "grad_weight", layer.weight())}};
+        {activation, matmul({{}, layer.rows, layer.in, layer.out}, {"grad_product", "weight", "grad_x"}),
+         matmul({{}, layer.out, layer.in, layer.rows, true}, {"grad_product", "x", "grad_weight"})}};
     if (layer.bias) {
         stated.backward.push_back(
-            make_case("grad_bias", {{"grad_product", layer.y()}, {"grad_bias", {layer.out}}},
-                      [](const Operands& t) { return SumRows{.x = t["grad_product"], .out = t["grad_bias"]}; }));
+            make_case("grad_bias", {{"grad_product", layer.y()}, {"grad_bias", {layer.out}}}, [](const Operands& t) {
+                return SumRows{t["grad_product"], t["grad_bias"], t.write("grad_bias")};
+            }));
     }
     return stated;
 }
