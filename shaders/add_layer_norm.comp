@@ -1,5 +1,6 @@
-// sum = residual + Dropout(x); y = gain (sum - mean) rstd + bias. One workgroup for each row; an invocation has the
-// same columns in every pass, eight at a time: it keeps their sums, or reads back what it wrote itself.
+// sum = residual + Dropout(x); y = gain (sum - mean) rstd + bias; RMS norm's mean is 0. One workgroup for each row; an
+// invocation has the same columns in every pass, eight at a time: it keeps their sums, or reads back what it wrote
+// itself.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "params.h"
@@ -12,7 +13,10 @@ HEADSCOPE_KERNEL(AddLayerNormParams, ADD_LAYER_NORM_BINDINGS, ADD_LAYER_NORM_CON
 // Constants, since software devices execute both sides of a branch.
 layout(constant_id = constant_drops) const bool kDrops = false;
 layout(constant_id = constant_held) const uint kHeld = 0u;  // vec4s of a row kept: all of an invocation's, or none
-layout(constant_id = constant_has_residual) const bool kHasResidual = true;
+layout(constant_id = constant_has) const uint kHas = 0u;   // bits: which operands exist
+const bool kHasResidual = (kHas & 1u) != 0u;
+const bool kHasBias = (kHas & 2u) != 0u;
+const bool kHasMean = (kHas & 4u) != 0u;  // else RMS norm
 HEADSCOPE_READ_FOURS(binding_x, x)
 HEADSCOPE_READ_FOURS(binding_residual, residual)
 HEADSCOPE_READ_FLOATS(binding_gain, gain)
@@ -52,8 +56,8 @@ vec4 sum_at(uint row_start, uint column, DropoutRow drop) {
 
 vec4 normalised(uint column, vec4 sum, float mean, float rstd) {
     uint count = p.columns - column;
-    return gain_at(p.offset[binding_gain] + column, count) * ((sum - mean) * rstd) +
-           bias_at(p.offset[binding_bias] + column, count);
+    vec4 y = gain_at(p.offset[binding_gain] + column, count) * ((sum - mean) * rstd);
+    return kHasBias ? y + bias_at(p.offset[binding_bias] + column, count) : y;
 }
 
 DropoutRow drop_row() {
@@ -68,12 +72,15 @@ DropoutRow drop_row() {
 
 void put_moments(float mean, float rstd) {
     if (lane() == 0u) {
-        means[p.offset[binding_mean] + group_index()] = mean;
+        if (kHasMean) {
+            means[p.offset[binding_mean] + group_index()] = mean;
+        }
         rstds[p.offset[binding_rstd] + group_index()] = rstd;
     }
 }
 
 float average(float part) { return group_sum(part) / float(p.columns); }
+float mean_of(float total) { return kHasMean ? average(total) : 0.0; }
 float rstd_of(float squares) { return 1.0 / sqrt(average(squares) + p.epsilon); }
 
 void hold_row() {
@@ -90,7 +97,7 @@ void hold_row() {
         held[i] = summed(row_start, column, words);
         total += sum_of_four(held[i]);
     }
-    float mean = average(total);
+    float mean = mean_of(total);
     float squares = 0.0;
     [[unroll]] for (uint i = 0u; i < kHeld; ++i) {
         vec4 centred = held[i] - mean;
@@ -119,7 +126,7 @@ void walk_row() {
             }
         }
     }
-    float mean = average(total);
+    float mean = mean_of(total);
     float squares = 0.0;
     for (uint first = 8u * lane(); first < p.columns; first += 8u * lanes()) {
         for (uint column = first; column < min(first + 8u, p.columns); column += 4u) {

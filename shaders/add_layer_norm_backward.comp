@@ -1,4 +1,4 @@
-// With n = (sum - mean) rstd and g = gain grad_y:
+// With n = (sum - mean) rstd and g = gain grad_y, with RMS norm mean and average(g) 0:
 //   grad_sum = rstd (g - average(g) - n average(g n)) + grad_sum_out, grad_residual = grad_sum, grad_x = Dropout(it).
 // One workgroup a row.
 #version 460
@@ -20,6 +20,7 @@ const bool kHasGradX = (kHas & 4u) != 0u;
 const bool kHasGradResidual = (kHas & 8u) != 0u;
 const bool kAccumulatesX = (kHas & 16u) != 0u;
 const bool kAccumulatesResidual = (kHas & 32u) != 0u;
+const bool kHasMean = (kHas & 64u) != 0u;  // else RMS norm
 HEADSCOPE_READ_FOURS(binding_sum, sums)
 HEADSCOPE_READ_FLOATS(binding_gain, gain)
 layout(set = 0, binding = binding_mean) readonly buffer Mean { float means[]; };
@@ -86,7 +87,8 @@ void store(uint index, uint column, uvec4 words, vec4 g, vec4 normal, vec2 avera
 }
 
 vec2 averages_of(float sum_g, float sum_gn) {
-    return vec2(group_sum(sum_g) / float(p.columns), group_sum(sum_gn) / float(p.columns));
+    float average_g = kHasMean ? group_sum(sum_g) / float(p.columns) : 0.0;
+    return vec2(average_g, group_sum(sum_gn) / float(p.columns));
 }
 
 void hold_row(uint row_start, DropoutRow drop, float mean, float rstd) {
@@ -131,7 +133,7 @@ void walk_row(uint row_start, DropoutRow drop, float mean, float rstd) {
 
 void main() {
     uint row_start = group_index() * p.columns;
-    float mean = means[p.offset[binding_mean] + group_index()];
+    float mean = kHasMean ? means[p.offset[binding_mean] + group_index()] : 0.0;
     float rstd = rstds[p.offset[binding_rstd] + group_index()];
     if (kHeld != 0u) {
         hold_row(row_start, drop_row(), mean, rstd);

@@ -19,13 +19,15 @@ HEADSCOPE_CLONES void add_row(const float* residual, float* sum, std::int64_t co
 HEADSCOPE_CLONES void normalise_row(const AddLayerNorm& op, std::int64_t row, std::int64_t columns, const float* sum,
                                     float* y, float* mean_out, float* rstd_out, const float* gain, const float* bias) {
     const auto count = static_cast<float>(columns);
-    const float mean = sum_over(columns, [&](std::int64_t c) { return sum[c]; }) / count;
+    const float mean = mean_out == nullptr ? 0.0F : sum_over(columns, [&](std::int64_t c) { return sum[c]; }) / count;
     const float variance = sum_over(columns, [&](std::int64_t c) { return (sum[c] - mean) * (sum[c] - mean); }) / count;
     const float rstd = 1.0F / std::sqrt(variance + op.epsilon);
     for (std::int64_t c = 0; c < columns; ++c) {
         y[c] = gain[c] * ((sum[c] - mean) * rstd) + bias[c];
     }
-    mean_out[row] = mean;
+    if (mean_out != nullptr) {
+        mean_out[row] = mean;
+    }
     rstd_out[row] = rstd;
 }
 
@@ -34,22 +36,24 @@ struct BackRow {
     const float* sum;
     const float* gain;
     const float* grad_y;
-    float mean;
+    const float* mean;  // null for RMS norm
     float rstd;
     float* grad_gain;
     float* grad_bias;
     float* grad_sum;  // out
 };
 
-// grad_sum = rstd * (g - mean(g) - n * mean(g * n)) with g = gain * grad_y and n the normalised row.
+// grad_sum = rstd * (g - mean(g) - n * mean(g * n)) with g = gain * grad_y and n the normalised row. RMS norm has no
+// mean(g).
 HEADSCOPE_CLONES void back_row(const BackRow& r, std::int64_t columns) {
     const float* sum = r.sum;
     const float* gain = r.gain;
     const float* grad_y = r.grad_y;
-    const float mean = r.mean;
+    const float mean = r.mean == nullptr ? 0.0F : *r.mean;
     const float rstd = r.rstd;
     const auto count = static_cast<float>(columns);
-    const float plain = sum_over(columns, [&](std::int64_t c) { return gain[c] * grad_y[c]; }) / count;
+    const float plain =
+        r.mean == nullptr ? 0.0F : sum_over(columns, [&](std::int64_t c) { return gain[c] * grad_y[c]; }) / count;
     const float weighted =
         sum_over(columns, [&](std::int64_t c) { return gain[c] * grad_y[c] * ((sum[c] - mean) * rstd); }) / count;
     float* grad_sum = r.grad_sum;
@@ -86,7 +90,9 @@ public:
                              }
                          });
         gather(data_of<float>(op_.grad_gain), 0, op_.write_gain);
-        gather(data_of<float>(op_.grad_bias), columns_, op_.write_bias);
+        if (op_.grad_bias.defined()) {
+            gather(data_of<float>(op_.grad_bias), columns_, op_.write_bias);
+        }
     }
 
 private:
@@ -117,7 +123,7 @@ private:
             return;
         }
         float* sums = sums_.data() + chunk * 2 * columns_;
-        back_row({at(sum_, row, columns_), gain_, at(grad_y_, row, columns_), mean_[row], rstd_[row], sums,
+        back_row({at(sum_, row, columns_), gain_, at(grad_y_, row, columns_), at(mean_, row, 1), rstd_[row], sums,
                   sums + columns_, grad_sum},
                  columns_);
         if (direct != nullptr) {
@@ -163,7 +169,8 @@ void CpuBackend::run(const AddLayerNorm& op) {
     float* mean = data_of<float>(op.mean);
     float* rstd = data_of<float>(op.rstd);
     const float* gain = data_of<float>(op.gain);
-    const float* bias = data_of<float>(op.bias);
+    const std::vector<float> zeros(op.bias.defined() ? 0 : static_cast<std::size_t>(columns));
+    const float* bias = op.bias.defined() ? data_of<float>(op.bias) : zeros.data();
     pool_.for_ranges(rows, kWorthAThread / std::max<std::int64_t>(columns, 1),
                      [&](std::int64_t begin, std::int64_t end) {
                          std::vector<float> dropped(static_cast<std::size_t>(columns));

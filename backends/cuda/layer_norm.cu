@@ -20,11 +20,11 @@ struct Forward {
     const T* x;         // [rows, columns]
     const T* residual;  // the same, or null
     const float* gain;  // [columns]
-    const float* bias;
-    T* sum;       // out [rows, columns]
-    T* y;         // out
-    float* mean;  // out [rows]
-    float* rstd;  // out [rows]
+    const float* bias;  // the same, or null
+    T* sum;             // out [rows, columns]
+    T* y;               // out
+    float* mean;        // out [rows], or null for RMS norm
+    float* rstd;        // out [rows]
     std::int64_t length;
     std::int64_t columns;
     float epsilon;
@@ -74,7 +74,7 @@ __global__ void add_layer_norm(Forward<T> p) {
         }
     };
     const auto count = static_cast<float>(p.columns);
-    const float mean = reduce_block(total, Sum()) / count;
+    const float mean = p.mean == nullptr ? 0.0F : reduce_block(total, Sum()) / count;
     float squares = 0.0F;
     for_columns<N>(p.columns, [&](std::int64_t c) {
         float values[N];
@@ -87,17 +87,21 @@ __global__ void add_layer_norm(Forward<T> p) {
     for_columns<N>(p.columns, [&](std::int64_t c) {
         float values[N];
         float gain[N];
-        float bias[N];
+        float bias[N] = {};
         load_sum(c, values);
         load<N>(p.gain + c, gain);
-        load<N>(p.bias + c, bias);
+        if (p.bias != nullptr) {
+            load<N>(p.bias + c, bias);
+        }
         for (int i = 0; i < N; ++i) {
             values[i] = gain[i] * (values[i] - mean) * rstd + bias[i];
         }
         store<N>(values, p.y + first + c);
     });
     if (threadIdx.x == 0) {
-        p.mean[row] = mean;
+        if (p.mean != nullptr) {
+            p.mean[row] = mean;
+        }
         p.rstd[row] = rstd;
     }
 }
@@ -106,7 +110,7 @@ template <class T>
 struct Backward {
     const T* sum;       // [rows, columns]
     const float* gain;  // [columns]
-    const float* mean;  // [rows]
+    const float* mean;  // [rows], or null for RMS norm
     const float* rstd;
     const T* grad_y;        // as sum, or null
     const T* grad_sum_out;  // as sum, or null
@@ -121,9 +125,11 @@ struct Backward {
     bool accumulate_x;
     bool accumulate_residual;
     DropoutKernel dropout;
+
+    __device__ float mean_of(std::int64_t row) const { return mean == nullptr ? 0.0F : mean[row]; }
 };
 
-// mean(g) and mean(g * n) of one row, with g = gain * grad_y and n the normalised row.
+// mean(g) and mean(g * n) of one row, with g = gain * grad_y and n the normalised row. RMS norm has no mean(g).
 template <class T, int N>
 __device__ inline void row_means(const Backward<T>& p, std::int64_t row, float& plain, float& weighted) {
     plain = 0.0F;
@@ -138,10 +144,10 @@ __device__ inline void row_means(const Backward<T>& p, std::int64_t row, float& 
         for (int i = 0; i < N; ++i) {
             const float g = gain[i] * grad[i];
             plain += g;
-            weighted += g * (sum[i] - p.mean[row]) * p.rstd[row];
+            weighted += g * (sum[i] - p.mean_of(row)) * p.rstd[row];
         }
     });
-    plain = reduce_block(plain, Sum()) / static_cast<float>(p.columns);
+    plain = p.mean == nullptr ? 0.0F : reduce_block(plain, Sum()) / static_cast<float>(p.columns);
     weighted = reduce_block(weighted, Sum()) / static_cast<float>(p.columns);
 }
 
@@ -163,7 +169,7 @@ __device__ inline void row_gradient(const Backward<T>& p, std::int64_t row, floa
             load<N>(p.grad_y + first + c, grad);
             load<N>(p.gain + c, gain);
             for (int i = 0; i < N; ++i) {
-                const float n = (sum[i] - p.mean[row]) * p.rstd[row];
+                const float n = (sum[i] - p.mean_of(row)) * p.rstd[row];
                 grad_sum[i] += p.rstd[row] * (gain[i] * grad[i] - plain - n * weighted);
                 grad_gain[c + i] += grad[i] * n;
                 grad_bias[c + i] += grad[i];
@@ -269,8 +275,10 @@ void CudaBackend::run(const AddLayerNormBackward& op) {
     const PartialSums bias{sums + columns, static_cast<int>(parts), 2 * columns, columns};
     add_parts(stream_, AddLayerNormBackward::kName, gain, data_of<float>(op.grad_gain),
               op.write_gain == Write::Accumulate);
-    add_parts(stream_, AddLayerNormBackward::kName, bias, data_of<float>(op.grad_bias),
-              op.write_bias == Write::Accumulate);
+    if (op.grad_bias.defined()) {
+        add_parts(stream_, AddLayerNormBackward::kName, bias, data_of<float>(op.grad_bias),
+                  op.write_bias == Write::Accumulate);
+    }
 }
 
 }  // namespace headscope::cuda

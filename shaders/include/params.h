@@ -151,7 +151,7 @@ struct SumRowsParams {
 
 #define ADD_LAYER_NORM_BINDINGS(B) \
     B(0, x) B(1, residual) B(2, gain) B(3, bias) B(4, step) B(5, ordinals) B(6, sum) B(7, y) B(8, mean) B(9, rstd)
-#define ADD_LAYER_NORM_CONSTANTS(C) FOURS_CONSTANTS(C) C(3, drops) C(4, held) C(5, has_residual)
+#define ADD_LAYER_NORM_CONSTANTS(C) FOURS_CONSTANTS(C) C(3, drops) C(4, held) C(5, has)
 HEADSCOPE_CONSTANTS(AddLayerNormConstants, ADD_LAYER_NORM_CONSTANTS)
 struct AddLayerNormParams {
     HEADSCOPE_BINDINGS(ADD_LAYER_NORM_BINDINGS)
@@ -178,6 +178,8 @@ struct AddLayerNormBackwardParams {
 
 // Sums of rows_per_part rows each; out [parts, columns].
 #define LAYER_NORM_GAIN_BINDINGS(B) B(0, sum) B(1, mean) B(2, rstd) B(3, grad_y) B(4, grad_gain) B(5, grad_bias)
+#define LAYER_NORM_GAIN_CONSTANTS(C) FOURS_CONSTANTS(C) C(3, has_mean) C(4, has_bias)
+HEADSCOPE_CONSTANTS(LayerNormGainConstants, LAYER_NORM_GAIN_CONSTANTS)
 struct LayerNormGainParams {
     HEADSCOPE_BINDINGS(LAYER_NORM_GAIN_BINDINGS)
     uint rows;

@@ -206,16 +206,16 @@ Var linear_activation(Context& ctx, const Var& x, const Var& weight, const Var& 
 }
 
 Normed add_layer_norm(Context& ctx, const Var& x, const Var& residual, const Var& gain, const Var& bias, float epsilon,
-                      const DropoutRule& rule) {
+                      const DropoutRule& rule, NormType type) {
     const Tensor& in = x.value();
     const Shape rows{in.dim(0), in.dim(1)};
     AddLayerNorm op{.x = in,
                     .residual = residual.defined() ? residual.value() : Tensor(),
                     .gain = gain.value(),
-                    .bias = bias.value(),
+                    .bias = bias.defined() ? bias.value() : Tensor(),
                     .sum = in,
                     .y = ctx.backend.empty(in.shape, in.dtype),
-                    .mean = ctx.backend.empty(rows, ctx.backend.real()),
+                    .mean = type == NormType::Rms ? Tensor() : ctx.backend.empty(rows, ctx.backend.real()),
                     .rstd = ctx.backend.empty(rows, ctx.backend.real()),
                     .epsilon = epsilon,
                     .dropout = rule};

@@ -30,13 +30,13 @@ Var bias_activation(Context& ctx, const Var& x, const Var& bias, Activation acti
 Var linear_activation(Context& ctx, const Var& x, const Var& weight, const Var& bias, Activation activation,
                       const DropoutRule& rule = {});
 
-// sum = residual + Dropout(x), y = LayerNorm(sum). Spends x. `residual` may be undefined.
+// sum = residual + Dropout(x), y = the norm of sum. Spends x. `residual` and `bias` may be undefined.
 struct Normed {
     Var sum;
     Var y;
 };
 Normed add_layer_norm(Context& ctx, const Var& x, const Var& residual, const Var& gain, const Var& bias, float epsilon,
-                      const DropoutRule& rule = {});
+                      const DropoutRule& rule = {}, NormType type = NormType::Layer);
 
 // a * b, element by element. Equal shapes.
 Var multiply(Context& ctx, const Var& a, const Var& b);

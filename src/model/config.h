@@ -30,6 +30,7 @@ struct ModelConfig {
     std::int64_t d_v = 64;
     Activation activation = Activation::Relu;
     NormPlacement norm = NormPlacement::Post;
+    NormType norm_type = NormType::Layer;
     float layer_norm_epsilon = 1e-6F;
     Positions positions = Positions::Sinusoid;
     SinusoidLayout sinusoid_layout = SinusoidLayout::Interleaved;

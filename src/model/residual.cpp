@@ -2,14 +2,17 @@
 
 namespace headscope {
 
-LayerNorm::LayerNorm(const ModelConfig& config, const Scope& scope) : epsilon_(config.layer_norm_epsilon) {
+LayerNorm::LayerNorm(const ModelConfig& config, const Scope& scope)
+    : epsilon_(config.layer_norm_epsilon), type_(config.norm_type) {
     scope.block({.kind = BlockKind::Norm, .title = "Norm"});
     gain_ = scope.values("gain", {config.d_model}, Initial::One);
-    bias_ = scope.values("bias", {config.d_model}, Initial::Zero);
+    if (type_ == NormType::Layer) {
+        bias_ = scope.values("bias", {config.d_model}, Initial::Zero);
+    }
 }
 
 Normed LayerNorm::operator()(Context& ctx, const Var& x, const Var& residual, const DropoutRule& rule) const {
-    return add_layer_norm(ctx, x, residual, gain_, bias_, epsilon_, rule);
+    return add_layer_norm(ctx, x, residual, gain_, bias_, epsilon_, rule, type_);
 }
 
 void Residuals::add_sublayer(const Scope& scope, DropoutSites& sites) {

@@ -27,6 +27,7 @@ struct Stream {
     Var normed;    // [batch, length, d_model], what the next sub-layer reads
 };
 
+// Layer norm or RMS norm.
 class LayerNorm {
 public:
     LayerNorm(const ModelConfig& config, const Scope& scope);
@@ -35,6 +36,7 @@ public:
 private:
     Var gain_, bias_;
     float epsilon_;
+    NormType type_;
 };
 
 // LayerNorm(x + Dropout(Sublayer(x))) with post-norm. With pre-norm x + Dropout(Sublayer(LayerNorm(x))): the addition

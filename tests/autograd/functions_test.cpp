@@ -75,6 +75,11 @@ TEST_CASE("add and norm agree with central differences, whichever output is used
             return add_layer_norm(ctx, sublayer, first.sum, in[1], in[2], 1e-6F, dropout_rule(ctx, rate, 4)).y;
         };
         CHECK(check.worst({{2, 3, 5}, {5}, {5}, {5, 5}}, pre) < 1e-7);
+        const auto rms = [&](Context& ctx, const std::vector<Var>& in) {
+            ctx.regularisation = some_regularisation(ctx.backend, 2);
+            return add_layer_norm(ctx, in[0], in[1], in[2], Var(), 1e-6F, dropout_rule(ctx, rate, 3), NormType::Rms).y;
+        };
+        CHECK(check.worst({{2, 3, 5}, {2, 3, 5}, {5}}, rms) < 1e-7);
     }
 }
 

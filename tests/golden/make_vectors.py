@@ -41,6 +41,7 @@ CASES = {
                 0.2, "others"),
     "biases": ({"attention_bias": True, "d_k": 5, "d_v": 3, "sinusoid_layout": "halves_minus_one",
                 "scale_embedding": False, "layer_norm_epsilon": 1e-5}, 0.1, "all"),
+    "rms": ({"norm": "pre", "norm_type": "rms", "layer_norm_epsilon": 0.1}, 0.1, "all"),
     "causal": ({**LANGUAGE, "architecture": "causal-lm", "encoder_layers": 0, "decoder_layers": 2, "norm": "pre"},
                0.0, "all"),
     "masked": ({**LANGUAGE, "architecture": "masked-lm", "decoder_layers": 0, "embedding_norm": True,
@@ -86,7 +87,10 @@ class Model:
 
     def norm(self, x, name):
         d = self.c["d_model"]
-        gain, bias = self.get(f"{name}.gain", d), self.get(f"{name}.bias", d)
+        gain = self.get(f"{name}.gain", d)
+        if self.c.get("norm_type") == "rms":
+            return gain * x / (x.square().mean(-1, keepdim=True) + single(self.c["layer_norm_epsilon"])).sqrt()
+        bias = self.get(f"{name}.bias", d)
         return F.layer_norm(x, (d,), gain, bias, single(self.c["layer_norm_epsilon"]))
 
     def attention(self, x, memory, blocked, name):

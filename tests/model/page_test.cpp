@@ -1,6 +1,7 @@
 // docs/model-directory.md lists the keys and the parameters that the program has.
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <cstdlib>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -24,15 +25,13 @@ constexpr const char* kPage = HEADSCOPE_SOURCE_DIR "/docs/model-directory.md";
 
 // "always", "`tying` is `"all"`", "`tying` is not `"all"`", or several of these with "and".
 bool holds(const std::string& condition, const json& keys) {
-    if (const std::size_t both = condition.find(" and "); both != std::string::npos) {
-        return holds(condition.substr(0, both), keys) && holds(condition.substr(both + 5), keys);
-    }
-    std::smatch found;
-    if (!std::regex_match(condition, found, std::regex("`(.*)` is (not )?`(.*)`"))) {
-        REQUIRE(condition == "always");
-        return true;
-    }
-    return (keys.at(found[1].str()) == json::parse(found[3].str())) != found[2].matched;
+    const std::string one = "`([^`]*)` is (not )?`([^`]*)`";
+    REQUIRE(std::regex_match(condition, std::regex("always|" + one + "( and " + one + ")*")));
+    const std::regex part(one);
+    return std::all_of(std::sregex_iterator(condition.begin(), condition.end(), part), std::sregex_iterator(),
+                       [&](const std::smatch& found) {
+                           return (keys.at(found[1].str()) == json::parse(found[3].str())) != found[2].matched;
+                       });
 }
 
 // "heads * d_k, d_model"

@@ -67,7 +67,7 @@ std::int64_t closed_formula(const ModelConfig& config) {
     const std::int64_t d = config.d_model;
     const std::int64_t key = config.heads * config.d_k;
     const std::int64_t value = config.heads * config.d_v;
-    const std::int64_t norm = 2 * d;
+    const std::int64_t norm = config.norm_type == NormType::Rms ? d : 2 * d;
     const std::int64_t attention = 2 * d * (key + value) + (config.attention_bias ? 2 * key + value + d : 0);
     const std::int64_t feed_forward = 2 * d * config.d_ff + config.d_ff + d;
     const std::int64_t final_norms = config.norm == NormPlacement::Pre ? 2 * norm : 0;

@@ -73,6 +73,10 @@ inline std::vector<NamedConfig> varied_configs() {
         c.attention_bias = true;
         c.heads = 1;
     });
+    vary("pre-norm, RMS norm", [](ModelConfig& c) {
+        c.norm = NormPlacement::Pre;
+        c.norm_type = NormType::Rms;
+    });
     return all;
 }
 

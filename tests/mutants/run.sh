@@ -207,6 +207,10 @@ mutant bias oracle 'a term of the slope of swish has the wrong sign' backends/cp
 
 mutant layer_norm cpu 'the mean is not taken off the gradient' backends/cpu/layer_norm.cpp \
     'grad_y[c] - plain - n * weighted' 'grad_y[c] - n * weighted'
+mutant layer_norm cpu 'RMS norm subtracts the mean' backends/cpu/layer_norm.cpp \
+    'mean_out == nullptr ? 0.0F : sum_over' 'false ? 0.0F : sum_over'
+mutant layer_norm oracle 'RMS norm subtracts the mean' backends/cpu/reference/layer_norm.cpp \
+    'mean += means == nullptr ? 0 : sum[c] / count;' 'mean += sum[c] / count;'
 mutant layer_norm oracle 'dropout is forgotten in the backward' backends/cpu/reference/layer_norm.cpp \
     'store(grad_x[c], dropout(grad_sum, row / length, 0, row % length, c), op.write_x);' \
     'store(grad_x[c], grad_sum, op.write_x);'

@@ -152,6 +152,10 @@ mutant layer_norm vulkan 'the residual is left out' shaders/add_layer_norm.comp 
     'kHasResidual ?' 'false ?'
 mutant layer_norm vulkan 'one output is never added to' shaders/add_layer_norm_backward.comp \
     'if (kAccumulatesX)' 'if (false)'
+mutant layer_norm vulkan 'RMS norm subtracts the mean' shaders/add_layer_norm.comp \
+    'kHasMean ? average(total) : 0.0' 'average(total)'
+mutant layer_norm vulkan 'the backward of RMS norm subtracts the mean' shaders/add_layer_norm_backward.comp \
+    'kHasMean ? group_sum(sum_g) / float(p.columns) : 0.0' 'group_sum(sum_g) / float(p.columns)'
 mutant layer_norm vulkan 'the gain'\''s gradient lacks 1 / sigma' shaders/layer_norm_gain.comp \
     'rstds[p.offset[binding_rstd] + row]' '1.0'
 mutant layer_norm vulkan 'no barrier after the subgroups write' shaders/include/reduce.glsl \

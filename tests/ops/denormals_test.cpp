@@ -32,7 +32,9 @@ public:
     void run(const AddLayerNorm& op) override {
         without_denormals(op.x, [&] { inner().run(op); });
         flush(op.sum);
-        flush(op.mean);
+        if (op.mean.defined()) {
+            flush(op.mean);
+        }
         spoil("sum", op.sum);
         spoil("mean", op.mean);
         spoil("y", op.y);
@@ -68,7 +70,7 @@ private:
     }
 
     void spoil(const std::string& output, const Tensor& out) {
-        if (output != spoilt_) {
+        if (output != spoilt_ || !out.defined()) {
             return;
         }
         const Tensor added = inner().empty(out.shape, real());
@@ -96,7 +98,9 @@ void check_extremes(const Family& family, const Spoilt& spoilt) {
         for (const auto& [output, added] : spoilt) {
             INFO(output);
             Flushing off(output, added);
-            const bool overlooks = added < 1e-20F && stated.name.find("denormal") == std::string::npos;
+            const bool is_absent = std::none_of(stated.operands.begin(), stated.operands.end(),
+                                                [&](const Operand& each) { return each.name == output; });
+            const bool overlooks = is_absent || (added < 1e-20F && stated.name.find("denormal") == std::string::npos);
             CHECK(Examination(*oracle, stated).on(off).complaints.empty() == overlooks);
         }
     }

@@ -14,6 +14,7 @@ void CpuReference<Real>::run(const AddLayerNorm& op) {
     const auto count = static_cast<Real>(columns);
     const Real* gain = data_of<Real>(op.gain);
     const Real* bias = data_of<Real>(op.bias);
+    Real* means = data_of<Real>(op.mean);
     for (std::int64_t row = 0; row < op.x.dim(0) * length; ++row) {
         const Real* x = data_of<Real>(op.x) + row * columns;
         const Real* residual = op.residual.defined() ? data_of<Real>(op.residual) + row * columns : nullptr;
@@ -23,7 +24,7 @@ void CpuReference<Real>::run(const AddLayerNorm& op) {
         for (std::int64_t c = 0; c < columns; ++c) {
             const Real dropped = dropout(x[c], row / length, 0, row % length, c);
             sum[c] = residual == nullptr ? dropped : residual[c] + dropped;
-            mean += sum[c] / count;
+            mean += means == nullptr ? 0 : sum[c] / count;
         }
         Real variance = 0;
         for (std::int64_t c = 0; c < columns; ++c) {
@@ -31,9 +32,11 @@ void CpuReference<Real>::run(const AddLayerNorm& op) {
         }
         const Real rstd = 1 / std::sqrt(variance + Real{op.epsilon});
         for (std::int64_t c = 0; c < columns; ++c) {
-            y[c] = gain[c] * (sum[c] - mean) * rstd + bias[c];
+            y[c] = gain[c] * (sum[c] - mean) * rstd + (bias == nullptr ? 0 : bias[c]);
         }
-        data_of<Real>(op.mean)[row] = mean;
+        if (means != nullptr) {
+            means[row] = mean;
+        }
         data_of<Real>(op.rstd)[row] = rstd;
     }
 }
@@ -41,17 +44,17 @@ void CpuReference<Real>::run(const AddLayerNorm& op) {
 namespace {
 
 // A row's gradient of the norm: rstd * (g - mean(g) - n * mean(g * n)), with g = gain * grad_y and n the normalised
-// row.
+// row. RMS norm has no mean(g).
 template <class Real>
 struct NormRow {
     const Real* sum;
     const Real* grad_y;
     const Real* gain;
     std::int64_t columns;
-    Real mean;
+    const Real* mean;  // null for RMS norm
     Real rstd;
 
-    Real normalised(std::int64_t c) const { return (sum[c] - mean) * rstd; }
+    Real normalised(std::int64_t c) const { return (mean == nullptr ? sum[c] : sum[c] - *mean) * rstd; }
 
     // mean(g) and mean(g * n)
     std::pair<Real, Real> means() const {
@@ -59,7 +62,7 @@ struct NormRow {
         Real weighted = 0;
         for (std::int64_t c = 0; c < columns; ++c) {
             const Real g = gain[c] * grad_y[c] / static_cast<Real>(columns);
-            plain += g;
+            plain += mean == nullptr ? 0 : g;
             weighted += g * normalised(c);
         }
         return {plain, weighted};
@@ -77,11 +80,16 @@ void CpuReference<Real>::run(const AddLayerNormBackward& op) {
     const auto at = [&](const Tensor& tensor, std::int64_t row) {
         return tensor.defined() ? data_of<Real>(tensor) + row * columns : nullptr;
     };
+    const Real* means = data_of<Real>(op.mean);
     std::vector<Real> grad_gain(static_cast<std::size_t>(columns));
     std::vector<Real> grad_bias(static_cast<std::size_t>(columns));
     for (std::int64_t row = 0; row < rows; ++row) {
-        const NormRow<Real> norm{at(op.sum, row), at(op.grad_y, row),          data_of<Real>(op.gain),
-                                 columns,         data_of<Real>(op.mean)[row], data_of<Real>(op.rstd)[row]};
+        const NormRow<Real> norm{at(op.sum, row),
+                                 at(op.grad_y, row),
+                                 data_of<Real>(op.gain),
+                                 columns,
+                                 means == nullptr ? nullptr : means + row,
+                                 data_of<Real>(op.rstd)[row]};
         const auto [plain, weighted] = norm.grad_y == nullptr ? std::pair<Real, Real>{} : norm.means();
         const Real* direct = at(op.grad_sum_out, row);
         Real* grad_x = at(op.grad_x, row);
@@ -104,7 +112,9 @@ void CpuReference<Real>::run(const AddLayerNormBackward& op) {
     }
     for (std::int64_t c = 0; c < columns; ++c) {
         store(data_of<Real>(op.grad_gain)[c], grad_gain[static_cast<std::size_t>(c)], op.write_gain);
-        store(data_of<Real>(op.grad_bias)[c], grad_bias[static_cast<std::size_t>(c)], op.write_bias);
+        if (op.grad_bias.defined()) {
+            store(data_of<Real>(op.grad_bias)[c], grad_bias[static_cast<std::size_t>(c)], op.write_bias);
+        }
     }
 }
 

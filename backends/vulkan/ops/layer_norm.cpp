@@ -31,6 +31,11 @@ std::uint32_t bits(std::initializer_list<bool> flags) {
     return value;
 }
 
+// [batch, length] as [rows]; undefined for the mean of RMS norm.
+Tensor of_rows(const Tensor& statistic) {
+    return statistic.defined() ? statistic.reshape({statistic.elements()}) : Tensor{};
+}
+
 }  // namespace
 
 void VulkanBackend::run(const AddLayerNorm& op) {
@@ -43,8 +48,8 @@ void VulkanBackend::run(const AddLayerNorm& op) {
     const Tensor residual = as_rows(op.residual);
     const Tensor sum = as_rows(op.sum);
     const Tensor y = as_rows(op.y);
-    const Tensor mean = op.mean.reshape({rows});
-    const Tensor rstd = op.rstd.reshape({rows});
+    const Tensor mean = of_rows(op.mean);
+    const Tensor rstd = of_rows(op.rstd);
     AddLayerNormParams params{};
     params.sequence = u32(op.x.dim(1));
     params.columns = u32(op.x.dim(2));
@@ -59,22 +64,23 @@ void VulkanBackend::run(const AddLayerNorm& op) {
         const Launch launch = row_launch(Kernel::AddLayerNorm, static_cast<std::uint64_t>(count), params.columns);
         const bool fours =
             vec4_loads(params.columns, {&x_part, &residual_part, &op.gain, &op.bias, &sum_part, &y_part});
-        stream_.dispatch(launch,
-                         AddLayerNormConstants{.fours = fours,
-                                               .drops = drops(params.dropout),
-                                               .held = held_vec4s(launch, fours, params.columns),
-                                               .has_residual = op.residual.defined()},
-                         params,
-                         {.x = x_part,
-                          .residual = residual_part,
-                          .gain = op.gain,
-                          .bias = op.bias,
-                          .step = op.dropout.step,
-                          .ordinals = op.dropout.ordinals,
-                          .sum = sum_part,
-                          .y = y_part,
-                          .mean = mean.narrow(0, first, count),
-                          .rstd = rstd.narrow(0, first, count)});
+        stream_.dispatch(
+            launch,
+            AddLayerNormConstants{.fours = fours,
+                                  .drops = drops(params.dropout),
+                                  .held = held_vec4s(launch, fours, params.columns),
+                                  .has = bits({op.residual.defined(), op.bias.defined(), op.mean.defined()})},
+            params,
+            {.x = x_part,
+             .residual = residual_part,
+             .gain = op.gain,
+             .bias = op.bias,
+             .step = op.dropout.step,
+             .ordinals = op.dropout.ordinals,
+             .sum = sum_part,
+             .y = y_part,
+             .mean = part_of(mean, first, count),
+             .rstd = rstd.narrow(0, first, count)});
     });
 }
 
@@ -96,11 +102,16 @@ void VulkanBackend::layer_norm_gain(const AddLayerNormBackward& op) {
     if (rows == 0 || !op.grad_y.defined()) {
         const Tensor nothing = as_rows(op.sum).narrow(0, 0, 0);
         sum_rows(nothing, op.grad_gain, op.write_gain);
-        sum_rows(nothing, op.grad_bias, op.write_bias);
+        if (op.grad_bias.defined()) {
+            sum_rows(nothing, op.grad_bias, op.write_bias);
+        }
         return;
     }
     const Tensor sum = as_rows(op.sum);
+    const Tensor mean = of_rows(op.mean);
+    const Tensor rstd = of_rows(op.rstd);
     const Tensor grad_y = as_rows(op.grad_y);
+    const bool has_bias = op.grad_bias.defined();
     Write write_gain = op.write_gain;
     Write write_bias = op.write_bias;
     for_row_tiles(rows, columns, [&](std::int64_t first, std::int64_t count) {
@@ -109,7 +120,7 @@ void VulkanBackend::layer_norm_gain(const AddLayerNormBackward& op) {
         const std::int64_t parts = row_parts(count, columns);
         const bool direct = parts == 1;
         const Tensor gain = direct ? op.grad_gain : empty({parts, columns}, DType::F32);
-        const Tensor bias = direct ? op.grad_bias : empty({parts, columns}, DType::F32);
+        const Tensor bias = direct || !has_bias ? op.grad_bias : empty({parts, columns}, DType::F32);
         LayerNormGainParams params{};
         params.rows = u32(count);
         params.columns = u32(columns);
@@ -117,19 +128,24 @@ void VulkanBackend::layer_norm_gain(const AddLayerNormBackward& op) {
         params.parts = u32(parts);
         params.accumulate_gain = direct && write_gain == Write::Accumulate ? 1 : 0;
         params.accumulate_bias = direct && write_bias == Write::Accumulate ? 1 : 0;
-        stream_.dispatch(vec4_launch(Kernel::LayerNormGain, static_cast<std::uint64_t>(parts), params.columns,
-                                     4 * params.rows_per_part),
-                         FoursConstants{.fours = vec4_loads(params.columns, {&sum_part, &grad_y_part, &gain, &bias})},
-                         params,
-                         {.sum = sum_part,
-                          .mean = op.mean.reshape({rows}).narrow(0, first, count),
-                          .rstd = op.rstd.reshape({rows}).narrow(0, first, count),
-                          .grad_y = grad_y_part,
-                          .grad_gain = gain,
-                          .grad_bias = bias});
+        stream_.dispatch(
+            vec4_launch(Kernel::LayerNormGain, static_cast<std::uint64_t>(parts), params.columns,
+                        4 * params.rows_per_part),
+            LayerNormGainConstants{.fours = vec4_loads(params.columns, {&sum_part, &grad_y_part, &gain, &bias}),
+                                   .has_mean = mean.defined(),
+                                   .has_bias = has_bias},
+            params,
+            {.sum = sum_part,
+             .mean = part_of(mean, first, count),
+             .rstd = rstd.narrow(0, first, count),
+             .grad_y = grad_y_part,
+             .grad_gain = gain,
+             .grad_bias = bias});
         if (!direct) {
             sum_rows(gain, op.grad_gain, write_gain);
-            sum_rows(bias, op.grad_bias, write_bias);
+            if (has_bias) {
+                sum_rows(bias, op.grad_bias, write_bias);
+            }
         }
         write_gain = Write::Accumulate;
         write_bias = Write::Accumulate;
@@ -139,6 +155,8 @@ void VulkanBackend::layer_norm_gain(const AddLayerNormBackward& op) {
 void VulkanBackend::layer_norm_rows(const AddLayerNormBackward& op) {
     const std::int64_t rows = op.sum.dim(0) * op.sum.dim(1);
     const Tensor sum = as_rows(op.sum);
+    const Tensor mean = of_rows(op.mean);
+    const Tensor rstd = of_rows(op.rstd);
     const Tensor grad_y = as_rows(op.grad_y);
     const Tensor grad_sum_out = as_rows(op.grad_sum_out);
     const Tensor grad_x = as_rows(op.grad_x);
@@ -148,7 +166,7 @@ void VulkanBackend::layer_norm_rows(const AddLayerNormBackward& op) {
     params.columns = u32(op.sum.dim(2));
     const std::uint32_t has =
         bits({op.grad_y.defined(), op.grad_sum_out.defined(), op.grad_x.defined(), op.grad_residual.defined(),
-              op.write_x == Write::Accumulate, op.write_residual == Write::Accumulate});
+              op.write_x == Write::Accumulate, op.write_residual == Write::Accumulate, op.mean.defined()});
     params.dropout = dropout_params(op.dropout);
     for_row_tiles(rows, sum.dim(1), [&](std::int64_t first, std::int64_t count) {
         params.first_row = u32(first);
@@ -172,8 +190,8 @@ void VulkanBackend::layer_norm_rows(const AddLayerNormBackward& op) {
                          params,
                          {.sum = sum_part,
                           .gain = op.gain,
-                          .mean = op.mean.reshape({rows}).narrow(0, first, count),
-                          .rstd = op.rstd.reshape({rows}).narrow(0, first, count),
+                          .mean = part_of(mean, first, count),
+                          .rstd = rstd.narrow(0, first, count),
                           .grad_y = grad_y_part,
                           .grad_sum_out = grad_sum_out_part,
                           .step = op.dropout.step,

@@ -22,6 +22,9 @@ namespace headscope {
 // Element-wise activations. Gelu is the exact x * Phi(x); Swish is x * sigmoid(x).
 enum class Activation : std::uint8_t { None, Relu, Gelu, Swish };
 
+// Rms divides by the root mean square and subtracts no mean (Zhang and Sennrich, 2019).
+enum class NormType : std::uint8_t { Layer, Rms };
+
 // Which elements dropout lets through, decided by Philox4x32-10 so that every backend draws the same
 // bits whatever the padding, the micro-batch or the rank. For an element in column c of
 //   x [batch, length, columns]:       position = index in length, head = 0

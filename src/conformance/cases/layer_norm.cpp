@@ -20,20 +20,32 @@ struct Norm {
     bool grad_y = true;     // the gradient of y
     bool grad_sum = false;  // the gradient of sum
     bool grad_residual = true;
+    bool mean = true;  // else RMS norm
+    bool bias = true;
 
     std::string title() const {
-        return fmt::format("{}{}{}{}{} rate {} epsilon {}", shape.to_string(), residual ? " residual" : "",
-                           grad_y ? " grad_y" : "", grad_sum ? " grad_sum" : "", grad_residual ? " grad_residual" : "",
-                           rate, epsilon);
+        return fmt::format("{}{}{}{}{}{}{} rate {} epsilon {}", shape.to_string(), mean ? "" : " rms",
+                           bias ? "" : " no bias", residual ? " residual" : "", grad_y ? " grad_y" : "",
+                           grad_sum ? " grad_sum" : "", grad_residual ? " grad_residual" : "", rate, epsilon);
+    }
+    Norm rms() const {
+        Norm norm = *this;
+        norm.mean = norm.bias = false;
+        return norm;
     }
     Shape columns() const { return {shape[2]}; }
     Shape rows() const { return {shape[0], shape[1]}; }
 };
 
 Case forward(const Norm& norm) {
-    std::vector<Operand> operands{{"x", norm.shape},    {"gain", norm.columns()}, {"bias", norm.columns()},
-                                  {"sum", norm.shape},  {"y", norm.shape},        {"mean", norm.rows()},
-                                  {"rstd", norm.rows()}};
+    std::vector<Operand> operands{
+        {"x", norm.shape}, {"gain", norm.columns()}, {"sum", norm.shape}, {"y", norm.shape}, {"rstd", norm.rows()}};
+    if (norm.bias) {
+        operands.push_back({"bias", norm.columns()});
+    }
+    if (norm.mean) {
+        operands.push_back({"mean", norm.rows()});
+    }
     if (norm.residual) {
         operands.push_back({"residual", norm.shape});
     }
@@ -42,10 +54,10 @@ Case forward(const Norm& norm) {
                          return AddLayerNorm{.x = t["x"],
                                              .residual = t.maybe("residual"),
                                              .gain = t["gain"],
-                                             .bias = t["bias"],
+                                             .bias = t.maybe("bias"),
                                              .sum = t["sum"],
                                              .y = t["y"],
-                                             .mean = t["mean"],
+                                             .mean = t.maybe("mean"),
                                              .rstd = t["rstd"],
                                              .epsilon = norm.epsilon,
                                              .dropout = rule(t, norm.rate)};
@@ -56,11 +68,15 @@ Case forward(const Norm& norm) {
 Case backward(const Norm& norm) {
     std::vector<Operand> operands{{"sum", norm.shape},
                                   {"gain", norm.columns()},
-                                  {"mean", norm.rows(), normal(0.3)},
                                   {"rstd", norm.rows(), uniform(0.5, 2.0)},
                                   {"grad_x", norm.shape},
-                                  {"grad_gain", norm.columns()},
-                                  {"grad_bias", norm.columns()}};
+                                  {"grad_gain", norm.columns()}};
+    if (norm.mean) {
+        operands.push_back({"mean", norm.rows(), normal(0.3)});
+    }
+    if (norm.bias) {
+        operands.push_back({"grad_bias", norm.columns()});
+    }
     if (norm.grad_y) {
         operands.push_back({"grad_y", norm.shape});
     }
@@ -75,22 +91,28 @@ Case backward(const Norm& norm) {
                          return AddLayerNormBackward{
                              .sum = t["sum"],
                              .gain = t["gain"],
-                             .mean = t["mean"],
+                             .mean = t.maybe("mean"),
                              .rstd = t["rstd"],
                              .grad_y = t.maybe("grad_y"),
                              .grad_sum_out = t.maybe("grad_sum"),
                              .grad_x = t["grad_x"],
                              .grad_residual = t.maybe("grad_residual"),
                              .grad_gain = t["grad_gain"],
-                             .grad_bias = t["grad_bias"],
+                             .grad_bias = t.maybe("grad_bias"),
                              .write_x = t.write("grad_x"),
                              .write_residual = norm.grad_residual ? t.write("grad_residual") : Write::Overwrite,
                              .write_gain = t.write("grad_gain"),
-                             .write_bias = t.write("grad_bias"),
+                             .write_bias = norm.bias ? t.write("grad_bias") : Write::Overwrite,
                              .dropout = rule(t, norm.rate)};
                      })
         .sums(static_cast<double>(norm.shape[2] + norm.shape[0] * norm.shape[1]))
         .cancels(1.0);  // g - average(g) - n average(g n), with g about 1
+}
+
+// The norm as it is and as an RMS norm.
+void add_both(std::vector<Case>& cases, Case (*make)(const Norm&), const Norm& norm) {
+    cases.push_back(make(norm));
+    cases.push_back(make(norm.rms()));
 }
 
 std::vector<Shape> normalised_shapes() {
@@ -103,48 +125,57 @@ std::vector<Case> add_norm_cases() {
     for (const Shape& shape : normalised_shapes()) {
         for (const bool residual : {false, true}) {
             for (const float rate : {0.0F, 0.3F}) {
-                cases.push_back(forward({.shape = shape, .residual = residual, .rate = rate}));
+                add_both(cases, forward, {.shape = shape, .residual = residual, .rate = rate});
             }
         }
     }
-    cases.push_back(forward({.shape = {2, 3, 1024}, .rate = 0.1F, .epsilon = 1e-5F}));
-    cases.push_back(forward({.shape = {2, 9, 512}, .epsilon = 0.5F}));
+    add_both(cases, forward, {.shape = {2, 3, 1024}, .rate = 0.1F, .epsilon = 1e-5F});
+    add_both(cases, forward, {.shape = {2, 9, 512}, .epsilon = 0.5F});
+    cases.push_back(forward({.shape = {2, 3, 33}, .bias = false}));
+    cases.push_back(forward({.shape = {2, 3, 33}, .mean = false}));
     cases.push_back(forward({.shape = {2, 40000, 3}, .rate = 0.1F, .epsilon = 0.5F}).past_a_grid());
     return cases;
 }
 
 std::vector<Case> far_from_zero_cases() {
     // The mean of squares minus the square of the mean would lose every digit here.
-    Case far = forward({.shape = {2, 3, 64}, .residual = false});
-    far.name += " far";
-    far.operands[0].values = uniform(4000.0, 4001.0);
-    return {far};
+    std::vector<Case> cases;
+    add_both(cases, forward, {.shape = {2, 3, 64}, .residual = false});
+    for (Case& far : cases) {
+        far.name += " far";
+        far.operands[0].values = uniform(4000.0, 4001.0);
+    }
+    return cases;
 }
 
 std::vector<Case> add_norm_back_cases() {
     std::vector<Case> cases;
     for (const Shape& shape : normalised_shapes()) {
         for (const float rate : {0.0F, 0.3F}) {
-            cases.push_back(backward({.shape = shape, .rate = rate}));
-            cases.push_back(backward({.shape = shape, .rate = rate, .grad_sum = true}));
-            cases.push_back(backward({.shape = shape, .rate = rate, .grad_sum = true, .grad_residual = false}));
+            add_both(cases, backward, {.shape = shape, .rate = rate});
+            add_both(cases, backward, {.shape = shape, .rate = rate, .grad_sum = true});
+            add_both(cases, backward, {.shape = shape, .rate = rate, .grad_sum = true, .grad_residual = false});
         }
-        cases.push_back(backward({.shape = shape, .grad_y = false, .grad_sum = true}));
+        add_both(cases, backward, {.shape = shape, .grad_y = false, .grad_sum = true});
     }
-    cases.push_back(backward({.shape = {4, 100, 33}, .rate = 0.1F}));  // enough rows for sums in two levels
-    cases.push_back(backward({.shape = {2, 3, 1024}, .grad_sum = true}));
+    add_both(cases, backward, {.shape = {4, 100, 33}, .rate = 0.1F});  // enough rows for sums in two levels
+    add_both(cases, backward, {.shape = {2, 3, 1024}, .grad_sum = true});
+    cases.push_back(backward({.shape = {2, 3, 33}, .bias = false}));
+    cases.push_back(backward({.shape = {2, 3, 33}, .mean = false}));
     return cases;
 }
 
 std::vector<Case> special_values_cases() {
     std::vector<Case> cases;
     for (const double value : {std::numeric_limits<double>::quiet_NaN(), std::numeric_limits<double>::infinity()}) {
-        const Norm norm{.shape = {2, 3, 33}, .grad_sum = true};
-        cases.push_back(forward(norm).holding(value, "x", 40));
-        cases.push_back(forward(norm).holding(value, "residual", 40));
-        cases.push_back(forward(norm).holding(value, "gain", 4));
-        cases.push_back(backward(norm).holding(value, "grad_y", 40));
-        cases.push_back(backward(norm).holding(value, "grad_sum", 40));
+        const Norm layer{.shape = {2, 3, 33}, .grad_sum = true};
+        for (const Norm& norm : {layer, layer.rms()}) {
+            cases.push_back(forward(norm).holding(value, "x", 40));
+            cases.push_back(forward(norm).holding(value, "residual", 40));
+            cases.push_back(forward(norm).holding(value, "gain", 4));
+            cases.push_back(backward(norm).holding(value, "grad_y", 40));
+            cases.push_back(backward(norm).holding(value, "grad_sum", 40));
+        }
     }
     return cases;
 }
@@ -154,13 +185,15 @@ std::vector<Differentiation> differentiations() {
     for (const float rate : {0.0F, 0.3F}) {
         for (const bool residual : {false, true}) {
             for (const bool direct : {false, true}) {
-                const Norm norm{.shape = {2, 3, 9},
-                                .residual = residual,
-                                .rate = rate,
-                                .epsilon = 1e-3F,
-                                .grad_sum = direct,
-                                .grad_residual = residual};
-                all.push_back({forward(norm), {backward(norm)}});
+                const Norm layer{.shape = {2, 3, 9},
+                                 .residual = residual,
+                                 .rate = rate,
+                                 .epsilon = 1e-3F,
+                                 .grad_sum = direct,
+                                 .grad_residual = residual};
+                for (const Norm& norm : {layer, layer.rms()}) {
+                    all.push_back({forward(norm), {backward(norm)}});
+                }
             }
         }
     }
@@ -174,8 +207,8 @@ std::vector<Case> size_cases() {
     std::vector<Case> cases;
     for (const Shape& shape :
          {Shape{3, 13, 6}, Shape{7, 1, 37}, Shape{2, 41, 81}, Shape{1, 3, 330}, Shape{1, 2, 4097}}) {
-        cases.push_back(forward({.shape = shape, .rate = 0.3F}));
-        cases.push_back(backward({.shape = shape, .rate = 0.3F}));
+        add_both(cases, forward, {.shape = shape, .rate = 0.3F});
+        add_both(cases, backward, {.shape = shape, .rate = 0.3F});
     }
     return cases;
 }
@@ -186,10 +219,10 @@ std::vector<Case> models_cases() {
     for (const std::int64_t columns : {512, 1024}) {
         for (const float rate : {0.0F, 0.1F}) {
             for (const bool residual : {false, true}) {
-                cases.push_back(forward({.shape = {1, 2, columns}, .residual = residual, .rate = rate}));
+                add_both(cases, forward, {.shape = {1, 2, columns}, .residual = residual, .rate = rate});
             }
             for (const bool direct : {false, true}) {
-                cases.push_back(backward({.shape = {1, 2, columns}, .rate = rate, .grad_sum = direct}));
+                add_both(cases, backward, {.shape = {1, 2, columns}, .rate = rate, .grad_sum = direct});
             }
         }
     }
@@ -216,13 +249,15 @@ std::vector<Case> extreme_cases() {
                                                      {"small", {1e-15, -3e-14, 2e-15, 5e-14, 7e-14}},
                                                      {"equal", {3.0}},
                                                      {"denormal", {0x1p-140, -0x1p-149, 0x1p-130, 0.0, 0x1p-127}}}) {
-        Case stated = forward({.shape = {1, 3, 33}, .residual = false});
-        stated.name += fmt::format(" of {} numbers", what);
-        stated.operands[0].values = these(values);
-        if (std::abs(values[0]) < 0x1p-126) {
-            stated.accept = flushed();
+        for (const bool mean : {true, false}) {  // with a bias: RMS norm scales what a device may flush
+            Case stated = forward({.shape = {1, 3, 33}, .residual = false, .mean = mean});
+            stated.name += fmt::format(" of {} numbers", what);
+            stated.operands[0].values = these(values);
+            if (std::abs(values[0]) < 0x1p-126) {
+                stated.accept = flushed();
+            }
+            cases.push_back(stated);
         }
-        cases.push_back(stated);
     }
     return cases;
 }
