@@ -33,6 +33,7 @@ constexpr const char* kExamples =
 void add_commands(CLI::App& app, const headscope::OpenOptions& open_options, int count, const char* const* words) {
     using namespace headscope;
     add_translate_command(app, open_options);
+    add_complete_command(app, open_options);
     add_score_command(app, open_options);
     add_evaluate_command(app, open_options, count, words);
     add_train_command(app, open_options);

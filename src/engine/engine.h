@@ -15,6 +15,7 @@ namespace headscope {
 struct EngineOptions {
     std::vector<std::string> devices{""};  // for open_device(); a device listed twice runs two copies
     std::vector<std::string> models;       // directories; several form an ensemble (Translator)
+    Architecture architecture = Architecture::EncoderDecoder;  // of the models that the caller can use
     Precision precision = Precision::F32;
     // Skip devices that do not exist or lack the precision, instead of throwing. For lists that no user typed.
     bool skip_unusable = false;
@@ -46,6 +47,7 @@ private:
     };
     static std::unique_ptr<ModelDevice> opened(const std::string& id, const EngineOptions& options,
                                                const ModelDevice::Warn& warn, std::vector<Skipped>& skipped);
+    void require(Architecture wanted) const;
     [[noreturn]] static void fail(const std::vector<Skipped>& all);
 
     std::vector<std::unique_ptr<ModelDevice>> devices_;

@@ -28,8 +28,9 @@ void Job::watch(const Tokenizer& tokenizer, std::function<void(const std::string
     on_text_ = std::move(on_text);
     for (std::size_t batch = 0; batch < work.batches(); ++batch) {
         for (TranslationUnit* unit : work.units_of(batch)) {
-            unit->task.on_step = [this, &tokenizer, place = unit->sentence.span.begin](const auto& written) {
-                return wrote(place, on_text_ == nullptr ? std::string() : tokenizer.decode(written));
+            unit->task.on_step = [this, &tokenizer, unit](const auto& written) {
+                return wrote(unit->sentence.span.begin,
+                             on_text_ == nullptr ? "" : decode_after(tokenizer, unit->task.prompt, written));
             };
         }
     }

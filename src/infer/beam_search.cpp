@@ -78,7 +78,7 @@ std::vector<std::vector<Hypothesis>> search_tasks(Scorer& scorer, const std::vec
     std::vector<SentenceBeam> sentences;
     Rows rows;
     for (const SearchTask& task : tasks) {
-        rows.tokens.push_back(bos);
+        rows.tokens.push_back(task.prompt.empty() ? bos : task.prompt.back());
         rows.parents.push_back(static_cast<std::int32_t>(sentences.size()));
         sentences.emplace_back(options, rules, task);
     }

@@ -181,10 +181,14 @@ void SentenceBeam::take(std::vector<Candidate> candidates) {
     for (taken_ = 0; taken_ < candidates_.size() && live_.size() < beam; ++taken_) {
         const Candidate& candidate = candidates_[taken_];
         const Live& parent = before[static_cast<std::size_t>(candidate.row)];
-        if (candidate.token != rules_.eos) {
-            extend(parent, candidate);
+        Live child = child_of(parent, candidate);
+        if (candidate.token == rules_.eos) {
+            offer(finished(child, EndReason::EndOfSentence, text_of(parent.tokens)));
+        } else if (stops(child.tokens)) {
+            offer(finished(child, EndReason::Stop, before_stop(text_of(child.tokens))));
         } else {
-            finish(parent, candidate.token, candidate.log_probability);
+            child.unwanted = unwanted_after(child.tokens);
+            live_.push_back(std::move(child));
         }
     }
     if (live_.empty() && finished_.empty()) {
@@ -202,26 +206,40 @@ void SentenceBeam::take(std::vector<Candidate> candidates) {
     }
 }
 
-void SentenceBeam::extend(const Live& parent, const Candidate& candidate) {
-    live_.push_back({parent.tokens, candidate.log_probability, candidate.row, {}});
-    Live& child = live_.back();
+SentenceBeam::Live SentenceBeam::child_of(const Live& parent, const Candidate& candidate) const {
+    Live child{parent.tokens, candidate.log_probability, candidate.row, parent.token_log_probabilities, {}};
     child.tokens.push_back(candidate.token);
-    child.unwanted = unwanted_after(child.tokens);
+    child.token_log_probabilities.push_back(candidate.log_probability - parent.log_probability);
+    return child;
+}
+
+bool SentenceBeam::stops(const std::vector<std::int32_t>& tokens) const {
+    if (options_.stop.empty()) {
+        return false;
+    }
+    const std::string text = text_of(tokens);
+    return before_stop(text) != text;
+}
+
+std::string SentenceBeam::before_stop(const std::string& text) const {
+    std::size_t end = text.size();
+    for (const std::string& stop : options_.stop) {
+        end = std::min(end, text.find(stop));
+    }
+    return text.substr(0, end);
 }
 
 double SentenceBeam::score(double log_probability, std::int64_t length) const {
     return log_probability / length_penalty(length, options_);
 }
 
-void SentenceBeam::finish(const Live& parent, std::int32_t token, double log_probability) {
-    Hypothesis hypothesis{parent.tokens, log_probability, score(log_probability, length_), EndReason::EndOfSentence,
-                          text_of(parent.tokens)};
-    hypothesis.tokens.push_back(token);
-    offer(std::move(hypothesis));
+Hypothesis SentenceBeam::finished(const Live& live, EndReason end, std::string text) const {
+    return {live.tokens, live.log_probability, score(live.log_probability, length_),
+            end,         std::move(text),      live.token_log_probabilities};
 }
 
 std::string SentenceBeam::text_of(const std::vector<std::int32_t>& tokens) const {
-    return rules_.text_of ? rules_.text_of(tokens) : std::string();
+    return rules_.text_of ? rules_.text_of(task_.prompt, tokens) : std::string();
 }
 
 // A finished hypothesis with the same text, or finished_.end().
@@ -266,8 +284,7 @@ void SentenceBeam::cut() {
     for (const Live& live : live_) {
         std::string text = text_of(live.tokens);
         if (finished_.size() < static_cast<std::size_t>(options_.n_best) && find_duplicate(text) == finished_.end()) {
-            finished_.push_back({live.tokens, live.log_probability, score(live.log_probability, length_),
-                                 EndReason::Limit, std::move(text)});
+            finished_.push_back(finished(live, EndReason::Limit, std::move(text)));
         }
     }
 }

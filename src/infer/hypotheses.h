@@ -18,6 +18,7 @@ namespace headscope {
 enum class EndReason : std::uint8_t {
     EndOfSentence,
     Limit,    // cut at the maximum length; only if no hypothesis ended by itself
+    Stop,     // contains one of SearchOptions::stop
     Unusable  // no finite probability, and no hypothesis had ended
 };
 
@@ -26,7 +27,8 @@ struct Hypothesis {
     double log_probability = 0.0;
     double score = 0.0;
     EndReason end = EndReason::EndOfSentence;
-    std::string text = {};  // from TokenRules::text_of
+    std::string text = {};                             // from TokenRules::text_of
+    std::vector<double> token_log_probabilities = {};  // of `tokens`
 };
 
 // The error message for a hypothesis that ended as Unusable.
@@ -36,9 +38,10 @@ std::string unusable_message(const Hypothesis& hypothesis);
 struct TokenRules {
     std::int32_t eos = 2;
     std::vector<std::int32_t> forbidden;  // pad, bos and (normally) unk, never eos
-    // Decodes tokens without eos. If set, n-best lists contain each text once (unless
+    // Decodes tokens without eos, which follow a prompt. If set, n-best lists contain each text once (unless
     // SearchOptions::n_best_duplicates).
-    std::function<std::string(const std::vector<std::int32_t>& tokens)> text_of = {};
+    std::function<std::string(const std::vector<std::int32_t>& prompt, const std::vector<std::int32_t>& tokens)>
+        text_of = {};
 };
 TokenRules token_rules(const ModelConfig& config, bool allow_unknown);
 
@@ -46,6 +49,7 @@ TokenRules token_rules(const ModelConfig& config, bool allow_unknown);
 struct SearchTask {
     std::int64_t limit = 1;                 // maximum output tokens including eos; at least 1
     std::vector<std::int32_t> prefix = {};  // forced beginning of the output; shorter than the limit
+    std::vector<std::int32_t> prompt = {};  // what the output continues, of a model without a source; empty: bos
     std::uint32_t line = 0;                 // line of the text, and part of the line: keys of random sampling
     std::uint32_t part = 0;
     // Called with the likeliest unfinished hypothesis after each step; false ends the search as if the limit were
@@ -99,6 +103,7 @@ private:
         std::vector<std::int32_t> tokens;
         double log_probability = 0.0;
         std::int64_t parent = 0;
+        std::vector<double> token_log_probabilities;
         std::vector<std::int32_t> unwanted;  // tokens that must not come next
     };
     std::vector<std::int32_t> unwanted_after(const std::vector<std::int32_t>& tokens) const;
@@ -107,10 +112,12 @@ private:
     std::vector<Candidate> forced_candidate(std::span<const float> next) const;
     std::vector<Candidate> sampled_candidate(std::span<const float> next) const;
     void take(std::vector<Candidate> candidates);
-    void extend(const Live& parent, const Candidate& candidate);
+    Live child_of(const Live& parent, const Candidate& candidate) const;
+    bool stops(const std::vector<std::int32_t>& tokens) const;
+    std::string before_stop(const std::string& text) const;
     double score(double log_probability, std::int64_t length) const;
     std::string text_of(const std::vector<std::int32_t>& tokens) const;
-    void finish(const Live& parent, std::int32_t token, double log_probability);
+    Hypothesis finished(const Live& live, EndReason end, std::string text) const;
     std::vector<Hypothesis>::iterator find_duplicate(const std::string& text);
     void offer(Hypothesis hypothesis);
     bool can_stop() const;

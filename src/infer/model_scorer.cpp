@@ -65,17 +65,40 @@ std::size_t rows_of_each(const std::vector<std::int32_t>& sentences) {
 }  // namespace
 
 ModelScorer::ModelScorer(Context& ctx, const Generator& model, const std::vector<std::vector<std::int32_t>>& sources)
-    : ctx_(ctx), model_(model) {
-    const ModelConfig& config = model.config();
+    : ctx_(ctx), model_(model), sentences_(sources.size()), sources_(sources.size()) {
+    std::iota(sentences_.begin(), sentences_.end(), 0);
+    if (model.config().architecture == Architecture::CausalLm) {
+        read_prompts(sources);
+    } else {
+        start(sources);
+    }
+}
+
+void ModelScorer::start(const std::vector<std::vector<std::int32_t>>& sources) {
+    const ModelConfig& config = model_.config();
     const DeviceBatch batch =
-        upload(ctx.backend,
+        upload(ctx_.backend,
                make_source_batch(
                    sources, {.pad = config.pad_id, .bos = config.bos_id, .eos = config.eos_id, .unk = config.unk_id},
-                   {.multiple = ctx.backend.device().length_multiple, .longest = config.max_length}));
-    cache_ = model.start(ctx, batch);
-    sentences_.resize(sources.size());
-    std::iota(sentences_.begin(), sentences_.end(), 0);
-    sources_ = sources.size();
+                   {.multiple = ctx_.backend.device().length_multiple, .longest = config.max_length}));
+    cache_ = model_.start(ctx_, batch);
+}
+
+void ModelScorer::read_prompts(const std::vector<std::vector<std::int32_t>>& prompts) {
+    constexpr std::size_t kChunk = 256;  // tokens at a time, to bound memory
+    cache_ = model_.start(ctx_, {.sentences = std::ssize(prompts)});
+    const std::size_t length = prompts.front().size();
+    for (std::size_t first = 0; first + 1 < length; first += kChunk) {
+        const std::size_t count = std::min(kChunk, length - 1 - first);
+        std::vector<std::int32_t> tokens;
+        for (const std::vector<std::int32_t>& prompt : prompts) {
+            HEADSCOPE_CHECK(prompt.size() == length, "prompts that share a cache have equal lengths");
+            const auto begin = prompt.begin() + static_cast<std::ptrdiff_t>(first);
+            tokens.insert(tokens.end(), begin, begin + static_cast<std::ptrdiff_t>(count));
+        }
+        model_.read(ctx_, cache_,
+                    upload_i32(ctx_.backend, {std::ssize(prompts), static_cast<std::int64_t>(count)}, tokens));
+    }
 }
 
 std::int64_t ModelScorer::vocabulary() const {

@@ -12,7 +12,8 @@ namespace headscope {
 
 class ModelScorer final : public Scorer {
 public:
-    // `sources` are pieces without eos. Context and model outlive the scorer.
+    // `sources` are pieces without eos or, of a model without a source, prompts of equal length, of which all but the
+    // last token are read here. Context and model outlive the scorer.
     ModelScorer(Context& ctx, const Generator& model, const std::vector<std::vector<std::int32_t>>& sources);
 
     std::int64_t vocabulary() const override;
@@ -22,6 +23,8 @@ public:
                               const std::vector<std::int32_t>& parents) override;
 
 private:
+    void start(const std::vector<std::vector<std::int32_t>>& sources);
+    void read_prompts(const std::vector<std::vector<std::int32_t>>& prompts);
     void follow(const std::vector<std::int32_t>& parents);
 
     Context& ctx_;

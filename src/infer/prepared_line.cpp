@@ -118,6 +118,31 @@ void set_tasks(PreparedLine& line, const SourceLine& source, std::vector<std::in
     }
 }
 
+PreparedLine prepare_prompt(const ModelDirectory& model, const SourceLine& source, const TranslationOptions& options,
+                            std::int64_t longest) {
+    TranslationUnit unit = encode(model, source.text, source.text);
+    if (!unit.sentence.problem.empty()) {
+        return rejected(unit.sentence.problem);
+    }
+    std::vector<std::int32_t>& ids = unit.sentence.source_ids;
+    if (!ids.empty()) {
+        ids.pop_back();  // eos
+    }
+    ids.insert(ids.begin(), model.config.bos_id);
+    const std::int64_t room = longest - length_of(unit) + 1;  // the last token of an output is not read
+    if (room < 1) {
+        return rejected(
+            fmt::format("{} pieces including the beginning, but the model's context has {}: shorten the "
+                        "prompt",
+                        length_of(unit), longest));
+    }
+    unit.task = {
+        .limit = std::clamp<std::int64_t>(options.search.max_extra, 1, room), .prompt = ids, .line = source.number};
+    PreparedLine line;
+    line.units.push_back(std::move(unit));
+    return line;
+}
+
 void append(Translation& whole, Translation& part) {
     whole.ids.insert(whole.ids.end(), part.ids.begin(), part.ids.end());
     whole.text += whole.text.empty() || part.text.empty() ? "" : " ";
@@ -178,8 +203,20 @@ std::vector<std::int32_t> encode_prefix(const Tokenizer& tokenizer, const std::s
     return ids;
 }
 
+std::string decode_after(const Tokenizer& tokenizer, const std::vector<std::int32_t>& prompt,
+                         const std::vector<std::int32_t>& tokens) {
+    std::vector<std::int32_t> all = prompt;
+    all.insert(all.end(), tokens.begin(), tokens.end());
+    const std::string before = tokenizer.decode(prompt);
+    std::string text = tokenizer.decode(all);
+    return text.starts_with(before) ? text.substr(before.size()) : tokenizer.decode(tokens);
+}
+
 PreparedLine prepare_line(const ModelDirectory& model, const SourceLine& source, const TranslationOptions& options,
                           std::int64_t longest) {
+    if (model.config.architecture == Architecture::CausalLm) {
+        return prepare_prompt(model, source, options, longest);
+    }
     TranslationUnit whole = encode(model, source.text, source.text);
     const std::int64_t length = length_of(whole);
     PreparedLine line;
@@ -218,7 +255,7 @@ void take_hypotheses(TranslatedSentence& sentence, std::vector<Hypothesis> hypot
     std::vector<Translation> found;
     for (Hypothesis& hypothesis : hypotheses) {
         found.push_back({std::move(hypothesis.tokens), std::move(hypothesis.text), hypothesis.log_probability,
-                         hypothesis.score, hypothesis.end});
+                         hypothesis.score, hypothesis.end, std::move(hypothesis.token_log_probabilities)});
     }
     // Overwrites the results of an earlier attempt: a batch may be repeated on another device.
     sentence.n_best = std::move(found);

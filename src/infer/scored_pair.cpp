@@ -62,7 +62,7 @@ std::vector<ScoredPair> score_pairs(Context& ctx, const Translator& translator, 
         scored[i].target_ids = target;
         scored[i].target_ids.push_back(config.eos_id);
     }
-    const auto forced = force_targets(ctx, translator.transformers(), pairs, {.batch_tokens = batch_tokens});
+    const auto forced = force_targets(ctx, translator.generators(), pairs, {.batch_tokens = batch_tokens});
     for (std::size_t i = 0; i < places.size(); ++i) {
         ScoredPair& pair = scored[places[i]];
         std::transform(forced[i].begin(), forced[i].end(), std::back_inserter(pair.log_probabilities),

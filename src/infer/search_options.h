@@ -3,6 +3,8 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <vector>
 
 namespace headscope {
 
@@ -42,6 +44,7 @@ struct SearchOptions {
     int no_repeat_ngram = 0;             // forbid n-grams of this size from repeating; 0: allow
     std::int64_t min_length = 1;         // minimum tokens before eos, as far as the limit allows; 0: none
     std::optional<Sampling> sampling{};  // with a beam of 1
+    std::vector<std::string> stop{};     // an output ends when its text contains one of these
 
     bool operator==(const SearchOptions&) const = default;
 };

@@ -38,7 +38,8 @@ struct Translation {
     double log_probability = 0.0;
     double score = 0.0;  // log_probability / lp(length)
     EndReason end = EndReason::EndOfSentence;
-    std::size_t begin = 0;  // of a part of a line: position of its text in the line's text
+    std::vector<double> token_log_probabilities = {};  // of `ids`; empty for a joined line
+    std::size_t begin = 0;                             // of a part of a line: position of its text in the line's text
 };
 
 struct TranslatedSentence {

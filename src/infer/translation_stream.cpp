@@ -19,14 +19,18 @@ std::string problem_of(const InputLine& line) {
 }
 
 // Lines that are far too long are not tokenized.
-std::vector<SourceLine> sources_of(std::vector<InputLine>& window, std::int64_t before, const PrefixOf& prefix_of) {
+std::vector<SourceLine> sources_of(const std::vector<InputLine>& window, std::int64_t before, const PrefixOf& prefix_of,
+                                   int samples) {
     std::vector<SourceLine> lines;
-    lines.reserve(window.size());
-    for (InputLine& line : window) {
-        const std::int64_t number = before + static_cast<std::int64_t>(lines.size()) + 1;
-        lines.push_back({.text = line.excess == 0 ? std::move(line.text) : std::string(),
-                         .prefix = prefix_of ? prefix_of(number) : std::string(),
-                         .number = static_cast<std::uint32_t>(number)});
+    lines.reserve(window.size() * static_cast<std::size_t>(samples));
+    for (const InputLine& line : window) {
+        const std::int64_t number = (before + static_cast<std::int64_t>(lines.size())) / samples + 1;
+        const SourceLine source{.text = line.excess == 0 ? line.text : std::string(),
+                                .prefix = prefix_of ? prefix_of(number) : std::string()};
+        for (int sample = 0; sample < samples; ++sample) {
+            lines.push_back(source);
+            lines.back().number = static_cast<std::uint32_t>(before + std::ssize(lines));
+        }
     }
     return lines;
 }
@@ -40,8 +44,8 @@ void count(StreamTotals& totals, const TranslatedSentence& sentence) {
     totals.target_tokens += static_cast<std::int64_t>(sentence.target_ids.size());
 }
 
-StreamedLine finished_line(const InputLine& input, SourceLine& source, TranslatedSentence sentence) {
-    StreamedLine line{.number = source.number, .source = {}, .sentence = std::move(sentence)};
+StreamedLine finished_line(const InputLine& input, SourceLine& source, TranslatedSentence sentence, int samples) {
+    StreamedLine line{.number = (source.number - 1) / samples + 1, .source = {}, .sentence = std::move(sentence)};
     if (std::string problem = problem_of(input); !problem.empty()) {
         line.sentence.problem = std::move(problem);
     } else {
@@ -80,14 +84,14 @@ void WindowSize::measured(std::size_t lines, double seconds) {
 }
 
 StreamTotals translate_stream(const LineTranslator& translator, LineSource& input, const StreamSinks& sinks,
-                              const TranslationOptions& options, const PrefixOf& prefix_of) {
+                              const TranslationOptions& options, const PrefixOf& prefix_of, int samples) {
     StreamTotals totals;
     SplitNews split;
     WindowSize size;
     for (std::vector<InputLine> window = input.next_window(size.lines()); !window.empty();
          window = input.next_window(size.lines())) {
         Stopwatch watch;
-        std::vector<SourceLine> sources = sources_of(window, totals.lines, prefix_of);
+        std::vector<SourceLine> sources = sources_of(window, totals.lines, prefix_of, samples);
         std::size_t line = 0;
         watch.start();
         translator.translate_in_order(sources, options, [&](std::vector<TranslatedSentence> next, std::size_t) {
@@ -96,7 +100,8 @@ StreamTotals translate_stream(const LineTranslator& translator, LineSource& inpu
             }
             std::vector<StreamedLine> lines;
             for (TranslatedSentence& sentence : next) {
-                lines.push_back(finished_line(window[line], sources[line], std::move(sentence)));
+                lines.push_back(finished_line(window[line / static_cast<std::size_t>(samples)], sources[line],
+                                              std::move(sentence), samples));
                 ++line;
                 count(totals, lines.back().sentence);
                 report(lines.back(), split, sinks);

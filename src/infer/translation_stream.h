@@ -33,7 +33,7 @@ private:
 };
 
 struct StreamTotals {
-    std::int64_t lines = 0;
+    std::int64_t lines = 0;     // results: the input's lines times samples
     std::int64_t problems = 0;  // lines that were not translated
     std::int64_t unknown = 0;   // lines with characters that are not in the vocabulary
     std::int64_t cut = 0;       // translations cut at the maximum length
@@ -60,8 +60,8 @@ struct StreamSinks {
 using PrefixOf = std::function<std::string(std::int64_t line)>;
 
 // Results are passed on after each batch, in order. A line that cannot be translated causes a warning and an empty
-// result; the others continue.
+// result; the others continue. `samples`: results of each line, with random numbers of their own.
 StreamTotals translate_stream(const LineTranslator& translator, LineSource& input, const StreamSinks& sinks,
-                              const TranslationOptions& options, const PrefixOf& prefix_of = {});
+                              const TranslationOptions& options, const PrefixOf& prefix_of = {}, int samples = 1);
 
 }  // namespace headscope

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <iterator>
+#include <map>
 #include <utility>
 
 #include "infer/beam_search.h"
@@ -37,13 +38,13 @@ Translator::Translator(Backend& backend, const std::vector<std::string>& directo
       model_(open_model_directory(directories.at(0))),
       decoding_choices_(read_decoding_choices(directories.at(0))),
       parameters_(read_parameters(backend, model_, storage)),
-      transformer_(std::make_shared<EncoderDecoder>(model_.config, *parameters_)),
+      generator_(make_generator(model_.config, *parameters_)),
       longest_(model_.config.max_length) {
     for (auto directory = directories.begin() + 1; directory != directories.end(); ++directory) {
         const ModelDirectory other = open_model_directory(*directory);
         check_same_vocabulary(model_, other);
         const auto parameters = read_parameters(backend, other, storage);
-        others_.push_back({parameters, std::make_shared<EncoderDecoder>(other.config, *parameters)});
+        others_.push_back({parameters, make_generator(other.config, *parameters)});
         longest_ = std::min(longest_, other.config.max_length);
     }
 }
@@ -52,17 +53,35 @@ Translator::Translator(Backend& backend, ModelDirectory model, std::shared_ptr<c
     : backend_(backend),
       model_(std::move(model)),
       parameters_(std::move(parameters)),
-      transformer_(std::make_shared<EncoderDecoder>(model_.config, *parameters_)),
+      generator_(make_generator(model_.config, *parameters_)),
       longest_(model_.config.max_length) {}
 
-std::vector<const Generator*> Translator::transformers() const {
-    std::vector<const Generator*> all{transformer_.get()};
+const EncoderDecoder& Translator::transformer() const {
+    if (const auto* found = dynamic_cast<const EncoderDecoder*>(generator_.get())) {
+        return *found;
+    }
+    throw Error(fmt::format("{} is a language model, which does not translate: use headscope complete", model_.path));
+}
+
+std::vector<const Generator*> Translator::generators() const {
+    std::vector<const Generator*> all{generator_.get()};
     std::transform(others_.begin(), others_.end(), std::back_inserter(all),
-                   [](const Member& member) { return member.transformer.get(); });
+                   [](const Member& member) { return member.generator.get(); });
     return all;
 }
 
 void Translator::translate_units(const std::vector<TranslationUnit*>& units, const TranslationOptions& options) const {
+    std::map<std::size_t, std::vector<TranslationUnit*>> by_prompt;  // prompts of other lengths need another cache
+    for (TranslationUnit* unit : units) {
+        by_prompt[unit->task.prompt.size()].push_back(unit);
+    }
+    for (const auto& [length, same] : by_prompt) {
+        translate_together(same, options);
+    }
+}
+
+void Translator::translate_together(const std::vector<TranslationUnit*>& units,
+                                    const TranslationOptions& options) const {
     try {
         search_units(units, options);
     } catch (const OutOfMemory&) {
@@ -70,8 +89,8 @@ void Translator::translate_units(const std::vector<TranslationUnit*>& units, con
             throw;
         }
         const auto middle = units.begin() + static_cast<std::ptrdiff_t>(units.size() / 2);
-        translate_units({units.begin(), middle}, options);
-        translate_units({middle, units.end()}, options);
+        translate_together({units.begin(), middle}, options);
+        translate_together({middle, units.end()}, options);
     }
 }
 
@@ -80,13 +99,17 @@ void Translator::search_units(const std::vector<TranslationUnit*>& units, const 
     std::vector<std::vector<std::int32_t>> pieces;
     std::vector<SearchTask> tasks;
     for (const TranslationUnit* unit : units) {
-        pieces.emplace_back(unit->sentence.source_ids.begin(), unit->sentence.source_ids.end() - 1);
+        const std::vector<std::int32_t>& ids = unit->sentence.source_ids;
+        pieces.emplace_back(ids.begin(),
+                            unit->task.prompt.empty() ? ids.end() - 1 : ids.end());  // a source ends in eos
         tasks.push_back(unit->task);
     }
     Context ctx{.backend = backend_, .compute = options.compute};
-    const std::unique_ptr<Scorer> scorer = make_scorer(ctx, transformers(), pieces);
+    const std::unique_ptr<Scorer> scorer = make_scorer(ctx, generators(), pieces);
     TokenRules rules = token_rules(config, options.search.allow_unknown);
-    rules.text_of = [this](const std::vector<std::int32_t>& tokens) { return model_.target_tokenizer->decode(tokens); };
+    rules.text_of = [this](const std::vector<std::int32_t>& prompt, const std::vector<std::int32_t>& tokens) {
+        return decode_after(*model_.target_tokenizer, prompt, tokens);
+    };
     auto found = search_tasks(*scorer, tasks, config.bos_id, rules, options.search);
     for (std::size_t i = 0; i < units.size(); ++i) {
         take_hypotheses(units[i]->sentence, std::move(found[i]));

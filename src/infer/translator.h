@@ -1,4 +1,4 @@
-// Translates text: tokenizer, beam search, detokenizer.
+// Translates text, or completes it with a causal language model: tokenizer, beam search, detokenizer.
 #pragma once
 
 #include <cstddef>
@@ -12,6 +12,7 @@
 #include "infer/line_translator.h"
 #include "infer/translation_work.h"
 #include "model/encoder_decoder.h"
+#include "model/generator.h"
 #include "model/model_directory.h"
 
 namespace headscope {
@@ -32,8 +33,9 @@ public:
 
     const ModelDirectory& model() const { return model_; }
     const Parameters& parameters() const { return *parameters_; }
-    const EncoderDecoder& transformer() const { return *transformer_; }
-    std::vector<const Generator*> transformers() const;  // of all models
+    // Error if the model does not translate.
+    const EncoderDecoder& transformer() const;
+    std::vector<const Generator*> generators() const;  // of all models
     // The decoding options of the first model's author. They are not applied by themselves.
     const DecodingChoices& decoding_choices() const { return decoding_choices_; }
     // `chosen` over the author's choices over the paper's.
@@ -60,16 +62,17 @@ public:
     TranslatedSentence translate_line(const std::string& line, const TranslationOptions& options) const;
 
 private:
+    void translate_together(const std::vector<TranslationUnit*>& units, const TranslationOptions& options) const;
     void search_units(const std::vector<TranslationUnit*>& units, const TranslationOptions& options) const;
 
     Backend& backend_;
     ModelDirectory model_;
     DecodingChoices decoding_choices_;
     std::shared_ptr<const Parameters> parameters_;
-    std::shared_ptr<const EncoderDecoder> transformer_;
+    std::shared_ptr<const Generator> generator_;
     struct Member {
         std::shared_ptr<const Parameters> parameters;
-        std::shared_ptr<const EncoderDecoder> transformer;
+        std::shared_ptr<const Generator> generator;
     };
     std::vector<Member> others_;  // of an ensemble, beside the first
     std::int64_t longest_;

@@ -67,7 +67,7 @@ TEST_CASE("an ensemble of one model twice equals that model", "[ensemble]") {
     const Translator twice(*backend, {folder.file("one"), folder.file("one")});
     const Translator both(*backend, {folder.file("one"), folder.file("other")});
     const Translator turned(*backend, {folder.file("other"), folder.file("one")});
-    CHECK(both.transformers().size() == 2);
+    CHECK(both.generators().size() == 2);
     const TranslationOptions options{.search = {.max_extra = 6}};
     bool different = false;
     for (const std::string text : {"the small dog sees the big cat", "a cat sleeps on the mat", "the mat"}) {

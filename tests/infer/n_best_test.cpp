@@ -29,7 +29,9 @@ std::string letters(const std::vector<std::int32_t>& tokens) {
 
 TokenRules rules_with_text() {
     TokenRules rules = fake_rules();
-    rules.text_of = letters;
+    rules.text_of = [](const std::vector<std::int32_t>&, const std::vector<std::int32_t>& tokens) {
+        return letters(tokens);
+    };
     return rules;
 }
 

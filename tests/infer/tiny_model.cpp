@@ -119,13 +119,19 @@ std::string tiny_vocabulary(const std::string& more_text) {
 
 }  // namespace
 
-Translator tiny_translator(Backend& backend, std::int64_t max_length) {
+Translator tiny_translator(Backend& backend, ModelConfig config) {
     const auto tokenizer =
         std::make_shared<const Tokenizer>(Tokenizer::from_bytes(tiny_vocabulary(""), "test vocabulary"));
-    ModelConfig config = tiny_config(tokenizer->size());
+    config.source_vocabulary = config.target_vocabulary = tokenizer->size();
+    const auto parameters = std::make_shared<Parameters>(backend, config, false);
+    parameters->initialise(3);
+    return {backend, ModelDirectory{"memory", config, tokenizer, tokenizer}, parameters};
+}
+
+Translator tiny_translator(Backend& backend, std::int64_t max_length) {
+    ModelConfig config = tiny_config();
     config.max_length = max_length;
-    const TinyModel model(backend, config);
-    return {backend, ModelDirectory{"memory", config, tokenizer, tokenizer}, model.parameters};
+    return tiny_translator(backend, config);
 }
 
 void write_tiny_model(Backend& backend, const std::string& path, std::uint64_t seed, const std::string& more_text) {

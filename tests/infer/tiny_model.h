@@ -53,6 +53,8 @@ private:
 
 // A translator with a vocabulary trained on a few sentences, and random weights.
 Translator tiny_translator(Backend& backend, std::int64_t max_length = 64);
+// Of any family; the vocabulary's size replaces the configuration's.
+Translator tiny_translator(Backend& backend, ModelConfig config);
 // Such a model as a directory on disk; the seed determines the weights.
 void write_tiny_model(Backend& backend, const std::string& path, std::uint64_t seed = 3,
                       const std::string& more_text = "");

@@ -35,25 +35,28 @@ void add_decoding_flags(CLI::App& command, DecodingFlags& flags, TranslationFlag
                               ->excludes(beam)
                               ->excludes(greedy)
                               ->excludes(n_best);
+    add_sampling_flags(command, flags.sampling, sample);
+}
+
+void add_sampling_flags(CLI::App& command, Sampling& sampling, CLI::Option* sample) {
     command
-        .add_option("--temperature", flags.sampling.temperature,
+        .add_option("--temperature", sampling.temperature,
                     "Divide log probabilities by this before sampling; below 1 favours likely pieces")
         ->check(real_number(0.0, 1e6))
         ->capture_default_str()
         ->needs(sample);
-    command.add_option("--top-k", flags.sampling.top_k, "Sample from this many of the most likely pieces; 0: all")
+    command.add_option("--top-k", sampling.top_k, "Sample from this many of the most likely pieces; 0: all")
         ->check(whole_number(0))
         ->capture_default_str()
         ->needs(sample);
     command
-        .add_option("--top-p", flags.sampling.top_p,
+        .add_option("--top-p", sampling.top_p,
                     "Sample from the fewest of the most likely pieces with this total probability")
         ->check(real_number(0.0, 1.0))
         ->capture_default_str()
         ->needs(sample);
     command
-        .add_option("--seed", flags.sampling.seed,
-                    "Random seed; the output does not depend on the device or the batch size")
+        .add_option("--seed", sampling.seed, "Random seed; the output does not depend on the device or the batch size")
         ->check(seed_number())
         ->capture_default_str()
         ->needs(sample);

@@ -10,7 +10,8 @@
 
 namespace CLI {
 class App;
-}
+class Option;
+}  // namespace CLI
 
 namespace headscope {
 
@@ -23,6 +24,9 @@ struct DecodingFlags {
 
 // Call after add_search_flags(); `search` is what that fills.
 void add_decoding_flags(CLI::App& command, DecodingFlags& flags, TranslationFlags& search);
+
+// --temperature and so on, which need `sample`.
+void add_sampling_flags(CLI::App& command, Sampling& sampling, CLI::Option* sample);
 
 // The prefix of each line's translation.
 class Prefixes {

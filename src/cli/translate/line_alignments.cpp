@@ -81,7 +81,7 @@ std::vector<std::vector<Alignment>> align_lines(Context& ctx, const Translator& 
             }
         }
     }
-    const auto weights = alignment_weights(ctx, translator.transformers(), pairs, options, budget);
+    const auto weights = alignment_weights(ctx, translator.generators(), pairs, options, budget);
     std::vector<std::vector<Alignment>> alignments;
     std::size_t next = 0;
     for (const StreamedLine& line : lines) {

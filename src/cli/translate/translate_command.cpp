@@ -1,22 +1,20 @@
 // headscope translate: lines of text in, their translations out.
-#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <chrono>
 #include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <vector>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
 #include "cli/command.h"
+#include "cli/input_descriptor.h"
 #include "cli/translate/decoding_flags.h"
 #include "cli/translate/line_alignments.h"
 #include "cli/translate/line_progress.h"
@@ -55,31 +53,6 @@ struct TranslateOptions {
     bool stats = false;
 };
 
-// Standard input, or a file that is closed in the destructor.
-class Input {
-public:
-    explicit Input(const std::string& path) : owned_(path != "-") {
-        if (owned_) {
-            descriptor_ = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-            if (descriptor_ < 0) {
-                throw Error(fmt::format("cannot read '{}': {}", path, std::generic_category().message(errno)));
-            }
-        }
-    }
-    Input(const Input&) = delete;
-    Input& operator=(const Input&) = delete;
-    ~Input() {
-        if (owned_) {
-            ::close(descriptor_);
-        }
-    }
-    int descriptor() const { return descriptor_; }
-
-private:
-    bool owned_;
-    int descriptor_ = STDIN_FILENO;
-};
-
 // std::nullopt if this is not a regular file or cannot be read; translating it will report why.
 std::optional<std::int64_t> lines_of_file(const std::string& path) {
     if (path == "-" || !std::filesystem::is_regular_file(path)) {
@@ -112,7 +85,7 @@ public:
     Writer(const TranslateOptions& options, const TranslationOptions& translation, const Engine& engine)
         : options_(options), translation_(translation), engine_(engine) {
         if (options.format.alignments) {
-            check_alignment_options(options.alignment, engine.first().translator().transformers());
+            check_alignment_options(options.alignment, engine.first().translator().generators());
         }
     }
 
@@ -158,7 +131,7 @@ void print_stats(const StreamTotals& totals, const Engine& engine, const std::ve
 
 void translate(TranslateOptions options) {
     const Clock::time_point start = Clock::now();
-    const Input file(options.input);
+    const InputDescriptor file(options.input);
     if (options.decoding.sample) {
         options.translation.options.search.sampling = options.decoding.sampling;
     }
@@ -188,7 +161,7 @@ void translate(TranslateOptions options) {
     const Writer writer(options, translation, engine);
     const double ready = seconds_since(start);
 
-    LineSource input(file.descriptor(), options.input == "-" ? "standard input" : "'" + options.input + "'");
+    LineSource input(file.get(), file.name());
     std::optional<double> first;
     const StreamSinks sinks{.translated =
                                 [&](const std::vector<StreamedLine>& next) {

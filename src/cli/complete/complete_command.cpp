@@ -1,0 +1,253 @@
+// headscope complete: continues text with a causal language model.
+#include <unistd.h>
+
+#include <iostream>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "cli/command.h"
+#include "cli/input_descriptor.h"
+#include "cli/translate/decoding_flags.h"
+#include "engine/engine.h"
+#include "infer/translation_stream.h"
+#include "io/input_files.h"
+#include "options/option_values.h"
+#include "registry/device_list.h"
+#include "registry/registry.h"
+#include "support/check.h"
+
+namespace headscope {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct CompleteOptions {
+    CommonOptions common;
+    std::string prompt, file;
+    SearchOptions search{.beam = 1, .length_penalty = 0.0, .max_extra = 64};
+    Sampling sampling;
+    bool sample = false;
+    int samples = 1;
+    std::int64_t batch_tokens = 4096;
+};
+
+const char* name_of(EndReason end) {
+    switch (end) {
+        case EndReason::EndOfSentence: return "end";
+        case EndReason::Limit: return "limit";
+        case EndReason::Stop: return "stop";
+        case EndReason::Unusable: break;
+    }
+    return "unusable";
+}
+
+Json json_of(const Tokenizer& tokenizer, const Translation& completion) {
+    Json tokens = Json::array();
+    for (const std::int32_t id : completion.ids) {
+        tokens.push_back(tokenizer.piece(id));
+    }
+    return {{"completion", completion.text},
+            {"log_probability", completion.log_probability},
+            {"tokens", tokens},
+            {"token_log_probabilities", completion.token_log_probabilities},
+            {"end", name_of(completion.end)}};
+}
+
+// One line for each completion, or a JSON object for each prompt.
+std::string format_prompt(const CompleteOptions& options, const Tokenizer& tokenizer, std::int64_t number,
+                          const std::string& prompt, const TranslatedSentence& found) {
+    std::string text;
+    if (options.common.json) {
+        Json json = {{"line", number}, {"prompt", prompt}};
+        if (!found.problem.empty()) {
+            json["problem"] = found.problem;
+        } else {
+            json.update(json_of(tokenizer, found.n_best.front()));
+        }
+        if (options.search.n_best > 1 && found.problem.empty()) {
+            for (const Translation& completion : found.n_best) {
+                json["n_best"].push_back(json_of(tokenizer, completion));
+            }
+        }
+        return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+    }
+    for (const Translation& completion : found.n_best) {
+        text += prompt + completion.text + "\n";
+    }
+    return found.problem.empty() ? text : "\n";
+}
+
+class Completion {
+public:
+    Completion(const CompleteOptions& options, const TranslationOptions& decoding, const Engine& engine)
+        : options_(options),
+          decoding_(decoding),
+          tokenizer_(*engine.model().target_tokenizer),
+          service_(engine, [](const std::string& message) { log_line("headscope: " + message); }) {}
+
+    // Writes the tokens as they come, where no later token changes earlier ones.
+    void complete(const std::string& prompt) {
+        const bool streams = decoding_.search.beam == 1 && decoding_.search.stop.empty() && !options_.common.json;
+        for (int sample = 0; sample < options_.samples; ++sample) {
+            std::size_t written = 0;
+            TranslationRequest request{.line = {.text = prompt, .number = ++number_}, .options = decoding_};
+            if (streams) {
+                write_output(prompt);
+                request.on_text = [&](const std::string& text) {
+                    if (text.size() > written) {
+                        write_output(text.substr(written));
+                        written = text.size();
+                    }
+                };
+            }
+            const TranslatedSentence found = service_.submit(std::move(request)).result.get();
+            if (!found.problem.empty()) {
+                throw Error(found.problem);
+            }
+            if (found.unknown) {
+                log_line("headscope: the prompt has characters that are not in the model's vocabulary");
+            }
+            write_output(streams ? found.text.substr(std::min(written, found.text.size())) + "\n"
+                                 : format_prompt(options_, tokenizer_, number_, prompt, found));
+        }
+    }
+
+    // One prompt a line, batched.
+    void complete_lines(int descriptor, const std::string& name) {
+        LineSource input(descriptor, name);
+        const StreamSinks sinks{.translated =
+                                    [&](const std::vector<StreamedLine>& lines) {
+                                        std::string text;
+                                        for (const StreamedLine& line : lines) {
+                                            text += format_prompt(options_, tokenizer_, line.number,
+                                                                  line.source.value_or(""), line.sentence);
+                                        }
+                                        write_output(text);
+                                    },
+                                .warning = [](const std::string& message) { log_line("headscope: " + message); }};
+        const StreamTotals totals = translate_stream(service_, input, sinks, decoding_, {}, options_.samples);
+        if (totals.problems > 0) {
+            throw Error(fmt::format("{} of {} prompts were not completed", totals.problems, totals.lines));
+        }
+    }
+
+    void converse() {
+        for (std::string prompt;;) {
+            write_output("> ");
+            if (!std::getline(std::cin, prompt)) {
+                write_output("\n");
+                return;
+            }
+            try {
+                complete(prompt);
+            } catch (const Error& error) {
+                log_line(fmt::format("headscope: {}", error.what()));
+            }
+        }
+    }
+
+private:
+    const CompleteOptions& options_;
+    const TranslationOptions& decoding_;
+    const Tokenizer& tokenizer_;
+    const Service service_;
+    std::uint32_t number_ = 0;
+};
+
+void complete(CompleteOptions options) {
+    const CommonOptions& common = options.common;
+    const std::vector<std::string> models = common.find_models();
+    InputFiles inputs(common.open.settings);
+    inputs.add({options.file});
+    inputs.add(models);
+    inputs.refuse("-");
+    if (options.sample) {
+        options.search.sampling = options.sampling;
+    }
+    options.search.beam = std::max(options.search.beam, options.search.n_best);
+    check_search_options(options.search);
+    if (options.samples > 1 && !options.sample) {
+        throw Error("--samples needs --sample: without it, all samples would be the same");
+    }
+    const Engine engine({.devices = asked_devices(common.device(), common.open),
+                         .models = models,
+                         .architecture = Architecture::CausalLm,
+                         .precision = common.precision,
+                         .skip_unusable = asked_device(common.device(), common.open.settings) == "all",
+                         .open = common.open},
+                        [](const std::string& message) { log_line("headscope: " + message); });
+    const TranslationOptions decoding{
+        .search = options.search, .batch_tokens = options.batch_tokens, .compute = engine.first().arithmetic().compute};
+    Completion completion(options, decoding, engine);
+    if (!options.prompt.empty()) {
+        completion.complete(options.prompt);
+    } else if (options.file.empty() && ::isatty(STDIN_FILENO) == 1) {
+        completion.converse();
+    } else {
+        const InputDescriptor file(options.file.empty() ? "-" : options.file);
+        completion.complete_lines(file.get(), file.name());
+    }
+}
+
+}  // namespace
+
+void add_complete_command(CLI::App& app, const OpenOptions& open_options) {
+    auto options = std::make_shared<CompleteOptions>();
+    options->common.open = open_options;
+    CLI::App* command =
+        app.add_subcommand("complete", "Continue text with a causal language model")->group("Language models");
+    command->footer(
+        "With a PROMPT, writes it and its continuation as it grows. Without one, reads a prompt from each line of\n"
+        "--file or standard input, in batches, and writes one line for each; on a terminal it asks for prompts.\n"
+        "A completion does not depend on its batch. It ends at the model's end of text, after --max-tokens, at a\n"
+        "--stop text, or where the model's context is full.\n\n"
+        "Examples:\n"
+        "  headscope complete --model out/lm 'The weather'\n"
+        "  headscope complete --model out/lm --sample --temperature 0.8 --top-p 0.9 --samples 3 'The weather'\n"
+        "  headscope complete --model out/lm --stop . --json < prompts.txt");
+    command->option_defaults()->group("Data");
+    CLI::Option* prompt = command->add_option("PROMPT", options->prompt, "The text to continue");
+    command->add_option("--file", options->file, "A prompt on each line; - is standard input")
+        ->type_name("FILE")
+        ->excludes(prompt);
+    options->common.add_models(*command);
+    options->common.add_device_list(*command);
+    options->common.add_precision(*command);
+    command->option_defaults()->group("Decoding");
+    command->add_option("--max-tokens", options->search.max_extra, "Maximum tokens of a completion")
+        ->check(whole_number(1, SearchOptions::kMaxExtra))
+        ->capture_default_str();
+    CLI::Option* beam = command->add_option("--beam", options->search.beam, "Hypotheses kept; 1 takes the likeliest")
+                            ->check(whole_number(1, SearchOptions::kMaxBeam))
+                            ->capture_default_str();
+    CLI::Option* n_best =
+        command->add_option("--n-best", options->search.n_best, "Print this many completions, best first")
+            ->check(whole_number(1, SearchOptions::kMaxBeam))
+            ->capture_default_str();
+    command->add_option("--stop", options->search.stop, "End before this text; may be repeated")
+        ->allow_extra_args(false);
+    command
+        ->add_option("--no-repeat-ngram", options->search.no_repeat_ngram,
+                     "Never repeat a sequence of this many tokens; 0: off")
+        ->check(whole_number(0, SearchOptions::kMaxNoRepeatNgram))
+        ->capture_default_str();
+    CLI::Option* sample =
+        command->add_flag("--sample", options->sample, "Sample each token randomly")->excludes(beam)->excludes(n_best);
+    add_sampling_flags(*command, options->sampling, sample);
+    command->add_option("--samples", options->samples, "Completions of each prompt, with different random numbers")
+        ->check(whole_number(1, 10'000))
+        ->capture_default_str();
+    command->add_option("--batch-tokens", options->batch_tokens, "Prompt tokens read at a time")
+        ->check(whole_number(1, 10'000'000))
+        ->capture_default_str();
+    options->common.add_json(*command);
+    command->callback([options] { complete(*options); });
+}
+
+}  // namespace headscope
