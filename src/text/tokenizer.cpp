@@ -11,6 +11,7 @@
 #include "support/utf8.h"
 #include "text/normalised.h"
 #include "text/sentencepiece_model.h"
+#include "text/word_piece.h"
 
 namespace headscope {
 
@@ -34,6 +35,10 @@ Tokenizer Tokenizer::load(const std::string& path) {
 }
 
 Tokenizer Tokenizer::from_bytes(std::string_view bytes, const std::string& name) {
+    if (is_word_piece_vocabulary(bytes)) {
+        const std::shared_ptr<const Vocabulary> vocabulary = parse_word_pieces(bytes, name);
+        return {std::make_shared<WordPieces>(vocabulary), vocabulary};
+    }
     SentencePieceModel model = open_sentencepiece(bytes, name);
     return {std::move(model.segmenter), std::move(model.vocabulary)};
 }
