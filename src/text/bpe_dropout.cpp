@@ -8,23 +8,12 @@
 #include <fmt/format.h>
 
 #include "support/check.h"
+#include "text/character_bounds.h"
 
 namespace headscope {
 namespace {
 
 constexpr std::string_view kWordBegins = "\u2581";
-
-// Where the characters of UTF-8 text begin, and the end of the text.
-std::vector<std::size_t> boundaries(std::string_view text) {
-    std::vector<std::size_t> at;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        if ((static_cast<unsigned char>(text[i]) & 0xc0U) != 0x80U) {
-            at.push_back(i);
-        }
-    }
-    at.push_back(text.size());
-    return at;
-}
 
 }  // namespace
 
@@ -46,7 +35,7 @@ BpeDropout::BpeDropout(const Tokenizer& tokenizer, double dropout)
         if (kind != PieceKind::Normal) {
             continue;
         }
-        const std::vector<std::size_t> at = boundaries(piece);
+        const std::vector<std::size_t> at = character_bounds(piece);
         std::vector<std::int32_t> characters;
         for (std::size_t i = 0; i + 1 < at.size(); ++i) {
             characters.push_back(id_of(std::string_view(piece).substr(at[i], at[i + 1] - at[i])));
