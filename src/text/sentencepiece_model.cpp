@@ -74,6 +74,7 @@ SentencePieceModel open_sentencepiece(std::string_view bytes, const std::string&
         throw Error(fmt::format("'{}' is not a SentencePiece model: {}", name, problem));
     }
     std::vector<Piece> pieces;
+    pieces.reserve(static_cast<std::size_t>(processor->GetPieceSize()));
     for (int id = 0; id < processor->GetPieceSize(); ++id) {
         pieces.push_back({processor->IdToPiece(id), kind_of(*processor, id), processor->GetScore(id)});
     }

@@ -80,7 +80,7 @@ bool is_word_piece_vocabulary(std::string_view bytes) {
     for (std::string_view rest = bytes; !rest.empty() && !unknown;) {
         unknown = kind_of_piece(next_line(rest)) == PieceKind::Unknown;
     }
-    return unknown && bytes.find('\0') == std::string_view::npos && !first_invalid_utf8(bytes);
+    return unknown && !first_invalid_utf8(bytes);
 }
 
 std::shared_ptr<const Vocabulary> parse_word_pieces(std::string_view bytes, const std::string& name) {

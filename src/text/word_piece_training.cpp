@@ -51,6 +51,7 @@ void cover(std::vector<CountedWord>& words, double coverage) {
         }
     }
     std::vector<std::pair<std::int64_t, std::string>> ranked;
+    ranked.reserve(counts.size());
     for (const auto& [character, count] : counts) {
         ranked.emplace_back(-count, character);
     }
