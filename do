@@ -35,7 +35,7 @@ Commands can be repeated: finished work is not repeated, and the network is used
   HEADSCOPE_MODEL=FOLDER            the model of demo and check; default: assets/models/en-de
   HEADSCOPE_BLEU_REFERENCE=FOLDER   outputs of systems with sacreBLEU's scores, for check bleu (which explains them)
   HEADSCOPE_ONNX_NODE_TESTS=FOLDER  ONNX's node tests for check onnx; default: written by PyPI's onnx package
-  HEADSCOPE_HELD_OUT=FILE.tsv       held-out text for check agreement: at least 500 lines of "source TAB target"
+  HEADSCOPE_HELD_OUT=FILE.tsv       text for check agreement, 500 lines or more; default: assets/configs/en-de-test.tsv
   HEADSCOPE_CUDA_TOOLKITS='A;B'     folders of CUDA toolkits for check cuda; builds find one automatically
   HEADSCOPE_STOP_SECONDS=N          duration of check stop; default: 600
   HEADSCOPE_FUZZ_SECONDS=N          duration of check fuzz for each target; default: 60

@@ -1,8 +1,8 @@
 #!/usr/bin/perl
-# other-names.pl WORDS PAIRS.tsv [MORE.tsv ...]: the pairs of PAIRS.tsv in which Tom, Mary and John stand equally often on both
-# sides, with names taken at random (the same ones each time) from WORDS, one word a line, so that a model sees thousands of
-# names where Tatoeba has three. A word of WORDS is a name if it begins with a capital and is never translated in the pairs
-# given; those that end like Ghanaian, Maltese, Finnish and Coptic are left out.
+# other-names.pl WORDS PAIRS.tsv [MORE.tsv ...]: prints the pairs of PAIRS.tsv in which Tom, Mary and John occur equally
+# often on both sides, with random names (the same in every run) from WORDS, one word per line, so that a model sees
+# thousands of names instead of three. A word is a name if it begins with a capital and none of the given pairs translates
+# it; words that end like Ghanaian, Maltese, Finnish and Coptic are left out.
 use strict;
 use warnings;
 die "usage: $0 WORDS PAIRS.tsv [MORE.tsv ...]\n" if @ARGV < 2;

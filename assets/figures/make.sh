@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Draws the paper's Figures 3, 4 and 5 for its own sentences with the model that ships. The heads are found by rules
-# (headscope attention --help, docs/figures.md), not picked by hand; what was found is told on standard error.
+# Draws the paper's Figures 3, 4 and 5 for its own sentences with the bundled model. The heads are found by rules
+# (headscope attention --help, docs/figures.md), not picked by hand, and reported on standard error.
 # usage: assets/figures/make.sh [HEADSCOPE-PROGRAM [FOLDER]]
 set -euo pipefail
 repository=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
@@ -21,11 +21,11 @@ figure() { # NAME SENTENCE OPTION..
     rm "$folder/found.tmp"
 }
 
-# What "making" is far from and yet looks at: every head of the layer in which one does so most.
+# Distant words that "making" looks at: every head of the layer with the strongest such head.
 figure figure3 "${sentences[0]}" --find long-distance=making --best 8 --word making
-# The head that looks from "its" at what it stands for: for every word, and for "its" alone.
+# The head that looks from "its" to what it refers to: for every word, and for "its" alone.
 figure figure4-above "${sentences[1]}" --find link=its,Law
 figure figure4-below "${sentences[1]}" --find link=its,Law --word its
-# Two heads that learnt different tasks: the two sharpest that follow neither position nor the end of the sentence.
+# Two heads that learned different tasks: the two sharpest that follow neither position nor the end of the sentence.
 figure figure5-left "${sentences[1]}" --find structure
 figure figure5-right "${sentences[1]}" --find structure --rank 2

@@ -20,6 +20,7 @@ void add_complete_command(CLI::App& app, const OpenOptions& open_options);
 void add_score_command(CLI::App& app, const OpenOptions& open_options);
 void add_compare_command(CLI::App& app, const OpenOptions& open_options);
 void add_inspect_command(CLI::App& app, const OpenOptions& open_options);
+void add_tokenize_command(CLI::App& app, const OpenOptions& open_options);
 void add_devices_command(CLI::App& app, const OpenOptions& open_options);
 void add_tune_command(CLI::App& app, const OpenOptions& open_options);
 void add_attention_command(CLI::App& app, const OpenOptions& open_options);

@@ -43,6 +43,7 @@ void add_commands(CLI::App& app, const headscope::OpenOptions& open_options, int
     add_attention_command(app, open_options);
     add_view_command(app, open_options, count, words);
     add_inspect_command(app, open_options);
+    add_tokenize_command(app, open_options);
     add_conform_command(app, open_options, count, words);
     add_compare_command(app, open_options);
     add_devices_command(app, open_options);

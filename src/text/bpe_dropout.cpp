@@ -8,23 +8,12 @@
 #include <fmt/format.h>
 
 #include "support/check.h"
+#include "text/character_bounds.h"
 
 namespace headscope {
 namespace {
 
 constexpr std::string_view kWordBegins = "\u2581";
-
-// Where the characters of UTF-8 text begin, and the end of the text.
-std::vector<std::size_t> boundaries(std::string_view text) {
-    std::vector<std::size_t> at;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        if ((static_cast<unsigned char>(text[i]) & 0xc0U) != 0x80U) {
-            at.push_back(i);
-        }
-    }
-    at.push_back(text.size());
-    return at;
-}
 
 }  // namespace
 
@@ -37,23 +26,23 @@ BpeDropout::BpeDropout(const Tokenizer& tokenizer, double dropout)
             "or remove \"bpe_dropout\"",
             tokenizer.name()));
     }
-    const auto id_of = [&](std::string_view piece) { return tokenizer.id_of(std::string(piece)); };
+    const auto id_of = [&](std::string_view piece) { return tokenizer.id_of(piece); };
     const std::int32_t unknown = tokenizer.unk_id();
     for (std::int32_t id = 0; id < tokenizer.size(); ++id) {
-        const std::string& piece = tokenizer.piece(id);
+        const auto& [piece, kind, score] = tokenizer.vocabulary().piece(id);
         begins_word_.push_back(piece.starts_with(kWordBegins));
         characters_.push_back({id});
-        if (!tokenizer.is_normal(id)) {
+        if (kind != PieceKind::Normal) {
             continue;
         }
-        const std::vector<std::size_t> at = boundaries(piece);
+        const std::vector<std::size_t> at = character_bounds(piece);
         std::vector<std::int32_t> characters;
         for (std::size_t i = 0; i + 1 < at.size(); ++i) {
             characters.push_back(id_of(std::string_view(piece).substr(at[i], at[i + 1] - at[i])));
             const std::int32_t left = i == 0 ? unknown : id_of(std::string_view(piece).substr(0, at[i]));
             const std::int32_t right = i == 0 ? unknown : id_of(std::string_view(piece).substr(at[i]));
             if (left != unknown && right != unknown) {
-                merges_[key(left, right)] = {id, tokenizer.score(id)};
+                merges_[key(left, right)] = {id, score};
             }
         }
         if (std::find(characters.begin(), characters.end(), unknown) == characters.end()) {

@@ -9,6 +9,7 @@
 #include "support/utf8.h"
 #include "text/case.h"
 #include "text/normal_form.h"
+#include "text/punctuation.h"
 
 namespace headscope {
 namespace {
@@ -31,12 +32,6 @@ bool is_separator(char32_t c) {
 bool is_mark(char32_t c) {
     const utf8proc_category_t category = category_of(c);
     return category >= UTF8PROC_CATEGORY_MN && category <= UTF8PROC_CATEGORY_ME;
-}
-
-bool is_punctuation(char32_t c) {
-    const utf8proc_category_t category = category_of(c);
-    const bool symbol = category >= UTF8PROC_CATEGORY_SM && category <= UTF8PROC_CATEGORY_SO;
-    return (category >= UTF8PROC_CATEGORY_PC && category <= UTF8PROC_CATEGORY_PO) || (symbol && c < 0x80);
 }
 
 bool is_ascii(std::string_view text) {

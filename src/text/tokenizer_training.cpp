@@ -1,6 +1,7 @@
 #include "text/tokenizer_training.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sentencepiece_trainer.h>
 
 #include <algorithm>
@@ -16,7 +17,7 @@
 #include "support/utf8.h"
 #include "text/lines.h"
 #include "text/normalised.h"
-#include "text/tokenizer.h"
+#include "text/word_piece_training.h"
 
 namespace headscope {
 
@@ -76,7 +77,7 @@ std::vector<std::string> gather(const TokenizerTraining& training) {
 }
 
 std::unordered_map<std::string, std::string> options(const TokenizerTraining& training) {
-    return {
+    std::unordered_map<std::string, std::string> options{
         {"model_type", training.type == TokenizerType::Bpe ? "bpe" : "unigram"},
         {"vocab_size", std::to_string(training.vocabulary_size)},
         {"character_coverage", fmt::format("{}", training.character_coverage)},
@@ -90,12 +91,28 @@ std::unordered_map<std::string, std::string> options(const TokenizerTraining& tr
         {"num_threads", "4"},
         {"minloglevel", "2"},  // errors come back as a status
     };
+    if (!training.control_pieces.empty()) {
+        options["control_symbols"] = fmt::format("{}", fmt::join(training.control_pieces, ","));
+    }
+    return options;
+}
+
+// Text is never split so that a piece is in brackets, and the library separates the pieces by commas.
+void check_control_piece(const std::string& piece) {
+    if (piece.size() < 3 || !piece.starts_with('<') || !piece.ends_with('>') ||
+        piece.find_first_of(" \t\n,\"") != std::string::npos) {
+        throw Error(fmt::format(
+            "a control piece must be a word in angle brackets without commas, such as <mask>, got \"{}\"", piece));
+    }
 }
 
 void check_options(const TokenizerTraining& training) {
-    // Four special pieces and one more.
-    if (training.vocabulary_size < 5) {
-        throw Error(fmt::format("the vocabulary must have at least 5 pieces, got {}", training.vocabulary_size));
+    std::for_each(training.control_pieces.begin(), training.control_pieces.end(), check_control_piece);
+    // The special pieces and one more.
+    if (const std::size_t least = training.control_pieces.size() + 5;
+        training.vocabulary_size < static_cast<std::int64_t>(least)) {
+        throw Error(
+            fmt::format("the vocabulary must have at least {} pieces, got {}", least, training.vocabulary_size));
     }
     // SentencePiece's own bounds. The condition also rejects NaN.
     if (!(training.character_coverage >= 0.98 && training.character_coverage <= 1.0)) {
@@ -117,25 +134,46 @@ std::string number_after(const std::string& message, std::string_view before) {
     return message.substr(begin, message.find_first_not_of("0123456789", begin) - begin);
 }
 
-std::string reason(const std::string& message, std::int32_t requested) {
-    const std::string most = number_after(message, "Please set it to a value <= ");
-    if (!most.empty()) {
-        return fmt::format("its words give at most {}: use a smaller vocabulary or more text", most);
-    }
-    const std::string least = number_after(message, fmt::format("smaller than required_chars. {} vs ", requested));
-    if (!least.empty()) {
-        return fmt::format(
-            "its characters and the special pieces alone are {}: use a larger vocabulary or lower the character "
-            "coverage",
-            least);
-    }
-    return "SentencePiece error: " + message;
+std::string too_many_pieces(std::string_view most) {
+    return fmt::format("its words give at most {}: use a smaller vocabulary or more text", most);
 }
 
-sentencepiece::util::Status train(const std::unordered_map<std::string, std::string>& options,
-                                  const std::vector<std::string>& text, std::string& model) {
+std::string too_few_pieces(std::string_view least) {
+    return fmt::format(
+        "its characters and the special pieces alone are {}: use a larger vocabulary or lower the character coverage",
+        least);
+}
+
+std::string reason(const std::string& message, std::int32_t requested) {
+    if (const std::string most = number_after(message, "Please set it to a value <= "); !most.empty()) {
+        return too_many_pieces(most);
+    }
+    const std::string least = number_after(message, fmt::format("smaller than required_chars. {} vs ", requested));
+    return least.empty() ? "SentencePiece error: " + message : too_few_pieces(least);
+}
+
+std::string train_sentencepiece(const TokenizerTraining& training, const std::vector<std::string>& text) {
     Sentences sentences(text);
-    return sentencepiece::SentencePieceTrainer::Train(options, &sentences, &model);
+    std::string model;
+    const auto status = sentencepiece::SentencePieceTrainer::Train(options(training), &sentences, &model);
+    if (!status.ok()) {
+        throw Error(reason(status.ToString(), training.vocabulary_size));
+    }
+    return model;
+}
+
+std::string train_word_piece(const TokenizerTraining& training, const std::vector<std::string>& text) {
+    std::vector<std::string> pieces{"<pad>", "<s>", "</s>", "<unk>"};
+    pieces.insert(pieces.end(), training.control_pieces.begin(), training.control_pieces.end());
+    const auto size = static_cast<std::size_t>(training.vocabulary_size);
+    for (std::string& piece : train_word_pieces(text, size - pieces.size(), training.character_coverage)) {
+        pieces.push_back(std::move(piece));
+    }
+    if (pieces.size() != size) {
+        const std::string found = std::to_string(pieces.size());
+        throw Error(pieces.size() < size ? too_many_pieces(found) : too_few_pieces(found));
+    }
+    return fmt::format("{}\n", fmt::join(pieces, "\n"));
 }
 
 }  // namespace
@@ -162,13 +200,13 @@ std::string why_unlearnable(std::string_view line) {
 std::string train_tokenizer(const TokenizerTraining& training) {
     check_options(training);
     const std::vector<std::string> text = gather(training);
-    std::string model;
-    const auto status = train(options(training), text, model);
-    if (!status.ok()) {
+    try {
+        return training.type == TokenizerType::WordPiece ? train_word_piece(training, text)
+                                                         : train_sentencepiece(training, text);
+    } catch (const Error& error) {
         throw Error(fmt::format("cannot train a tokenizer of {} pieces on {}: {}", training.vocabulary_size,
-                                counted(text.size(), "sentence"), reason(status.ToString(), training.vocabulary_size)));
+                                counted(text.size(), "sentence"), error.what()));
     }
-    return model;
 }
 
 void train_tokenizer(const TokenizerTraining& training, const std::string& path) {

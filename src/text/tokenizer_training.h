@@ -1,4 +1,4 @@
-// Trains a SentencePiece tokenizer.
+// Trains a tokenizer.
 #pragma once
 
 #include <cstdint>
@@ -6,23 +6,25 @@
 #include <string_view>
 #include <vector>
 
-#include "text/model_file.h"
+#include "text/segmenter.h"
 
 namespace headscope {
 
-// Ids are pad 0, bos 1, eos 2, unk 3. Text is normalized by NFKC with folded white space (SentencePiece's nmt_nfkc).
+// Ids are pad 0, bos 1, eos 2, unk 3, then those of `control_pieces`. SentencePiece's text is normalized by
+// NFKC with folded white space (nmt_nfkc); WordPiece's is not normalized.
 struct TokenizerTraining {
     // One sentence per line, plain or compressed (text/lines.h); both languages for a shared vocabulary.
     std::vector<std::string> files = {};
-    std::vector<std::string> sentences = {};  // additional text in memory
-    TokenizerType type = TokenizerType::Bpe;
-    std::int32_t vocabulary_size = 8000;  // all pieces, including the four special ones
-    double character_coverage = 1.0;      // share of all characters that get pieces; the rest is unk
-    std::int64_t sentence_limit = 0;      // train on a seeded sample of at most this many; 0: all
+    std::vector<std::string> sentences = {};       // additional text in memory
+    TokenizerType type = TokenizerType::Bpe;       // or Unigram, WordPiece
+    std::int32_t vocabulary_size = 8000;           // all pieces, including the special ones
+    std::vector<std::string> control_pieces = {};  // additional ones, such as <mask>; text never gives them
+    double character_coverage = 1.0;               // share of all characters that get pieces; the rest is unk
+    std::int64_t sentence_limit = 0;               // train on a seeded sample of at most this many; 0: all
     std::uint64_t seed = 1;
 };
 
-// Why SentencePiece's trainer skips a line, such as "contains NUL ..."; empty if it uses the line.
+// Why training skips a line, such as "contains NUL ..."; empty if it uses the line. SentencePiece's rules.
 std::string why_unlearnable(std::string_view line);
 
 // Returns the trained model's bytes, which depend only on text, options and library version. Error with advice if the

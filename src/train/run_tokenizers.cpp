@@ -99,7 +99,7 @@ void learn(const TrainConfig& config, const std::string& path, Sample sample, bo
     say(fmt::format("learning {} pieces from {} sentences: {}", config.tokenizer.vocabulary, sample.size(), path));
     TokenizerTraining training;
     training.sentences = sample.take();
-    training.type = config.tokenizer.unigram ? TokenizerType::Unigram : TokenizerType::Bpe;
+    training.type = config.tokenizer.type;
     training.vocabulary_size = static_cast<std::int32_t>(config.tokenizer.vocabulary);
     training.seed = static_cast<std::uint64_t>(config.training.seed);
     std::string model;

@@ -15,10 +15,13 @@
 namespace headscope {
 namespace {
 
+// In the order of TokenizerType.
+const std::vector<std::string> kTokenizerTypes{"bpe", "unigram", "wordpiece"};
+
 TokenizerOptions parse_tokenizer(const nlohmann::json& json, const std::string& file) {
     ConfigReader reader(json, file, "tokenizer");
     TokenizerOptions options;
-    options.unigram = reader.choice("type", 0, {"bpe", "unigram"}) == 1;
+    options.type = static_cast<TokenizerType>(reader.choice("type", 0, kTokenizerTypes));
     options.vocabulary = reader.integer("vocabulary", options.vocabulary, 8, 1'000'000);
     options.shared = reader.boolean("shared", options.shared);
     reader.finish();
@@ -44,7 +47,7 @@ Schedule TrainConfig::schedule(const ModelConfig& of) const {
 nlohmann::json TrainConfig::identity() const {
     nlohmann::json json = {
         {"model", model},
-        {"tokenizer.type", tokenizer.unigram ? "unigram" : "bpe"},
+        {"tokenizer.type", kTokenizerTypes[static_cast<std::size_t>(tokenizer.type)]},
         {"tokenizer.vocabulary", tokenizer.vocabulary},
         {"tokenizer.shared", tokenizer.shared},
     };

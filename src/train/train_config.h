@@ -10,6 +10,7 @@
 
 #include "backend/precision.h"
 #include "model/config.h"
+#include "text/segmenter.h"
 #include "train/data_config.h"
 #include "train/schedule.h"
 #include "train/training_options.h"
@@ -17,7 +18,7 @@
 namespace headscope {
 
 struct TokenizerOptions {
-    bool unigram = false;  // else byte-pair encoding (paper 5.1)
+    TokenizerType type = TokenizerType::Bpe;  // byte-pair encoding (paper 5.1)
     std::int64_t vocabulary = 8000;
     bool shared = true;  // one vocabulary for both languages
 };

@@ -1,4 +1,4 @@
-// Any bytes as a SentencePiece model: refused with an Error, or usable without reading outside its memory.
+// Any bytes as a tokenizer: rejected with an Error, or usable without reading outside its memory.
 #include <sentencepiece_trainer.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ std::vector<std::string> headscope::fuzz_seeds() {
         std::vector<std::string> sentences_ = number_sentences(60);
         std::size_t at_ = 0;
     };
-    std::vector<std::string> seeds;
+    std::vector<std::string> seeds{"<pad>\n<unk>\n[MASK]\nDie\nZ\n##a\n##hl\n2\n##1\n"};
     for (const char* rule : {"identity", "nmt_nfkc"}) {
         for (const char* type : {"bpe", "unigram", "char", "word"}) {
             if (rule == std::string("nmt_nfkc") && type != std::string("bpe")) {

@@ -32,7 +32,11 @@ TEST_CASE("a configuration is read with the paper's values where it is silent", 
     const TrainConfig config = parse_train_config(sample(), "dir/c.json", "");
     CHECK(config.data.train.front().tsv == std::vector<std::string>{"dir/train.tsv"});
     CHECK(config.data.valid.source == std::vector<std::string>{"dir/a.en", "/b.en"});
-    CHECK(config.tokenizer.unigram);
+    CHECK(config.tokenizer.type == TokenizerType::Unigram);
+    CHECK(config.identity()["tokenizer.type"] == "unigram");
+    json word_piece = sample();
+    word_piece["tokenizer"]["type"] = "wordpiece";
+    CHECK(parse_train_config(word_piece, "dir/c.json", "").tokenizer.type == TokenizerType::WordPiece);
     CHECK(config.training.target_tokens == 512);
     CHECK(config.training.source_tokens == 25000);
     CHECK(config.training.beta2 == 0.98);
@@ -69,6 +73,7 @@ TEST_CASE("mistakes are named by file and key", "[config]") {
     CHECK_THAT(changed("/training/loss_scale", 0.5), Contains("\"training.loss_scale\" (0.5)") && Contains("(1)"));
     CHECK_THAT(changed("/training/loss_scale_interval", -1), Contains("\"training.loss_scale_interval\""));
     CHECK_THAT(changed("/tokenizer/typ", "bpe"), Contains("\"tokenizer.typ\""));
+    CHECK_THAT(changed("/tokenizer/type", "bep"), Contains("\"tokenizer.type\"") && Contains("\"wordpiece\""));
     CHECK_THAT(changed("/extra", 1), Contains("\"extra\""));
     CHECK_THAT(changed("/model/widht", 1), Contains("\"model.widht\" is unknown. Known here: activation, "));
     CHECK_THAT(changed("/model/dmodel", 1), Contains("\"model.dmodel\" is unknown; did you mean \"d_model\"?"));

@@ -1,0 +1,213 @@
+// headscope tokenize: text to pieces and ids, and ids to text.
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "cli/command.h"
+#include "io/input_files.h"
+#include "model/model_directory.h"
+#include "options/common_options.h"
+#include "options/option_values.h"
+#include "support/check.h"
+#include "text/explain.h"
+#include "text/lines.h"
+#include "text/tokenizer.h"
+
+namespace headscope {
+namespace {
+
+struct TokenizeOptions {
+    CommonOptions common;
+    std::string input = "-", text, tokenizer, side = "source";
+    bool from_text = false, ids = false, offsets = false, explain = false, decode = false;
+};
+
+// A text with its pieces and the bytes of each.
+struct TokenizedText {
+    std::string text;
+    std::vector<std::string> pieces;
+    std::vector<std::int32_t> ids;
+    std::vector<ByteSpan> spans;
+};
+
+TokenizedText tokenized(const Tokenizer& tokenizer, const std::string& text) {
+    TokenizedText result{text, {}, {}, {}};
+    for (const Segment& segment : tokenizer.split(text)) {
+        result.pieces.push_back(segment.piece);
+        result.ids.push_back(tokenizer.vocabulary().id_of_text(segment.piece));
+        result.spans.push_back(segment.span);
+    }
+    return result;
+}
+
+TokenizedText decoded(const Tokenizer& tokenizer, std::string_view line) {
+    constexpr std::string_view kBlanks = " \t\r";
+    TokenizedText result;
+    for (std::size_t begin = line.find_first_not_of(kBlanks); begin != std::string_view::npos;) {
+        const std::size_t end = std::min(line.find_first_of(kBlanks, begin), line.size());
+        const std::string_view word = line.substr(begin, end - begin);
+        std::int32_t id = 0;
+        const auto [rest, problem] = std::from_chars(word.data(), word.data() + word.size(), id);
+        if (problem != std::errc() || rest != word.data() + word.size()) {
+            throw Error(fmt::format("\"{}\" is not an id: --decode reads whole numbers separated by blanks", word));
+        }
+        result.ids.push_back(id);
+        result.pieces.push_back(tokenizer.piece(id));
+        begin = line.find_first_not_of(kBlanks, end);
+    }
+    JoinedText joined = tokenizer.join(result.ids);
+    result.text = std::move(joined.text);
+    result.spans = std::move(joined.spans);
+    return result;
+}
+
+std::string json_of(const Tokenizer& tokenizer, const TokenizedText& text, std::size_t line) {
+    nlohmann::ordered_json json = {{"line", line}, {"text", text.text}, {"pieces", nlohmann::ordered_json::array()}};
+    for (std::size_t i = 0; i < text.ids.size(); ++i) {
+        nlohmann::ordered_json piece = {
+            {"piece", text.pieces[i]}, {"id", text.ids[i]}, {"begin", text.spans[i].begin}, {"end", text.spans[i].end}};
+        if (text.ids[i] == tokenizer.unk_id()) {
+            piece["unknown"] = true;
+        }
+        json["pieces"].push_back(std::move(piece));
+    }
+    return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+std::string offsets_of(const TokenizedText& text) {
+    std::string lines;
+    for (std::size_t i = 0; i < text.ids.size(); ++i) {
+        lines += fmt::format("{}\t{}\t{}\t{}\n", text.spans[i].begin, text.spans[i].end, text.ids[i], text.pieces[i]);
+    }
+    return lines + "\n";
+}
+
+std::string explanation_of(const Tokenizer& tokenizer, const std::string& text) {
+    std::string lines;
+    for (const ExplainedWord& word : explain(tokenizer, text)) {
+        lines += fmt::format("{} = {}\n", word.word, fmt::join(word.pieces, " "));
+        for (const std::string& step : word.steps) {
+            lines += "    " + step + "\n";
+        }
+    }
+    return lines + "\n";
+}
+
+std::string output_of(const TokenizeOptions& options, const Tokenizer& tokenizer, const std::string& line,
+                      std::size_t number) {
+    if (options.explain) {
+        return explanation_of(tokenizer, line);
+    }
+    const TokenizedText text = options.decode ? decoded(tokenizer, line) : tokenized(tokenizer, line);
+    if (options.common.json) {
+        return json_of(tokenizer, text, number);
+    }
+    if (options.offsets) {
+        return offsets_of(text);
+    }
+    return options.decode ? text.text + "\n"
+           : options.ids  ? fmt::format("{}\n", fmt::join(text.ids, " "))
+                          : fmt::format("{}\n", fmt::join(text.pieces, " "));
+}
+
+// The files that hold the tokenizer are inputs.
+Tokenizer open_tokenizer(const TokenizeOptions& options, InputFiles& inputs) {
+    const std::string place = options.tokenizer.empty() ? options.common.model_path() : options.tokenizer;
+    inputs.add(place);
+    inputs.refuse("-");
+    if (!options.tokenizer.empty()) {
+        return Tokenizer::load(place);
+    }
+    const ModelDirectory model = open_model_directory(place);
+    return options.side == "target" ? *model.target_tokenizer : *model.source_tokenizer;
+}
+
+void tokenize(const TokenizeOptions& options) {
+    InputFiles inputs;
+    inputs.add(options.from_text ? "" : options.input);
+    const Tokenizer tokenizer = open_tokenizer(options, inputs);
+    const auto output = [&](const std::string& line, std::size_t number, const std::string& place) {
+        try {
+            return output_of(options, tokenizer, line, number);
+        } catch (const Error& error) {
+            throw Error(fmt::format("{}: {}", place, error.what()));
+        }
+    };
+    if (options.from_text) {
+        write_output(output(options.text, 1, "--text"));
+        return;
+    }
+    LineReader reader(options.input);
+    for (std::string line; reader.next(line);) {
+        write_output(output(line, reader.number(), fmt::format("{} line {}", reader.name(), reader.number())));
+    }
+}
+
+void add_outputs(CLI::App& command, TokenizeOptions& options) {
+    CLI::Option* json = options.common.add_json(command);
+    command.option_defaults()->group("Output");
+    CLI::Option* ids = command.add_flag("--ids", options.ids, "Print ids, not pieces")->excludes(json);
+    CLI::Option* offsets =
+        command
+            .add_flag("--offsets", options.offsets,
+                      "Print \"begin TAB end TAB id TAB piece\" for each piece, with its bytes of the text")
+            ->excludes(json)
+            ->excludes(ids);
+    CLI::Option* explain = command.add_flag("--explain", options.explain, "Print how each word is split, step by step")
+                               ->excludes(json)
+                               ->excludes(ids)
+                               ->excludes(offsets);
+    command.add_flag("--decode", options.decode, "Read ids and print their text")->excludes(ids)->excludes(explain);
+}
+
+}  // namespace
+
+void add_tokenize_command(CLI::App& app, const OpenOptions& open_options) {
+    auto options = std::make_shared<TokenizeOptions>();
+    options->common.open = open_options;
+    CLI::App* command = app.add_subcommand("tokenize", "Split text into pieces, or join ids to text")->group("Look");
+    command->footer(
+        "Prints one line of pieces for each line of text. --offsets and --explain print several, then an empty line.\n"
+        "--explain prints the merges of a BPE tokenizer, the likeliest splits of a unigram tokenizer, and the longest\n"
+        "matches of a WordPiece tokenizer. docs/tokenizers.md describes them.\n\n"
+        "Examples:\n"
+        "  headscope tokenize --text 'The weather is nice today.'\n"
+        "  headscope tokenize --ids text.en\n"
+        "  headscope tokenize --explain --text sleeping\n"
+        "  headscope tokenize --ids text.en | headscope tokenize --decode\n"
+        "  headscope tokenize --offsets --side target --model runs/my-model test.de\n"
+        "  headscope tokenize --json --tokenizer runs/my-model/sentencepiece.model text.en");
+    CLI::Option* file = command
+                            ->add_option("FILE", options->input,
+                                         "UTF-8 text, one sentence per line, may be compressed; - is standard input")
+                            ->capture_default_str();
+    command->option_defaults()->group("Data");
+    command->add_option("--text", options->text, "The text, instead of a file")
+        ->excludes(file)
+        ->each([flag = &options->from_text](const std::string&) { *flag = true; });
+    CLI::Option* model = options->common.add_model(*command);
+    command->option_defaults()->group("Model");
+    CLI::Option* side = command->add_option("--side", options->side, "The model's tokenizer of this language")
+                            ->check(CLI::IsMember({"source", "target"}))
+                            ->capture_default_str();
+    command->add_option("--tokenizer", options->tokenizer, "A SentencePiece model or a WordPiece vocabulary")
+        ->type_name("FILE")
+        ->check(not_empty)
+        ->excludes(model)
+        ->excludes(side);
+    add_outputs(*command, *options);
+    command->callback([options] { tokenize(*options); });
+}
+
+}  // namespace headscope

@@ -1,0 +1,136 @@
+#include "text/word_piece.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "support/check.h"
+#include "support/utf8.h"
+#include "text/bert_words.h"
+#include "text/punctuation.h"
+
+namespace headscope {
+
+namespace {
+
+constexpr std::array<std::string_view, 2> kUnknown{"<unk>", "[UNK]"};
+
+// The next line, without its LF, which is removed from `text`.
+std::string_view next_line(std::string_view& text) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    const std::string_view line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 1, text.size()));
+    return line;
+}
+
+PieceKind kind_of_piece(std::string_view piece) {
+    if (std::find(kUnknown.begin(), kUnknown.end(), piece) != kUnknown.end()) {
+        return PieceKind::Unknown;
+    }
+    const bool bracketed = piece.size() > 2 && ((piece.front() == '<' && piece.back() == '>') ||
+                                                (piece.front() == '[' && piece.back() == ']'));
+    return bracketed ? PieceKind::Control : PieceKind::Normal;
+}
+
+// Appends the longest pieces of the word; false if they cannot spell it.
+bool spell(const Vocabulary& vocabulary, const BertWord& word, std::vector<Segment>& segments) {
+    for (std::size_t begin = 0; begin < word.size();) {
+        std::string piece;
+        std::size_t end = word.size();
+        for (; end > begin; --end) {
+            piece = begin > 0 ? kContinues : "";
+            piece += word.part(begin, end);
+            if (vocabulary.id_of_text(piece) != vocabulary.special().unk) {
+                break;
+            }
+        }
+        if (end == begin) {
+            return false;
+        }
+        segments.push_back({std::move(piece), {word.spans[begin].begin, word.spans[end - 1].end}});
+        begin = end;
+    }
+    return true;
+}
+
+bool is_one_of(std::string_view piece, std::string_view characters) {
+    return piece.size() == 1 && characters.find(piece) != std::string_view::npos;
+}
+
+bool is_one_ideograph(std::string_view piece) {
+    std::size_t at = 0;
+    return is_ideograph(next_character(piece, at)) && at == piece.size();
+}
+
+// Whether a space separates the end of one word and the next word.
+bool is_spaced(std::string_view before, std::string_view next) {
+    constexpr std::string_view kTight = "'-/";
+    const auto tight = [&](std::string_view piece) { return is_one_of(piece, kTight) || piece == "’"; };
+    return !before.empty() && !is_one_of(next, ".,;:!?)]}%") && !is_one_of(before, "([{") && !tight(before) &&
+           !tight(next) && !(is_one_ideograph(before) && is_one_ideograph(next));
+}
+
+}  // namespace
+
+bool is_word_piece_vocabulary(std::string_view bytes) {
+    bool unknown = false;
+    for (std::string_view rest = bytes; !rest.empty() && !unknown;) {
+        unknown = kind_of_piece(next_line(rest)) == PieceKind::Unknown;
+    }
+    return unknown && !first_invalid_utf8(bytes);
+}
+
+std::shared_ptr<const Vocabulary> parse_word_pieces(std::string_view bytes, const std::string& name) {
+    std::vector<Piece> pieces;
+    SpecialPieces special;
+    const auto note = [&](std::string_view piece, std::int32_t& id, std::array<std::string_view, 2> names) {
+        if (id < 0 && std::find(names.begin(), names.end(), piece) != names.end()) {
+            id = static_cast<std::int32_t>(pieces.size());
+        }
+    };
+    while (!bytes.empty()) {
+        const std::string_view piece = next_line(bytes);
+        if (piece.empty()) {
+            throw Error(fmt::format("'{}' is not a WordPiece vocabulary: line {} is empty", name, pieces.size() + 1));
+        }
+        note(piece, special.pad, {"<pad>", "[PAD]"});
+        note(piece, special.bos, {"<s>", "[CLS]"});
+        note(piece, special.eos, {"</s>", "[SEP]"});
+        note(piece, special.unk, kUnknown);
+        pieces.push_back({std::string(piece), kind_of_piece(piece)});
+    }
+    return std::make_shared<Vocabulary>(std::move(pieces), special, name);
+}
+
+std::vector<Segment> WordPieces::split(std::string_view text) const {
+    std::vector<Segment> segments;
+    for (const BertWord& word : bert_words(text)) {
+        const std::size_t before = segments.size();
+        if (word.size() > kLongestWord || !spell(*vocabulary_, word, segments)) {
+            segments.resize(before);
+            segments.push_back({word.text, {word.spans.front().begin, word.spans.back().end}});
+        }
+    }
+    return segments;
+}
+
+JoinedText WordPieces::join(const std::vector<std::string_view>& pieces) const {
+    JoinedText joined;
+    std::string_view before;
+    for (const std::string_view piece : pieces) {
+        const bool continues = piece.size() > kContinues.size() && piece.starts_with(kContinues);
+        if (!continues && is_spaced(before, piece)) {
+            joined.text += ' ';
+        }
+        const std::size_t begin = joined.text.size();
+        joined.text += piece.substr(continues ? kContinues.size() : 0);
+        joined.spans.push_back({begin, joined.text.size()});
+        before = piece;
+    }
+    return joined;
+}
+
+}  // namespace headscope

@@ -1,0 +1,41 @@
+// WordPiece (Schuster and Nakajima, 2012; Devlin et al., 2019): words are split greedily into the longest pieces.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "text/segmenter.h"
+#include "text/vocabulary.h"
+
+namespace headscope {
+
+// Pieces inside a word begin with this.
+inline constexpr std::string_view kContinues = "##";
+// A word of more characters is unknown.
+inline constexpr std::size_t kLongestWord = 100;
+
+// Whether this is a WordPiece vocabulary: lines of UTF-8, one of which is <unk> or [UNK].
+bool is_word_piece_vocabulary(std::string_view bytes);
+// The id of a piece is the number of its line, from 0. Pieces in angle or square brackets are control pieces. The
+// special ones are <pad>, <s>, </s> and <unk>, or [PAD], [CLS], [SEP] and [UNK]. Error for an empty line or a piece
+// that occurs twice.
+std::shared_ptr<const Vocabulary> parse_word_pieces(std::string_view bytes, const std::string& name);
+
+// Words are those of bert_words(). A word that pieces cannot spell is one segment. Joining puts spaces between words,
+// but not before closing punctuation, after opening brackets, around apostrophes, hyphens and slashes, or between
+// ideographs.
+class WordPieces final : public Segmenter {
+public:
+    explicit WordPieces(std::shared_ptr<const Vocabulary> vocabulary) : vocabulary_(std::move(vocabulary)) {}
+    TokenizerType type() const override { return TokenizerType::WordPiece; }
+    std::vector<Segment> split(std::string_view text) const override;
+    JoinedText join(const std::vector<std::string_view>& pieces) const override;
+
+private:
+    std::shared_ptr<const Vocabulary> vocabulary_;
+};
+
+}  // namespace headscope
