@@ -17,6 +17,7 @@ void add_data_command(CLI::App& app);
 void add_make_task_command(CLI::App& app);
 void add_translate_command(CLI::App& app, const OpenOptions& open_options);
 void add_complete_command(CLI::App& app, const OpenOptions& open_options);
+void add_fill_command(CLI::App& app, const OpenOptions& open_options);
 void add_score_command(CLI::App& app, const OpenOptions& open_options);
 void add_compare_command(CLI::App& app, const OpenOptions& open_options);
 void add_inspect_command(CLI::App& app, const OpenOptions& open_options);

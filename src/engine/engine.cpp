@@ -42,24 +42,10 @@ Engine::Engine(const EngineOptions& options, const ModelDevice::Warn& warn) {
     }
     const Translator& translator = first().translator();
     model_ = translator.model();
-    require(options.architecture);
+    require_architecture(model_, options.architecture);
     options_ = {.search = translator.search_options({}),
                 .compute = first().arithmetic().compute,
                 .split_longer_than = translator.decoding_choices().split_longer_than};
-}
-
-// Says which command takes the model.
-void Engine::require(Architecture wanted) const {
-    if (model_.config.architecture == wanted) {
-        return;
-    }
-    const char* use = "";
-    switch (model_.config.architecture) {
-        case Architecture::EncoderDecoder: use = "a translation model: use headscope translate"; break;
-        case Architecture::CausalLm: use = "a causal language model: use headscope complete"; break;
-        case Architecture::MaskedLm: use = "a masked language model: use headscope fill"; break;
-    }
-    throw Error(fmt::format("{} is {}", model_.path, use));
 }
 
 // An error that all devices share, such as an unreadable model, is not the devices' fault and is thrown as it is.

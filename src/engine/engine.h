@@ -47,7 +47,6 @@ private:
     };
     static std::unique_ptr<ModelDevice> opened(const std::string& id, const EngineOptions& options,
                                                const ModelDevice::Warn& warn, std::vector<Skipped>& skipped);
-    void require(Architecture wanted) const;
     [[noreturn]] static void fail(const std::vector<Skipped>& all);
 
     std::vector<std::unique_ptr<ModelDevice>> devices_;

@@ -1,7 +1,6 @@
 #include "infer/translator.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <iterator>
 #include <map>
 #include <utility>
@@ -11,16 +10,6 @@
 #include "support/check.h"
 
 namespace headscope {
-
-namespace {
-
-std::shared_ptr<const Parameters> read_parameters(Backend& backend, const ModelDirectory& model, DType storage) {
-    auto parameters = std::make_shared<Parameters>(backend, model.config, false, storage);
-    load_parameters(backend, (std::filesystem::path(model.path) / "model.safetensors").string(), *parameters);
-    return parameters;
-}
-
-}  // namespace
 
 std::vector<SourceLine> numbered(const std::vector<std::string>& lines) {
     std::vector<SourceLine> sources;
@@ -60,7 +49,8 @@ const EncoderDecoder& Translator::transformer() const {
     if (const auto* found = dynamic_cast<const EncoderDecoder*>(generator_.get())) {
         return *found;
     }
-    throw Error(fmt::format("{} is a language model, which does not translate: use headscope complete", model_.path));
+    require_architecture(model_, Architecture::EncoderDecoder);
+    check_failed(__FILE__, __LINE__, "transformer", "the model is not what its configuration says");
 }
 
 std::vector<const Generator*> Translator::generators() const {

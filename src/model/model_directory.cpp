@@ -168,6 +168,19 @@ std::string model_folder(const std::string& path) {
     return folder_kind(path) != FolderKind::Model && folder_kind(trained) == FolderKind::Model ? trained : path;
 }
 
+void require_architecture(const ModelDirectory& model, Architecture wanted) {
+    if (model.config.architecture == wanted) {
+        return;
+    }
+    const char* kind = "";
+    switch (model.config.architecture) {
+        case Architecture::EncoderDecoder: kind = "a translation model: use headscope translate"; break;
+        case Architecture::CausalLm: kind = "a causal language model: use headscope complete"; break;
+        case Architecture::MaskedLm: kind = "a masked language model: use headscope fill"; break;
+    }
+    throw Error(fmt::format("{} is {}", model.path, kind));
+}
+
 ModelDirectory open_model_directory(const std::string& path) {
     ModelDirectory model;
     model.path = path;

@@ -33,9 +33,14 @@ std::string model_folder(const std::string& path);
 // Reads the configuration and tokenizers and checks that sizes and special ids agree. Errors name file and key.
 ModelDirectory open_model_directory(const std::string& path);
 
+// Error that says which command takes a model of another family.
+void require_architecture(const ModelDirectory& model, Architecture wanted);
+
 // Fills every parameter from a safetensors file, which is mapped and uploaded tensor by tensor. Errors name the tensor
 // that is missing, unknown, of another shape or of a dtype other than F32, F16 or BF16.
 void load_parameters(Backend& backend, const std::string& file, Parameters& parameters);
+// Those of a directory, for inference; `storage` as in Parameters.
+std::shared_ptr<const Parameters> read_parameters(Backend& backend, const ModelDirectory& model, DType storage);
 void save_parameters(Backend& backend, const std::string& file, const Parameters& parameters, DType dtype,
                      const std::string& metadata_json);
 

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <filesystem>
 #include <map>
 #include <span>
 #include <type_traits>
@@ -153,6 +154,12 @@ void load_parameters(Backend& backend, const std::string& file, Parameters& para
             throw Error(fmt::format("{}: the tensor {} is not a parameter of the configuration", file, entry.name));
         }
     }
+}
+
+std::shared_ptr<const Parameters> read_parameters(Backend& backend, const ModelDirectory& model, DType storage) {
+    auto parameters = std::make_shared<Parameters>(backend, model.config, false, storage);
+    load_parameters(backend, (std::filesystem::path(model.path) / "model.safetensors").string(), *parameters);
+    return parameters;
 }
 
 void save_parameters(Backend& backend, const std::string& file, const Parameters& parameters, DType dtype,

@@ -114,6 +114,7 @@ TEST_CASE("a language model does not translate, and a masked one does not write"
     CHECK_THROWS_WITH(tiny_translator(*backend, causal_config()).transformer(), Contains("use headscope complete"));
     ModelConfig masked = causal_config();
     masked.architecture = Architecture::MaskedLm;
+    masked.mask_id = 4;
     masked.encoder_layers = std::exchange(masked.decoder_layers, 0);
     CHECK_THROWS_WITH(tiny_translator(*backend, masked), Contains("use headscope fill"));
 }

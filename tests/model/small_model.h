@@ -87,6 +87,7 @@ inline std::vector<NamedConfig> language_configs() {
         ModelConfig config = small_config();
         config.architecture = architecture;
         (architecture == Architecture::CausalLm ? config.encoder_layers : config.decoder_layers) = 0;
+        config.mask_id = architecture == Architecture::MaskedLm ? config.unk_id : -1;
         change(config);
         all.push_back({name, config});
     };

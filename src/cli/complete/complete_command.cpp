@@ -27,6 +27,8 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+constexpr std::int64_t kBatchTokens = 4096;  // of prompts read at a time
+
 struct CompleteOptions {
     CommonOptions common;
     std::string prompt, file;
@@ -34,7 +36,6 @@ struct CompleteOptions {
     Sampling sampling;
     bool sample = false;
     int samples = 1;
-    std::int64_t batch_tokens = 4096;
 };
 
 const char* name_of(EndReason end) {
@@ -183,7 +184,7 @@ void complete(CompleteOptions options) {
                          .open = common.open},
                         [](const std::string& message) { log_line("headscope: " + message); });
     const TranslationOptions decoding{
-        .search = options.search, .batch_tokens = options.batch_tokens, .compute = engine.first().arithmetic().compute};
+        .search = options.search, .batch_tokens = kBatchTokens, .compute = engine.first().arithmetic().compute};
     Completion completion(options, decoding, engine);
     if (!options.prompt.empty()) {
         completion.complete(options.prompt);
@@ -242,9 +243,6 @@ void add_complete_command(CLI::App& app, const OpenOptions& open_options) {
     add_sampling_flags(*command, options->sampling, sample);
     command->add_option("--samples", options->samples, "Completions of each prompt, with different random numbers")
         ->check(whole_number(1, 10'000))
-        ->capture_default_str();
-    command->add_option("--batch-tokens", options->batch_tokens, "Prompt tokens read at a time")
-        ->check(whole_number(1, 10'000'000))
         ->capture_default_str();
     options->common.add_json(*command);
     command->callback([options] { complete(*options); });

@@ -1,0 +1,98 @@
+// headscope fill: what may stand at the masked words of a text.
+#include <cmath>
+#include <memory>
+#include <string>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
+
+#include "cli/command.h"
+#include "infer/filler.h"
+#include "options/common_options.h"
+#include "options/option_values.h"
+#include "registry/registry.h"
+
+namespace headscope {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct FillOptions {
+    CommonOptions common;
+    std::string text;
+    std::string mask = "[MASK]";
+    int top = 5;
+    bool one_by_one = false;
+};
+
+std::string word_of(const Tokenizer& tokenizer, std::int32_t id) {
+    return tokenizer.decode({id});
+}
+
+std::string json_of(const Tokenizer& tokenizer, const FillOptions& options, const FilledText& filled) {
+    Json json = {{"text", options.text}, {"filled", filled.text}, {"masks", Json::array()}};
+    for (const MaskedPosition& mask : filled.masks) {
+        Json& one = json["masks"].emplace_back(Json::array());
+        for (const Candidate& candidate : mask.candidates) {
+            one.push_back({{"word", word_of(tokenizer, candidate.id)},
+                           {"piece", tokenizer.piece(candidate.id)},
+                           {"probability", std::exp(candidate.log_probability)},
+                           {"log_probability", candidate.log_probability}});
+        }
+    }
+    return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::string table_of(const Tokenizer& tokenizer, const FilledText& filled) {
+    constexpr double kPercent = 100.0;
+    std::string text = filled.text + "\n";
+    for (std::size_t i = 0; i < filled.masks.size(); ++i) {
+        text += filled.masks.size() > 1 ? fmt::format("mask {}\n", i + 1) : "";
+        for (const Candidate& candidate : filled.masks[i].candidates) {
+            text += fmt::format("  {:5.1f} %  {}\n", kPercent * std::exp(candidate.log_probability),
+                                word_of(tokenizer, candidate.id));
+        }
+    }
+    return text;
+}
+
+void fill(const FillOptions& options) {
+    const CommonOptions& common = options.common;
+    const std::unique_ptr<Backend> backend = open_device(common.device(), common.open);
+    const Arithmetic arithmetic = chosen_arithmetic(*backend, common.precision);
+    const Filler filler(*backend, common.model_path(), arithmetic.storage, arithmetic.compute);
+    const FilledText filled = filler.fill(filler.encode(options.text, options.mask), options.top, options.one_by_one);
+    const Tokenizer& tokenizer = *filler.model().target_tokenizer;
+    write_output(common.json ? json_of(tokenizer, options, filled) : table_of(tokenizer, filled));
+}
+
+}  // namespace
+
+void add_fill_command(CLI::App& app, const OpenOptions& open_options) {
+    auto options = std::make_shared<FillOptions>();
+    options->common.open = open_options;
+    CLI::App* command =
+        app.add_subcommand("fill", "Fill in masked words with a masked language model")->group("Language models");
+    command->footer(
+        "Prints the text with the likeliest word at each mask, and for each mask the likeliest words.\n\n"
+        "Examples:\n"
+        "  headscope fill --model out/masked 'The [MASK] sleeps.'\n"
+        "  headscope fill --model out/masked --one-by-one --top 3 'The [MASK] [MASK] sleeps.'");
+    command->option_defaults()->group("Data");
+    command->add_option("TEXT", options->text, "The text, with a mask at each word to fill in")->required();
+    command->add_option("--mask", options->mask, "What stands for a masked word")->capture_default_str();
+    options->common.add_model(*command);
+    options->common.add_device(*command);
+    options->common.add_precision(*command);
+    command->option_defaults()->group("Output");
+    command->add_option("--top", options->top, "Words to print for each mask")
+        ->check(whole_number(1, Filler::kMostCandidates - 5))
+        ->capture_default_str();
+    command->add_flag("--one-by-one", options->one_by_one,
+                      "Fill in the most certain mask first, and predict the others from it");
+    options->common.add_json(*command);
+    command->callback([options] { fill(*options); });
+}
+
+}  // namespace headscope

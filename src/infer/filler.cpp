@@ -1,0 +1,174 @@
+#include "infer/filler.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "data/device_batch.h"
+#include "support/check.h"
+
+namespace headscope {
+
+namespace {
+
+ModelDirectory opened(const std::string& directory) {
+    ModelDirectory model = open_model_directory(directory);
+    require_architecture(model, Architecture::MaskedLm);
+    return model;
+}
+
+SpecialIds special_ids(const ModelConfig& config) {
+    return {.pad = config.pad_id, .bos = config.bos_id, .eos = config.eos_id, .unk = config.unk_id};
+}
+
+// The ids of text that goes on without a blank. Tokenizers begin every text as if a blank preceded it, so it is encoded
+// behind a letter that stays a piece of its own, if there is one.
+std::vector<std::int32_t> encode_behind(const Tokenizer& tokenizer, std::string_view text) {
+    for (const char letter : {'q', 'z', 'x', 'Q', 'Z', 'X', '7'}) {
+        const std::vector<std::int32_t> alone = tokenizer.encode(std::string(1, letter));
+        std::vector<std::int32_t> ids = tokenizer.encode(letter + std::string(text));
+        if (ids.size() > alone.size() && std::equal(alone.begin(), alone.end(), ids.begin())) {
+            ids.erase(ids.begin(), ids.begin() + std::ssize(alone));
+            return ids;
+        }
+    }
+    return tokenizer.encode(text);
+}
+
+}  // namespace
+
+Filler::Filler(Backend& backend, const std::string& directory, DType storage, Compute compute)
+    : backend_(backend),
+      model_(opened(directory)),
+      compute_(compute),
+      parameters_(read_parameters(backend, model_, storage)),
+      masked_lm_(model_.config, *parameters_) {}
+
+Filler::Filler(Backend& backend, ModelDirectory model, std::shared_ptr<const Parameters> parameters)
+    : backend_(backend),
+      model_(std::move(model)),
+      parameters_(std::move(parameters)),
+      masked_lm_(model_.config, *parameters_) {}
+
+void Filler::check_length(std::size_t tokens) const {
+    if (static_cast<std::int64_t>(tokens) > model_.config.max_length) {
+        throw Error(fmt::format("the text has {} tokens including its ends, but the model takes at most {}: shorten it",
+                                tokens, model_.config.max_length));
+    }
+}
+
+std::vector<std::int32_t> Filler::encode(std::string_view text, std::string_view mask) const {
+    const Tokenizer& tokenizer = *model_.target_tokenizer;
+    std::vector<std::int32_t> ids{model_.config.bos_id};
+    const auto append = [&](std::string_view part, bool first) {
+        const bool goes_on = !first && !part.empty() && part.front() != ' ';
+        const std::vector<std::int32_t> more = goes_on ? encode_behind(tokenizer, part) : tokenizer.encode(part);
+        ids.insert(ids.end(), more.begin(), more.end());
+    };
+    std::size_t begin = 0;
+    for (std::size_t at = text.find(mask); at != std::string_view::npos; at = text.find(mask, begin)) {
+        append(text.substr(begin, at - begin), begin == 0);
+        ids.push_back(model_.config.mask_id);
+        begin = at + mask.size();
+    }
+    if (begin == 0) {
+        throw Error(fmt::format("'{}' has no {}: put it where a word is to be filled in", text, mask));
+    }
+    append(text.substr(begin), false);
+    ids.push_back(model_.config.eos_id);
+    check_length(ids.size());
+    return ids;
+}
+
+std::vector<MaskedPosition> Filler::predict(const std::vector<std::int32_t>& ids, int count) const {
+    const ModelConfig& config = model_.config;
+    Pair example{.target = ids, .labels = std::vector<std::int32_t>(ids.size(), kNoTarget)};
+    std::vector<MaskedPosition> found;
+    std::vector<std::int32_t> rows;
+    for (std::size_t position = 0; position < ids.size(); ++position) {
+        if (ids[position] == config.mask_id) {
+            found.push_back({position, {}});
+            rows.push_back(static_cast<std::int32_t>(position));
+        }
+    }
+    const DeviceBatch batch =
+        upload(backend_, make_batch(std::span(&example, 1), special_ids(config), 0, {.longest = config.max_length}));
+    Context ctx{.backend = backend_, .compute = compute_};
+    const Var states = masked_lm_.states(ctx, batch);
+    const auto masks = static_cast<std::int64_t>(rows.size());
+    const Tensor chosen = backend_.empty({masks, config.d_model}, states.value().dtype);
+    backend_.run(GatherRows{.x = states.value().reshape({batch.target_length, config.d_model}),
+                            .index = make_from_host<std::int32_t>(backend_, {masks}, DType::I32, rows),
+                            .out = chosen});
+    const Tensor logits = masked_lm_.logits(ctx, Var(chosen.reshape({1, masks, config.d_model})))
+                              .value()
+                              .reshape({masks, config.target_vocabulary});
+    // Special pieces are never what a text holds: ask for as many more.
+    const std::array<std::int32_t, 5> never{config.pad_id, config.bos_id, config.eos_id, config.unk_id, config.mask_id};
+    const auto most =
+        std::min<std::int64_t>({count + std::ssize(never), LogSoftmaxTopK::kMaxK, config.target_vocabulary});
+    const Tensor values = backend_.empty({masks, most}, backend_.real());
+    const Tensor tokens = backend_.empty({masks, most}, DType::I32);
+    backend_.run(LogSoftmaxTopK{.logits = logits, .values = values, .indices = tokens});
+    const auto log_probabilities = to_host<double>(backend_, values);
+    const auto best = to_host<std::int32_t>(backend_, tokens);
+    for (std::size_t i = 0; i < best.size(); ++i) {
+        std::vector<Candidate>& candidates = found[i / static_cast<std::size_t>(most)].candidates;
+        if (std::ssize(candidates) < count && std::find(never.begin(), never.end(), best[i]) == never.end()) {
+            candidates.push_back({best[i], log_probabilities[i]});
+        }
+    }
+    return found;
+}
+
+FilledText Filler::fill(std::vector<std::int32_t> ids, int count, bool one_by_one) const {
+    HEADSCOPE_CHECK(count >= 1 && count <= kMostCandidates, "the number of candidates is out of range");
+    FilledText result;
+    while (std::find(ids.begin(), ids.end(), model_.config.mask_id) != ids.end()) {
+        std::vector<MaskedPosition> masks = predict(ids, count);
+        if (one_by_one) {
+            std::swap(masks.front(), *std::max_element(masks.begin(), masks.end(), [](const auto& a, const auto& b) {
+                          return a.candidates.front().log_probability < b.candidates.front().log_probability;
+                      }));
+            masks.resize(1);
+        }
+        for (MaskedPosition& mask : masks) {
+            ids[mask.position] = mask.candidates.front().id;
+            result.masks.push_back(std::move(mask));
+        }
+    }
+    std::sort(result.masks.begin(), result.masks.end(),
+              [](const MaskedPosition& a, const MaskedPosition& b) { return a.position < b.position; });
+    result.text = model_.target_tokenizer->decode(ids);
+    result.ids = std::move(ids);
+    return result;
+}
+
+double Filler::pseudo_log_likelihood(std::string_view text) const {
+    const ModelConfig& config = model_.config;
+    const std::vector<std::int32_t> pieces = model_.target_tokenizer->encode(text);
+    check_length(pieces.size() + 2);
+    constexpr std::size_t kRows = 64;  // copies of the text at a time
+    double sum = 0.0;
+    for (std::size_t first = 0; first < pieces.size(); first += kRows) {
+        std::vector<Pair> copies;
+        for (std::size_t masked = first; masked < std::min(first + kRows, pieces.size()); ++masked) {
+            Pair copy;
+            copy.target.push_back(config.bos_id);
+            copy.target.insert(copy.target.end(), pieces.begin(), pieces.end());
+            copy.target.push_back(config.eos_id);
+            copy.labels.assign(copy.target.size(), kNoTarget);
+            copy.labels[masked + 1] = std::exchange(copy.target[masked + 1], config.mask_id);
+            copies.push_back(std::move(copy));
+        }
+        const DeviceBatch batch = upload(backend_, make_batch(std::span<const Pair>(copies), special_ids(config), 0,
+                                                              {.longest = config.max_length}));
+        Context ctx{.backend = backend_, .compute = compute_};
+        sum -= to_host<double>(backend_, masked_lm_.loss(ctx, batch, {}).nll)[0];
+    }
+    return sum;
+}
+
+}  // namespace headscope

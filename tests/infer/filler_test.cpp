@@ -1,0 +1,129 @@
+// Filling in masked tokens.
+#include <catch2/catch.hpp>
+
+#include <algorithm>
+#include <cmath>
+
+#include "data/device_batch.h"
+#include "infer/filler.h"
+#include "infer/next_tokens.h"
+#include "registry/registry.h"
+#include "support/check.h"
+#include "tests/house/open_options.h"
+#include "tests/ops/devices.h"
+#include "text/tokenizer_training.h"
+#include "tiny_model.h"
+
+using namespace headscope;
+using Catch::Matchers::Contains;
+using Ids = std::vector<std::int32_t>;
+
+namespace {
+
+constexpr std::string_view kMask = "[MASK]";
+
+Filler tiny_filler(Backend& backend) {
+    const auto tokenizer = std::make_shared<const Tokenizer>(
+        Tokenizer::from_bytes(train_tokenizer({.sentences = {"the small dog sees the big cat, a cat sleeps.", "q z"},
+                                               .vocabulary_size = 48,
+                                               .control_pieces = {"<mask>"}}),
+                              "test vocabulary"));
+    ModelConfig config = tiny_config(tokenizer->size());
+    config.architecture = Architecture::MaskedLm;
+    config.decoder_layers = 0;
+    config.max_length = 20;
+    config.mask_id = tokenizer->vocabulary().find("<mask>").value();
+    const auto parameters = std::make_shared<Parameters>(backend, config, false);
+    parameters->initialise(3);
+    return {backend, ModelDirectory{"memory", config, tokenizer, tokenizer}, parameters};
+}
+
+// log P of every token at a position.
+std::vector<double> at(Backend& backend, const Filler& filler, const Ids& ids, std::size_t position,
+                       const Parameters& parameters) {
+    const ModelConfig& config = filler.model().config;
+    const MaskedLm model(config, parameters);
+    const Pair example{.target = ids, .labels = Ids(ids.size(), kNoTarget)};
+    Context ctx{.backend = backend};
+    const DeviceBatch batch = upload(backend, make_batch(std::span(&example, 1), {}, 0, {.multiple = 1}));
+    auto logits = to_host<double>(backend, model.logits(ctx, model.states(ctx, batch)).value());
+    const auto classes = static_cast<std::size_t>(config.target_vocabulary);
+    const auto row = std::span(logits).subspan(position * classes, classes);
+    log_softmax(row);
+    return {row.begin(), row.end()};
+}
+
+}  // namespace
+
+TEST_CASE("the candidates for a mask are the likeliest pieces of text there", "[filler]") {
+    for (const std::string& id : conformance::devices_under_test()) {
+        CAPTURE(id);
+        const auto backend = open_device(id, environment_options());
+        const Filler filler = tiny_filler(*backend);
+        const ModelConfig& config = filler.model().config;
+        Parameters parameters(*backend, config, false);
+        parameters.initialise(3);
+
+        const Ids ids = filler.encode("the [MASK] cat, a [MASK].", kMask);
+        CHECK(std::count(ids.begin(), ids.end(), config.mask_id) == 2);
+        CHECK(ids.front() == config.bos_id);
+        CHECK(ids.back() == config.eos_id);
+        CHECK(filler.model().target_tokenizer->decode(ids) == "the cat, a.");
+        const FilledText filled = filler.fill(ids, 5, false);
+        REQUIRE(filled.masks.size() == 2);
+        for (const MaskedPosition& mask : filled.masks) {
+            CHECK(ids[mask.position] == config.mask_id);
+            const std::vector<double> expected = at(*backend, filler, ids, mask.position, parameters);
+            REQUIRE(mask.candidates.size() == 5);
+            CHECK(filled.ids[mask.position] == mask.candidates.front().id);
+            double before = 0.0;
+            for (const Candidate& candidate : mask.candidates) {
+                CHECK(candidate.log_probability ==
+                      Approx(expected[static_cast<std::size_t>(candidate.id)]).margin(1e-4));
+                CHECK(candidate.log_probability <= before);
+                CHECK(candidate.id > config.mask_id);
+                before = candidate.log_probability;
+            }
+            // No other piece of text is likelier than the fifth.
+            CHECK(std::count_if(expected.begin() + config.mask_id + 1, expected.end(),
+                                [&](double one) { return one > before + 1e-4; }) <= 4);
+        }
+
+        // One by one: the most certain first, and the other given it.
+        const FilledText slowly = filler.fill(ids, 5, true);
+        const bool first =
+            filled.masks[0].candidates[0].log_probability > filled.masks[1].candidates[0].log_probability;
+        const MaskedPosition& certain = filled.masks[first ? 0 : 1];
+        Ids half = ids;
+        half[certain.position] = certain.candidates[0].id;
+        CHECK(slowly.ids[certain.position] == certain.candidates[0].id);
+        CHECK(slowly.ids == filler.fill(half, 5, false).ids);
+    }
+}
+
+TEST_CASE("a pseudo-log-likelihood masks each token in turn", "[filler]") {
+    const auto backend = open_device("cpu");
+    const Filler filler = tiny_filler(*backend);
+    const ModelConfig& config = filler.model().config;
+    Parameters parameters(*backend, config, false);
+    parameters.initialise(3);
+    const Ids pieces = filler.model().target_tokenizer->encode("the small dog");
+    double expected = 0.0;
+    for (std::size_t i = 0; i < pieces.size(); ++i) {
+        Ids ids{config.bos_id};
+        ids.insert(ids.end(), pieces.begin(), pieces.end());
+        ids.push_back(config.eos_id);
+        ids[i + 1] = config.mask_id;
+        expected += at(*backend, filler, ids, i + 1, parameters)[static_cast<std::size_t>(pieces[i])];
+    }
+    CHECK(filler.pseudo_log_likelihood("the small dog") == Approx(expected).epsilon(1e-5));
+    CHECK(filler.pseudo_log_likelihood("") == 0.0);
+}
+
+TEST_CASE("texts that cannot be filled in are errors", "[filler]") {
+    const auto backend = open_device("cpu");
+    const Filler filler = tiny_filler(*backend);
+    CHECK_THROWS_WITH(filler.encode("the dog", kMask), Contains("'the dog' has no [MASK]"));
+    CHECK_THROWS_WITH(filler.encode("caf\xe9 [MASK]", kMask), Contains("UTF-8"));
+    CHECK_THROWS_WITH(filler.encode("[MASK]" + std::string(60, 'a'), kMask), Contains("takes at most 20"));
+}
