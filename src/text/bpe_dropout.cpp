@@ -37,13 +37,13 @@ BpeDropout::BpeDropout(const Tokenizer& tokenizer, double dropout)
             "or remove \"bpe_dropout\"",
             tokenizer.name()));
     }
-    const auto id_of = [&](std::string_view piece) { return tokenizer.id_of(std::string(piece)); };
+    const auto id_of = [&](std::string_view piece) { return tokenizer.id_of(piece); };
     const std::int32_t unknown = tokenizer.unk_id();
     for (std::int32_t id = 0; id < tokenizer.size(); ++id) {
-        const std::string& piece = tokenizer.piece(id);
+        const auto& [piece, kind, score] = tokenizer.vocabulary().piece(id);
         begins_word_.push_back(piece.starts_with(kWordBegins));
         characters_.push_back({id});
-        if (!tokenizer.is_normal(id)) {
+        if (kind != PieceKind::Normal) {
             continue;
         }
         const std::vector<std::size_t> at = boundaries(piece);
@@ -53,7 +53,7 @@ BpeDropout::BpeDropout(const Tokenizer& tokenizer, double dropout)
             const std::int32_t left = i == 0 ? unknown : id_of(std::string_view(piece).substr(0, at[i]));
             const std::int32_t right = i == 0 ? unknown : id_of(std::string_view(piece).substr(at[i]));
             if (left != unknown && right != unknown) {
-                merges_[key(left, right)] = {id, tokenizer.score(id)};
+                merges_[key(left, right)] = {id, score};
             }
         }
         if (std::find(characters.begin(), characters.end(), unknown) == characters.end()) {

@@ -1,10 +1,8 @@
 #include "text/tokenizer.h"
 
 #include <fmt/format.h>
-#include <sentencepiece_processor.h>
 
 #include <algorithm>
-#include <exception>
 #include <optional>
 #include <utility>
 
@@ -12,33 +10,23 @@
 #include "support/check.h"
 #include "support/utf8.h"
 #include "text/normalised.h"
+#include "text/sentencepiece_model.h"
 
 namespace headscope {
 
 namespace {
 
-void check(const sentencepiece::util::Status& status, const std::string& doing) {
-    if (!status.ok()) {
-        throw Error(fmt::format("{} failed: {}", doing, status.ToString()));
+void check_text(std::string_view text) {
+    if (const std::optional<std::size_t> at = first_invalid_utf8(text)) {
+        throw Error(fmt::format("the text is not UTF-8: byte {} is 0x{:02x}; convert it to UTF-8", *at + 1,
+                                static_cast<unsigned char>(text[*at])));
     }
-}
-
-std::vector<ByteSpan> spans_of(const sentencepiece::ImmutableSentencePieceText& text) {
-    std::vector<ByteSpan> spans;
-    for (const auto& piece : text.pieces()) {
-        spans.push_back({piece.begin(), piece.end()});
-    }
-    return spans;
 }
 
 }  // namespace
 
-Tokenizer::Tokenizer(std::unique_ptr<sentencepiece::SentencePieceProcessor> processor, std::string name,
-                     TokenizerType type)
-    : processor_(std::move(processor)), name_(std::move(name)), type_(type) {}
-Tokenizer::Tokenizer(Tokenizer&&) noexcept = default;
-Tokenizer& Tokenizer::operator=(Tokenizer&&) noexcept = default;
-Tokenizer::~Tokenizer() = default;
+Tokenizer::Tokenizer(std::shared_ptr<const Segmenter> segmenter, std::shared_ptr<const Vocabulary> vocabulary)
+    : segmenter_(std::move(segmenter)), vocabulary_(std::move(vocabulary)) {}
 
 Tokenizer Tokenizer::load(const std::string& path) {
     const MappedFile file(path);
@@ -46,54 +34,45 @@ Tokenizer Tokenizer::load(const std::string& path) {
 }
 
 Tokenizer Tokenizer::from_bytes(std::string_view bytes, const std::string& name) {
-    const TokenizerType type = check_model_file(bytes, name);
-    auto processor = std::make_unique<sentencepiece::SentencePieceProcessor>();
-    std::string problem;
-    try {
-        problem = processor->LoadFromSerializedProto(std::string(bytes)).ToString();
-    } catch (const std::exception& error) {  // the library's trie throws on invalid pieces
-        problem = error.what();
-    }
-    if (problem != sentencepiece::util::Status().ToString()) {
-        throw Error(fmt::format("'{}' is not a SentencePiece model: {}", name, problem));
-    }
-    return {std::move(processor), name, type};
+    SentencePieceModel model = open_sentencepiece(bytes, name);
+    return {std::move(model.segmenter), std::move(model.vocabulary)};
+}
+
+std::vector<Segment> Tokenizer::split(std::string_view text) const {
+    check_text(text);
+    return is_empty_text(text) ? std::vector<Segment>() : segmenter_->split(text);
 }
 
 std::vector<std::int32_t> Tokenizer::encode(std::string_view text) const {
-    check_text(text);
-    if (is_empty_text(text)) {
-        return {};
+    std::vector<std::int32_t> ids;
+    for (const Segment& segment : split(text)) {
+        ids.push_back(vocabulary_->id_of_text(segment.piece));
     }
-    std::vector<int> ids;
-    check(processor_->Encode(std::string(text), &ids), "encoding with '" + name_ + "'");
-    return {ids.begin(), ids.end()};
+    return ids;
 }
 
 std::vector<std::string> Tokenizer::encode_pieces(std::string_view text) const {
-    check_text(text);
-    if (is_empty_text(text)) {
-        return {};
-    }
     std::vector<std::string> pieces;
-    check(processor_->Encode(std::string(text), &pieces), "encoding with '" + name_ + "'");
+    for (Segment& segment : split(text)) {
+        pieces.push_back(std::move(segment.piece));
+    }
     return pieces;
 }
 
 std::vector<ByteSpan> Tokenizer::encoded_spans(std::string_view text) const {
-    check_text(text);
-    if (is_empty_text(text)) {
-        return {};
+    std::vector<ByteSpan> spans;
+    for (const Segment& segment : split(text)) {
+        spans.push_back(segment.span);
     }
-    return spans_of(processor_->EncodeAsImmutableProto(text));
+    return spans;
 }
 
 bool Tokenizer::is_blank(std::string_view text) const {
     constexpr std::string_view kBlank = "\u2581";
     check_text(text);
-    std::vector<std::string> pieces;
-    check(processor_->Encode(std::string(text), &pieces), "encoding with '" + name_ + "'");
-    return std::all_of(pieces.begin(), pieces.end(), [&](std::string_view piece) {
+    const std::vector<Segment> segments = segmenter_->split(text);
+    return std::all_of(segments.begin(), segments.end(), [&](const Segment& segment) {
+        std::string_view piece = segment.piece;
         while (piece.starts_with(kBlank)) {
             piece.remove_prefix(kBlank.size());
         }
@@ -101,69 +80,28 @@ bool Tokenizer::is_blank(std::string_view text) const {
     });
 }
 
-std::vector<ByteSpan> Tokenizer::decoded_spans(const std::vector<std::int32_t>& ids) const {
-    std::for_each(ids.begin(), ids.end(), [this](std::int32_t id) { check_id(id); });
-    return spans_of(processor_->DecodeIdsAsImmutableProto(std::vector<int>(ids.begin(), ids.end())));
-}
-
-std::string Tokenizer::decode(const std::vector<std::int32_t>& ids) const {
+// Segmenters know no control pieces: these become no text, at the end of the piece before.
+JoinedText Tokenizer::join(const std::vector<std::int32_t>& ids) const {
+    const auto is_control = [&](std::int32_t id) { return vocabulary_->piece(id).kind == PieceKind::Control; };
+    std::vector<std::string_view> pieces;
     for (const std::int32_t id : ids) {
-        check_id(id);
+        if (!is_control(id)) {
+            pieces.push_back(piece(id));
+        }
     }
-    std::string text;
-    check(processor_->Decode(std::vector<int>(ids.begin(), ids.end()), &text), "decoding with '" + name_ + "'");
-    return text;
-}
-
-std::int32_t Tokenizer::size() const {
-    return processor_->GetPieceSize();
-}
-
-const std::string& Tokenizer::piece(std::int32_t id) const {
-    check_id(id);
-    return processor_->IdToPiece(id);
-}
-
-std::int32_t Tokenizer::id_of(const std::string& piece) const {
-    return processor_->PieceToId(piece);
-}
-
-bool Tokenizer::is_normal(std::int32_t id) const {
-    check_id(id);
-    return !processor_->IsControl(id) && !processor_->IsUnknown(id) && !processor_->IsUnused(id) &&
-           !processor_->IsByte(id);
-}
-
-float Tokenizer::score(std::int32_t id) const {
-    check_id(id);
-    return processor_->GetScore(id);
-}
-
-std::int32_t Tokenizer::pad_id() const {
-    return processor_->pad_id();
-}
-std::int32_t Tokenizer::bos_id() const {
-    return processor_->bos_id();
-}
-std::int32_t Tokenizer::eos_id() const {
-    return processor_->eos_id();
-}
-std::int32_t Tokenizer::unk_id() const {
-    return processor_->unk_id();
-}
-
-void Tokenizer::check_text(std::string_view text) const {
-    if (const std::optional<std::size_t> at = first_invalid_utf8(text)) {
-        throw Error(fmt::format("the text is not UTF-8: byte {} is 0x{:02x}; convert it to UTF-8", *at + 1,
-                                static_cast<unsigned char>(text[*at])));
+    JoinedText joined = segmenter_->join(pieces);
+    std::vector<ByteSpan> spans;
+    auto next = joined.spans.begin();
+    for (const std::int32_t id : ids) {
+        const std::size_t end = spans.empty() ? 0 : spans.back().end;
+        spans.push_back(is_control(id) ? ByteSpan{end, end} : *next++);
     }
+    joined.spans = std::move(spans);
+    return joined;
 }
 
-void Tokenizer::check_id(std::int32_t id) const {
-    if (id < 0 || id >= size()) {
-        throw Error(fmt::format("the id {} is outside the {} pieces of '{}': the tokenizer does not match the model",
-                                id, size(), name_));
-    }
+std::int32_t Tokenizer::id_of(std::string_view piece) const {
+    return vocabulary_->find(piece).value_or(unk_id());
 }
 
 }  // namespace headscope

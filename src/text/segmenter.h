@@ -1,0 +1,44 @@
+// Splits text into pieces and joins pieces to text. The ids of pieces are those of a Vocabulary.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace headscope {
+
+// How words are split: by merges, by likelihood, by the longest match, or in another way (words, characters).
+enum class TokenizerType : std::uint8_t { Bpe, Unigram, WordPiece, Other };
+
+// A range of bytes of a text.
+struct ByteSpan {
+    std::size_t begin = 0, end = 0;
+
+    bool operator==(const ByteSpan&) const = default;
+};
+
+// A piece and the bytes of the text from which it was made. If one character becomes several pieces, the last one has
+// it. Text that no piece of the segmenter covers is a piece of its own.
+struct Segment {
+    std::string piece;
+    ByteSpan span;
+};
+
+struct JoinedText {
+    std::string text;
+    std::vector<ByteSpan> spans;  // the bytes that each piece became
+};
+
+// Thread-safe.
+class Segmenter {
+public:
+    virtual ~Segmenter() = default;
+    virtual TokenizerType type() const = 0;
+    // The text is valid UTF-8.
+    virtual std::vector<Segment> split(std::string_view text) const = 0;
+    virtual JoinedText join(const std::vector<std::string_view>& pieces) const = 0;
+};
+
+}  // namespace headscope
