@@ -1,6 +1,7 @@
 #include "text/tokenizer_training.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sentencepiece_trainer.h>
 
 #include <algorithm>
@@ -76,7 +77,7 @@ std::vector<std::string> gather(const TokenizerTraining& training) {
 }
 
 std::unordered_map<std::string, std::string> options(const TokenizerTraining& training) {
-    return {
+    std::unordered_map<std::string, std::string> options{
         {"model_type", training.type == TokenizerType::Bpe ? "bpe" : "unigram"},
         {"vocab_size", std::to_string(training.vocabulary_size)},
         {"character_coverage", fmt::format("{}", training.character_coverage)},
@@ -90,12 +91,28 @@ std::unordered_map<std::string, std::string> options(const TokenizerTraining& tr
         {"num_threads", "4"},
         {"minloglevel", "2"},  // errors come back as a status
     };
+    if (!training.control_pieces.empty()) {
+        options["control_symbols"] = fmt::format("{}", fmt::join(training.control_pieces, ","));
+    }
+    return options;
+}
+
+// Text is never split so that a piece is in brackets, and the library separates the pieces by commas.
+void check_control_piece(const std::string& piece) {
+    if (piece.size() < 3 || !piece.starts_with('<') || !piece.ends_with('>') ||
+        piece.find_first_of(" \t\n,\"") != std::string::npos) {
+        throw Error(fmt::format(
+            "a control piece must be a word in angle brackets without commas, such as <mask>, got \"{}\"", piece));
+    }
 }
 
 void check_options(const TokenizerTraining& training) {
-    // Four special pieces and one more.
-    if (training.vocabulary_size < 5) {
-        throw Error(fmt::format("the vocabulary must have at least 5 pieces, got {}", training.vocabulary_size));
+    std::for_each(training.control_pieces.begin(), training.control_pieces.end(), check_control_piece);
+    // The special pieces and one more.
+    if (const std::size_t least = training.control_pieces.size() + 5;
+        training.vocabulary_size < static_cast<std::int64_t>(least)) {
+        throw Error(
+            fmt::format("the vocabulary must have at least {} pieces, got {}", least, training.vocabulary_size));
     }
     // SentencePiece's own bounds. The condition also rejects NaN.
     if (!(training.character_coverage >= 0.98 && training.character_coverage <= 1.0)) {

@@ -6,19 +6,21 @@
 #include <string_view>
 #include <vector>
 
-#include "text/model_file.h"
+#include "text/segmenter.h"
 
 namespace headscope {
 
-// Ids are pad 0, bos 1, eos 2, unk 3. Text is normalized by NFKC with folded white space (SentencePiece's nmt_nfkc).
+// Ids are pad 0, bos 1, eos 2, unk 3, then those of `control_pieces`. Text is normalized by NFKC with folded white
+// space (SentencePiece's nmt_nfkc).
 struct TokenizerTraining {
     // One sentence per line, plain or compressed (text/lines.h); both languages for a shared vocabulary.
     std::vector<std::string> files = {};
     std::vector<std::string> sentences = {};  // additional text in memory
     TokenizerType type = TokenizerType::Bpe;
-    std::int32_t vocabulary_size = 8000;  // all pieces, including the four special ones
-    double character_coverage = 1.0;      // share of all characters that get pieces; the rest is unk
-    std::int64_t sentence_limit = 0;      // train on a seeded sample of at most this many; 0: all
+    std::int32_t vocabulary_size = 8000;           // all pieces, including the special ones
+    std::vector<std::string> control_pieces = {};  // additional ones, such as <mask>; text never gives them
+    double character_coverage = 1.0;               // share of all characters that get pieces; the rest is unk
+    std::int64_t sentence_limit = 0;               // train on a seeded sample of at most this many; 0: all
     std::uint64_t seed = 1;
 };
 

@@ -106,6 +106,35 @@ TEST_CASE("special ids", "[tokenizer]") {
     CHECK(std::count_if(spelled.begin(), spelled.end(), [](std::int32_t id) { return id < 3; }) == 0);
 }
 
+TEST_CASE("control pieces follow the special ones and never come from text", "[tokenizer]") {
+    const TokenizerType type = GENERATE(TokenizerType::Bpe, TokenizerType::Unigram);
+    const std::vector<std::string> control{"<mask>", "<extra_id_0>", "<extra_id_1>"};
+    const Tokenizer tokenizer = Tokenizer::from_bytes(
+        train_tokenizer(
+            {.sentences = number_sentences(), .type = type, .vocabulary_size = 120, .control_pieces = control}),
+        "test");
+    CHECK(tokenizer.size() == 120);
+    CHECK(tokenizer.vocabulary().find("<mask>") == 4);
+    CHECK(tokenizer.vocabulary().find("<extra_id_1>") == 6);
+    CHECK(tokenizer.vocabulary().piece(4).kind == PieceKind::Control);
+    const std::vector<std::int32_t> spelled = tokenizer.encode("Die <mask> heißt");
+    CHECK(std::count(spelled.begin(), spelled.end(), 4) == 0);
+    std::vector<std::int32_t> ids = tokenizer.encode("Die Zahl heißt");
+    ids.insert(ids.begin() + 1, 4);
+    CHECK(tokenizer.decode(ids) == "Die Zahl heißt");
+    const std::vector<ByteSpan> spans = tokenizer.decoded_spans(ids);
+    CHECK(spans[1].begin == spans[0].end);
+    CHECK(spans[1].end == spans[2].begin);
+    for (const char* wrong : {"mask", "<>", "<a,b>", "<a b>", "<a"}) {
+        CHECK_THAT(error_of([&] { train_tokenizer({.sentences = number_sentences(), .control_pieces = {wrong}}); }),
+                   Contains("such as <mask>, got \"" + std::string(wrong) + "\""));
+    }
+    CHECK_THAT(error_of([&] {
+                   train_tokenizer({.sentences = number_sentences(), .vocabulary_size = 7, .control_pieces = control});
+               }),
+               Contains("at least 8 pieces"));
+}
+
 TEST_CASE("text is normalized", "[tokenizer]") {
     const Tokenizer tokenizer = Tokenizer::from_bytes(trained(TokenizerType::Unigram), "test");
     CHECK(tokenizer.encode("  Die \t Zahl\r") == tokenizer.encode("Die Zahl"));
