@@ -53,7 +53,7 @@ Run::Run(Learner& learner, const TrainConfig& config, TrainingData data, std::st
       log_(folder_, config.training.tensorboard, hooks_.say),
       clock_(hooks_.clock) {
     checkpoints_.remove_leftovers();
-    if (!data_.valid.empty()) {
+    if (data_.valid) {
         validator_.emplace(learner_, config_.training, data_, path("model"));
     } else if (config.training.patience > 0) {
         throw Error(

@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "data/pair_reader.h"
+#include "data/pair_source.h"
 #include "io/made_folder.h"
 #include "support/check.h"
 #include "support/counted.h"
@@ -118,9 +119,9 @@ std::shared_ptr<const ExampleSource> encode_training_text(const TrainConfig& con
         source.emplace(*data.source_tokenizer, files.bpe_dropout);
         target.emplace(*data.target_tokenizer, files.bpe_dropout);
     }
-    return std::make_shared<const ExampleSource>(std::move(corpora), options,
-                                                 static_cast<std::uint64_t>(config.training.seed), std::move(source),
-                                                 std::move(target));
+    return std::make_shared<const PairSource>(std::move(corpora), options,
+                                              static_cast<std::uint64_t>(config.training.seed), std::move(source),
+                                              std::move(target));
 }
 
 }  // namespace
@@ -134,13 +135,15 @@ TrainingData prepare_training_data(const TrainConfig& config, const std::string&
     data.train = encode_training_text(config, data, folder, say);
     const CorpusFiles& valid = config.data.valid;
     if (!valid.tsv.empty() || !valid.source.empty()) {
+        std::vector<Pair> pairs;
         Encoder encoder(
-            data, config.training.max_length, [&](Pair pair) { data.valid.push_back(std::move(pair)); },
+            data, config.training.max_length, [&](Pair pair) { pairs.push_back(std::move(pair)); },
             config.training.validate_bleu);
         encoder.add(valid);
         data.valid_text = encoder.take_first();
         require_pairs(config, "data.valid", valid, encoder.counts());
         say("validation data: " + encoder.counts().text());
+        data.valid = std::make_shared<const PairSource>(pairs);
     }
     return data;
 }

@@ -27,8 +27,8 @@ bool has_decoding_file(const std::string& directory) {
 
 Validator::Validator(Learner& learner, const TrainingOptions& t, TrainingData& data, const std::string& model_directory)
     : learner_(learner),
-      pairs_(std::make_shared<const ExampleSource>(std::exchange(data.valid, {}))),
-      batcher_(pairs_, micro_budget(t), 0, special_ids(learner.model_config())),
+      examples_(std::exchange(data.valid, {})),
+      batcher_(examples_, micro_budget(t), 0, special_ids(learner.model_config())),
       text_(std::exchange(data.valid_text, {})),
       translator_(learner.backend(),
                   ModelDirectory{.path = {},
