@@ -101,6 +101,8 @@ const ConfigFields<Config>& fields() {
                       "what the decoder starts from; may be the pad (Marian)"),
         integer_field("eos_id", &Config::eos_id, 0, kMaxVocabulary - 1, "as in the SentencePiece models"),
         integer_field("unk_id", &Config::unk_id, 0, kMaxVocabulary - 1, "as in the SentencePiece models"),
+        integer_field("mask_id", &Config::mask_id, -1, kMaxVocabulary - 1,
+                      "the piece to fill in, needed by `masked-lm`; -1: none"),
     };
     return table;
 }
@@ -205,6 +207,11 @@ void check_model_config(const Config& config, const std::string& origin) {
     check_id(origin, "bos_id", config.bos_id, config.target_vocabulary);
     check_id(origin, "eos_id", config.eos_id, smaller);
     check_id(origin, "unk_id", config.unk_id, smaller);
+    check_id(origin, "mask_id", config.mask_id, smaller);
+    if (config.architecture == Architecture::MaskedLm && config.mask_id < 0) {
+        throw Error(fmt::format("{}: \"mask_id\" must be the id of a piece for \"masked-lm\", found {}", origin,
+                                config.mask_id));
+    }
     if (config.eos_id == config.pad_id || config.eos_id == config.bos_id) {
         throw Error(fmt::format("{}: \"eos_id\" {} must differ from pad_id {} and bos_id {}", origin, config.eos_id,
                                 config.pad_id, config.bos_id));

@@ -44,6 +44,7 @@ struct ModelConfig {
     std::int32_t bos_id = 1;
     std::int32_t eos_id = 2;
     std::int32_t unk_id = 3;
+    std::int32_t mask_id = -1;
 
     bool operator==(const ModelConfig&) const = default;
 };
