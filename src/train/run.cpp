@@ -21,8 +21,7 @@ Learner make_learner(Backend& backend, const TrainConfig& config, const Training
     options.watch_gradients = t.watch_gradients;
     options.history = t.watch_gradients ? std::min(t.report_every, kMostWatched) : t.report_every;
     options.label = hooks.label;
-    return {backend, config.model_config(data.source_tokenizer->size(), data.target_tokenizer->size()),
-            std::move(options)};
+    return {backend, config.model_config(*data.source_tokenizer, *data.target_tokenizer), std::move(options)};
 }
 
 void say_start(const Learner& learner, const Batcher& batcher, const TrainConfig& config, const TrainingData& data,

@@ -1,4 +1,4 @@
-// Turns the files of a configuration into tokenizers and encoded sentence pairs.
+// Turns the files of a configuration into tokenizers and encoded examples.
 #pragma once
 
 #include <cstdint>

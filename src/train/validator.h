@@ -42,7 +42,7 @@ private:
     std::shared_ptr<const ExampleSource> examples_;
     Batcher batcher_;
     ParallelText text_;
-    Translator translator_;
+    std::optional<Translator> translator_;  // only for BLEU
     TranslationOptions options_;
 };
 
