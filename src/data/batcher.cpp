@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 #include <span>
 #include <utility>
 
+#include "data/pair_source.h"
 #include "support/check.h"
 #include "support/random.h"
 
@@ -55,8 +55,8 @@ private:
 void check_budget(const ExampleSource& source, const BatchBudget& budget) {
     HEADSCOPE_CHECK(budget.length_multiple > 0,
                     "lengths are padded to multiples of " + std::to_string(budget.length_multiple));
-    const auto [longest_source, longest_target] = source.longest();
-    const PaddedLengths lengths{budget.padding().of(longest_source + 1), budget.padding().of(longest_target + 1)};
+    const SideCounts longest = source.longest();
+    const PaddedLengths lengths{budget.padding().of(longest.source), budget.padding().of(longest.target)};
     if (!Filling(budget).take(lengths)) {
         throw Error(fmt::format(
             "the longest sentences have {} source and {} target tokens, padded, but a batch may have {} and {} (and {} "
@@ -80,7 +80,7 @@ Batcher::Batcher(std::shared_ptr<const ExampleSource> source, const BatchBudget&
 }
 
 Batcher::Batcher(const std::vector<Pair>& pairs, const BatchBudget& budget, std::uint64_t seed, const SpecialIds& ids)
-    : Batcher(std::make_shared<const ExampleSource>(pairs), budget, seed, ids) {}
+    : Batcher(std::make_shared<const PairSource>(pairs), budget, seed, ids) {}
 
 std::shared_ptr<const Batcher::Order> Batcher::order_of(std::int64_t number) const {
     auto order = std::make_shared<Order>();
@@ -204,17 +204,10 @@ void Batcher::for_each_step(std::int64_t epoch, const std::function<void(const S
 }
 
 std::int64_t Batcher::about_steps_per_epoch() const {
-    std::int64_t steps = 0;
-    const Epoch epoch = source_->epoch(0);
-    const auto share = static_cast<double>(epoch.pairs.size()) / static_cast<double>(source_->pairs());
-    const auto parts = [&](std::int64_t tokens, std::int64_t budget) {
-        const double all =
-            share * static_cast<double>(tokens) + static_cast<double>(epoch.examples());  // including eos
-        return static_cast<std::int64_t>(std::ceil(all / static_cast<double>(budget)));
-    };
-    steps = std::max(parts(source_->source_tokens(), budget_.source_tokens),
-                     parts(source_->target_tokens(), budget_.target_tokens));
-    return std::max<std::int64_t>(steps, 1);
+    const SideCounts tokens = source_->tokens(source_->epoch(0));
+    const auto parts = [](std::int64_t all, std::int64_t budget) { return (all + budget - 1) / budget; };
+    return std::max(
+        {parts(tokens.source, budget_.source_tokens), parts(tokens.target, budget_.target_tokens), std::int64_t{1}});
 }
 
 Batch Batcher::batch(const Step& step) const {

@@ -1,75 +1,65 @@
-// The examples of an epoch: pairs repeated by the weight of their corpus, some joined to their neighbours, optionally
-// split into newly sampled pieces.
+// Where the batcher gets its examples, epoch by epoch.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <vector>
 
-#include "data/pair_store.h"
-#include "text/bpe_dropout.h"
+#include "data/corpus.h"
+#include "support/random.h"
 
 namespace headscope {
 
-struct WeightedCorpus {
-    PairStore pairs;
-    double weight = 1.0;    // how often an epoch contains each pair; 1.5: each once and half of them twice
-    bool shuffled = false;  // the file's order is meaningless: join random pairs, different ones in every epoch
-};
-
-struct ExampleOptions {
-    // The share of the pairs that are joined to neighbours, and the most pairs per example. A model trained on single
-    // sentences would translate only one sentence of several.
-    double joined_share = 0.0;
-    std::int64_t joined_most = 8;
-    std::int64_t max_pieces = 1 << 15;  // per side, without eos: limits joining and sampling
-};
-
-// One epoch: an example is a run of pairs, which are numbered over all corpora.
+// One epoch: an example is a run of items, which are pairs of sentences or parts of documents, numbered over all
+// corpora.
 struct Epoch {
     std::int64_t number = 0;
-    std::vector<std::uint32_t> pairs;
-    std::vector<std::uint32_t> starts;  // example i is pairs [starts[i], starts[i + 1]); one entry more than examples
+    std::vector<std::uint32_t> items;
+    std::vector<std::uint32_t> starts;   // example i begins in item starts[i]; one entry more than examples
+    std::vector<std::uint32_t> offsets;  // and at this position of it; empty: at its first
     std::size_t examples() const { return starts.size() - 1; }
+};
+
+// Numbers of tokens or positions on both sides, with special ones. Language models have no source.
+struct SideCounts {
+    std::int64_t source = 0, target = 0;
 };
 
 class ExampleSource {
 public:
-    // `source` and `target`: BPE-dropout, or std::nullopt to keep the stored pieces. Error if there are no pairs, or if
-    // a weight leaves none.
-    ExampleSource(std::vector<WeightedCorpus> corpora, const ExampleOptions& options, std::uint64_t seed,
-                  std::optional<BpeDropout> source = {}, std::optional<BpeDropout> target = {});
-    // Pairs in memory, each once an epoch.
-    explicit ExampleSource(const std::vector<Pair>& pairs);
-
-    std::size_t pairs() const { return total_; }
-    std::int64_t source_tokens() const;  // of all pairs once, without eos
-    std::int64_t target_tokens() const;
-    // The tokens that an epoch predicts: the target tokens and each pair's eos.
-    std::int64_t predicted_tokens() const { return target_tokens() + static_cast<std::int64_t>(pairs()); }
-    // The longest sides of all pairs, without eos: {source, target}.
-    std::pair<std::int64_t, std::int64_t> longest() const;
-    std::uint64_t fingerprint() const;
+    ExampleSource() = default;
+    ExampleSource(const ExampleSource&) = delete;
+    ExampleSource& operator=(const ExampleSource&) = delete;
+    virtual ~ExampleSource() = default;
 
     // Depends only on the seed and the number.
-    Epoch epoch(std::int64_t number) const;
-    // These examples of an epoch, in order. They depend only on seed, epoch and example.
+    virtual Epoch epoch(std::int64_t number) const = 0;
+    // An example of an epoch. It depends only on seed, epoch and number.
+    virtual Pair example(const Epoch& epoch, std::uint32_t number) const = 0;
+    // These examples, in order, made on several threads.
     std::vector<Pair> fetch(const Epoch& epoch, std::span<const std::uint32_t> examples) const;
 
-private:
-    void add_pass(Epoch& epoch, std::size_t corpus, std::uint64_t pass, double share) const;
-    Pair stored(std::uint32_t pair) const;
-    Pair example(const Epoch& epoch, std::uint32_t number) const;
-    std::pair<std::size_t, std::size_t> place(std::uint32_t pair) const;  // corpus, number there
-
-    std::vector<WeightedCorpus> corpora_;
-    std::vector<std::size_t> firsts_;  // number of the first pair of each corpus
-    std::size_t total_ = 0;
-    ExampleOptions options_;
-    std::uint64_t seed_ = 0;
-    std::optional<BpeDropout> source_dropout_, target_dropout_;
+    virtual SideCounts tokens(const Epoch& epoch) const = 0;  // estimated
+    virtual SideCounts longest() const = 0;                   // at least the longest sides of any example
+    // The tokens that an epoch predicts.
+    virtual std::int64_t predicted_tokens() const = 0;
+    virtual std::uint64_t fingerprint() const = 0;
 };
+
+// Random streams of one seed: for each epoch, and in it for the passes of each corpus and for each example.
+constexpr std::uint64_t stream_of(std::int64_t epoch, std::uint64_t what, std::uint64_t number) {
+    return mix_bits(mix_bits(static_cast<std::uint64_t>(epoch) + 1) ^ what) ^ number;
+}
+
+// One pass of an epoch over a corpus.
+struct Pass {
+    Random random;
+    std::vector<std::uint32_t> items;  // of the corpus, in its order
+};
+// The passes over a corpus of `size` items, each of which an epoch contains `weight` times: 1.5: each once and half of
+// them, chosen at random, twice.
+std::vector<Pass> passes_over(std::size_t size, double weight, std::uint64_t seed, std::int64_t epoch,
+                              std::size_t corpus);
 
 }  // namespace headscope

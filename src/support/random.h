@@ -34,6 +34,9 @@ public:
         return sample % bound;
     }
 
+    // Uniform in [0, 1).
+    double uniform() { return static_cast<double>(next() >> 11U) * 0x1p-53; }
+
     // Fisher-Yates shuffle: every order is equally likely.
     template <class T>
     void shuffle(std::vector<T>& values) {

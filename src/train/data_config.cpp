@@ -21,9 +21,19 @@ std::vector<std::string> resolve(std::vector<std::string> paths, const std::stri
     return paths;
 }
 
-CorpusFiles parse_corpus(ConfigReader& reader, const std::string& file, const std::string& key,
-                         const std::string& base) {
+CorpusFiles parse_corpus(ConfigReader& reader, const std::string& file, const std::string& key, const std::string& base,
+                         Task task) {
     CorpusFiles corpus;
+    if (task != Task::Translate) {
+        corpus.text = resolve(reader.strings("text"), base);
+        if (corpus.text.empty()) {
+            throw Error(fmt::format("{}: \"{}\" must have \"text\" for the \"task\" \"{}\"", file, key, name_of(task)));
+        }
+        return corpus;
+    }
+    if (reader.has("text")) {
+        reader.fail("text", "is for language models: set \"task\" to \"causal\", \"masked\" or \"span\"");
+    }
     corpus.source = resolve(reader.strings("source"), base);
     corpus.target = resolve(reader.strings("target"), base);
     corpus.tsv = resolve(reader.strings("tsv"), base);
@@ -38,36 +48,18 @@ CorpusFiles parse_corpus(ConfigReader& reader, const std::string& file, const st
 }
 
 CorpusFiles parse_training_corpus(const nlohmann::json& json, const std::string& file, const std::string& key,
-                                  const std::string& base) {
+                                  const std::string& base, Task task) {
     ConfigReader reader(json, file, key);
-    CorpusFiles corpus = parse_corpus(reader, file, key, base);
+    CorpusFiles corpus = parse_corpus(reader, file, key, base, task);
     corpus.weight = reader.number("weight", corpus.weight, kLeastWeight, kMostWeight);
-    corpus.shuffled = reader.choice("order", 0, {"file", "shuffled"}) == 1;
+    if (task == Task::Translate) {
+        corpus.shuffled = reader.choice("order", 0, {"file", "shuffled"}) == 1;
+    }
     reader.finish();
     return corpus;
 }
 
-}  // namespace
-
-DataConfig parse_data_config(const nlohmann::json& json, const std::string& file, const std::string& base) {
-    ConfigReader reader(json, file, "data");
-    DataConfig config;
-    const nlohmann::json& train = reader.child("train");
-    if (train.is_array()) {
-        for (std::size_t i = 0; i < train.size(); ++i) {
-            config.train.push_back(parse_training_corpus(train[i], file, fmt::format("data.train[{}]", i), base));
-        }
-        if (train.empty()) {
-            reader.fail("train", "must name at least one corpus");
-        }
-    } else {
-        config.train.push_back(parse_training_corpus(train, file, "data.train", base));
-    }
-    if (reader.has("valid")) {
-        ConfigReader valid(reader.child("valid"), file, "data.valid");
-        config.valid = parse_corpus(valid, file, "data.valid", base);
-        valid.finish();
-    }
+void parse_pairs(ConfigReader& reader, const std::string& file, DataConfig& config) {
     if (reader.has("join")) {
         ConfigReader join(reader.child("join"), file, "data.join");
         config.joined_share = join.number("share", 0.0, 0.0, 1.0);
@@ -75,8 +67,47 @@ DataConfig parse_data_config(const nlohmann::json& json, const std::string& file
         join.finish();
     }
     config.bpe_dropout = reader.number("bpe_dropout", 0.0, 0.0, 0.99);
+}
+
+}  // namespace
+
+DataConfig parse_data_config(const nlohmann::json& json, const std::string& file, const std::string& base, Task task) {
+    ConfigReader reader(json, file, "data");
+    DataConfig config;
+    const nlohmann::json& train = reader.child("train");
+    if (train.is_array()) {
+        for (std::size_t i = 0; i < train.size(); ++i) {
+            config.train.push_back(parse_training_corpus(train[i], file, fmt::format("data.train[{}]", i), base, task));
+        }
+        if (train.empty()) {
+            reader.fail("train", "must name at least one corpus");
+        }
+    } else {
+        config.train.push_back(parse_training_corpus(train, file, "data.train", base, task));
+    }
+    if (reader.has("valid")) {
+        ConfigReader valid(reader.child("valid"), file, "data.valid");
+        config.valid = parse_corpus(valid, file, "data.valid", base, task);
+        valid.finish();
+    }
+    if (task == Task::Translate) {
+        parse_pairs(reader, file, config);
+    } else {
+        config.documents = static_cast<DocumentForm>(reader.choice("documents", 0, {"line", "paragraph"}));
+    }
+    if (task == Task::Masked) {
+        config.whole_words = reader.boolean("whole_words", config.whole_words);
+    }
     reader.finish();
     return config;
+}
+
+std::vector<std::string> CorpusFiles::all() const {
+    std::vector<std::string> files = text;
+    for (const auto* more : {&tsv, &source, &target}) {
+        files.insert(files.end(), more->begin(), more->end());
+    }
+    return files;
 }
 
 nlohmann::json DataConfig::identity() const {
@@ -94,6 +125,12 @@ nlohmann::json DataConfig::identity() const {
     }
     if (bpe_dropout > 0.0) {
         json["data.bpe_dropout"] = bpe_dropout;
+    }
+    if (documents == DocumentForm::Paragraph) {
+        json["data.documents"] = "paragraph";
+    }
+    if (whole_words) {
+        json["data.whole_words"] = true;
     }
     return json;
 }

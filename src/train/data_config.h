@@ -7,14 +7,20 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "data/document_reader.h"
+#include "data/task.h"
+
 namespace headscope {
 
-// Parallel text: either `source` and `target`, files with one sentence per line, where line i of one translates line i
-// of the other, or `tsv`, files of "source TAB target" lines.
+// For translation: either `source` and `target`, files with one sentence per line, where line i of one translates line
+// i of the other, or `tsv`, files of "source TAB target" lines. For language models: `text`, files of documents.
 struct CorpusFiles {
-    std::vector<std::string> source, target, tsv;
-    double weight = 1.0;    // "weight": how often an epoch shows each pair
+    std::vector<std::string> source, target, tsv, text;
+    double weight = 1.0;    // "weight": how often an epoch shows each pair or document
     bool shuffled = false;  // "order": "shuffled", if neighbouring lines are unrelated
+
+    std::vector<std::string> all() const;
+    bool empty() const { return all().empty(); }
 };
 
 struct DataConfig {
@@ -24,12 +30,15 @@ struct DataConfig {
     double joined_share = 0.0;
     std::int64_t joined_most = 8;
     double bpe_dropout = 0.0;  // of both sides (BpeDropout)
+    // Of language models.
+    DocumentForm documents = DocumentForm::Line;
+    bool whole_words = false;  // see TextOptions
 
     // The part of TrainConfig::identity() that decides which examples the files give.
     nlohmann::json identity() const;
 };
 
 // Paths are relative to `base`. Errors name the file and the key, also for unknown keys.
-DataConfig parse_data_config(const nlohmann::json& json, const std::string& file, const std::string& base);
+DataConfig parse_data_config(const nlohmann::json& json, const std::string& file, const std::string& base, Task task);
 
 }  // namespace headscope

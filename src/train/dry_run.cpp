@@ -124,7 +124,7 @@ std::string files_text(const TrainConfig& config, const Parameters& parameters, 
 std::string describe_training(Backend& backend, const TrainConfig& config, const TrainingData& data,
                               const std::string& output) {
     const TrainingOptions& t = config.training;
-    const ModelConfig model = config.model_config(data.source_tokenizer->size(), data.target_tokenizer->size());
+    const ModelConfig model = config.model_config(*data.source_tokenizer, *data.target_tokenizer);
     const Arithmetic arithmetic = arithmetic_of(config, backend);
     Batcher batcher(data.train, step_budget(t), static_cast<std::uint64_t>(t.seed), special_ids(model));
     StepRehearsal rehearsal(backend, config, model, arithmetic);
@@ -132,8 +132,10 @@ std::string describe_training(Backend& backend, const TrainConfig& config, const
     const auto tokens = static_cast<double>(data.train->predicted_tokens());
     std::string text = fmt::format("on {} ({}), {}\n", backend.device().id, backend.device().name, name_of(arithmetic));
     text += model_text(model) + parameters_text(rehearsal.parameters());
-    text += fmt::format("steps: at most {} source and {} target tokens each, about {:.0f} per epoch\n", t.source_tokens,
-                        t.target_tokens, steps);
+    const std::string most = model.architecture == Architecture::EncoderDecoder
+                                 ? fmt::format("{} source and {} target", t.source_tokens, t.target_tokens)
+                                 : std::to_string(t.target_tokens);
+    text += fmt::format("steps: at most {} tokens each, about {:.0f} per epoch\n", most, steps);
     text += memory_text(backend, rehearsal, t);
     text += time_text(t, seconds_of_a_step(rehearsal, t, batcher), steps, tokens / steps);
     return text + files_text(config, rehearsal.parameters(), output);

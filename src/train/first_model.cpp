@@ -37,8 +37,7 @@ ModelDirectory open_first_model(const TrainConfig& config, const std::string& di
                         directory, shared ? "one tokenizer for both languages" : "a tokenizer for each language",
                         config.file, shared ? "two" : "one", shared));
     }
-    require_shape(model, config.model_config(model.source_tokenizer->size(), model.target_tokenizer->size()),
-                  config.file);
+    require_shape(model, config.model_config(*model.source_tokenizer, *model.target_tokenizer), config.file);
     return model;
 }
 

@@ -54,7 +54,7 @@ ModelConfig config_of(const Checkpoint& checkpoint, const ModelDirectory& tokeni
     }
     const TrainConfig run{
         .file = checkpoint.path(), .model = (*config)["model"], .data = {}, .tokenizer = {}, .training = {}};
-    return run.model_config(tokenizers.source_tokenizer->size(), tokenizers.target_tokenizer->size());
+    return run.model_config(*tokenizers.source_tokenizer, *tokenizers.target_tokenizer);
 }
 
 // A 16-bit working copy is made from the master weights, which exist only with gradients.

@@ -17,8 +17,7 @@ namespace headscope {
 Learner make_learner(Backend& backend, const TrainConfig& config, const TrainingData& data, const RunHooks& hooks) {
     LearnerOptions options = learner_options(config.training, arithmetic_of(config, backend));
     options.label = hooks.label;
-    return {backend, config.model_config(data.source_tokenizer->size(), data.target_tokenizer->size()),
-            std::move(options)};
+    return {backend, config.model_config(*data.source_tokenizer, *data.target_tokenizer), std::move(options)};
 }
 
 void say_start(const Learner& learner, const Batcher& batcher, const TrainConfig& config, const TrainingData& data,
@@ -49,7 +48,7 @@ Run::Run(Learner& learner, const TrainConfig& config, TrainingData data, std::st
       log_(folder_, config.training.tensorboard, hooks_.say),
       clock_(hooks_.clock) {
     checkpoints_.remove_leftovers();
-    if (!data_.valid.empty()) {
+    if (data_.valid) {
         validator_.emplace(learner_, config_.training, data_, path("model"));
     } else if (config.training.patience > 0) {
         throw Error(

@@ -30,7 +30,7 @@ void make_names_absolute(nlohmann::json& json, const fs::path& base) {
         if (item.value().is_object() ||
             (item.value().is_array() && !item.value().empty() && item.value()[0].is_object())) {
             make_names_absolute(item.value(), base);
-        } else if (item.key() == "source" || item.key() == "target" || item.key() == "tsv") {
+        } else if (item.key() == "source" || item.key() == "target" || item.key() == "tsv" || item.key() == "text") {
             make_absolute(item.value(), base);
         }
     }
@@ -53,10 +53,10 @@ RunConfig RunConfig::read(const std::string& file, const std::string& data_direc
 RunConfig RunConfig::of_run(const std::string& folder) {
     const std::string file = file_in(folder);
     if (!fs::exists(file)) {
-        throw Error(
-            fmt::format("'{}' holds no configuration of a run: give one, or --source and --target to start from two "
-                        "texts",
-                        folder));
+        throw Error(fmt::format(
+            "'{}' holds no configuration of a run: give one, or --source and --target, or --text, to start from "
+            "texts",
+            folder));
     }
     return {read_config_json(file), file};
 }

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "data/corruption.h"
 #include "io/atomic_file.h"
 #include "support/check.h"
 #include "support/counted.h"
@@ -71,6 +72,12 @@ SampledText sample_text(const TrainConfig& config) {
     SampledText text{Sample(seed), Sample(seed)};
     std::int64_t empty = 0;
     for (const CorpusFiles& files : config.data.train) {
+        for (const std::string& file : files.text) {
+            DocumentReader reader(file, config.data.documents);
+            for (std::string part; reader.next(part);) {
+                text.source.add(std::move(part), reader.lines().name(), reader.lines().number());
+            }
+        }
         for_each_reader(files, [&](PairReader& reader) {
             for (std::string of_source, of_target; reader.next(of_source, of_target);) {
                 text.source.add(std::move(of_source), reader.name(), reader.line());
@@ -80,9 +87,7 @@ SampledText sample_text(const TrainConfig& config) {
         });
     }
     if (text.source.size() == 0 && text.source.left_out().count() == 0) {
-        const CorpusFiles& files = config.data.train.front();
-        throw Error(fmt::format("{}: the files of \"data.train\" ({}) hold no sentence pair{}", config.file,
-                                fmt::join(files.tsv.empty() ? files.source : files.tsv, ", "), empty_sides(empty)));
+        throw_no_examples(config, "data.train", config.data.train.front(), empty);
     }
     return text;
 }
@@ -102,6 +107,7 @@ void learn(const TrainConfig& config, const std::string& path, Sample sample, bo
     training.type = config.tokenizer.type;
     training.vocabulary_size = static_cast<std::int32_t>(config.tokenizer.vocabulary);
     training.seed = static_cast<std::uint64_t>(config.training.seed);
+    training.control_pieces = control_pieces_of(config.task, config.training.max_length - 1);
     std::string model;
     try {
         model = train_tokenizer(training);
@@ -115,8 +121,10 @@ void learn(const TrainConfig& config, const std::string& path, Sample sample, bo
 }  // namespace
 
 void require_files(const TrainConfig& config) {
-    const auto require = [&](const std::vector<std::string>& paths) {
-        for (const std::string& path : paths) {
+    std::vector<CorpusFiles> all = config.data.train;
+    all.push_back(config.data.valid);
+    for (const CorpusFiles& files : all) {
+        for (const std::string& path : files.all()) {
             if (!std::filesystem::exists(path)) {
                 throw Error(
                     fmt::format("'{}', named in {}, does not exist: paths in \"data\" are relative to --data or to "
@@ -124,14 +132,17 @@ void require_files(const TrainConfig& config) {
                                 path, config.file));
             }
         }
-    };
-    std::vector<CorpusFiles> all = config.data.train;
-    all.push_back(config.data.valid);
-    for (const CorpusFiles& files : all) {
-        require(files.tsv);
-        require(files.source);
-        require(files.target);
     }
+}
+
+void throw_no_examples(const TrainConfig& config, const std::string& key, const CorpusFiles& files,
+                       std::int64_t dropped_empty) {
+    if (config.task != Task::Translate) {
+        throw Error(
+            fmt::format("{}: the files of \"{}\" ({}) hold no text", config.file, key, fmt::join(files.text, ", ")));
+    }
+    throw Error(fmt::format("{}: the files of \"{}\" ({}) hold no sentence pair{}", config.file, key,
+                            fmt::join(files.tsv.empty() ? files.source : files.tsv, ", "), empty_sides(dropped_empty)));
 }
 
 void for_each_reader(const CorpusFiles& files, const std::function<void(PairReader& reader)>& visit) {

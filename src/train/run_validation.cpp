@@ -180,7 +180,9 @@ void Run::write_model(const std::string& model_directory) {
     const std::string origin = load_best_weights(files, nll);
     write_model_directory(learner_.backend(), model_directory, learner_.model_config(), learner_.parameters(),
                           config_.training.save, data_.source_tokenizer_file, data_.target_tokenizer_file);
-    write_decoding_choices(model_directory, config_.training.max_length);
+    if (config_.task == Task::Translate) {
+        write_decoding_choices(model_directory, config_.training.max_length);
+    }
     hooks_.say(fmt::format("{}: {}", model_directory, origin));
     nlohmann::json line = {{"kind", "model"}, {"step", state_.step}, {"origin", origin}};
     if (nll) {

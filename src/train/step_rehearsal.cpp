@@ -29,17 +29,23 @@ Batch StepRehearsal::longest_sentences(std::int64_t tokens) const {
     const ModelConfig& model = learner_.model_config();
     const Padding padding = step_budget(options_).padding();
     const std::int64_t length = padding.of(options_.max_length);
-    // Pieces without eos. All differ, so that lookups spread over the whole embedding table.
-    const auto side = [&](std::int64_t vocabulary, std::int64_t sentence) {
+    // All pieces differ, so that lookups spread over the whole embedding table.
+    const auto side = [&](std::int64_t vocabulary, std::int64_t sentence, std::int64_t pieces) {
         std::vector<std::int32_t> ids;
-        for (std::int64_t i = 0; i + 1 < options_.max_length; ++i) {
+        for (std::int64_t i = 0; i < pieces; ++i) {
             ids.push_back(static_cast<std::int32_t>((sentence * options_.max_length + i) % vocabulary));
         }
         return ids;
     };
     std::vector<Pair> pairs;
     for (std::int64_t i = 0; i < std::max<std::int64_t>(tokens / length, 1); ++i) {
-        pairs.push_back({side(model.source_vocabulary, i), side(model.target_vocabulary, i)});
+        if (model.architecture == Architecture::EncoderDecoder) {  // without eos
+            pairs.push_back({side(model.source_vocabulary, i, options_.max_length - 1),
+                             side(model.target_vocabulary, i, options_.max_length - 1)});
+        } else {
+            const std::vector<std::int32_t> ids = side(model.target_vocabulary, i, options_.max_length);
+            pairs.push_back({.target = ids, .labels = ids});
+        }
     }
     return make_batch(pairs, special_ids(model), 0, padding);
 }

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "data/batch.h"
+#include "data/corruption.h"
 #include "io/config_reader.h"
 #include "io/strict_json.h"
 #include "io/whole_file.h"
@@ -17,6 +18,7 @@ namespace {
 
 // In the order of TokenizerType.
 const std::vector<std::string> kTokenizerTypes{"bpe", "unigram", "wordpiece"};
+constexpr std::int64_t kShortestBlock = 8;  // of a language model
 
 TokenizerOptions parse_tokenizer(const nlohmann::json& json, const std::string& file) {
     ConfigReader reader(json, file, "tokenizer");
@@ -28,10 +30,33 @@ TokenizerOptions parse_tokenizer(const nlohmann::json& json, const std::string& 
     return options;
 }
 
+// "model.architecture" follows "task". It is added only where it is not the default, since earlier runs lack it.
+void set_architecture(TrainConfig& config) {
+    const bool alone = config.task == Task::Causal || config.task == Task::Masked;
+    const char* wanted = config.task == Task::Causal   ? "causal-lm"
+                         : config.task == Task::Masked ? "masked-lm"
+                                                       : "encoder-decoder";
+    if (config.model.value("architecture", nlohmann::json(wanted)) != wanted) {
+        throw Error(
+            fmt::format("{}: \"model.architecture\" must be \"{}\" for the \"task\" \"{}\", found {}: change "
+                        "one, or leave \"architecture\" out",
+                        config.file, wanted, name_of(config.task), config.model["architecture"].dump()));
+    }
+    if (alone) {
+        config.model["architecture"] = wanted;
+    }
+}
+
 }  // namespace
 
-ModelConfig TrainConfig::model_config(std::int64_t source_vocabulary, std::int64_t target_vocabulary) const {
+ModelConfig TrainConfig::model_config(const Tokenizer& source, const Tokenizer& target) const {
+    return model_config(source.size(), target.size(), headscope::mask_id(target));
+}
+
+ModelConfig TrainConfig::model_config(std::int64_t source_vocabulary, std::int64_t target_vocabulary,
+                                      std::int32_t mask_id) const {
     nlohmann::json json = model;
+    json["mask_id"] = task == Task::Masked ? mask_id : -1;
     json["source_vocabulary"] = source_vocabulary;
     json["target_vocabulary"] = target_vocabulary;
     const ModelConfig parsed = parse_model_config(json, file, "model");
@@ -51,6 +76,9 @@ nlohmann::json TrainConfig::identity() const {
         {"tokenizer.vocabulary", tokenizer.vocabulary},
         {"tokenizer.shared", tokenizer.shared},
     };
+    if (task != Task::Translate) {
+        json["task"] = name_of(task);
+    }
     json.update(identity_of(training));
     json.update(data.identity());
     return json;
@@ -62,8 +90,9 @@ TrainConfig parse_train_config(const nlohmann::json& json, const std::string& fi
     ConfigReader reader(json, file, "");
     TrainConfig config;
     config.file = file;
+    config.task = static_cast<Task>(reader.choice("task", 0, {kTaskNames.begin(), kTaskNames.end()}));
     config.model = reader.child("model");
-    for (const char* key : {"source_vocabulary", "target_vocabulary"}) {
+    for (const char* key : {"source_vocabulary", "target_vocabulary", "mask_id"}) {
         if (config.model.is_object() && config.model.contains(key)) {
             reader.fail(std::string("model.") + key, "comes from the tokenizer: leave it out");
         }
@@ -71,7 +100,8 @@ TrainConfig parse_train_config(const nlohmann::json& json, const std::string& fi
     if (!config.model.is_object()) {
         reader.fail("model", "must be an object {...}, found " + config.model.dump());
     }
-    config.data = parse_data_config(reader.child("data"), file, base);
+    set_architecture(config);
+    config.data = parse_data_config(reader.child("data"), file, base, config.task);
     config.tokenizer = parse_tokenizer(reader.child("tokenizer"), file);
     config.training = parse_training_options(reader.child("training"), file);
     reader.finish();
@@ -124,6 +154,24 @@ void check_lengths(const TrainConfig& config) {
     }
 }
 
+void check_text_task(const TrainConfig& config) {
+    const char* name = name_of(config.task);
+    if (config.training.validate_bleu > 0) {
+        throw Error(
+            fmt::format("{}: \"training.validate_bleu\" ({}) translates held-out pairs, but the \"task\" \"{}\" "
+                        "has none: leave it out",
+                        config.file, config.training.validate_bleu, name));
+    }
+    if (!config.tokenizer.shared) {
+        throw Error(fmt::format("{}: \"tokenizer.shared\" must be true for the \"task\" \"{}\", which has one text",
+                                config.file, name));
+    }
+    if (config.training.max_length < kShortestBlock) {
+        throw Error(fmt::format("{}: \"training.max_length\" must be at least {} for the \"task\" \"{}\", got {}",
+                                config.file, kShortestBlock, name, config.training.max_length));
+    }
+}
+
 }  // namespace
 
 Arithmetic arithmetic_of(const TrainConfig& config, const Backend& backend) {
@@ -146,7 +194,10 @@ Arithmetic arithmetic_of(const TrainConfig& config, const Backend& backend) {
 void check_train_config(const TrainConfig& config) {
     check_lengths(config);
     check_training_options(config.training, config.file);
-    if (config.training.validate_bleu > 0 && config.data.valid.tsv.empty() && config.data.valid.source.empty()) {
+    if (config.task != Task::Translate) {
+        check_text_task(config);
+    }
+    if (config.training.validate_bleu > 0 && config.data.valid.empty()) {
         throw Error(
             fmt::format("{}: \"training.validate_bleu\" ({}) needs held-out pairs: name a validation text in "
                         "\"data.valid\", or leave it out",

@@ -1,4 +1,4 @@
-// The training configuration: one JSON file with the sections "model", "data", "tokenizer" and "training".
+// The training configuration: one JSON file with "task" and the sections "model", "data", "tokenizer" and "training".
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 #include "backend/precision.h"
 #include "model/config.h"
-#include "text/segmenter.h"
+#include "text/tokenizer.h"
 #include "train/data_config.h"
 #include "train/schedule.h"
 #include "train/training_options.h"
@@ -25,13 +25,17 @@ struct TokenizerOptions {
 
 struct TrainConfig {
     std::string file;  // for messages
+    Task task = Task::Translate;
     nlohmann::json model;
     DataConfig data;
     TokenizerOptions tokenizer;
     TrainingOptions training;
 
-    // The configuration of the model, given the sizes of the vocabularies.
-    ModelConfig model_config(std::int64_t source_vocabulary, std::int64_t target_vocabulary) const;
+    // The configuration of the model, given the vocabularies or their sizes and the id of the mask, which only a masked
+    // language model has.
+    ModelConfig model_config(const Tokenizer& source, const Tokenizer& target) const;
+    ModelConfig model_config(std::int64_t source_vocabulary, std::int64_t target_vocabulary,
+                             std::int32_t mask_id = 0) const;
     Schedule schedule(const ModelConfig& model) const;
     // Everything that decides the weights after a given step. Runs that differ here are different runs.
     nlohmann::json identity() const;

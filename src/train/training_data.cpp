@@ -6,12 +6,13 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "data/pair_reader.h"
+#include "data/pair_source.h"
 #include "io/made_folder.h"
 #include "support/check.h"
 #include "support/counted.h"
+#include "train/encode_documents.h"
 #include "train/run_tokenizers.h"
 
 namespace headscope {
@@ -89,9 +90,7 @@ void require_pairs(const TrainConfig& config, const char* key, const CorpusFiles
                         "tokens",
                         config.file, key, counts.dropped_long, config.training.max_length));
     }
-    throw Error(fmt::format("{}: the files of \"{}\" ({}) hold no sentence pair{}", config.file, key,
-                            fmt::join(files.tsv.empty() ? files.source : files.tsv, ", "),
-                            empty_sides(counts.dropped_empty)));
+    throw_no_examples(config, key, files, counts.dropped_empty);
 }
 
 std::shared_ptr<const ExampleSource> encode_training_text(const TrainConfig& config, const TrainingData& data,
@@ -118,9 +117,9 @@ std::shared_ptr<const ExampleSource> encode_training_text(const TrainConfig& con
         source.emplace(*data.source_tokenizer, files.bpe_dropout);
         target.emplace(*data.target_tokenizer, files.bpe_dropout);
     }
-    return std::make_shared<const ExampleSource>(std::move(corpora), options,
-                                                 static_cast<std::uint64_t>(config.training.seed), std::move(source),
-                                                 std::move(target));
+    return std::make_shared<const PairSource>(std::move(corpora), options,
+                                              static_cast<std::uint64_t>(config.training.seed), std::move(source),
+                                              std::move(target));
 }
 
 }  // namespace
@@ -131,16 +130,25 @@ TrainingData prepare_training_data(const TrainConfig& config, const std::string&
     MadeFolder(folder).keep();
     TrainingData data;
     obtain_tokenizers(data, config, folder, origin, say);
-    data.train = encode_training_text(config, data, folder, say);
     const CorpusFiles& valid = config.data.valid;
-    if (!valid.tsv.empty() || !valid.source.empty()) {
+    if (config.task != Task::Translate) {
+        data.train = encode_documents(config, *data.target_tokenizer, config.data.train, Part::Train, folder, say);
+        if (!valid.empty()) {
+            data.valid = encode_documents(config, *data.target_tokenizer, {valid}, Part::Valid, folder, say);
+        }
+        return data;
+    }
+    data.train = encode_training_text(config, data, folder, say);
+    if (!valid.empty()) {
+        std::vector<Pair> pairs;
         Encoder encoder(
-            data, config.training.max_length, [&](Pair pair) { data.valid.push_back(std::move(pair)); },
+            data, config.training.max_length, [&](Pair pair) { pairs.push_back(std::move(pair)); },
             config.training.validate_bleu);
         encoder.add(valid);
         data.valid_text = encoder.take_first();
         require_pairs(config, "data.valid", valid, encoder.counts());
         say("validation data: " + encoder.counts().text());
+        data.valid = std::make_shared<const PairSource>(pairs);
     }
     return data;
 }

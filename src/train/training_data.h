@@ -1,4 +1,4 @@
-// Turns the files of a configuration into tokenizers and encoded sentence pairs.
+// Turns the files of a configuration into tokenizers and encoded examples.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +20,7 @@ struct TrainingData {
     std::string source_tokenizer_file, target_tokenizer_file;  // the same if the vocabulary is shared
     std::shared_ptr<const Tokenizer> source_tokenizer, target_tokenizer;
     std::shared_ptr<const ExampleSource> train;
-    std::vector<Pair> valid;  // may be empty
+    std::shared_ptr<const ExampleSource> valid;  // null: none
     ParallelText
         valid_text;  // the first "training.validate_bleu" pairs of `valid` as text, including those that are too long
     // A run can only be resumed with the same data.

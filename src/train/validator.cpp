@@ -27,15 +27,19 @@ bool has_decoding_file(const std::string& directory) {
 
 Validator::Validator(Learner& learner, const TrainingOptions& t, TrainingData& data, const std::string& model_directory)
     : learner_(learner),
-      pairs_(std::make_shared<const ExampleSource>(std::exchange(data.valid, {}))),
-      batcher_(pairs_, micro_budget(t), 0, special_ids(learner.model_config())),
-      text_(std::exchange(data.valid_text, {})),
-      translator_(learner.backend(),
-                  ModelDirectory{.path = {},
-                                 .config = learner.model_config(),
-                                 .source_tokenizer = data.source_tokenizer,
-                                 .target_tokenizer = data.target_tokenizer},
-                  {std::shared_ptr<void>(), &learner.parameters()}) {  // not owned
+      examples_(std::exchange(data.valid, {})),
+      batcher_(examples_, micro_budget(t), 0, special_ids(learner.model_config())),
+      text_(std::exchange(data.valid_text, {})) {
+    if (bleu_pairs() == 0) {
+        return;
+    }
+    translator_.emplace(
+        learner.backend(),
+        ModelDirectory{.path = {},
+                       .config = learner.model_config(),
+                       .source_tokenizer = data.source_tokenizer,
+                       .target_tokenizer = data.target_tokenizer},
+        std::shared_ptr<const Parameters>(std::shared_ptr<void>(), &learner.parameters()));  // not owned
     const DecodingChoices choices = has_decoding_file(model_directory)
                                         ? read_decoding_choices(model_directory)
                                         : DecodingChoices{.split_longer_than = t.max_length};
@@ -65,7 +69,7 @@ Validation Validator::measure() const {
 
 double Validator::bleu() const {
     std::vector<std::string> translations;
-    for (TranslatedSentence& sentence : translator_.translate(text_.source, options_)) {
+    for (TranslatedSentence& sentence : translator_->translate(text_.source, options_)) {
         translations.push_back(std::move(sentence.text));
     }
     return corpus_bleu(translations, text_.target).score;

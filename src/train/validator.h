@@ -25,7 +25,7 @@ struct Validation {
 
 class Validator {
 public:
-    // Takes the validation text of `data`, which must not be empty. Translates `data.valid_text`, if there is any, like
+    // Takes the validation text of `data`, which must have some. Translates `data.valid_text`, if there is any, like
     // the model in `model_directory`, which the run will write.
     Validator(Learner& learner, const TrainingOptions& t, TrainingData& data, const std::string& model_directory);
 
@@ -34,15 +34,15 @@ public:
     // Of the weights' greedy translations (paper 6.2): 0 to 100, cased, 13a tokens. Lines that cannot be translated
     // count as empty.
     double bleu() const;
-    std::size_t bleu_pairs() const { return text_.source.size(); }       // 0: no BLEU
-    std::uint64_t fingerprint() const { return pairs_->fingerprint(); }  // of the text
+    std::size_t bleu_pairs() const { return text_.source.size(); }          // 0: no BLEU
+    std::uint64_t fingerprint() const { return examples_->fingerprint(); }  // of the text
 
 private:
     Learner& learner_;
-    std::shared_ptr<const ExampleSource> pairs_;
+    std::shared_ptr<const ExampleSource> examples_;
     Batcher batcher_;
     ParallelText text_;
-    Translator translator_;
+    std::optional<Translator> translator_;  // only for BLEU
     TranslationOptions options_;
 };
 

@@ -7,6 +7,7 @@
 #include <set>
 #include <vector>
 
+#include "data/pair_source.h"
 #include "support/random.h"
 #include "tests/io/temporary_folder.h"
 
@@ -63,7 +64,7 @@ std::vector<std::size_t> sorted(const Numbers& steps) {
 }
 
 std::unique_ptr<Batcher> batcher_of(std::size_t pairs, std::uint64_t seed, std::size_t window = Batcher::kWindow) {
-    return std::make_unique<Batcher>(std::make_shared<const ExampleSource>(corpus(pairs)), kBudget, seed, SpecialIds{},
+    return std::make_unique<Batcher>(std::make_shared<const PairSource>(corpus(pairs)), kBudget, seed, SpecialIds{},
                                      window);
 }
 
@@ -188,7 +189,7 @@ TEST_CASE("the steps are the same on every machine", "[batcher]") {
     for (std::size_t i = 0; i < pairs.size(); ++i) {
         pairs[i] = {{static_cast<std::int32_t>(i)}, {6}};
     }
-    const auto source = std::make_shared<const ExampleSource>(pairs);
+    const auto source = std::make_shared<const PairSource>(pairs);
     const Batcher batcher(source, {.source_tokens = 16, .target_tokens = 16}, 7, {}, 4);
     CHECK(plan(batcher, 0) == Numbers{{1, 5}, {2, 4}, {0, 3}});
     CHECK(plan(batcher, 1) == Numbers{{4, 5}, {3, 1}, {0, 2}});

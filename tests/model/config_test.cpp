@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <functional>
 #include <nlohmann/json.hpp>
 
 #include "model/config.h"
@@ -22,7 +23,7 @@ std::string parse_error(const json& object) {
     return "";
 }
 
-std::string check_error(void (*change)(ModelConfig&)) {
+std::string check_error(const std::function<void(ModelConfig&)>& change) {
     ModelConfig config = small_config();
     change(config);
     try {
@@ -120,6 +121,16 @@ TEST_CASE("impossible configurations are rejected by key") {
     CHECK_THAT(check_error([](ModelConfig& c) { c.target_vocabulary = 12; }),
                Contains("\"tying\"") && Contains("11") && Contains("12"));
     CHECK_THAT(check_error([](ModelConfig& c) { c.eos_id = 11; }), Contains("\"eos_id\"") && Contains("found 11"));
+    const auto masked = [](std::int32_t mask) {
+        return check_error([&](ModelConfig& c) {
+            c.architecture = Architecture::MaskedLm;
+            c.decoder_layers = 0;
+            c.mask_id = mask;
+        });
+    };
+    CHECK(masked(4).empty());
+    CHECK_THAT(masked(-1), Contains("\"mask_id\"") && Contains("\"masked-lm\", found -1"));
+    CHECK_THAT(masked(1 << 20), Contains("\"mask_id\" must be below"));
     CHECK_THAT(check_error([](ModelConfig& c) { c.eos_id = c.pad_id; }), Contains("\"eos_id\"") && Contains("differ"));
     CHECK_THAT(check_error([](ModelConfig& c) { c.layer_norm_epsilon = 0.0F; }), Contains("\"layer_norm_epsilon\""));
     CHECK_THAT(check_error([](ModelConfig& c) { c.max_length = 65536; }), Contains("\"max_length\""));

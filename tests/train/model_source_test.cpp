@@ -17,8 +17,8 @@ using Catch::Matchers::Contains;
 namespace {
 
 // A run of 24 steps with checkpoints 8, 16 and 24, and the model.
-struct DoneRun {
-    DoneRun() {
+struct LoadedRun {
+    LoadedRun() {
         DigitsRun run(folder, write_digits(folder), "out");
         run.start().train();
         run.training->write_model(folder.file("out/model"));
@@ -38,7 +38,7 @@ Exploration look(Backend& backend, const Translator& translator) {
 }  // namespace
 
 TEST_CASE("A training's checkpoints are models", "[source]") {
-    const DoneRun run;
+    const LoadedRun run;
     const std::unique_ptr<Backend> backend = open_device("cpu");
     const ModelSource source = ModelSource::at(run.folder.file("out"));
     CHECK(source.kind() == ModelSource::Kind::Training);
@@ -62,7 +62,7 @@ TEST_CASE("A training's checkpoints are models", "[source]") {
 }
 
 TEST_CASE("A training without checkpoints is read as the model that it wrote", "[source]") {
-    const DoneRun run;
+    const LoadedRun run;
     std::filesystem::remove_all(run.file("checkpoints"));
     const std::unique_ptr<Backend> backend = open_device("cpu");
     const ModelSource source = ModelSource::at(run.folder.file("out"));
@@ -71,7 +71,7 @@ TEST_CASE("A training without checkpoints is read as the model that it wrote", "
 }
 
 TEST_CASE("A checkpoint can be opened in another precision", "[source]") {
-    const DoneRun run;
+    const LoadedRun run;
     const std::unique_ptr<Backend> oracle = open_device("cpu:oracle");
     const ModelSource::Loaded loaded = ModelSource::at(run.folder.file("out")).load(*oracle, std::nullopt, DType::F32);
     CHECK(to_host<double>(*oracle, loaded.translator->parameters().flat_values()) == run.last_weights);
@@ -79,7 +79,7 @@ TEST_CASE("A checkpoint can be opened in another precision", "[source]") {
 }
 
 TEST_CASE("A checkpoint can be opened in 16 bits", "[source][storage]") {
-    const DoneRun run;
+    const LoadedRun run;
     const ModelSource source = ModelSource::at(run.folder.file("out"));
     const std::unique_ptr<Backend> cpu = open_device("cpu");
     ExploreRequest request{.source = "12 7", .target = "twelve"};
@@ -117,7 +117,7 @@ TEST_CASE("A training's log is read as a curve, ignoring other lines", "[source]
 }
 
 TEST_CASE("Errors name what is missing, damaged or removed", "[source]") {
-    const DoneRun run;
+    const LoadedRun run;
     const std::unique_ptr<Backend> backend = open_device("cpu");
     const auto load = [&](std::optional<std::int64_t> step) {
         return error_of([&] { ModelSource::at(run.folder.file("out")).load(*backend, step, DType::F32); });
@@ -143,7 +143,7 @@ TEST_CASE("Errors name what is missing, damaged or removed", "[source]") {
 }
 
 TEST_CASE("A model removed while in use continues to work, and is missing when opened again", "[source]") {
-    const DoneRun run;
+    const LoadedRun run;
     const std::unique_ptr<Backend> backend = open_device("cpu");
     const ModelSource source = ModelSource::at(run.file("model"));
     const ModelSource::Loaded loaded = source.load(*backend, std::nullopt, DType::F32);

@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -11,67 +12,115 @@
 #include "options/option_values.h"
 #include "support/counted.h"
 #include "train/digits_task.h"
+#include "train/text_tasks.h"
 
 namespace headscope {
 namespace {
 
-struct DigitsOptions {
+struct TaskOptions {
     std::string output;
-    std::int64_t pairs = 20'000;
+    std::int64_t train = 20'000;
     std::int64_t valid = 200;
     std::int64_t test = 500;
     std::uint64_t seed = 1;
+
+    std::int64_t all() const { return train + valid + test; }
+    // The examples do not repeat, so that the parts cannot share one.
+    Part part_of(std::int64_t example) const {
+        return example < train ? Part::Train : example < train + valid ? Part::Valid : Part::Test;
+    }
 };
 
-// The numbers are drawn without repetition, so that the parts cannot share one.
-void make_digits(const DigitsOptions& options) {
-    const auto numbers = make_digits_task(options.pairs + options.valid + options.test, options.seed);
+void commit_and_say(PairsOutput& output, const char* what) {
+    output.commit();
+    for (const Part part : {Part::Train, Part::Valid, Part::Test}) {
+        write_output(fmt::format("{}: {}\n", output.path(part), counted(output.count(part), what)));
+    }
+}
+
+void make_digits(const TaskOptions& options) {
+    const auto numbers = make_digits_task(options.all(), options.seed);
     require_replaceable_pairs(options.output, {});
     PairsOutput output(options.output);
     std::int64_t done = 0;
     for (const DigitsPair& number : numbers) {
-        const Part part = done < options.pairs                   ? Part::Train
-                          : done < options.pairs + options.valid ? Part::Valid
-                                                                 : Part::Test;
-        output.write(part, number.digits, number.words);
-        ++done;
+        output.write(options.part_of(done++), number.digits, number.words);
     }
-    output.commit();
-    for (const Part part : {Part::Train, Part::Valid, Part::Test}) {
-        write_output(fmt::format("{}: {}\n", output.path(part), counted(output.count(part), "pair")));
+    commit_and_say(output, "pair");
+}
+
+using MakeText = std::vector<TextTaskLine> (*)(std::int64_t lines, std::uint64_t seed);
+
+void make_text(const TaskOptions& options, MakeText make) {
+    constexpr PartNames kNames = {"train.txt", "valid.txt", "test.tsv"};
+    const std::vector<TextTaskLine> lines = make(options.all(), options.seed);
+    require_replaceable_pairs(options.output, {}, kNames);
+    PairsOutput output(options.output, kNames);
+    std::int64_t done = 0;
+    for (const TextTaskLine& line : lines) {
+        const Part part = options.part_of(done++);
+        if (part == Part::Test) {
+            output.write(part, line.prompt, line.answer);
+        } else {
+            output.write(part, line.text);
+        }
     }
+    commit_and_say(output, "line");
+}
+
+// A subcommand that generates one of the tasks.
+CLI::App* add_task(CLI::App& command, const char* name, const char* description, const char* what,
+                   const std::shared_ptr<TaskOptions>& options) {
+    CLI::App* task = command.add_subcommand(name, description);
+    task->add_option("--output", options->output,
+                     fmt::format("For {}; replaces only files that it generated",
+                                 what == std::string("pairs") ? "train.tsv, valid.tsv and test.tsv"
+                                                              : "train.txt, valid.txt and test.tsv"))
+        ->type_name("FOLDER")
+        ->group("Output")
+        ->required();
+    task->option_defaults()->group("Sizes");
+    task->add_option(fmt::format("--{}", what), options->train, fmt::format("Training {}", what))
+        ->check(whole_number(1, 900'000))
+        ->capture_default_str();
+    task->add_option("--valid", options->valid, fmt::format("Validation {}", what))
+        ->check(whole_number(0, 50'000))
+        ->capture_default_str();
+    task->add_option("--test", options->test, fmt::format("Test {}", what))
+        ->check(whole_number(0, 50'000))
+        ->capture_default_str();
+    task->add_option("--seed", options->seed, "Random seed")->check(seed_number())->capture_default_str();
+    return task;
+}
+
+void add_text_task(CLI::App& command, const char* name, const char* description, MakeText make, std::int64_t lines) {
+    auto options = std::make_shared<TaskOptions>();
+    options->train = lines;
+    CLI::App* task = add_task(command, name, description, "lines", options);
+    task->footer(
+        fmt::format("test.tsv holds questions and their answers.\n\nExample:\n"
+                    "  headscope make-task {0} --output data/{0}\n"
+                    "  headscope train assets/configs/{0}.json --data data/{0} --output out/{0}",
+                    name));
+    task->callback([options, make] { make_text(*options, make); });
 }
 
 }  // namespace
 
 void add_make_task_command(CLI::App& app) {
-    auto options = std::make_shared<DigitsOptions>();
     CLI::App* command = app.add_subcommand("make-task", "Generate a small task with a known answer")->group("Train");
     command->require_subcommand(1);
     command->footer("Example:\n  headscope make-task digits --output data/digits");
-    CLI::App* digits =
-        command->add_subcommand("digits", "Numbers in digits to German words: 1 7 4 2, eintausendsiebenhundert...");
+    auto options = std::make_shared<TaskOptions>();
+    CLI::App* digits = add_task(
+        *command, "digits", "Numbers in digits to German words: 1 7 4 2, eintausendsiebenhundert...", "pairs", options);
     digits->footer(
         "Example:\n  headscope make-task digits --output data/digits\n"
         "  headscope train assets/configs/digits.json --data data/digits --output out/digits");
-    digits
-        ->add_option("--output", options->output,
-                     "For train.tsv, valid.tsv and test.tsv; replaces only files that it generated")
-        ->type_name("FOLDER")
-        ->group("Output")
-        ->required();
-    digits->option_defaults()->group("Sizes");
-    digits->add_option("--pairs", options->pairs, "Training pairs")
-        ->check(whole_number(1, 900'000))
-        ->capture_default_str();
-    digits->add_option("--valid", options->valid, "Validation pairs")
-        ->check(whole_number(0, 50'000))
-        ->capture_default_str();
-    digits->add_option("--test", options->test, "Test pairs")->check(whole_number(0, 50'000))->capture_default_str();
-    digits->add_option("--seed", options->seed, "Random seed of the numbers")
-        ->check(seed_number())
-        ->capture_default_str();
     digits->callback([options] { make_digits(*options); });
+    add_text_task(*command, "brackets", "For causal models: balanced brackets, ( [ ] { } )", make_brackets_task,
+                  20'000);
+    add_text_task(*command, "cloze", "For masked models: the dogs near the cat <mask> loudly", make_cloze_task, 8'000);
 }
 
 }  // namespace headscope

@@ -10,38 +10,33 @@ namespace headscope {
 namespace {
 
 constexpr std::size_t kWriteAtOnce = std::size_t{1} << 20U;
-constexpr std::array kNames = {"train.tsv", "valid.tsv", "test.tsv"};  // as Part counts them
-
-std::string in(const std::string& folder, std::size_t part) {
-    return (std::filesystem::path(folder) / kNames[part]).string();
-}
-
-std::vector<std::string> names() {
-    return {kNames.begin(), kNames.end()};
+std::string in(const std::string& folder, const char* name) {
+    return (std::filesystem::path(folder) / name).string();
 }
 
 }  // namespace
 
-void require_replaceable_pairs(const std::string& folder, const InputFiles& inputs) {
-    for (std::size_t part = 0; part < kNames.size(); ++part) {
-        inputs.refuse(in(folder, part));
+void require_replaceable_pairs(const std::string& folder, const InputFiles& inputs, const PartNames& names) {
+    for (const char* name : names) {
+        inputs.refuse(in(folder, name));
     }
-    inputs.refuse((std::filesystem::path(folder) / WrittenRecord::kFile).string());
-    WrittenRecord(folder).require_own(names());
+    inputs.refuse(in(folder, WrittenRecord::kFile));
+    WrittenRecord(folder).require_own({names.begin(), names.end()});
 }
 
-PairsOutput::PairsOutput(const std::string& folder)
+PairsOutput::PairsOutput(const std::string& folder, const PartNames& names)
     : folder_(folder),
+      names_(names),
       made_(folder),
-      files_{AtomicFile(in(folder, 0)), AtomicFile(in(folder, 1)), AtomicFile(in(folder, 2))} {}
+      files_{AtomicFile(in(folder, names[0])), AtomicFile(in(folder, names[1])), AtomicFile(in(folder, names[2]))} {}
 
 std::string PairsOutput::path(Part part) const {
-    return in(folder_, static_cast<std::size_t>(part));
+    return in(folder_, names_[static_cast<std::size_t>(part)]);
 }
 
-void PairsOutput::write(Part part, const std::string& source, const std::string& target) {
+void PairsOutput::write(Part part, const std::string& line) {
     const auto index = static_cast<std::size_t>(part);
-    waiting_[index].append(source).append("\t").append(target).append("\n");
+    waiting_[index].append(line).append("\n");
     ++counts_[index];
     if (waiting_[index].size() > kWriteAtOnce) {
         flush(index);

@@ -1,4 +1,4 @@
-#include "data/example_source.h"
+#include "data/pair_source.h"
 
 #include <catch2/catch.hpp>
 #include <cstddef>
@@ -23,7 +23,7 @@ PairStore store(std::size_t count, std::size_t length = 3) {
     return pairs;
 }
 
-ExampleSource source_of(std::size_t count, double weight, const ExampleOptions& options, bool shuffled = false) {
+PairSource source_of(std::size_t count, double weight, const ExampleOptions& options, bool shuffled = false) {
     std::vector<WeightedCorpus> corpora;
     corpora.push_back({.pairs = store(count), .weight = weight, .shuffled = shuffled});
     return {std::move(corpora), options, 5};
@@ -31,13 +31,13 @@ ExampleSource source_of(std::size_t count, double weight, const ExampleOptions& 
 
 std::map<std::uint32_t, int> times_shown(const Epoch& epoch) {
     std::map<std::uint32_t, int> times;
-    for (const std::uint32_t pair : epoch.pairs) {
+    for (const std::uint32_t pair : epoch.items) {
         ++times[pair];
     }
     return times;
 }
 
-std::vector<Pair> all_of(const ExampleSource& source, const Epoch& epoch) {
+std::vector<Pair> all_of(const PairSource& source, const Epoch& epoch) {
     std::vector<std::uint32_t> every(epoch.examples());
     for (std::uint32_t i = 0; i < every.size(); ++i) {
         every[i] = i;
@@ -75,7 +75,7 @@ TEST_CASE("pairs are read back as stored, from memory and from disk", "[pair_sto
 }
 
 TEST_CASE("other data has another fingerprint", "[pair_store]") {
-    const auto of = [](const std::vector<Pair>& pairs) { return ExampleSource(pairs).fingerprint(); };
+    const auto of = [](const std::vector<Pair>& pairs) { return PairSource(pairs).fingerprint(); };
     const auto one = of({{{1, 2}, {3}}, {{4}, {5}}});
     CHECK(one == of({{{1, 2}, {3}}, {{4}, {5}}}));
     CHECK(one != of({{{4}, {5}}, {{1, 2}, {3}}}));
@@ -84,13 +84,13 @@ TEST_CASE("other data has another fingerprint", "[pair_store]") {
 }
 
 TEST_CASE("a weight determines how often an epoch contains a pair", "[examples]") {
-    const ExampleSource twice = source_of(50, 2.0, {});
+    const PairSource twice = source_of(50, 2.0, {});
     for (const auto& [pair, times] : times_shown(twice.epoch(0))) {
         CHECK(times == 2);
     }
     CHECK(times_shown(twice.epoch(0)).size() == 50);
 
-    const ExampleSource some = source_of(4000, 1.25, {});
+    const PairSource some = source_of(4000, 1.25, {});
     const auto first = times_shown(some.epoch(0));
     std::size_t more = 0;
     for (const auto& [pair, times] : first) {
@@ -108,7 +108,7 @@ TEST_CASE("a weight determines how often an epoch contains a pair", "[examples]"
 
 TEST_CASE("joined examples are neighbours, in order, within the maximum length", "[examples]") {
     const ExampleOptions options{.joined_share = 0.4, .joined_most = 5, .max_pieces = 15};
-    const ExampleSource source = source_of(5000, 1.0, options);
+    const PairSource source = source_of(5000, 1.0, options);
     const Epoch epoch = source.epoch(3);
     std::size_t joined = 0;
     std::uint32_t expected = 0;
@@ -118,7 +118,7 @@ TEST_CASE("joined examples are neighbours, in order, within the maximum length",
         CHECK(count <= 3);  // four targets of 4 pieces would be 16
         joined += count > 1 ? count : 0;
         for (std::uint32_t at = epoch.starts[i]; at < epoch.starts[i + 1]; ++at) {
-            REQUIRE(epoch.pairs[at] == expected++);
+            REQUIRE(epoch.items[at] == expected++);
         }
     }
     CHECK(expected == 5000);
@@ -129,8 +129,8 @@ TEST_CASE("joined examples are neighbours, in order, within the maximum length",
         const std::uint32_t count = epoch.starts[i + 1] - epoch.starts[i];
         REQUIRE(examples[i].source.size() == std::size_t{3} * count);
         REQUIRE(examples[i].target.size() == std::size_t{4} * count);
-        CHECK(examples[i].source.front() == static_cast<std::int32_t>(10 + epoch.pairs[epoch.starts[i]]));
-        CHECK(examples[i].target.back() == static_cast<std::int32_t>(10 + epoch.pairs[epoch.starts[i + 1] - 1]));
+        CHECK(examples[i].source.front() == static_cast<std::int32_t>(10 + epoch.items[epoch.starts[i]]));
+        CHECK(examples[i].target.back() == static_cast<std::int32_t>(10 + epoch.items[epoch.starts[i + 1] - 1]));
     }
 }
 
@@ -146,29 +146,31 @@ TEST_CASE("the share of joined pairs is as requested", "[examples]") {
 }
 
 TEST_CASE("in a shuffled corpus random pairs are joined", "[examples]") {
-    const ExampleSource source = source_of(1000, 1.0, {.joined_share = 1.0, .joined_most = 2}, true);
+    const PairSource source = source_of(1000, 1.0, {.joined_share = 1.0, .joined_most = 2}, true);
     const Epoch epoch = source.epoch(0);
     std::size_t adjacent = 0;
     for (std::size_t i = 0; i < epoch.examples(); ++i) {
         if (epoch.starts[i + 1] - epoch.starts[i] == 2) {
-            adjacent += epoch.pairs[epoch.starts[i]] + 1 == epoch.pairs[epoch.starts[i] + 1] ? 1 : 0;
+            adjacent += epoch.items[epoch.starts[i]] + 1 == epoch.items[epoch.starts[i] + 1] ? 1 : 0;
         }
     }
     CHECK(adjacent < 20);
     CHECK(times_shown(epoch).size() == 1000);
-    CHECK(source.epoch(1).pairs != epoch.pairs);
+    CHECK(source.epoch(1).items != epoch.items);
 }
 
 TEST_CASE("pairs of different corpora are not joined", "[examples]") {
     std::vector<WeightedCorpus> corpora;
     corpora.push_back({.pairs = store(3)});
     corpora.push_back({.pairs = store(2, 5), .weight = 2.0});
-    const ExampleSource source(std::move(corpora), {.joined_share = 1.0}, 1);
-    CHECK(source.pairs() == 5);
-    CHECK(source.source_tokens() == 3 * 3 + 2 * 5);
-    CHECK(source.longest() == std::pair<std::int64_t, std::int64_t>{5, 6});
+    const PairSource source(std::move(corpora), {.joined_share = 1.0}, 1);
+    CHECK(source.predicted_tokens() == 3 * 5 + 2 * 7);
+    CHECK(source.longest().source == 6);
+    CHECK(source.longest().target == 7);
     const Epoch epoch = source.epoch(0);
-    CHECK(epoch.pairs.size() == 3 + 2 * 2);
+    CHECK(epoch.items.size() == 3 + 2 * 2);
+    // 7 of 5 pairs, whose sources have 3 * 3 + 2 * 5 pieces; estimated, since the longer ones are repeated.
+    CHECK(source.tokens(epoch).source == 27 + static_cast<std::int64_t>(epoch.examples()));
     for (const Pair& example : all_of(source, epoch)) {
         CHECK((example.source.size() % 3 == 0 || example.source.size() % 5 == 0));
         CHECK(example.target.size() >= example.source.size() + 1);
@@ -186,10 +188,10 @@ TEST_CASE("pieces are sampled again in every epoch, equally on every machine", "
         }
         std::vector<WeightedCorpus> corpora;
         corpora.push_back({.pairs = std::move(pairs)});
-        return ExampleSource(std::move(corpora), {.max_pieces = most}, 1, BpeDropout(tokenizer, dropout),
-                             BpeDropout(tokenizer, dropout));
+        return PairSource(std::move(corpora), {.max_pieces = most}, 1, BpeDropout(tokenizer, dropout),
+                          BpeDropout(tokenizer, dropout));
     };
-    const ExampleSource source = make(0.3, 1000);
+    const PairSource source = make(0.3, 1000);
     const std::vector<Pair> first = all_of(source, source.epoch(0));
     const std::vector<Pair> again = all_of(source, source.epoch(0));
     const std::vector<Pair> next = all_of(source, source.epoch(1));
@@ -205,7 +207,7 @@ TEST_CASE("pieces are sampled again in every epoch, equally on every machine", "
     // Examples that would become too long stay unchanged.
     const auto plain =
         static_cast<std::int64_t>(std::max(tokenizer.encode(lines[0]).size(), tokenizer.encode(lines[1]).size()));
-    const ExampleSource tight = make(0.9, plain);
+    const PairSource tight = make(0.9, plain);
     for (const Pair& pair : all_of(tight, tight.epoch(0))) {
         CHECK(static_cast<std::int64_t>(pair.source.size()) <= plain);
         CHECK(static_cast<std::int64_t>(pair.target.size()) <= plain);

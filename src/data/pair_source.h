@@ -1,0 +1,60 @@
+// Examples that are pairs of sentences: repeated by the weight of their corpus, some joined to their neighbours,
+// optionally split into newly sampled pieces.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "data/example_source.h"
+#include "data/pair_store.h"
+#include "text/bpe_dropout.h"
+
+namespace headscope {
+
+struct WeightedCorpus {
+    PairStore pairs;
+    double weight = 1.0;    // see passes_over
+    bool shuffled = false;  // the file's order is meaningless: join random pairs, different ones in every epoch
+};
+
+struct ExampleOptions {
+    // The share of the pairs that are joined to neighbours, and the most pairs per example. A model trained on single
+    // sentences would translate only one sentence of several.
+    double joined_share = 0.0;
+    std::int64_t joined_most = 8;
+    std::int64_t max_pieces = 1 << 15;  // per side, without eos: limits joining and sampling
+};
+
+class PairSource final : public ExampleSource {
+public:
+    // `source` and `target`: BPE-dropout, or std::nullopt to keep the stored pieces. Error if there are no pairs, or if
+    // a weight leaves none.
+    PairSource(std::vector<WeightedCorpus> corpora, const ExampleOptions& options, std::uint64_t seed,
+               std::optional<BpeDropout> source = {}, std::optional<BpeDropout> target = {});
+    // Pairs in memory, each once an epoch.
+    explicit PairSource(const std::vector<Pair>& pairs);
+
+    Epoch epoch(std::int64_t number) const override;
+    Pair example(const Epoch& epoch, std::uint32_t number) const override;
+    SideCounts tokens(const Epoch& epoch) const override;
+    SideCounts longest() const override;
+    std::int64_t predicted_tokens() const override;
+    std::uint64_t fingerprint() const override;
+
+private:
+    void add_pass(Epoch& epoch, std::size_t corpus, Pass& pass) const;
+    SideCounts stored_tokens() const;  // of all pairs once, without eos
+    Pair stored(std::uint32_t pair) const;
+    std::pair<std::size_t, std::size_t> place(std::uint32_t pair) const;  // corpus, number there
+
+    std::vector<WeightedCorpus> corpora_;
+    std::vector<std::size_t> firsts_;  // number of the first pair of each corpus
+    std::size_t total_ = 0;
+    ExampleOptions options_;
+    std::uint64_t seed_ = 0;
+    std::optional<BpeDropout> source_dropout_, target_dropout_;
+};
+
+}  // namespace headscope
