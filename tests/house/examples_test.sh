@@ -20,6 +20,7 @@ for i in $(seq 3500); do printf 'Sentence %s.\tSatz %s.\n' "$i" "$i"; done >deu.
 cut -f1 deu.txt | tee my.en | gzip >my.en.gz
 cut -f2 deu.txt | tee my.de | gzip >my.de.gz
 cp my.en my.txt
+cp text.en prompts.txt
 
 mkdir runs/first runs/second
 for step in 10 20 30; do
@@ -37,6 +38,7 @@ JSON
 mkdir -p site-packages/onnx/backend/test/data
 ln -s "$repository/tests/golden/onnx" site-packages/onnx/backend/test/data/node
 "$headscope" make-task digits --output data/digits --pairs 2000 >/dev/null && cp data/digits/train.tsv .
+for task in causal masked; do "$headscope" train --text my.txt --task $task --output runs/$task --steps 2 2>/dev/null; done
 cd .. || exit 1
 
 # Sets options in `arguments`, replacing existing values.
@@ -103,6 +105,10 @@ count=0
 done_already=$'\n'
 for command in "${commands[@]}"; do
     rm -rf desk/out
+    case $command in
+        complete) mkdir -p desk/out && ln -s ../runs/causal desk/out/lm ;;
+        fill) mkdir -p desk/out && ln -s ../runs/masked desk/out/masked ;;
+    esac
     if [ "$command" = plot ]; then mkdir -p desk/out/digits && cp desk/runs/first/log.jsonl desk/out/digits/; fi
     # shellcheck disable=SC2086 # "make-task digits" is two words
     examples $command >examples.txt

@@ -1,0 +1,95 @@
+#!/usr/bin/env bash
+# headscope complete and fill as a user meets them, on models trained for a few steps.
+# usage: language_test.sh HEADSCOPE-PROGRAM
+# shellcheck disable=SC2317 # the conditions are called through expect
+# shellcheck source=tests/house/commands.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../house/commands.sh"
+lines() { [ "$(wc -l <out)" -eq "$1" ]; }
+line_is() { [ "$(sed -n "$1p" out)" = "$2" ]; }
+begins_with() { grep -q "^$1" out; }
+differs() { ! same "$1" "$2"; }
+
+for i in 1 2 3 4 5 6 7 8; do
+    printf '%s\n' "the small dog sleeps." "a big cat sees the small dog." "the big cat sleeps." "a small dog sees a cat."
+done >text.txt
+for task in causal masked; do
+    cat >$task.json <<JSON
+{
+  "task": "$task",
+  "model": {"d_model": 32, "d_ff": 64, "heads": 2, "max_length": 64, "norm": "pre"},
+  "data": {"train": {"text": "text.txt"}},
+  "tokenizer": {"type": "bpe", "vocabulary": 48},
+  "training": {"steps": 60, "max_length": 32, "source_tokens": 256, "target_tokens": 256, "warmup_steps": 20,
+               "learning_rate_scale": 0.5, "residual_dropout": 0.0}
+}
+JSON
+    run train $task.json --output $task --device cpu
+    expect "a $task language model is trained" ended_with 0
+done
+
+for i in $(seq 40); do printf 'the small dog %s\nsleeps.\n\n' "$i"; done >paragraphs.txt
+run train --text paragraphs.txt --documents paragraph --output paragraphs --steps 2 --device cpu
+expect "documents may have several lines" complains "38 documents for training"
+run make-task brackets --output brackets --lines 30 --valid 2 --test 2 --seed 3
+expect "made brackets have a seed" ended_with 0
+run make-task cloze --output cloze --lines 30 --valid 2 --test 2 --seed 3
+expect "so have made clozes" ended_with 0
+
+# ---------------------------------------------------------------------------------------------- complete
+run complete --model causal --device cpu "the small dog"
+expect "one line" lines 1
+expect "begins with the prompt" begins_with "the small dog"
+cp out alone
+printf 'a big cat\n\nthe small dog\n' >prompts.txt
+run complete --model causal --device cpu --file prompts.txt
+expect "each line is a prompt, an empty one too" lines 3
+sed -n 3p out >third
+expect "which is completed as it is alone" same third alone
+cp out piped
+run complete --model causal --device cpu <prompts.txt
+expect "standard input is read like a file" same out piped
+run complete --model causal --device cpu --precision f32 --max-tokens 1 --json "the small dog"
+expect "a limit of one token" grep -q '"tokens":\["[^"]*"\]' out
+expect "says why it ended" grep -qE '"end":"(limit|end)"' out
+completion=$(sed 's/^the small dog//' alone)
+stop=${completion: -1}
+run complete --model causal --device cpu --stop "$stop" "the small dog"
+expect "a stop text is not part of the completion" line_is 1 "the small dog${completion%%"$stop"*}"
+run complete --model causal --device cpu --beam 4 --n-best 3 --no-repeat-ngram 2 "the"
+expect "as many completions as asked for" lines 3
+run complete --model causal --device cpu --sample --temperature 1.5 --top-k 40 --top-p 0.99 --samples 3 --seed 7 "the"
+expect "as many samples as asked for" lines 3
+cp out first
+sampled=(complete --model causal --device cpu --sample --temperature 1.5 --top-k 40 --top-p 0.99 --samples 3)
+run "${sampled[@]}" --seed 7 "the"
+expect "the same from the same seed" same out first
+printf 'the\n' | run "${sampled[@]}" --seed 7
+expect "and from a file" same out first
+run "${sampled[@]}" --seed 8 "the"
+expect "others from another" differs out first
+
+run complete --model causal --device cpu --samples 2 "the"
+expect "samples need sampling" complains "--samples needs --sample"
+run complete --model causal --device cpu "$(printf 'a b %.0s' {1..60})"
+expect "a prompt longer than the context" complains "the model's context has 64: shorten the prompt"
+printf 'caf\xe9\nthe\n' | run complete --model causal --device cpu
+expect "a prompt that is not UTF-8" complains "line 1: "
+expect "leaves the others alone" lines 2
+expect "and is an error" complains "1 of 2 prompts were not completed"
+
+# ---------------------------------------------------------------------------------------------- fill
+run fill --model masked --device cpu --top 3 "the [MASK] dog."
+expect "a line with the text and one for each word" lines 4
+expect "with its probability" grep -qE '^ +[0-9]+\.[0-9] %  ' out
+run fill --model masked --device cpu --precision f32 --json --one-by-one --mask _ "the _ _."
+expect "another mask, one by one" grep -q '"masks":\[\[.*\],\[' out
+run fill --model masked --device cpu "the dog."
+expect "a text without a mask" complains "'the dog.' has no [MASK]: put it where a word is to be filled in"
+
+# ---------------------------------------------------------------------------------------------- the wrong model
+run complete --model masked "the"
+expect "a masked model does not complete" complains "use headscope fill"
+run fill --model causal "the [MASK]"
+expect "a causal one does not fill in" complains "is a causal language model: use headscope complete"
+run translate --model causal <prompts.txt
+expect "nor translate" complains "is a causal language model: use headscope complete"
