@@ -85,7 +85,7 @@ void Backend::run(const AttentionBackward& op) {
     }
 }
 
-// Gelu and Swish read the product's result; the other activations replace it.
+// None and ReLU replace the product's result; the other activations read it.
 void Backend::run(const Linear& op) {
     const bool in_place = op.activation == Activation::None || op.activation == Activation::Relu;
     const Tensor product = in_place ? op.y : empty(op.y.shape, op.y.dtype);
