@@ -37,6 +37,7 @@ CASES = {
                 0.2, "others"),
     "biases": ({"attention_bias": True, "d_k": 5, "d_v": 3, "sinusoid_layout": "halves_minus_one",
                 "scale_embedding": False, "layer_norm_epsilon": 1e-5}, 0.1, "all"),
+    "gelu_tanh": ({"activation": "gelu_tanh", "encoder_layers": 1}, 0.0, "all"),
 }
 
 
@@ -91,7 +92,8 @@ class Model:
         return self.linear(heads.transpose(1, 2).flatten(2), f"{name}.output", c["d_model"], biased)
 
     def feed_forward(self, x, name):
-        act = {"relu": F.relu, "gelu": F.gelu, "swish": F.silu}[self.c["activation"]]
+        act = {"relu": F.relu, "gelu": F.gelu, "gelu_tanh": lambda x: F.gelu(x, approximate="tanh"),
+               "swish": F.silu}[self.c["activation"]]
         return self.linear(act(self.linear(x, f"{name}.inner", self.c["d_ff"])), f"{name}.outer", self.c["d_model"])
 
     def sublayer(self, x, name, function):

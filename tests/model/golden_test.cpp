@@ -14,7 +14,7 @@ using namespace headscope;
 
 namespace {
 
-const std::vector<std::string> kCases = {"paper", "pre_norm", "untied", "learned", "biases"};
+const std::vector<std::string> kCases = {"paper", "pre_norm", "untied", "learned", "biases", "gelu_tanh"};
 
 // Relative errors of a whole tensor: |found - expected| / |expected|, in the 2-norm.
 struct Bounds {
