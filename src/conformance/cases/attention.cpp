@@ -416,8 +416,8 @@ std::vector<Case> longest_cases() {
 
 std::vector<Case> size_cases() {
     std::vector<Case> cases;
-    for (const Rule& rule : {Rule{.lengths = true}, Rule{.ranges = Ranges::Window, .size = 4},
-                             Rule{.causal = true, .ranges = Ranges::Odd}}) {
+    for (const Rule& rule :
+         {Rule{.lengths = true}, Rule{.ranges = Ranges::Window, .size = 4}, Rule{.ranges = Ranges::Odd}}) {
         const Manner manner{.rule = rule, .rate = 0.3F};
         for (const Heads& size : {Heads{1, 2, 9, 9, 9, 9}, Heads{2, 1, 6, 13, 3, 5}, Heads{1, 1, 15, 37, 7, 9},
                                   Heads{1, 2, 81, 19, 41, 3}, Heads{1, 1, 33, 129, 65, 63}}) {
