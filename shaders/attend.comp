@@ -16,15 +16,26 @@ void put(Place place, uint i, uint four, vec4 value) {
     }
 }
 
+// The keys from the first to the last that some query of this workgroup may see.
+Keys keys_of_workgroup(Place place) {
+    uint first_row = place.index * p.queries;
+    uint end = first_row + min(place.first + lanes() * kRows, p.queries);
+    Keys all = allowed_keys(end - 1u);
+    for (uint row = first_row + place.first; kRanges && row < end; ++row) {
+        all = joined(all, allowed_keys(row));
+    }
+    return all;
+}
+
 void main() {
     Place place = place_among(p.queries);
     uint first_row = place.index * p.queries;
-    uint limit = allowed_keys(first_row + min(place.first + lanes() * kRows, p.queries) - 1u);  // the last sees most
+    Keys all = keys_of_workgroup(place);
     uint q_start = p.offset[binding_q] + start_of(place, p.q_strides);
     uint k_start = p.offset[binding_k] + start_of(place, p.k_strides);
     uint v_start = p.offset[binding_v] + start_of(place, p.v_strides);
 
-    uint allowed[kRows];
+    Keys allowed[kRows];
     float largest[kRows];
     float total[kRows];
     vec4 q[kRows][kFours];
@@ -42,12 +53,13 @@ void main() {
     DropoutParams rule = drop_rule();
     DropoutRow drop = drop_row(place);
     uvec4 words[kRows];  // of dropout, shared by eight keys
-    for (uint key = 0u; key < limit; ++key) {
+    for (uint key = first_of_eight(all.begin); key < all.begin + all.count; ++key) {
         if (kDrops && key % 8u == 0u) {
             [[unroll]] for (uint i = 0u; i < kRows; ++i) {
                 words[i] = drop_words(rule, drop, row_of(place, i), key);
             }
         }
+        bool sees[kRows];
         float weight[kRows];
         float left[kRows];
         vec4 k[kFours];
@@ -59,10 +71,10 @@ void main() {
             [[unroll]] for (uint d = 0u; d < kFours; ++d) {
                 score = add_dot(q[i][d], k[d], score);
             }
-            bool sees = key < allowed[i];
-            float most = sees ? max(largest[i], score) : largest[i];
+            sees[i] = is_among(key, allowed[i].begin, allowed[i].count);
+            float most = sees[i] ? max(largest[i], score) : largest[i];
             left[i] = precise_exp(largest[i] - exponent_base(most));
-            weight[i] = sees ? precise_exp(score - exponent_base(most)) : 0.0;
+            weight[i] = sees[i] ? precise_exp(score - exponent_base(most)) : 0.0;
             largest[i] = most;
             total[i] = fma(total[i], left[i], weight[i]);
             if (kDrops) {
@@ -75,18 +87,20 @@ void main() {
         }
         [[unroll]] for (uint i = 0u; i < kRows; ++i) {
             [[unroll]] for (uint d = 0u; d < kValueFours; ++d) {
-                sum[i][d] = fma(vec4(weight[i]), v[d], left[i] * sum[i][d]);
+                // Between the ranges of two queries may lie a key that nobody sees: its value may be NaN.
+                vec4 next = fma(vec4(weight[i]), v[d], left[i] * sum[i][d]);
+                sum[i][d] = !kRanges || sees[i] ? next : sum[i][d];
             }
         }
     }
     [[unroll]] for (uint i = 0u; i < kRows; ++i) {
-        float factor = allowed[i] == 0u ? 0.0 : 1.0 / total[i];
+        float factor = allowed[i].count == 0u ? 0.0 : 1.0 / total[i];
         [[unroll]] for (uint d = 0u; d < kValueFours; ++d) {
             sum[i][d] *= factor;
         }
         if (kKeepsSums && row_of(place, i) < p.queries) {
             log_sums[p.offset[binding_log_sums] + first_row + row_of(place, i)] =
-                log_sum(allowed[i], largest[i], total[i]);
+                log_sum(allowed[i].count, largest[i], total[i]);
         }
     }
     HEADSCOPE_TAKE_ROWS(sum, kRows, kValueFours, put)

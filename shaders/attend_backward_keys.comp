@@ -29,7 +29,8 @@ void put_v(Place place, uint i, uint four, vec4 value) {
 
 void main() {
     Place place = place_among(p.keys);
-    uint first_row = p.offset[binding_rows] / 4u + 1u + place.index * p.queries;
+    uint first_row = first_row_of(place);
+    uint end_key = place.first + lanes() * kRows;
     uint q_start = p.offset[binding_q] + start_of(place, p.q_strides);
     uint k_start = p.offset[binding_k] + start_of(place, p.k_strides);
     uint v_start = p.offset[binding_v] + start_of(place, p.v_strides);
@@ -50,13 +51,16 @@ void main() {
                        p.scale * load_k(k_start + min(row_of(place, i), p.keys - 1u) * p.k_strides[2], d))
     HEADSCOPE_SET_ROWS(v, kRows, kValueFours,
                        load_v(v_start + min(row_of(place, i), p.keys - 1u) * p.v_strides[2], d))
-    Drop drop = read_drop();
-    uint first_query = 0u;  // later queries see at least as many keys, whatever the mask
-    while (first_query < p.queries && rows[first_row + first_query].z <= place.first) {
+    Drop drop = read_drop(place);
+    uint first_query = 0u;  // without ranges later queries see at least as many keys
+    while (!kRanges && first_query < p.queries && rows[first_row + first_query].z <= place.first) {
         ++first_query;
     }
     for (uint query = first_query; query < p.queries; ++query) {
         uvec4 row = rows[first_row + query];
+        if (kRanges && (row.w >= end_key || row.w + row.z <= place.first)) {
+            continue;  // it sees none of this workgroup's keys
+        }
         vec4 q[kFours];
         vec4 grad[kValueFours];
         float score[kRows];
@@ -79,7 +83,7 @@ void main() {
         }
         [[unroll]] for (uint i = 0u; i < kRows; ++i) {
             uint key = row_of(place, i);
-            uvec4 words = kDrops ? drop_words(drop, place, row, query, key) : uvec4(0u);
+            uvec4 words = kDrops ? drop_words(drop, place, query, key) : uvec4(0u);
             Weight weight = weight_again(row, drop, words, key, score[i], grad_weight[i]);
             [[unroll]] for (uint d = 0u; kWantsK && d < kFours; ++d) {
                 vec4 column = kLoadsAgain ? load_q(q_start + query * p.q_strides[2] + no_columns(), d) : q[d];

@@ -16,10 +16,21 @@ void put(Place place, uint i, uint four, vec4 value) {
     }
 }
 
+// The keys from the first to the last that some query of this workgroup may see.
+Keys keys_of_workgroup(Place place) {
+    uint first_row = first_row_of(place);
+    uint end = first_row + min(place.first + lanes() * kRows, p.queries);
+    Keys all = Keys(rows[end - 1u].w, rows[end - 1u].z);
+    for (uint row = first_row + place.first; kRanges && row < end; ++row) {
+        all = joined(all, Keys(rows[row].w, rows[row].z));
+    }
+    return all;
+}
+
 void main() {
     Place place = place_among(p.queries);
-    uint first_row = p.offset[binding_rows] / 4u + 1u + place.index * p.queries;
-    uint limit = rows[first_row + min(place.first + lanes() * kRows, p.queries) - 1u].z;  // the last one sees most keys
+    uint first_row = first_row_of(place);
+    Keys all = keys_of_workgroup(place);
     uint q_start = p.offset[binding_q] + start_of(place, p.q_strides);
     uint k_start = p.offset[binding_k] + start_of(place, p.k_strides);
     uint v_start = p.offset[binding_v] + start_of(place, p.v_strides);
@@ -38,12 +49,12 @@ void main() {
                        p.scale * load_q(q_start + min(row_of(place, i), p.queries - 1u) * p.q_strides[2], d))
     HEADSCOPE_SET_ROWS(grad, kRows, kValueFours,
                        load_grad(grad_start + min(row_of(place, i), p.queries - 1u) * p.grad_strides[2], d))
-    Drop drop = read_drop();
+    Drop drop = read_drop(place);
     uvec4 words[kRows];  // of dropout, shared by eight keys
-    for (uint key = 0u; key < limit; ++key) {
+    for (uint key = first_of_eight(all.begin); key < all.begin + all.count; ++key) {
         if (kDrops && key % 8u == 0u) {
             [[unroll]] for (uint i = 0u; i < kRows; ++i) {
-                words[i] = drop_words(drop, place, row[i], row_of(place, i), key);
+                words[i] = drop_words(drop, place, row_of(place, i), key);
             }
         }
         vec4 k[kFours];
@@ -69,7 +80,9 @@ void main() {
             float grad_score = weight_again(row[i], drop, words[i], key, score[i], grad_weight[i]).grad_score;
             [[unroll]] for (uint d = 0u; d < kFours; ++d) {
                 vec4 column = kLoadsAgain ? load_k(k_start + key * p.k_strides[2] + no_columns(), d) : k[d];
-                sum[i][d] = fma(vec4(grad_score), column, sum[i][d]);
+                // As in attend.comp: the key may be NaN.
+                vec4 next = fma(vec4(grad_score), column, sum[i][d]);
+                sum[i][d] = !kRanges || sees(row[i], key) ? next : sum[i][d];
             }
         }
     }

@@ -1,6 +1,7 @@
 // Computes what attention's backward needs of each query, once: the log of its sum of exponentials, grad_out . out
-// (which is the sum over its keys of weight * grad_weight), how many keys it sees, and its sentence's ordinal. Before
-// these comes the dropout rule, for which push constants have no room. One invocation for each query.
+// (which is the sum over its keys of weight * grad_weight), how many keys it sees, and the first of them. Each head's
+// queries come after its sentence's ordinal, and everything after the dropout rule, for which push constants have no
+// room. One invocation for each query.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
@@ -36,6 +37,11 @@ void main() {
     [[unroll]] for (uint d = 0u; d < kValueFours; ++d) {
         mean = add_dot(load_out(out_at, d), load_grad(grad_at, d), mean);
     }
-    rows[first + 1u + row] = uvec4(floatBitsToUint(log_sums[p.offset[binding_log_sums] + row]), floatBitsToUint(mean),
-                                   allowed_keys(row), kDrops ? ordinals[p.offset[binding_ordinals] + batch] : 0u);
+    uint to = first + 2u + index + row;
+    if (kDrops && query == 0u) {
+        rows[to - 1u] = uvec4(ordinals[p.offset[binding_ordinals] + batch], 0u, 0u, 0u);
+    }
+    Keys allowed = allowed_keys(row);
+    rows[to] = uvec4(floatBitsToUint(log_sums[p.offset[binding_log_sums] + row]), floatBitsToUint(mean), allowed.count,
+                     allowed.begin);
 }

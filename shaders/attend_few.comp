@@ -46,7 +46,8 @@ void main() {
     uint query = group_index() - index * p.queries;
     uint batch = index / p.heads;
     Place place = Place(batch, index - batch * p.heads, index, query);
-    uint allowed = allowed_keys(group_index());
+    Keys allowed = allowed_keys(group_index());
+    uint end = allowed.begin + allowed.count;
     uint q_at = p.offset[binding_q] + start_of(place, p.q_strides) + query * p.q_strides[2];
     uint k_start = p.offset[binding_k] + start_of(place, p.k_strides);
     uint v_start = p.offset[binding_v] + start_of(place, p.v_strides);
@@ -64,10 +65,10 @@ void main() {
     DropoutRow drop = drop_row(place);
     float largest = -infinity();
     float total = 0.0;
-    for (uint first = 0u; first < allowed; first += lanes() / kShare) {
+    for (uint first = allowed.begin; first < end; first += lanes() / kShare) {
         uint key = first + member() / kShare;
-        bool sees = key < allowed;  // the same for all that share the key
-        key = min(key, allowed - 1u);
+        bool sees = key < end;  // the same for all that share the key
+        key = min(key, end - 1u);
         float score = 0.0;
         [[unroll]] for (uint i = 0u; i < kOwn; ++i) {
             uint four = i * kShare + part;
@@ -93,7 +94,7 @@ void main() {
     float most = group_max(largest);
     float share = precise_exp(largest - exponent_base(most));
     total = group_sum(part == 0u ? total * share : 0.0);
-    float factor = allowed == 0u ? 0.0 : 1.0 / total;
+    float factor = allowed.count == 0u ? 0.0 : 1.0 / total;
     uint out_at = p.offset[binding_out] + start_of(place, p.out_strides) + query * p.out_strides[2];
     if (kOneSubgroup && kShare > 1u) {
         [[unroll]] for (uint i = 0u; i < kValueOwn; ++i) {
@@ -113,6 +114,6 @@ void main() {
         }
     }
     if (kKeepsSums && lane() == 0u) {
-        log_sums[p.offset[binding_log_sums] + group_index()] = log_sum(allowed, most, total);
+        log_sums[p.offset[binding_log_sums] + group_index()] = log_sum(allowed.count, most, total);
     }
 }

@@ -15,16 +15,17 @@ void main() {
     uint row = p.first_row + group_index();
     uint from = p.offset[binding_weights] + group_index() * p.keys;
     uint to = p.offset[binding_out] + group_index() * p.keys;
-    uint allowed = allowed_keys(row);
+    Keys allowed = allowed_keys(row);
     int rule = rules[p.offset[binding_rules] + row % (p.heads * p.queries)];
     for (uint key = lane(); key < p.keys; key += lanes()) {
         float weight = widen_one(weights[from + key]);
+        bool is_allowed = are_allowed(key, allowed).x;
         if (rule == p.off) {
             weight = 0.0;
         } else if (rule == p.uniform_weight) {
-            weight = key < allowed ? 1.0 / float(allowed) : 0.0;
+            weight = is_allowed ? 1.0 / float(allowed.count) : 0.0;
         } else if (rule >= 0) {
-            weight = int(key) == rule && key < allowed ? 1.0 : 0.0;
+            weight = int(key) == rule && is_allowed ? 1.0 : 0.0;
         }
         edited[to + key] = narrow_one(weight);
     }

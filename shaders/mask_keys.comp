@@ -10,6 +10,20 @@ HEADSCOPE_KERNEL(MaskKeysParams, MASK_KEYS_BINDINGS, FOURS_CONSTANTS)
 HEADSCOPE_READ_WORDS(binding_x, x)
 HEADSCOPE_WRITE_WORDS(binding_out, to)
 
+// Whether some query of the head whose first row this is may see the key.
+bool is_seen(uint key, uint first_row) {
+    if ((p.mask & kHasRanges) == 0u) {
+        return key < allowed_keys(first_row + p.queries - 1u).count;
+    }
+    for (uint i = 0u; i < p.queries; ++i) {
+        // In self-attention the query at the key's own position sees it, so that is the first to look at.
+        if (are_allowed(key, allowed_keys(first_row + (key + i) % p.queries)).x) {
+            return true;
+        }
+    }
+    return false;
+}
+
 void main() {
     uint fours_in_row = (p.depth + 3u) / 4u;
     uint row = element_index() / fours_in_row;
@@ -23,6 +37,6 @@ void main() {
     uint head = index - batch * p.heads;
     uint from = p.offset[binding_x] + batch * p.x_strides[0] + head * p.x_strides[1] + place * p.x_strides[2] + column;
     uint count = p.depth - column;
-    bool seen = p.first_key + place < allowed_keys((index + 1u) * p.queries - 1u);  // the last query sees most keys
+    bool seen = is_seen(p.first_key + place, index * p.queries);
     to_put(p.offset[binding_out] + row * p.depth + column, count, seen ? x_at(from, count) : uvec4(0u));
 }

@@ -1,4 +1,4 @@
-// The softmax over each query's allowed keys, a prefix: 0 for the rest. One workgroup for a few rows, or one row for
+// The softmax over each query's allowed keys, 0 for the rest. One workgroup for a few rows, or one row for
 // each invocation.
 #version 460
 #extension GL_GOOGLE_include_directive : require
@@ -16,23 +16,25 @@ layout(constant_id = constant_alone) const bool kAlone = false;  // each invocat
 HEADSCOPE_READ_FOURS(binding_scores, scores)
 HEADSCOPE_WRITE_FOURS(binding_weights, weights)
 
-// The scores from `key`, -infinity past the allowed ones.
-vec4 allowed_scores(uint from, uint key, uint allowed) {
+// The scores from `key`, -infinity where not allowed.
+vec4 allowed_scores(uint from, uint key, Keys allowed) {
     vec4 score = scores_at(from + key, p.keys - key);
-    return mix(vec4(-infinity()), score, lessThan(uvec4(key) + uvec4(0u, 1u, 2u, 3u), uvec4(allowed)));
+    return mix(vec4(-infinity()), score, are_allowed(key, allowed));
 }
+
+vec4 if_allowed(vec4 value, uint key, Keys allowed) { return mix(vec4(0.0), value, are_allowed(key, allowed)); }
 
 float largest(vec4 value) { return max(max(value.x, value.y), max(value.z, value.w)); }
 
 // For scores that are -infinity where not allowed.
-vec4 exponentials(vec4 score, float most, uint key, uint allowed) {
-    return first_of_four(precise_exp(score - most), allowed - min(key, allowed));
+vec4 exponentials(vec4 score, float most, uint key, Keys allowed) {
+    return if_allowed(precise_exp(score - most), key, allowed);
 }
 
 // The first key of a row's i-th vec4 that an invocation keeps.
 uint held_key(uint i) { return kAlone ? 4u * i : 4u * (i * lanes() + lane()); }
 
-void hold_row(uint from, uint to, uint allowed) {
+void hold_row(uint from, uint to, Keys allowed) {
     vec4 held[kHeld + 1u];  // at least one
     float most = -infinity();
     [[unroll]] for (uint i = 0u; i < kHeld; ++i) {
@@ -54,7 +56,7 @@ void hold_row(uint from, uint to, uint allowed) {
     [[unroll]] for (uint i = 0u; i < kHeld; ++i) {
         uint key = held_key(i);
         if (key < p.keys) {
-            weights_put(to + key, p.keys - key, first_of_four(held[i] / total, allowed - min(key, allowed)));
+            weights_put(to + key, p.keys - key, if_allowed(held[i] / total, key, allowed));
         }
     }
 }
@@ -66,14 +68,16 @@ const bool kMakesAnew = true;
 const bool kMakesAnew = false;
 #endif
 
-void walk_row(uint from, uint to, uint allowed) {
+void walk_row(uint from, uint to, Keys allowed) {
+    uint first = allowed.begin & ~3u;
+    uint end = allowed.begin + allowed.count;
     float most = -infinity();
-    for (uint key = 4u * lane(); key < allowed; key += 4u * lanes()) {
+    for (uint key = first + 4u * lane(); key < end; key += 4u * lanes()) {
         most = max(most, largest(allowed_scores(from, key, allowed)));
     }
     most = group_max(most);
     float total = 0.0;
-    for (uint key = 4u * lane(); key < allowed; key += 4u * lanes()) {
+    for (uint key = first + 4u * lane(); key < end; key += 4u * lanes()) {
         vec4 weight = exponentials(allowed_scores(from, key, allowed), most, key, allowed);
         total += sum_of_four(weight);  // before it may replace the scores
         if (!kMakesAnew) {
@@ -84,10 +88,10 @@ void walk_row(uint from, uint to, uint allowed) {
     for (uint key = 4u * lane(); key < p.keys; key += 4u * lanes()) {
         uint count = p.keys - key;
         vec4 weight = vec4(0.0);
-        if (key < allowed) {
+        if (first <= key && key < end) {
             weight = kMakesAnew ? exponentials(allowed_scores(from, key, allowed), most, key, allowed)
                                 : weights_at(to + key, count);
-            weight = first_of_four(weight / total, allowed - key);
+            weight = if_allowed(weight / total, key, allowed);
         }
         weights_put(to + key, count, weight);
     }
@@ -106,7 +110,7 @@ void main() {
     for (uint row = group_index() * kRows; row < end; ++row) {
         uint from = p.offset[binding_scores] + row * p.keys;
         uint to = p.offset[binding_weights] + row * p.keys;
-        uint allowed = allowed_keys(p.first_row + row);
+        Keys allowed = allowed_keys(p.first_row + row);
         if (kHeld != 0u) {
             hold_row(from, to, allowed);
         } else {

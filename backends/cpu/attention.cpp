@@ -13,30 +13,60 @@ namespace {
 
 constexpr std::int64_t kWorthAThread = 8192;  // elements
 
-// How many keys a query may see: every AttentionMask allows a prefix.
+// The keys [begin, end), within those that there are. Both are 0 if there are none.
+struct Keys {
+    std::int64_t begin = 0;
+    std::int64_t end = 0;
+    std::int64_t count() const { return end - begin; }
+    bool has(std::int64_t key) const { return begin <= key && key < end; }
+};
+
+// Which keys a query may see: an interval, whatever the AttentionMask.
 class AllowedKeys {
 public:
-    AllowedKeys(const AttentionMask& mask, std::int64_t keys)
+    AllowedKeys(const AttentionMask& mask, std::int64_t queries, std::int64_t keys)
         : lengths_(data_of<std::int32_t>(mask.key_lengths)),
           causal_(mask.causal),
           offset_(scalar_of(mask.query_offset, 0)),
+          ranges_(data_of<std::int32_t>(mask.key_ranges)),
+          queries_(queries),
           keys_(keys) {}
 
-    std::int64_t operator()(std::int64_t batch, std::int64_t query) const {
-        const std::int64_t by_length = lengths_ == nullptr ? keys_ : std::min<std::int64_t>(lengths_[batch], keys_);
-        const std::int64_t by_order = causal_ ? offset_ + query + 1 : keys_;
-        return std::max<std::int64_t>(0, std::min(by_length, by_order));
+    Keys operator()(std::int64_t batch, std::int64_t query) const {
+        Keys keys{0, lengths_ == nullptr ? keys_ : std::min<std::int64_t>(lengths_[batch], keys_)};
+        keys.end = causal_ ? std::min(keys.end, offset_ + query + 1) : keys.end;
+        if (ranges_ != nullptr) {
+            const std::int32_t* range = ranges_ + 2 * (batch * queries_ + query);
+            keys = {std::max<std::int64_t>(0, range[0]), std::min<std::int64_t>(keys.end, range[1])};
+        }
+        return keys.begin < keys.end ? keys : Keys{};
+    }
+
+    // Whether some query may see the key. In self-attention the query at the key's own position sees it, so that is
+    // the first to look at; without ranges the last one sees most.
+    bool are_seen(std::int64_t batch, std::int64_t key) const {
+        if (ranges_ == nullptr) {
+            return (*this)(batch, queries_ - 1).has(key);
+        }
+        for (std::int64_t i = 0; i < queries_; ++i) {
+            if ((*this)(batch, (key + i) % queries_).has(key)) {
+                return true;
+            }
+        }
+        return false;
     }
 
 private:
     const std::int32_t* lengths_;
     bool causal_;
     std::int64_t offset_;
+    const std::int32_t* ranges_;
+    std::int64_t queries_;
     std::int64_t keys_;
 };
 
-// weights = softmax of the first `allowed` scores, then zeros. In blocks of 16, the last padded with -inf.
-HEADSCOPE_CLONES void softmax_row(const float* scores, float* weights, std::int64_t allowed, std::int64_t keys) {
+// weights = softmax of these scores. In blocks of 16, the last padded with -inf.
+HEADSCOPE_CLONES void softmax_row(const float* scores, float* weights, std::int64_t allowed) {
     const float largest = largest_of(scores, allowed);
     float lanes[kLanes] = {};
     std::int64_t j = 0;
@@ -65,20 +95,17 @@ HEADSCOPE_CLONES void softmax_row(const float* scores, float* weights, std::int6
     for (std::int64_t i = 0; i < allowed; ++i) {
         weights[i] *= scale;
     }
-    for (std::int64_t i = allowed; i < keys; ++i) {
-        weights[i] = 0.0F;
-    }
 }
 
-void edit_row(const float* weights, float* out, std::int32_t rule, std::int64_t allowed, std::int64_t keys) {
+void edit_row(const float* weights, float* out, std::int32_t rule, const Keys& allowed, std::int64_t keys) {
     if (rule == EditAttention::kOff) {
         std::fill_n(out, keys, 0.0F);
     } else if (rule == EditAttention::kUniform) {
-        std::fill_n(out, allowed, 1.0F / static_cast<float>(allowed));
-        std::fill(out + allowed, out + keys, 0.0F);
+        std::fill_n(out, keys, 0.0F);
+        std::fill_n(out + allowed.begin, allowed.count(), 1.0F / static_cast<float>(allowed.count()));
     } else if (rule >= 0) {
         std::fill_n(out, keys, 0.0F);
-        if (rule < allowed) {
+        if (allowed.has(rule)) {
             out[rule] = 1.0F;
         }
     } else if (out != weights) {
@@ -106,14 +133,17 @@ void CpuBackend::run(const MaskedSoftmax& op) {
     const std::int64_t heads = op.scores.dim(1);
     const std::int64_t queries = op.scores.dim(2);
     const std::int64_t keys = op.scores.dim(3);
-    const AllowedKeys allowed(op.mask, keys);
+    const AllowedKeys allowed(op.mask, queries, keys);
     const float* scores = data_of<const float>(op.scores);
     float* weights = data_of<float>(op.weights);
     pool_.for_ranges(op.scores.dim(0) * heads * queries, kWorthAThread / std::max<std::int64_t>(keys, 1),
                      [&](std::int64_t begin, std::int64_t end) {
                          for (std::int64_t row = begin; row < end; ++row) {
-                             softmax_row(scores + row * keys, weights + row * keys,
-                                         allowed(row / (heads * queries), row % queries), keys);
+                             const Keys own = allowed(row / (heads * queries), row % queries);
+                             float* to = weights + row * keys;
+                             softmax_row(scores + row * keys + own.begin, to + own.begin, own.count());
+                             std::fill(to, to + own.begin, 0.0F);
+                             std::fill(to + own.end, to + keys, 0.0F);
                          }
                      });
 }
@@ -136,7 +166,7 @@ void CpuBackend::run(const EditAttention& op) {
     const std::int64_t heads = op.weights.dim(1);
     const std::int64_t queries = op.weights.dim(2);
     const std::int64_t keys = op.weights.dim(3);
-    const AllowedKeys allowed(op.mask, keys);
+    const AllowedKeys allowed(op.mask, queries, keys);
     const auto* rules = data_of<const std::int32_t>(op.rules);
     const float* weights = data_of<const float>(op.weights);
     float* out = data_of<float>(op.out);
@@ -169,18 +199,20 @@ void CpuBackend::run(const MaskKeys& op) {
     const View4<const float> x(op.x);
     const std::int64_t keys = x.size[2];
     const std::int64_t depth = x.size[3];
-    const AllowedKeys allowed(op.mask, keys);
+    const AllowedKeys allowed(op.mask, op.queries, keys);
     float* out = data_of<float>(op.out);
     pool_.for_ranges(x.size[0] * x.size[1], kWorthAThread / std::max<std::int64_t>(keys * depth, 1),
                      [&](std::int64_t begin, std::int64_t end) {
                          for (std::int64_t item = begin; item < end; ++item) {
                              const std::int64_t b = item / x.size[1];
-                             const std::int64_t seen = allowed(b, op.queries - 1);
                              float* to = out + item * keys * depth;
-                             for (std::int64_t key = 0; key < seen; ++key) {
-                                 std::copy_n(x.row(b, item % x.size[1], key), depth, to + key * depth);
+                             for (std::int64_t key = 0; key < keys; ++key) {
+                                 if (allowed.are_seen(b, key)) {
+                                     std::copy_n(x.row(b, item % x.size[1], key), depth, to + key * depth);
+                                 } else {
+                                     std::fill_n(to + key * depth, depth, 0.0F);
+                                 }
                              }
-                             std::fill(to + seen * depth, to + keys * depth, 0.0F);
                          }
                      });
 }
@@ -197,7 +229,7 @@ void CpuBackend::run(const Attention& op) {
     const View4<const float> k(op.k);
     const View4<const float> v(op.v);
     const View4<float> out(op.out);
-    const AllowedKeys allowed(op.mask, k.size[2]);
+    const AllowedKeys allowed(op.mask, q.size[2], k.size[2]);
     const std::int64_t each = std::max<std::int64_t>(1, q.size[2] * k.size[2] * (q.size[3] + v.size[3]));
     pool_.for_ranges(q.size[0] * q.size[1], 4 * kWorthAThread / each, [&](std::int64_t begin, std::int64_t end) {
         std::vector<float> weights(static_cast<std::size_t>(k.size[2]));
@@ -205,10 +237,12 @@ void CpuBackend::run(const Attention& op) {
             const std::int64_t b = item / q.size[1];
             const std::int64_t h = item % q.size[1];
             for (std::int64_t i = 0; i < q.size[2]; ++i) {
-                const std::int64_t count = allowed(b, i);
-                scores_of(q.row(b, h, i), {k.row(b, h, 0), k.step[2], count, q.size[3]}, op.scale, weights.data());
-                softmax_row(weights.data(), weights.data(), count, count);
-                weighted_sum(weights.data(), {v.row(b, h, 0), v.step[2], count, v.size[3]}, out.row(b, h, i));
+                const Keys own = allowed(b, i);
+                scores_of(q.row(b, h, i), {k.row(b, h, own.begin), k.step[2], own.count(), q.size[3]}, op.scale,
+                          weights.data());
+                softmax_row(weights.data(), weights.data(), own.count());
+                weighted_sum(weights.data(), {v.row(b, h, own.begin), v.step[2], own.count(), v.size[3]},
+                             out.row(b, h, i));
             }
         }
     });

@@ -32,6 +32,19 @@ HEADSCOPE_INLINE void map_input(const Input& in, float* y, std::int64_t columns,
     }
 }
 
+// GeluTanh is x * sigmoid(x * (kTanhLinear + kTanhCubic * x^2)). From +-20 the sigmoid is 0 or 1, so x is bounded there
+// and nothing overflows.
+constexpr float kTanhLinear = 1.5957691216057308F;  // 2 sqrt(2 / pi)
+constexpr float kTanhCubic = 0.0713548162726F;      // 0.044715 of it
+HEADSCOPE_INLINE float bounded(float x) {
+    const float above = x < -20.0F ? -20.0F : x;
+    return above > 20.0F ? 20.0F : above;
+}
+
+HEADSCOPE_INLINE float gelu_tanh_sigmoid(float near) {
+    return sigmoid_fast(near * (kTanhLinear + kTanhCubic * near * near));
+}
+
 HEADSCOPE_CLONES void identity_row(const Input& in, float* y, std::int64_t columns) {
     map_input(in, y, columns, [](float x) { return x; });
 }
@@ -44,6 +57,9 @@ HEADSCOPE_CLONES void gelu_row(const Input& in, float* y, std::int64_t columns) 
 HEADSCOPE_CLONES void swish_row(const Input& in, float* y, std::int64_t columns) {
     map_input(in, y, columns, [](float x) { return x * sigmoid_fast(x); });
 }
+HEADSCOPE_CLONES void gelu_tanh_row(const Input& in, float* y, std::int64_t columns) {
+    map_input(in, y, columns, [](float x) { return x * gelu_tanh_sigmoid(bounded(x)); });
+}
 
 using ForwardRow = void (*)(const Input&, float*, std::int64_t);
 
@@ -53,6 +69,7 @@ ForwardRow forward_row(Activation activation) {
         case Activation::Relu: return relu_row;
         case Activation::Gelu: return gelu_row;
         case Activation::Swish: return swish_row;
+        case Activation::GeluTanh: return gelu_tanh_row;
     }
     HEADSCOPE_CHECK(false, "unknown activation");
 }
@@ -65,6 +82,12 @@ HEADSCOPE_INLINE float gelu_slope(float x) {
 HEADSCOPE_INLINE float swish_slope(float x) {
     const float s = sigmoid_fast(x);
     return s + x * s * (1.0F - s);
+}
+
+HEADSCOPE_INLINE float gelu_tanh_slope(float x) {
+    const float near = bounded(x);
+    const float s = gelu_tanh_sigmoid(near);
+    return s * (1.0F + near * (1.0F - s) * (kTanhLinear + 3.0F * kTanhCubic * near * near));
 }
 
 // grad[c] = f'(x[c] + bias[c]) * grad_y[c]; grad may be grad_y.
@@ -95,6 +118,9 @@ HEADSCOPE_CLONES void gelu_back(const Input& in, const float* grad_y, float* gra
 HEADSCOPE_CLONES void swish_back(const Input& in, const float* grad_y, float* grad, std::int64_t columns) {
     slope_row(in, grad_y, grad, columns, [](float x) { return swish_slope(x); });
 }
+HEADSCOPE_CLONES void gelu_tanh_back(const Input& in, const float* grad_y, float* grad, std::int64_t columns) {
+    slope_row(in, grad_y, grad, columns, [](float x) { return gelu_tanh_slope(x); });
+}
 
 using BackwardRow = void (*)(const Input&, const float*, float*, std::int64_t);
 
@@ -104,6 +130,7 @@ BackwardRow backward_row(Activation activation) {
         case Activation::Relu: return relu_back;
         case Activation::Gelu: return gelu_back;
         case Activation::Swish: return swish_back;
+        case Activation::GeluTanh: return gelu_tanh_back;
     }
     HEADSCOPE_CHECK(false, "unknown activation");
 }

@@ -17,12 +17,24 @@ __host__ __device__ inline float normal_below(float x) {
     return 0.5F * erfcf(-x * kInverseSqrt2);
 }
 
+// GeluTanh is x * sigmoid(x * (kTanhLinear + kTanhCubic * x^2)). From +-20 the sigmoid is 0 or 1, so x is bounded there
+// and nothing overflows.
+constexpr float kTanhLinear = 1.5957691216057308F;  // 2 sqrt(2 / pi)
+constexpr float kTanhCubic = 0.0713548162726F;      // 0.044715 of it
+__host__ __device__ inline float bounded(float x) {
+    return x < -20.0F ? -20.0F : x > 20.0F ? 20.0F : x;
+}
+
 __host__ __device__ inline float activate(Activation activation, float x) {
     switch (activation) {
         case Activation::None: return x;
         case Activation::Relu: return x <= 0.0F ? 0.0F : x;  // NaN stays NaN
         case Activation::Gelu: return x * normal_below(x);
         case Activation::Swish: return x * sigmoid(x);
+        case Activation::GeluTanh: {
+            const float near = bounded(x);
+            return x * sigmoid(near * (kTanhLinear + kTanhCubic * near * near));
+        }
     }
     return x;
 }
@@ -38,6 +50,12 @@ __host__ __device__ inline float derivative(Activation activation, float x) {
         case Activation::Swish: {
             const float s = sigmoid(x);
             return s + x * s * (1.0F - s);
+        }
+        case Activation::GeluTanh: {
+            const float near = bounded(x);
+            const float square = near * near;
+            const float s = sigmoid(near * (kTanhLinear + kTanhCubic * square));
+            return s * (1.0F + near * (1.0F - s) * (kTanhLinear + 3.0F * kTanhCubic * square));
         }
     }
     return 1.0F;

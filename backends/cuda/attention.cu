@@ -4,72 +4,45 @@
 // cache keeps what lies beside the appended rows. A masked entry is exactly 0, and a row's sums have one fixed order.
 #include "backends/cuda/cuda_backend.h"
 #include "backends/cuda/grids.h"
-#include "backends/cuda/reduce.h"
+#include "backends/cuda/key_mask.h"
 #include "backends/cuda/visit.h"
 
 namespace headscope::cuda {
 
 namespace {
 
-// Rows [batch, heads, queries] of `keys` weights.
-struct MaskKernel {
-    std::int64_t heads = 1;
-    std::int64_t queries = 1;
-    std::int64_t keys = 0;
-    const std::int32_t* key_lengths = nullptr;
-    const std::int32_t* query_offset = nullptr;
-    bool causal = false;
-
-    // The first key that the row may not look at.
-    __device__ std::int64_t allowed(std::int64_t row) const {
-        std::int64_t end = keys;
-        if (key_lengths != nullptr) {
-            const std::int64_t length = key_lengths[row / (heads * queries)];
-            end = length < end ? length : end;
-        }
-        if (causal) {
-            const std::int64_t last = (query_offset == nullptr ? 0 : *query_offset) + row % queries;
-            end = last + 1 < end ? last + 1 : end;
-        }
-        return end < 0 ? 0 : end;
-    }
-};
-
-// `rows` [batch, heads, queries, keys]
-MaskKernel mask_kernel(const Tensor& rows, const AttentionMask& mask) {
-    return {rows.dim(1),
-            rows.dim(2),
-            rows.dim(3),
-            data_of<std::int32_t>(mask.key_lengths),
-            data_of<std::int32_t>(mask.query_offset),
-            mask.causal};
+// What the query of a row of [batch, heads, queries] may see.
+__device__ inline Keys keys_of_row(const MaskKernel& mask, std::int64_t heads, std::int64_t row) {
+    return mask.of(row / (heads * mask.queries)).keys_of(row % mask.queries);
 }
 
 // Reads the row once if shared memory holds it, else again from global memory.
 template <class T>
-__global__ void masked_softmax(const T* scores, T* weights, MaskKernel mask, bool cached) {
+__global__ void masked_softmax(const T* scores, T* weights, MaskKernel mask, std::int64_t heads, bool cached) {
     const std::int64_t row = blockIdx.x;
-    const std::int64_t end = mask.allowed(row);
+    const Keys allowed = keys_of_row(mask, heads, row);
     const T* from = scores + row * mask.keys;
     T* to = weights + row * mask.keys;
     auto* cache = shared_rest<float>();
     const auto score = [&](std::int64_t key) { return cached ? cache[key] : to_float(from[key]); };
+    // Each thread takes the same keys in every loop: what it cached and writes in place is its own.
+    const std::int64_t first = allowed.begin / blockDim.x * blockDim.x + threadIdx.x;
     float largest = -INFINITY;
-    for (std::int64_t key = threadIdx.x; key < end; key += blockDim.x) {
+    for (std::int64_t key = first; key < allowed.end; key += blockDim.x) {
         const float value = to_float(from[key]);
-        largest = Maximum()(largest, value);
+        largest = key < allowed.begin ? largest : Maximum()(largest, value);
         if (cached) {
             cache[key] = value;
         }
     }
     largest = reduce_block(largest, Maximum());
     float total = 0.0F;
-    for (std::int64_t key = threadIdx.x; key < end; key += blockDim.x) {
-        total += expf(score(key) - largest);
+    for (std::int64_t key = first; key < allowed.end; key += blockDim.x) {
+        total += key < allowed.begin ? 0.0F : expf(score(key) - largest);
     }
     total = reduce_block(total, Sum());
     for (std::int64_t key = threadIdx.x; key < mask.keys; key += blockDim.x) {
-        from_float(key < end ? expf(score(key) - largest) / total : 0.0F, to[key]);
+        from_float(allowed.has(static_cast<int>(key)) ? expf(score(key) - largest) / total : 0.0F, to[key]);
     }
 }
 
@@ -89,18 +62,20 @@ __global__ void masked_softmax_backward(const T* weights, const T* grad_weights,
 }
 
 template <class T>
-__global__ void edit_attention(const T* weights, const std::int32_t* rules, T* out, MaskKernel mask) {
+__global__ void edit_attention(const T* weights, const std::int32_t* rules, T* out, MaskKernel mask,
+                               std::int64_t heads) {
     const std::int64_t row = blockIdx.x;
-    const std::int64_t end = mask.allowed(row);
+    const Keys allowed = keys_of_row(mask, heads, row);
     const std::int64_t first = row * mask.keys;
-    const std::int32_t rule = rules[row % (mask.heads * mask.queries)];
+    const std::int32_t rule = rules[row % (heads * mask.queries)];
     for (std::int64_t key = threadIdx.x; key < mask.keys; key += blockDim.x) {
+        const bool is_allowed = allowed.has(static_cast<int>(key));
         if (rule == EditAttention::kOff) {
             from_float(0.0F, out[first + key]);
         } else if (rule == EditAttention::kUniform) {
-            from_float(key < end ? 1.0F / static_cast<float>(end) : 0.0F, out[first + key]);
+            from_float(is_allowed ? 1.0F / static_cast<float>(allowed.count()) : 0.0F, out[first + key]);
         } else if (rule >= 0) {
-            from_float(key == rule && key < end ? 1.0F : 0.0F, out[first + key]);
+            from_float(key == rule && is_allowed ? 1.0F : 0.0F, out[first + key]);
         } else {
             out[first + key] = weights[first + key];
         }
@@ -135,7 +110,8 @@ __global__ void cache_append(const T* x, Strides3 from, T* cache, Strides3 to, c
 }
 
 template <class T>
-__global__ void mask_keys(const T* x, Strides3 from, T* out, MaskKernel mask, std::int64_t count, std::int64_t depth) {
+__global__ void mask_keys(const T* x, Strides3 from, T* out, MaskKernel mask, std::int64_t heads, std::int64_t count,
+                          std::int64_t depth) {
     const std::int64_t item = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
     if (item >= count) {
         return;
@@ -143,8 +119,8 @@ __global__ void mask_keys(const T* x, Strides3 from, T* out, MaskKernel mask, st
     const std::int64_t d = item % depth;
     const std::int64_t key = item / depth % mask.keys;
     const std::int64_t head = item / (depth * mask.keys);
-    if (key < mask.allowed((head + 1) * mask.queries - 1)) {  // the last query sees most keys
-        out[item] = x[head / mask.heads * from.batch + head % mask.heads * from.head + key * from.row + d];
+    if (mask.of(head / heads).shows(static_cast<int>(key))) {
+        out[item] = x[head / heads * from.batch + head % heads * from.head + key * from.row + d];
     } else {
         from_float(0.0F, out[item]);
     }
@@ -157,7 +133,7 @@ void CudaBackend::run(const MaskedSoftmax& op) {
         return;
     }
     const std::int64_t keys = op.weights.dim(3);
-    const MaskKernel mask = mask_kernel(op.scores, op.mask);
+    const MaskKernel mask = mask_kernel(op.mask, op.scores.dim(2), keys);
     constexpr std::int64_t kMostCached = 8192;  // 32 KiB, available on every device
     const bool cached = keys <= kMostCached;
     const Grid grid =
@@ -165,7 +141,7 @@ void CudaBackend::run(const MaskedSoftmax& op) {
     visit_real(MaskedSoftmax::kName, op.weights.dtype, [&](auto tag) {
         using T = decltype(tag);
         stream_.launch(MaskedSoftmax::kName, masked_softmax<T>, grid, data_of<T>(op.scores), data_of<T>(op.weights),
-                       mask, cached);
+                       mask, op.scores.dim(1), cached);
     });
 }
 
@@ -191,7 +167,8 @@ void CudaBackend::run(const EditAttention& op) {
     visit_real(EditAttention::kName, op.out.dtype, [&](auto tag) {
         using T = decltype(tag);
         stream_.launch(EditAttention::kName, edit_attention<T>, grid, data_of<T>(op.weights),
-                       data_of<std::int32_t>(op.rules), data_of<T>(op.out), mask_kernel(op.weights, op.mask));
+                       data_of<std::int32_t>(op.rules), data_of<T>(op.out), mask_kernel(op.mask, op.out.dim(2), keys),
+                       op.out.dim(1));
     });
 }
 
@@ -211,16 +188,11 @@ void CudaBackend::run(const MaskKeys& op) {
     if (op.out.elements() == 0) {
         return;
     }
-    const MaskKernel mask{op.x.dim(1),
-                          op.queries,
-                          op.x.dim(2),
-                          data_of<std::int32_t>(op.mask.key_lengths),
-                          data_of<std::int32_t>(op.mask.query_offset),
-                          op.mask.causal};
+    const MaskKernel mask = mask_kernel(op.mask, op.queries, op.x.dim(2));
     visit_real(MaskKeys::kName, op.x.dtype, [&](auto tag) {
         using T = decltype(tag);
         stream_.launch(MaskKeys::kName, mask_keys<T>, item_grid(op.out.elements()), data_of<T>(op.x), strides_of(op.x),
-                       data_of<T>(op.out), mask, op.out.elements(), op.x.dim(3));
+                       data_of<T>(op.out), mask, op.x.dim(1), op.out.elements(), op.x.dim(3));
     });
 }
 

@@ -17,25 +17,25 @@ __device__ inline float exponent_base(float largest) {
 // Turns the scores of a row into weights relative to its new maximum; returns the factor for sums relative to the old
 // one.
 template <int N>
-__device__ inline float rescale(const AttentionKernel& kernel, int first_key, int allowed, float (&scores)[N],
+__device__ inline float rescale(const AttentionKernel& kernel, int first_key, const Keys& allowed, float (&scores)[N],
                                 float& largest) {
     float most = -INFINITY;
     for (int j = 0; j < N; ++j) {
         scores[j] *= kernel.scale;
-        most = first_key + j < allowed ? Maximum{}(scores[j], most) : most;
+        most = allowed.has(first_key + j) ? Maximum{}(scores[j], most) : most;
     }
     most = Maximum{}(reduce_lanes(most, Maximum{}), largest);
     const float base = exponent_base(most);
     for (int j = 0; j < N; ++j) {
-        scores[j] = first_key + j < allowed ? expf(scores[j] - base) : 0.0F;
+        scores[j] = allowed.has(first_key + j) ? expf(scores[j] - base) : 0.0F;
     }
     const float left = expf(largest - base);
     largest = most;
     return left;
 }
 
-__device__ inline float log_sum(int allowed, float largest, float total) {
-    return allowed == 0 ? -INFINITY : largest + logf(total);
+__device__ inline float log_sum(const Keys& allowed, float largest, float total) {
+    return allowed.count() == 0 ? -INFINITY : largest + logf(total);
 }
 
 template <class T, int D>
@@ -55,15 +55,13 @@ __global__ void __launch_bounds__(ForwardTile<D>::kThreads)
     TilePlace place = tile_place(kernel.heads, tiles);
     place.tile = tiles - 1 - place.tile;  // under a causal mask the last tiles have most work, so they begin
     const int first_query = place.tile * Tile::kQueries;
-    const std::int64_t offset = kernel.mask.offset();
-    const std::int64_t length = kernel.mask.keys_of(place.batch, kernel.keys);
-    const int last = lesser(first_query + Tile::kQueries, kernel.queries) - 1;
-    const int limit = allowed_keys(kernel.mask, offset, length, last);
-    int allowed[kRows];
+    const SentenceMask mask = kernel.mask.of(place.batch);
+    const Keys seen = mask.keys_between(first_query, lesser(first_query + Tile::kQueries, kernel.queries) - 1);
+    Keys allowed[kRows];
     float largest[kRows];
     float total[kRows] = {};  // of this thread's keys
     for (int i = 0; i < kRows; ++i) {
-        allowed[i] = allowed_keys(kernel.mask, offset, length, first_query + line + i * kRowStep);
+        allowed[i] = mask.keys_of(lesser(first_query + line + i * kRowStep, kernel.queries - 1));
         largest[i] = -INFINITY;
     }
     OwnRows<kRows, D> sum;
@@ -71,8 +69,8 @@ __global__ void __launch_bounds__(ForwardTile<D>::kThreads)
     const HeadRows<const T> values = v.of(place.batch, place.head);
     load_tile<Tile::kQueries, D, Tile::kThreads, false>(q.of(place.batch, place.head), first_query, kernel.queries,
                                                         q_tile);
-    for (int first = 0; first < limit; first += Tile::kKeys) {
-        load_tile<Tile::kKeys, D, Tile::kThreads, true>(keys, first, limit, k_tile);
+    for (int first = seen.begin / Tile::kKeys * Tile::kKeys; first < seen.end; first += Tile::kKeys) {
+        load_tile<Tile::kKeys, D, Tile::kThreads, true>(keys, first, seen.end, k_tile);
         __syncthreads();
         float scores[kRows][kKeys] = {};
         add_dots<D>(q_tile + line * kPitch<D>, kRowStep * kPitch<D>, k_tile + lane * kPitch<D>, kTileLanes * kPitch<D>,
@@ -88,7 +86,7 @@ __global__ void __launch_bounds__(ForwardTile<D>::kThreads)
             unrolled<kKeys>([&](int j) { weights[row * Tile::kWeightsPitch + lane + j * kTileLanes] = scores[i][j]; });
         });
         __syncthreads();
-        load_tile<Tile::kKeys, D, Tile::kThreads, true>(values, first, limit, k_tile);
+        load_tile<Tile::kKeys, D, Tile::kThreads, true>(values, first, seen.end, k_tile, ShownKeys{mask});
         __syncthreads();
         add_product<Tile::kKeys>(weights + line * Tile::kWeightsPitch, kRowStep * Tile::kWeightsPitch, k_tile, lane,
                                  sum);
@@ -99,7 +97,7 @@ __global__ void __launch_bounds__(ForwardTile<D>::kThreads)
         const int query = first_query + line + i * kRowStep;
         const float all = reduce_lanes(total[i], Sum{});
         if (query < kernel.queries) {
-            store_row<D>(sum.at[i], allowed[i] == 0 ? 0.0F : 1.0F / all, to, query, lane, false);
+            store_row<D>(sum.at[i], allowed[i].count() == 0 ? 0.0F : 1.0F / all, to, query, lane, false);
             if (log_sums != nullptr && lane == 0) {
                 log_sums[place.head_index * kernel.queries + query] = log_sum(allowed[i], largest[i], all);
             }
@@ -154,8 +152,7 @@ __global__ void __launch_bounds__(DecodeTile::kThreads)
     float* parts = weights + DecodeTile::kKeys;  // [kParts][D]
     const TilePlace place = tile_place(kernel.heads, kernel.queries);
     const int query = place.tile;
-    const int allowed =
-        allowed_keys(kernel.mask, kernel.mask.offset(), kernel.mask.keys_of(place.batch, kernel.keys), query);
+    const Keys allowed = kernel.mask.of(place.batch).keys_of(query);
     float own_query[kOwnGroups<D>][4];
     for (int group = 0; group < kOwnGroups<D>; ++group) {
         load_group(q.of(place.batch, place.head), query, (thread % kTileLanes + group * kTileLanes) * 4,
@@ -166,8 +163,8 @@ __global__ void __launch_bounds__(DecodeTile::kThreads)
     float largest = -INFINITY;
     float total = 0.0F;
     float sum[4] = {};
-    for (int first = 0; first < allowed; first += DecodeTile::kKeys) {
-        const int count = lesser(DecodeTile::kKeys, allowed - first);
+    for (int first = allowed.begin; first < allowed.end; first += DecodeTile::kKeys) {
+        const int count = lesser(DecodeTile::kKeys, allowed.end - first);
         decode_scores<D>(own_query, keys, first, count, weights);
         __syncthreads();
         const float score = thread < count ? kernel.scale * weights[thread] : -INFINITY;
@@ -200,7 +197,7 @@ __global__ void __launch_bounds__(DecodeTile::kThreads)
         for (int part = 0; part < kParts; ++part) {
             value[0] += parts[part * D + column];
         }
-        value[0] = allowed == 0 ? 0.0F : value[0] / total;
+        value[0] = allowed.count() == 0 ? 0.0F : value[0] / total;
         store<1>(value, to.row(query) + column);
     }
     if (log_sums != nullptr && thread == 0) {

@@ -73,8 +73,7 @@ struct BackwardShare {
 template <class T, int D>
 __device__ inline BackwardShare<D> tile_gradients(const AttentionKernel& kernel, const TilePlace& place,
                                                   const BackwardTiles<D>& tiles, const BackwardOperands<T>& operands,
-                                                  int first_query, int first, std::int64_t offset,
-                                                  std::int64_t length) {
+                                                  int first_query, int first, const SentenceMask& mask) {
     using Share = BackwardShare<D>;
     const int lane = static_cast<int>(threadIdx.x) % kTileLanes;
     const int line = static_cast<int>(threadIdx.x) / kTileLanes;
@@ -90,12 +89,12 @@ __device__ inline BackwardShare<D> tile_gradients(const AttentionKernel& kernel,
         const int query = first_query + line + i * Share::kRowStep;
         const bool there = query < kernel.queries;
         const std::int64_t row = place.head_index * kernel.queries + query;
-        const int allowed = there ? allowed_keys(kernel.mask, offset, length, query) : 0;
+        const Keys allowed = there ? mask.keys_of(query) : Keys{};
         const float log_sum = there ? operands.log_sums[row] : 0.0F;
         const float delta = there ? operands.delta[row] : 0.0F;
         float weights[Share::kKeys];
         unrolled<Share::kKeys>([&](int j) {
-            weights[j] = first_key + j < allowed ? expf(scores[i][j] * kernel.scale - log_sum) : 0.0F;
+            weights[j] = allowed.has(first_key + j) ? expf(scores[i][j] * kernel.scale - log_sum) : 0.0F;
             share.dropped[i][j] = weights[j];
         });
         drop<Share::kKeys>(kernel.dropout, place.batch, place.head, query, first_key, share.dropped[i]);
@@ -103,8 +102,8 @@ __device__ inline BackwardShare<D> tile_gradients(const AttentionKernel& kernel,
         unrolled<Share::kKeys>([&](int j) {
             // The weight of a single key is 1 whatever its score, so its gradient is exactly 0, whatever out's
             // rounding.
-            const float mean = allowed == 1 ? grads[i][j] : delta;
-            share.grad_scores[i][j] = first_key + j < allowed ? weights[j] * (grads[i][j] - mean) : 0.0F;
+            const float mean = allowed.count() == 1 ? grads[i][j] : delta;
+            share.grad_scores[i][j] = allowed.has(first_key + j) ? weights[j] * (grads[i][j] - mean) : 0.0F;
         });
     });
     return share;
@@ -125,11 +124,10 @@ __global__ void __launch_bounds__(BackwardTile<D>::kThreads)
 
     const TilePlace place = tile_place(kernel.heads, tile_count);
     const int first = place.tile * Tile::kKeys;
-    const std::int64_t offset = kernel.mask.offset();
-    const std::int64_t length = kernel.mask.keys_of(place.batch, kernel.keys);
-    const int limit = static_cast<int>(length);
-    // The first query that sees the first key, if any does.
-    std::int64_t begin = kernel.mask.causal && first > offset ? first - offset : 0;
+    const SentenceMask mask = kernel.mask.of(place.batch);
+    const int limit = static_cast<int>(mask.length);
+    // The first query that may see the first key, whatever the ranges.
+    std::int64_t begin = mask.causal && first > mask.offset ? first - mask.offset : 0;
     begin = first < limit && begin < kernel.queries ? begin / Tile::kQueries * Tile::kQueries : kernel.queries;
     load_tile<Tile::kKeys, D, Tile::kThreads, true>(operands.k.of(place.batch, place.head), first, limit, tiles.k);
     load_tile<Tile::kKeys, D, Tile::kThreads, true>(operands.v.of(place.batch, place.head), first, limit, tiles.v);
@@ -138,10 +136,14 @@ __global__ void __launch_bounds__(BackwardTile<D>::kThreads)
     OwnRows<kRows, D> sum_k;
     OwnRows<kRows, D> sum_v;
     for (int query = static_cast<int>(begin); query < kernel.queries; query += Tile::kQueries) {
+        const Keys seen = mask.keys_between(query, lesser(query + Tile::kQueries, kernel.queries) - 1);
+        if (seen.end <= first || seen.begin >= first + Tile::kKeys) {
+            continue;
+        }
         load_tile<Tile::kQueries, D, Tile::kThreads, false>(queries, query, kernel.queries, tiles.q);
         load_tile<Tile::kQueries, D, Tile::kThreads, false>(grads, query, kernel.queries, tiles.grad_out);
         __syncthreads();
-        const Share share = tile_gradients<T, D>(kernel, place, tiles, operands, query, first, offset, length);
+        const Share share = tile_gradients<T, D>(kernel, place, tiles, operands, query, first, mask);
         unrolled<Share::kRows>([&](int i) {
             unrolled<Share::kKeys>([&](int j) {
                 const int at = (lane + j * kTileLanes) * Tile::kTransposedPitch + line + i * Share::kRowStep;
@@ -185,10 +187,8 @@ __global__ void __launch_bounds__(BackwardTile<D>::kThreads)
     TilePlace place = tile_place(kernel.heads, tile_count);
     place.tile = tile_count - 1 - place.tile;  // as in the forward
     const int first_query = place.tile * Tile::kQueries;
-    const std::int64_t offset = kernel.mask.offset();
-    const std::int64_t length = kernel.mask.keys_of(place.batch, kernel.keys);
-    const int last = lesser(first_query + Tile::kQueries, kernel.queries) - 1;
-    const int limit = allowed_keys(kernel.mask, offset, length, last);
+    const SentenceMask mask = kernel.mask.of(place.batch);
+    const Keys seen = mask.keys_between(first_query, lesser(first_query + Tile::kQueries, kernel.queries) - 1);
     load_tile<Tile::kQueries, D, Tile::kThreads, false>(operands.q.of(place.batch, place.head), first_query,
                                                         kernel.queries, tiles.q);
     load_tile<Tile::kQueries, D, Tile::kThreads, false>(operands.grad_out.of(place.batch, place.head), first_query,
@@ -196,11 +196,11 @@ __global__ void __launch_bounds__(BackwardTile<D>::kThreads)
     const HeadRows<const T> keys = operands.k.of(place.batch, place.head);
     const HeadRows<const T> values = operands.v.of(place.batch, place.head);
     OwnRows<Share::kRows, D> sum;
-    for (int first = 0; first < limit; first += Tile::kKeys) {
-        load_tile<Tile::kKeys, D, Tile::kThreads, true>(keys, first, limit, tiles.k);
-        load_tile<Tile::kKeys, D, Tile::kThreads, true>(values, first, limit, tiles.v);
+    for (int first = seen.begin / Tile::kKeys * Tile::kKeys; first < seen.end; first += Tile::kKeys) {
+        load_tile<Tile::kKeys, D, Tile::kThreads, true>(keys, first, seen.end, tiles.k, ShownKeys{mask});
+        load_tile<Tile::kKeys, D, Tile::kThreads, true>(values, first, seen.end, tiles.v);
         __syncthreads();
-        const Share share = tile_gradients<T, D>(kernel, place, tiles, operands, first_query, first, offset, length);
+        const Share share = tile_gradients<T, D>(kernel, place, tiles, operands, first_query, first, mask);
         unrolled<Share::kRows>([&](int i) {
             unrolled<Share::kKeys>([&](int j) {
                 grad_scores[(line + i * Share::kRowStep) * Tile::kWeightsPitch + lane + j * kTileLanes] =

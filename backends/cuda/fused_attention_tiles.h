@@ -8,7 +8,7 @@
 
 #include "backends/cuda/dropout.h"
 #include "backends/cuda/fused_attention.h"
-#include "backends/cuda/reduce.h"
+#include "backends/cuda/key_mask.h"
 #include "backends/cuda/visit.h"
 
 namespace headscope::cuda {
@@ -48,27 +48,8 @@ struct HeadOperand {
     }
 };
 
-// An AttentionMask: the keys that a query may see are always a prefix.
-struct MaskKernel {
-    const std::int32_t* key_lengths = nullptr;
-    const std::int32_t* query_offset = nullptr;
-    bool causal = false;
-
-    __device__ std::int64_t offset() const { return query_offset == nullptr ? 0 : *query_offset; }
-    __device__ std::int64_t keys_of(std::int64_t batch, std::int64_t keys) const {
-        const std::int64_t length = key_lengths == nullptr ? keys : key_lengths[batch];
-        return length < 0 ? 0 : length < keys ? length : keys;
-    }
-};
-
 __device__ inline int lesser(int a, int b) {
     return a < b ? a : b;
-}
-
-// How many of the sentence's `keys` the query may see.
-__device__ inline int allowed_keys(const MaskKernel& mask, std::int64_t offset, std::int64_t keys, std::int64_t query) {
-    const std::int64_t seen = mask.causal ? offset + query + 1 : keys;
-    return static_cast<int>(seen < 0 ? 0 : seen < keys ? seen : keys);
 }
 
 // Parameters of the kernels besides their operands.
@@ -104,15 +85,26 @@ __device__ inline int key_of_slot(int slot) {
 template <int D>
 constexpr int kPitch = D + static_cast<int>(kTilePadding);
 
-template <int Slots, int D, int Threads, bool Permuted, int N, class T>
-__device__ inline void load_packs(const HeadRows<T>& from, int first, int limit, float* tile) {
+// Every row.
+struct AllRows {
+    __device__ bool operator()(int /*row*/) const { return true; }
+};
+
+// Keys that some query may see. Without ranges those up to the limit, else there may be others between them.
+struct ShownKeys {
+    const SentenceMask& mask;
+    __device__ bool operator()(int key) const { return mask.ranges == nullptr || mask.shows(key); }
+};
+
+template <int Slots, int D, int Threads, bool Permuted, int N, class T, class Wanted>
+__device__ inline void load_packs(const HeadRows<T>& from, int first, int limit, float* tile, const Wanted& wanted) {
     constexpr int kPacks = D / N;
     for (int pack = static_cast<int>(threadIdx.x); pack < Slots * kPacks; pack += Threads) {
         const int slot = pack / kPacks;
         const int column = pack % kPacks * N;
         const int row = first + (Permuted ? key_of_slot<Slots>(slot) : slot);
         float values[N] = {};
-        if (row < limit && column < from.columns) {
+        if (row < limit && column < from.columns && wanted(row)) {
             load<N>(from.row(row) + column, values);
         }
         float* to = tile + slot * kPitch<D> + column;
@@ -123,13 +115,14 @@ __device__ inline void load_packs(const HeadRows<T>& from, int first, int limit,
     }
 }
 
-// Rows [first, first + Slots) of an operand, with zeros from row `limit` and past the columns.
-template <int Slots, int D, int Threads, bool Permuted, class T>
-__device__ inline void load_tile(const HeadRows<T>& from, int first, int limit, float* tile) {
+// Rows [first, first + Slots) of an operand, with zeros from row `limit`, past the columns and in unwanted rows.
+template <int Slots, int D, int Threads, bool Permuted, class T, class Wanted = AllRows>
+__device__ inline void load_tile(const HeadRows<T>& from, int first, int limit, float* tile,
+                                 const Wanted& wanted = {}) {
     if (from.wide) {
-        load_packs<Slots, D, Threads, Permuted, kVector<T>>(from, first, limit, tile);
+        load_packs<Slots, D, Threads, Permuted, kVector<T>>(from, first, limit, tile, wanted);
     } else {
-        load_packs<Slots, D, Threads, Permuted, 1>(from, first, limit, tile);
+        load_packs<Slots, D, Threads, Permuted, 1>(from, first, limit, tile, wanted);
     }
 }
 
@@ -222,16 +215,12 @@ HeadOperand<T> head_operand(const Tensor& tensor) {
 
 template <class Op>
 AttentionKernel attention_kernel(const Op& op) {
-    constexpr std::int64_t kMost = std::int64_t{1} << 30U;
-    HEADSCOPE_CHECK(op.q.dim(2) <= kMost && op.k.dim(2) <= kMost, "attention over more than 2^30 positions");
     AttentionKernel kernel;
     kernel.heads = static_cast<int>(op.q.dim(1));
     kernel.queries = static_cast<int>(op.q.dim(2));
     kernel.keys = static_cast<int>(op.k.dim(2));
     kernel.scale = op.scale;
-    kernel.mask.key_lengths = data_of<const std::int32_t>(op.mask.key_lengths);
-    kernel.mask.query_offset = data_of<const std::int32_t>(op.mask.query_offset);
-    kernel.mask.causal = op.mask.causal;
+    kernel.mask = mask_kernel(op.mask, op.q.dim(2), op.k.dim(2));
     kernel.dropout = dropout_kernel(op.dropout);
     return kernel;
 }

@@ -378,6 +378,11 @@ DropoutParams dropout_params(const DropoutRule& rule) {
     return params;
 }
 
+std::uint32_t mask_bits(const AttentionMask& mask) {
+    return (mask.key_lengths.defined() ? 1U : 0U) | (mask.causal ? 2U : 0U) | (mask.query_offset.defined() ? 4U : 0U) |
+           (mask.key_ranges.defined() ? 8U : 0U);
+}
+
 Tensor part_of(const Tensor& tensor, std::int64_t first, std::int64_t count) {
     return tensor.defined() ? tensor.narrow(0, first, count) : Tensor{};
 }

@@ -146,6 +146,7 @@ inline bool is_narrow(DType dtype) {
 std::uint32_t bits_of(float value, DType dtype);
 
 DropoutParams dropout_params(const DropoutRule& rule);
+std::uint32_t mask_bits(const AttentionMask& mask);  // mask.glsl
 // The constant kDrops of kernels that may drop.
 inline std::uint32_t drops(const DropoutParams& params) {
     return params.threshold != 0 ? 1 : 0;

@@ -7,6 +7,7 @@
 const uint kRelu = 1u;
 const uint kGelu = 2u;
 const uint kSwish = 3u;
+const uint kGeluTanh = 4u;
 
 // Phi(x), the normal distribution's.
 float normal_cdf(float x) { return 0.5 * precise_erfc(-0.707106781 * x); }
@@ -17,12 +18,23 @@ float sigmoid(float x) {
     return (x < 0.0 ? smaller : 1.0) / (1.0 + smaller);
 }
 
+// GeluTanh is x * sigmoid(x * (kTanhLinear + kTanhCubic * x^2)). From +-20 the sigmoid is 0 or 1, so x is bounded there
+// and nothing overflows.
+const float kTanhLinear = 1.59576912;  // 2 sqrt(2 / pi)
+const float kTanhCubic = 0.0713548163;  // 0.044715 of it
+float bounded(float x) { return x < -20.0 ? -20.0 : x > 20.0 ? 20.0 : x; }
+
+float gelu_tanh_sigmoid(float near) { return sigmoid(near * fma(kTanhCubic, near * near, kTanhLinear)); }
+
 float activate(uint activation, float x) {
     if (activation == kGelu) {
         return x * normal_cdf(x);
     }
     if (activation == kSwish) {
         return x * sigmoid(x);
+    }
+    if (activation == kGeluTanh) {
+        return x * gelu_tanh_sigmoid(bounded(x));
     }
     return x;
 }
@@ -38,6 +50,11 @@ float activate_backward(uint activation, float x) {
     if (activation == kSwish) {
         float s = sigmoid(x);
         return fma(x * s, 1.0 - s, s);
+    }
+    if (activation == kGeluTanh) {
+        float near = bounded(x);
+        float s = gelu_tanh_sigmoid(near);
+        return s * fma(near * (1.0 - s), fma(3.0 * kTanhCubic, near * near, kTanhLinear), 1.0);
     }
     return 1.0;
 }

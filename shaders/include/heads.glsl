@@ -2,6 +2,7 @@
 #ifndef HEADSCOPE_HEADS_GLSL
 #define HEADSCOPE_HEADS_GLSL
 
+#include "keys.glsl"
 #include "math.glsl"
 #include "storage.glsl"
 
@@ -17,6 +18,8 @@ const bool kWide = (kFlags & 1u) != 0u;
 const bool kWideOut = (kFlags & 32u) != 0u;
 const bool kDrops = (kFlags & 2u) != 0u;
 // 4u, 8u and 64u belong to the kernels.
+// The mask has key ranges: a query need not see the first keys.
+const bool kRanges = (kFlags & 128u) != 0u;
 // Software devices, which have no registers for arrays and compile unrolled code slowly, handle columns in loops.
 const bool kLoops = (kFlags & 16u) != 0u;
 
@@ -117,12 +120,18 @@ uint start_of(Place place, uint strides[3]) { return place.batch * strides[0] + 
         }                                                                   \
     }
 
+// Whether `key` is one of the keys [begin, begin + count); without ranges begin is 0.
+bool is_among(uint key, uint begin, uint count) { return (kRanges ? key - begin : key) < count; }
+
 float add_dot(vec4 a, vec4 b, float sum) {
     return fma(a.w, b.w, fma(a.z, b.z, fma(a.y, b.y, fma(a.x, b.x, sum))));
 }
 
 // The base of exponents. If only -inf was seen so far, any other number, so that exp gives 0.
 float exponent_base(float largest) { return is_minus_infinity(largest) ? 0.0 : largest; }
+
+// Where to begin, so that loops draw dropout's bits for keys that start a group of eight.
+uint first_of_eight(uint key) { return key & ~7u; }
 
 float log_sum(uint allowed, float largest, float total) {
     return allowed == 0u ? -infinity() : largest + precise_log(total);

@@ -191,7 +191,7 @@ struct LayerNormGainParams {
 };
 
 // One workgroup a few rows.
-#define MASKED_SOFTMAX_BINDINGS(B) B(0, scores) B(1, key_lengths) B(2, query_offset) B(3, weights)
+#define MASKED_SOFTMAX_BINDINGS(B) B(0, scores) B(1, key_lengths) B(2, query_offset) B(3, weights) B(4, key_ranges)
 #define MASKED_SOFTMAX_CONSTANTS(C) FOURS_CONSTANTS(C) C(3, rows) C(4, held) C(5, alone)
 HEADSCOPE_CONSTANTS(MaskedSoftmaxConstants, MASKED_SOFTMAX_CONSTANTS)
 struct MaskedSoftmaxParams {
@@ -201,9 +201,7 @@ struct MaskedSoftmaxParams {
     uint heads;
     uint queries;
     uint keys;
-    uint has_lengths;
-    uint causal;
-    uint has_offset;
+    uint mask;
 };
 
 // One workgroup a few rows.
@@ -218,7 +216,8 @@ struct MaskedSoftmaxBackwardParams {
 
 // One workgroup a few queries of a head. Dropout's scale follows from its threshold.
 #define ATTEND_BINDINGS(B) \
-    B(0, q) B(1, key_lengths) B(2, query_offset) B(3, k) B(4, v) B(5, step) B(6, ordinals) B(7, out) B(8, log_sums)
+    B(0, q) B(1, key_lengths) B(2, query_offset) B(3, k) B(4, v) B(5, step) B(6, ordinals) B(7, out) B(8, log_sums) \
+    B(9, key_ranges)
 #define HEADS_CONSTANTS(C) C(2, depth) C(3, value_depth) C(4, rows) C(5, flags)
 #define ATTEND_FEW_CONSTANTS(C) HEADS_CONSTANTS(C) C(6, share)
 HEADSCOPE_CONSTANTS(HeadsConstants, HEADS_CONSTANTS)
@@ -232,9 +231,7 @@ struct AttendParams {
     uint k_strides[3];
     uint v_strides[3];
     uint out_strides[3];
-    uint has_lengths;
-    uint causal;
-    uint has_offset;
+    uint mask;
     float scale;
     uint drop_threshold;
     uint drop_seed;
@@ -243,7 +240,8 @@ struct AttendParams {
 
 // One invocation a query.
 #define ATTEND_BACKWARD_ROWS_BINDINGS(B) \
-    B(0, out) B(1, key_lengths) B(2, query_offset) B(3, grad_out) B(4, log_sums) B(5, ordinals) B(6, step) B(7, rows)
+    B(0, out) B(1, key_lengths) B(2, query_offset) B(3, grad_out) B(4, log_sums) B(5, ordinals) B(6, step) B(7, rows) \
+    B(8, key_ranges)
 struct AttendBackwardRowsParams {
     HEADSCOPE_BINDINGS(ATTEND_BACKWARD_ROWS_BINDINGS)
     uint count;
@@ -252,9 +250,7 @@ struct AttendBackwardRowsParams {
     uint keys;
     uint out_strides[3];
     uint grad_strides[3];
-    uint has_lengths;
-    uint causal;
-    uint has_offset;
+    uint mask;
     uint drop_threshold;
     uint drop_seed;
     uint drop_site;
@@ -293,16 +289,15 @@ struct AttendBackwardKeysParams {
 };
 
 // One workgroup a row. The rules are those of EditAttention.
-#define EDIT_ATTENTION_BINDINGS(B) B(0, weights) B(1, key_lengths) B(2, query_offset) B(3, rules) B(4, out)
+#define EDIT_ATTENTION_BINDINGS(B) \
+    B(0, weights) B(1, key_lengths) B(2, query_offset) B(3, rules) B(4, out) B(5, key_ranges)
 struct EditAttentionParams {
     HEADSCOPE_BINDINGS(EDIT_ATTENTION_BINDINGS)
     uint first_row;
     uint heads;
     uint queries;
     uint keys;
-    uint has_lengths;
-    uint causal;
-    uint has_offset;
+    uint mask;
     int off;
     int uniform_weight;
 };
@@ -320,7 +315,7 @@ struct CacheAppendParams {
 };
 
 // One invocation four elements of one of the rows [first_key, first_key + rows) of each head.
-#define MASK_KEYS_BINDINGS(B) B(0, x) B(1, key_lengths) B(2, query_offset) B(3, out)
+#define MASK_KEYS_BINDINGS(B) B(0, x) B(1, key_lengths) B(2, query_offset) B(3, out) B(4, key_ranges)
 struct MaskKeysParams {
     HEADSCOPE_BINDINGS(MASK_KEYS_BINDINGS)
     uint heads;
@@ -331,9 +326,7 @@ struct MaskKeysParams {
     uint depth;
     uint count;  // of rows, in all heads
     uint x_strides[3];
-    uint has_lengths;
-    uint causal;
-    uint has_offset;
+    uint mask;
 };
 
 // One workgroup a row. The table's binding holds rows [table_first, table_first + table_rows) of `vocabulary`.

@@ -23,7 +23,7 @@ float beta_of(Write write) {
 
 Tensor seen_keys(Backend& backend, const Tensor& x, const AttentionMask& mask, std::int64_t queries) {
     const bool hides_the_last = mask.causal && (mask.query_offset.defined() || queries < x.dim(2));
-    if (queries == 0 || (!mask.key_lengths.defined() && !hides_the_last)) {
+    if (queries == 0 || (!mask.key_lengths.defined() && !mask.key_ranges.defined() && !hides_the_last)) {
         return x;
     }
     const Tensor seen = backend.empty(x.shape, x.dtype);
@@ -85,7 +85,7 @@ void Backend::run(const AttentionBackward& op) {
     }
 }
 
-// Gelu and Swish read the product's result; the other activations replace it.
+// None and ReLU replace the product's result; the other activations read it.
 void Backend::run(const Linear& op) {
     const bool in_place = op.activation == Activation::None || op.activation == Activation::Relu;
     const Tensor product = in_place ? op.y : empty(op.y.shape, op.y.dtype);

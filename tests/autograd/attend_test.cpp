@@ -1,4 +1,5 @@
 // Both backward passes of attention: fused, and through the weights.
+#include <algorithm>
 #include <catch2/catch.hpp>
 
 #include "backend/validate.h"
@@ -114,6 +115,55 @@ TEST_CASE("a device that composes the backward keeps the forward's weights", "[a
     } composing{DeviceInfo{}};
     pass(composing, nullptr, 0);
     CHECK(composing.fused == 0);
+}
+
+TEST_CASE("documents in one sentence do not see each other", "[attend]") {
+    constexpr std::int64_t kFirst = 3;  // tokens of the first document, of 7
+    const std::vector<double> tokens = noise(7 * 16, 3);
+    const std::vector<double> weights = noise(7 * 4, 4);
+    struct Block {
+        std::vector<double> out;
+        std::vector<double> gradient;
+    };
+    const auto block = [&](Backend& backend, std::int64_t first, std::int64_t count, const std::vector<double>& grads) {
+        Tape tape;
+        Context ctx{backend, &tape};
+        std::vector<std::int32_t> ranges;
+        for (std::int64_t query = first; query < first + count; ++query) {
+            const bool in_first = query < kFirst && first == 0;
+            ranges.insert(ranges.end(),
+                          {in_first ? 0 : static_cast<std::int32_t>(std::max<std::int64_t>(0, kFirst - first)),
+                           in_first ? 3 : 7});
+        }
+        const auto part = [&](const std::vector<double>& all, std::int64_t columns) {
+            return std::vector<double>(all.begin() + first * columns, all.begin() + (first + count) * columns);
+        };
+        const Var packed(make_from_host(backend, {1, count, 16}, DType::F64, part(tokens, 16)), true);
+        const Var out = attend(
+            ctx, {}, packed.narrow(2, 0, 6).heads(2), packed.narrow(2, 6, 6).heads(2), packed.narrow(2, 12, 4).heads(2),
+            {.causal = true, .key_ranges = make_from_host(backend, {1, count, 2}, DType::I32, ranges)});
+        from_host(backend, out.gradient_target(backend).tensor, part(grads, 4));
+        tape.backward(backend);
+        return Block{to_host<double>(backend, out.value()), to_host<double>(backend, packed.gradient())};
+    };
+    FusedOracle fused{DeviceInfo{}};
+    const std::unique_ptr<Backend> oracle = open_device("cpu:oracle");
+    for (Backend* backend : {static_cast<Backend*>(&fused), oracle.get()}) {
+        const Block both = block(*backend, 0, 7, weights);
+        const Block first = block(*backend, 0, kFirst, weights);
+        const Block second = block(*backend, kFirst, 7 - kFirst, weights);
+        const auto joined = [](std::vector<double> a, const std::vector<double>& b) {
+            a.insert(a.end(), b.begin(), b.end());
+            return a;
+        };
+        check_close(both.out, joined(first.out, second.out));
+        check_close(both.gradient, joined(first.gradient, second.gradient));
+        std::vector<double> of_second = weights;
+        std::fill_n(of_second.begin(), kFirst * 4, 0.0);
+        const Block influence = block(*backend, 0, 7, of_second);
+        CHECK(std::all_of(influence.gradient.begin(), influence.gradient.begin() + kFirst * 16,
+                          [](double value) { return value == 0.0; }));
+    }
 }
 
 TEST_CASE("fused attention agrees with central differences", "[attend]") {

@@ -36,7 +36,8 @@ TEST_CASE("linear's gradients agree with central differences") {
 
 TEST_CASE("bias and activation, with and without dropout, agree with central differences") {
     GradientCheck check;
-    for (const Activation activation : {Activation::None, Activation::Relu, Activation::Gelu, Activation::Swish}) {
+    for (const Activation activation :
+         {Activation::None, Activation::Relu, Activation::Gelu, Activation::Swish, Activation::GeluTanh}) {
         for (const float rate : {0.0F, 0.4F}) {
             for (const bool twice : {false, true}) {
                 INFO("activation " << static_cast<int>(activation) << ", rate " << rate << ", twice " << twice);

@@ -84,6 +84,7 @@ TEST_CASE("a linear layer is one op if the device has it and nothing else is nee
     CHECK_FALSE(runs_fused({Activation::None, false}));
     CHECK_FALSE(runs_fused({Activation::Gelu}));
     CHECK_FALSE(runs_fused({Activation::Swish}));
+    CHECK_FALSE(runs_fused({Activation::GeluTanh}));
     CHECK_FALSE(runs_fused({Activation::Relu, true, 0.3F}));
     CHECK_FALSE(runs_fused({Activation::None, true, 0.3F}));
 

@@ -163,6 +163,20 @@ TEST_CASE("masks, indices and scalars are checked", "[validate]") {
         Contains("mask.key_lengths must have the shape [2]"));
     CHECK_THAT(refusal(MaskedSoftmax{.scores = scores, .weights = scores, .mask = {.query_offset = make({1})}}),
                Contains("mask.query_offset must be I32"));
+    const auto ranged = [&](const Shape& shape, DType dtype) {
+        return refusal(MaskedSoftmax{.scores = scores, .weights = scores, .mask = {.key_ranges = make(shape, dtype)}});
+    };
+    CHECK(ranged({2, 3, 2}, DType::I32).empty());
+    CHECK_THAT(ranged({2, 4, 2}, DType::I32), Contains("mask.key_ranges must have the shape [2, 3, 2]"));
+    CHECK_THAT(ranged({2, 3, 2}, DType::F32), Contains("mask.key_ranges must be I32"));
+    const auto masks_keys = [&](std::int64_t queries) {
+        return refusal(MaskKeys{.x = scores,
+                                .out = make({2, 4, 3, 5}),
+                                .mask = {.key_ranges = make({2, 6, 2}, DType::I32)},
+                                .queries = queries});
+    };
+    CHECK(masks_keys(6).empty());
+    CHECK_THAT(masks_keys(5), Contains("mask.key_ranges must have the shape [2, 5, 2]"));
     CHECK_THAT(refusal(MaskedSoftmax{.scores = scores.narrow(3, 0, 4), .weights = scores}), Contains("contiguous"));
     const auto edit = [&](const Tensor& rules, const Tensor& out) {
         return refusal(EditAttention{.weights = scores, .rules = rules, .out = out});

@@ -110,6 +110,11 @@ TEST_CASE("activations and their derivatives follow their definitions", "[activa
         CHECK(near(cuda::derivative(Activation::Gelu, value), phi + x * density));
         CHECK(near(cuda::activate(Activation::Swish, value), x * sigmoid));
         CHECK(near(cuda::derivative(Activation::Swish, value), sigmoid + x * sigmoid * (1 - sigmoid)));
+        const double tanh = std::tanh(std::sqrt(2 / 3.14159265358979323846) * (x + 0.044715 * x * x * x));
+        CHECK(near(cuda::activate(Activation::GeluTanh, value), 0.5 * x * (1 + tanh)));
+        CHECK(near(cuda::derivative(Activation::GeluTanh, value),
+                   0.5 * (1 + tanh) + 0.5 * x * (1 - tanh * tanh) * std::sqrt(2 / 3.14159265358979323846) *
+                                          (1 + 3 * 0.044715 * x * x)));
         CHECK(cuda::activate(Activation::Relu, value) == (x > 0 ? value : 0.0F));
         CHECK(cuda::derivative(Activation::Relu, value) == (x > 0 ? 1.0F : 0.0F));
     }

@@ -48,6 +48,7 @@ CASES = {
                 "output_transform": True, "output_bias": True}, 0.0, "all"),
     "bare": ({"format_version": 2, "architecture": "causal-lm", "encoder_layers": 0, "decoder_layers": 1,
               "tying": "none", "feed_forward_bias": False}, 0.1, "all"),
+    "gelu_tanh": ({"activation": "gelu_tanh", "encoder_layers": 1}, 0.0, "all"),
 }
 
 
@@ -110,7 +111,8 @@ class Model:
         return self.linear(self.activation(inner), f"{name}.outer", self.c["d_model"], biased)
 
     def activation(self, x):
-        return {"relu": F.relu, "gelu": F.gelu, "swish": F.silu}[self.c["activation"]](x)
+        return {"relu": F.relu, "gelu": F.gelu, "gelu_tanh": lambda y: F.gelu(y, approximate="tanh"),
+                "swish": F.silu}[self.c["activation"]](x)
 
     def sublayer(self, x, name, function):
         if self.c["norm"] == "pre":

@@ -90,7 +90,7 @@ TEST_CASE("errors of reading name file, key, the expected and the found value") 
     CHECK_THAT(parse_error({{"pad_id", -2147483649}}), Contains("\"pad_id\""));
     CHECK_THAT(parse_error({{"norm", "sandwich"}}),
                Contains("\"norm\"") && Contains("\"post\", \"pre\"") && Contains("\"sandwich\""));
-    CHECK_THAT(parse_error({{"activation", "none"}}), Contains("\"relu\", \"gelu\", \"swish\""));
+    CHECK_THAT(parse_error({{"activation", "none"}}), Contains("\"relu\", \"gelu\", \"gelu_tanh\", \"swish\""));
     CHECK_THAT(parse_error({{"output_bias", 1}}), Contains("\"output_bias\"") && Contains("true or false"));
     CHECK_THAT(parse_error({{"layer_norm_epsilon", "small"}}),
                Contains("\"layer_norm_epsilon\"") && Contains("a number"));

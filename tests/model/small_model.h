@@ -59,6 +59,7 @@ inline std::vector<NamedConfig> varied_configs() {
         c.positions = Positions::Learned;
         c.activation = Activation::Swish;
     });
+    vary("gelu by tanh", [](ModelConfig& c) { c.activation = Activation::GeluTanh; });
     vary("attention biases, d_v below d_k, more decoder", [](ModelConfig& c) {
         c.attention_bias = true;
         c.d_k = 5;

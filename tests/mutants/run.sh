@@ -216,11 +216,13 @@ mutant layer_norm oracle 'dropout is forgotten in the backward' backends/cpu/ref
     'store(grad_x[c], grad_sum, op.write_x);'
 
 mutant attention cpu 'a query does not see its own key' backends/cpu/attention.cpp \
-    'causal_ ? offset_ + query + 1 : keys_' 'causal_ ? offset_ + query : keys_'
+    'offset_ + query + 1' 'offset_ + query'
+mutant attention cpu 'a range has a key too many' backends/cpu/attention.cpp \
+    'std::min<std::int64_t>(keys.end, range[1])' 'std::min<std::int64_t>(keys.end, range[1] + 1)'
 mutant attention cpu 'keys past the first sixteen are the first again' backends/cpu/query.cpp \
     'std::min(first + j, keys.count - 1)' 'std::min(j, keys.count - 1)'
 mutant attention cpu 'all goes to a key that is forbidden, too' backends/cpu/attention.cpp \
-    'if (rule < allowed) {' 'if (rule < keys) {'
+    'if (allowed.has(rule)) {' 'if (rule < keys) {'
 mutant attention oracle 'a query is given to a key that its sentence has not' backends/cpu/reference/attention.cpp \
     'j == rule && allowed(j)' 'j == rule'
 mutant attention oracle 'the mean is not taken off the gradient' backends/cpu/reference/attention.cpp \

@@ -169,7 +169,7 @@ mutant attention vulkan 'a query does not see its own key' shaders/include/mask.
 mutant attention vulkan 'the largest score is not taken off' shaders/masked_softmax.comp \
     'precise_exp(score - most)' 'precise_exp(score)'
 mutant attention vulkan 'forbidden weights are not zeroed' shaders/masked_softmax.comp \
-    'first_of_four(held[i] / total, allowed - min(key, allowed))' 'held[i] / total'
+    'if_allowed(held[i] / total, key, allowed)' 'held[i] / total'
 mutant attention vulkan 'the mean is not taken off the gradient' shaders/masked_softmax_backward.comp \
     '(grad_weight - dot_product)' 'grad_weight'
 mutant attention vulkan 'a row alone takes the mask of the next' shaders/masked_softmax.comp \
@@ -181,7 +181,17 @@ mutant attention vulkan 'the last of a workgroup'\''s rows is left out' shaders/
 mutant attention vulkan 'a cache row too many is written' shaders/cache_append.comp \
     'start >= int(p.capacity) - int(row)' 'start > int(p.capacity) - int(row)'
 mutant attention vulkan 'the first key that no query sees is kept' shaders/mask_keys.comp \
-    'p.first_key + place < allowed_keys' 'p.first_key + place <= allowed_keys'
+    'key < allowed_keys' 'key <= allowed_keys'
+mutant attention vulkan 'a key counts as seen if the first query sees it' shaders/mask_keys.comp \
+    'allowed_keys(first_row + (key + i) % p.queries)' 'allowed_keys(first_row)'
+mutant attention vulkan 'ranges end a key late' shaders/include/mask.glsl \
+    'end = min(end, key_ranges[at + 1u]);' 'end = min(end, key_ranges[at + 1u] + 1);'
+mutant attention vulkan 'keys of two queries end where the second ends' shaders/include/keys.glsl \
+    'max(a.begin + a.count, b.begin + b.count)' '(b.begin + b.count)'
+mutant attention vulkan 'in the backward of keys ranges have no begin' shaders/attend_backward_keys.comp \
+    'uvec4 row = rows[first_row + query];' 'uvec4 row = uvec4(rows[first_row + query].xyz, 0u);'
+mutant attention vulkan 'a value that no query sees spoils sums' shaders/attend.comp \
+    '!kRanges || sees[i] ?' 'true ?'
 mutant attention vulkan 'the running sum is not brought to the new maximum' shaders/attend.comp \
     'total[i] = fma(total[i], left[i], weight[i]);' 'total[i] += weight[i];'
 mutant attention vulkan 'sums against several maxima meet as they are' shaders/attend_few.comp \
@@ -221,7 +231,7 @@ mutant attention vulkan 'the gradient of the queries lacks the scale' shaders/at
 mutant attention vulkan 'the first query that sees a key is passed over' shaders/attend_backward_keys.comp \
     'query = first_query; query' 'query = first_query + 1u; query'
 mutant edit_attention vulkan 'of a uniform row the forbidden keys count, too' shaders/edit_attention.comp \
-    '1.0 / float(allowed)' '1.0 / float(p.keys)'
+    '1.0 / float(allowed.count)' '1.0 / float(p.keys)'
 
 mutant embedding vulkan 'the first position of an id is left out' shaders/embed_backward.comp \
     'for (uint at = first; at < p.count' 'for (uint at = first + 1u; at < p.count'

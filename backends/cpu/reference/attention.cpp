@@ -7,19 +7,43 @@
 
 namespace headscope {
 
+namespace {
+
+class Allows {
+public:
+    Allows(const AttentionMask& mask, std::int64_t queries)
+        : causal_(mask.causal),
+          queries_(queries),
+          offset_(scalar_of(mask.query_offset, 0)),
+          lengths_(data_of<std::int32_t>(mask.key_lengths)),
+          ranges_(data_of<std::int32_t>(mask.key_ranges)) {}
+
+    bool operator()(std::int64_t batch, std::int64_t query, std::int64_t key) const {
+        const std::int32_t* range = ranges_ == nullptr ? nullptr : ranges_ + 2 * (batch * queries_ + query);
+        return (lengths_ == nullptr || key < lengths_[batch]) && (!causal_ || key <= offset_ + query) &&
+               (range == nullptr || (range[0] <= key && key < range[1]));
+    }
+
+private:
+    bool causal_;
+    std::int64_t queries_;
+    std::int64_t offset_;
+    const std::int32_t* lengths_;
+    const std::int32_t* ranges_;
+};
+
+}  // namespace
+
 template <class Real>
 void CpuReference<Real>::run(const MaskedSoftmax& op) {
     const View4<Real> scores(op.scores);
     const View4<Real> weights(op.weights);
-    const std::int32_t* lengths = data_of<std::int32_t>(op.mask.key_lengths);
-    const std::int64_t query_offset = scalar_of(op.mask.query_offset, 0);
+    const Allows allows(op.mask, scores.size[2]);
     const std::int64_t keys = scores.size[3];
     for (std::int64_t b = 0; b < scores.size[0]; ++b) {
         for (std::int64_t h = 0; h < scores.size[1]; ++h) {
             for (std::int64_t i = 0; i < scores.size[2]; ++i) {
-                const auto allowed = [&](std::int64_t j) {
-                    return (lengths == nullptr || j < lengths[b]) && (!op.mask.causal || j <= query_offset + i);
-                };
+                const auto allowed = [&](std::int64_t j) { return allows(b, i, j); };
                 Real largest = -std::numeric_limits<Real>::infinity();
                 for (std::int64_t j = 0; j < keys; ++j) {
                     if (allowed(j)) {
@@ -65,12 +89,9 @@ void CpuReference<Real>::run(const EditAttention& op) {
     const View4<Real> weights(op.weights);
     const View4<Real> out(op.out);
     const std::int32_t* rules = data_of<std::int32_t>(op.rules);
-    const std::int32_t* lengths = data_of<std::int32_t>(op.mask.key_lengths);
-    const std::int64_t query_offset = scalar_of(op.mask.query_offset, 0);
+    const Allows allows(op.mask, out.size[2]);
     for_each_index(out, [&](std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j) {
-        const auto allowed = [&](std::int64_t key) {
-            return (lengths == nullptr || key < lengths[b]) && (!op.mask.causal || key <= query_offset + i);
-        };
+        const auto allowed = [&](std::int64_t key) { return allows(b, i, key); };
         const std::int32_t rule = rules[h * out.size[2] + i];
         Real weight = weights.at(b, h, i, j);
         if (rule == EditAttention::kOff) {
@@ -112,10 +133,12 @@ template <class Real>
 void CpuReference<Real>::run(const MaskKeys& op) {
     const View4<Real> x(op.x);
     const View4<Real> out(op.out);
-    const std::int32_t* lengths = data_of<std::int32_t>(op.mask.key_lengths);
-    const std::int64_t last_query = scalar_of(op.mask.query_offset, 0) + op.queries - 1;
+    const Allows allows(op.mask, op.queries);
     for_each_index(out, [&](std::int64_t b, std::int64_t h, std::int64_t j, std::int64_t d) {
-        const bool seen = (lengths == nullptr || j < lengths[b]) && (!op.mask.causal || j <= last_query);
+        bool seen = false;
+        for (std::int64_t i = op.queries - 1; i >= 0 && !seen; --i) {
+            seen = allows(b, i, j);
+        }
         out.at(b, h, j, d) = seen ? x.at(b, h, j, d) : Real{0};
     });
 }

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -20,6 +21,16 @@ Real normal_below(Real x) {
     return std::erfc(-x / std::numbers::sqrt2_v<Real>) / 2;
 }
 
+// 2u and its derivative, for GeluTanh as x * sigmoid(2u): far out 1 + tanh(u) would lose all its digits.
+template <class Real>
+struct TwiceU {
+    explicit TwiceU(Real x) : value(kScale * (x + kCubic * x * x * x)), slope(kScale * (1 + 3 * kCubic * x * x)) {}
+    static constexpr Real kScale = 2 * std::numbers::sqrt2_v<Real> * std::numbers::inv_sqrtpi_v<Real>;
+    static constexpr Real kCubic = Real{0.044715};
+    Real value;
+    Real slope;
+};
+
 template <class Real>
 Real activate(Activation activation, Real x) {
     switch (activation) {
@@ -27,6 +38,7 @@ Real activate(Activation activation, Real x) {
         case Activation::Relu: return x <= 0 ? Real{0} : x;  // NaN stays NaN
         case Activation::Gelu: return x * normal_below(x);
         case Activation::Swish: return x * sigmoid(x);
+        case Activation::GeluTanh: return x * sigmoid(TwiceU<Real>(x).value);
     }
     HEADSCOPE_CHECK(false, "unknown activation");
 }
@@ -43,6 +55,12 @@ Real derivative(Activation activation, Real x) {
         case Activation::Swish: {
             const Real s = sigmoid(x);
             return s + x * s * (1 - s);
+        }
+        case Activation::GeluTanh: {
+            const Real near = std::clamp(x, Real{-40}, Real{40});  // from there it is 0 or 1, also at infinity
+            const TwiceU<Real> u(near);
+            const Real s = sigmoid(u.value);
+            return s + near * s * sigmoid(-u.value) * u.slope;
         }
     }
     HEADSCOPE_CHECK(false, "unknown activation");

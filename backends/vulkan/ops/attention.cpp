@@ -17,9 +17,7 @@ Params masked_params(const Tensor& rows, const AttentionMask& mask) {
     params.heads = u32(rows.dim(1));
     params.queries = u32(rows.dim(2));
     params.keys = u32(rows.dim(3));
-    params.has_lengths = mask.key_lengths.defined() ? 1 : 0;
-    params.causal = mask.causal ? 1 : 0;
-    params.has_offset = mask.query_offset.defined() ? 1 : 0;
+    params.mask = mask_bits(mask);
     return params;
 }
 
@@ -88,7 +86,8 @@ void VulkanBackend::run(const MaskedSoftmax& op) {
                          {.scores = scores_part,
                           .key_lengths = op.mask.key_lengths,
                           .query_offset = op.mask.query_offset,
-                          .weights = weights_part});
+                          .weights = weights_part,
+                          .key_ranges = op.mask.key_ranges});
     });
 }
 
@@ -138,7 +137,8 @@ void VulkanBackend::run(const EditAttention& op) {
                           .key_lengths = op.mask.key_lengths,
                           .query_offset = op.mask.query_offset,
                           .rules = op.rules,
-                          .out = out.narrow(0, first, count)});
+                          .out = out.narrow(0, first, count),
+                          .key_ranges = op.mask.key_ranges});
     });
 }
 
@@ -179,7 +179,7 @@ void VulkanBackend::run(const MaskKeys& op) {
     params.queries = u32(op.queries);
     params.keys = u32(op.x.dim(2));
     params.depth = u32(op.x.dim(3));
-    const auto run_part = [&](const Tensor& x, const Tensor& out, const Tensor& lengths, std::int64_t first_key) {
+    const auto run_part = [&](const Tensor& x, const Tensor& out, const AttentionMask& mask, std::int64_t first_key) {
         params.heads = u32(x.dim(1));
         params.rows = u32(x.dim(2));
         params.first_key = u32(first_key);
@@ -191,10 +191,14 @@ void VulkanBackend::run(const MaskKeys& op) {
         }
         stream_.dispatch(vec4_launch(Kernel::MaskKeys, params.count, params.depth),
                          FoursConstants{.fours = vec4_loads(fours ? params.depth : 1, {&x, &out})}, params,
-                         {.x = x, .key_lengths = lengths, .query_offset = op.mask.query_offset, .out = out});
+                         {.x = x,
+                          .key_lengths = mask.key_lengths,
+                          .query_offset = mask.query_offset,
+                          .out = out,
+                          .key_ranges = mask.key_ranges});
     };
     if (fit_bindings({&op.x, &op.out})) {
-        run_part(op.x, op.out, op.mask.key_lengths, 0);
+        run_part(op.x, op.out, op.mask, 0);
         return;
     }
     for (std::int64_t head = 0; head < op.x.dim(0) * op.x.dim(1); ++head) {
@@ -203,14 +207,16 @@ void VulkanBackend::run(const MaskKeys& op) {
             return tensor.narrow(0, batch, 1).narrow(1, head % op.x.dim(1), 1);
         };
         const Tensor x = of_head(op.x);
-        const Tensor lengths = op.mask.key_lengths.defined() ? op.mask.key_lengths.narrow(0, batch, 1) : Tensor{};
+        AttentionMask mask = op.mask;
+        mask.key_lengths = part_of(mask.key_lengths, batch, 1);
+        mask.key_ranges = part_of(mask.key_ranges, batch, 1);
         std::int64_t most = x.dim(2);
         while (most > 1 && !fits_binding(x.narrow(2, 0, most))) {
             most = (most + 1) / 2;
         }
         for (std::int64_t first = 0; first < x.dim(2); first += most) {
             const std::int64_t count = std::min(most, x.dim(2) - first);
-            run_part(x.narrow(2, first, count), of_head(op.out).narrow(2, first, count), lengths, first);
+            run_part(x.narrow(2, first, count), of_head(op.out).narrow(2, first, count), mask, first);
         }
     }
 }

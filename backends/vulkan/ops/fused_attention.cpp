@@ -20,6 +20,7 @@ constexpr std::uint32_t kWantsV = 8;
 constexpr std::uint32_t kLoops = 16;
 constexpr std::uint32_t kWideOut = 32;
 constexpr std::uint32_t kLoadsAgain = 64;
+constexpr std::uint32_t kRanges = 128;
 
 // Whether all rows, if there are any, consist of aligned vec4s.
 bool is_wide(const Tensor& tensor) {
@@ -44,13 +45,6 @@ void write_strides(const Tensor& tensor, uint (&to)[3]) {
 }
 
 template <class Params>
-void write_mask(const AttentionMask& mask, Params& params) {
-    params.has_lengths = mask.key_lengths.defined() ? 1 : 0;
-    params.causal = mask.causal ? 1 : 0;
-    params.has_offset = mask.query_offset.defined() ? 1 : 0;
-}
-
-template <class Params>
 void write_dropout(const DropoutRule& rule, Params& params) {
     const DropoutParams dropout = dropout_params(rule);
     params.drop_threshold = dropout.threshold;
@@ -61,7 +55,8 @@ void write_dropout(const DropoutRule& rule, Params& params) {
 // The sentences [first, first + count).
 template <class Op>
 Op sentences(Op op, std::int64_t first, std::int64_t count) {
-    for (Tensor* tensor : {&op.q, &op.k, &op.v, &op.out, &op.log_sums, &op.mask.key_lengths, &op.dropout.ordinals}) {
+    for (Tensor* tensor : {&op.q, &op.k, &op.v, &op.out, &op.log_sums, &op.mask.key_lengths, &op.mask.key_ranges,
+                           &op.dropout.ordinals}) {
         *tensor = part_of(*tensor, first, count);
     }
     if constexpr (requires { op.grad_out; }) {
@@ -74,6 +69,7 @@ Op sentences(Op op, std::int64_t first, std::int64_t count) {
 
 template <class Op>
 HeadsConstants heads_constants(const Op& op, std::uint32_t flags) {
+    flags |= op.mask.key_ranges.defined() ? kRanges : 0;
     return {.depth = u32(op.q.dim(3)), .value_depth = u32(op.v.dim(3)), .rows = 0, .flags = flags};
 }
 
@@ -90,10 +86,15 @@ Params head_params(const Op& op) {
     return params;
 }
 
-constexpr std::int64_t kDeepest = 128;   // deeper heads have no kernels
-constexpr std::uint64_t kRowBytes = 16;  // for each query, from attend_backward_rows.comp
+constexpr std::int64_t kDeepest = 128;  // deeper heads have no kernels
+constexpr std::int64_t kRowWords = 4;   // for each query, from attend_backward_rows.comp
 // Up to this many queries, each gets a workgroup whose invocations share the keys.
 constexpr std::int64_t kFewQueries = 4;
+
+// What attend_backward_rows.comp writes: the dropout rule, and for each head its ordinal and its queries.
+Shape backward_rows(const AttentionBackward& op) {
+    return {1 + op.q.dim(0) * op.q.dim(1) * (1 + op.q.dim(2)), kRowWords};
+}
 
 }  // namespace
 
@@ -154,7 +155,8 @@ void VulkanBackend::run(const AttentionBackward& op) {
     require_types(op);
     const std::int64_t batch = op.q.dim(0);
     const bool fits =
-        static_cast<std::uint64_t>(op.log_sums.elements() + 1) * kRowBytes <= stream_.max_binding_bytes() &&
+        static_cast<std::uint64_t>(backward_rows(op).elements()) * sizeof(std::uint32_t) <=
+            stream_.max_binding_bytes() &&
         fit_bindings({&op.q, &op.k, &op.v, &op.out, &op.grad_out, &op.log_sums, &op.grad_q, &op.grad_k, &op.grad_v});
     if (!fuses(op.q, op.k, op.v, op.compute, true) || (!fits && batch == 1)) {
         Backend::run(op);
@@ -225,7 +227,7 @@ void VulkanBackend::attend(const Attention& op) {
     auto params = head_params<AttendParams>(op);
     params.keys = u32(op.k.dim(2));
     write_strides(op.out, params.out_strides);
-    write_mask(op.mask, params);
+    params.mask = mask_bits(op.mask);
     write_dropout(op.dropout, params);
     const bool wide = options_.vector_loads && are_wide({&op.q, &op.k, &op.v});
     const RowWork work{2, std::max(op.q.dim(3), op.v.dim(3)), op.k.dim(2), wide};
@@ -243,7 +245,8 @@ void VulkanBackend::attend(const Attention& op) {
                       .step = op.dropout.step,
                       .ordinals = op.dropout.ordinals,
                       .out = op.out,
-                      .log_sums = op.log_sums});
+                      .log_sums = op.log_sums,
+                      .key_ranges = op.mask.key_ranges});
 }
 
 // Runs attend_backward_rows.comp for each query.
@@ -255,13 +258,12 @@ Tensor VulkanBackend::attend_backward_rows(const AttentionBackward& op) {
     params.keys = u32(op.k.dim(2));
     write_strides(op.out, params.out_strides);
     write_strides(op.grad_out, params.grad_strides);
-    write_mask(op.mask, params);
+    params.mask = mask_bits(op.mask);
     write_dropout(op.dropout, params);
     const bool wide = options_.vector_loads && are_wide({&op.out, &op.grad_out});
-    // Four words per row.
-    const Launch launch = vec4_launch(Kernel::AttendBackwardRows, params.count + std::uint64_t{1}, 4,
+    const Launch launch = vec4_launch(Kernel::AttendBackwardRows, params.count + std::uint64_t{1}, kRowWords,
                                       static_cast<std::uint64_t>(op.v.dim(3)) / 2);
-    const Tensor rows = empty({params.count + std::int64_t{1}, 4}, DType::I32);
+    const Tensor rows = empty(backward_rows(op), DType::I32);
     stream_.dispatch(launch, heads_constants(op, head_flags(wide, params.drop_threshold != 0)), params,
                      {.out = op.out,
                       .key_lengths = op.mask.key_lengths,
@@ -270,7 +272,8 @@ Tensor VulkanBackend::attend_backward_rows(const AttentionBackward& op) {
                       .log_sums = op.log_sums,
                       .ordinals = op.dropout.ordinals,
                       .step = op.dropout.step,
-                      .rows = rows});
+                      .rows = rows,
+                      .key_ranges = op.mask.key_ranges});
     return rows;
 }
 

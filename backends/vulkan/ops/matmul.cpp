@@ -161,7 +161,7 @@ void VulkanBackend::run(const Matmul& op) {
     run(second);
 }
 
-// Gelu and Swish would be compiled once for each output of a block, which takes seconds on software devices.
+// The other activations would be compiled once for each output of a block, which takes seconds on software devices.
 void VulkanBackend::run(const Linear& op) {
     if (op.weight.dtype == DType::F16 && op.x.dtype == DType::F32) {
         Linear wide = op;

@@ -7,16 +7,20 @@
 namespace headscope {
 
 // Which keys a query may look at: key j of sentence b is allowed for query i iff
-//   j < key_lengths[b]  (when given)  and  j <= query_offset + i  (when causal).
-// A rule, never a matrix of -1e9.
+//   j < key_lengths[b]  (when given)  and  j <= query_offset + i  (when causal)  and
+//   key_ranges[b, i, 0] <= j < key_ranges[b, i, 1]  (when given).
+// So a query sees an interval of keys, or none. A rule, never a matrix of -1e9.
 struct AttentionMask {
     Tensor key_lengths = {};
     bool causal = false;
     Tensor query_offset = {};  // absent: 0; the cache length while decoding
+    // Any numbers: documents packed into one sentence, a window around each query. Ranges may reach past the keys.
+    Tensor key_ranges = {};
 
-    void declare(Declarations& d) const {
+    void declare(Declarations& d, Dim queries = "queries") const {
         d.in("mask.key_lengths", key_lengths, {"batch"}).index().optional();
         d.in("mask.query_offset", query_offset, {1}).index().optional();
+        d.in("mask.key_ranges", key_ranges, {"batch", queries, 2}).index().optional();
     }
 };
 
@@ -92,7 +96,7 @@ struct MaskKeys {
     void declare(Declarations& d) const {
         d.in("x", x, {"batch", "heads", "keys", "depth"}).strided();
         d.out("out", out).like(x);
-        mask.declare(d);
+        mask.declare(d, queries);
     }
 };
 

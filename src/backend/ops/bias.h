@@ -13,7 +13,7 @@ struct BiasActivation {
     DropoutRule dropout = {};
 
     void declare(Declarations& d) const {
-        // The backward of Gelu and Swish needs x.
+        // The backward of the others needs x.
         const bool in_place = activation == Activation::None || activation == Activation::Relu;
         d.in("x", x, {"batch", "length", "columns"});
         d.in("bias", bias, {"columns"}).full().optional();
@@ -23,7 +23,7 @@ struct BiasActivation {
 };
 
 // grad_x = f'(x + bias) * Dropout(grad_y). For Relu x may be the forward's y (only its sign matters), without a bias;
-// for Gelu and Swish x is the forward's x. grad_x may be grad_y.
+// for Gelu, GeluTanh and Swish x is the forward's x. grad_x may be grad_y.
 struct BiasActivationBackward {
     static constexpr const char* kName = "bias_activation_backward";
     Tensor x, bias = {}, grad_y, grad_x;

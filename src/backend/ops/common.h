@@ -19,8 +19,9 @@
 
 namespace headscope {
 
-// Element-wise activations. Gelu is the exact x * Phi(x); Swish is x * sigmoid(x).
-enum class Activation : std::uint8_t { None, Relu, Gelu, Swish };
+// Element-wise activations. Gelu is the exact x * Phi(x); Swish is x * sigmoid(x); GeluTanh is GPT-2's approximation of
+// Gelu, 0.5 x (1 + tanh(u)) = x * sigmoid(2u) with u = sqrt(2 / pi) (x + 0.044715 x^3).
+enum class Activation : std::uint8_t { None, Relu, Gelu, Swish, GeluTanh };
 
 // Rms divides by the root mean square and subtracts no mean (Zhang and Sennrich, 2019).
 enum class NormType : std::uint8_t { Layer, Rms };

@@ -16,7 +16,7 @@ namespace {
 
 Case softmax(const Shape& shape, const Rule& rule, double spread = 2.0) {
     return make_case(fmt::format("{} spread {}{}", shape.to_string(), spread, rule.title()),
-                     with_mask({{"scores", shape, normal(spread)}, {"weights", shape}}, rule, shape[0]),
+                     with_mask({{"scores", shape, normal(spread)}, {"weights", shape}}, rule, shape),
                      [=](const Operands& t) {
                          return MaskedSoftmax{t["scores"], t["weights"], mask_of(t, rule)};
                      })
@@ -50,6 +50,7 @@ struct Heads {
     Shape v() const { return {batch, heads, keys, d_v}; }
     Shape out() const { return {batch, heads, queries, d_v}; }
     Shape rows() const { return {batch, heads, queries}; }
+    Shape weights() const { return {batch, heads, queries, keys}; }
     float scale() const { return 1.0F / std::sqrt(static_cast<float>(d_k)); }
     double terms() const { return static_cast<double>(std::max(keys, queries) + d_k + d_v); }
 };
@@ -58,7 +59,7 @@ Case mask_keys(const Heads& size, const Rule& rule) {
     return make_case(
         fmt::format("{} of {}{}", size.k().to_string(), size.queries, rule.title()),
         with_mask({with_unseen_garbage(Operand("x", size.k()), rule, size.queries), Operand("out", size.k()).exact()},
-                  rule, size.batch),
+                  rule, size.weights()),
         [=](const Operands& t) {
             return MaskKeys{t["x"], t["out"], mask_of(t, rule), size.queries};
         });
@@ -72,8 +73,8 @@ struct Manner {
         return fmt::format("{}{}{}", rule.title(), rate > 0.0F ? fmt::format(" dropout {}", rate) : "",
                            compute == Compute::F32 ? "" : fmt::format(" in {}", name_of(compute)));
     }
-    std::vector<Operand> operands(std::vector<Operand> own, std::int64_t batch) const {
-        return with_dropout(with_mask(std::move(own), rule, batch), batch, rate);
+    std::vector<Operand> operands(std::vector<Operand> own, const Shape& weights) const {
+        return with_dropout(with_mask(std::move(own), rule, weights), weights[0], rate);
     }
     // The error scale of both the fused forward and backward.
     Case measured(Case stated, const Heads& size) const {
@@ -110,7 +111,7 @@ Attention forward_op(const Operands& t, const Heads& size, const Manner& manner)
 Case attention(const Heads& size, const Manner& manner = {}) {
     std::vector<Operand> operands = heads_of(size, manner);
     operands.push_back({"out", size.out()});
-    return manner.measured(make_case(title_of(size, manner), manner.operands(operands, size.batch),
+    return manner.measured(make_case(title_of(size, manner), manner.operands(operands, size.weights()),
                                      [=](const Operands& t) { return forward_op(t, size, manner); }),
                            size);
 }
@@ -128,7 +129,7 @@ Case attention_backward(const Heads& size, const Manner& manner = {}, const std:
     Case stated;
     stated.op = OpId::AttentionBackward;
     stated.name = title_of(size, manner) + (gradients == "qkv" ? "" : " for " + gradients);
-    stated.operands = manner.operands(operands, size.batch);
+    stated.operands = manner.operands(operands, size.weights());
     const auto backward = [=](const Attention& forward, const Operands& t) {
         AttentionBackward op{.q = forward.q,
                              .k = forward.k,
@@ -198,6 +199,7 @@ std::vector<std::pair<Heads, Manner>> fused_sizes() {
             all.push_back({size, {.rule = rule}});
         }
         all.push_back({size, {.rule = {.lengths = true, .causal = true}, .rate = 0.3F}});
+        all.push_back({size, {.rule = {.causal = true, .ranges = Ranges::Documents, .size = 4}, .rate = 0.3F}});
     }
     const std::vector<std::pair<Heads, Manner>> others{
         {{5, 1, 65, 130, 16, 16}, {.rule = {.lengths = true}, .rate = 0.1F}},  // a length within a later tile
@@ -205,6 +207,15 @@ std::vector<std::pair<Heads, Manner>> fused_sizes() {
         {{1, 1, 65, 130, 5, 64}, {.rule = {.causal = true, .offset = 40}, .rate = 0.5F}},
         {{1, 1, 66, 130, 64, 64}, {.rule = {.causal = true, .offset = 64}}},
         {{3, 1, 33, 65, 65, 128}, {.rule = {.lengths = true}}},
+        {{2, 1, 130, 130, 16, 16},
+         {.rule = {.ranges = Ranges::Documents, .size = 20}, .rate = 0.3F}},  // some tiles see none
+        {{2, 1, 130, 65, 64, 5}, {.rule = {.causal = true, .ranges = Ranges::Window, .size = 9}}},
+        {{2, 1, 65, 130, 5, 64}, {.rule = {.ranges = Ranges::Window, .size = 3}, .rate = 0.5F}},
+        {{2, 1, 70, 130, 64, 64}, {.rule = {.ranges = Ranges::Odd}}},
+        {{2, 1, 33, 40, 200, 130}, {.rule = {.ranges = Ranges::Documents, .size = 7}}},
+        {{2, 1, 9, 17, 300, 257}, {.rule = {.ranges = Ranges::Odd}}},
+        {{1, 2, 1024, 1024, 8, 8}, {.rule = {.causal = true, .ranges = Ranges::Documents, .size = 130}}},
+        {{2, 1, 33, 65, 16, 16}, {.rule = {.ranges = Ranges::Window, .size = 5}, .compute = Compute::BF16}},
         {{1, 1, 65, 33, 128, 1}, {.rate = 0.3F}},
         {{1, 1, 33, 33, 200, 130}, {.rule = {.causal = true, .offset = 1}}},
         {{1, 1, 9, 17, 256, 256}, {.rate = 0.3F}},
@@ -241,6 +252,9 @@ std::vector<Case> softmax_cases() {
     cases.push_back(softmax({3, 1, 345, 9}, {.lengths = true}));   // many short rows
     cases.push_back(softmax({2, 8, 70, 128}, {.lengths = true}));  // many rows that are kept between two passes
     cases.push_back(softmax({2, 8, 70, 123}, {.causal = true}));
+    cases.push_back(softmax({2, 8, 70, 123}, {.ranges = Ranges::Window, .size = 9}));
+    cases.push_back(softmax({1, 1, 5, 2600}, {.ranges = Ranges::Documents, .size = 1301}));  // longer than is kept
+    cases.push_back(softmax({1, 1, 5, 2600}, {.ranges = Ranges::Odd}));
     cases.push_back(softmax({4, 8, 3000, 2}, {.causal = true}).past_a_grid());
     return cases;
 }
@@ -334,6 +348,7 @@ std::vector<Case> masked_keys_cases() {
         }
     }
     cases.push_back(mask_keys({1, 2, 3, 5000, 20, 1}, {.causal = true, .offset = 4200}));  // a head in several parts
+    cases.push_back(mask_keys({1, 2, 8, 5000, 20, 1}, {.ranges = Ranges::Odd}));
     cases.push_back(mask_keys({2, 2, 3, 0, 4, 4}, {.lengths = true}));
     cases.push_back(mask_keys({2, 0, 3, 4, 4, 4}, {.lengths = true}));
     return cases;
@@ -401,11 +416,14 @@ std::vector<Case> longest_cases() {
 
 std::vector<Case> size_cases() {
     std::vector<Case> cases;
-    const Manner manner{.rule = {.lengths = true}, .rate = 0.3F};
-    for (const Heads& size : {Heads{1, 2, 9, 9, 9, 9}, Heads{2, 1, 6, 13, 3, 5}, Heads{1, 1, 15, 37, 7, 9},
-                              Heads{1, 2, 81, 19, 41, 3}, Heads{1, 1, 33, 129, 65, 63}}) {
-        cases.push_back(attention(size, manner));
-        cases.push_back(attention_backward(size, manner));
+    for (const Rule& rule :
+         {Rule{.lengths = true}, Rule{.ranges = Ranges::Window, .size = 4}, Rule{.ranges = Ranges::Odd}}) {
+        const Manner manner{.rule = rule, .rate = 0.3F};
+        for (const Heads& size : {Heads{1, 2, 9, 9, 9, 9}, Heads{2, 1, 6, 13, 3, 5}, Heads{1, 1, 15, 37, 7, 9},
+                                  Heads{1, 2, 81, 19, 41, 3}, Heads{1, 1, 33, 129, 65, 63}}) {
+            cases.push_back(attention(size, manner));
+            cases.push_back(attention_backward(size, manner));
+        }
     }
     return cases;
 }
@@ -431,6 +449,21 @@ std::vector<Case> speeds(const Workload& work) {
     const double product = 2.0 * static_cast<double>(weights.elements()) * static_cast<double>(size.d_k);
     whole.arithmetic = 2 * product;
     back.arithmetic = 7 * product;  // its own forward included
+    // A block of 1024 tokens: one document, or eight that do not see each other.
+    const auto of_block = [&](std::int64_t documents, bool backward) {
+        const Heads block{1, work.heads, 1024, 1024, work.d_k(), work.d_k()};
+        Rule rule{.causal = true};
+        if (documents > 1) {
+            rule.ranges = Ranges::Documents;
+            rule.size = block.queries / documents;
+        }
+        const Manner of_rule{.rule = rule, .compute = work.compute};
+        Case stated = backward ? attention_backward(block, of_rule) : attention(block, of_rule);
+        const auto pairs = static_cast<double>(block.heads * block.queries * block.keys / (2 * documents));
+        stated.arithmetic = (backward ? 14.0 : 4.0) * pairs * static_cast<double>(block.d_k);
+        return stated.named(fmt::format("1x{}x1024x1024x{} causal, {} document{}", block.heads, block.d_k, documents,
+                                        documents == 1 ? "" : "s"));
+    };
     const Case masked =
         mask_keys(size, {}).named(fmt::format("{}x{}x{}x{}", size.batch, size.heads, size.keys, size.d_k));
     return {softmax(weights, {}).named(shape),
@@ -438,7 +471,11 @@ std::vector<Case> speeds(const Workload& work) {
             whole,
             back,
             append_of_a_step(work),
-            masked};
+            masked,
+            of_block(1, false),
+            of_block(8, false),
+            of_block(1, true),
+            of_block(8, true)};
 }
 
 }  // namespace

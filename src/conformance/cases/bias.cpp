@@ -16,11 +16,13 @@ const char* name_of(Activation activation) {
         case Activation::Relu: return "relu";
         case Activation::Gelu: return "gelu";
         case Activation::Swish: return "swish";
+        case Activation::GeluTanh: return "gelu_tanh";
     }
     return "?";
 }
 
-constexpr std::array kActivations{Activation::None, Activation::Relu, Activation::Gelu, Activation::Swish};
+constexpr std::array kActivations{Activation::None, Activation::Relu, Activation::Gelu, Activation::Swish,
+                                  Activation::GeluTanh};
 
 struct Layer {
     Shape shape;
@@ -53,22 +55,31 @@ Case backward(const Layer& layer, const char* x) {
     if (layer.bias) {
         operands.push_back({"bias", {layer.shape[-1]}, grid(false)});
     }
-    return make_case(layer.title() + " of " + x, with_dropout(operands, layer.shape[0], layer.rate),
-                     [=](const Operands& t) {
-                         return BiasActivationBackward{.x = t[x],
-                                                       .bias = t.maybe("bias"),
-                                                       .grad_y = t["grad_y"],
-                                                       .grad_x = t["grad_x"],
-                                                       .activation = layer.activation,
-                                                       .dropout = rule(t, layer.rate),
-                                                       .write = t.write("grad_x")};
-                     });
+    const Case stated = make_case(layer.title() + " of " + x, with_dropout(operands, layer.shape[0], layer.rate),
+                                  [=](const Operands& t) {
+                                      return BiasActivationBackward{.x = t[x],
+                                                                    .bias = t.maybe("bias"),
+                                                                    .grad_y = t["grad_y"],
+                                                                    .grad_x = t["grad_x"],
+                                                                    .activation = layer.activation,
+                                                                    .dropout = rule(t, layer.rate),
+                                                                    .write = t.write("grad_x")};
+                                  });
+    // The slope of GeluTanh is 0 at x = -0.75, where two terms of a quarter cancel.
+    return layer.activation == Activation::GeluTanh ? stated.cancels(0.25) : stated;
 }
 
 // Where exponentials overflow or underflow.
 Case far_out(Case stated) {
     stated.name += " far out";
     stated.operands[0].values = these({-1000, -104, -100, -95, -89, -88.5, -87, -40, 40, 87, 88.5, 89, 100, 1000});
+    return stated;
+}
+
+// Whose squares and cubes overflow, also in 16 bits.
+Case largest(Case stated) {
+    stated.name += " of the largest numbers";
+    stated.operands[0].values = these({-6e4, 6e4, -1e30, 1e30, -3e38, 3e38, 0x1p-140, 0.0});
     return stated;
 }
 
@@ -100,6 +111,7 @@ std::vector<Case> activations_cases() {
         cases.push_back(wide);
         cases.push_back(far_out(forward({{2, 3, 33}, activation, false, 0.0F})));
     }
+    cases.push_back(largest(forward({{2, 3, 33}, Activation::GeluTanh, false, 0.0F})));
     cases.push_back(forward({{2, 40000, 3}, Activation::Relu, true, 0.1F}).past_a_grid());
     return cases;
 }
@@ -119,6 +131,7 @@ std::vector<Case> activations_back_cases() {
         cases.push_back(wide);
         cases.push_back(far_out(backward({{2, 3, 33}, activation, false, 0.0F}, "x")));
     }
+    cases.push_back(largest(backward({{2, 3, 33}, Activation::GeluTanh, false, 0.0F}, "x")));
     cases.push_back(backward({{2, 3, 33}, Activation::Relu, false, 0.1F}, "y"));
     return cases;
 }

@@ -21,7 +21,7 @@ Case edit_attention(const Shape& shape, const Rule& rule) {
                                  these({EditAttention::kUniform, 0, EditAttention::kOff, EditAttention::kKeep, 2,
                                         EditAttention::kUniform, 1, 32, -4, 256, 1000000})},
                                 {"out", shape}},
-                               rule, shape[0]),
+                               rule, shape),
                      [=](const Operands& t) {
                          return EditAttention{t["weights"], t["rules"], t["out"], mask_of(t, rule)};
                      });

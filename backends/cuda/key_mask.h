@@ -1,0 +1,99 @@
+// An AttentionMask as kernels read it.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cstdint>
+
+#include "backend/ops/attention.h"
+#include "backends/cuda/grids.h"
+#include "backends/cuda/reduce.h"
+
+namespace headscope::cuda {
+
+// The keys [begin, end); both are 0 if there are none.
+struct Keys {
+    int begin = 0;
+    int end = 0;
+    __device__ int count() const { return end - begin; }
+    __device__ bool has(int key) const { return begin <= key && key < end; }
+};
+
+// The mask of one sentence.
+struct SentenceMask {
+    std::int64_t length;         // of the keys
+    std::int64_t offset;         // of the queries
+    const std::int32_t* ranges;  // [queries, 2], or null
+    int queries;
+    bool causal;
+
+    // What a query may see.
+    __device__ Keys keys_of(std::int64_t query) const {
+        std::int64_t begin = 0;
+        std::int64_t end = causal && offset + query + 1 < length ? offset + query + 1 : length;
+        if (ranges != nullptr) {
+            begin = ranges[2 * query] > 0 ? ranges[2 * query] : 0;
+            end = ranges[2 * query + 1] < end ? ranges[2 * query + 1] : end;
+        }
+        return begin < end ? Keys{static_cast<int>(begin), static_cast<int>(end)} : Keys{};
+    }
+
+    // From the first to the last key that one of the queries [first, last] may see. For whole warps that ask for the
+    // same queries.
+    __device__ Keys keys_between(int first, int last) const {
+        if (ranges == nullptr) {
+            return keys_of(last);  // it sees most
+        }
+        Keys all{1 << 30, 0};
+        for (int query = first + static_cast<int>(threadIdx.x) % kWarp; query <= last; query += kWarp) {
+            const Keys own = keys_of(query);
+            all.begin = own.count() > 0 && own.begin < all.begin ? own.begin : all.begin;
+            all.end = own.end > all.end ? own.end : all.end;
+        }
+        const auto most = [](int a, int b) { return a > b ? a : b; };
+        all = {-reduce_warp(-all.begin, most), reduce_warp(all.end, most)};
+        return all.begin < all.end ? all : Keys{};
+    }
+
+    // Whether some query may see the key.
+    __device__ bool shows(int key) const {
+        if (ranges == nullptr) {
+            return keys_of(queries - 1).has(key);
+        }
+        for (int i = 0; i < queries; ++i) {
+            // In self-attention the query at the key's own position sees it, so that is the first to look at.
+            if (keys_of((key + i) % queries).has(key)) {
+                return true;
+            }
+        }
+        return false;
+    }
+};
+
+struct MaskKernel {
+    int queries = 0;
+    int keys = 0;
+    bool causal = false;
+    const std::int32_t* key_lengths = nullptr;
+    const std::int32_t* query_offset = nullptr;
+    const std::int32_t* key_ranges = nullptr;
+
+    __device__ SentenceMask of(std::int64_t batch) const {
+        const std::int64_t length = key_lengths == nullptr ? keys : key_lengths[batch];
+        return {length < keys ? length : keys, query_offset == nullptr ? 0 : *query_offset,
+                key_ranges == nullptr ? nullptr : key_ranges + 2 * batch * queries, queries, causal};
+    }
+};
+
+inline MaskKernel mask_kernel(const AttentionMask& mask, std::int64_t queries, std::int64_t keys) {
+    constexpr std::int64_t kMost = std::int64_t{1} << 30U;
+    HEADSCOPE_CHECK(queries <= kMost && keys <= kMost, "attention over more than 2^30 positions");
+    return {static_cast<int>(queries),
+            static_cast<int>(keys),
+            mask.causal,
+            data_of<const std::int32_t>(mask.key_lengths),
+            data_of<const std::int32_t>(mask.query_offset),
+            data_of<const std::int32_t>(mask.key_ranges)};
+}
+
+}  // namespace headscope::cuda
