@@ -8,6 +8,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "data/corruption.h"
+
 namespace headscope {
 namespace {
 
@@ -32,14 +34,15 @@ constexpr std::array kSizes = {
 };
 
 constexpr std::int64_t kMaxLength = 128;     // pieces; longer pairs are left out
+constexpr std::int64_t kBlock = 256;         // pieces that a language model sees at once
 constexpr std::int64_t kPiecesOfAPair = 20;  // per side, roughly, to estimate the number of steps
 
 // Every character is a piece, and byte-pair encoding finds no more pieces than there are words.
-std::int64_t vocabulary_for(const TextParts& text, std::int64_t wished) {
+std::int64_t vocabulary_for(std::int64_t characters, std::int64_t words, std::int64_t wished) {
     constexpr std::int64_t kSpecial = 8;
-    const std::int64_t least = text.characters + kSpecial;
-    const std::int64_t most = std::max(least, text.characters + text.words / 2);
-    return std::clamp(std::max(wished, 2 * text.characters), least, most);
+    const std::int64_t least = characters + kSpecial;
+    const std::int64_t most = std::max(least, characters + words / 2);
+    return std::clamp(std::max(wished, 2 * characters), least, most);
 }
 
 // For products as small as the first size's, rounding the operands costs more than it saves.
@@ -51,37 +54,29 @@ double rounded(double value) {
     return std::round(value * 100.0) / 100.0;
 }
 
-}  // namespace
+const Size& size_for(std::int64_t pairs) {
+    return *std::find_if(kSizes.begin(), kSizes.end(), [&](const Size& s) { return pairs <= s.pairs; });
+}
 
-nlohmann::json default_config(const TextParts& text, const Backend& device) {
-    const Size& size =
-        *std::find_if(kSizes.begin(), kSizes.end(), [&](const Size& s) { return text.train <= s.pairs; });
-    const std::int64_t tokens = std::max<std::int64_t>(size.tokens, kMaxLength);
-    const std::int64_t epoch = std::max<std::int64_t>(text.train * kPiecesOfAPair / tokens, 1);  // steps
+// What does not depend on the task. `tokens`: of an epoch, on one side.
+nlohmann::json shared_config(const Size& size, std::int64_t tokens, std::int64_t vocabulary, std::int64_t max_length,
+                             const Backend& device) {
+    const std::int64_t budget = std::max(size.tokens, max_length);
+    const std::int64_t epoch = std::max<std::int64_t>(tokens / budget, 1);  // steps
     const std::int64_t warmup = std::clamp<std::int64_t>(epoch * size.epochs / 10, 50, 4000);
     const std::int64_t often = std::clamp<std::int64_t>(epoch / 2, 100, 2000);
     const double scale =
         rounded(size.peak_rate * std::sqrt(static_cast<double>(size.d_model) * static_cast<double>(warmup)));
-    return {{"model",
-             {{"encoder_layers", size.encoder_layers},
-              {"decoder_layers", size.decoder_layers},
-              {"d_model", size.d_model},
-              {"d_ff", size.d_ff},
-              {"heads", size.heads},
-              {"norm", "pre"},
-              {"max_length", 512}}},
-            {"data",
-             {{"train", {{"source", text.train_source}, {"target", text.train_target}}},
-              {"valid", {{"source", text.valid_source}, {"target", text.valid_target}}}}},
-            {"tokenizer", {{"type", "bpe"}, {"vocabulary", vocabulary_for(text, size.vocabulary)}, {"shared", true}}},
+    return {{"model", {{"d_model", size.d_model}, {"d_ff", size.d_ff}, {"heads", size.heads}, {"norm", "pre"}}},
+            {"tokenizer", {{"type", "bpe"}, {"vocabulary", vocabulary}, {"shared", true}}},
             {"training",
              {{"epochs", size.epochs},
               {"patience", 10},
               {"cooldown", 0.25},
-              {"source_tokens", tokens},
-              {"target_tokens", tokens},
+              {"source_tokens", budget},
+              {"target_tokens", budget},
               {"length_multiple", 2},
-              {"max_length", kMaxLength},
+              {"max_length", max_length},
               {"learning_rate_scale", scale},
               {"warmup_steps", warmup},
               {"ema_decay", 0.999},
@@ -97,15 +92,56 @@ nlohmann::json default_config(const TextParts& text, const Backend& device) {
               {"save", "f16"}}}};
 }
 
+}  // namespace
+
+nlohmann::json default_config(const TextParts& text, const Backend& device) {
+    const Size& size = size_for(text.train);
+    nlohmann::json json =
+        shared_config(size, text.train * kPiecesOfAPair, vocabulary_for(text.characters, text.words, size.vocabulary),
+                      kMaxLength, device);
+    json["model"].update(
+        {{"encoder_layers", size.encoder_layers}, {"decoder_layers", size.decoder_layers}, {"max_length", 512}});
+    json["data"] = {{"train", {{"source", text.train_source}, {"target", text.train_target}}},
+                    {"valid", {{"source", text.valid_source}, {"target", text.valid_target}}}};
+    return json;
+}
+
+nlohmann::json default_config(const DocumentParts& text, Task task, const Backend& device) {
+    constexpr std::int64_t kBytesOfAPiece = 4;  // roughly
+    const std::int64_t pieces = text.train_bytes / kBytesOfAPiece + text.train;
+    const Size& size = size_for(pieces / (2 * kPiecesOfAPair));
+    const std::int64_t vocabulary = vocabulary_for(text.characters, text.words, size.vocabulary) +
+                                    static_cast<std::int64_t>(control_pieces_of(task, kBlock - 1).size());
+    nlohmann::json json = shared_config(size, pieces, vocabulary, kBlock, device);
+    json["task"] = name_of(task);
+    nlohmann::json& model = json["model"];
+    model["max_length"] = kBlock;
+    if (task == Task::Span) {
+        model.update({{"encoder_layers", size.encoder_layers}, {"decoder_layers", size.decoder_layers}});
+    } else {  // as many layers in one stack
+        model[task == Task::Causal ? "decoder_layers" : "encoder_layers"] = size.encoder_layers + size.decoder_layers;
+    }
+    json["training"]["label_smoothing"] = 0.0;
+    json["data"] = {{"train", {{"text", text.train_file}}},
+                    {"valid", {{"text", text.valid_file}}},
+                    {"documents", text.form == DocumentForm::Line ? "line" : "paragraph"}};
+    return json;
+}
+
 std::string describe(const nlohmann::json& config) {
     const nlohmann::json& model = config.at("model");
     const nlohmann::json& training = config.at("training");
+    const auto layers_of = [&](const char* stack) { return model.value(fmt::format("{}_layers", stack), 0); };
+    const int encoder = layers_of("encoder");
+    const int decoder = layers_of("decoder");
+    const std::string layers = encoder > 0 && decoder > 0 ? fmt::format("{} encoder and {} decoder", encoder, decoder)
+                                                          : std::to_string(encoder + decoder);
     return fmt::format(
-        "{} encoder and {} decoder layers of d_model {}, {} pieces, steps of {} tokens, dropout {}, at most {} epochs, "
+        "{} layers of d_model {}, {} pieces, steps of {} tokens, dropout {}, at most {} epochs, "
         "fewer if {} validations in a row bring no improvement{}",
-        model.at("encoder_layers").dump(), model.at("decoder_layers").dump(), model.at("d_model").dump(),
-        config.at("tokenizer").at("vocabulary").dump(), training.at("source_tokens").dump(),
-        training.at("residual_dropout").dump(), training.at("epochs").dump(), training.at("patience").dump(),
+        layers, model.at("d_model").dump(), config.at("tokenizer").at("vocabulary").dump(),
+        training.at("source_tokens").dump(), training.at("residual_dropout").dump(), training.at("epochs").dump(),
+        training.at("patience").dump(),
         training.at("compute") == "bf16" ? "; products in BF16, which this CPU supports (--precision f32: in F32)"
                                          : "");
 }

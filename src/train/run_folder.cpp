@@ -38,6 +38,8 @@ constexpr std::array kFiles = {"log.jsonl",
                                "data/train.target",
                                "data/valid.source",
                                "data/valid.target",
+                               "data/train.text",
+                               "data/valid.text",
                                "data/.headscope-written.json"};
 // Written later.
 constexpr const char* kLockFile = "lock";

@@ -4,7 +4,6 @@
 #include <filesystem>
 #include <functional>
 #include <string_view>
-#include <unordered_set>
 #include <vector>
 
 #include <fmt/format.h>
@@ -15,39 +14,15 @@
 #include "io/made_folder.h"
 #include "io/written_record.h"
 #include "support/check.h"
-#include "support/utf8.h"
 #include "text/normalised.h"
+#include "train/variety.h"
 
 namespace headscope {
 namespace {
 
-constexpr std::int64_t kFewest = 100;          // pairs
-constexpr std::int64_t kShare = 100;           // one pair in this many is held out
-constexpr std::int64_t kMostHeldOut = 1000;    // enough to compare two losses
-constexpr std::size_t kMostWords = 2'000'000;  // no vocabulary is larger
-
-// Counts distinct characters and words, the latter by their hashes.
-class Variety {
-public:
-    void add(std::string_view line) {
-        for (std::size_t at = 0; at < line.size();) {
-            if (const auto point = next_code_point(line, at)) {
-                characters_.insert(*point);
-            }
-        }
-        for (std::size_t begin = 0; begin < line.size() && words_.size() < kMostWords;) {
-            const std::size_t end = std::min(line.find(' ', begin), line.size());
-            words_.insert(std::hash<std::string_view>{}(line.substr(begin, end - begin)));
-            begin = end + 1;
-        }
-    }
-    std::int64_t characters() const { return std::ssize(characters_); }
-    std::int64_t words() const { return std::ssize(words_); }
-
-private:
-    std::unordered_set<char32_t> characters_;
-    std::unordered_set<std::size_t> words_;
-};
+constexpr std::int64_t kFewest = 100;        // pairs
+constexpr std::int64_t kShare = 100;         // one pair in this many is held out
+constexpr std::int64_t kMostHeldOut = 1000;  // enough to compare two losses
 
 // Checks one side of the text: nothing can be learned from sentences without words, or from identical ones.
 class Side {

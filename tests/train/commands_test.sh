@@ -516,6 +516,39 @@ for model in undone undone/model; do
     run translate --model "$model" </dev/null
     expect "an unfinished run is not a model: $model" refused "headscope train --output undone --finish"
 done
+# ------------------------------------------------------------------------------------------ one text
+run make-task cloze --output cloze --lines 300 --valid 4 --test 6
+expect "make-task writes text and questions" eval 'ended_with 0 && lines 300 cloze/train.txt && grep -q "<mask>" cloze/test.tsv'
+run make-task brackets --output brackets --lines 300 --valid 4 --test 6
+expect "the answers of brackets are brackets" eval 'ended_with 0 && [ "$(cut -f2 brackets/test.tsv | tr -d "])}\n")" = "" ]'
+for task in causal masked span; do
+    run train --text cloze/train.txt --task $task --output "lm-$task" --steps 2 --batch 300
+    expect "a text is enough for a $task model" eval 'ended_with 0 && [ -e lm-$task/model/model.safetensors ]'
+    expect "documents are counted" complains "285 documents for training, 15 for validation"
+    run train --output "lm-$task" --finish
+    expect "a $task training can be finished again" ended_with 0
+    run train --text cloze/train.txt --task $task --output lm-dry --dry-run
+    expect "a dry run describes a $task training" eval 'ended_with 0 && grep -q "tokens each" out && absent lm-dry'
+done
+expect "a masked model has a mask" [ "$(jq .mask_id lm-masked/model/config.json)" = 4 ]
+run train lm-causal/training.json --output lm-auto --steps 2 --batch auto
+expect "--batch auto works for a text" ended_with 0
+run train --text cloze/train.txt --output made/few --steps 2 --validate-bleu 3
+expect "a language model has no BLEU" refused '"training.validate_bleu" (--validate-bleu: 3)' '"causal"'
+head -n 3 cloze/train.txt >few.txt
+run train --text few.txt --output made/few
+expect "three documents are too few" refused "'few.txt' holds 3 different documents" "at least 20"
+run train --text cloze/train.txt --documents paragraph --output made/few
+expect "a text without empty lines is one paragraph" refused "holds 1 different document" "--documents line"
+expect "which leaves nothing behind" absent made
+yes word | head -n 100 >same.txt
+run train --text same.txt --output made/few
+expect "a text of one word is an error" refused "holds 1 different document"
+run train --text few.txt --source few.digits --target few.words --output made/few
+expect "--text excludes --source" refused "--text" "--source"
+run train tiny.json --data data --task masked --output made/few
+expect "--task needs --text" refused "--task" "--text"
+
 run train tiny.json --data data --output auto --steps 2 --batch auto --tensorboard
 expect "--batch auto finds the largest step" eval 'ended_with 0 && complains "steps of 25000 tokens per side"'
 expect "a training that ends during the warm-up is reported" complains "about 2 steps in total, but the learning rate rises over the first"

@@ -1,4 +1,4 @@
-// headscope train: from a configuration file, or from two texts, to a model directory.
+// headscope train: from a configuration file, or from texts, to a model directory.
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -23,6 +23,7 @@ constexpr const char* kFooter =
     "continues.\n\nExamples:\n"
     "  headscope train --source my.en --target my.de --output out/my\n"
     "  headscope train --output out/my --resume\n"
+    "  headscope train --text my.txt --output out/lm\n"
     "  headscope train assets/configs/digits.json --data data/digits --output out/digits --dry-run\n"
     "  headscope train assets/configs/digits.json --data data/digits --output out/digits\n"
     "  headscope train assets/configs/digits.json --data data/digits --output out/digits --resume\n"
@@ -36,14 +37,14 @@ void check(const TrainOptions& options) {
         throw Error(fmt::format("--source and --target belong together: --{} is missing",
                                 options.given.source.empty() ? "source" : "target"));
     }
-    for (const std::string& text : {options.given.source, options.given.target}) {
+    for (const std::string& text : {options.given.source, options.given.target, options.given.text}) {
         if (!text.empty() && !std::filesystem::is_regular_file(text)) {  // it is read twice
             throw Error(std::filesystem::exists(text) ? fmt::format("'{}' is not a file", text)
                                                       : fmt::format("'{}' does not exist", text));
         }
     }
-    if (options.given.config.empty() && options.given.source.empty() && !options.resume && !options.finish) {
-        throw Error("nothing to train on: give a configuration, or two texts with --source and --target");
+    if (options.given.config.empty() && !options.given.of_texts() && !options.resume && !options.finish) {
+        throw Error("nothing to train on: give a configuration, two texts with --source and --target, or --text");
     }
 }
 
@@ -56,11 +57,35 @@ void add_input(CLI::App& command, TrainOptions& options) {
                                              "Text, one sentence per line, instead of a configuration, which is "
                                              "chosen by the amount of text");
     CLI::Option* target = command.add_option("--target", options.given.target, "Its translation, line by line");
+    CLI::Option* text = command.add_option("--text", options.given.text,
+                                           "Text for a language model, instead of a configuration, which is chosen by "
+                                           "the amount of text");
+    command
+        .add_option_function<std::string>(
+            "--task",
+            [&options](const std::string& name) {
+                options.given.task = name == "masked" ? Task::Masked : name == "span" ? Task::Span : Task::Causal;
+            },
+            "What --text is for: predict the next piece, masked pieces, or masked spans")
+        ->check(CLI::IsMember({"causal", "masked", "span"}))
+        ->default_str("causal")
+        ->needs(text);
+    command
+        .add_option_function<std::string>(
+            "--documents",
+            [&options](const std::string& form) {
+                options.given.documents = form == "line" ? DocumentForm::Line : DocumentForm::Paragraph;
+            },
+            "Documents of --text: one per line, or separated by empty lines")
+        ->check(CLI::IsMember({"line", "paragraph"}))
+        ->default_str("line")
+        ->needs(text);
     CLI::Option* data =
         command.add_option("--data", options.given.data, "Folder of the configuration's data files (default: its own)");
-    for (CLI::Option* text : {source, target}) {
-        text->excludes(config)->excludes(data);
+    for (CLI::Option* one : {source, target, text}) {
+        one->excludes(config)->excludes(data);
     }
+    text->excludes(source);
     data->needs(config);
     command.add_option("--output", options.output, "Folder of the run")->required();
     options.common.add_device(command);
@@ -86,7 +111,7 @@ void add_course(CLI::App& command, TrainOptions& options) {
     }
     dry->excludes(overfit);
     for (CLI::Option* later : {resume, finish}) {
-        later->excludes(source)->excludes(command.get_option("--from"));
+        later->excludes(source)->excludes(command.get_option("--text"))->excludes(command.get_option("--from"));
     }
 }
 
@@ -135,7 +160,7 @@ void add_train_command(CLI::App& app, const OpenOptions& open_options) {
     auto options = std::make_shared<TrainOptions>();
     options->common.open = open_options;
     CLI::App* command =
-        app.add_subcommand("train", "Train a model from a configuration file or two texts")->group("Train");
+        app.add_subcommand("train", "Train a model from a configuration file or from texts")->group("Train");
     command->footer(kFooter);
     add_input(*command, *options);
     add_course(*command, *options);

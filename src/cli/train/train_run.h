@@ -5,15 +5,20 @@
 #include <optional>
 #include <string>
 
+#include "data/document_reader.h"
+#include "data/task.h"
 #include "options/common_options.h"
 
 namespace headscope {
 
 // Options that become part of the configuration.
 struct ConfigOptions {
-    std::string config;          // file; "" for two texts, or for the one saved in the run's folder
+    std::string config;          // file; "" for texts, or for the one saved in the run's folder
     std::string data;            // folder of its data paths
     std::string source, target;  // two texts instead of `config`
+    std::string text;            // or one, for a language model
+    Task task = Task::Causal;
+    DocumentForm documents = DocumentForm::Line;
     // Unset options do not change the configuration.
     std::optional<Precision> precision;
     std::optional<std::string> batch;  // "auto" or a number
@@ -22,7 +27,7 @@ struct ConfigOptions {
     bool watch_gradients = false;
     bool tensorboard = false;
 
-    bool of_texts() const { return !source.empty(); }
+    bool of_texts() const { return !source.empty() || !text.empty(); }
 };
 
 struct TrainOptions {

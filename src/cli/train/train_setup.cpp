@@ -18,6 +18,8 @@
 namespace headscope {
 namespace {
 
+constexpr std::uint64_t kSplitSeed = 1;
+
 // A cool-down over the last of the configuration's steps keeps its share when these are replaced.
 void adapt_cooldown(const ConfigOptions& options, RunConfig& config) {
     const std::int64_t cooldown = config.count("cooldown_steps");
@@ -99,18 +101,9 @@ void TrainSetup::open() {
 }
 
 void TrainSetup::choose_config(const std::string& folder) {
-    constexpr std::uint64_t kSeed = 1;
     const ConfigOptions& given = options_.given;
-    const TextParts text =
-        split_texts(given.source, given.target, (std::filesystem::path(folder) / "data").string(), kSeed);
-    say_(fmt::format(
-        "{} pairs for training, {} for validation; left out: {} that share a side with validation pairs, {} "
-        "with an empty side",
-        text.train, text.valid, text.shared, text.empty));
-    if (text.unlearnable.count() > 0 && options_.from.empty()) {
-        say_(text.unlearnable.warning());
-    }
-    const nlohmann::json json = default_config(text, *backend_);
+    const std::string data = (std::filesystem::path(folder) / "data").string();
+    const nlohmann::json json = given.text.empty() ? config_for_pairs(data) : config_for_text(data);
     const std::string file = RunConfig::file_in(options_.output);
     say_(fmt::format(
         "chosen by the amount of text: {}{}", describe(json),
@@ -119,6 +112,30 @@ void TrainSetup::choose_config(const std::string& folder) {
     apply(given, config);
     take(std::move(config));
     check_device();
+}
+
+nlohmann::json TrainSetup::config_for_pairs(const std::string& folder) const {
+    const TextParts text = split_texts(options_.given.source, options_.given.target, folder, kSplitSeed);
+    say_(fmt::format(
+        "{} pairs for training, {} for validation; left out: {} that share a side with validation pairs, {} "
+        "with an empty side",
+        text.train, text.valid, text.shared, text.empty));
+    warn_of(text.unlearnable);
+    return default_config(text, *backend_);
+}
+
+nlohmann::json TrainSetup::config_for_text(const std::string& folder) const {
+    const DocumentParts text = split_documents(options_.given.text, options_.given.documents, folder, kSplitSeed);
+    say_(fmt::format("{} documents for training, {} for validation; left out: {} equal to these", text.train,
+                     text.valid, text.shared));
+    warn_of(text.unlearnable);
+    return default_config(text, options_.given.task, *backend_);
+}
+
+void TrainSetup::warn_of(const UnlearnableLines& lines) const {
+    if (lines.count() > 0 && options_.from.empty()) {
+        say_(lines.warning());
+    }
 }
 
 void TrainSetup::prepare_data(const std::string& folder, const RunFolder* resumed) {
@@ -139,13 +156,11 @@ RunInputs TrainSetup::inputs() const {
     const ConfigOptions& given = options_.given;
     RunInputs inputs{.files = none, .config = none, .splits_texts = given.of_texts()};
     (options_.resume || options_.finish ? inputs.config : inputs.files).add(given.config);
-    inputs.files.add({given.source, given.target, options_.from});
+    inputs.files.add({given.source, given.target, given.text, options_.from});
     std::vector<CorpusFiles> corpora = config_.data.train;
     corpora.push_back(config_.data.valid);
     for (const CorpusFiles& corpus : corpora) {
-        for (const auto* files : {&corpus.source, &corpus.target, &corpus.tsv}) {
-            inputs.files.add(*files);
-        }
+        inputs.files.add(corpus.all());
     }
     return inputs;
 }
@@ -163,7 +178,7 @@ void TrainSetup::check_device() const {
 }
 
 std::int64_t TrainSetup::find_batch() const {
-    const ModelConfig model = config_.model_config(data_.source_tokenizer->size(), data_.target_tokenizer->size());
+    const ModelConfig model = config_.model_config(*data_.source_tokenizer, *data_.target_tokenizer);
     StepRehearsal rehearsal(*backend_, config_, model, arithmetic_of(config_, *backend_));
     const FoundBatch found = headscope::find_batch(rehearsal, config_, memory_limit(*backend_));
     say_(found.how);

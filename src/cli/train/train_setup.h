@@ -11,18 +11,19 @@
 #include "train/run_config.h"
 #include "train/run_folder.h"
 #include "train/training_data.h"
+#include "train/unlearnable_lines.h"
 
 namespace headscope {
 
 class TrainSetup {
 public:
-    // Reads the configuration from its file or from the run in `output`, and applies the options. Two texts have no
+    // Reads the configuration from its file or from the run in `output`, and applies the options. Texts have no
     // configuration yet.
     TrainSetup(const TrainOptions& options, Say say);
 
     // Opens the device and checks that the configuration works there.
     void open();
-    // For two texts: splits them into `folder`, which is the options' `output` or replaces it, and chooses a
+    // For texts: splits them into `folder`, which is the options' `output` or replaces it, and chooses a
     // configuration by their size.
     void choose_config(const std::string& folder);
     // Encodes the text, with new tokenizers in `folder`, and replaces a batch of "auto" by what fits in memory. With
@@ -39,6 +40,9 @@ public:
 private:
     void take(RunConfig config);
     void check_device() const;
+    nlohmann::json config_for_pairs(const std::string& folder) const;
+    nlohmann::json config_for_text(const std::string& folder) const;
+    void warn_of(const UnlearnableLines& lines) const;
     std::int64_t find_batch() const;
 
     TrainOptions options_;
