@@ -196,6 +196,34 @@ TEST_CASE("epochs shuffle documents, and depend only on the seed and their numbe
     CHECK(source->fingerprint() != source_of({9, 12, 15, 3, 8, 21, 10}, options)->fingerprint());
 }
 
+TEST_CASE("the same block is corrupted differently by other epochs, seeds and examples", "[text_source]") {
+    const Task task = GENERATE(Task::Masked, Task::Span);
+    const TextOptions options{.task = task, .longest = 64, .ids = kSpecial};
+    const auto one = source_of({60}, options);
+    const std::vector<Pair> first = all_of(*one, 0);
+    REQUIRE(first.size() == 1);
+    CHECK(same(all_of(*one, 0), first));
+    CHECK(!same(all_of(*one, 1), first));
+    CHECK(!same(all_of(*source_of({60}, options, 4), 0), first));
+    const auto many = source_of({600}, options);
+    std::set<std::vector<std::size_t>> places;
+    for (const Pair& block : all_of(*many, 0)) {
+        std::vector<std::size_t> corrupted;
+        for (std::size_t at = 0; at < block.labels.size(); ++at) {
+            if (block.labels[at] != kNoTarget) {
+                corrupted.push_back(at);
+            }
+        }
+        for (std::size_t at = 0; at < block.source.size(); ++at) {
+            if (block.source[at] < kFirst) {
+                corrupted.push_back(at);
+            }
+        }
+        places.insert(corrupted);
+    }
+    CHECK(places.size() == 10);
+}
+
 TEST_CASE("weights count for documents, too", "[text_source]") {
     const TextSource source(documents({5, 6, 7}), {{1, 3.0}, {2, 1.0}}, vocabulary(),
                             {.longest = 100, .packed = false, .ids = kSpecial}, 1);

@@ -19,6 +19,7 @@ paste test.en test.de >test.tsv
 for i in $(seq 3500); do printf 'Sentence %s.\tSatz %s.\n' "$i" "$i"; done >deu.txt
 cut -f1 deu.txt | tee my.en | gzip >my.en.gz
 cut -f2 deu.txt | tee my.de | gzip >my.de.gz
+cp my.en my.txt
 
 mkdir runs/first runs/second
 for step in 10 20 30; do
