@@ -15,9 +15,10 @@ SmallModel model_of(const NamedConfig& named) {
     return {named.config, "cpu:oracle", false};
 }
 
-// Logits [length, vocabulary] of one sequence.
-std::vector<double> logits_of(SmallModel& model, const std::vector<std::int32_t>& ids) {
-    const Pair example{.target = ids, .labels = std::vector<std::int32_t>(ids.size(), kNoTarget)};
+// Logits [length, vocabulary] of one sequence, of documents that begin at `starts`.
+std::vector<double> logits_of(SmallModel& model, const std::vector<std::int32_t>& ids,
+                              const std::vector<std::int32_t>& starts = {}) {
+    const Pair example{.target = ids, .labels = std::vector<std::int32_t>(ids.size(), kNoTarget), .starts = starts};
     const DeviceBatch batch =
         upload(*model.backend, make_batch(std::span(&example, 1), special_ids(model.config), 0, {.multiple = 1}));
     Context ctx{*model.backend};
@@ -45,6 +46,33 @@ TEST_CASE("a causal model never sees the future, a masked one sees all but what 
                 INFO("token " << changed << " changed, position " << position);
                 const bool sees = named.config.architecture == Architecture::MaskedLm || changed <= position;
                 const std::int64_t classes = named.config.target_vocabulary;
+                CHECK((row(before, position, classes) != row(after, position, classes)) == sees);
+            }
+        }
+    }
+}
+
+TEST_CASE("no token of a packed block sees another document") {
+    const std::vector<std::int32_t> ids{1, 5, 9, 1, 7, 4, 8, 1, 6};
+    const std::vector<std::int32_t> starts{0, 3, 7};
+    for (const NamedConfig& named : language_configs()) {
+        INFO(named.name);
+        SmallModel model = model_of(named);
+        const std::int64_t classes = named.config.target_vocabulary;
+        const std::vector<double> before = logits_of(model, ids, starts);
+        CHECK(before != logits_of(model, ids));
+        for (std::size_t changed = 0; changed < ids.size(); ++changed) {
+            std::vector<std::int32_t> other = ids;
+            other[changed] = 10;
+            const std::vector<double> after = logits_of(model, other, starts);
+            const auto document = [&](std::size_t position) {
+                return std::count_if(starts.begin(), starts.end(),
+                                     [&](std::int32_t start) { return start <= static_cast<std::int32_t>(position); });
+            };
+            for (std::size_t position = 0; position < ids.size(); ++position) {
+                INFO("token " << changed << " changed, position " << position);
+                const bool sees = document(changed) == document(position) &&
+                                  (named.config.architecture == Architecture::MaskedLm || changed <= position);
                 CHECK((row(before, position, classes) != row(after, position, classes)) == sees);
             }
         }

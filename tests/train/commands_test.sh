@@ -527,11 +527,11 @@ for task in causal masked span; do
     expect "documents are counted" complains "285 documents for training, 15 for validation"
     run train --output "lm-$task" --finish
     expect "a $task training can be finished again" ended_with 0
-    run train --text cloze/train.txt --task $task --output lm-trial --dry-run
-    expect "a dry run describes a $task training" eval 'ended_with 0 && grep -q "tokens each" out && absent lm-trial'
+    run train --text cloze/train.txt --task $task --output lm-dry --dry-run
+    expect "a dry run describes a $task training" eval 'ended_with 0 && grep -q "tokens each" out && absent lm-dry'
 done
 expect "a masked model has a mask" [ "$(jq .mask_id lm-masked/model/config.json)" = 4 ]
-run train lm-causal/training.json --output lm-trial --steps 2 --batch auto
+run train lm-causal/training.json --output lm-auto --steps 2 --batch auto
 expect "--batch auto works for a text" ended_with 0
 run train --text cloze/train.txt --output made/few --steps 2 --validate-bleu 3
 expect "a language model has no BLEU" refused '"training.validate_bleu" (--validate-bleu: 3)' '"causal"'
