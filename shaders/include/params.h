@@ -216,8 +216,9 @@ struct MaskedSoftmaxBackwardParams {
 
 // One workgroup a few queries of a head. Dropout's scale follows from its threshold.
 #define ATTEND_BINDINGS(B) \
-    B(0, q) B(1, key_lengths) B(2, query_offset) B(3, k) B(4, v) B(5, step) B(6, ordinals) B(7, out) B(8, log_sums) \
-    B(9, key_ranges)
+    B(0, q)                \
+    B(1, key_lengths)      \
+    B(2, query_offset) B(3, k) B(4, v) B(5, step) B(6, ordinals) B(7, out) B(8, log_sums) B(9, key_ranges)
 #define HEADS_CONSTANTS(C) C(2, depth) C(3, value_depth) C(4, rows) C(5, flags)
 #define ATTEND_FEW_CONSTANTS(C) HEADS_CONSTANTS(C) C(6, share)
 HEADSCOPE_CONSTANTS(HeadsConstants, HEADS_CONSTANTS)
@@ -240,8 +241,9 @@ struct AttendParams {
 
 // One invocation a query.
 #define ATTEND_BACKWARD_ROWS_BINDINGS(B) \
-    B(0, out) B(1, key_lengths) B(2, query_offset) B(3, grad_out) B(4, log_sums) B(5, ordinals) B(6, step) B(7, rows) \
-    B(8, key_ranges)
+    B(0, out)                            \
+    B(1, key_lengths)                    \
+    B(2, query_offset) B(3, grad_out) B(4, log_sums) B(5, ordinals) B(6, step) B(7, rows) B(8, key_ranges)
 struct AttendBackwardRowsParams {
     HEADSCOPE_BINDINGS(ATTEND_BACKWARD_ROWS_BINDINGS)
     uint count;

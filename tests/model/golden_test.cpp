@@ -14,8 +14,8 @@ using namespace headscope;
 
 namespace {
 
-const std::vector<std::string> kCases = {"paper",  "pre_norm", "untied", "learned", "biases",
-                                         "rms",    "causal",   "masked", "bare",    "gelu_tanh"};
+const std::vector<std::string> kCases = {"paper", "pre_norm", "untied", "learned", "biases",
+                                         "rms",   "causal",   "masked", "bare",    "gelu_tanh"};
 
 // Relative errors of a whole tensor: |found - expected| / |expected|, in the 2-norm.
 struct Bounds {
