@@ -48,6 +48,9 @@ expect "which is completed as it is alone" same third alone
 cp out piped
 run complete --model causal --device cpu <prompts.txt
 expect "standard input is read like a file" same out piped
+run complete --model causal --device cpu ""
+sed -n 2p piped >second
+expect "an empty argument is an empty prompt" same out second
 run complete --model causal --device cpu --precision f32 --max-tokens 1 --json "the small dog"
 expect "a limit of one token" grep -q '"tokens":\["[^"]*"\]' out
 expect "says why it ended" grep -qE '"end":"(limit|end)"' out

@@ -31,7 +31,8 @@ constexpr std::int64_t kBatchTokens = 4096;  // of prompts read at a time
 
 struct CompleteOptions {
     CommonOptions common;
-    std::string prompt, file;
+    std::optional<std::string> prompt;  // empty is a prompt, too
+    std::string file;
     SearchOptions search{.beam = 1, .length_penalty = 0.0, .max_extra = 64};
     Sampling sampling;
     bool sample = false;
@@ -186,8 +187,8 @@ void complete(CompleteOptions options) {
     const TranslationOptions decoding{
         .search = options.search, .batch_tokens = kBatchTokens, .compute = engine.first().arithmetic().compute};
     Completion completion(options, decoding, engine);
-    if (!options.prompt.empty()) {
-        completion.complete(options.prompt);
+    if (options.prompt) {
+        completion.complete(*options.prompt);
     } else if (options.file.empty() && ::isatty(STDIN_FILENO) == 1) {
         completion.converse();
     } else {
