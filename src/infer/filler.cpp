@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <utility>
 
 #include <fmt/format.h>
@@ -17,10 +18,6 @@ ModelDirectory opened(const std::string& directory) {
     ModelDirectory model = open_model_directory(directory);
     require_architecture(model, Architecture::MaskedLm);
     return model;
-}
-
-SpecialIds special_ids(const ModelConfig& config) {
-    return {.pad = config.pad_id, .bos = config.bos_id, .eos = config.eos_id, .unk = config.unk_id};
 }
 
 // The ids of text that goes on without a blank. Tokenizers begin every text as if a blank preceded it, so it is encoded
@@ -106,15 +103,18 @@ std::vector<MaskedPosition> Filler::predict(const std::vector<std::int32_t>& ids
                               .value()
                               .reshape({masks, config.target_vocabulary});
     // Special pieces are never what a text holds: ask for as many more.
-    const std::array<std::int32_t, 5> never{config.pad_id, config.bos_id, config.eos_id, config.unk_id, config.mask_id};
-    const auto most =
-        std::min<std::int64_t>({count + std::ssize(never), LogSoftmaxTopK::kMaxK, config.target_vocabulary});
+    const std::array<std::int32_t, kSpecial> never{config.pad_id, config.bos_id, config.eos_id, config.unk_id,
+                                                   config.mask_id};
+    const auto most = std::min<std::int64_t>({count + kSpecial, config.target_vocabulary});
     const Tensor values = backend_.empty({masks, most}, backend_.real());
     const Tensor tokens = backend_.empty({masks, most}, DType::I32);
     backend_.run(LogSoftmaxTopK{.logits = logits, .values = values, .indices = tokens});
     const auto log_probabilities = to_host<double>(backend_, values);
     const auto best = to_host<std::int32_t>(backend_, tokens);
     for (std::size_t i = 0; i < best.size(); ++i) {
+        if (!std::isfinite(log_probabilities[i])) {
+            throw Error("the model's probabilities are NaN or infinite: its weights are damaged, or training diverged");
+        }
         std::vector<Candidate>& candidates = found[i / static_cast<std::size_t>(most)].candidates;
         if (std::ssize(candidates) < count && std::find(never.begin(), never.end(), best[i]) == never.end()) {
             candidates.push_back({best[i], log_probabilities[i]});

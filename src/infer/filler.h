@@ -31,7 +31,8 @@ struct FilledText {
 
 class Filler {
 public:
-    static constexpr int kMostCandidates = 64;
+    static constexpr int kSpecial = 5;  // pieces that are no candidates: pad, bos, eos, unk and the mask
+    static constexpr int kMostCandidates = LogSoftmaxTopK::kMaxK - kSpecial;
 
     // Error if the directory holds another family's model. `storage` as in Parameters. The backend outlives the filler.
     Filler(Backend& backend, const std::string& directory, DType storage, Compute compute);

@@ -75,12 +75,9 @@ ModelScorer::ModelScorer(Context& ctx, const Generator& model, const std::vector
 }
 
 void ModelScorer::start(const std::vector<std::vector<std::int32_t>>& sources) {
-    const ModelConfig& config = model_.config();
-    const DeviceBatch batch =
-        upload(ctx_.backend,
-               make_source_batch(
-                   sources, {.pad = config.pad_id, .bos = config.bos_id, .eos = config.eos_id, .unk = config.unk_id},
-                   {.multiple = ctx_.backend.device().length_multiple, .longest = config.max_length}));
+    const DeviceBatch batch = upload(ctx_.backend, make_source_batch(sources, special_ids(model_.config()),
+                                                                     {.multiple = ctx_.backend.device().length_multiple,
+                                                                      .longest = model_.config().max_length}));
     cache_ = model_.start(ctx_, batch);
 }
 

@@ -138,13 +138,12 @@ private:
 
     void force_at_once(std::span<const std::size_t> members, std::int64_t logit_rows) {
         const ModelConfig& config = models_.front()->config();
-        const SpecialIds ids{.pad = config.pad_id, .bos = config.bos_id, .eos = config.eos_id, .unk = config.unk_id};
         std::vector<const Pair*> some;
         some.reserve(members.size());
         for (const std::size_t member : members) {
             some.push_back(&pairs_[member]);
         }
-        const Batch batch = make_batch(some, ids, 0, {.longest = longest_});
+        const Batch batch = make_batch(some, special_ids(config), 0, {.longest = longest_});
         const DeviceBatch on_device = upload(ctx_.backend, batch);
         const ForcedPositions found = models_.size() == 1
                                           ? score_positions(ctx_, *models_.front(), on_device, logit_rows)

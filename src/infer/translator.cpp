@@ -31,6 +31,7 @@ Translator::Translator(Backend& backend, const std::vector<std::string>& directo
       longest_(model_.config.max_length) {
     for (auto directory = directories.begin() + 1; directory != directories.end(); ++directory) {
         const ModelDirectory other = open_model_directory(*directory);
+        require_architecture(other, model_.config.architecture);
         check_same_vocabulary(model_, other);
         const auto parameters = read_parameters(backend, other, storage);
         others_.push_back({parameters, make_generator(other.config, *parameters)});

@@ -25,6 +25,10 @@ std::unique_ptr<Model> make_model(const ModelConfig& config, const Parameters& p
     return build(config, Scope(declared, &parameters));
 }
 
+SpecialIds special_ids(const ModelConfig& config) {
+    return {.pad = config.pad_id, .bos = config.bos_id, .eos = config.eos_id, .unk = config.unk_id};
+}
+
 ModelDescription describe(const ModelConfig& config) {
     ModelDescription description;
     build(config, Scope(description, nullptr));

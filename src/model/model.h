@@ -52,9 +52,6 @@ public:
     // states, project_and_lose; with a tape also backward, which adds to the gradients of the parameters.
     LossSums loss(Context& ctx, const DeviceBatch& batch, const LossOptions& options) const;
 
-private:
-    Var predicted_states(Context& ctx, const DeviceBatch& batch) const;
-
 protected:
     explicit Model(const ModelConfig& config);
     virtual const Projection& projection() const = 0;
@@ -62,7 +59,12 @@ protected:
     ModelConfig config_;
     DropoutSites sites_;
     std::shared_ptr<Sinusoids> sinusoids_;
+
+private:
+    Var predicted_states(Context& ctx, const DeviceBatch& batch) const;
 };
+
+SpecialIds special_ids(const ModelConfig& config);
 
 // The model that config.architecture names.
 std::unique_ptr<Model> make_model(const ModelConfig& config, const Parameters& parameters);

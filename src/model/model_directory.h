@@ -33,7 +33,7 @@ std::string model_folder(const std::string& path);
 // Reads the configuration and tokenizers and checks that sizes and special ids agree. Errors name file and key.
 ModelDirectory open_model_directory(const std::string& path);
 
-// Error that says which command takes a model of another family.
+// Error for a model of another family, which says which command takes it.
 void require_architecture(const ModelDirectory& model, Architecture wanted);
 
 // Fills every parameter from a safetensors file, which is mapped and uploaded tensor by tensor. Errors name the tensor

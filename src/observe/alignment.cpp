@@ -36,9 +36,8 @@ WeightCollector::Observation cross_attention(Context ctx, const Generator& model
         pair.target.pop_back();  // target_in starts with bos, and the last piece predicts nothing we need
     }
     const ModelConfig& config = model.config();
-    const SpecialIds ids{.pad = config.pad_id, .bos = config.bos_id, .eos = config.eos_id, .unk = config.unk_id};
-    const DeviceBatch batch =
-        upload(ctx.backend, make_batch(std::span<const Pair>(pairs), ids, 0, {.longest = config.max_length}));
+    const DeviceBatch batch = upload(
+        ctx.backend, make_batch(std::span<const Pair>(pairs), special_ids(config), 0, {.longest = config.max_length}));
     WeightCollector collector({{AttentionKind::Cross, layer}});
     ctx.observer = &collector;
     model.states(ctx, batch);

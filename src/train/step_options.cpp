@@ -31,10 +31,6 @@ LearnerOptions learner_options(const TrainingOptions& t, const Arithmetic& arith
     return options;
 }
 
-SpecialIds special_ids(const ModelConfig& model) {
-    return {model.pad_id, model.bos_id, model.eos_id, model.unk_id};
-}
-
 BatchBudget step_budget(const TrainingOptions& t) {
     return {.source_tokens = t.source_tokens,
             .target_tokens = t.target_tokens,

@@ -9,7 +9,6 @@
 namespace headscope {
 
 LearnerOptions learner_options(const TrainingOptions& t, const Arithmetic& arithmetic);
-SpecialIds special_ids(const ModelConfig& model);
 BatchBudget step_budget(const TrainingOptions& t);
 BatchBudget micro_budget(const TrainingOptions& t);  // of what is in memory at a time
 // Of the parts that a step is cut into. `part_tokens`: a lower limit that memory demands, 0 for none. Without a limit a

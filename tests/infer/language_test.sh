@@ -74,7 +74,7 @@ expect "others from another" differs out first
 run complete --model causal --device cpu --samples 2 "the"
 expect "samples need sampling" complains "--samples needs --sample"
 run complete --model causal --device cpu "$(printf 'a b %.0s' {1..60})"
-expect "a prompt longer than the context" complains "the model's context has 64: shorten the prompt"
+expect "a prompt longer than the context" refused "the model's context has 64: shorten the prompt"
 printf 'caf\xe9\nthe\n' | run complete --model causal --device cpu
 expect "a prompt that is not UTF-8" complains "line 1: "
 expect "leaves the others alone" lines 2
@@ -94,5 +94,7 @@ run complete --model masked "the"
 expect "a masked model does not complete" complains "use headscope fill"
 run fill --model causal "the [MASK]"
 expect "a causal one does not fill in" complains "is a causal language model: use headscope complete"
+run complete --model causal --model masked "the"
+expect "families do not mix" complains "use headscope fill"
 run translate --model causal <prompts.txt
 expect "nor translate" complains "is a causal language model: use headscope complete"

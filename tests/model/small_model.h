@@ -169,10 +169,6 @@ inline std::vector<Pair> language_examples(const ModelConfig& config, const std:
     return examples;
 }
 
-inline SpecialIds special_ids(const ModelConfig& config) {
-    return {config.pad_id, config.bos_id, config.eos_id, config.unk_id};
-}
-
 struct SmallModel {
     SmallModel(const ModelConfig& wanted, const std::string& device, bool with_gradients = true,
                DType storage = DType::F32)

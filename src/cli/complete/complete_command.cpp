@@ -97,16 +97,10 @@ public:
     void complete(const std::string& prompt) {
         const bool streams = decoding_.search.beam == 1 && decoding_.search.stop.empty() && !options_.common.json;
         for (int sample = 0; sample < options_.samples; ++sample) {
-            std::size_t written = 0;
+            std::string written;
             TranslationRequest request{.line = {.text = prompt, .number = ++number_}, .options = decoding_};
             if (streams) {
-                write_output(prompt);
-                request.on_text = [&](const std::string& text) {
-                    if (text.size() > written) {
-                        write_output(text.substr(written));
-                        written = text.size();
-                    }
-                };
+                request.on_text = [&](const std::string& text) { append(written, prompt + text); };
             }
             const TranslatedSentence found = service_.submit(std::move(request)).result.get();
             if (!found.problem.empty()) {
@@ -115,8 +109,11 @@ public:
             if (found.unknown) {
                 log_line("headscope: the prompt has characters that are not in the model's vocabulary");
             }
-            write_output(streams ? found.text.substr(std::min(written, found.text.size())) + "\n"
-                                 : format_prompt(options_, tokenizer_, number_, prompt, found));
+            if (streams) {
+                append(written, prompt + found.text + "\n");
+            } else {
+                write_output(format_prompt(options_, tokenizer_, number_, prompt, found));
+            }
         }
     }
 
@@ -155,6 +152,14 @@ public:
     }
 
 private:
+    // Writes what `text` has beyond what was written.
+    static void append(std::string& written, const std::string& text) {
+        if (text.size() > written.size()) {
+            write_output(text.substr(written.size()));
+            written = text;
+        }
+    }
+
     const CompleteOptions& options_;
     const TranslationOptions& decoding_;
     const Tokenizer& tokenizer_;

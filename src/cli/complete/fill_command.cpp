@@ -87,7 +87,7 @@ void add_fill_command(CLI::App& app, const OpenOptions& open_options) {
     options->common.add_precision(*command);
     command->option_defaults()->group("Output");
     command->add_option("--top", options->top, "Words to print for each mask")
-        ->check(whole_number(1, Filler::kMostCandidates - 5))
+        ->check(whole_number(1, Filler::kMostCandidates))
         ->capture_default_str();
     command->add_flag("--one-by-one", options->one_by_one,
                       "Fill in the most certain mask first, and predict the others from it");
