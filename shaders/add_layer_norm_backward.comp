@@ -1,4 +1,4 @@
-// With n = (sum - mean) rstd and g = gain grad_y, with RMS norm mean and average(g) 0:
+// With n = (sum - mean) rstd and g = gain grad_y (mean and average(g) are 0 for RMS norm):
 //   grad_sum = rstd (g - average(g) - n average(g n)) + grad_sum_out, grad_residual = grad_sum, grad_x = Dropout(it).
 // One workgroup a row.
 #version 460

@@ -69,7 +69,8 @@ const bool kMakesAnew = false;
 #endif
 
 void walk_row(uint from, uint to, Keys allowed) {
-    uint first = allowed.begin & ~3u;
+    // At a step of the last loop, so that an invocation reads back only what it wrote itself.
+    uint first = allowed.begin / (4u * lanes()) * (4u * lanes());
     uint end = allowed.begin + allowed.count;
     float most = -infinity();
     for (uint key = first + 4u * lane(); key < end; key += 4u * lanes()) {

@@ -32,10 +32,10 @@ HEADSCOPE_INLINE void map_input(const Input& in, float* y, std::int64_t columns,
     }
 }
 
-// GeluTanh is x * sigmoid(x * (kTanhLinear + kTanhCubic * x^2)). From +-20 the sigmoid is 0 or 1, so x is bounded there
-// and nothing overflows.
+// GeluTanh is x * sigmoid(x * (kTanhLinear + kTanhCubic * x^2)). Beyond +-20 the sigmoid is exactly 0 or 1, so x is
+// clamped: x^3 cannot overflow.
 constexpr float kTanhLinear = 1.5957691216057308F;  // 2 sqrt(2 / pi)
-constexpr float kTanhCubic = 0.0713548162726F;      // 0.044715 of it
+constexpr float kTanhCubic = 0.0713548162726F;      // 0.044715 * kTanhLinear
 HEADSCOPE_INLINE float bounded(float x) {
     const float above = x < -20.0F ? -20.0F : x;
     return above > 20.0F ? 20.0F : above;

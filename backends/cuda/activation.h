@@ -17,10 +17,10 @@ __host__ __device__ inline float normal_below(float x) {
     return 0.5F * erfcf(-x * kInverseSqrt2);
 }
 
-// GeluTanh is x * sigmoid(x * (kTanhLinear + kTanhCubic * x^2)). From +-20 the sigmoid is 0 or 1, so x is bounded there
-// and nothing overflows.
+// GeluTanh is x * sigmoid(x * (kTanhLinear + kTanhCubic * x^2)). Beyond +-20 the sigmoid is exactly 0 or 1, so x is
+// clamped: x^3 cannot overflow.
 constexpr float kTanhLinear = 1.5957691216057308F;  // 2 sqrt(2 / pi)
-constexpr float kTanhCubic = 0.0713548162726F;      // 0.044715 of it
+constexpr float kTanhCubic = 0.0713548162726F;      // 0.044715 * kTanhLinear
 __host__ __device__ inline float bounded(float x) {
     return x < -20.0F ? -20.0F : x > 20.0F ? 20.0F : x;
 }

@@ -90,7 +90,7 @@ struct AllRows {
     __device__ bool operator()(int /*row*/) const { return true; }
 };
 
-// Keys that some query may see. Without ranges those up to the limit, else there may be others between them.
+// Keys that some query may see: without ranges all below the limit, with ranges there may be gaps.
 struct ShownKeys {
     const SentenceMask& mask;
     __device__ bool operator()(int key) const { return mask.ranges == nullptr || mask.shows(key); }

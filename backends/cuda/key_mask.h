@@ -38,8 +38,8 @@ struct SentenceMask {
         return begin < end ? Keys{static_cast<int>(begin), static_cast<int>(end)} : Keys{};
     }
 
-    // From the first to the last key that one of the queries [first, last] may see. For whole warps that ask for the
-    // same queries.
+    // From the first to the last key that one of the queries [first, last] may see. All threads of a warp
+    // must call it with the same arguments.
     __device__ Keys keys_between(int first, int last) const {
         if (ranges == nullptr) {
             return keys_of(last);  // it sees most

@@ -18,10 +18,10 @@ float sigmoid(float x) {
     return (x < 0.0 ? smaller : 1.0) / (1.0 + smaller);
 }
 
-// GeluTanh is x * sigmoid(x * (kTanhLinear + kTanhCubic * x^2)). From +-20 the sigmoid is 0 or 1, so x is bounded there
-// and nothing overflows.
+// GeluTanh is x * sigmoid(x * (kTanhLinear + kTanhCubic * x^2)). Beyond +-20 the sigmoid is exactly 0 or 1, so x is
+// clamped: x^3 cannot overflow.
 const float kTanhLinear = 1.59576912;  // 2 sqrt(2 / pi)
-const float kTanhCubic = 0.0713548163;  // 0.044715 of it
+const float kTanhCubic = 0.0713548163;  // 0.044715 * kTanhLinear
 float bounded(float x) { return x < -20.0 ? -20.0 : x > 20.0 ? 20.0 : x; }
 
 float gelu_tanh_sigmoid(float near) { return sigmoid(near * fma(kTanhCubic, near * near, kTanhLinear)); }

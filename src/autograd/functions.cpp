@@ -139,8 +139,7 @@ Var bias_activation(Context& ctx, const Var& x, const Var& bias, Activation acti
     if (!bias.defined() && activation == Activation::None && rule.rate == 0.0F) {
         return x;
     }
-    // What backward needs: the sign of the result for ReLU, x itself for the smooth ones.
-    const bool keeps_x = activation != Activation::None && activation != Activation::Relu;
+    const bool keeps_x = !works_in_place(activation);
     const Tensor out = keeps_x ? ctx.backend.empty(x.shape(), x.value().dtype) : x.value();
     const Tensor bias_value = bias.defined() ? bias.value() : Tensor();
     ctx.backend.run(

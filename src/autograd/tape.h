@@ -27,7 +27,7 @@ public:
     std::size_t size() const { return entries_.size(); }
 
     // Called when no later closure of this pass writes this parameter's gradient (for overlapped all-reduce). Packed
-    // parameters are passed packed. In the body of Backend::replay() it is called once each time the body runs.
+    // parameters are passed packed. Inside Backend::replay() it is called every time the body runs.
     std::function<void(const Var& parameter)> on_final_gradient;
 
     // Called with the name of each closure before it runs, "encoder.0.self_attention.linear"; may be empty.

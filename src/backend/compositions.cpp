@@ -85,9 +85,8 @@ void Backend::run(const AttentionBackward& op) {
     }
 }
 
-// None and ReLU replace the product's result; the other activations read it.
 void Backend::run(const Linear& op) {
-    const bool in_place = op.activation == Activation::None || op.activation == Activation::Relu;
+    const bool in_place = works_in_place(op.activation);
     const Tensor product = in_place ? op.y : empty(op.y.shape, op.y.dtype);
     run(Matmul{.a = op.x,
                .b = op.weight,

@@ -94,13 +94,13 @@ public:
     }
     Declared& gradient(const char* name, const Tensor& tensor, Write write, Dims dims = {});
 
-    // The limits of `rule` on x are checked with the operands' (validate.cpp).
-    void dropout(const DropoutRule& rule, const Tensor& x) {
-        rule_ = &rule;
-        dropped_ = &x;
-    }
-    const DropoutRule* dropout_rule() const { return rule_; }  // null if there is none
-    const Tensor& dropped() const { return *dropped_; }
+    // validate() also checks the limits of `rule` for x.
+    void dropout(const DropoutRule& rule, const Tensor& x) { dropped_ = {&rule, &x}; }
+    struct Dropped {
+        const DropoutRule* rule = nullptr;  // null if the op drops nothing
+        const Tensor* x = nullptr;
+    };
+    const Dropped& dropped() const { return dropped_; }
 
     const Declared* begin() const { return reinterpret_cast<const Declared*>(memory_.data()); }
     const Declared* end() const { return begin() + count_; }
@@ -117,8 +117,7 @@ private:
     Declared& add(const char* name, const Tensor& tensor, OperandAccess access, Dims dims);
 
     const char* op_;
-    const DropoutRule* rule_ = nullptr;
-    const Tensor* dropped_ = nullptr;
+    Dropped dropped_;
     // Only what is used is initialised: this list is made for every op that runs.
     alignas(Declared) std::array<std::byte, kMost * sizeof(Declared)> memory_;
     std::size_t count_ = 0;

@@ -13,7 +13,7 @@ namespace headscope {
 struct InstrumentOptions {
     bool time = false;            // events around every op (Backend::events), totals by name
     bool scan_for_nan = false;    // downloads every real output; Error names the op, the output and the label
-    bool check_replays = false;   // checks what is replayed also on backends that replay nothing
+    bool check_replays = false;   // checks replayed bodies even on backends that do not replay
     std::string trace_file = {};  // Chrome trace format, written when the backend is destroyed; implies time
 };
 

@@ -109,8 +109,8 @@ template <class Op>
 void check(const Op& op) {
     const Declarations operands = operands_of(op);
     operands.check();
-    if (operands.dropout_rule() != nullptr) {
-        check_dropout(op, *operands.dropout_rule(), operands.dropped());
+    if (const Declarations::Dropped& dropped = operands.dropped(); dropped.rule != nullptr) {
+        check_dropout(op, *dropped.rule, *dropped.x);
     }
     check_rules(op);
 }

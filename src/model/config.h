@@ -7,6 +7,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "backend/ops/common.h"
+#include "backend/ops/layer_norm.h"
 
 namespace headscope {
 

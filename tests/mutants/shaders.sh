@@ -135,6 +135,8 @@ elif is_wanted matmul vulkan; then
     row matmul vulkan SKIPPED 'matmul_cooperative.comp: no cooperative matrices, or a compiler that does not know them'
 fi
 
+mutant bias vulkan 'the slope of the cubic term is a third' shaders/include/activation.glsl \
+    'fma(3.0 * kTanhCubic, near' 'fma(kTanhCubic, near'
 mutant bias vulkan 'a column sum stops one row early' shaders/sum_rows.comp \
     'min(first + p.rows_per_part, p.rows)' 'min(first + p.rows_per_part, p.rows - 1u)'
 mutant bias vulkan '"=" for "+=" in a column sum' shaders/sum_rows.comp \
@@ -184,6 +186,8 @@ mutant attention vulkan 'the first key that no query sees is kept' shaders/mask_
     'key < allowed_keys' 'key <= allowed_keys'
 mutant attention vulkan 'a key counts as seen if the first query sees it' shaders/mask_keys.comp \
     'allowed_keys(first_row + (key + i) % p.queries)' 'allowed_keys(first_row)'
+mutant attention vulkan 'ranges have no begin' shaders/include/mask.glsl \
+    'begin = max(begin, key_ranges[at]);' 'begin = max(begin, 0);'
 mutant attention vulkan 'ranges end a key late' shaders/include/mask.glsl \
     'end = min(end, key_ranges[at + 1u]);' 'end = min(end, key_ranges[at + 1u] + 1);'
 mutant attention vulkan 'keys of two queries end where the second ends' shaders/include/keys.glsl \

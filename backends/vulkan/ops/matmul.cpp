@@ -170,8 +170,7 @@ void VulkanBackend::run(const Linear& op) {
         return;
     }
     require_types(op);
-    const bool by_kernel = op.activation == Activation::None || op.activation == Activation::Relu;
-    if (!by_kernel || !fit_bindings({&op.x, &op.weight, &op.y})) {
+    if (!works_in_place(op.activation) || !fit_bindings({&op.x, &op.weight, &op.y})) {
         Backend::run(op);
         return;
     }

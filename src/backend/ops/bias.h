@@ -13,8 +13,7 @@ struct BiasActivation {
     DropoutRule dropout = {};
 
     void declare(Declarations& d) const {
-        // The backward of the others needs x.
-        const bool in_place = activation == Activation::None || activation == Activation::Relu;
+        const bool in_place = works_in_place(activation);
         d.in("x", x, {"batch", "length", "columns"});
         d.in("bias", bias, {"columns"}).full().optional();
         d.out("y", y).like(x).may_be(x, in_place);

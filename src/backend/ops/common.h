@@ -22,9 +22,10 @@ namespace headscope {
 // Element-wise activations. Gelu is the exact x * Phi(x); Swish is x * sigmoid(x); GeluTanh is GPT-2's approximation of
 // Gelu, 0.5 x (1 + tanh(u)) = x * sigmoid(2u) with u = sqrt(2 / pi) (x + 0.044715 x^3).
 enum class Activation : std::uint8_t { None, Relu, Gelu, Swish, GeluTanh };
-
-// Rms divides by the root mean square and subtracts no mean (Zhang and Sennrich, 2019).
-enum class NormType : std::uint8_t { Layer, Rms };
+// Whether y may replace x: the backward needs at most the sign of y.
+constexpr bool works_in_place(Activation activation) {
+    return activation == Activation::None || activation == Activation::Relu;
+}
 
 // Which elements dropout lets through, decided by Philox4x32-10 so that every backend draws the same
 // bits whatever the padding, the micro-batch or the rank. For an element in column c of

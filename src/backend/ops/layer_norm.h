@@ -5,6 +5,9 @@
 
 namespace headscope {
 
+// Rms: without a mean, which is undefined in the ops (Zhang and Sennrich, 2019).
+enum class NormType : std::uint8_t { Layer, Rms };
+
 // sum = residual + Dropout(x);  y = gain * (sum - mean) * rstd + bias, with rstd = 1 / sqrt(variance + epsilon) and the
 // variance divided by columns. Paper 3.1 and 5.4. Pre-norm layers use both sum and y. Without `mean` it is an RMS norm:
 // y = gain * sum * rstd + bias, with rstd = 1 / sqrt(average(sum^2) + epsilon).

@@ -76,7 +76,7 @@ Case far_out(Case stated) {
     return stated;
 }
 
-// Whose squares and cubes overflow, also in 16 bits.
+// Inputs whose squares and cubes overflow.
 Case largest(Case stated) {
     stated.name += " of the largest numbers";
     stated.operands[0].values = these({-6e4, 6e4, -1e30, 1e30, -3e38, 3e38, 0x1p-140, 0.0});

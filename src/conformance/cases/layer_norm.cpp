@@ -249,7 +249,7 @@ std::vector<Case> extreme_cases() {
                                                      {"small", {1e-15, -3e-14, 2e-15, 5e-14, 7e-14}},
                                                      {"equal", {3.0}},
                                                      {"denormal", {0x1p-140, -0x1p-149, 0x1p-130, 0.0, 0x1p-127}}}) {
-        for (const bool mean : {true, false}) {  // with a bias: RMS norm scales what a device may flush
+        for (const bool mean : {true, false}) {  // RMS norm would scale denormals that a device may flush
             Case stated = forward({.shape = {1, 3, 33}, .residual = false, .mean = mean});
             stated.name += fmt::format(" of {} numbers", what);
             stated.operands[0].values = these(values);

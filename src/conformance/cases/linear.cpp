@@ -86,7 +86,7 @@ double before_activation(const Layer& layer, std::size_t index, const HostValues
 Case linear(const Layer& layer) {
     const auto build = [layer](const Operands& t) { return op_of(t, layer); };
     Case stated = make_case(layer.title(), operands_of(layer), build);
-    if (layer.activation == Activation::None || layer.activation == Activation::Relu) {
+    if (works_in_place(layer.activation)) {
         stated.magnitude = runs(build);
     }
     if (layer.activation == Activation::Relu) {  // a NaN may become 0

@@ -18,6 +18,7 @@ enum class Ranges : std::uint8_t {
     None,
     Documents,  // of `size` positions, one longer in each further sentence
     Window,     // `size` keys on each side of a query's own
+    Tail,       // all keys from `size` behind a query's own
     Odd,        // empty, reversed and past both ends, with keys between them that no query sees
 };
 
@@ -28,7 +29,7 @@ struct Rule {
     Ranges ranges = Ranges::None;
     std::int64_t size = 0;
     std::string title() const {
-        constexpr std::array kNames{"", " documents", " window", " odd ranges"};
+        constexpr std::array kNames{"", " documents", " window", " tail", " odd ranges"};
         return fmt::format("{}{}{}{}{}", lengths ? " lengths" : "", causal ? " causal" : "",
                            offset < 0 ? "" : fmt::format(" offset {}", offset),
                            kNames.at(static_cast<std::size_t>(ranges)), size == 0 ? "" : fmt::format(" of {}", size));
@@ -48,6 +49,7 @@ inline KeyRange range_of(const Rule& rule, std::int64_t sentence, std::int64_t q
             return {query / length * length, query / length * length + length};
         }
         case Ranges::Window: return {query - rule.size, query + rule.size + 1};
+        case Ranges::Tail: return {query + rule.size, kMost};
         case Ranges::Odd: {
             const std::array<KeyRange, 8> all{{{-5, 1},
                                                {keys - 1, kMost},

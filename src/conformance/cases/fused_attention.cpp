@@ -1,0 +1,164 @@
+#include "conformance/cases/fused_attention.h"
+
+#include <array>
+
+namespace headscope::conformance {
+
+namespace {
+
+std::string title_of(const Heads& size, const Manner& manner) {
+    return fmt::format("{} d_v {}{}", size.q().to_string(), size.v().to_string(), manner.title());
+}
+
+// q, k and v, with garbage at keys that no query may see.
+std::vector<Operand> heads_of(const Heads& size, const Manner& manner) {
+    return {{"q", size.q()},
+            with_unseen_garbage(Operand("k", size.k()), manner.rule, size.queries),
+            with_unseen_garbage(Operand("v", size.v()), manner.rule, size.queries)};
+}
+
+Attention forward_op(const Operands& t, const Heads& size, const Manner& manner) {
+    return {.q = t["q"],
+            .k = t["k"],
+            .v = t["v"],
+            .out = t["out"],
+            .mask = mask_of(t, manner.rule),
+            .scale = size.scale(),
+            .dropout = rule(t, manner.rate),
+            .compute = manner.compute};
+}
+
+}  // namespace
+
+Case attention(const Heads& size, const Manner& manner) {
+    std::vector<Operand> operands = heads_of(size, manner);
+    operands.push_back({"out", size.out()});
+    return manner.measured(make_case(title_of(size, manner), manner.operands(operands, size.weights()),
+                                     [=](const Operands& t) { return forward_op(t, size, manner); }),
+                           size);
+}
+
+Case attention_backward(const Heads& size, const Manner& manner, const std::string& gradients) {
+    std::vector<Operand> operands = heads_of(size, manner);
+    operands.push_back({"grad_out", size.out()});
+    operands.push_back({"out", size.out()});
+    for (const auto& [letter, shape] : {std::pair{'q', size.q()}, {'k', size.k()}, {'v', size.v()}}) {
+        if (gradients.find(letter) != std::string::npos) {
+            operands.push_back({fmt::format("grad_{}", letter), shape});
+        }
+    }
+    Case stated;
+    stated.op = OpId::AttentionBackward;
+    stated.name = title_of(size, manner) + (gradients == "qkv" ? "" : " for " + gradients);
+    stated.operands = manner.operands(operands, size.weights());
+    const auto backward = [=](const Attention& forward, const Operands& t) {
+        AttentionBackward op{.q = forward.q,
+                             .k = forward.k,
+                             .v = forward.v,
+                             .out = forward.out,
+                             .grad_out = t["grad_out"],
+                             .log_sums = forward.log_sums,
+                             .grad_q = t.maybe("grad_q"),
+                             .grad_k = t.maybe("grad_k"),
+                             .grad_v = t.maybe("grad_v"),
+                             .mask = forward.mask,
+                             .scale = forward.scale,
+                             .dropout = forward.dropout,
+                             .compute = forward.compute};
+        for (const auto& [name, write] :
+             {std::pair{"grad_q", &op.write_q}, {"grad_k", &op.write_k}, {"grad_v", &op.write_v}}) {
+            *write = t.accumulated.count(name) == 1 ? Write::Accumulate : Write::Overwrite;
+        }
+        return op;
+    };
+    stated.run = [=](Backend& backend, const Operands& t) {
+        Attention forward = forward_op(t, size, manner);
+        forward.log_sums = backend.empty(size.rows(), backend.real());
+        backend.run(forward);
+        backend.run(backward(forward, t));
+    };
+    const Operands stand_ins = stated.stand_ins();
+    const AttentionBackward op = backward(forward_op(stand_ins, size, manner), stand_ins);
+    stated.take(operands_of(op), stand_ins);
+    for (Operand& operand : stated.operands) {
+        operand.role = operand.name == "out" ? Role::Out : operand.role;  // by the forward
+    }
+    return manner.measured(stated, size);
+}
+
+Case into_columns(Case stated) {
+    std::vector<std::string> written;
+    for (Operand& operand : stated.operands) {
+        if (operand.written()) {
+            const Shape& own = operand.shape;
+            operand.shape = {own[0], own[1], own[2], own[3] + 3};
+            operand.role = Role::InOut;
+            written.push_back(operand.name);
+        }
+    }
+    stated.name += " into columns";
+    stated.run = [run = stated.run, written](Backend& backend, const Operands& t) {
+        Operands columns = t;
+        for (const std::string& name : written) {
+            columns.tensors[name] = t[name].narrow(3, 1, t[name].dim(3) - 3);
+        }
+        run(backend, columns);
+    };
+    return stated;
+}
+
+std::vector<std::pair<Heads, Manner>> fused_sizes() {
+    std::vector<std::pair<Heads, Manner>> all;
+    for (const Heads& size : {Heads{1, 1, 1, 1, 1, 1},
+                              {2, 3, 5, 5, 8, 8},
+                              {4, 2, 33, 33, 16, 16},
+                              {3, 2, 3, 65, 33, 7},
+                              {4, 2, 1, 40, 32, 32}}) {
+        for (const Rule& rule : rules()) {
+            all.push_back({size, {.rule = rule}});
+        }
+        all.push_back({size, {.rule = {.lengths = true, .causal = true}, .rate = 0.3F}});
+        all.push_back({size, {.rule = {.causal = true, .ranges = Ranges::Documents, .size = 4}, .rate = 0.3F}});
+    }
+    const std::vector<std::pair<Heads, Manner>> others{
+        {{5, 1, 65, 130, 16, 16}, {.rule = {.lengths = true}, .rate = 0.1F}},  // a length within a later tile
+        {{1, 1, 130, 65, 64, 5}, {.rule = {.causal = true}}},
+        {{1, 1, 65, 130, 5, 64}, {.rule = {.causal = true, .offset = 40}, .rate = 0.5F}},
+        {{1, 1, 66, 130, 64, 64}, {.rule = {.causal = true, .offset = 64}}},
+        {{3, 1, 33, 65, 65, 128}, {.rule = {.lengths = true}}},
+        {{2, 1, 130, 130, 16, 16},
+         {.rule = {.ranges = Ranges::Documents, .size = 20}, .rate = 0.3F}},  // some tiles see none
+        {{2, 1, 130, 65, 64, 5}, {.rule = {.causal = true, .ranges = Ranges::Window, .size = 9}}},
+        {{2, 1, 65, 130, 5, 64}, {.rule = {.ranges = Ranges::Window, .size = 3}, .rate = 0.5F}},
+        {{2, 1, 70, 130, 64, 64}, {.rule = {.ranges = Ranges::Odd}}},
+        {{2, 1, 33, 40, 200, 130}, {.rule = {.ranges = Ranges::Documents, .size = 7}}},
+        {{2, 1, 9, 17, 300, 257}, {.rule = {.ranges = Ranges::Odd}}},
+        {{1, 2, 1024, 1024, 8, 8}, {.rule = {.causal = true, .ranges = Ranges::Documents, .size = 130}}},
+        {{2, 1, 33, 65, 16, 16}, {.rule = {.ranges = Ranges::Window, .size = 5}, .compute = Compute::BF16}},
+        {{1, 1, 65, 33, 128, 1}, {.rate = 0.3F}},
+        {{1, 1, 33, 33, 200, 130}, {.rule = {.causal = true, .offset = 1}}},
+        {{1, 1, 9, 17, 256, 256}, {.rate = 0.3F}},
+        {{1, 1, 6, 5, 300, 257}, {.rule = {.causal = true}, .rate = 0.3F}},  // deeper than kernels are made for
+        {{1, 2, 3, 257, 64, 64}, {}},
+        {{1, 2, 3, 300, 64, 64}, {.rule = {.ranges = Ranges::Tail, .size = 70}, .rate = 0.3F}},
+        {{1, 2, 5, 9, 32, 32}, {.rule = {.lengths = true}, .rate = 0.1F}},  // the paper's models and ours
+        {{1, 2, 5, 9, 64, 64}, {.rule = {.lengths = true}, .rate = 0.1F}},
+        {{1, 8, 128, 128, 64, 64}, {}},                         // weights larger than small bindings
+        {{3, 1, 1, 300, 64, 65}, {.rule = {.lengths = true}}},  // decoding
+        {{1, 2, 1, 130, 128, 16}, {.rule = {.causal = true, .offset = 128}, .rate = 0.3F}},
+        {{1, 1, 3, 33, 256, 5}, {.rule = {.causal = true, .offset = 20}}},
+        {{4, 1, 33, 65, 16, 16}, {.rule = {.lengths = true}, .compute = Compute::BF16}},
+        {{1, 2, 1, 65, 64, 64}, {.compute = Compute::BF16}},
+        {{1, 1, 5, 9000, 8, 8}, {.rate = 0.1F}},  // llvmpipe leaves kernels whose loops ran 65,535 times
+        {{1, 1, 9000, 5, 8, 8}, {.rate = 0.1F}},
+        {{1, 1, 1, 9000, 8, 8}, {.rate = 0.1F}},
+        {{2, 2, 3, 0, 4, 5}, {}},  // no keys: 0
+        {{2, 2, 6, 0, 4, 5}, {}},
+        {{2, 0, 3, 4, 4, 5}, {}},
+        {{2, 2, 0, 4, 4, 5}, {}},
+    };
+    all.insert(all.end(), others.begin(), others.end());
+    return all;
+}
+
+}  // namespace headscope::conformance

@@ -1,0 +1,58 @@
+// Cases of Attention and its backward.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "conformance/cases/masks.h"
+
+namespace headscope::conformance {
+
+struct Heads {
+    std::int64_t batch, heads, queries, keys, d_k, d_v;
+    Shape q() const { return {batch, heads, queries, d_k}; }
+    Shape k() const { return {batch, heads, keys, d_k}; }
+    Shape v() const { return {batch, heads, keys, d_v}; }
+    Shape out() const { return {batch, heads, queries, d_v}; }
+    Shape rows() const { return {batch, heads, queries}; }
+    Shape weights() const { return {batch, heads, queries, keys}; }
+    float scale() const { return 1.0F / std::sqrt(static_cast<float>(d_k)); }
+    double terms() const { return static_cast<double>(std::max(keys, queries) + d_k + d_v); }
+};
+
+struct Manner {
+    Rule rule = {};
+    float rate = 0.0F;
+    Compute compute = Compute::F32;
+    std::string title() const {
+        return fmt::format("{}{}{}", rule.title(), rate > 0.0F ? fmt::format(" dropout {}", rate) : "",
+                           compute == Compute::F32 ? "" : fmt::format(" in {}", name_of(compute)));
+    }
+    std::vector<Operand> operands(std::vector<Operand> own, const Shape& weights) const {
+        return with_dropout(with_mask(std::move(own), rule, weights), weights[0], rate);
+    }
+    // The error scale of both the fused forward and backward.
+    Case measured(Case stated, const Heads& size) const {
+        if (compute != Compute::F32) {
+            stated.compute = compute;
+            stated.operand_roundoff = 0x1p-6;  // three BF16 roundings; a device may also not round operands
+        }
+        return stated.sums(size.terms());
+    }
+};
+
+Case attention(const Heads& size, const Manner& manner = {});
+// The backward after the device's own forward, whose out and log_sums it reads. `gradients`: of "qkv".
+Case attention_backward(const Heads& size, const Manner& manner = {}, const std::string& gradients = "qkv");
+// The same into columns of longer rows, at misaligned offsets, however the inputs are laid out.
+Case into_columns(Case stated);
+
+// Sizes, each with the rule that it tests.
+std::vector<std::pair<Heads, Manner>> fused_sizes();
+
+}  // namespace headscope::conformance
