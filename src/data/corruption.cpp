@@ -66,7 +66,7 @@ TextVocabulary text_vocabulary(const Tokenizer& tokenizer) {
         if (piece.kind == PieceKind::Normal) {
             found.normal.push_back(id);
         }
-        found.is_text.push_back(piece.kind == PieceKind::Normal || piece.kind == PieceKind::Byte);
+        found.is_text.push_back(piece.kind != PieceKind::Control && piece.kind != PieceKind::Unused);
         found.begins_word.push_back(begins_word(piece.text, tokenizer.type()));
     }
     return found;

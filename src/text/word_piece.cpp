@@ -18,12 +18,12 @@ namespace {
 
 constexpr std::array<std::string_view, 2> kUnknown{"<unk>", "[UNK]"};
 
-// The next line, without its LF, which is removed from `text`.
+// The next line, without its LF or CRLF, which is removed from `text`.
 std::string_view next_line(std::string_view& text) {
     const std::size_t end = std::min(text.find('\n'), text.size());
     const std::string_view line = text.substr(0, end);
     text.remove_prefix(std::min(end + 1, text.size()));
-    return line;
+    return line.ends_with('\r') ? line.substr(0, line.size() - 1) : line;
 }
 
 PieceKind kind_of_piece(std::string_view piece) {

@@ -49,12 +49,19 @@ std::string parameters_text(const Parameters& parameters) {
 }
 
 std::string model_text(const ModelConfig& m) {
+    if (m.architecture != Architecture::EncoderDecoder) {
+        return fmt::format("model: {} layers, d_model {}, d_ff {}, {} heads, a vocabulary of {}\n",
+                           m.encoder_layers + m.decoder_layers, m.d_model, m.d_ff, m.heads, m.target_vocabulary);
+    }
     return fmt::format(
         "model: {} encoder and {} decoder layers, d_model {}, d_ff {}, {} heads, vocabularies of {} and {}\n",
         m.encoder_layers, m.decoder_layers, m.d_model, m.d_ff, m.heads, m.source_vocabulary, m.target_vocabulary);
 }
 
 std::string shape_of(const Batch& batch) {
+    if (batch.source_length == 0) {
+        return fmt::format("{} of [{}]", counted(batch.sentences, "block"), batch.target_length);
+    }
     return fmt::format("{} of [{}] and [{}]", counted(batch.sentences, "sentence"), batch.source_length,
                        batch.target_length);
 }

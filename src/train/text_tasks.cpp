@@ -16,7 +16,8 @@ namespace {
 // Distinct lines.
 std::vector<TextTaskLine> distinct(std::int64_t lines, std::int64_t most, const std::function<TextTaskLine()>& make) {
     if (lines < 1 || lines > most) {
-        throw Error(fmt::format("the task has 1 to {} lines, got {}", most, lines));
+        throw Error(
+            fmt::format("training, validation and test lines together must be between 1 and {}, got {}", most, lines));
     }
     std::unordered_set<std::string> seen;
     std::vector<TextTaskLine> result;
@@ -71,7 +72,7 @@ TextTaskLine cloze(Random& random) {
                                                {"bee", "hum"},
                                                {"hen", "cackle"},
                                                {"duck", "quack"},
-                                               {"snake", "hiss"},
+                                               {"goat", "bleat"},
                                                {"pig", "grunt"}}};
     constexpr std::array<const char*, 6> kPlaces{"near", "behind", "beside", "above", "below", "before"};
     constexpr std::array<const char*, 6> kManners{"loudly", "softly", "often", "rarely", "today", "again"};

@@ -104,6 +104,9 @@ TrainConfig parse_train_config(const nlohmann::json& json, const std::string& fi
     config.data = parse_data_config(reader.child("data"), file, base, config.task);
     config.tokenizer = parse_tokenizer(reader.child("tokenizer"), file);
     config.training = parse_training_options(reader.child("training"), file);
+    if (config.task == Task::Causal || config.task == Task::Masked) {
+        config.training.source_tokens = config.training.target_tokens;  // there is no source
+    }
     reader.finish();
     // Detect an impossible model now, not after training the tokenizer.
     static_cast<void>(config.model_config(config.tokenizer.vocabulary, config.tokenizer.vocabulary));

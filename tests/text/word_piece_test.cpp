@@ -166,3 +166,8 @@ TEST_CASE("a damaged WordPiece vocabulary is an error", "[word_piece]") {
         CHECK_THAT(error(bytes), Contains("'my.txt' is not a SentencePiece model"));
     }
 }
+
+TEST_CASE("a vocabulary may have lines that end with CRLF", "[word_piece]") {
+    const Tokenizer tokenizer = Tokenizer::from_bytes("[PAD]\r\n[UNK]\r\n[CLS]\r\n[SEP]\r\nhug\r\n##s\r\n", "my.txt");
+    CHECK(tokenizer.encode_pieces("hugs") == std::vector<std::string>{"hug", "##s"});
+}

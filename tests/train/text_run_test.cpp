@@ -79,7 +79,7 @@ TEST_CASE("a stopped and resumed training of a language model ends with the weig
 TEST_CASE("validation of a masked model repeats its masks", "[text_run]") {
     const TemporaryFolder folder;
     write_text(folder);
-    const auto nll = [&](int seed) {
+    const auto labels_with_seed = [&](int seed) {
         json settings = settings_of("masked");
         settings["training"].update({{"seed", seed}, {"label_smoothing", 0.0}});
         const DigitsRun run(folder, settings, "out" + std::to_string(seed));
@@ -92,9 +92,21 @@ TEST_CASE("validation of a masked model repeats its masks", "[text_run]") {
         }
         return std::pair(data.valid->example(epoch, 0).labels, data.train->example(data.train->epoch(0), 0).labels);
     };
-    const auto [valid, train] = nll(1);
-    CHECK(nll(2).first == valid);
-    CHECK(nll(2).second != train);
+    const auto [valid, train] = labels_with_seed(1);
+    CHECK(labels_with_seed(2).first == valid);
+    CHECK(labels_with_seed(2).second != train);
+}
+
+TEST_CASE("a document of unknown words has pieces to predict", "[text_run]") {
+    const TemporaryFolder folder;
+    write_text(folder);
+    folder.write("valid.txt", "\u65e5\u672c\n");
+    json settings = settings_of("masked");
+    settings["tokenizer"]["type"] = "wordpiece";
+    const DigitsRun run(folder, settings, "out");
+    const TrainingData data = run.prepare_data();
+    const Pair example = data.valid->example(data.valid->epoch(0), 0);
+    CHECK(std::any_of(example.labels.begin(), example.labels.end(), [](std::int32_t id) { return id != kNoTarget; }));
 }
 
 TEST_CASE("the architecture follows the task", "[text_run]") {

@@ -139,6 +139,8 @@ TEST_CASE("generated lines differ and depend only on the seed", "[text_tasks]") 
     for (const TextTaskLine& line : make_cloze_task(50, 1)) {
         const std::size_t mask = line.prompt.find("<mask>");
         CHECK(line.text == line.prompt.substr(0, mask) + line.answer + line.prompt.substr(mask + 6));
+        const std::string subject = line.text.substr(4, line.text.find(' ', 4) - 4);
+        CHECK(subject.ends_with('s') != line.answer.ends_with('s'));
     }
 }
 
