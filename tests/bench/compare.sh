@@ -11,17 +11,21 @@
 #   multi30k   steps of the shape and the batch of assets/configs/multi30k.json, 2.6 M parameters
 #   batch1     greedy decoding, 4+4 layers, 1 sentence
 #   batch32    the same, 32 sentences
+#   causal     steps of a causal language model, 6 layers, d_model 256, 16 texts of 256 tokens
+#   masked     the same of a masked one
+#   complete1  that causal model generates with a cache, 1 prompt of 32 tokens, 224 new tokens
+#   complete32 the same, 32 prompts
 #
 # Needs a Python with PyTorch (PYTHON, default python3). DEVICE is headscope's, default cpu.
 set -eu
 
 if [ $# -lt 1 ]; then
-    sed -n '2,15s/^# \{0,1\}//p' "$0"
+    sed -n '2,19s/^# \{0,1\}//p' "$0"
     exit 2
 fi
 headscope=$1
 shift
-[ $# -gt 0 ] || set -- train multi30k batch1 batch32
+[ $# -gt 0 ] || set -- train multi30k batch1 batch32 causal masked complete1 complete32
 python=${PYTHON:-python3}
 device=${DEVICE:-cpu}
 rounds=${ROUNDS:-3}
@@ -52,7 +56,10 @@ shape_of() {
             "--dropout 0.3 --sentences 512 --source-length 16 --target-length 16" ;;
         batch1) echo "translate --encoder-layers 4 --decoder-layers 4 --sentences 1 --source-length 32 --target-length 64" ;;
         batch32) echo "translate --encoder-layers 4 --decoder-layers 4 --sentences 32 --source-length 32 --target-length 64" ;;
-        *) echo "compare.sh: unknown work '$1': train, multi30k, batch1 or batch32" >&2; return 1 ;;
+        causal | masked) echo "train --config $1" ;;
+        complete1) echo "complete --sentences 1 --source-length 32 --target-length 224" ;;
+        complete32) echo "complete --sentences 32 --source-length 32 --target-length 224" ;;
+        *) echo "compare.sh: unknown work '$1', see $0 without arguments" >&2; return 1 ;;
     esac
 }
 
@@ -84,12 +91,12 @@ def results(work, who):
     return [json.load(open(file)) for file in files]
 
 
-print(f"{'work':<9}{'headscope':>12}{'pytorch':>12}{'ratio':>8}   {'memory':>9}{'pytorch':>9}{'ratio':>8}")
+print(f"{'work':<11}{'headscope':>12}{'pytorch':>12}{'ratio':>8}   {'memory':>9}{'pytorch':>9}{'ratio':>8}")
 for work in works:
     ours, theirs = results(work, "headscope"), results(work, "pytorch")
     speed = [statistics.median(r["target_tokens_per_second"] for r in side) for side in (ours, theirs)]
     memory = [max(r["peak_resident_bytes"] for r in side) / 2**20 for side in (ours, theirs)]
-    print(f"{work:<9}{speed[0]:>10.0f}/s{speed[1]:>10.0f}/s{speed[0] / speed[1]:>8.2f}   "
+    print(f"{work:<11}{speed[0]:>10.0f}/s{speed[1]:>10.0f}/s{speed[0] / speed[1]:>8.2f}   "
           f"{memory[0]:>6.0f}MiB{memory[1]:>6.0f}MiB{memory[0] / memory[1]:>8.2f}")
 print(f"target tokens per second (median of {len(ours)} rounds) and peak resident memory; headscope on "
       f"{ours[0]['device']} ({ours[0]['device_name']}), PyTorch {theirs[0]['pytorch']} with "

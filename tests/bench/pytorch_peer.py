@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""The same work as `headscope bench`, done by PyTorch: training steps and greedy decoding with a cache.
+"""The same work as `headscope bench`, done by PyTorch: training steps and greedy generation with a cache.
 
 One JSON object on standard output, with the keys of `headscope bench --json` that compare.sh and tests/device read. The
-model is the encoder-decoder of "Attention Is All You Need" with tied embeddings and packed q/k/v products, written the
+model is the encoder-decoder of "Attention Is All You Need" with tied embeddings and packed q/k/v products, or one of
+its stacks as a language model (without encoder layers a causal one, without decoder layers a masked one), written the
 way a careful PyTorch user would: scaled_dot_product_attention, fused Adam, torch.inference_mode; 16 bits by autocast
 with float32 masters, and a GradScaler for float16; eager, or with --compile by torch.compile.
 """
@@ -18,14 +19,17 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-PAD, BOS, FIRST_WORD = 0, 1, 4
+PAD, BOS, MASK, FIRST_WORD = 0, 1, 4, 5
+PREDICTED = 0.15
 SIXTEEN_BITS = {"bf16": torch.bfloat16, "f16": torch.float16}
-# As `headscope bench --config`: encoder layers, decoder layers, d_model, d_ff, heads, vocabulary, dropout; sentences and
-# tokens of each for training and for translating.
+# As `headscope bench --config`: encoder layers, decoder layers, d_model, d_ff, heads, vocabulary, dropout; sentences,
+# source and target tokens of each for training and for generating.
 CONFIGS = {
-    "small": (6, 3, 256, 1024, 8, 8000, 0.1, (64, 32), (32, 32)),
-    "base": (6, 6, 512, 2048, 8, 37000, 0.1, (625, 40), (64, 40)),
-    "big": (6, 6, 1024, 4096, 16, 37000, 0.3, (625, 40), (64, 40)),
+    "small": (6, 3, 256, 1024, 8, 8000, 0.1, (64, 32, 32), (32, 32, 32)),
+    "base": (6, 6, 512, 2048, 8, 37000, 0.1, (625, 40, 40), (64, 40, 40)),
+    "big": (6, 6, 1024, 4096, 16, 37000, 0.3, (625, 40, 40), (64, 40, 40)),
+    "causal": (0, 6, 256, 1024, 8, 8000, 0.1, (16, 0, 256), (32, 32, 64)),
+    "masked": (6, 0, 256, 1024, 8, 8000, 0.1, (16, 0, 256), None),
 }
 
 
@@ -60,11 +64,12 @@ class Attention(nn.Module):
         k, v = self.keys_and_values(memory)
         return self.attend(self.split(self.q(x)), k, v, mask)
 
-    def step(self, x, cache, position):  # x [rows, 1, d_model]; cache holds room for every position
+    def step(self, x, cache, position):  # x [rows, new, d_model]; cache holds room for every position
         q, k, v = [self.split(part) for part in self.qkv(x).chunk(3, -1)]
-        cache[0][:, :, position:position + 1] = k
-        cache[1][:, :, position:position + 1] = v
-        return self.attend(q, cache[0][:, :, :position + 1], cache[1][:, :, :position + 1])
+        end = position + x.shape[1]
+        cache[0][:, :, position:end] = k
+        cache[1][:, :, position:end] = v
+        return self.attend(q, cache[0][:, :, :end], cache[1][:, :, :end], causal=x.shape[1] > 1)
 
 
 class FeedForward(nn.Module):
@@ -78,12 +83,12 @@ class FeedForward(nn.Module):
 
 
 class Layer(nn.Module):
-    def __init__(self, d_model, d_ff, heads, dropout, decoder):
+    def __init__(self, d_model, d_ff, heads, dropout, cross):
         super().__init__()
         self.self_attention = Attention(d_model, heads, dropout, False)
-        self.cross_attention = Attention(d_model, heads, dropout, True) if decoder else None
+        self.cross_attention = Attention(d_model, heads, dropout, True) if cross else None
         self.feed_forward = FeedForward(d_model, d_ff, dropout)
-        self.norms = nn.ModuleList(nn.LayerNorm(d_model, eps=1e-6) for _ in range(3 if decoder else 2))
+        self.norms = nn.ModuleList(nn.LayerNorm(d_model, eps=1e-6) for _ in range(3 if cross else 2))
         self.dropout = nn.Dropout(dropout)
 
     def forward(self, x, memory=None, mask=None, causal=False):
@@ -94,9 +99,10 @@ class Layer(nn.Module):
 
     def step(self, x, cache, cross, mask, position):
         x = self.norms[0](x + self.self_attention.step(x, cache, position))
-        q = self.cross_attention.split(self.cross_attention.q(x))
-        x = self.norms[1](x + self.cross_attention.attend(q, cross[0], cross[1], mask))
-        return self.norms[2](x + self.feed_forward(x))
+        if self.cross_attention is not None:
+            q = self.cross_attention.split(self.cross_attention.q(x))
+            x = self.norms[1](x + self.cross_attention.attend(q, cross[0], cross[1], mask))
+        return self.norms[-1](x + self.feed_forward(x))
 
 
 class Transformer(nn.Module):
@@ -108,9 +114,10 @@ class Transformer(nn.Module):
         nn.init.normal_(self.embedding.weight, std=a.d_model ** -0.5)
         dropout = a.dropout if a.bench == "train" else 0.0
         self.encoder = nn.ModuleList(Layer(a.d_model, a.d_ff, a.heads, dropout, False) for _ in range(a.encoder_layers))
-        self.decoder = nn.ModuleList(Layer(a.d_model, a.d_ff, a.heads, dropout, True) for _ in range(a.decoder_layers))
+        cross = a.encoder_layers > 0
+        self.decoder = nn.ModuleList(Layer(a.d_model, a.d_ff, a.heads, dropout, cross) for _ in range(a.decoder_layers))
         self.dropout = nn.Dropout(dropout)
-        length = max(a.source_length, a.target_length) + 1
+        length = a.source_length + a.target_length + 1
         angle = torch.arange(length)[:, None] / 10000 ** (torch.arange(0, a.d_model, 2) / a.d_model)
         positions = torch.stack([angle.sin(), angle.cos()], -1).flatten(1)
         self.register_buffer("positions", positions)
@@ -126,10 +133,14 @@ class Transformer(nn.Module):
         return x
 
     def forward(self, source, target, mask):
-        memory = self.encode(source, mask)
+        memory = self.encode(source, mask) if len(self.encoder) else None
         x = self.embed(target)
         for layer in self.decoder:
             x = layer(x, memory, mask, causal=True)
+        return x @ self.embedding.weight.t()
+
+    def fill(self, text, predicted):  # logits at these positions of the flattened text
+        x = self.encode(text, None).flatten(0, 1)[predicted]
         return x @ self.embedding.weight.t()
 
 
@@ -151,9 +162,15 @@ def train(a):
     casting = torch.autocast(a.device, dtype) if dtype else contextlib.nullcontext()
     scaler = torch.amp.GradScaler(a.device, enabled=a.precision == "f16")
 
+    predicted = (torch.rand(target.numel(), device=a.device) < PREDICTED).nonzero().flatten()
+    corrupted = target.flatten().index_fill(0, predicted, MASK).view_as(target)
+
     def loss_of(source, target_in, target, mask):
-        logits = model(source, target_in, mask)
-        return F.cross_entropy(logits.flatten(0, 1), target.flatten(), label_smoothing=0.1)
+        if a.decoder_layers == 0:
+            logits, target = model.fill(corrupted, predicted), target.flatten()[predicted]
+        else:
+            logits = model(source, target_in, mask)
+        return F.cross_entropy(logits.view(-1, a.vocabulary), target.flatten(), label_smoothing=0.1)
 
     if a.compile:
         loss_of = torch.compile(loss_of)
@@ -171,21 +188,24 @@ def train(a):
 
 
 @torch.inference_mode()
-def translate(a):
+def generate(a):
     dtype = SIXTEEN_BITS.get(a.precision, torch.float32)
     model = Transformer(a).to(a.device, dtype).eval()
     source = random_ids(a, a.source_length)
 
     def run():
-        mask = padding_mask(source)
-        memory = model.encode(source, mask)
-        cross = [layer.cross_attention.keys_and_values(memory) for layer in model.decoder]
-        shape = (a.sentences, a.heads, a.target_length, model.depth)
+        mask, cross, first = padding_mask(source), [None] * len(model.decoder), 0
+        token = torch.full((a.sentences, 1), BOS, device=a.device)
+        if len(model.encoder):
+            memory = model.encode(source, mask)
+            cross = [layer.cross_attention.keys_and_values(memory) for layer in model.decoder]
+        else:  # the prompt at once
+            token, first = source, a.source_length - 1
+        shape = (a.sentences, a.heads, first + a.target_length, model.depth)
         empty = [torch.empty(shape, device=a.device, dtype=dtype) for _ in range(2 * len(model.decoder))]
         caches = list(zip(empty[::2], empty[1::2]))
-        token = torch.full((a.sentences, 1), BOS, device=a.device)
         written = []
-        for position in range(a.target_length):
+        for position in [0, *range(first + 1, first + a.target_length)]:
             x = model.embed(token, position)
             for layer, cache, keys_values in zip(model.decoder, caches, cross):
                 x = layer.step(x, cache, keys_values, mask, position)
@@ -216,8 +236,8 @@ def timed(a, run, warm_up):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("bench", choices=["train", "translate"])
-    parser.add_argument("--config", choices=CONFIGS, default="small")
+    parser.add_argument("bench", choices=["train", "translate", "complete"])
+    parser.add_argument("--config", choices=CONFIGS)
     shapes = ["encoder-layers", "decoder-layers", "d-model", "d-ff", "heads", "vocabulary", "sentences",
               "source-length", "target-length"]
     for name in shapes:
@@ -231,16 +251,15 @@ def main():
     a = parser.parse_args()
     if a.compile and a.bench != "train":
         parser.error("--compile is for training")
-    *model, dropout, training, translating = CONFIGS[a.config]
-    sentences, length = training if a.bench == "train" else translating
-    for name, value in zip(shapes + ["dropout"], [*model, sentences, length, length, dropout]):
+    *model, dropout, training, generating = CONFIGS[a.config or ("causal" if a.bench == "complete" else "small")]
+    for name, value in zip(shapes + ["dropout"], [*model, *(training if a.bench == "train" else generating), dropout]):
         key = name.replace("-", "_")
         if getattr(a, key) is None:
             setattr(a, key, value)
     torch.manual_seed(1)
     torch.set_num_threads(a.threads)
     torch.set_float32_matmul_precision("high" if a.precision == "tf32" else "highest")
-    seconds = train(a) if a.bench == "train" else translate(a)
+    seconds = train(a) if a.bench == "train" else generate(a)
     steps = a.steps if a.bench == "train" else 1
     middle = statistics.median(seconds)
     device = {"device": a.device}

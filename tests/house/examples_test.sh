@@ -61,6 +61,7 @@ headscope() {
         "bench ops "*) with --repeat 1 --sentences 2 --length 3 --size 16 ;;
         "tune "*" --model "*) with --repeat 1 --sentences 2 --length 3 --size 16 ;;
         "tune "*) with --config small --repeat 1 --sentences 2 --length 3 --size 16 ;;
+        "bench "*causal* | "bench complete "*) with --repeat 1 --decoder-layers 1 --target-length 8 ;;
         "bench "*) with --repeat 1 --encoder-layers 1 --decoder-layers 1 ;;
         "train "*" --finish"* | "train "*" --overfit-one-batch"*) ;;
         "train "*) with --minutes 0.05 ;;

@@ -250,6 +250,28 @@ expect "sizes that cannot fit are rejected at once" refused "GiB" "--sentences"
 run bench translate --target-length 50000 --sentences 1000000
 expect "translating, too" refused "GiB" "--sentences"
 
+# Language models.
+lm="--d-model 32 --d-ff 64 --heads 2 --vocabulary 100 --sentences 2 --target-length 7 --repeat 2"
+for layers in "--encoder-layers 0 --decoder-layers 1" "--encoder-layers 1 --decoder-layers 0"; do
+    # shellcheck disable=SC2086
+    run bench train $lm $layers --steps 1 --profile
+    expect "a language model is timed ($layers)" eval 'says "batch       2 texts of 7 tokens" && says "smoothed_cross_entropy "'
+    expect "without a source" not says "source"
+done
+# shellcheck disable=SC2086
+run bench complete $lm --config causal --encoder-layers 0 --decoder-layers 1 --source-length 5 --device cpu,cpu:oracle
+expect "completing is timed on several devices" eval 'ended_with 0 && says "batch       2 prompts of 5 tokens, 7 new tokens each"'
+expect "in tokens" grep -qE '^device +precision +tokens/s +ms/step' out
+# shellcheck disable=SC2086
+run bench complete $lm --decoder-layers 1 --source-length 5 --beam 2 --precision bf16 --device cpu --profile --json
+expect "with a beam, a precision, a profile and as JSON" holds '.bench == "complete" and .beam == 2 and .precision == "BF16" and (.profile | length) > 0 and .source_length == 5'
+run bench complete --encoder-layers 1
+expect "a model with an encoder is rejected" refused "causal language model" "bench translate"
+run bench translate --config masked
+expect "as translating is without a decoder" refused "encoder and decoder" "bench complete"
+run bench train --encoder-layers 0 --decoder-layers 0
+expect "a model needs layers" refused '"decoder_layers" must be at least 1'
+
 # Several devices, taking turns.
 lengths="--source-length 5 --target-length 7 --repeat 2"
 # shellcheck disable=SC2086

@@ -1,6 +1,7 @@
-// headscope bench: measures the speed of training, translation and single ops.
+// headscope bench: measures the speed of training, translation, completion and single ops.
 #include <memory>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -36,9 +37,27 @@ struct BenchOptions {
     }
 };
 
-void bench(bool training, BenchOptions options, const ResultOrigin& origin) {
+void check_family(BenchKind kind, Architecture architecture) {
+    if (kind == BenchKind::Translate && architecture != Architecture::EncoderDecoder) {
+        throw Error(
+            "bench translate needs a model with encoder and decoder: for a causal language model use "
+            "headscope bench complete");
+    }
+    if (kind == BenchKind::Complete && architecture != Architecture::CausalLm) {
+        throw Error(
+            "bench complete needs a causal language model, which has no encoder (--encoder-layers 0): for "
+            "translating use headscope bench translate");
+    }
+}
+
+void bench(BenchKind kind, BenchOptions options, const ResultOrigin& origin) {
     complete(options.sizes);
-    const BenchShape& shape = options.sizes.shape;
+    BenchShape& shape = options.sizes.shape;
+    check_family(kind, shape.model.architecture);
+    const bool training = kind == BenchKind::Train;
+    if (training && shape.model.architecture != Architecture::EncoderDecoder) {
+        shape.source_length = 0;
+    }
     const BenchPlan plan{.open_options = options.common.open,
                          .training = training,
                          .shape = shape,
@@ -76,10 +95,14 @@ void add_options(CLI::App& command, BenchKind kind, BenchOptions& options) {
     command.add_option("--sentences", shape.sentences, "Sentences in the batch, all of the same length")
         ->check(any)
         ->capture_default_str();
-    command.add_option("--source-length", shape.source_length, "Tokens of each source, including <EOS>")
+    command
+        .add_option("--source-length", shape.source_length,
+                    kind == BenchKind::Complete ? "Tokens of each prompt" : "Tokens of each source, including <EOS>")
         ->check(any)
         ->capture_default_str();
-    command.add_option("--target-length", shape.target_length, "Tokens of each target, including <EOS>")
+    command
+        .add_option("--target-length", shape.target_length,
+                    kind == BenchKind::Complete ? "New tokens of each" : "Tokens of each target, including <EOS>")
         ->check(any)
         ->capture_default_str();
     options.common.add_device_lists(command);
@@ -96,7 +119,8 @@ void add_options(CLI::App& command, BenchKind kind, BenchOptions& options) {
 
 void add_bench_command(CLI::App& app, const OpenOptions& open_options, int count, const char* const* words) {
     CLI::App* command =
-        app.add_subcommand("bench", "Measure the speed of training, translation and single ops")->group("Devices");
+        app.add_subcommand("bench", "Measure the speed of training, translation, completion and single ops")
+            ->group("Devices");
     command->require_subcommand(1);
     command->footer(
         "Examples:\n"
@@ -105,6 +129,8 @@ void add_bench_command(CLI::App& app, const OpenOptions& open_options, int count
         "  headscope bench translate --sentences 1 --target-length 64\n"
         "  headscope bench translate --beam 4 --device vulkan --json\n"
         "  headscope bench translate --model assets/models/en-de --sentences 1 --device all\n"
+        "  headscope bench train --config causal --device cpu\n"
+        "  headscope bench complete --sentences 1 --target-length 200\n"
         "  headscope bench ops --device cpu,vulkan\n"
         "  headscope bench ops --device all --op matmul --size 512 --json");
 
@@ -122,17 +148,21 @@ void add_bench_command(CLI::App& app, const OpenOptions& open_options, int count
         ->check(real_number(0.0, 0.99))
         ->capture_default_str()
         ->group("Model");
-    training->callback([train, origin] { bench(true, *train, origin()); });
+    training->callback([train, origin] { bench(BenchKind::Train, *train, origin()); });
 
-    auto translate = std::make_shared<BenchOptions>();
-    translate->common.open = open_options;
-    translate->sizes = default_sizes(BenchKind::Translate);
-    CLI::App* translating = command->add_subcommand("translate", "Encoding and cached decoding of one batch");
-    add_options(*translating, BenchKind::Translate, *translate);
-    translating->add_option("--beam", translate->sizes.shape.beam, "Hypotheses kept for each sentence; 1 is greedy")
-        ->check(whole_number(1, SearchOptions::kMaxBeam))
-        ->capture_default_str();
-    translating->callback([translate, origin] { bench(false, *translate, origin()); });
+    for (const auto& [kind, name, description] :
+         {std::tuple{BenchKind::Translate, "translate", "Encoding and cached decoding of one batch"},
+          std::tuple{BenchKind::Complete, "complete", "Reading one batch of prompts and cached decoding"}}) {
+        auto generate = std::make_shared<BenchOptions>();
+        generate->common.open = open_options;
+        generate->sizes = default_sizes(kind);
+        CLI::App* generating = command->add_subcommand(name, description);
+        add_options(*generating, kind, *generate);
+        generating->add_option("--beam", generate->sizes.shape.beam, "Hypotheses kept for each sentence; 1 is greedy")
+            ->check(whole_number(1, SearchOptions::kMaxBeam))
+            ->capture_default_str();
+        generating->callback([kind = kind, generate, origin] { bench(kind, *generate, origin()); });
+    }
 
     add_bench_ops_command(*command, open_options, origin);
 }

@@ -1,6 +1,7 @@
 #include "cli/bench/bench_report.h"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -22,7 +23,13 @@ constexpr double kMilli = 1e3;
 // Floating point operations of one run.
 double flops(const BenchPlan& plan) {
     const BenchShape& shape = plan.shape;
-    const WorkShape work{shape.sentences, shape.source_length, shape.target_length};
+    WorkShape work{shape.sentences, shape.source_length, shape.target_length};
+    if (shape.model.architecture == Architecture::MaskedLm) {
+        work.source_length = shape.target_length;
+        work.target_length = std::llround(kPredictedShare * static_cast<double>(shape.target_length));
+    } else if (shape.model.architecture == Architecture::CausalLm) {
+        work.target_length += work.source_length;
+    }
     return plan.training ? plan.steps * training_flops(shape.model, work)
                          : translation_flops(shape.model, work, shape.beam);
 }
@@ -41,8 +48,12 @@ double milliseconds_per_step(const BenchPlan& plan, const BenchResult& result) {
     return kMilli * median(result.seconds) / plan.steps;
 }
 
+bool has_source(const BenchPlan& plan) {
+    return plan.shape.model.architecture == Architecture::EncoderDecoder;
+}
+
 const char* name_of(const BenchPlan& plan) {
-    return plan.training ? "train" : "translate";
+    return plan.training ? "train" : has_source(plan) ? "translate" : "complete";
 }
 
 // Sorted by time, longest first.
@@ -146,15 +157,39 @@ nlohmann::ordered_json device_json(const BenchPlan& plan, const BenchResult& res
     return json;
 }
 
+std::string batch_text(const BenchPlan& plan) {
+    const BenchShape& shape = plan.shape;
+    if (has_source(plan)) {
+        return fmt::format("{}, source {} and target {} tokens each", counted(shape.sentences, "sentence"),
+                           shape.source_length, shape.target_length);
+    }
+    return plan.training ? fmt::format("{} of {} tokens", counted(shape.sentences, "text"), shape.target_length)
+                         : fmt::format("{} of {} tokens, {} new tokens each", counted(shape.sentences, "prompt"),
+                                       shape.source_length, shape.target_length);
+}
+
 std::string sizes_text(const BenchPlan& plan) {
     const BenchShape& shape = plan.shape;
     const ModelConfig& model = shape.model;
     return fmt::format(
-        "model       {}+{} layers, d_model {}, d_ff {}, {} heads, vocabulary {}: {:.1f} M parameters\n"
-        "batch       {}, source {} and target {} tokens each\n",
-        model.encoder_layers, model.decoder_layers, model.d_model, model.d_ff, model.heads, model.target_vocabulary,
-        static_cast<double>(count_parameters(model)) / 1e6, counted(shape.sentences, "sentence"), shape.source_length,
-        shape.target_length);
+        "model       {} layers, d_model {}, d_ff {}, {} heads, vocabulary {}: {:.1f} M parameters\n"
+        "batch       {}\n",
+        has_source(plan) ? fmt::format("{}+{}", model.encoder_layers, model.decoder_layers)
+                         : fmt::format("{}", model.encoder_layers + model.decoder_layers),
+        model.d_model, model.d_ff, model.heads, model.target_vocabulary,
+        static_cast<double>(count_parameters(model)) / 1e6, batch_text(plan));
+}
+
+// What is counted per second.
+struct Counted {
+    const char* unit;
+    std::int64_t length;
+};
+
+std::vector<Counted> counted_tokens(const BenchPlan& plan) {
+    return has_source(plan) ? std::vector<Counted>{{"target tokens/s", plan.shape.target_length},
+                                                   {"source tokens/s", plan.shape.source_length}}
+                            : std::vector<Counted>{{"tokens/s", plan.shape.target_length}};
 }
 
 // The speed relative to the first CPU; std::nullopt without a CPU.
@@ -181,11 +216,12 @@ std::string to_text(const BenchPlan& plan, const BenchResult& result) {
     std::string text = fmt::format("{} on {} ({}), {}\n", name_of(plan), result.device.id, result.device.name,
                                    name_of(result.arithmetic)) +
                        sizes_text(plan);
-    text +=
-        fmt::format("speed       {:.0f} target tokens/s, {:.0f} source tokens/s, {:.2f} ms per step (median of {})\n",
-                    tokens_per_second(plan, result, plan.shape.target_length),
-                    tokens_per_second(plan, result, plan.shape.source_length), milliseconds_per_step(plan, result),
-                    counted(result.seconds.size(), "run"));
+    text += "speed       ";
+    for (const Counted& each : counted_tokens(plan)) {
+        text += fmt::format("{:.0f} {}, ", tokens_per_second(plan, result, each.length), each.unit);
+    }
+    text += fmt::format("{:.2f} ms per step (median of {})\n", milliseconds_per_step(plan, result),
+                        counted(result.seconds.size(), "run"));
     text += fmt::format(
         "arithmetic  {:.3g} TFLOP per step, {:.3g} TFLOP/s: {:.1f} % of the {:.3g} that a product of {} x {} reaches\n",
         flops(plan) / plan.steps / kTera, flops_per_second(plan, result) / kTera,
@@ -213,8 +249,11 @@ nlohmann::ordered_json to_json(const ResultOrigin& origin, const BenchPlan& plan
 
 std::string to_text(const BenchPlan& plan, const std::vector<BenchResult>& results) {
     std::string text = fmt::format("{}, devices taking turns\n{}\n", name_of(plan), sizes_text(plan));
-    text += fmt::format("{:<12}{:<16}{:>16}{:>16}{:>12}{:>10}{:>9}{:>8}\n", "device", "precision", "target tokens/s",
-                        "source tokens/s", "ms/step", "TFLOP/s", "of peak", "/ cpu");
+    text += fmt::format("{:<12}{:<16}", "device", "precision");
+    for (const Counted& each : counted_tokens(plan)) {
+        text += fmt::format("{:>16}", each.unit);
+    }
+    text += fmt::format("{:>12}{:>10}{:>9}{:>8}\n", "ms/step", "TFLOP/s", "of peak", "/ cpu");
     std::string profiles;
     for (const BenchResult& each : results) {
         if (!each.error.empty()) {
@@ -222,9 +261,11 @@ std::string to_text(const BenchPlan& plan, const std::vector<BenchResult>& resul
             continue;
         }
         const std::optional<double> ratio = ratio_to_cpu(results, each);
-        text += fmt::format("{:<12}{:<16}{:>16.0f}{:>16.0f}{:>12.2f}{:>10.3g}{:>7.1f} %{:>8}\n", each.device.id,
-                            name_of(each.arithmetic), tokens_per_second(plan, each, plan.shape.target_length),
-                            tokens_per_second(plan, each, plan.shape.source_length), milliseconds_per_step(plan, each),
+        text += fmt::format("{:<12}{:<16}", each.device.id, name_of(each.arithmetic));
+        for (const Counted& side : counted_tokens(plan)) {
+            text += fmt::format("{:>16.0f}", tokens_per_second(plan, each, side.length));
+        }
+        text += fmt::format("{:>12.2f}{:>10.3g}{:>7.1f} %{:>8}\n", milliseconds_per_step(plan, each),
                             flops_per_second(plan, each) / kTera,
                             100.0 * flops_per_second(plan, each) / each.peak.flops_per_second,
                             ratio ? fmt::format("{:.2f}x", *ratio) : "-");

@@ -4,10 +4,11 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 #include "data/batch.h"
 #include "infer/model_scorer.h"
-#include "model/encoder_decoder.h"
+#include "model/generator.h"
 #include "support/check.h"
 #include "support/random.h"
 #include "train/learner.h"
@@ -20,7 +21,8 @@ namespace {
 constexpr std::uint64_t kSeed = 1;
 
 std::vector<std::int32_t> random_pieces(Random& random, const ModelConfig& config, std::int64_t count) {
-    const std::int64_t first = std::max({config.pad_id, config.bos_id, config.eos_id, config.unk_id}) + 1;
+    const std::int64_t first =
+        std::max({config.pad_id, config.bos_id, config.eos_id, config.unk_id, config.mask_id}) + 1;
     const auto range = static_cast<std::uint64_t>(std::min(config.source_vocabulary, config.target_vocabulary) - first);
     std::vector<std::int32_t> pieces(static_cast<std::size_t>(count));
     for (std::int32_t& piece : pieces) {
@@ -29,12 +31,31 @@ std::vector<std::int32_t> random_pieces(Random& random, const ModelConfig& confi
     return pieces;
 }
 
+// A text with the labels of its family's task: what follows each piece, or a share of the pieces.
+Pair random_text(Random& random, const BenchShape& shape) {
+    Pair text{.target = random_pieces(random, shape.model, shape.target_length)};
+    if (shape.model.architecture == Architecture::CausalLm) {
+        text.labels.assign(text.target.begin() + 1, text.target.end());
+        text.labels.push_back(shape.model.eos_id);
+        return text;
+    }
+    text.labels.assign(text.target.size(), kNoTarget);
+    for (std::size_t i = 0; i < text.target.size(); ++i) {
+        if (i == 0 || random.uniform() < kPredictedShare) {
+            text.labels[i] = std::exchange(text.target[i], shape.model.mask_id);
+        }
+    }
+    return text;
+}
+
 Batch random_batch(const BenchShape& shape) {
     Random random(kSeed);
     std::vector<Pair> pairs;
     for (std::int64_t i = 0; i < shape.sentences; ++i) {
-        pairs.push_back({random_pieces(random, shape.model, shape.source_length - 1),
-                         random_pieces(random, shape.model, shape.target_length - 1)});
+        pairs.push_back(shape.model.architecture == Architecture::EncoderDecoder
+                            ? Pair{random_pieces(random, shape.model, shape.source_length - 1),
+                                   random_pieces(random, shape.model, shape.target_length - 1)}
+                            : random_text(random, shape));
     }
     return make_batch(std::span<const Pair>(pairs), special_ids(shape.model), 0);
 }
@@ -88,13 +109,13 @@ private:
     std::int64_t step_ = 0;
 };
 
-class DecodingWork final : public BenchWork {
+class GenerationWork final : public BenchWork {
 public:
-    DecodingWork(Backend& backend, const BenchShape& shape)
+    GenerationWork(Backend& backend, const BenchShape& shape)
         : backend_(backend),
           shape_(shape),
           parameters_(backend, shape.model, false, shape.arithmetic.storage),
-          model_(shape.model, parameters_),
+          model_(make_generator(shape.model, parameters_)),
           limits_(static_cast<std::size_t>(shape.sentences), shape.target_length),
           never_ends_{.eos = -1, .forbidden = token_rules(shape.model, false).forbidden} {
         parameters_.initialise(kSeed);
@@ -108,11 +129,11 @@ public:
 
     void run() override {
         Context ctx{.backend = backend_, .compute = shape_.arithmetic.compute};
-        ModelScorer scorer(ctx, model_, sources_);
+        ModelScorer scorer(ctx, *model_, sources_);
         for (const Hypothesis& hypothesis :
              search(scorer, limits_, shape_.model.bos_id, never_ends_, {.beam = shape_.beam})) {
             HEADSCOPE_CHECK(static_cast<std::int64_t>(hypothesis.tokens.size()) == shape_.target_length,
-                            "a translation has the wrong length");
+                            "an output has the wrong length");
         }
     }
 
@@ -120,7 +141,7 @@ private:
     Backend& backend_;
     const BenchShape shape_;
     Parameters parameters_;
-    EncoderDecoder model_;
+    std::unique_ptr<Generator> model_;
     std::vector<std::vector<std::int32_t>> sources_;
     std::vector<std::int64_t> limits_;
     TokenRules never_ends_;
@@ -141,7 +162,7 @@ double least_training_bytes(const BenchShape& shape) {
            storage_bytes(shape) * sentences * (encoder + decoder);
 }
 
-double least_translation_bytes(const BenchShape& shape) {
+double least_generation_bytes(const BenchShape& shape) {
     const ModelConfig& model = shape.model;
     const double per_token = 2.0 * static_cast<double>(model.d_model) * static_cast<double>(model.decoder_layers);
     const auto tokens = static_cast<double>(shape.source_length + shape.target_length * shape.beam);
@@ -160,8 +181,8 @@ std::unique_ptr<BenchWork> training_work(Backend& backend, const BenchShape& sha
     return std::make_unique<TrainingWork>(backend, shape, steps);
 }
 
-std::unique_ptr<BenchWork> translation_work(Backend& backend, const BenchShape& shape) {
-    return std::make_unique<DecodingWork>(backend, shape);
+std::unique_ptr<BenchWork> generation_work(Backend& backend, const BenchShape& shape) {
+    return std::make_unique<GenerationWork>(backend, shape);
 }
 
 std::uint64_t peak_resident_bytes() {

@@ -15,7 +15,7 @@
 namespace headscope {
 namespace {
 
-// Table 3 of the paper, and the sizes of the shipped model.
+// Table 3 of the paper, the sizes of the shipped translation model, and language models.
 struct Preset {
     const char* name;
     int encoder_layers, decoder_layers;
@@ -25,8 +25,14 @@ struct Preset {
 };
 constexpr std::array kPresets{Preset{"small", 6, 3, 256, 1024, 8, 8000, 0.1F, 64, 32},
                               Preset{"base", 6, 6, 512, 2048, 8, 37000, 0.1F, 625, 40},
-                              Preset{"big", 6, 6, 1024, 4096, 16, 37000, 0.3F, 625, 40}};
+                              Preset{"big", 6, 6, 1024, 4096, 16, 37000, 0.3F, 625, 40},
+                              Preset{"causal", 0, 6, 256, 1024, 8, 8000, 0.1F, 16, 256},
+                              Preset{"masked", 6, 0, 256, 1024, 8, 8000, 0.1F, 16, 256}};
 constexpr std::int64_t kTranslatedSentences = 64;
+
+const Preset& preset_of(const std::string& name) {
+    return *std::find_if(kPresets.begin(), kPresets.end(), [&](const Preset& preset) { return name == preset.name; });
+}
 
 void take(const Preset& preset, BenchKind kind, BenchSizes& sizes) {
     BenchShape& shape = sizes.shape;
@@ -48,13 +54,18 @@ void take(const Preset& preset, BenchKind kind, BenchSizes& sizes) {
 
 BenchSizes default_sizes(BenchKind kind) {
     BenchSizes sizes;
-    take(kPresets[0], kind, sizes);
+    take(preset_of(kind == BenchKind::Complete ? "causal" : "small"), kind, sizes);
     BenchShape& shape = sizes.shape;
     switch (kind) {
         case BenchKind::Train: break;
         case BenchKind::Translate:
             shape.model.encoder_layers = shape.model.decoder_layers = 4;
             shape.sentences = 32;
+            break;
+        case BenchKind::Complete:
+            shape.sentences = 32;
+            shape.source_length = 32;
+            shape.target_length = 64;
             break;
         case BenchKind::Ops:
             shape.sentences = 40;  // 1,000 tokens
@@ -69,14 +80,10 @@ void add_named_sizes(CLI::App& command, BenchKind kind, BenchSizes& sizes) {
     CLI::Option* config =
         command
             .add_option_function<std::string>(
-                "--config",
-                [kind, &sizes](const std::string& name) {
-                    take(*std::find_if(kPresets.begin(), kPresets.end(),
-                                       [&](const Preset& preset) { return name == preset.name; }),
-                         kind, sizes);
-                },
-                "Sizes of model and batch: the paper's base or big, or small; the options below override them")
-            ->check(CLI::IsMember({"small", "base", "big"}));
+                "--config", [kind, &sizes](const std::string& name) { take(preset_of(name), kind, sizes); },
+                "Sizes of model and batch: the paper's base or big, small, or a language model, causal or masked; the "
+                "options below override them")
+            ->check(CLI::IsMember({"small", "base", "big", "causal", "masked"}));
     command
         .add_option_function<std::string>(
             "--model",
@@ -107,11 +114,11 @@ void add_model_sizes(CLI::App& command, BenchSizes& sizes) {
     command.option_defaults()->group("Model");
     ModelConfig& model = sizes.shape.model;
     const CLI::Validator any = whole_number(1, 1'000'000);
-    command.add_option("--encoder-layers", model.encoder_layers, "Layers of the encoder")
-        ->check(whole_number(1, 100))
+    command.add_option("--encoder-layers", model.encoder_layers, "Layers of the encoder; 0: a causal language model")
+        ->check(whole_number(0, 100))
         ->capture_default_str();
-    command.add_option("--decoder-layers", model.decoder_layers, "Layers of the decoder")
-        ->check(whole_number(1, 100))
+    command.add_option("--decoder-layers", model.decoder_layers, "Layers of the decoder; 0: a masked language model")
+        ->check(whole_number(0, 100))
         ->capture_default_str();
     command.add_option("--d-model", model.d_model, "Width of embeddings and layer outputs; a multiple of --heads")
         ->check(any)
@@ -139,7 +146,16 @@ void complete(BenchSizes& sizes) {
     if (model.target_vocabulary != sizes.named.target_vocabulary) {
         model.source_vocabulary = model.target_vocabulary;
     }
+    if (model.encoder_layers == 0) {
+        model.architecture = Architecture::CausalLm;
+    } else if (model.decoder_layers == 0) {
+        model.architecture = Architecture::MaskedLm;
+        model.mask_id = std::max({model.pad_id, model.bos_id, model.eos_id, model.unk_id}) + 1;
+    }
     model.max_length = std::max({model.max_length, shape.source_length, shape.target_length});
+    if (model.architecture == Architecture::CausalLm) {
+        model.max_length = std::max(model.max_length, shape.source_length + shape.target_length);
+    }
     check_model_config(model, "the options of bench");
 }
 

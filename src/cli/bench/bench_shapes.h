@@ -9,7 +9,7 @@ class App;
 
 namespace headscope {
 
-enum class BenchKind { Train, Translate, Ops };
+enum class BenchKind { Train, Translate, Complete, Ops };
 
 struct BenchSizes {
     BenchShape shape;
@@ -26,7 +26,7 @@ void add_batch_sizes(CLI::App& command, BenchSizes& sizes);
 // Adds an option for each size of the model.
 void add_model_sizes(CLI::App& command, BenchSizes& sizes);
 
-// Derives the remaining sizes. Error if they are not valid for a model.
+// Derives the remaining sizes, and from the layers the family. Error if they are not valid for a model.
 void complete(BenchSizes& sizes);
 
 }  // namespace headscope

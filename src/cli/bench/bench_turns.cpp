@@ -17,7 +17,7 @@ namespace {
 double least_bytes(const BenchPlan& plan, const Arithmetic& arithmetic) {
     BenchShape shape = plan.shape;
     shape.arithmetic = arithmetic;
-    return plan.training ? least_training_bytes(shape) : least_translation_bytes(shape);
+    return plan.training ? least_training_bytes(shape) : least_generation_bytes(shape);
 }
 
 void check_memory(const Backend& backend, double least) {
@@ -34,7 +34,7 @@ void check_memory(const Backend& backend, double least) {
 std::unique_ptr<BenchWork> work_of(const BenchPlan& plan, Backend& backend, const Arithmetic& arithmetic) {
     BenchShape shape = plan.shape;
     shape.arithmetic = arithmetic;
-    return plan.training ? training_work(backend, shape, plan.steps) : translation_work(backend, shape);
+    return plan.training ? training_work(backend, shape, plan.steps) : generation_work(backend, shape);
 }
 
 // A device with its work and results.

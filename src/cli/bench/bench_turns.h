@@ -1,4 +1,4 @@
-// Measures training and translation on several devices.
+// Measures training and generation on several devices.
 #pragma once
 
 #include <vector>
