@@ -118,6 +118,7 @@ VKAPI_ATTR void VKAPI_CALL properties(VkPhysicalDevice device, VkPhysicalDeviceP
     *found = {};
     const auto number = reinterpret_cast<std::uintptr_t>(device) - 1;
     found->apiVersion = VK_API_VERSION_1_2;
+    found->vendorID = state.vendor;
     found->deviceType = number == 0        ? VK_PHYSICAL_DEVICE_TYPE_CPU
                         : state.integrated ? VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU
                                            : VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU;

@@ -72,6 +72,7 @@ struct FakeVulkan {
     std::vector<bool> flows = {};           // whether each shader requests uniform control flow
     std::vector<std::string> asked = {};    // of each pipeline: "64 of 16, full", or "64" if no size is required
     bool compiles_nothing = false;          // no pipeline is done while it is set (std::atomic_ref)
+    std::uint32_t vendor = 0;               // of the devices
     bool integrated = false;                // GPUs are integrated, and only the first heap is device-local
     bool portability = false;               // devices list VK_KHR_portability_subset: the loader hides them
     bool old_loader = false;                // older than 1.3.216: hides none, and lacks the extension to show them

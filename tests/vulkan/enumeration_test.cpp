@@ -55,6 +55,21 @@ TEST_CASE("devices are listed from one instance, GPUs first, and the first GPU i
     CHECK(fake->instances_made == 1);
 }
 
+TEST_CASE("NVIDIA's driver is not unloaded", "[vulkan][device]") {
+    constexpr std::uint32_t kNvidia = 0x10DE;
+    const std::vector<DeviceInfo> real = list_devices(environment_options());
+    const bool kept = std::any_of(real.begin(), real.end(), [](const DeviceInfo& device) {
+        return device.id.starts_with("vulkan") && device.name.find("NVIDIA") != std::string::npos;
+    });
+    const FakeLoader fake({.devices = 2, .vendor = kNvidia});
+    const NoCuda no_cuda;
+    for (int i = 0; i < 3; ++i) {
+        after_cuda();
+        CHECK(fake->instances_live == (kept ? 0 : 1));
+    }
+    fake->instances_live = 0;
+}
+
 TEST_CASE("a device is found and opened with one instance", "[vulkan][device]") {
     for (const char* wanted : {"", "vulkan", "vulkan:1"}) {
         const FakeLoader fake({.devices = 3});

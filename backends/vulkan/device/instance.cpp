@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <utility>
 
 #include "backends/vulkan/device/driver_advice.h"
 #include "backends/vulkan/device/listing.h"
@@ -115,13 +116,17 @@ void Instance::find_devices() {
                         "reinstall mesa-vulkan-drivers, or your GPU maker's driver",
                         name_of(result)));
     }
-    const auto rank = [this](VkPhysicalDevice device) {
-        VkPhysicalDeviceProperties properties{};
-        functions_.vkGetPhysicalDeviceProperties(device, &properties);
-        return rank_of(properties.deviceType);
+    const auto properties = [this](VkPhysicalDevice device) {
+        VkPhysicalDeviceProperties found{};
+        functions_.vkGetPhysicalDeviceProperties(device, &found);
+        return found;
     };
+    const auto rank = [&](VkPhysicalDevice device) { return rank_of(properties(device).deviceType); };
     std::stable_sort(devices_.begin(), devices_.end(),
                      [&](VkPhysicalDevice a, VkPhysicalDevice b) { return rank(a) < rank(b); });
+    constexpr std::uint32_t kNvidia = 0x10DE;
+    is_nvidia_ = std::any_of(devices_.begin(), devices_.end(),
+                             [&](VkPhysicalDevice device) { return properties(device).vendorID == kNvidia; });
 }
 
 Instance::~Instance() {
@@ -135,6 +140,12 @@ void Instance::destroy() {
     }
     if (messenger_ != VK_NULL_HANDLE) {
         functions_.vkDestroyDebugUtilsMessengerEXT(instance_, messenger_, nullptr);
+    }
+    // NVIDIA's driver takes static thread-local storage each time it is loaded, and a process can load it some 30 times
+    // (seen with 580.159). The loader unloads drivers with the last instance, so one stays.
+    static bool kept = false;
+    if (is_nvidia_ && !std::exchange(kept, true)) {
+        return;
     }
     functions_.vkDestroyInstance(instance_, nullptr);
 }

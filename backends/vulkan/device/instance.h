@@ -38,6 +38,7 @@ private:
     InstanceFunctions functions_;
     VkDebugUtilsMessengerEXT messenger_ = VK_NULL_HANDLE;
     std::vector<VkPhysicalDevice> devices_;
+    bool is_nvidia_ = false;  // one of the devices
 };
 
 }  // namespace headscope::vulkan
