@@ -15,13 +15,14 @@
 #include "io/whole_file.h"
 #include "model/description.h"
 #include "small_model.h"
+#include "tests/house/files.h"
 
 using namespace headscope;
 using nlohmann::json;
 
 namespace {
 
-constexpr const char* kPage = HEADSCOPE_SOURCE_DIR "/docs/model-directory.md";
+const std::string kPage = checkout_file("docs/model-directory.md");
 
 // "always", "`tying` is `"all"`", "`tying` is not `"all"`", or several of these with "and".
 bool holds(const std::string& condition, const json& keys) {

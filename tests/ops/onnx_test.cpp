@@ -12,6 +12,7 @@
 #include "io/atomic_file.h"
 #include "registry/registry.h"
 #include "support/check.h"
+#include "tests/house/files.h"
 #include "tests/house/open_options.h"
 #include "tests/io/temporary_folder.h"
 
@@ -23,7 +24,7 @@ namespace {
 using Catch::Matchers::Contains;
 namespace fs = std::filesystem;
 
-const std::string kVectors = HEADSCOPE_SOURCE_DIR "/tests/golden/onnx";
+const std::string kVectors = checkout_file("tests/golden/onnx");
 
 // Fields in the Protocol Buffers format.
 std::string varint(std::uint64_t value) {

@@ -10,6 +10,7 @@
 
 #include "data/corruption.h"
 #include "model/model.h"
+#include "tests/house/files.h"
 #include "tests/train/digits_run.h"
 #include "train/step_options.h"
 
@@ -99,7 +100,7 @@ double learned(const std::string& name, std::vector<TextTaskLine> lines) {
     folder.write("train.txt", train);
     folder.write("valid.txt", valid);
     const nlohmann::json settings =
-        nlohmann::json::parse(std::ifstream(HEADSCOPE_SOURCE_DIR "/assets/configs/" + name + ".json"));
+        nlohmann::json::parse(std::ifstream(checkout_file("assets/configs/" + name + ".json")));
     DigitsRun run(folder, settings, "out");
     run.start().train();
     lines.resize(kHeldOut);

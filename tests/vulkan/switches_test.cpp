@@ -7,6 +7,7 @@
 #include "environment.h"
 #include "io/whole_file.h"
 #include "support/check.h"
+#include "tests/house/files.h"
 
 using namespace headscope;
 using vulkan::Switch;
@@ -38,7 +39,7 @@ std::string documented() {
 TEST_CASE("docs/environment.md has every switch", "[vulkan][switches]") {
     const std::string rows = documented();
     INFO(rows);
-    const std::string file = HEADSCOPE_SOURCE_DIR "/docs/environment.md";
+    const std::string file = checkout_file("docs/environment.md");
     CHECK(read_whole_file(file, file).find(rows) != std::string::npos);
 }
 
