@@ -51,12 +51,13 @@ def curves(a, b, precision):
     first, second = log_of(a), log_of(b)
     if not first or first.keys() != second.keys():
         sys.exit(f"{a} has steps {sorted(first)}, {b} has {sorted(second)}")
-    apart = {step: abs(first[step]["loss"] - second[step]["loss"]) / abs(second[step]["loss"]) for step in first}
+    skipped = [step for step, line in first.items() if line["skipped"]]
+    apart = {step: abs(first[step]["loss"] - second[step]["loss"]) / abs(second[step]["loss"])
+             for step in first if step not in skipped}
     worst = max(apart, key=apart.get)
     last = max(first)
     print(f"NOTE: {a} and {b}: over {last} steps the losses differ by {apart[worst]:.2g} at most (step {worst}; bound "
           f"{BOUNDS[precision]:g}), {first[1]['loss']:.4f} to {first[last]['loss']:.4f}")
-    skipped = [step for step, line in first.items() if line["skipped"]]
     if skipped:
         print(f"NOTE: {a} skipped the steps {skipped}, whose gradients were not finite")
     if not apart[worst] <= BOUNDS[precision]:
