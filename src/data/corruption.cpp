@@ -20,11 +20,6 @@ std::string sentinel(std::size_t number) {
     return fmt::format("<extra_id_{}>", number);
 }
 
-// SentencePiece marks the first piece of a word, WordPiece all others.
-bool begins_word(std::string_view piece, TokenizerType type) {
-    return type == TokenizerType::WordPiece ? !piece.starts_with("##") : piece.starts_with("\u2581");
-}
-
 // A random number in [0, 1) from 32 bits.
 double uniform(std::uint32_t bits) {
     return static_cast<double>(bits) * 0x1p-32;

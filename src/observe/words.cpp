@@ -11,19 +11,14 @@
 #include "support/check.h"
 #include "support/utf8.h"
 #include "text/normal_form.h"
+#include "text/segmenter.h"
 
 namespace headscope {
 
 namespace {
 
-constexpr std::string_view kWordStart = "\xE2\x96\x81";  // U+2581, SentencePiece's word-start marker
-
-bool begins_word(const std::string& piece) {
-    return piece.rfind(kWordStart, 0) == 0;
-}
-
 std::string without_mark(const std::string& piece) {
-    return begins_word(piece) ? piece.substr(kWordStart.size()) : piece;
+    return piece.starts_with(kWordStart) ? piece.substr(kWordStart.size()) : piece;
 }
 
 bool is_punctuation_character(char32_t c) {
@@ -73,7 +68,7 @@ std::vector<Span> word_spans(const std::vector<RecordedToken>& tokens) {
         if (!in_word(i)) {
             spans.push_back({i, 1});
         } else {
-            while (end < tokens.size() && in_word(end) && !begins_word(tokens[end].text)) {
+            while (end < tokens.size() && in_word(end) && !tokens[end].text.starts_with(kWordStart)) {
                 ++end;
             }
             add_word(tokens, {i, end - i}, spans);

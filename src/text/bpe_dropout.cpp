@@ -11,11 +11,6 @@
 #include "text/character_bounds.h"
 
 namespace headscope {
-namespace {
-
-constexpr std::string_view kWordBegins = "\u2581";
-
-}  // namespace
 
 BpeDropout::BpeDropout(const Tokenizer& tokenizer, double dropout)
     : threshold_(static_cast<std::uint64_t>(std::ldexp(dropout, 64))) {
@@ -30,7 +25,7 @@ BpeDropout::BpeDropout(const Tokenizer& tokenizer, double dropout)
     const std::int32_t unknown = tokenizer.unk_id();
     for (std::int32_t id = 0; id < tokenizer.size(); ++id) {
         const auto& [piece, kind, score] = tokenizer.vocabulary().piece(id);
-        begins_word_.push_back(piece.starts_with(kWordBegins));
+        begins_word_.push_back(begins_word(piece, tokenizer.type()));
         characters_.push_back({id});
         if (kind != PieceKind::Normal) {
             continue;

@@ -136,7 +136,7 @@ std::vector<ExplainedWord> explain(const Tokenizer& tokenizer, std::string_view 
     const bool by_match = type == TokenizerType::WordPiece;
     std::vector<ExplainedWord> words;
     for (Segment& segment : tokenizer.split(text)) {
-        const bool continues = by_match ? segment.piece.starts_with(kContinues) : !segment.piece.starts_with("\u2581");
+        const bool continues = !begins_word(segment.piece, type);
         if (words.empty() || !continues) {
             words.emplace_back();
         }

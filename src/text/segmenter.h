@@ -12,6 +12,14 @@ namespace headscope {
 // How words are split: by merges, by likelihood, by the longest match, or in another way (words, characters).
 enum class TokenizerType : std::uint8_t { Bpe, Unigram, WordPiece, Other };
 
+// SentencePiece's pieces begin with the first at the begin of a word, WordPiece's with the second inside of words.
+inline constexpr std::string_view kWordStart = "\u2581";
+inline constexpr std::string_view kContinues = "##";
+
+inline bool begins_word(std::string_view piece, TokenizerType type) {
+    return type == TokenizerType::WordPiece ? !piece.starts_with(kContinues) : piece.starts_with(kWordStart);
+}
+
 // A range of bytes of a text.
 struct ByteSpan {
     std::size_t begin = 0, end = 0;

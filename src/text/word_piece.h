@@ -12,8 +12,6 @@
 
 namespace headscope {
 
-// Pieces inside a word begin with this.
-inline constexpr std::string_view kContinues = "##";
 // A word of more characters is unknown.
 inline constexpr std::size_t kLongestWord = 100;
 
