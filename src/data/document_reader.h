@@ -1,6 +1,7 @@
 // Reads the documents of a text file of any size.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -9,7 +10,12 @@
 
 namespace headscope {
 
-enum class DocumentForm : std::uint8_t { Line, Paragraph };  // one per line, or separated by empty lines
+enum class DocumentForm : std::uint8_t { Line, Paragraph };          // one per line, or separated by empty lines
+inline constexpr std::array kDocumentForms = {"line", "paragraph"};  // in configurations and options
+
+inline const char* name_of(DocumentForm form) {
+    return kDocumentForms[static_cast<std::size_t>(form)];
+}
 
 class DocumentReader {
 public:

@@ -1,8 +1,10 @@
 #include "options/option_values.h"
 
+#include <algorithm>
 #include <charconv>
 #include <optional>
 #include <system_error>
+#include <vector>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -57,6 +59,17 @@ CLI::Validator real_number(double least, double most) {
         return valid ? "" : message("a number", number_text(least), number_text(most), text);
     };
     return {check, number_text(least) + " to " + number_text(most)};
+}
+
+CLI::Option* add_choice(CLI::App& command, const std::string& name, std::span<const char* const> values,
+                        const std::function<void(std::size_t)>& set, const std::string& help) {
+    const std::vector<std::string> known(values.begin(), values.end());
+    const auto choose = [known, set](const std::string& value) {
+        set(static_cast<std::size_t>(std::find(known.begin(), known.end(), value) - known.begin()));
+    };
+    return command.add_option_function<std::string>(name, choose, help)
+        ->check(CLI::IsMember(known))
+        ->default_str(known.front());
 }
 
 std::string not_empty(const std::string& name) {

@@ -93,7 +93,8 @@ DataConfig parse_data_config(const nlohmann::json& json, const std::string& file
     if (task == Task::Translate) {
         parse_pairs(reader, file, config);
     } else {
-        config.documents = static_cast<DocumentForm>(reader.choice("documents", 0, {"line", "paragraph"}));
+        config.documents =
+            static_cast<DocumentForm>(reader.choice("documents", 0, {kDocumentForms.begin(), kDocumentForms.end()}));
     }
     if (task == Task::Masked) {
         config.whole_words = reader.boolean("whole_words", config.whole_words);
@@ -127,7 +128,7 @@ nlohmann::json DataConfig::identity() const {
         json["data.bpe_dropout"] = bpe_dropout;
     }
     if (documents == DocumentForm::Paragraph) {
-        json["data.documents"] = "paragraph";
+        json["data.documents"] = name_of(documents);
     }
     if (whole_words) {
         json["data.whole_words"] = true;

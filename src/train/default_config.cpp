@@ -124,7 +124,7 @@ nlohmann::json default_config(const DocumentParts& text, Task task, const Backen
     json["training"]["label_smoothing"] = 0.0;
     json["data"] = {{"train", {{"text", text.train_file}}},
                     {"valid", {{"text", text.valid_file}}},
-                    {"documents", text.form == DocumentForm::Line ? "line" : "paragraph"}};
+                    {"documents", name_of(text.form)}};
     return json;
 }
 

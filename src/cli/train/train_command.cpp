@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <span>
 #include <string>
 
 #include <fmt/format.h>
@@ -60,25 +61,15 @@ void add_input(CLI::App& command, TrainOptions& options) {
     CLI::Option* text = command.add_option("--text", options.given.text,
                                            "Text for a language model, instead of a configuration, which is chosen by "
                                            "the amount of text");
-    command
-        .add_option_function<std::string>(
-            "--task",
-            [&options](const std::string& name) {
-                options.given.task = name == "masked" ? Task::Masked : name == "span" ? Task::Span : Task::Causal;
-            },
-            "What --text is for: predict the next piece, masked pieces, or masked spans")
-        ->check(CLI::IsMember({"causal", "masked", "span"}))
-        ->default_str("causal")
+    add_choice(
+        command, "--task", std::span(kTaskNames).subspan(1),  // those of texts
+        [&options](std::size_t task) { options.given.task = static_cast<Task>(task + 1); },
+        "What --text is for: predict the next piece, masked pieces, or masked spans")
         ->needs(text);
-    command
-        .add_option_function<std::string>(
-            "--documents",
-            [&options](const std::string& form) {
-                options.given.documents = form == "line" ? DocumentForm::Line : DocumentForm::Paragraph;
-            },
-            "Documents of --text: one per line, or separated by empty lines")
-        ->check(CLI::IsMember({"line", "paragraph"}))
-        ->default_str("line")
+    add_choice(
+        command, "--documents", kDocumentForms,
+        [&options](std::size_t form) { options.given.documents = static_cast<DocumentForm>(form); },
+        "Documents of --text: one per line, or separated by empty lines")
         ->needs(text);
     CLI::Option* data =
         command.add_option("--data", options.given.data, "Folder of the configuration's data files (default: its own)");
