@@ -38,7 +38,7 @@ ForcedReferences force_references(Backend& backend, const Translator& translator
     const auto force = [&] {
         Context ctx{.backend = backend, .compute = options.compute};
         const ForcedLimits limits{.batch_tokens = options.batch_tokens};
-        for (const auto& sentence : force_targets(ctx, translator.generators(), pairs, limits)) {
+        for (const auto& sentence : force_targets(ctx, translator.models(), pairs, limits)) {
             for (const ForcedToken& token : sentence) {
                 result.statistics.add(token);
             }

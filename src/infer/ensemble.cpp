@@ -75,7 +75,11 @@ std::unique_ptr<Scorer> make_scorer(Context& ctx, const std::vector<const Genera
     return std::make_unique<EnsembleScorer>(std::move(members));
 }
 
-void check_same_vocabulary(const ModelDirectory& one, const ModelDirectory& other) {
+void check_can_be_averaged(const ModelDirectory& one, const ModelDirectory& other) {
+    if (one.config.architecture != other.config.architecture) {
+        throw Error(fmt::format("'{}' is {}, but '{}' is {}: only models of one family can be averaged", one.path,
+                                family_of(one.config.architecture), other.path, family_of(other.config.architecture)));
+    }
     const std::string names = fmt::format("'{}' and '{}'", one.path, other.path);
     check_same_pieces(*one.source_tokenizer, *other.source_tokenizer, "source", names);
     check_same_pieces(*one.target_tokenizer, *other.target_tokenizer, "target", names);
@@ -86,7 +90,8 @@ void check_same_vocabulary(const ModelDirectory& one, const ModelDirectory& othe
     for (const Special& special : std::to_array<Special>({{"pad_id", &ModelConfig::pad_id},
                                                           {"bos_id", &ModelConfig::bos_id},
                                                           {"eos_id", &ModelConfig::eos_id},
-                                                          {"unk_id", &ModelConfig::unk_id}})) {
+                                                          {"unk_id", &ModelConfig::unk_id},
+                                                          {"mask_id", &ModelConfig::mask_id}})) {
         if (one.config.*special.id != other.config.*special.id) {
             throw Error(fmt::format("{} have different vocabularies: {} is {} in one and {} in the other", names,
                                     special.name, one.config.*special.id, other.config.*special.id));

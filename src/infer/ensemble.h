@@ -31,7 +31,7 @@ private:
 std::unique_ptr<Scorer> make_scorer(Context& ctx, const std::vector<const Generator*>& models,
                                     const std::vector<std::vector<std::int32_t>>& sources);
 
-// Error that names the first piece or special token that differs.
-void check_same_vocabulary(const ModelDirectory& one, const ModelDirectory& other);
+// Error that names the families, or the first piece or special token that differs.
+void check_can_be_averaged(const ModelDirectory& one, const ModelDirectory& other);
 
 }  // namespace headscope

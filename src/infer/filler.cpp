@@ -14,12 +14,6 @@ namespace headscope {
 
 namespace {
 
-ModelDirectory opened(const std::string& directory) {
-    ModelDirectory model = open_model_directory(directory);
-    require_architecture(model, Architecture::MaskedLm);
-    return model;
-}
-
 // The ids of text that goes on without a blank. Tokenizers begin every text as if a blank preceded it, so it is encoded
 // behind a letter that stays a piece of its own, if there is one.
 std::vector<std::int32_t> encode_behind(const Tokenizer& tokenizer, std::string_view text) {
@@ -36,24 +30,9 @@ std::vector<std::int32_t> encode_behind(const Tokenizer& tokenizer, std::string_
 
 }  // namespace
 
-Filler::Filler(Backend& backend, const std::string& directory, DType storage, Compute compute)
-    : backend_(backend),
-      model_(opened(directory)),
-      compute_(compute),
-      parameters_(read_parameters(backend, model_, storage)),
-      masked_lm_(model_.config, *parameters_) {}
-
-Filler::Filler(Backend& backend, ModelDirectory model, std::shared_ptr<const Parameters> parameters)
-    : backend_(backend),
-      model_(std::move(model)),
-      parameters_(std::move(parameters)),
-      masked_lm_(model_.config, *parameters_) {}
-
-void Filler::check_length(std::size_t tokens) const {
-    if (static_cast<std::int64_t>(tokens) > model_.config.max_length) {
-        throw Error(fmt::format("the text has {} tokens including its ends, but the model takes at most {}: shorten it",
-                                tokens, model_.config.max_length));
-    }
+Filler::Filler(Backend& backend, const Translator& models, Compute compute)
+    : backend_(backend), model_(models.model()), masked_lm_(*models.models().front()), compute_(compute) {
+    require_architecture(model_, Architecture::MaskedLm);
 }
 
 std::vector<std::int32_t> Filler::encode(std::string_view text, std::string_view mask) const {
@@ -75,7 +54,10 @@ std::vector<std::int32_t> Filler::encode(std::string_view text, std::string_view
     }
     append(text.substr(begin), false);
     ids.push_back(model_.config.eos_id);
-    check_length(ids.size());
+    if (static_cast<std::int64_t>(ids.size()) > model_.config.max_length) {
+        throw Error(fmt::format("the text has {} tokens including its ends, but the model takes at most {}: shorten it",
+                                ids.size(), model_.config.max_length));
+    }
     return ids;
 }
 
@@ -144,31 +126,6 @@ FilledText Filler::fill(std::vector<std::int32_t> ids, int count, bool one_by_on
     result.text = model_.target_tokenizer->decode(ids);
     result.ids = std::move(ids);
     return result;
-}
-
-double Filler::pseudo_log_likelihood(std::string_view text) const {
-    const ModelConfig& config = model_.config;
-    const std::vector<std::int32_t> pieces = model_.target_tokenizer->encode(text);
-    check_length(pieces.size() + 2);
-    constexpr std::size_t kRows = 64;  // copies of the text at a time
-    double sum = 0.0;
-    for (std::size_t first = 0; first < pieces.size(); first += kRows) {
-        std::vector<Pair> copies;
-        for (std::size_t masked = first; masked < std::min(first + kRows, pieces.size()); ++masked) {
-            Pair copy;
-            copy.target.push_back(config.bos_id);
-            copy.target.insert(copy.target.end(), pieces.begin(), pieces.end());
-            copy.target.push_back(config.eos_id);
-            copy.labels.assign(copy.target.size(), kNoTarget);
-            copy.labels[masked + 1] = std::exchange(copy.target[masked + 1], config.mask_id);
-            copies.push_back(std::move(copy));
-        }
-        const DeviceBatch batch = upload(backend_, make_batch(std::span<const Pair>(copies), special_ids(config), 0,
-                                                              {.longest = config.max_length}));
-        Context ctx{.backend = backend_, .compute = compute_};
-        sum -= to_host<double>(backend_, masked_lm_.loss(ctx, batch, {}).nll)[0];
-    }
-    return sum;
 }
 
 }  // namespace headscope

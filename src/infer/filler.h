@@ -2,13 +2,11 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "model/masked_lm.h"
-#include "model/model_directory.h"
+#include "infer/translator.h"
 
 namespace headscope {
 
@@ -34,10 +32,8 @@ public:
     static constexpr int kSpecial = 5;  // pieces that are no candidates: pad, bos, eos, unk and the mask
     static constexpr int kMostCandidates = LogSoftmaxTopK::kMaxK - kSpecial;
 
-    // Error if the directory holds another family's model. `storage` as in Parameters. The backend outlives the filler.
-    Filler(Backend& backend, const std::string& directory, DType storage, Compute compute);
-    // The same for a model in memory.
-    Filler(Backend& backend, ModelDirectory model, std::shared_ptr<const Parameters> parameters);
+    // The first of the loaded models, which outlive the filler. Error for another family.
+    Filler(Backend& backend, const Translator& models, Compute compute = Compute::F32);
 
     const ModelDirectory& model() const { return model_; }
 
@@ -49,19 +45,13 @@ public:
     // one by one, the most certain is filled in first and the others see it.
     FilledText fill(std::vector<std::int32_t> ids, int count, bool one_by_one) const;
 
-    // The sum over all tokens of log P(token | the others), each masked in turn (Salazar et al., 2020). Error if there
-    // are too many tokens.
-    double pseudo_log_likelihood(std::string_view text) const;
-
 private:
     std::vector<MaskedPosition> predict(const std::vector<std::int32_t>& ids, int count) const;
-    void check_length(std::size_t tokens) const;
 
     Backend& backend_;
-    ModelDirectory model_;
-    Compute compute_ = Compute::F32;
-    std::shared_ptr<const Parameters> parameters_;
-    MaskedLm masked_lm_;
+    const ModelDirectory& model_;
+    const Model& masked_lm_;
+    Compute compute_;
 };
 
 }  // namespace headscope

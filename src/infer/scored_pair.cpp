@@ -8,24 +8,25 @@
 
 #include <fmt/format.h>
 
-#include "infer/teacher_forced.h"
+#include "infer/forced_text.h"
 #include "support/check.h"
 
 namespace headscope {
 
 namespace {
 
+// `special`: the special tokens that the model reads.
 std::vector<std::int32_t> encode_side(const Tokenizer& tokenizer, const std::string& text, const char* side,
-                                      std::int64_t longest) {
+                                      std::int64_t longest, int special = 1) {
     std::vector<std::int32_t> ids;
     try {
         ids = tokenizer.encode(text);
     } catch (const Error& error) {
         throw Error(fmt::format("the {}: {}", side, error.what()));
     }
-    if (static_cast<std::int64_t>(ids.size()) + 1 > longest) {
-        throw Error(fmt::format("the {} has {} pieces including its end, but the model takes at most {}", side,
-                                ids.size() + 1, longest));
+    if (const auto length = static_cast<std::int64_t>(ids.size()) + special; length > longest) {
+        throw Error(fmt::format("the {} has {} pieces including its end{}, but the model takes at most {}", side,
+                                length, special > 1 ? "s" : "", longest));
     }
     return ids;
 }
@@ -40,29 +41,49 @@ Pair encode_pair(const Translator& translator, const std::string& source, const 
     return pair;
 }
 
+std::vector<std::int32_t> encode_text(const Translator& translator, const std::string& text) {
+    const bool masked = translator.model().config.architecture == Architecture::MaskedLm;
+    std::vector<std::int32_t> ids =
+        encode_side(*translator.model().target_tokenizer, text, "text", translator.longest(), masked ? 2 : 1);
+    if (masked && ids.empty()) {
+        throw Error("the text is empty: it has no piece to mask");
+    }
+    return ids;
+}
+
 }  // namespace
 
 std::vector<ScoredPair> score_pairs(Context& ctx, const Translator& translator, const std::vector<std::string>& sources,
                                     const std::vector<std::string>& targets, std::int64_t batch_tokens) {
     HEADSCOPE_CHECK(sources.size() == targets.size(), "sources and targets must have the same size");
     const ModelConfig& config = translator.model().config;
+    const bool translates = config.architecture == Architecture::EncoderDecoder;
     std::vector<ScoredPair> scored(sources.size());
     std::vector<Pair> pairs;
+    std::vector<std::vector<std::int32_t>> texts;
     std::vector<std::size_t> places;
     for (std::size_t i = 0; i < sources.size(); ++i) {
         try {
-            pairs.push_back(encode_pair(translator, sources[i], targets[i]));
+            if (translates) {
+                pairs.push_back(encode_pair(translator, sources[i], targets[i]));
+            } else {
+                texts.push_back(encode_text(translator, targets[i]));
+            }
         } catch (const Error& error) {
             scored[i].problem = error.what();
             continue;
         }
         places.push_back(i);
-        const std::vector<std::int32_t>& target = pairs.back().target;
+        std::vector<std::int32_t>& target = scored[i].target_ids;
+        target = translates ? pairs.back().target : texts.back();
         scored[i].unknown = std::find(target.begin(), target.end(), config.unk_id) != target.end();
-        scored[i].target_ids = target;
-        scored[i].target_ids.push_back(config.eos_id);
+        if (config.architecture != Architecture::MaskedLm) {
+            target.push_back(config.eos_id);
+        }
     }
-    const auto forced = force_targets(ctx, translator.generators(), pairs, {.batch_tokens = batch_tokens});
+    const ForcedLimits limits{.batch_tokens = batch_tokens};
+    const auto forced = translates ? force_targets(ctx, translator.models(), pairs, limits)
+                                   : force_texts(ctx, translator.models(), texts, limits);
     for (std::size_t i = 0; i < places.size(); ++i) {
         ScoredPair& pair = scored[places[i]];
         std::transform(forced[i].begin(), forced[i].end(), std::back_inserter(pair.log_probabilities),

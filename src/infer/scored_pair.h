@@ -1,4 +1,4 @@
-// Scores given translations with a model or an ensemble.
+// Scores given translations or texts with a model or an ensemble.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 namespace headscope {
 
 struct ScoredPair {
-    std::vector<std::int32_t> target_ids;   // with eos
-    std::vector<double> log_probabilities;  // of each token, given the source and the previous tokens
+    std::vector<std::int32_t> target_ids;   // with eos, which a masked language model does not predict
+    std::vector<double> log_probabilities;  // of each token, given what the model sees (teacher_forced.h)
     double log_probability = 0.0;           // their sum
     bool unknown = false;                   // part of the target is not in the vocabulary and was scored as unknown
     std::string problem;                    // why there is no score; normally empty
@@ -19,8 +19,9 @@ struct ScoredPair {
     double nll() const { return -log_probability / static_cast<double>(target_ids.size()); }  // per token, in nats
 };
 
-// Scores sources[i] with targets[i]. An empty target consists of eos only. An empty source, a text too long for the
-// model and invalid UTF-8 are problems. Scores do not depend on the other pairs, except for rounding.
+// Scores sources[i] with targets[i]. Language models score targets[i] only, see force_texts(). An empty target consists
+// of eos only. An empty source, a target without tokens, a text too long for the model and invalid UTF-8 are problems.
+// Scores do not depend on the other pairs, except for rounding.
 std::vector<ScoredPair> score_pairs(Context& ctx, const Translator& translator, const std::vector<std::string>& sources,
                                     const std::vector<std::string>& targets, std::int64_t batch_tokens);
 

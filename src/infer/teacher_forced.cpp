@@ -16,31 +16,40 @@ namespace headscope {
 
 namespace {
 
-// For each target position, including padding: rows = sentences * target_length.
+// For each row of targets_of(), including padding.
 struct ForcedPositions {
     std::vector<double> losses;        // -log P of the target's token
     std::vector<double> best;          // log P of the likeliest token
     std::vector<std::int32_t> tokens;  // the likeliest token
 };
 
-// Hidden states before the projection, [rows, d_model].
-Var states_of(Context& ctx, const Generator& model, const DeviceBatch& batch) {
-    return model.states(ctx, batch).reshape({batch.sentences * batch.target_length, model.config().d_model});
+// All positions of a batch, or only those to predict.
+const std::vector<std::int32_t>& targets_of(const Batch& batch) {
+    return batch.predicted.empty() ? batch.target_out : batch.predicted_out;
+}
+
+Tensor targets_of(const DeviceBatch& batch, std::int64_t rows) {
+    return (batch.predicted.defined() ? batch.predicted_out : batch.target_out).reshape({rows});
+}
+
+// Their hidden states before the projection, [rows, d_model].
+Var states_of(Context& ctx, const Model& model, const DeviceBatch& batch, std::int64_t rows) {
+    const Var states = batch.predicted.defined() ? model.predicted_states(ctx, batch) : model.states(ctx, batch);
+    return states.reshape({rows, model.config().d_model});
 }
 
 // Logits of rows [first, first + some): [some, vocabulary].
-Tensor logits_of(Context& ctx, const Generator& model, const Var& states, std::int64_t first, std::int64_t some) {
+Tensor logits_of(Context& ctx, const Model& model, const Var& states, std::int64_t first, std::int64_t some) {
     const Var chunk = states.narrow(0, first, some).reshape({1, some, model.config().d_model});
     return model.logits(ctx, chunk).value().reshape({some, model.config().target_vocabulary});
 }
 
 // Computed on the device, with the logits of a few rows at a time.
-ForcedPositions score_positions(Context& ctx, const Generator& model, const DeviceBatch& batch,
+ForcedPositions score_positions(Context& ctx, const Model& model, const DeviceBatch& batch, std::int64_t rows,
                                 std::int64_t logit_rows) {
     Backend& backend = ctx.backend;
-    const Var states = states_of(ctx, model, batch);
-    const std::int64_t rows = batch.sentences * batch.target_length;
-    const Tensor targets = batch.target_out.reshape({rows});
+    const Var states = states_of(ctx, model, batch, rows);
+    const Tensor targets = targets_of(batch, rows);
     const Tensor losses = backend.empty({rows}, backend.real());
     const Tensor best = backend.empty({rows, 1}, backend.real());
     const Tensor tokens = backend.empty({rows, 1}, DType::I32);
@@ -58,12 +67,12 @@ ForcedPositions score_positions(Context& ctx, const Generator& model, const Devi
 }
 
 // The same for an ensemble.
-ForcedPositions score_positions(Context& ctx, const std::vector<const Generator*>& models, const DeviceBatch& batch,
+ForcedPositions score_positions(Context& ctx, const std::vector<const Model*>& models, const DeviceBatch& batch,
                                 const std::vector<std::int32_t>& targets, std::int64_t logit_rows) {
+    const auto rows = static_cast<std::int64_t>(targets.size());
     std::vector<Var> states;
     std::transform(models.begin(), models.end(), std::back_inserter(states),
-                   [&](const Generator* model) { return states_of(ctx, *model, batch); });
-    const auto rows = static_cast<std::int64_t>(targets.size());
+                   [&](const Model* model) { return states_of(ctx, *model, batch, rows); });
     const auto classes = static_cast<std::size_t>(models.front()->config().target_vocabulary);
     ForcedPositions found;
     for (std::int64_t first = 0; first < rows; first += logit_rows) {
@@ -91,15 +100,15 @@ ForcedPositions score_positions(Context& ctx, const std::vector<const Generator*
     return found;
 }
 
-// One vector per sentence of the batch, without padding.
-std::vector<std::vector<ForcedToken>> without_pads(const ForcedPositions& found, const Batch& batch) {
+// One vector per sentence of the batch, without positions that have no target.
+std::vector<std::vector<ForcedToken>> with_targets(const ForcedPositions& found, const Batch& batch) {
     std::vector<std::vector<ForcedToken>> sentences(static_cast<std::size_t>(batch.sentences));
-    for (std::size_t sentence = 0; sentence < sentences.size(); ++sentence) {
-        const std::size_t first = sentence * static_cast<std::size_t>(batch.target_length);
-        const std::size_t length = static_cast<std::size_t>(batch.target_lengths[sentence]);
-        for (std::size_t row = first; row < first + length; ++row) {
-            sentences[sentence].push_back(
-                {-found.losses[row], found.best[row], found.tokens[row] == batch.target_out[row]});
+    const std::vector<std::int32_t>& targets = targets_of(batch);
+    for (std::size_t row = 0; row < targets.size(); ++row) {
+        if (targets[row] != kNoTarget) {
+            const std::size_t at = batch.predicted.empty() ? row : static_cast<std::size_t>(batch.predicted[row]);
+            sentences[at / static_cast<std::size_t>(batch.target_length)].push_back(
+                {-found.losses[row], found.best[row], found.tokens[row] == targets[row]});
         }
     }
     return sentences;
@@ -108,7 +117,7 @@ std::vector<std::vector<ForcedToken>> without_pads(const ForcedPositions& found,
 // Scores pairs as one batch, or in halves if the device's memory is too small.
 class ForcedBatches {
 public:
-    ForcedBatches(Context& ctx, const std::vector<const Generator*>& models, std::span<const Pair> pairs,
+    ForcedBatches(Context& ctx, const std::vector<const Model*>& models, std::span<const Pair> pairs,
                   std::int64_t longest)
         : ctx_(ctx), models_(models), pairs_(pairs), longest_(longest), results_(pairs.size()) {}
 
@@ -145,17 +154,19 @@ private:
         }
         const Batch batch = make_batch(some, special_ids(config), 0, {.longest = longest_});
         const DeviceBatch on_device = upload(ctx_.backend, batch);
+        const std::vector<std::int32_t>& targets = targets_of(batch);
+        const auto rows = static_cast<std::int64_t>(targets.size());
         const ForcedPositions found = models_.size() == 1
-                                          ? score_positions(ctx_, *models_.front(), on_device, logit_rows)
-                                          : score_positions(ctx_, models_, on_device, batch.target_out, logit_rows);
-        auto tokens = without_pads(found, batch);
+                                          ? score_positions(ctx_, *models_.front(), on_device, rows, logit_rows)
+                                          : score_positions(ctx_, models_, on_device, targets, logit_rows);
+        auto tokens = with_targets(found, batch);
         for (std::size_t i = 0; i < members.size(); ++i) {
             results_[members[i]] = std::move(tokens[i]);
         }
     }
 
     Context& ctx_;
-    const std::vector<const Generator*>& models_;
+    const std::vector<const Model*>& models_;
     const std::span<const Pair> pairs_;
     const std::int64_t longest_;
     std::vector<std::vector<ForcedToken>> results_;
@@ -163,16 +174,17 @@ private:
 
 }  // namespace
 
-std::vector<std::vector<ForcedToken>> force_targets(Context& ctx, const std::vector<const Generator*>& models,
+std::vector<std::vector<ForcedToken>> force_targets(Context& ctx, const std::vector<const Model*>& models,
                                                     std::span<const Pair> pairs, const ForcedLimits& limits) {
     HEADSCOPE_CHECK(!models.empty() && limits.logit_rows > 0, "no models, or logit_rows is not positive");
     std::int64_t longest = models.front()->config().max_length;
-    for (const Generator* model : models) {
+    for (const Model* model : models) {
         longest = std::min<std::int64_t>(longest, model->config().max_length);
     }
     std::vector<std::int64_t> lengths;
     for (const Pair& pair : pairs) {
-        lengths.push_back(static_cast<std::int64_t>(std::max(pair.source.size(), pair.target.size())) + 1);
+        const std::size_t target = pair.target.size() + (pair.labels.empty() ? 1 : 0);
+        lengths.push_back(static_cast<std::int64_t>(std::max(pair.source.size() + 1, target)));
         HEADSCOPE_CHECK(lengths.back() <= longest, "a pair is longer than the model's max_length");
     }
     ForcedBatches batches(ctx, models, pairs, longest);

@@ -1,4 +1,4 @@
-// Token probabilities of given translations under a model or an ensemble (teacher forcing): many pairs at a time, in
+// Token probabilities of given translations or texts under a model or an ensemble (teacher forcing): many at a time, in
 // bounded memory.
 #pragma once
 
@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "data/corpus.h"
-#include "model/generator.h"
+#include "model/model.h"
 
 namespace headscope {
 
-// One token of a target, given the source and the previous tokens.
+// One token of a target, given what the model sees: the source and the previous tokens, or a text with masks.
 struct ForcedToken {
     double log_probability = 0.0;       // of this token
     double best_log_probability = 0.0;  // of the likeliest token
@@ -24,10 +24,11 @@ struct ForcedLimits {
     std::int64_t logit_rows = 512;     // rows of logits, each as wide as the vocabulary
 };
 
-// Returns for each pair its target's tokens and eos, in the pairs' order. Pairs of similar length share a batch;
-// results depend on the other pairs only by rounding. Both sides including the end must fit every model's max_length.
-// For several models with one vocabulary a token's probability is the mean of theirs, averaged on the host.
-std::vector<std::vector<ForcedToken>> force_targets(Context& ctx, const std::vector<const Generator*>& models,
+// Returns for each pair its target's tokens and eos, or its labels, in the pairs' order. Either all pairs have labels
+// or none, and a translation model takes none. Pairs of similar length share a batch; results depend on the other pairs
+// only by rounding. Both sides including the end must fit every model's max_length. For several models with one
+// vocabulary a token's probability is the mean of theirs, averaged on the host.
+std::vector<std::vector<ForcedToken>> force_targets(Context& ctx, const std::vector<const Model*>& models,
                                                     std::span<const Pair> pairs, const ForcedLimits& limits = {});
 
 }  // namespace headscope

@@ -26,15 +26,16 @@ Translator::Translator(Backend& backend, const std::vector<std::string>& directo
     : backend_(backend),
       model_(open_model_directory(directories.at(0))),
       decoding_choices_(read_decoding_choices(directories.at(0))),
-      parameters_(read_parameters(backend, model_, storage)),
-      generator_(make_generator(model_.config, *parameters_)),
       longest_(model_.config.max_length) {
+    const auto add = [&](const ModelDirectory& model) {
+        const auto parameters = read_parameters(backend, model, storage);
+        members_.push_back({parameters, make_model(model.config, *parameters)});
+    };
+    add(model_);
     for (auto directory = directories.begin() + 1; directory != directories.end(); ++directory) {
         const ModelDirectory other = open_model_directory(*directory);
-        require_architecture(other, model_.config.architecture);
-        check_same_vocabulary(model_, other);
-        const auto parameters = read_parameters(backend, other, storage);
-        others_.push_back({parameters, make_generator(other.config, *parameters)});
+        check_can_be_averaged(model_, other);
+        add(other);
         longest_ = std::min(longest_, other.config.max_length);
     }
 }
@@ -42,22 +43,33 @@ Translator::Translator(Backend& backend, const std::vector<std::string>& directo
 Translator::Translator(Backend& backend, ModelDirectory model, std::shared_ptr<const Parameters> parameters)
     : backend_(backend),
       model_(std::move(model)),
-      parameters_(std::move(parameters)),
-      generator_(make_generator(model_.config, *parameters_)),
+      members_{{parameters, make_model(model_.config, *parameters)}},
       longest_(model_.config.max_length) {}
 
 const EncoderDecoder& Translator::transformer() const {
-    if (const auto* found = dynamic_cast<const EncoderDecoder*>(generator_.get())) {
+    if (const auto* found = dynamic_cast<const EncoderDecoder*>(members_.front().model.get())) {
         return *found;
     }
     require_architecture(model_, Architecture::EncoderDecoder);
     check_failed(__FILE__, __LINE__, "transformer", "the model is not what its configuration says");
 }
 
+std::vector<const Model*> Translator::models() const {
+    std::vector<const Model*> all;
+    std::transform(members_.begin(), members_.end(), std::back_inserter(all),
+                   [](const Member& member) { return member.model.get(); });
+    return all;
+}
+
 std::vector<const Generator*> Translator::generators() const {
-    std::vector<const Generator*> all{generator_.get()};
-    std::transform(others_.begin(), others_.end(), std::back_inserter(all),
-                   [](const Member& member) { return member.generator.get(); });
+    std::vector<const Generator*> all;
+    for (const Member& member : members_) {
+        const auto* generator = dynamic_cast<const Generator*>(member.model.get());
+        if (generator == nullptr) {
+            throw Error("a masked language model writes no text: use headscope fill");
+        }
+        all.push_back(generator);
+    }
     return all;
 }
 

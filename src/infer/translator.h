@@ -1,4 +1,5 @@
-// Translates text, or completes it with a causal language model: tokenizer, beam search, detokenizer.
+// One or several models of a family on a device. Translates text, or completes it with a causal language model:
+// tokenizer, beam search, detokenizer. Masked language models can be loaded, too (infer/filler.h).
 #pragma once
 
 #include <cstddef>
@@ -25,17 +26,18 @@ public:
     // Error names what is wrong with the directory. `storage` is the type of the multiplied weights and of the
     // activations (Parameters). The backend outlives the translator.
     Translator(Backend& backend, const std::string& directory, DType storage = DType::F32);
-    // An ensemble: the next token's probability is the mean of the models' probabilities. Error if their vocabularies
-    // differ. model(), parameters() and transformer() refer to the first one.
+    // An ensemble: the next token's probability is the mean of the models' probabilities. Error if their families or
+    // vocabularies differ. model(), parameters() and transformer() refer to the first one.
     Translator(Backend& backend, const std::vector<std::string>& directories, DType storage = DType::F32);
     // The same for a model in memory, such as during training.
     Translator(Backend& backend, ModelDirectory model, std::shared_ptr<const Parameters> parameters);
 
     const ModelDirectory& model() const { return model_; }
-    const Parameters& parameters() const { return *parameters_; }
+    const Parameters& parameters() const { return *members_.front().parameters; }
     // Error if the model does not translate.
     const EncoderDecoder& transformer() const;
-    std::vector<const Generator*> generators() const;  // of all models
+    std::vector<const Model*> models() const;
+    std::vector<const Generator*> generators() const;  // the same; Error if they write no text
     // The decoding options of the first model's author. They are not applied by themselves.
     const DecodingChoices& decoding_choices() const { return decoding_choices_; }
     // `chosen` over the author's choices over the paper's.
@@ -68,13 +70,11 @@ private:
     Backend& backend_;
     ModelDirectory model_;
     DecodingChoices decoding_choices_;
-    std::shared_ptr<const Parameters> parameters_;
-    std::shared_ptr<const Generator> generator_;
     struct Member {
         std::shared_ptr<const Parameters> parameters;
-        std::shared_ptr<const Generator> generator;
+        std::shared_ptr<const Model> model;
     };
-    std::vector<Member> others_;  // of an ensemble, beside the first
+    std::vector<Member> members_;  // at least one
     std::int64_t longest_;
 };
 

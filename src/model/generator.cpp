@@ -6,15 +6,6 @@
 
 namespace headscope {
 
-std::unique_ptr<Generator> make_generator(const ModelConfig& config, const Parameters& parameters) {
-    std::unique_ptr<Model> model = make_model(config, parameters);
-    if (auto* generator = dynamic_cast<Generator*>(model.get())) {
-        model.release();
-        return std::unique_ptr<Generator>(generator);
-    }
-    throw Error("a masked language model writes no text: use headscope fill");
-}
-
 Tensor Generator::step(Context& ctx, Cache& cache, const Tensor& ids) const {
     HEADSCOPE_CHECK(ctx.tape == nullptr, "decoding with a cache records no tape");
     cache.make_room(ctx.backend, 1);

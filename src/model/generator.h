@@ -29,7 +29,4 @@ protected:
     virtual const Stack& decoder() const = 0;
 };
 
-// The model that config.architecture names. Error if it writes no text.
-std::unique_ptr<Generator> make_generator(const ModelConfig& config, const Parameters& parameters);
-
 }  // namespace headscope

@@ -66,7 +66,6 @@ LossSums Model::project_and_lose(Context& ctx, const Var& hidden, const Tensor& 
     return projection().loss(ctx, projection().transform(ctx, hidden), target_out, options);
 }
 
-// [1, predicted, d_model]
 Var Model::predicted_states(Context& ctx, const DeviceBatch& batch) const {
     const Var hidden = states(ctx, batch).reshape({batch.sentences * batch.target_length, config_.d_model});
     return embed(ctx, {.ids = batch.predicted, .order = batch.predicted_order, .table = hidden});

@@ -43,6 +43,8 @@ public:
 
     // The last hidden states at the positions of batch.target_out: [sentences, target_length, d_model].
     virtual Var states(Context& ctx, const DeviceBatch& batch) const = 0;
+    // Those at batch.predicted, if it is defined: [1, rows, d_model].
+    Var predicted_states(Context& ctx, const DeviceBatch& batch) const;
     // hidden [batch, length, d_model]; out [batch, length, vocabulary]. 3.4. For few rows; training uses loss().
     Var logits(Context& ctx, const Var& hidden) const;
     // Projection, smoothed loss and, with a tape, the gradient of the sum of the losses back to hidden states and
@@ -59,9 +61,6 @@ protected:
     ModelConfig config_;
     DropoutSites sites_;
     std::shared_ptr<Sinusoids> sinusoids_;
-
-private:
-    Var predicted_states(Context& ctx, const DeviceBatch& batch) const;
 };
 
 SpecialIds special_ids(const ModelConfig& config);

@@ -168,17 +168,33 @@ std::string model_folder(const std::string& path) {
     return folder_kind(path) != FolderKind::Model && folder_kind(trained) == FolderKind::Model ? trained : path;
 }
 
+namespace {
+
+struct Family {
+    const char* name;
+    const char* command;
+};
+
+Family described(Architecture architecture) {
+    switch (architecture) {
+        case Architecture::EncoderDecoder: return {"a translation model", "translate"};
+        case Architecture::CausalLm: return {"a causal language model", "complete"};
+        case Architecture::MaskedLm: return {"a masked language model", "fill"};
+    }
+    return {};
+}
+
+}  // namespace
+
+const char* family_of(Architecture architecture) {
+    return described(architecture).name;
+}
+
 void require_architecture(const ModelDirectory& model, Architecture wanted) {
-    if (model.config.architecture == wanted) {
-        return;
+    if (model.config.architecture != wanted) {
+        const auto [name, command] = described(model.config.architecture);
+        throw Error(fmt::format("{} is {}: use headscope {}", model.path, name, command));
     }
-    const char* kind = "";
-    switch (model.config.architecture) {
-        case Architecture::EncoderDecoder: kind = "a translation model: use headscope translate"; break;
-        case Architecture::CausalLm: kind = "a causal language model: use headscope complete"; break;
-        case Architecture::MaskedLm: kind = "a masked language model: use headscope fill"; break;
-    }
-    throw Error(fmt::format("{} is {}", model.path, kind));
 }
 
 ModelDirectory open_model_directory(const std::string& path) {

@@ -116,5 +116,5 @@ TEST_CASE("a language model does not translate, and a masked one does not write"
     masked.architecture = Architecture::MaskedLm;
     masked.mask_id = 4;
     masked.encoder_layers = std::exchange(masked.decoder_layers, 0);
-    CHECK_THROWS_WITH(tiny_translator(*backend, masked), Contains("use headscope fill"));
+    CHECK_THROWS_WITH(tiny_translator(*backend, masked).generators(), Contains("use headscope fill"));
 }

@@ -97,6 +97,8 @@ expect "a masked model does not complete" complains "use headscope fill"
 run fill --model causal "the [MASK]"
 expect "a causal one does not fill in" complains "is a causal language model: use headscope complete"
 run complete --model causal --model masked "the"
-expect "families do not mix" complains "use headscope fill"
+expect "families do not mix" refused "causal language model, but 'masked/model' is a masked language model"
 run translate --model causal <prompts.txt
 expect "nor translate" complains "is a causal language model: use headscope complete"
+
+finish "language models complete and fill in"

@@ -40,7 +40,7 @@ TEST_CASE(
             if (pair.target.back() == eos) {
                 pair.target.pop_back();
             }
-            const auto forced = force_targets(ctx, translator.generators(), std::vector<Pair>{pair}).front();
+            const auto forced = force_targets(ctx, translator.models(), std::vector<Pair>{pair}).front();
             double sum = 0.0;
             for (std::size_t i = 0; i < translation.ids.size(); ++i) {
                 sum += forced[i].log_probability;

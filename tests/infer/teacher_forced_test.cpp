@@ -93,7 +93,7 @@ TEST_CASE("a token that the model would choose is reported as the likeliest", "[
         pair.target.pop_back();
     }
     Context ctx{.backend = *backend};
-    const auto forced = force_targets(ctx, translator.generators(), std::vector<Pair>{pair});
+    const auto forced = force_targets(ctx, translator.models(), std::vector<Pair>{pair});
     double sum = 0.0;
     for (std::size_t i = 0; i < translated.target_ids.size(); ++i) {
         CHECK(forced.front().at(i).likeliest);

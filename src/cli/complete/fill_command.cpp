@@ -8,10 +8,10 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/command.h"
+#include "engine/model_device.h"
 #include "infer/filler.h"
 #include "options/common_options.h"
 #include "options/option_values.h"
-#include "registry/registry.h"
 
 namespace headscope {
 namespace {
@@ -59,11 +59,15 @@ std::string table_of(const Tokenizer& tokenizer, const FilledText& filled) {
 
 void fill(const FillOptions& options) {
     const CommonOptions& common = options.common;
-    const std::unique_ptr<Backend> backend = open_device(common.device(), common.open);
-    const Arithmetic arithmetic = chosen_arithmetic(*backend, common.precision);
-    const Filler filler(*backend, common.model_path(), arithmetic.storage, arithmetic.compute);
-    const FilledText filled = filler.fill(filler.encode(options.text, options.mask), options.top, options.one_by_one);
-    const Tokenizer& tokenizer = *filler.model().target_tokenizer;
+    ModelDevice device(common.device(), common.precision, {common.model_path()}, common.open,
+                       [](const std::string& message) { log_line("headscope: " + message); });
+    device.load();
+    FilledText filled;
+    device.run([&](Backend& backend, const Translator& models) {
+        const Filler filler(backend, models, device.arithmetic().compute);
+        filled = filler.fill(filler.encode(options.text, options.mask), options.top, options.one_by_one);
+    });
+    const Tokenizer& tokenizer = *device.translator().model().target_tokenizer;
     write_output(common.json ? json_of(tokenizer, options, filled) : table_of(tokenizer, filled));
 }
 
