@@ -72,14 +72,18 @@ std::vector<ByteSpan> Tokenizer::encoded_spans(std::string_view text) const {
     return spans;
 }
 
+std::string Tokenizer::normalised(std::string_view text) const {
+    const std::vector<std::string> pieces = encode_pieces(text);
+    return segmenter_->join({pieces.begin(), pieces.end()}).text;
+}
+
 bool Tokenizer::is_blank(std::string_view text) const {
-    constexpr std::string_view kBlank = "\u2581";
     check_text(text);
     const std::vector<Segment> segments = segmenter_->split(text);
     return std::all_of(segments.begin(), segments.end(), [&](const Segment& segment) {
         std::string_view piece = segment.piece;
-        while (piece.starts_with(kBlank)) {
-            piece.remove_prefix(kBlank.size());
+        while (piece.starts_with(kWordStart)) {
+            piece.remove_prefix(kWordStart.size());
         }
         return piece.empty();
     });

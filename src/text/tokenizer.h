@@ -29,6 +29,9 @@ public:
     // The bytes of `text` from which each piece was made.
     std::vector<ByteSpan> encoded_spans(std::string_view text) const;
 
+    // The text of the pieces, including those that are not in the vocabulary.
+    std::string normalised(std::string_view text) const;
+
     // Whether the text, as part of a longer one, is encoded as blanks only or as nothing.
     bool is_blank(std::string_view text) const;
 

@@ -21,6 +21,7 @@ cut -f1 deu.txt | tee my.en | gzip >my.en.gz
 cut -f2 deu.txt | tee my.de | gzip >my.de.gz
 cp my.en my.txt
 cp text.en prompts.txt
+cp text.en test.txt
 
 mkdir runs/first runs/second
 for step in 10 20 30; do
@@ -107,7 +108,7 @@ done_already=$'\n'
 for command in "${commands[@]}"; do
     rm -rf desk/out
     case $command in
-        complete) mkdir -p desk/out && ln -s ../runs/causal desk/out/lm ;;
+        complete | evaluate | score) mkdir -p desk/out && ln -s ../runs/causal desk/out/lm ;;
         fill) mkdir -p desk/out && ln -s ../runs/masked desk/out/masked ;;
     esac
     if [ "$command" = plot ]; then mkdir -p desk/out/digits && cp desk/runs/first/log.jsonl desk/out/digits/; fi

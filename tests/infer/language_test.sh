@@ -91,6 +91,64 @@ expect "another mask, one by one" grep -q '"masks":\[\[.*\],\[' out
 run fill --model masked --device cpu "the dog."
 expect "a text without a mask" complains "'the dog.' has no [MASK]: put it where a word is to be filled in"
 
+# ---------------------------------------------------------------------------------------------- score, evaluate
+holds() { [ -s out ] && jq -se "$1" out >/dev/null; } # jq accepts empty input
+near() { jq -ne "($1) - ($2) | fabs < 1e-4" >/dev/null; }
+sum_of() { jq -s "map($1) | add" scored; }
+value_of() { jq "$1" out; }
+printf 'the small dog sleeps.\na big cat sees the small dog.\n' >lines.txt # 50 bytes, 11 words
+run score --model causal --device cpu --text lines.txt --json
+cp out scored
+expect "each line has the probability of its tokens" \
+    holds 'length == 2 and all((.log_probability - (.tokens | map(.log_probability) | add) | fabs) < 1e-9)'
+expect "up to its end" holds 'all(.tokens[-1].token == "</s>" and .text != null and .source == null)'
+run score --model causal --device cpu --text lines.txt
+cp out together
+head -n 1 lines.txt | "$headscope" score --model causal --device cpu --text - >first_line
+head -n 1 together | cmp -s first_line -
+expect "a line is scored as it is alone" [ $? -eq 0 ]
+run score --model causal --device cpu --text lines.txt --batch-tokens 1 --stats
+expect "whatever its batch" same out together
+expect "totals are those of texts" complains "2 texts, "
+sum=$(sum_of .log_probability)
+run evaluate --model causal --device cpu --text lines.txt --json
+expect "a text has the same probability" near "-$(value_of '.nll * .tokens')" "$sum"
+expect "documents are counted" holds 'all(.documents == 2 and .words == 11 and .bytes == 50 and .tokens == .pieces + 2)'
+expect "perplexity per piece" near "$(value_of .perplexity)" "-($sum) / $(value_of .tokens) | exp"
+expect "per word" near "$(value_of '.perplexity_per_word | log')" "-($sum) / 11"
+expect "and bits per byte" near "$(value_of .bits_per_byte)" "-($sum) / 50 / (2 | log)"
+run evaluate --model causal --device cpu --text lines.txt --batch-tokens 1 --documents paragraph --precision f32
+expect "the lines of a paragraph are one document" says "1 document, "
+expect "perplexities are printed" grep -qE '^perplexity  [0-9.]+ per word' out
+expect "with the calibration" says "calibration error "
+run score --model masked --device cpu --text lines.txt --json
+cp out scored
+expect "a masked model gives pseudo-log-likelihoods" \
+    holds 'all(.pseudo_log_likelihood < 0 and .log_probability == null and .tokens[-1].token != "</s>")'
+run evaluate --model masked --device cpu --text lines.txt --json
+expect "of all pieces, each masked once" holds 'all(.measure == "pseudo_log_likelihood" and .tokens == .pieces)'
+expect "the same for a text" near "-$(value_of '.nll * .tokens')" "$(sum_of .pseudo_log_likelihood)"
+run evaluate --model masked --model masked --device cpu --text lines.txt
+expect "masked models can be averaged" says "each masked once and predicted from all others"
+if grep -qx vulkan:0 <("$headscope" devices --usable); then
+    for task in causal masked; do
+        run evaluate --model $task --device cpu --text lines.txt --json
+        on_cpu=$(value_of .nll)
+        run evaluate --model $task --device vulkan --text lines.txt --json
+        expect "a GPU gives the same $task perplexity" near "$(value_of .nll)" "$on_cpu"
+    done
+fi
+printf '%s\n' '' "$(printf 'a b %.0s' {1..60})" "$(printf 'caf\xe9')" 'the' >bad.txt
+for task in causal masked; do
+    run score --model $task --device cpu --text bad.txt
+    expect "a line longer than the context has no $task score" complains "but the model takes at most 64"
+    if [ $task = masked ]; then expect "an empty line has no piece to mask" complains "line 1: the text is empty"; fi
+    expect "nor has one that is not UTF-8" complains "line 3: the text: the text is not UTF-8"
+    expect "the others have" eval 'lines 4 && [ -n "$(sed -n 4p out)" ]'
+    run evaluate --model $task --device cpu --text <(printf 'a b %.0s' {1..60})
+    expect "but a document is cut into blocks" says "1 document, "
+done
+
 # ---------------------------------------------------------------------------------------------- the wrong model
 run complete --model masked "the"
 expect "a masked model does not complete" complains "use headscope fill"
@@ -101,4 +159,12 @@ expect "families do not mix" refused "causal language model, but 'masked/model' 
 run translate --model causal <prompts.txt
 expect "nor translate" complains "is a causal language model: use headscope complete"
 
-finish "language models complete and fill in"
+run score --model causal --source lines.txt --target lines.txt
+expect "it scores --text" refused "causal/model is a causal language model: give --text FILE"
+run evaluate --model masked --source lines.txt --reference lines.txt
+expect "which evaluate needs, too" refused "masked/model is a masked language model: give --text FILE"
+run evaluate --model "$repository/assets/models/en-de" --text lines.txt
+expect "but not for a translation model" refused "is a translation model: give sentences and their translations"
+run evaluate --model causal --text lines.txt --beam 4
+expect "options of translations are rejected" complains "--beam excludes --text"
+finish "language models complete, fill in and score"

@@ -1,5 +1,5 @@
-// headscope evaluate: scores translations against references.
-#include <chrono>
+// headscope evaluate: scores translations against references, and language models against texts.
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
@@ -10,7 +10,10 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/command.h"
+#include "cli/score/evaluate_text.h"
 #include "cli/score/evaluation_report.h"
+#include "cli/score/model_family.h"
+#include "cli/score/progress.h"
 #include "cli/score/test_set.h"
 #include "cli/translate/translation_flags.h"
 #include "engine/engine.h"
@@ -27,27 +30,10 @@ namespace {
 struct EvaluateOptions {
     TranslationFlags translation;
     TestSetFiles files;
+    EvaluatedText text;
     BleuOptions bleu;
     std::string output;
     bool by_length = false;
-};
-
-// Prints the progress of a long evaluation every few seconds.
-class Progress {
-public:
-    explicit Progress(std::size_t sentences) : sentences_(sentences) {}
-    void show(std::size_t finished) {
-        const auto now = std::chrono::steady_clock::now();
-        if (now - last_ >= kEvery) {
-            last_ = now;
-            log_line(fmt::format("{} of {} sentences translated", finished, sentences_));
-        }
-    }
-
-private:
-    static constexpr std::chrono::seconds kEvery{5};
-    std::size_t sentences_;
-    std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
 };
 
 struct Translations {
@@ -60,7 +46,7 @@ struct Translations {
 Translations translate_all(const LineTranslator& translator, const TranslationOptions& options,
                            const std::vector<std::string>& source) {
     Translations translations;
-    Progress progress(source.size());
+    Progress progress;
     SplitNews split;
     translator.translate_in_order(
         numbered(source), options, [&](std::vector<TranslatedSentence> next, std::size_t finished) {
@@ -72,7 +58,7 @@ Translations translate_all(const LineTranslator& translator, const TranslationOp
                 translations.problems += sentence.problem.empty() ? 0 : 1;
                 translations.lines.push_back(std::move(sentence.text));
             }
-            progress.show(finished);
+            progress.show(fmt::format("{} of {} sentences translated", finished, source.size()));
         });
     if (const std::string news = split.end(); !news.empty()) {
         log_line("headscope: " + news);
@@ -103,6 +89,7 @@ void write_lines(const std::string& path, const std::vector<std::string>& lines,
 Translations ask_model(const EvaluateOptions& options, const TestSet& set, Evaluation& evaluation) {
     const CommonOptions& common = options.translation.common;
     const std::vector<std::string> models = common.find_models();
+    require_files_of_family(models.front(), "");
     const auto warn = [](const std::string& message) { log_line("headscope: " + message); };
     const Engine engine(
         {.devices = {common.device()}, .models = models, .precision = common.precision, .open = common.open}, warn);
@@ -112,7 +99,7 @@ Translations ask_model(const EvaluateOptions& options, const TestSet& set, Evalu
     if (!options.output.empty()) {
         write_lines(options.output, translations.lines, set);
     }
-    translations.by = {models, engine.first().info(), common.precision, translation};
+    translations.by = {{models, engine.first().info(), common.precision}, translation};
     engine.first().run([&](Backend& backend, const Translator& translator) {
         evaluation.forced = force_references(backend, translator, set.source, set.references, translation);
     });
@@ -160,6 +147,25 @@ void evaluate(const EvaluateOptions& options, const ResultOrigin& origin) {
     }
 }
 
+// --text and --documents, without all options of the command that have no meaning for a language model.
+void add_text(CLI::App& command, EvaluatedText& text) {
+    const std::vector<CLI::Option*> others = command.get_options({});
+    command.option_defaults()->group("Data");
+    CLI::Option* file =
+        command.add_option("--text", text.file, "Text for a language model; may be compressed")->type_name("FILE");
+    add_choice(
+        command, "--documents", kDocumentForms,
+        [&text](std::size_t form) { text.form = static_cast<DocumentForm>(form); },
+        "Documents of --text: one per line, or separated by empty lines")
+        ->needs(file);
+    const std::vector<std::string> shared{"--help", "--model", "--device", "--precision", "--batch-tokens"};
+    for (CLI::Option* other : others) {
+        if (std::find(shared.begin(), shared.end(), other->get_name()) == shared.end()) {
+            file->excludes(other);
+        }
+    }
+}
+
 void add_files(CLI::App& command, TestSetFiles& files) {
     command.option_defaults()->group("Data");
     CLI::Option* tsv = command.add_option("--tsv", files.tsv, "Lines of \"source TAB reference\"; may be compressed")
@@ -195,19 +201,23 @@ void add_evaluate_command(CLI::App& app, const OpenOptions& open_options, int co
     auto options = std::make_shared<EvaluateOptions>();
     CommonOptions& common = options->translation.common;
     common.open = open_options;
-    CLI::App* command = app.add_subcommand("evaluate", "Score translations against references: BLEU, chrF2 and more")
-                            ->group("Translate");
+    CLI::App* command =
+        app.add_subcommand("evaluate", "Score translations against references, or language models against texts")
+            ->group("Translate");
     command->footer(
         "Translates with a model, or scores --hypotheses. BLEU and chrF2 equal sacreBLEU's, with its signatures.\n"
         "With a model it also prints the perplexity of the references (unsmoothed) and the calibration error: the gap\n"
         "between the probability of the most likely piece and how often it is right. Lines with an empty side are\n"
-        "left out. docs/translating.md describes the JSON.\n\n"
+        "left out. docs/translating.md describes the JSON.\n"
+        "For a language model, prints the perplexity of --text per piece and per word, and the bits per byte: see\n"
+        "docs/language-models.md.\n\n"
         "Examples:\n"
         "  headscope evaluate --tsv test.tsv --model runs/my-model --beam 4 --by-length\n"
         "  headscope evaluate --tsv test.tsv --model runs/my-model --model runs/my-model\n"
         "  headscope evaluate --source test.en --reference test.de --output mine.de\n"
         "  headscope evaluate --hypotheses theirs.de --reference test.de\n"
-        "  headscope evaluate --hypotheses theirs.de --reference test.de --tokenize none --lowercase --json");
+        "  headscope evaluate --hypotheses theirs.de --reference test.de --tokenize none --lowercase --json\n"
+        "  headscope evaluate --text test.txt --model out/lm");
     add_files(*command, options->files);
     CLI::Option* hypotheses =
         command->add_option("--hypotheses", options->files.hypotheses, "Score these translations; no model is used")
@@ -224,8 +234,17 @@ void add_evaluate_command(CLI::App& app, const OpenOptions& open_options, int co
         hypotheses->excludes(all[i]);  // they need a model
     }
     add_scoring(*command, *options);
+    add_text(*command, options->text);
     common.add_json(*command);
-    command->callback([options, count, words] { evaluate(*options, result_origin(count, words)); });
+    command->callback([options, count, words] {
+        const ResultOrigin origin = result_origin(count, words);
+        if (options->text.file.empty()) {
+            evaluate(*options, origin);
+        } else {
+            const TranslationFlags& flags = options->translation;
+            evaluate_text(flags.common, options->text, flags.options.batch_tokens, origin);
+        }
+    });
 }
 
 }  // namespace headscope

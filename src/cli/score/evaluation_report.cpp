@@ -22,14 +22,19 @@ std::string words_of(const LengthScores& one) {
                             : fmt::format("{} to {}", one.least, *one.most);
 }
 
-std::string forced_lines(const ForcedReferences& forced) {
-    const ForcedStatistics& of = forced.statistics;
-    std::string text = fmt::format(
-        "perplexity  {:.3f} per piece of the references, over {} pieces including <EOS> ({:.4f} nats)\n"
+std::string calibration_line(const ForcedStatistics& of) {
+    return fmt::format(
         "calibration error {:.2f} % (ECE, {} bins): the most likely piece has probability {:.1f} % on average and is "
         "right {:.1f} % of the time\n",
-        of.perplexity(), of.tokens(), of.nll(), 100.0 * of.expected_calibration_error(), kCalibrationBins,
-        100.0 * of.confidence(), 100.0 * of.accuracy());
+        100.0 * of.expected_calibration_error(), kCalibrationBins, 100.0 * of.confidence(), 100.0 * of.accuracy());
+}
+
+std::string forced_lines(const ForcedReferences& forced) {
+    const ForcedStatistics& of = forced.statistics;
+    std::string text =
+        fmt::format("perplexity  {:.3f} per piece of the references, over {} pieces including <EOS> ({:.4f} nats)\n",
+                    of.perplexity(), of.tokens(), of.nll()) +
+        calibration_line(of);
     if (forced.left_out > 0) {
         text += fmt::format("            {} left out: empty or too long for the model\n",
                             counted(forced.left_out, "reference"));
@@ -37,8 +42,7 @@ std::string forced_lines(const ForcedReferences& forced) {
     return text;
 }
 
-Json forced_json(const ForcedReferences& forced) {
-    const ForcedStatistics& of = forced.statistics;
+Json calibration_json(const ForcedStatistics& of) {
     Json bins = Json::array();
     for (std::size_t i = 0; i < kCalibrationBins; ++i) {
         const CalibrationBin& bin = of.bins()[i];
@@ -51,15 +55,19 @@ Json forced_json(const ForcedReferences& forced) {
                         {"confidence", bin.confidence()},
                         {"accuracy", bin.accuracy()}});
     }
+    return {{"expected_error", of.expected_calibration_error()},
+            {"confidence", of.confidence()},
+            {"accuracy", of.accuracy()},
+            {"bins", std::move(bins)}};
+}
+
+Json forced_json(const ForcedReferences& forced) {
+    const ForcedStatistics& of = forced.statistics;
     return {{"target_tokens", of.tokens()},
             {"nll", of.nll()},
             {"perplexity", of.perplexity()},
             {"left_out", forced.left_out},
-            {"calibration",
-             {{"expected_error", of.expected_calibration_error()},
-              {"confidence", of.confidence()},
-              {"accuracy", of.accuracy()},
-              {"bins", std::move(bins)}}}};
+            {"calibration", calibration_json(of)}};
 }
 
 Json scores_json(const Scores& scores) {
@@ -75,19 +83,21 @@ Json scores_json(const Scores& scores) {
             {"exact_matches", scores.exact_matches}};
 }
 
+Json evaluated_by_json(const EvaluatedBy& by) {
+    return {{"directories", by.models}, {"device", to_json(by.device)}, {"precision", name_of(by.precision)}};
+}
+
 Json translated_by_json(const TranslatedBy& by) {
     const SearchOptions& search = by.options.search;
-    Json json{{"directories", by.models},
-              {"device", to_json(by.device)},
-              {"precision", name_of(by.precision)},
-              {"beam", search.beam},
-              {"length_penalty", search.length_penalty},
-              {"length_penalty_form", kLengthPenaltyForms[static_cast<std::size_t>(search.length_penalty_form)]},
-              {"max_extra", search.max_extra},
-              {"no_repeat_ngram", search.no_repeat_ngram},
-              {"min_length", search.min_length},
-              {"split_longer_than", nullptr},
-              {"batch_tokens", by.options.batch_tokens}};
+    Json json = evaluated_by_json(by.by);
+    json.update({{"beam", search.beam},
+                 {"length_penalty", search.length_penalty},
+                 {"length_penalty_form", kLengthPenaltyForms[static_cast<std::size_t>(search.length_penalty_form)]},
+                 {"max_extra", search.max_extra},
+                 {"no_repeat_ngram", search.no_repeat_ngram},
+                 {"min_length", search.min_length},
+                 {"split_longer_than", nullptr},
+                 {"batch_tokens", by.options.batch_tokens}});
     if (by.options.split_longer_than) {
         json["split_longer_than"] = *by.options.split_longer_than;
     }
@@ -136,6 +146,41 @@ std::string evaluation_json(const Evaluation& evaluation, const ResultOrigin& or
         json["by_source_length"].push_back(std::move(of_length));
     }
     // The name of a folder may not be UTF-8.
+    return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::string text_evaluation_table(const TextEvaluation& evaluation, Architecture family) {
+    const ForcedStatistics& of = evaluation.statistics;
+    return fmt::format("{}, {}, {}, {}\n", counted(evaluation.documents, "document"),
+                       counted(evaluation.pieces, "piece"), counted(evaluation.words, "word"),
+                       counted(evaluation.bytes, "byte")) +
+           fmt::format("perplexity  {:.3f} per piece, {} ({:.4f} nats)\n", of.perplexity(),
+                       family == Architecture::MaskedLm
+                           ? "each masked once and predicted from all others: pseudo-log-likelihood"
+                           : "including the end of each document",
+                       of.nll()) +
+           fmt::format("perplexity  {:.3f} per word\nbits        {:.4f} per byte\n", evaluation.perplexity_per_word(),
+                       evaluation.bits_per_byte()) +
+           calibration_line(of);
+}
+
+std::string text_evaluation_json(const TextEvaluation& evaluation, Architecture family, const ResultOrigin& origin,
+                                 const EvaluatedBy& by) {
+    const ForcedStatistics& of = evaluation.statistics;
+    Json json = to_json(origin);
+    json.update({{"model", evaluated_by_json(by)},
+                 {"measure", family == Architecture::MaskedLm ? "pseudo_log_likelihood" : "log_probability"},
+                 {"documents", evaluation.documents},
+                 {"pieces", evaluation.pieces},
+                 {"unknown_pieces", evaluation.unknown},
+                 {"words", evaluation.words},
+                 {"bytes", evaluation.bytes},
+                 {"tokens", of.tokens()},
+                 {"nll", of.nll()},
+                 {"perplexity", of.perplexity()},
+                 {"perplexity_per_word", evaluation.perplexity_per_word()},
+                 {"bits_per_byte", evaluation.bits_per_byte()},
+                 {"calibration", calibration_json(of)}});
     return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

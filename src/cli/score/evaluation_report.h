@@ -8,15 +8,21 @@
 #include "backend/precision.h"
 #include "cli/result_origin.h"
 #include "eval/evaluation.h"
+#include "eval/text_evaluation.h"
 #include "infer/translation.h"
+#include "model/config.h"
 
 namespace headscope {
 
-// How the translations were made, without --hypotheses.
-struct TranslatedBy {
+struct EvaluatedBy {
     std::vector<std::string> models;  // their directories
     DeviceInfo device;
     Precision precision = Precision::F32;
+};
+
+// How the translations were made, without --hypotheses.
+struct TranslatedBy {
+    EvaluatedBy by;
     TranslationOptions options;  // of the command line and the model together
 };
 
@@ -24,5 +30,10 @@ std::string evaluation_table(const Evaluation& evaluation);
 // One object with a newline: the scores, and what is needed to reproduce them.
 std::string evaluation_json(const Evaluation& evaluation, const ResultOrigin& origin,
                             const std::optional<TranslatedBy>& by);
+
+// The same for a language model.
+std::string text_evaluation_table(const TextEvaluation& evaluation, Architecture family);
+std::string text_evaluation_json(const TextEvaluation& evaluation, Architecture family, const ResultOrigin& origin,
+                                 const EvaluatedBy& by);
 
 }  // namespace headscope

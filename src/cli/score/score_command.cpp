@@ -1,7 +1,8 @@
-// headscope score: the probability that a model gives to existing translations.
+// headscope score: the probability that a model gives to existing translations or texts.
 #include <cmath>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -11,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/command.h"
+#include "cli/score/model_family.h"
 #include "cli/translate/unknown_note.h"
 #include "data/pair_reader.h"
 #include "engine/model_device.h"
@@ -20,58 +22,76 @@
 #include "options/option_values.h"
 #include "support/check.h"
 #include "support/counted.h"
+#include "text/lines.h"
 
 namespace headscope {
 namespace {
 
 struct ScoreOptions {
     CommonOptions common;
-    std::string tsv, source, target;
+    std::string tsv, source, target, text;
     std::int64_t batch_tokens = 1024;
     bool stats = false;
 };
 
-// The same lines of both sides.
+// The same lines of both sides; texts are targets of empty sources.
 struct Pairs {
     std::vector<std::string> sources, targets;
 };
 
-PairReader open_pairs(const ScoreOptions& options) {
-    if (!options.tsv.empty()) {
-        return PairReader(options.tsv);
+class Input {
+public:
+    explicit Input(const ScoreOptions& options) {
+        if (!options.text.empty()) {
+            texts_.emplace(options.text);
+        } else if (!options.tsv.empty()) {
+            pairs_.emplace(options.tsv);
+        } else if (!options.source.empty() && !options.target.empty()) {
+            pairs_.emplace(options.source, options.target);
+        } else {
+            throw Error(
+                "nothing to score: give --tsv FILE, or --source FILE and --target FILE; --text FILE for a language "
+                "model");
+        }
     }
-    if (options.source.empty() || options.target.empty()) {
-        throw Error("nothing to score: give --tsv FILE, or --source FILE and --target FILE");
-    }
-    return {options.source, options.target};
-}
 
-// Empty at the end.
-Pairs next_pairs(PairReader& reader) {
-    constexpr std::size_t kAtATime = 2048;
-    Pairs pairs;
-    for (std::string source, target; pairs.sources.size() < kAtATime && reader.next_raw(source, target);) {
-        pairs.sources.push_back(std::move(source));
-        pairs.targets.push_back(std::move(target));
+    // Empty at the end.
+    Pairs next() {
+        constexpr std::size_t kAtATime = 2048;
+        Pairs pairs;
+        for (std::string source, target; pairs.sources.size() < kAtATime && next(source, target);) {
+            pairs.sources.push_back(std::move(source));
+            pairs.targets.push_back(std::move(target));
+        }
+        return pairs;
     }
-    return pairs;
-}
 
-bool has_empty_target(const ScoredPair& pair) {
-    return pair.target_ids.size() == 1;  // <EOS>
+    const std::string& name() const { return pairs_ ? pairs_->name() : texts_->name(); }
+
+private:
+    bool next(std::string& source, std::string& target) {
+        return pairs_ ? pairs_->next_raw(source, target) : texts_->next_bytes(target);
+    }
+
+    std::optional<PairReader> pairs_;
+    std::optional<LineReader> texts_;  // for language models
+};
+
+bool has_empty_target(const ScoredPair& pair, std::int32_t eos) {
+    return pair.target_ids.front() == eos;
 }
 
 struct Totals {
     std::int64_t pairs = 0, problems = 0, tokens = 0, unknown = 0, empty = 0;
     double log_probability = 0.0;
 
-    void add(const ScoredPair& pair) {
+    void add(const ScoredPair& pair, std::int32_t eos) {
         ++pairs;
         if (!pair.problem.empty()) {
             ++problems;
             return;
         }
-        if (has_empty_target(pair)) {
+        if (has_empty_target(pair, eos)) {
             ++empty;
             return;
         }
@@ -81,14 +101,21 @@ struct Totals {
     }
 };
 
-std::string json_of(const Tokenizer& tokenizer, std::int64_t line, const std::string& source, const std::string& target,
-                    const ScoredPair& pair) {
-    nlohmann::ordered_json json = {{"line", line}, {"source", source}, {"target", target}};
+std::string json_of(const ModelDirectory& model, std::int64_t line, const std::string& source,
+                    const std::string& target, const ScoredPair& pair) {
+    const Tokenizer& tokenizer = *model.target_tokenizer;
+    const bool translates = model.config.architecture == Architecture::EncoderDecoder;
+    nlohmann::ordered_json json = {{"line", line}};
+    if (translates) {
+        json["source"] = source;
+    }
+    json[translates ? "target" : "text"] = target;
     if (pair.problem.empty()) {
-        json["log_probability"] = pair.log_probability;
+        json[model.config.architecture == Architecture::MaskedLm ? "pseudo_log_likelihood" : "log_probability"] =
+            pair.log_probability;
         json["nll"] = pair.nll();
-        if (has_empty_target(pair)) {
-            json["empty_target"] = true;
+        if (has_empty_target(pair, model.config.eos_id)) {
+            json[translates ? "empty_target" : "empty_text"] = true;
         }
         json["tokens"] = nlohmann::ordered_json::array();
         for (std::size_t i = 0; i < pair.target_ids.size(); ++i) {
@@ -105,29 +132,35 @@ std::string text_of(const ScoredPair& pair) {
     return pair.problem.empty() ? fmt::format("{:.4f}\t{:.4f}\n", pair.log_probability, pair.nll()) : "\n";
 }
 
-void print_stats(const Totals& totals) {
+void print_stats(const Totals& totals, Architecture family) {
     const double nll = -totals.log_probability / static_cast<double>(totals.tokens);
-    log_line(fmt::format("{}, {}: log P {:.4f}, {:.4f} nats per token, perplexity {:.4f}",
-                         counted(totals.pairs - totals.problems - totals.empty, "pair"),
-                         counted(totals.tokens, "target token"), totals.log_probability, nll, std::exp(nll)));
+    const bool translates = family == Architecture::EncoderDecoder;
+    log_line(fmt::format("{}, {}: {} {:.4f}, {:.4f} nats per token, perplexity {:.4f}",
+                         counted(totals.pairs - totals.problems - totals.empty, translates ? "pair" : "text"),
+                         counted(totals.tokens, translates ? "target token" : "token"),
+                         family == Architecture::MaskedLm ? "pseudo-log-likelihood" : "log P", totals.log_probability,
+                         nll, std::exp(nll)));
 }
 
 void score(const ScoreOptions& options) {
-    PairReader input = open_pairs(options);
+    Input input(options);
     InputFiles inputs(options.common.open.settings);
-    inputs.add({options.tsv, options.source, options.target});
-    Pairs pairs = next_pairs(input);
+    inputs.add({options.tsv, options.source, options.target, options.text});
+    Pairs pairs = input.next();
     if (pairs.sources.empty()) {
         throw Error(input.name() + " has no sentence to score");
     }
     const std::vector<std::string> models = options.common.find_models();
+    require_files_of_family(models.front(), options.text);
     inputs.add(models);
     inputs.refuse("-");
     ModelDevice device(options.common.device(), options.common.precision, models, options.common.open,
                        [](const std::string& message) { log_line("headscope: " + message); });
     device.load();
+    const ModelDirectory model = device.translator().model();
+    const Architecture family = model.config.architecture;
     Totals totals;
-    for (; !pairs.sources.empty(); pairs = next_pairs(input)) {
+    for (; !pairs.sources.empty(); pairs = input.next()) {
         std::vector<ScoredPair> scored;
         device.run([&](Backend& backend, const Translator& translator) {
             Context ctx{.backend = backend, .compute = device.arithmetic().compute};
@@ -135,32 +168,32 @@ void score(const ScoreOptions& options) {
         });
         std::string text;
         for (std::size_t i = 0; i < scored.size(); ++i) {
-            totals.add(scored[i]);
+            totals.add(scored[i], model.config.eos_id);
             if (!scored[i].problem.empty()) {
                 log_line(fmt::format("headscope: line {}: {}", totals.pairs, scored[i].problem));
             }
-            text += options.common.json ? json_of(*device.translator().model().target_tokenizer, totals.pairs,
-                                                  pairs.sources[i], pairs.targets[i], scored[i])
+            text += options.common.json ? json_of(model, totals.pairs, pairs.sources[i], pairs.targets[i], scored[i])
                                         : text_of(scored[i]);
         }
         write_output(text);
     }
+    const std::string what = family == Architecture::EncoderDecoder ? "targets" : "texts";
     if (totals.unknown > 0) {
-        log_line("headscope: " + unknown_note(totals.unknown, totals.pairs, "targets",
-                                              "scored with the probability of the unknown piece"));
+        log_line("headscope: " +
+                 unknown_note(totals.unknown, totals.pairs, what, "scored with the probability of the unknown piece"));
     }
     if (totals.empty > 0) {
         log_line(
-            fmt::format("headscope: {} of {} targets are empty: only the end of the sentence is scored, and --stats "
+            fmt::format("headscope: {} of {} {} are empty: only the end of the sentence is scored, and --stats "
                         "leaves them out",
-                        totals.empty, totals.pairs));
+                        totals.empty, totals.pairs, what));
     }
     if (options.stats && totals.tokens > 0) {
-        print_stats(totals);
+        print_stats(totals, family);
     }
     if (totals.problems > 0) {
-        throw Error(fmt::format("{} of {} pairs were not scored; their lines in the output are empty", totals.problems,
-                                totals.pairs));
+        throw Error(fmt::format("{} of {} {} were not scored; their lines in the output are empty", totals.problems,
+                                totals.pairs, family == Architecture::EncoderDecoder ? "pairs" : "texts"));
     }
 }
 
@@ -170,16 +203,21 @@ void add_score_command(CLI::App& app, const OpenOptions& open_options) {
     auto options = std::make_shared<ScoreOptions>();
     CommonOptions& common = options->common;
     common.open = open_options;
-    CLI::App* command = app.add_subcommand("score", "Print the probability of given translations")->group("Translate");
+    CLI::App* command =
+        app.add_subcommand("score", "Print the probability of given translations or texts")->group("Translate");
     command->footer(
         "Prints \"log P TAB nll\" for each pair: the natural logarithm of the target's probability, and the mean loss\n"
         "per piece. Both include the end of the sentence; no length penalty applies. A pair that cannot be scored is\n"
         "reported on standard error, gives an empty line, and makes the exit code 1. For an empty target only the end\n"
-        "of the sentence is scored. --json prints one object per pair, described in docs/translating.md.\n\n"
+        "of the sentence is scored. --json prints one object per pair, described in docs/translating.md.\n"
+        "Language models score each line of --text. A masked one gives the pseudo-log-likelihood: each piece is "
+        "masked\n"
+        "once and predicted from all others.\n\n"
         "Examples:\n"
         "  headscope score --source test.en --target test.de\n"
         "  headscope score --tsv test.tsv --stats\n"
-        "  headscope score --tsv test.tsv --json --model runs/my-model");
+        "  headscope score --tsv test.tsv --json --model runs/my-model\n"
+        "  headscope score --text test.txt --model out/lm");
     command->option_defaults()->group("Data");
     CLI::Option* tsv =
         command
@@ -189,6 +227,11 @@ void add_score_command(CLI::App& app, const OpenOptions& open_options) {
     command->add_option("--target", options->target, "Their translations, one per line")
         ->type_name("FILE")
         ->excludes(tsv);
+    command->add_option("--text", options->text, "Text for a language model, one per line")
+        ->type_name("FILE")
+        ->excludes("--tsv")
+        ->excludes("--source")
+        ->excludes("--target");
     common.add_models(*command);
     common.add_device(*command);
     common.add_precision(*command);

@@ -1,0 +1,60 @@
+#include "cli/score/evaluate_text.h"
+
+#include <algorithm>
+#include <iterator>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "cli/command.h"
+#include "cli/score/evaluation_report.h"
+#include "cli/score/model_family.h"
+#include "cli/score/progress.h"
+#include "engine/model_device.h"
+#include "infer/forced_text.h"
+#include "io/input_files.h"
+
+namespace headscope {
+
+void evaluate_text(const CommonOptions& common, const EvaluatedText& text, std::int64_t batch_tokens,
+                   const ResultOrigin& origin) {
+    const std::vector<std::string> models = common.find_models();
+    InputFiles inputs(common.open.settings);
+    inputs.add({text.file});
+    inputs.add(models);
+    inputs.refuse("-");
+    require_files_of_family(models.front(), text.file);
+    ModelDevice device(common.device(), common.precision, models, common.open,
+                       [](const std::string& message) { log_line("headscope: " + message); });
+    device.load();
+    const ModelDirectory model = device.translator().model();
+    EncodedDocuments input(text.file, text.form, model.target_tokenizer);
+    TextEvaluation evaluation;
+    Progress progress;
+    for (auto documents = input.next(); !documents.empty(); documents = input.next()) {
+        std::vector<std::vector<std::int32_t>> pieces;
+        std::transform(documents.begin(), documents.end(), std::back_inserter(pieces),
+                       [](const EncodedDocument& document) { return document.pieces; });
+        std::vector<std::vector<ForcedToken>> tokens;
+        device.run([&](Backend& backend, const Translator& loaded) {
+            Context ctx{.backend = backend, .compute = device.arithmetic().compute};
+            tokens = force_texts(ctx, loaded.models(), pieces, {.batch_tokens = batch_tokens});
+        });
+        evaluation.add(documents, tokens, model.config.unk_id);
+        progress.show(fmt::format("{} documents evaluated", evaluation.documents));
+    }
+    if (evaluation.documents == 0) {
+        throw Error(fmt::format("'{}' has no document to evaluate", text.file));
+    }
+    const EvaluatedBy by{models, device.info(), common.precision};
+    write_output(common.json ? text_evaluation_json(evaluation, model.config.architecture, origin, by)
+                             : text_evaluation_table(evaluation, model.config.architecture));
+    if (evaluation.unknown > 0) {
+        log_line(
+            fmt::format("headscope: {} of {} pieces are missing from the vocabulary: each counts as one unknown "
+                        "piece, which is easier to predict than its text",
+                        evaluation.unknown, evaluation.pieces));
+    }
+}
+
+}  // namespace headscope

@@ -1,0 +1,22 @@
+// headscope evaluate for language models.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "cli/result_origin.h"
+#include "data/document_reader.h"
+#include "options/common_options.h"
+
+namespace headscope {
+
+struct EvaluatedText {
+    std::string file;
+    DocumentForm form = DocumentForm::Line;
+};
+
+// Prints how well a language model predicts a text.
+void evaluate_text(const CommonOptions& common, const EvaluatedText& text, std::int64_t batch_tokens,
+                   const ResultOrigin& origin);
+
+}  // namespace headscope

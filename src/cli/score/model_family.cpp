@@ -1,0 +1,19 @@
+#include "cli/score/model_family.h"
+
+#include <fmt/format.h>
+
+#include "model/model_directory.h"
+#include "support/check.h"
+
+namespace headscope {
+
+void require_files_of_family(const std::string& model, const std::string& text) {
+    const Architecture family = open_model_directory(model).config.architecture;
+    const bool translates = family == Architecture::EncoderDecoder;
+    if (translates != text.empty()) {
+        throw Error(fmt::format("{} is {}: give {}", model, family_of(family),
+                                translates ? "sentences and their translations, not --text" : "--text FILE"));
+    }
+}
+
+}  // namespace headscope
