@@ -1,4 +1,4 @@
-// Compares the greedy translations of two devices.
+// Compares the greedy outputs of two devices: translations, completions or filled masks.
 #pragma once
 
 #include <array>
@@ -9,7 +9,8 @@
 
 namespace headscope {
 
-// One of two devices with the same model, and its translations of the same lines. All outlive the comparison.
+// One of two devices with the same model, and its outputs for the same lines. All outlive the comparison. The output of
+// a masked language model is the tokens of its masks in order, each predicted with all of them masked.
 struct TranslatingSide {
     Backend& backend;
     const Translator& translator;
@@ -18,7 +19,8 @@ struct TranslatingSide {
 };
 
 // At the first difference of two outputs, both devices score the two candidates with a teacher-forced pass over the
-// previous tokens. Empty lines and lines that could not be translated are skipped.
+// previous tokens. Of the masks of a line, which do not depend on each other, the one with the largest gap counts.
+// Empty lines and lines without an output are skipped.
 Agreement compare_translations(const std::array<TranslatingSide, 2>& sides);
 
 }  // namespace headscope

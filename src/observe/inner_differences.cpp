@@ -3,8 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <span>
 
-#include "observe/record_attention.h"
+#include "data/device_batch.h"
 #include "observe/weight_collector.h"
 #include "support/check.h"
 
@@ -17,18 +18,12 @@ struct Pass {
     std::vector<WeightCollector::Observation> seen;
 };
 
-Pass pass(const InnerSide& side, const std::vector<std::int32_t>& source, const std::vector<std::int32_t>& target) {
-    const ModelConfig& config = side.model.config();
+Pass pass(const InnerSide& side, const Pair& example) {
     WeightCollector collector;
     Context ctx{.backend = side.backend, .observer = &collector, .compute = side.compute};
-    const Tensor lengths =
-        make_from_host<std::int32_t>(side.backend, {1}, DType::I32, {static_cast<std::int32_t>(source.size())});
-    std::vector<std::int32_t> written{config.bos_id};
-    written.insert(written.end(), target.begin(), target.end());
-    const auto length = static_cast<std::int64_t>(written.size());
-    const Var memory = side.model.encode(ctx, upload_padded(side.backend, config, source, 0), lengths);
-    const Var hidden = side.model.decode(
-        ctx, make_from_host<std::int32_t>(side.backend, {1, length}, DType::I32, written), memory, lengths);
+    const DeviceBatch batch =
+        upload(side.backend, make_batch(std::span(&example, 1), special_ids(side.model.config()), 0, {.multiple = 1}));
+    const Var hidden = side.model.states(ctx, batch);
     return {to_host<float>(side.backend, side.model.logits(ctx, hidden).value()), collector.fetch(side.backend)};
 }
 
@@ -60,10 +55,9 @@ void InnerDifferences::widen(const InnerDifferences& other) {
     }
 }
 
-InnerDifferences inner_differences(const std::array<InnerSide, 2>& sides, const std::vector<std::int32_t>& source,
-                                   const std::vector<std::int32_t>& target) {
-    const Pass first = pass(sides[0], source, target);
-    const Pass second = pass(sides[1], source, target);
+InnerDifferences inner_differences(const std::array<InnerSide, 2>& sides, const Pair& example) {
+    const Pass first = pass(sides[0], example);
+    const Pass second = pass(sides[1], example);
     HEADSCOPE_CHECK(first.seen.size() == second.seen.size(), "both devices run the same attention layers");
     InnerDifferences found{.sentences = 1, .logits = largest_difference(first.logits, second.logits), .weights = {}};
     for (const float logit : second.logits) {

@@ -3,10 +3,10 @@
 
 #include <array>
 #include <cstddef>
-#include <cstdint>
 #include <vector>
 
-#include "model/encoder_decoder.h"
+#include "data/corpus.h"
+#include "model/model.h"
 
 namespace headscope {
 
@@ -27,12 +27,11 @@ struct InnerDifferences {
 // One of two devices, with the same model on it.
 struct InnerSide {
     Backend& backend;
-    const EncoderDecoder& model;
+    const Model& model;
     Compute compute = Compute::F32;
 };
 
-// Runs one teacher-forced pass on each device. `source` ends with eos; `target` lacks bos and its last token.
-InnerDifferences inner_differences(const std::array<InnerSide, 2>& sides, const std::vector<std::int32_t>& source,
-                                   const std::vector<std::int32_t>& target);
+// Runs one teacher-forced pass over the example on each device.
+InnerDifferences inner_differences(const std::array<InnerSide, 2>& sides, const Pair& example);
 
 }  // namespace headscope

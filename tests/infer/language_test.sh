@@ -149,6 +149,15 @@ for task in causal masked; do
     expect "but a document is cut into blocks" says "1 document, "
 done
 
+# ---------------------------------------------------------------------------------------------- compare
+run compare --model causal --device cpu --with cpu:oracle --max-extra 8 --json prompts.txt
+expect "completions of two devices are equal" holds 'all(.agrees and .devices[0].identical == 3)'
+expect "and what is inside" holds 'all(.devices[0].inside | .sentences == 3 and .largest_difference_of_logits < 1e-3)'
+printf 'the [MASK] dog [MASK]\n\n[MASK] cat.\n' >masks.txt
+run compare --model masked --device cpu --with cpu:oracle masks.txt
+expect "filled masks, too" says "cpu and cpu:oracle fill in 2 of 2 sentences identically"
+expect "a line without a mask is reported" complains "sentence 2: '' has no [MASK]"
+
 # ---------------------------------------------------------------------------------------------- the wrong model
 run complete --model masked "the"
 expect "a masked model does not complete" complains "use headscope fill"
@@ -167,4 +176,4 @@ run evaluate --model "$repository/assets/models/en-de" --text lines.txt
 expect "but not for a translation model" refused "is a translation model: give sentences and their translations"
 run evaluate --model causal --text lines.txt --beam 4
 expect "options of translations are rejected" complains "--beam excludes --text"
-finish "language models complete, fill in and score"
+finish "language models complete, fill in, score and compare"

@@ -1,4 +1,4 @@
-// headscope compare: whether devices translate the same.
+// headscope compare: whether devices translate, complete or fill in the same.
 #include <algorithm>
 #include <array>
 #include <memory>
@@ -64,13 +64,24 @@ std::string describe(const Difference& difference, const Sides& sides, const std
     return text;
 }
 
+const char* verb_of(Architecture family) {
+    switch (family) {
+        case Architecture::EncoderDecoder: return "translate";
+        case Architecture::CausalLm: return "complete";
+        case Architecture::MaskedLm: return "fill in";
+    }
+    return "";
+}
+
 void print(const Agreement& agreement, const Sides& sides, const std::vector<std::string>& lines, double tie) {
+    const Architecture family = sides[0]->translator().model().config.architecture;
     const std::size_t ties = agreement.ties(tie);
     write_output(
-        fmt::format("{} and {} translate {} of {} identically (greedy); {} differ by a tie (gap at most {:g}), {} by "
-                    "more\nlog P of an identical translation differs by {:.2g} at most\n",
-                    sides[0]->name(), sides[1]->name(), agreement.identical, counted(agreement.sentences(), "sentence"),
-                    ties, tie, agreement.differences.size() - ties, agreement.score_drift));
+        fmt::format("{} and {} {} {} of {} identically (greedy); {} differ by a tie (gap at most {:g}), {} by more\n"
+                    "log P of an identical output differs by {:.2g} at most\n",
+                    sides[0]->name(), sides[1]->name(), verb_of(family), agreement.identical,
+                    counted(agreement.sentences(), "sentence"), ties, tie, agreement.differences.size() - ties,
+                    agreement.score_drift));
     for (const Difference& difference : agreement.differences) {
         write_output(describe(difference, sides, lines[difference.sentence], tie));
     }
@@ -222,7 +233,7 @@ void compare_all(Contest& contest, const std::vector<std::string>& lines, const 
 void require_agreement(const ComparisonReport& report, std::size_t problems, std::size_t lines) {
     std::vector<std::string> wrong;
     if (problems > 0) {
-        wrong.push_back(fmt::format("{} of {} sentences were not translated", problems, lines));
+        wrong.push_back(fmt::format("{} of {} sentences have no output", problems, lines));
     }
     if (!report.reference_failure.empty()) {
         wrong.push_back("the reference " + report.reference + " failed");
@@ -265,13 +276,11 @@ void add_compare_command(CLI::App& app, const OpenOptions& open_options) {
     auto options = std::make_shared<CompareOptions>();
     CommonOptions& common = options->common;
     common.open = open_options;
-    CLI::App* command =
-        app.add_subcommand("compare", "Compare the translations of two or more devices")->group("Prove");
+    CLI::App* command = app.add_subcommand("compare", "Compare the outputs of two or more devices")->group("Prove");
     command->footer(
-        "All devices translate greedily. Where two outputs diverge, both devices score the two candidate tokens: a "
-        "gap\n"
-        "that rounding explains is a tie, a larger one makes the exit code 1. Then logits and attention weights of "
-        "the\n"
+        "All devices translate greedily, complete each line with a causal language model, or fill in each [MASK]\n"
+        "with a masked one. Where two outputs diverge, both devices score the two candidate tokens: a gap that\n"
+        "rounding explains is a tie, a larger one makes the exit code 1. Then logits and attention weights of the\n"
         "same tokens are compared. A device that fails is reported in its line, and makes the exit code 1.\n"
         "--devices all includes software devices.\n\n"
         "Examples:\n"
@@ -309,7 +318,7 @@ void add_compare_command(CLI::App& app, const OpenOptions& open_options) {
     command->option_defaults()->group("Decoding");
     command
         ->add_option("--max-extra", options->translation.search.max_extra,
-                     "Maximum pieces of a translation beyond the length of its source")
+                     "Maximum pieces of a translation beyond the length of its source, or of a completion")
         ->check(whole_number(0, 100'000))
         ->capture_default_str();
     command->add_option("--batch-tokens", options->translation.batch_tokens, "Source pieces translated at a time")

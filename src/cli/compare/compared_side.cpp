@@ -3,9 +3,10 @@
 #include <fmt/format.h>
 
 #include <chrono>
-#include <cstdint>
+#include <utility>
 
 #include "cli/command.h"
+#include "infer/filler.h"
 #include "infer/fresh_device.h"
 #include "support/check.h"
 
@@ -13,8 +14,28 @@ namespace headscope {
 
 namespace {
 
+constexpr const char* kMask = "[MASK]";
+
 void warn(const std::string& message) {
     log_line("headscope: " + message);
+}
+
+// What the model sees of a line and its output.
+Pair example_of(Architecture family, const TranslatedSentence& sentence) {
+    if (family == Architecture::MaskedLm) {
+        return {.target = sentence.source_ids, .labels = sentence.source_ids};
+    }
+    Pair example{.source = sentence.source_ids, .target = sentence.target_ids};
+    if (!example.target.empty()) {
+        example.target.pop_back();  // nothing comes after it
+    }
+    if (family == Architecture::CausalLm) {
+        example.target.insert(example.target.begin(), example.source.begin() + 1, example.source.end());  // without bos
+        example.source.clear();
+    } else {
+        example.source.pop_back();  // eos
+    }
+    return example;
 }
 
 }  // namespace
@@ -27,21 +48,44 @@ ComparedSide::ComparedSide(const std::string& id, const std::string& model, cons
 
 void ComparedSide::translate(const std::vector<std::string>& lines) {
     device_.load();
-    device_.run([&](Backend&, const Translator& translator) { translate(translator, lines); });
-}
-
-void ComparedSide::translate(const Translator& translator, const std::vector<std::string>& lines) {
-    if (!lines.empty()) {
-        static_cast<void>(translator.translate({lines.front()}, options_));  // compiles the kernels
-    }
-    const auto begin = std::chrono::steady_clock::now();
-    sentences_ = translator.translate(lines, options_);
-    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    double seconds = 0.0;
+    device_.run([&](Backend&, const Translator&) {
+        if (!lines.empty()) {
+            static_cast<void>(output({lines.front()}));  // compiles the kernels
+        }
+        const auto begin = std::chrono::steady_clock::now();
+        sentences_ = output(lines);
+        seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+    });
     double tokens = 0.0;
     for (const TranslatedSentence& sentence : sentences_) {
         tokens += static_cast<double>(sentence.target_ids.size());
     }
     tokens_a_second_ = seconds > 0.0 ? tokens / seconds : 0.0;
+}
+
+std::vector<TranslatedSentence> ComparedSide::output(const std::vector<std::string>& lines) const {
+    if (translator().model().config.architecture != Architecture::MaskedLm) {
+        return translator().translate(lines, options_);
+    }
+    const Filler filler(device_.backend(), translator(), options_.compute);
+    std::vector<TranslatedSentence> sentences;
+    for (const std::string& line : lines) {
+        TranslatedSentence& sentence = sentences.emplace_back();
+        try {
+            sentence.source_ids = filler.encode(line, kMask);
+        } catch (const Error& error) {
+            sentence.problem = error.what();
+            continue;
+        }
+        FilledText filled = filler.fill(sentence.source_ids, 1, false);
+        for (const MaskedPosition& mask : filled.masks) {
+            sentence.target_ids.push_back(mask.candidates.front().id);
+            sentence.log_probability += mask.candidates.front().log_probability;
+        }
+        sentence.text = std::move(filled.text);
+    }
+    return sentences;
 }
 
 ComparedSide::Found ComparedSide::compare_with(ComparedSide& reference, std::size_t look) {
@@ -76,6 +120,7 @@ std::string ComparedSide::failure() const {
 
 // Of the first sentences that the reference translated.
 InnerDifferences ComparedSide::look_inside(const ComparedSide& reference, std::size_t most) const {
+    const Architecture family = translator().model().config.architecture;
     InnerDifferences found;
     for (const TranslatedSentence& sentence : reference.sentences_) {
         if (found.sentences == most) {
@@ -84,11 +129,7 @@ InnerDifferences ComparedSide::look_inside(const ComparedSide& reference, std::s
         if (sentence.source_ids.empty() || !sentence.problem.empty()) {
             continue;
         }
-        std::vector<std::int32_t> target = sentence.target_ids;
-        if (!target.empty()) {
-            target.pop_back();  // nothing comes after it
-        }
-        found.widen(inner_differences({inside(), reference.inside()}, sentence.source_ids, target));
+        found.widen(inner_differences({inside(), reference.inside()}, example_of(family, sentence)));
     }
     return found;
 }

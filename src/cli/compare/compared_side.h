@@ -1,4 +1,4 @@
-// A device and its translations of a text, to compare with another's.
+// A device and its translations of a text, to compare with another's; or its completions, or its filled masks.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@ public:
     // Opens the device; translate() reads the model. Error if there is no such device or it lacks the precision.
     ComparedSide(const std::string& id, const std::string& model, const TranslationFlags& flags);
 
-    // If the device is lost, starts again on a reopened one.
+    // Or completes, or fills in each [MASK]. If the device is lost, starts again on a reopened one.
     void translate(const std::vector<std::string>& lines);
     // Both have translated the same lines. `look`: the number of sentences whose logits and attention weights are
     // compared.
@@ -37,9 +37,9 @@ public:
     const Translator& translator() const { return device_.translator(); }
 
 private:
-    void translate(const Translator& translator, const std::vector<std::string>& lines);
+    std::vector<TranslatedSentence> output(const std::vector<std::string>& lines) const;
     TranslatingSide view() const { return {device_.backend(), translator(), sentences_, options_.compute}; }
-    InnerSide inside() const { return {device_.backend(), translator().transformer(), options_.compute}; }
+    InnerSide inside() const { return {device_.backend(), *translator().models().front(), options_.compute}; }
     InnerDifferences look_inside(const ComparedSide& reference, std::size_t most) const;
 
     ModelDevice device_;
