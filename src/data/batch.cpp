@@ -59,6 +59,11 @@ std::vector<std::int32_t> order_by_id(const Padded& padded) {
     return order;
 }
 
+// One row, for all sentences.
+Padded all_of_type_0(std::int64_t length) {
+    return {length, std::vector<std::int32_t>(static_cast<std::size_t>(length)), {static_cast<std::int32_t>(length)}};
+}
+
 // For each position the positions of its document: begin and end. Pads have none.
 template <class PairOf>
 std::vector<std::int32_t> document_ranges(std::size_t rows, PairOf pair_of, std::int64_t length) {
@@ -110,13 +115,16 @@ Batch build(std::size_t sentences, PairOf pair_of, const SpecialIds& ids, std::i
             const Padding& padding) {
     HEADSCOPE_CHECK(sentences > 0, "a batch has at least one sentence");
     const bool labelled = !pair_of(0).labels.empty();
+    const bool typed = labelled && !pair_of(0).types.empty();
     for (std::size_t row = 0; row < sentences; ++row) {
         const Pair& pair = pair_of(row);
         HEADSCOPE_CHECK(pair.labels.size() == (labelled ? pair.target.size() : 0),
                         "a pair has a label too few or many");
+        HEADSCOPE_CHECK(pair.types.size() == (typed ? pair.target.size() : 0), "a pair has a type too few or many");
     }
     const auto source_of = [&](std::size_t row) -> const std::vector<std::int32_t>& { return pair_of(row).source; };
     const auto target_of = [&](std::size_t row) -> const std::vector<std::int32_t>& { return pair_of(row).target; };
+    const auto types_of = [&](std::size_t row) -> const std::vector<std::int32_t>& { return pair_of(row).types; };
     const auto labels_of = [&](std::size_t row) -> const std::vector<std::int32_t>& { return pair_of(row).labels; };
     const std::span<const std::int32_t> none;
     const std::span<const std::int32_t> bos{&ids.bos, 1};
@@ -143,6 +151,10 @@ Batch build(std::size_t sentences, PairOf pair_of, const SpecialIds& ids, std::i
     batch.ordinals.resize(sentences);
     std::iota(batch.ordinals.begin(), batch.ordinals.end(), first_ordinal);
     if (labelled) {
+        Padded types =
+            typed ? pad_rows(sentences, types_of, none, none, 0, padding) : all_of_type_0(batch.target_length);
+        batch.target_type_order = order_by_id(types);
+        batch.target_types = std::move(types.ids);
         gather_predicted(batch);
     }
     return batch;

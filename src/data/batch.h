@@ -53,14 +53,18 @@ struct Batch {
     // If few positions have labels: those positions of [sentences * target_length], padded with 0, their labels, padded
     // with kNoTarget, and EmbedBackward::order for gathering them.
     std::vector<std::int32_t> predicted, predicted_out, predicted_order;
-    std::vector<std::int32_t> source_order;  // [sentences * source_length]: EmbedBackward::order of `source`
-    std::vector<std::int32_t> target_order;  // [sentences * target_length]: EmbedBackward::order of `target_in`
-    std::int64_t source_tokens = 0;          // without padding, including eos
-    std::int64_t target_tokens = 0;          // to predict, including eos
+    // Of a language model: the types of target_in's tokens, [sentences, target_length], or if all are 0 one row for all
+    // sentences.
+    std::vector<std::int32_t> target_types;
+    std::vector<std::int32_t> target_type_order;  // EmbedBackward::order of `target_types`
+    std::vector<std::int32_t> source_order;       // [sentences * source_length]: EmbedBackward::order of `source`
+    std::vector<std::int32_t> target_order;       // [sentences * target_length]: EmbedBackward::order of `target_in`
+    std::int64_t source_tokens = 0;               // without padding, including eos
+    std::int64_t target_tokens = 0;               // to predict, including eos
 };
 
-// At least one pair, all with labels or all without. An empty side consists of eos only; with labels there is no source
-// (source_length 0). Each side is padded separately.
+// At least one pair, all with labels or all without, and of those with labels all with types or all without. An empty
+// side consists of eos only; with labels there is no source (source_length 0). Each side is padded separately.
 Batch make_batch(std::span<const Pair> pairs, const SpecialIds& ids, std::int32_t first_ordinal,
                  const Padding& padding = {});
 Batch make_batch(std::span<const Pair* const> pairs, const SpecialIds& ids, std::int32_t first_ordinal,

@@ -30,6 +30,8 @@ struct Pair {
     std::vector<std::int32_t> labels = {};
     // Where the documents in `target` begin, from 0 on; empty: it is one. No token attends to another document.
     std::vector<std::int32_t> starts = {};
+    // The type of each token of `target`: 0 and 1 for BERT's two segments; empty: all 0.
+    std::vector<std::int32_t> types = {};
 };
 
 struct EncodedCorpus {

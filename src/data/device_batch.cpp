@@ -39,6 +39,10 @@ DeviceBatch upload(Backend& backend, const Batch& batch) {
         device.target_out = put(backend, target, batch.target_out);
         device.target_lengths = put(backend, rows, batch.target_lengths);
         device.target_order = put(backend, {target.elements()}, batch.target_order);
+        if (const auto count = std::ssize(batch.target_types); count > 0) {
+            device.target_types = put(backend, {count / batch.target_length, batch.target_length}, batch.target_types);
+            device.target_type_order = put(backend, {count}, batch.target_type_order);
+        }
         if (const auto count = std::ssize(batch.predicted); count > 0) {
             device.predicted = put(backend, {1, count}, batch.predicted);
             device.predicted_out = put(backend, {1, count}, batch.predicted_out);

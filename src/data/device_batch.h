@@ -19,12 +19,14 @@ struct DeviceBatch {
     Tensor target_lengths = {};  // [sentences]
     Tensor predicted =
         {};  // [1, rows], with predicted_out and predicted_order; undefined if all positions have targets
-    Tensor predicted_out = {};    // [1, rows]
-    Tensor predicted_order = {};  // [rows]
-    Tensor target_ranges = {};    // [sentences, target_length, 2], may be undefined
-    Tensor ordinals = {};         // [sentences]
-    Tensor source_order = {};     // [sentences * source_length]
-    Tensor target_order = {};     // [sentences * target_length]
+    Tensor predicted_out = {};      // [1, rows]
+    Tensor predicted_order = {};    // [rows]
+    Tensor target_ranges = {};      // [sentences, target_length, 2], may be undefined
+    Tensor ordinals = {};           // [sentences]
+    Tensor target_types = {};       // [sentences or 1, target_length], undefined for a translation model
+    Tensor target_type_order = {};  // [its elements]
+    Tensor source_order = {};       // [sentences * source_length]
+    Tensor target_order = {};       // [sentences * target_length]
     std::int64_t source_tokens = 0, target_tokens = 0;
 };
 

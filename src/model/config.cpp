@@ -96,6 +96,9 @@ const ConfigFields<Config>& fields() {
         boolean_field("output_transform", &Config::output_transform,
                       "a layer, the activation and a norm before the logits (BERT's head)"),
         boolean_field("embedding_norm", &Config::embedding_norm, "a norm after the embeddings (BERT)"),
+        integer_field(
+            "token_types", &Config::token_types, 0, kMaxCounter,
+            "segments of a text that `masked-lm` distinguishes (BERT: 2), each with a learned vector; 0: none"),
         choice_field("tying", &Config::tying,
                      {{"all", Tying::All}, {"target_output", Tying::TargetOutput}, {"none", Tying::None}},
                      "one matrix for source embedding, target embedding and output (3.4); `\"target_output\"`: one for "
@@ -129,6 +132,10 @@ void check_layers(const std::string& origin, const char* key, int layers, bool h
 void check_family(const Config& config, const std::string& origin) {
     check_layers(origin, "encoder_layers", config.encoder_layers, has_encoder(config));
     check_layers(origin, "decoder_layers", config.decoder_layers, has_decoder(config));
+    if (config.token_types > 0 && config.architecture != Architecture::MaskedLm) {
+        throw Error(fmt::format("{}: \"token_types\" must be 0 unless \"architecture\" is \"masked-lm\", found {}",
+                                origin, config.token_types));
+    }
     if (config.architecture == Architecture::EncoderDecoder) {
         return;
     }

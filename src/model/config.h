@@ -41,6 +41,7 @@ struct ModelConfig {
     bool output_bias = false;
     bool output_transform = false;
     bool embedding_norm = false;
+    std::int64_t token_types = 0;
     Tying tying = Tying::All;
     bool scale_embedding = true;
     std::int64_t source_vocabulary = 0;

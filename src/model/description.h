@@ -14,7 +14,7 @@
 namespace headscope {
 
 // Initial values: Glorot uniform over [out, in]; the same divided by sqrt(2) for q, k and v of every attention
-// (AttentionInput); N(0, 1/d_model) for embeddings and learned positions; 1 for gains; 0 for biases.
+// (AttentionInput); N(0, 1/d_model) for embeddings, learned positions and token types; 1 for gains; 0 for biases.
 enum class Initial : std::uint8_t { Glorot, AttentionInput, Embedding, One, Zero };
 
 struct ParameterSpec {

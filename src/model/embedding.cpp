@@ -47,6 +47,13 @@ Embedding::Embedding(const ModelConfig& config, const Scope& stack, Var table, s
     } else {
         scope.block({.kind = BlockKind::Positions, .title = "Positional Encoding", .without_parameters = true});
     }
+    if (config.token_types > 0) {
+        const Scope types = stack.in("token_types");
+        types.block({.kind = BlockKind::Embedding,
+                     .title = "Token Types",
+                     .detail = fmt::format("{} \u00d7 {}", config.token_types, config.d_model)});
+        types_ = types.values("weight", {config.token_types, config.d_model}, Initial::Embedding);
+    }
     if (config.embedding_norm) {
         norm_.emplace(config, stack.in("embedding_norm"));
     }
@@ -56,27 +63,43 @@ DType Embedding::dtype(Backend& backend) const {
     return activations_beside(backend, table_.value().dtype);
 }
 
-Var Embedding::operator()(Context& ctx, const Tensor& ids, const Tensor& order) const {
-    return run(ctx, {.ids = ids, .order = order, .table = table_, .scale = scale_}, ids.dim(1));
+Var Embedding::operator()(Context& ctx, const Tokens& tokens) const {
+    return run(ctx, tokens, Tensor(), tokens.ids.dim(1));
 }
 
 Var Embedding::at(Context& ctx, const Tensor& ids, const Tensor& first, std::int64_t first_on_host) const {
-    return run(ctx, {.ids = ids, .table = table_, .first = first, .scale = scale_}, first_on_host + ids.dim(1));
+    return run(ctx, {.ids = ids}, first, first_on_host + ids.dim(1));
 }
 
-Var Embedding::run(Context& ctx, EmbedOperands operands, std::int64_t end) const {
-    if (positions_.defined()) {
-        if (end > positions_.shape()[0]) {
-            throw Error(
-                fmt::format("the {} has {} learned positions, but a sequence has {}, pads included: shorten or split "
-                            "it, or train with a larger \"max_length\"",
-                            stack_, positions_.shape()[0], end));
-        }
-        operands.positions = positions_;
-    } else {
-        operands.positions = Var(sinusoids_->table(ctx.backend, end));
+Var Embedding::added(Context& ctx, const Tokens& tokens, std::int64_t end) const {
+    if (positions_.defined() && end > positions_.shape()[0]) {
+        throw Error(
+            fmt::format("the {} has {} learned positions, but a sequence has {}, pads included: shorten or split "
+                        "it, or train with a larger \"max_length\"",
+                        stack_, positions_.shape()[0], end));
     }
-    const Var embedded = embed(ctx, operands);
+    const Var positions = positions_.defined() ? positions_ : Var(sinusoids_->table(ctx.backend, end));
+    if (!types_.defined()) {
+        return positions;
+    }
+    HEADSCOPE_CHECK(tokens.types.defined(), "a model with token types needs the types of the tokens");
+    return embed(ctx, {.ids = tokens.types, .order = tokens.type_order, .table = types_, .positions = positions})
+        .reshape({tokens.types.elements(), types_.shape()[1]});
+}
+
+Var Embedding::run(Context& ctx, const Tokens& tokens, const Tensor& first, std::int64_t end) const {
+    EmbedOperands operands{.ids = tokens.ids,
+                           .order = tokens.order,
+                           .table = table_,
+                           .positions = added(ctx, tokens, end),
+                           .first = first,
+                           .scale = scale_};
+    const Shape& shape = tokens.ids.shape;
+    if (types_.defined()) {  // a row of `positions` for each column of the ids
+        const std::int64_t columns = tokens.types.elements();
+        operands.ids = tokens.ids.reshape({shape.elements() / columns, columns});
+    }
+    const Var embedded = embed(ctx, operands).reshape({shape[0], shape[1], table_.shape()[1]});
     const Var normed = norm_ ? (*norm_)(ctx, embedded, Var(), {}).y : embedded;
     return dropout_spending(ctx, normed, dropout_rule(ctx, ctx.regularisation.embedding, site_));
 }

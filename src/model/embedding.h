@@ -21,25 +21,37 @@ struct EmbeddingTable {
     std::int64_t vocabulary = 0;
 };
 
+// What a stack reads.
+struct Tokens {
+    Tensor ids;              // I32 [batch, length]
+    Tensor order = {};       // EmbedBackward::order of `ids`; needed only with a tape
+    Tensor types = {};       // I32 [batch, length], or [1, length] for all; needed only by a model with token types
+    Tensor type_order = {};  // EmbedBackward::order of `types`; needed only with a tape
+};
+
 class Embedding {
 public:
     // The stacks of a model share the sinusoids. Those grow with use.
     Embedding(const ModelConfig& config, const Scope& stack, Var table, std::shared_ptr<Sinusoids> sinusoids,
               DropoutSites& sites);
 
-    // ids I32 [batch, length]; result [batch, length, d_model]. `order` as in EmbedOperands.
-    Var operator()(Context& ctx, const Tensor& ids, const Tensor& order) const;
+    // Result [batch, length, d_model].
+    Var operator()(Context& ctx, const Tokens& tokens) const;
     DType dtype(Backend& backend) const;  // of the result
     // The same for tokens from position `first` I32 [1] on, whose value the host knows as `first_on_host`.
     Var at(Context& ctx, const Tensor& ids, const Tensor& first, std::int64_t first_on_host) const;
 
 private:
-    Var run(Context& ctx, EmbedOperands operands, std::int64_t end) const;
+    Var run(Context& ctx, const Tokens& tokens, const Tensor& first, std::int64_t end) const;
+    // What is added to the embeddings of tokens: [rows, d_model]. Positions, or with token types [1 or batch, length]
+    // of them the sum of both.
+    Var added(Context& ctx, const Tokens& tokens, std::int64_t end) const;
 
     std::string stack_;
     Var table_;  // [vocabulary, d_model]
     std::optional<LayerNorm> norm_;
     Var positions_;  // [max_length, d_model], learned; undefined for sinusoids
+    Var types_;      // [token_types, d_model]; undefined without token types
     std::shared_ptr<Sinusoids> sinusoids_;
     float scale_;
     std::uint32_t site_;

@@ -27,13 +27,13 @@ EncoderDecoder::EncoderDecoder(const ModelConfig& config, const Scope& model, co
       projection_(config, model, tables.target) {}
 
 Var EncoderDecoder::encode(Context& ctx, const Tensor& ids, const Tensor& lengths, const Tensor& order) const {
-    return encoder_(ctx, ids, order, {.key_lengths = lengths});
+    return encoder_(ctx, {ids, order}, {.key_lengths = lengths});
 }
 
 Var EncoderDecoder::decode(Context& ctx, const Tensor& target_in, const Var& memory, const Tensor& source_lengths,
                            const Tensor& order) const {
     // No token attends to later ones, so none attends to pads, which come last.
-    return decoder_(ctx, target_in, order, {.causal = true}, {memory, source_lengths});
+    return decoder_(ctx, {target_in, order}, {.causal = true}, {memory, source_lengths});
 }
 
 Var EncoderDecoder::states(Context& ctx, const DeviceBatch& batch) const {

@@ -64,11 +64,10 @@ Var Stack::run(Context& ctx, const Var& embedded, const Self& self, const Cross&
     return x.normed;
 }
 
-Var Stack::operator()(Context& ctx, const Tensor& ids, const Tensor& order, const AttentionMask& mask,
-                      const Memory& memory) const {
+Var Stack::operator()(Context& ctx, const Tokens& tokens, const AttentionMask& mask, const Memory& memory) const {
     const AttentionMask padding{.key_lengths = memory.lengths};
     set_label(ctx, name_, ".embedding");
-    const Var embedded = embedding_(ctx, ids, order);
+    const Var embedded = embedding_(ctx, tokens);
     return run(
         ctx, embedded,
         [&](std::size_t, const MultiHeadAttention& attention, const Var& x) { return attention.self(ctx, x, mask); },

@@ -31,10 +31,8 @@ public:
     Stack(const ModelConfig& config, const Scope& scope, const StackPlan& plan, const Var& table,
           std::shared_ptr<Sinusoids> sinusoids, DropoutSites& sites);
 
-    // ids I32 [batch, length]; `mask` is the rule of self-attention; result [batch, length, d_model]. `order` sorts the
-    // positions by id (EmbedBackward); it is needed only with a tape.
-    Var operator()(Context& ctx, const Tensor& ids, const Tensor& order, const AttentionMask& mask,
-                   const Memory& memory = {}) const;
+    // `mask` is the rule of self-attention; result [batch, length, d_model].
+    Var operator()(Context& ctx, const Tokens& tokens, const AttentionMask& mask, const Memory& memory = {}) const;
 
     // An empty cache of `rows` sequences, with room for `capacity` tokens. With cross-attention: one row for each of
     // memory's, projected to keys and values.

@@ -195,9 +195,26 @@ TEST_CASE("an example with labels is taken as it is, without a source") {
     const DeviceBatch device = upload(backend, batch);
     CHECK_FALSE(device.source.defined());
     CHECK(device.target_ranges.shape == Shape{2, 6, 2});
+    CHECK(device.target_types.shape == Shape{1, 6});
+    CHECK(batch.target_types == Ids(6, 0));
+    CHECK(batch.target_type_order == Ids{0, 1, 2, 3, 4, 5});
 
     const std::vector<Pair> alone = {examples[1]};
     CHECK(make_batch(std::span<const Pair>(alone), kIds, 0).target_ranges.empty());
     const std::vector<Pair> mixed = {examples[0], {.source = {5}, .target = {6}}};
     CHECK_THROWS_AS(make_batch(std::span<const Pair>(mixed), kIds, 0), CheckFailure);
+}
+
+TEST_CASE("all examples of a batch have token types, or none has") {
+    std::vector<Pair> examples = {{.target = {1, 5, 6}, .labels = {5, 6, 2}, .types = {0, 1, 1}},
+                                  {.target = {1, 8}, .labels = {-1, 8}, .types = {1, 0}}};
+    const Batch batch = make_batch(std::span<const Pair>(examples), kIds, 0, {.multiple = 2});
+    CHECK(batch.target_types == Ids{0, 1, 1, 0, 1, 0, 0, 0});
+    CHECK(batch.target_type_order == Ids{0, 5, 1, 2, 4, -1, -1, -1});
+    RecordingBackend backend;
+    CHECK(upload(backend, batch).target_types.shape == Shape{2, 4});
+    examples[1].types = {1};
+    CHECK_THROWS_AS(make_batch(std::span<const Pair>(examples), kIds, 0), CheckFailure);
+    const std::vector<Pair> translation = {{.source = {5}, .target = {6}, .types = {0}}};
+    CHECK_THROWS_AS(make_batch(std::span<const Pair>(translation), kIds, 0), CheckFailure);
 }

@@ -29,7 +29,7 @@ BASE = {
     "pad_id": 0, "bos_id": 1, "eos_id": 2, "unk_id": 3,
 }
 # Of keys that the files of the first cases lack.
-DEFAULTS = {"feed_forward_bias": True, "output_transform": False, "embedding_norm": False}
+DEFAULTS = {"feed_forward_bias": True, "output_transform": False, "embedding_norm": False, "token_types": 0}
 LANGUAGE = {"format_version": 2, "positions": "learned", "activation": "gelu", "attention_bias": True,
             "scale_embedding": False, "layer_norm_epsilon": 1e-5}
 
@@ -49,6 +49,8 @@ CASES = {
     "bare": ({"format_version": 2, "architecture": "causal-lm", "encoder_layers": 0, "decoder_layers": 1,
               "tying": "none", "feed_forward_bias": False}, 0.1, "all"),
     "gelu_tanh": ({"activation": "gelu_tanh", "encoder_layers": 1}, 0.0, "all"),
+    "token_types": ({"format_version": 2, "architecture": "masked-lm", "encoder_layers": 1, "decoder_layers": 0,
+                     "norm": "pre", "token_types": 3}, 0.1, "all"),
 }
 
 
@@ -119,7 +121,7 @@ class Model:
             return x + function(self.norm(x, f"{name}.norm"))
         return self.norm(x + function(x), f"{name}.norm")
 
-    def embed(self, ids, side):
+    def embed(self, ids, side, types=None):
         c = self.c
         one = c["tying"] == "all" or c["architecture"] != "encoder-decoder"
         name = "embedding.weight" if one else f"{side}_embedding.weight"
@@ -130,10 +132,12 @@ class Model:
             x = x + positions(c, ids.shape[1])
         else:
             x = x + self.get(f"{stack}.positions.weight", c["max_length"], c["d_model"])[: ids.shape[1]]
+        if c["token_types"] > 0:
+            x = x + F.embedding(types, self.get(f"{stack}.token_types.weight", c["token_types"], c["d_model"]))
         return self.norm(x, f"{stack}.embedding_norm") if c["embedding_norm"] else x
 
-    def encode(self, source, padding):
-        x = self.embed(source, "source")
+    def encode(self, source, padding, types=None):
+        x = self.embed(source, "source", types)
         for i in range(self.c["encoder_layers"]):
             name = f"encoder.layers.{i}"
             blocked = padding[:, None, :].expand(-1, source.shape[1], -1)
@@ -163,7 +167,8 @@ class Model:
             x = self.decode(batch["target_in"], None, None)
         elif c["architecture"] == "masked-lm":
             places = torch.arange(batch["target_in"].shape[1])[None, :]
-            x = self.encode(batch["target_in"], places >= batch["target_lengths"][:, None])
+            padding = places >= batch["target_lengths"][:, None]
+            x = self.encode(batch["target_in"], padding, batch.get("target_types"))
         else:
             padding = torch.arange(batch["source"].shape[1])[None, :] >= batch["source_lengths"][:, None]
             x = self.decode(batch["target_in"], self.encode(batch["source"], padding), padding)
@@ -208,6 +213,8 @@ def make_batch(config, seed):
         drawn = (numpy.arange(8) % 3 == 1) & (target_out >= 0)
         batch["target_out"] = numpy.where(drawn, target_in, -1)
         batch["target_in"] = numpy.where(drawn, config["unk_id"], target_in)
+    if config.get("token_types", 0) > 0:
+        batch["target_types"] = draw.integers(0, config["token_types"], (3, 8))
     return {key: value.astype(numpy.int32) for key, value in batch.items()}
 
 
@@ -229,14 +236,12 @@ def write_safetensors(path, tensors, metadata):
     path.write_bytes(struct.pack("<Q", len(text)) + text + b"".join(blobs))
 
 
-def make_case(name, changes, epsilon, smoothing, seed):
-    config = {**BASE, **changes}
-    model = Model(config, seed)
-    batch = make_batch(config, seed)
+def write_case(name, config, batch, logits_of, parameters, named, epsilon, smoothing, made_by):
+    """`parameters`: what Adam moves. `named(of)`: by Headscope's names, what `of` takes from each: value or gradient."""
     ids = {key: torch.from_numpy(value).long() for key, value in batch.items()}
 
     def forward():
-        logits = model.logits(ids)
+        logits = logits_of(ids)
         return logits, *losses(logits, ids["target_out"], epsilon, smoothing)
 
     logits, loss, nll = forward()
@@ -245,22 +250,31 @@ def make_case(name, changes, epsilon, smoothing, seed):
     tensors["logits"] = logits.detach().numpy()
     tensors["loss"] = numpy.array([loss.item()])
     tensors["nll"] = numpy.array([nll.item()])
-    for key, value in model.p.items():
+    gradients = named(lambda parameter: parameter.grad)
+    for key, value in named(lambda parameter: parameter).items():
         tensors[f"parameter/{key}"] = value.detach().numpy().copy()
-        tensors[f"gradient/{key}"] = value.grad.numpy().copy()
+        tensors[f"gradient/{key}"] = gradients[key].numpy().copy()
     tokens = int((batch["target_out"] >= 0).sum())
-    adam = torch.optim.Adam(model.p.values(), betas=(single(BETA1), single(BETA2)), eps=single(ADAM_EPSILON))
+    adam = torch.optim.Adam(parameters(), betas=(single(BETA1), single(BETA2)), eps=single(ADAM_EPSILON))
     for step in range(1, STEPS + 1):
         for group in adam.param_groups:
             group["lr"] = learning_rate(config["d_model"], step)
         adam.zero_grad()
         (forward()[1] / tokens).backward()
         adam.step()
-    for key, value in model.p.items():
+    for key, value in named(lambda parameter: parameter).items():
         tensors[f"after/{key}"] = value.detach().numpy().copy()
     metadata = {"config": json.dumps(config), "epsilon": str(epsilon), "smoothing": smoothing, "steps": str(STEPS),
-                "warmup": str(WARMUP), "made_by": f"tests/golden/make_vectors.py, PyTorch {torch.__version__}"}
+                "warmup": str(WARMUP), "made_by": f"{made_by}, PyTorch {torch.__version__}"}
     write_safetensors(pathlib.Path(__file__).with_name(f"{name}.safetensors"), tensors, metadata)
+
+
+def make_case(name, changes, epsilon, smoothing, seed):
+    config = {**BASE, **changes}
+    model = Model(config, seed)
+    write_case(name, config, make_batch(config, seed), model.logits, model.p.values,
+               lambda of: {key: of(value) for key, value in model.p.items()}, epsilon, smoothing,
+               "tests/golden/make_vectors.py")
 
 
 if __name__ == "__main__":

@@ -131,6 +131,8 @@ TEST_CASE("impossible configurations are rejected by key") {
     CHECK(masked(4).empty());
     CHECK_THAT(masked(-1), Contains("\"mask_id\"") && Contains("\"masked-lm\", found -1"));
     CHECK_THAT(masked(1 << 20), Contains("\"mask_id\" must be below"));
+    CHECK_THAT(check_error([](ModelConfig& c) { c.token_types = 2; }),
+               Contains("\"token_types\" must be 0") && Contains("\"masked-lm\", found 2"));
     CHECK_THAT(check_error([](ModelConfig& c) { c.eos_id = c.pad_id; }), Contains("\"eos_id\"") && Contains("differ"));
     CHECK_THAT(check_error([](ModelConfig& c) { c.layer_norm_epsilon = 0.0F; }), Contains("\"layer_norm_epsilon\""));
     CHECK_THAT(check_error([](ModelConfig& c) { c.max_length = 65536; }), Contains("\"max_length\""));

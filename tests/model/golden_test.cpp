@@ -14,8 +14,8 @@ using namespace headscope;
 
 namespace {
 
-const std::vector<std::string> kCases = {"paper", "pre_norm", "untied", "learned", "biases",
-                                         "rms",   "causal",   "masked", "bare",    "gelu_tanh"};
+const std::vector<std::string> kCases = {"paper",  "pre_norm", "untied", "learned",   "biases",     "rms",
+                                         "causal", "masked",   "bare",   "gelu_tanh", "token_types"};
 
 // Relative errors of a whole tensor: |found - expected| / |expected|, in the 2-norm.
 struct Bounds {
@@ -98,6 +98,10 @@ public:
             take("target_lengths", batch_.target_lengths);
         }
         batch_.target_order = order("target_in");
+        if (model_.config.token_types > 0) {
+            take("target_types", batch_.target_types);
+            batch_.target_type_order = order("target_types");
+        }
         for (const std::int32_t target : ids("target_out")) {
             batch_.target_tokens += target >= 0 ? 1 : 0;
         }

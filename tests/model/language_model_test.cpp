@@ -79,6 +79,25 @@ TEST_CASE("no token of a packed block sees another document") {
     }
 }
 
+TEST_CASE("a masked model distinguishes token types, and tokens without one are of type 0") {
+    const NamedConfig bert = language_configs().back();
+    REQUIRE(bert.config.token_types == 2);
+    const auto loss_and_gradients = [&](const std::vector<std::int32_t>& types) {
+        SmallModel model(bert.config, "cpu:oracle");
+        Pair example{.target = {1, 5, 9, 7, 4}, .labels = {5, kNoTarget, 8, kNoTarget, 2}, .types = types};
+        const std::vector<double> loss{model.loss(
+            upload(*model.backend, make_batch(std::span(&example, 1), special_ids(model.config), 0)), {}, {}, true)};
+        return std::pair(loss, model.host(model.parameters.flat_gradients()));
+    };
+    const auto [loss, gradients] = loss_and_gradients({});
+    const auto [same_loss, same_gradients] = loss_and_gradients({0, 0, 0, 0, 0});
+    const auto close = [](double a, double b) { return a == Approx(b).epsilon(1e-13).margin(1e-13); };
+    CHECK(close(same_loss[0], loss[0]));
+    CHECK(std::equal(gradients.begin(), gradients.end(), same_gradients.begin(), close));
+    const auto [other_loss, other_gradients] = loss_and_gradients({0, 0, 0, 1, 1});
+    CHECK(!close(other_loss[0], loss[0]));
+}
+
 TEST_CASE("a causal model with a cache computes what it computes without, token by token and in chunks") {
     const std::vector<std::int32_t> ids{1, 5, 9, 7, 4, 8, 6, 10, 5, 4, 9};
     for (const NamedConfig& named : language_configs()) {

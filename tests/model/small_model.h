@@ -113,6 +113,7 @@ inline std::vector<NamedConfig> language_configs() {
         c.output_bias = true;
         c.output_transform = true;
         c.embedding_norm = true;
+        c.token_types = 2;
         c.scale_embedding = false;
     });
     return all;
@@ -163,6 +164,10 @@ inline std::vector<Pair> language_examples(const ModelConfig& config, const std:
                 example.labels[i] = i % 3 == 1 ? example.target[i] : kNoTarget;
                 example.target[i] = i % 3 == 1 ? config.unk_id : example.target[i];
             }
+        }
+        if (config.token_types > 0) {  // 0 up to the source's end, 1 in the target
+            example.types.assign(pair.source.size() + 1, 0);
+            example.types.resize(example.target.size(), 1);
         }
         examples.push_back(std::move(example));
     }
