@@ -1,4 +1,5 @@
-// Compares whole models with an independent implementation: tests/golden/make_vectors.py, PyTorch in float64.
+// Compares whole models with independent implementations in PyTorch and float64: tests/golden/make_vectors.py, and
+// Hugging Face's GPT-2 and BERT (tests/golden/make_transformers_vectors.py).
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <cstring>
@@ -14,8 +15,8 @@ using namespace headscope;
 
 namespace {
 
-const std::vector<std::string> kCases = {"paper",  "pre_norm", "untied", "learned",   "biases",     "rms",
-                                         "causal", "masked",   "bare",   "gelu_tanh", "token_types"};
+const std::vector<std::string> kCases = {"paper",  "pre_norm", "untied",    "learned",     "biases", "rms", "causal",
+                                         "masked", "bare",     "gelu_tanh", "token_types", "gpt2",   "bert"};
 
 // Relative errors of a whole tensor: |found - expected| / |expected|, in the 2-norm.
 struct Bounds {
