@@ -1,23 +1,17 @@
 #include "explore/attention_edits.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cstdint>
 #include <iterator>
 
 #include <fmt/format.h>
 
+#include "observe/family_labels.h"
+
 namespace headscope {
 
 namespace {
-
-const char* stack_of(AttentionKind kind) {
-    switch (kind) {
-        case AttentionKind::EncoderSelf: return "Encoder";
-        case AttentionKind::DecoderSelf: return "Decoder";
-        case AttentionKind::Cross: return "Cross";
-    }
-    return "";
-}
 
 // Counts the tokens that can be attended to: all but the padding.
 std::int64_t tokens_of(const std::vector<RecordedToken>& row) {
@@ -42,8 +36,9 @@ bool has_effect(const AttentionEdit& edit, const AttentionRecord& record) {
 
 }  // namespace
 
-std::string describe(const AttentionEdit& edit) {
-    std::string text = fmt::format("{} layer {}, head {}: ", stack_of(edit.site.kind), edit.site.layer + 1, edit.head);
+std::string describe(const AttentionEdit& edit, Architecture family) {
+    std::string text = fmt::format("{}, head {}: ", layer_label(family, edit.site), edit.head);
+    text[0] = static_cast<char>(std::toupper(text[0]));
     switch (edit.kind) {
         case EditKind::Off: text += "off"; break;
         case EditKind::Uniform: text += "uniform"; break;
@@ -52,10 +47,10 @@ std::string describe(const AttentionEdit& edit) {
     return edit.query < 0 ? text : text + fmt::format(" (from token {})", edit.query + 1);
 }
 
-std::string describe(const std::vector<AttentionEdit>& edits) {
+std::string describe(const std::vector<AttentionEdit>& edits, Architecture family) {
     std::string text;
     for (const AttentionEdit& edit : edits) {
-        text += (text.empty() ? "" : "; ") + describe(edit);
+        text += (text.empty() ? "" : "; ") + describe(edit, family);
     }
     return text;
 }

@@ -5,17 +5,13 @@
 #include <fmt/format.h>
 
 #include "backend/ops/search.h"
+#include "infer/filler.h"
+#include "observe/family_labels.h"
 #include "support/check.h"
 
 namespace headscope {
 
 namespace {
-
-std::string too_long(const char* which, std::int64_t length, std::int64_t most) {
-    return fmt::format(
-        "the {} has {} tokens including the end of sentence, but the model takes at most {}: split it into sentences",
-        which, length, most);
-}
 
 void check_edit(const ModelConfig& config, const AttentionEdit& edit) {
     if (const std::string missing = missing_head(config, edit.site, edit.head); !missing.empty()) {
@@ -39,7 +35,7 @@ void check_options(const ModelConfig& config, const ExploreRequest& request) {
 }
 
 void check_pads(const ModelConfig& config, const CheckedRequest& request) {
-    const std::int64_t length = request.source_length() + request.source_pads;
+    const std::int64_t length = request.source_length + request.source_pads;
     if (request.source_pads < 0 || length > config.max_length) {
         throw Error(
             fmt::format("cannot add {} pads: the sentence and its pads have {} tokens, but the model takes at most {}",
@@ -50,44 +46,78 @@ void check_pads(const ModelConfig& config, const CheckedRequest& request) {
     }
 }
 
-RecordedText read_source(const ModelDirectory& model, const std::string& text) {
-    RecordedText source = encode_text(*model.source_tokenizer, text);
-    if (source.ids.empty()) {
-        throw Error("the source sentence is empty: write a sentence");
+void check_length(const char* which, std::size_t tokens, std::int64_t most) {
+    if (const auto length = static_cast<std::int64_t>(tokens); length > most) {
+        throw Error(
+            fmt::format("the {} has {} tokens including the end of sentence, but the model takes at most {}: split it "
+                        "into sentences",
+                        which, length, most));
     }
-    const auto length = static_cast<std::int64_t>(source.ids.size()) + 1;
-    if (length > model.config.max_length) {
-        throw Error(too_long("sentence", length, model.config.max_length));
-    }
-    return source;
 }
 
-std::optional<RecordedText> read_target(const ModelDirectory& model, const ExploreRequest& request) {
-    if (!has_target(request)) {
-        return std::nullopt;
+void read_pair(const ModelDirectory& model, const ExploreRequest& request, CheckedRequest& checked) {
+    checked.source = encode_text(*model.source_tokenizer, request.source);
+    if (checked.source.ids.empty()) {
+        throw Error("the source sentence is empty: write a sentence");
     }
-    RecordedText target = request.target_tokens.empty()
-                              ? encode_text(*model.target_tokenizer, *request.target)
-                              : text_of_output(*model.target_tokenizer, model.config, request.target_tokens);
-    const auto length = static_cast<std::int64_t>(target.ids.size()) + 1;
-    if (length > model.config.max_length + (target.ended ? 0 : 1)) {
-        throw Error(too_long("translation", length, model.config.max_length));
+    checked.source_length = static_cast<std::int64_t>(checked.source.ids.size()) + 1;
+    check_length("sentence", checked.source.ids.size() + 1, model.config.max_length);
+    if (has_target(request)) {
+        checked.target = request.target_tokens.empty()
+                             ? encode_text(*model.target_tokenizer, *request.target)
+                             : text_of_output(*model.target_tokenizer, model.config, request.target_tokens);
+        check_length("translation", checked.target->ids.size() + 1,
+                     model.config.max_length + (checked.target->ended ? 0 : 1));
     }
-    return target;
+    check_pads(model.config, checked);
+}
+
+void read_prompt(const ModelDirectory& model, const ExploreRequest& request, CheckedRequest& checked) {
+    const Tokenizer& tokenizer = *model.target_tokenizer;
+    checked.source = encode_language_text(model, request.source);
+    checked.prompt = checked.source.ids.size();
+    if (has_target(request)) {
+        const std::vector<std::int32_t> more = !request.target_tokens.empty() ? request.target_tokens
+                                               : checked.prompt == 0          ? tokenizer.encode(*request.target)
+                                                                     : encode_continuation(tokenizer, *request.target);
+        checked.target = with_continuation(tokenizer, model.config, checked.source, more);
+    }
+}
+
+void read_masked(const ModelDirectory& model, const ExploreRequest& request, CheckedRequest& checked) {
+    if (request.target) {
+        throw Error("a masked language model continues no text: put [MASK] where a token is to be filled in");
+    }
+    checked.target = encode_language_text(model, request.source);
+    checked.source_length = static_cast<std::int64_t>(checked.target->ids.size()) + 2;
+    checked.fills = request.target_tokens;
+    const auto masks = std::count(checked.target->ids.begin(), checked.target->ids.end(), model.config.mask_id);
+    if (!checked.fills.empty() && std::ssize(checked.fills) != masks) {
+        throw Error(fmt::format("the text has {} masks, but {} tokens to fill them", masks, checked.fills.size()));
+    }
+}
+
+void read_texts(const ModelDirectory& model, const ExploreRequest& request, CheckedRequest& checked) {
+    if (model.config.architecture == Architecture::EncoderDecoder) {
+        read_pair(model, request, checked);
+        return;
+    }
+    if (request.source_pads != 0) {
+        throw Error("a language model reads its text without pads");
+    }
+    model.config.architecture == Architecture::CausalLm ? read_prompt(model, request, checked)
+                                                        : read_masked(model, request, checked);
 }
 
 }  // namespace
 
 CheckedRequest check_request(const Translator& translator, const ExploreRequest& request) {
-    const ModelDirectory& model = translator.model();
     CheckedRequest checked{
         .edits = request.edits, .source_pads = request.source_pads, .candidates = request.candidates};
     try {
-        check_options(model.config, request);
+        check_options(translator.model().config, request);
         checked.search = translator.search_options(request.search);
-        checked.source = read_source(model, request.source);
-        checked.target = read_target(model, request);
-        check_pads(model.config, checked);
+        read_texts(translator.model(), request, checked);
     } catch (const Error& error) {
         checked.problem = error.what();
     }
@@ -97,7 +127,8 @@ CheckedRequest check_request(const Translator& translator, const ExploreRequest&
 CheckedRequest check_request_with_target(const Translator& translator, const ExploreRequest& request) {
     CheckedRequest checked = check_request(translator, request);
     if (checked.problem.empty() && !checked.target) {
-        checked.problem = "a translation is required: give one";
+        checked.problem =
+            fmt::format("a {} is required: give one", labels_of(translator.model().config.architecture).predicted_in);
     }
     return checked;
 }
@@ -107,9 +138,8 @@ bool has_target(const ExploreRequest& request) {
 }
 
 std::string missing_head(const ModelConfig& config, const AttentionSite& site, int head) {
-    const int layers = site.kind == AttentionKind::EncoderSelf ? config.encoder_layers : config.decoder_layers;
     try {
-        check_layer(site.kind, site.layer + 1, layers);
+        check_layer(site.kind, site.layer + 1, layers_of(config, site.kind));
     } catch (const Error& error) {
         return error.what();
     }

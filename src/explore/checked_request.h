@@ -14,14 +14,16 @@ namespace headscope {
 
 struct CheckedRequest {
     std::string problem = {};  // the error, with its remedy; when empty, everything below is valid for the model
-    RecordedText source = {};
-    std::optional<RecordedText> target = {};
+    RecordedText source = {};  // a sentence, or a prompt
+    std::optional<RecordedText> target = {};  // what to read, if given: a translation, a prompt and its continuation,
+                                              // or a text with masks
+    std::vector<std::int32_t> fills = {};  // of the masks, if given
+    std::size_t prompt = 0;                // tokens at the beginning of `target` that are the prompt
+    std::int64_t source_length = 0;        // tokens that the encoder reads, without pads
     SearchOptions search = {};
     std::vector<AttentionEdit> edits = {};
     std::int64_t source_pads = 0;
     int candidates = 0;
-
-    std::int64_t source_length() const { return static_cast<std::int64_t>(source.ids.size()) + 1; }  // without pads
 };
 
 // Never throws for an invalid request: the error is in `problem`.

@@ -47,12 +47,14 @@ std::int32_t EditingObserver::rule_of(const AttentionEdit& edit, std::int64_t qu
 }
 
 // [heads, queries]
-std::vector<std::int32_t> EditingObserver::rules_of(const AttentionSite& site, std::int64_t heads,
-                                                    std::int64_t queries) const {
+std::vector<std::int32_t> EditingObserver::rules_of(const AttentionView& view) const {
+    const std::int64_t heads = view.weights.dim(1);
+    const std::int64_t queries = view.weights.dim(2);
     std::vector<std::int32_t> rules(static_cast<std::size_t>(heads * queries), EditAttention::kKeep);
-    const std::int64_t first = site.kind == AttentionKind::EncoderSelf ? 0 : first_query_;
+    // With an observer, self-attention sees exactly the tokens so far, of which the queries are the last.
+    const std::int64_t first = view.site.kind == AttentionKind::Cross ? first_query_ : view.weights.dim(3) - queries;
     for (const AttentionEdit& edit : edits_) {
-        if (!(edit.site == site)) {
+        if (!(edit.site == view.site)) {
             continue;
         }
         for (std::int64_t i = 0; i < queries; ++i) {
@@ -71,7 +73,7 @@ Tensor EditingObserver::observe(Backend& backend, const AttentionView& view) {
     const std::int64_t heads = view.weights.dim(1);
     const std::int64_t queries = view.weights.dim(2);
     if (edits_site(view.site)) {
-        run_rules(backend, view.weights, view.mask, rules_of(view.site, heads, queries));
+        run_rules(backend, view.weights, view.mask, rules_of(view));
     }
     if (!off_heads_.empty() && off_site_ == view.site) {
         HEADSCOPE_CHECK(static_cast<std::int64_t>(off_heads_.size()) == batch, "one head off per sentence");

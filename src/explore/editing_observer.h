@@ -12,10 +12,10 @@ namespace headscope {
 // Can be chained before another observer, which then sees the edited weights.
 class EditingObserver final : public AttentionObserver {
 public:
-    // `source_length`: tokens of the source without pads. `next` may be null.
+    // `source_length`: tokens that the encoder reads, without pads. `next` may be null.
     EditingObserver(std::vector<AttentionEdit> edits, std::int64_t source_length, AttentionObserver* next);
 
-    // First target token of the decoder's next pass: 0 for a teacher-forced pass, else the step number.
+    // First target token of the next pass of cross-attention: 0 for a teacher-forced pass, else the step number.
     void set_first_query(std::int64_t query) { first_query_ = query; }
     // In the next passes, also switches off head heads[b] (from 1) of this site for sentence b of the batch.
     void switch_off(const AttentionSite& site, std::vector<int> heads);
@@ -25,7 +25,7 @@ public:
 
 private:
     bool edits_site(const AttentionSite& site) const;
-    std::vector<std::int32_t> rules_of(const AttentionSite& site, std::int64_t heads, std::int64_t queries) const;
+    std::vector<std::int32_t> rules_of(const AttentionView& view) const;
     std::int32_t rule_of(const AttentionEdit& edit, std::int64_t query) const;
 
     std::vector<AttentionEdit> edits_;

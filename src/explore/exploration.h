@@ -28,9 +28,12 @@ struct AttentionEdit {
     bool operator==(const AttentionEdit&) const = default;
 };
 
+// A language model's `source` is its text: the prompt of a causal one, or the text of a masked one with "[MASK]" for
+// each token to fill in. Its target is the continuation, or the tokens that fill the masks.
 struct ExploreRequest {
     std::string source;
-    // If set, the model reads this translation (one teacher-forced pass) instead of searching for one.
+    // If set, the model reads this target (one teacher-forced pass) instead of searching for one. An empty continuation
+    // reads the prompt alone. A masked model takes only `target_tokens`.
     std::optional<std::string> target = {};
     // The same as tokens, from output_of(): keeps the exact pieces, which encoding the text again might not.
     std::vector<std::int32_t> target_tokens = {};
@@ -55,6 +58,7 @@ struct ExploredStep {
     double log_probability = 0.0;                // of that token
     std::int64_t rank = 0;                       // its rank among all tokens, from 1
     std::vector<NextCandidate> candidates = {};  // best first; includes tokens that the search may not generate
+    std::int64_t position = 0;                   // in record.target_out; of a mask, in record.source
 };
 
 // The beam as a tree. Node 0 is the empty output.
@@ -80,11 +84,12 @@ struct BeamNode {
 struct Exploration {
     AttentionRecord record;  // all sites; empty after an error
     std::string source;
-    std::string translation;
+    std::string translation;          // or the continuation, or the text with filled masks
+    std::size_t prompt = 0;           // of `steps`: the first ones, which a causal language model's prompt gives
     bool forced = false;              // the target was given
     std::vector<ExploredStep> steps;  // one for each token of record.target_out
     std::vector<BeamNode> beam;       // empty if the target was given
-    double log_probability = 0.0;
+    double log_probability = 0.0;     // of the steps after the prompt; of a prompt alone, of all steps
     double score = 0.0;
     EndReason end = EndReason::EndOfSentence;
     bool finished = false;          // false for a partial result, also when cancelled
@@ -95,17 +100,18 @@ struct Exploration {
     std::string problem;  // the error, if any
 };
 
-// The effect of ablating one head on a given translation.
+// The effect of ablating one head on a given output, which Exploration::log_probability measures.
 struct HeadImportance {
     AttentionSite site;
     int head = 1;                  // from 1
-    double log_probability = 0.0;  // of the translation without the head
-    double loss = 0.0;             // drop in log-probability (natural logarithm) over the whole sentence
+    double log_probability = 0.0;  // of the output without the head
+    double loss = 0.0;             // drop in log-probability (natural logarithm) over all of it
 };
 
 struct Importance {
+    Architecture family = Architecture::EncoderDecoder;
     std::vector<HeadImportance> heads;  // in model order: encoder layers, then decoder layers
-    double log_probability = 0.0;       // of the translation with all heads
+    double log_probability = 0.0;       // of the output with all heads
     std::int64_t total = 0;             // number of heads to measure
     bool finished = false;              // false for a partial result, also when cancelled
     std::string problem;                // the error, if any

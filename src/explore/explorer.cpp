@@ -11,6 +11,7 @@
 #include "explore/forced_pass.h"
 #include "explore/importance.h"
 #include "explore/recorded_search.h"
+#include "infer/prepared_line.h"
 #include "observe/record_attention.h"
 #include "support/check.h"
 
@@ -43,7 +44,7 @@ Exploration labelled(Exploration exploration, const ExploreRequest& request) {
     exploration.source = request.source;
     exploration.forced = has_target(request);
     if (exploration.problem.empty()) {
-        exploration.record.edited = describe(request.edits);
+        exploration.record.edited = describe(request.edits, exploration.record.family);
         if (exploration.finished) {
             exploration.without_effect = without_effect(request.edits, exploration.record);
         }
@@ -73,26 +74,63 @@ Exploration Explorer::explore(const ExploreRequest& request, const Progress& pro
 
 Exploration Explorer::search(const CheckedRequest& request, const Progress& progress) const {
     RecordedSearch recorded(backend_, translator_, compute_, request);
+    const bool is_causal = model().config.architecture == Architecture::CausalLm;
+    const auto snapshot = [&] {
+        Exploration found = recorded.snapshot();
+        return found.problem.empty() && is_causal ? read_found(request, recorded.best(), found) : found;
+    };
     bool stopped = false;
     while (!recorded.done() && !stopped) {
         recorded.step();
-        stopped = !recorded.done() && progress && !progress([&] { return recorded.snapshot(); });
+        stopped = !recorded.done() && progress && !progress(snapshot);
     }
-    return recorded.snapshot();
+    return snapshot();
+}
+
+// The heads and candidates of a prompt and the continuation that a search has found so far.
+Exploration Explorer::read_found(CheckedRequest request, const std::vector<std::int32_t>& tokens,
+                                 const Exploration& found) const {
+    request.target = with_continuation(*model().target_tokenizer, model().config, request.source, tokens);
+    Exploration result = read(request, {});
+    if (result.problem.empty()) {
+        result.beam = found.beam;
+        result.log_probability = found.log_probability;
+        result.score = found.score;
+        result.end = found.end;
+        result.seconds = found.seconds;
+        result.seconds_to_first = found.seconds_to_first;
+    }
+    result.finished = found.finished;
+    return result;
+}
+
+// What the model makes of the request: a translation, a continuation, or the text with its masks filled in.
+std::string Explorer::written(const CheckedRequest& request, const std::vector<ExploredStep>& steps) const {
+    const Tokenizer& tokenizer = *model().target_tokenizer;
+    std::vector<std::int32_t> ids = request.target->ids;
+    if (model().config.architecture == Architecture::MaskedLm) {
+        for (const ExploredStep& step : steps) {
+            ids[static_cast<std::size_t>(step.position) - 1] = step.token;
+        }
+    }
+    const auto end_of_prompt = ids.begin() + static_cast<std::ptrdiff_t>(request.prompt);
+    return request.prompt == 0 ? tokenizer.decode(ids)
+                               : decode_after(tokenizer, {ids.begin(), end_of_prompt}, {end_of_prompt, ids.end()});
 }
 
 Exploration Explorer::read(const CheckedRequest& request, const Progress& progress) const {
     using Clock = std::chrono::steady_clock;
     const Clock::time_point start = Clock::now();
-    const EncoderDecoder& transformer = translator_.transformer();
+    const Model& network = translator_.network();
     const ModelConfig& config = model().config;
+    const Tokenizer& tokenizer = *model().target_tokenizer;
     WeightCollector collector;
-    EditingObserver observer(request.edits, request.source_length(), &collector);
+    EditingObserver observer(request.edits, request.source_length, &collector);
     Context ctx{.backend = backend_, .observer = &observer, .compute = compute_};
     Exploration result;
-    const SourceMemory memory = read_source(ctx, transformer, request.source, request.source_pads);
+    const SourceMemory memory = read_source(ctx, network, request.source, request.source_pads);
     std::vector<WeightCollector::Observation> seen;
-    if (progress) {
+    if (progress && memory.states.defined()) {
         seen = collector.fetch(backend_);
         result.record = make_record(config, request.source, request.source_pads, nullptr, seen);
         if (!progress([&] { return result; })) {
@@ -100,13 +138,13 @@ Exploration Explorer::read(const CheckedRequest& request, const Progress& progre
         }
     }
     const RecordedText& target = *request.target;
-    const Var hidden = read_target(ctx, transformer, target, memory);
-    const std::vector<std::int32_t> written = written_ids(config, target);
-    result.steps = forced_steps(ctx, transformer, hidden, written, request.candidates);
+    const Var hidden = read_target(ctx, network, target, memory);
+    const Predictions predictions = predictions_of(config, request);
+    result.steps = forced_steps(ctx, network, hidden, predictions, request.candidates);
     result.finished = true;
-    if (result.steps.size() < written.size()) {
-        const auto usable = written.begin() + static_cast<std::ptrdiff_t>(result.steps.size());
-        result.problem = unusable_message({.tokens = {written.begin(), usable}});
+    if (result.steps.size() < predictions.tokens.size()) {
+        const auto usable = predictions.tokens.begin() + static_cast<std::ptrdiff_t>(result.steps.size());
+        result.problem = unusable_message({.tokens = {predictions.tokens.begin(), usable}});
         result.steps.clear();
         result.record = {};
         return result;
@@ -116,14 +154,20 @@ Exploration Explorer::read(const CheckedRequest& request, const Progress& progre
     }
     result.record = make_record(config, request.source, request.source_pads, &target, seen);
     for (ExploredStep& step : result.steps) {
-        result.log_probability += step.log_probability;
         for (NextCandidate& candidate : step.candidates) {
-            candidate.text = token_text(*model().target_tokenizer, config, candidate.token);
+            candidate.text = token_text(tokenizer, config, candidate.token);
+        }
+        if (config.architecture == Architecture::MaskedLm) {
+            result.record.target_out.push_back({token_text(tokenizer, config, step.token)});
         }
     }
-    const auto length = static_cast<std::int64_t>(result.steps.size());
-    result.score = result.log_probability / length_penalty(length, request.search);
-    result.translation = model().target_tokenizer->decode(target.ids);
+    for (std::size_t i = predictions.given; i < result.steps.size(); ++i) {
+        result.log_probability += result.steps[i].log_probability;
+    }
+    result.prompt = std::min(request.prompt, result.steps.size());
+    const auto length = static_cast<std::int64_t>(result.steps.size() - predictions.given);
+    result.score = result.log_probability / length_penalty(std::max<std::int64_t>(length, 1), request.search);
+    result.translation = written(request, result.steps);
     result.end = target.ended ? EndReason::EndOfSentence : EndReason::Limit;
     result.seconds = result.seconds_to_first = std::chrono::duration<double>(Clock::now() - start).count();
     return result;
@@ -137,8 +181,7 @@ Importance Explorer::importance(const ExploreRequest& request, const ImportanceP
         result.finished = true;
         return result;
     }
-    return measure_importance(backend_, translator_, compute_, checked.edits, checked.source, *checked.target,
-                              progress);
+    return measure_importance(backend_, translator_, compute_, checked, progress);
 }
 
 NeuronView Explorer::neuron(const ExploreRequest& request, const AttentionSite& site, int head) const {
@@ -150,13 +193,13 @@ NeuronView Explorer::neuron(const ExploreRequest& request, const AttentionSite& 
         return view;
     }
     ProjectionCollector collector(site);
-    EditingObserver observer(checked.edits, checked.source_length(), &collector);
+    EditingObserver observer(checked.edits, checked.source_length, &collector);
     Context ctx{.backend = backend_, .observer = &observer, .compute = compute_};
-    const SourceMemory memory = read_source(ctx, translator_.transformer(), checked.source, checked.source_pads);
-    if (site.kind != AttentionKind::EncoderSelf) {
-        read_target(ctx, translator_.transformer(), *checked.target, memory);
+    const SourceMemory memory = read_source(ctx, translator_.network(), checked.source, checked.source_pads);
+    if (!collector.seen.weights.defined()) {
+        read_target(ctx, translator_.network(), *checked.target, memory);
     }
-    const std::int64_t source_length = checked.source_length() + checked.source_pads;
+    const std::int64_t source_length = checked.source_length + checked.source_pads;
     const auto target_length = static_cast<std::int64_t>(target_in_ids(model().config, *checked.target).size());
     view.queries = site.kind == AttentionKind::EncoderSelf ? source_length : target_length;
     view.keys = site.kind == AttentionKind::DecoderSelf ? target_length : source_length;
@@ -173,14 +216,16 @@ NeuronView Explorer::neuron(const ExploreRequest& request, const AttentionSite& 
 
 std::vector<std::int32_t> output_of(const Exploration& exploration) {
     std::vector<std::int32_t> output;
-    std::transform(exploration.steps.begin(), exploration.steps.end(), std::back_inserter(output),
-                   [](const ExploredStep& step) { return step.token; });
+    std::transform(exploration.steps.begin() + static_cast<std::ptrdiff_t>(exploration.prompt), exploration.steps.end(),
+                   std::back_inserter(output), [](const ExploredStep& step) { return step.token; });
     return output;
 }
 
 ExploreRequest with_target(ExploreRequest request, const Exploration& found) {
-    request.target.reset();
-    request.target_tokens = output_of(found);
+    if (std::vector<std::int32_t> output = output_of(found); !output.empty()) {
+        request.target.reset();
+        request.target_tokens = std::move(output);
+    }
     return request;
 }
 

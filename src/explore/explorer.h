@@ -1,5 +1,5 @@
-// Analyses one sentence: the attention of every head while a translation is generated or read, alternative tokens,
-// and the effect of editing heads.
+// Analyses one sentence or text: the attention of every head while an output is generated or read, alternative tokens,
+// and the effect of editing heads. For all families: a translation, the continuation of a prompt, or filled-in masks.
 #pragma once
 
 #include <cstdint>
@@ -24,29 +24,32 @@ public:
     // set only at the end. Return false to cancel.
     using Snapshot = std::function<Exploration()>;
     using Progress = std::function<bool(const Snapshot& so_far)>;
-    // Without a target: beam search. With a target: a teacher-forced pass, where progress is called once, after the
-    // encoder, with its heads only.
+    // Without a target: beam search, or the likeliest token at each mask of a masked language model. With a target: a
+    // teacher-forced pass; that of a translation model calls progress once, after the encoder, with its heads only.
     Exploration explore(const ExploreRequest& request, const Progress& progress = {}) const;
 
-    // Measures how much a translation depends on each head. Requires a target.
+    // Measures how much a target depends on each head. Requires one.
     using ImportanceProgress = std::function<bool(const Importance& so_far)>;
     Importance importance(const ExploreRequest& request, const ImportanceProgress& progress = {}) const;
 
-    // Queries and keys of one head (from 1) while the target is read. Requires a target.
+    // Queries and keys of one head (from 1) while the target is read. Requires one, except of a masked language model.
     NeuronView neuron(const ExploreRequest& request, const AttentionSite& site, int head) const;
 
 private:
     Exploration search(const CheckedRequest& request, const Progress& progress) const;
     Exploration read(const CheckedRequest& request, const Progress& progress) const;
+    Exploration read_found(CheckedRequest request, const std::vector<std::int32_t>& tokens,
+                           const Exploration& found) const;
+    std::string written(const CheckedRequest& request, const std::vector<ExploredStep>& steps) const;
 
     Backend& backend_;
     const Translator& translator_;
     Compute compute_;
 };
 
-// The generated or given tokens, including the end of sentence if reached.
+// The generated or given tokens after a prompt, including the end of sentence if reached; or what fills the masks.
 std::vector<std::int32_t> output_of(const Exploration& exploration);
-// The request with the tokens of `found` as its target.
+// The request with the tokens of `found`, if there are any, as its target.
 ExploreRequest with_target(ExploreRequest request, const Exploration& found);
 
 }  // namespace headscope

@@ -1,31 +1,32 @@
-// A teacher-forced pass over a given translation, with the model's own candidates at each position.
+// The model's own candidates at each position of a teacher-forced pass.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
 #include "autograd/context.h"
+#include "explore/checked_request.h"
 #include "explore/exploration.h"
-#include "model/encoder_decoder.h"
-#include "observe/recorded_text.h"
+#include "model/model.h"
 
 namespace headscope {
 
-// The encoder's output for one sentence.
-struct SourceMemory {
-    Var states;      // [1, source length, d_model]
-    Tensor lengths;  // I32 [1]
+// The tokens that a pass predicts, and where their hidden states are.
+struct Predictions {
+    std::vector<std::int32_t> tokens;
+    std::vector<std::int64_t> positions;
+    std::size_t given =
+        0;  // of these, the first ones, which a prompt gives and which do not count; 0 for a prompt alone
+
+    // [length]: the tokens that count, at their positions; elsewhere kNoTarget.
+    std::vector<std::int32_t> labels(std::int64_t length) const;
 };
-SourceMemory read_source(Context& ctx, const EncoderDecoder& model, const RecordedText& source, std::int64_t pads);
-// out [1, target length, d_model]
-Var read_target(Context& ctx, const EncoderDecoder& model, const RecordedText& target, const SourceMemory& memory);
+// A token to fill in that the request does not give is kNoTarget.
+Predictions predictions_of(const ModelConfig& config, const CheckedRequest& request);
 
-// The decoder's expected output: the pieces and, if the target has ended, the end of sentence.
-std::vector<std::int32_t> written_ids(const ModelConfig& config, const RecordedText& target);
-
-// One step for each token of `written`; hidden is [1, >= written.size(), d_model]. Candidates have no text yet.
-// Stops early at a token without a usable probability.
-std::vector<ExploredStep> forced_steps(Context& ctx, const EncoderDecoder& model, const Var& hidden,
-                                       const std::vector<std::int32_t>& written, int candidates);
+// One step for each prediction; hidden is [1, length, d_model]. Where the token is not given, the likeliest is taken.
+// Candidates have no text yet. Stops early at a token without a usable probability.
+std::vector<ExploredStep> forced_steps(Context& ctx, const Model& model, const Var& hidden,
+                                       const Predictions& predictions, int candidates);
 
 }  // namespace headscope

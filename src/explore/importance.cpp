@@ -4,9 +4,13 @@
 #include <cmath>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "data/batch.h"
 #include "explore/editing_observer.h"
 #include "explore/forced_pass.h"
+#include "model/encoder_decoder.h"
+#include "observe/family_labels.h"
 #include "observe/record_attention.h"
 
 namespace headscope {
@@ -16,27 +20,33 @@ namespace {
 // Runs a batch of copies of one sentence, each with a different head switched off.
 class LeaveOneOut {
 public:
-    LeaveOneOut(Backend& backend, const EncoderDecoder& model, Compute compute, const std::vector<AttentionEdit>& edits,
-                const RecordedText& source, const RecordedText& target)
+    LeaveOneOut(Backend& backend, const Model& model, Compute compute, const CheckedRequest& request)
         : backend_(backend),
           model_(model),
-          observer_(edits, static_cast<std::int64_t>(source.ids.size()) + 1, nullptr),
+          translates_(dynamic_cast<const EncoderDecoder*>(&model)),
+          observer_(request.edits, request.source_length, nullptr),
           ctx_{.backend = backend, .observer = &observer_, .compute = compute} {
         const ModelConfig& config = model.config();
-        source_ = upload_padded(backend, config, source_ids(config, source), 0);
-        source_length_ =
-            make_from_host<std::int32_t>(backend, {1}, DType::I32, {static_cast<std::int32_t>(source.ids.size()) + 1});
-        target_in_ = upload_padded(backend, config, target_in_ids(config, target), 0);
-        std::vector<std::int32_t> out = written_ids(config, target);
-        out.resize(static_cast<std::size_t>(target_in_.dim(1)), kNoTarget);
-        target_out_ = make_from_host<std::int32_t>(backend, target_in_.shape, DType::I32, out);
-        memory_ = model.encode(ctx_, source_, source_length_);
+        const auto length = [&](std::size_t tokens) {
+            return make_from_host<std::int32_t>(backend, {1}, DType::I32, {static_cast<std::int32_t>(tokens)});
+        };
+        const std::vector<std::int32_t> in = target_in_ids(config, *request.target);
+        target_in_ = upload_padded(backend, config, in, 0);
+        target_length_ = length(in.size());
+        target_out_ = make_from_host<std::int32_t>(backend, target_in_.shape, DType::I32,
+                                                   predictions_of(config, request).labels(target_in_.dim(1)));
+        if (translates_ != nullptr) {
+            const std::vector<std::int32_t> source = source_ids(config, request.source);
+            source_ = upload_padded(backend, config, source, 0);
+            source_length_ = length(source.size());
+            memory_ = translates_->encode(ctx_, source_, source_length_);
+        }
     }
 
     // Batch size: all heads of a layer, fewer for long sentences.
     std::int64_t copies() const {
         constexpr std::int64_t kTokens = 2048;
-        const std::int64_t longest = std::max(source_.dim(1), target_in_.dim(1));
+        const std::int64_t longest = std::max(translates_ ? source_.dim(1) : 0, target_in_.dim(1));
         return std::clamp<std::int64_t>(kTokens / longest, 1, model_.config().heads);
     }
 
@@ -46,16 +56,22 @@ public:
     std::vector<double> without(const AttentionSite& site, const std::vector<int>& heads) {
         observer_.switch_off(site, heads);
         const auto count = static_cast<std::int64_t>(heads.size());
-        // The encoder's output does not depend on the decoder's heads.
-        const Var memory = site.kind == AttentionKind::EncoderSelf
-                               ? model_.encode(ctx_, copied(source_, count), copied(source_length_, count))
-                               : Var(copied(memory_.value(), count));
-        std::vector<double> results = run(memory, count);
+        std::vector<double> results = run(memory_of(site, count), count);
         observer_.switch_off(site, {});
         return results;
     }
 
 private:
+    // The encoder's output does not depend on the decoder's heads.
+    Var memory_of(const AttentionSite& site, std::int64_t count) {
+        if (translates_ == nullptr) {
+            return {};
+        }
+        return site.kind == AttentionKind::EncoderSelf
+                   ? translates_->encode(ctx_, copied(source_, count), copied(source_length_, count))
+                   : Var(copied(memory_.value(), count));
+    }
+
     // [1, ...] to [count, ...]
     Tensor copied(const Tensor& one, std::int64_t count) {
         const Tensor index = make_from_host<std::int32_t>(backend_, {count}, DType::I32,
@@ -68,8 +84,13 @@ private:
     }
 
     std::vector<double> run(const Var& memory, std::int64_t count) {
-        const Var hidden =
-            model_.decode(ctx_, copied(target_in_, count), memory, copied(source_length_, count));  // [count, ..]
+        const Tensor in = copied(target_in_, count);
+        const Var hidden = translates_ != nullptr
+                               ? translates_->decode(ctx_, in, memory, copied(source_length_, count))
+                               : model_.states(ctx_, {.sentences = count,
+                                                      .target_length = in.dim(1),
+                                                      .target_in = in,
+                                                      .target_lengths = copied(target_length_, count)});  // [count, ..]
         const Tensor all = backend_.empty({count}, backend_.real());
         for (std::int64_t i = 0; i < count; ++i) {
             const LossSums sums = model_.project_and_lose(ctx_, hidden.narrow(0, i, 1), target_out_, {.epsilon = 0.0F});
@@ -81,12 +102,13 @@ private:
     }
 
     Backend& backend_;
-    const EncoderDecoder& model_;
+    const Model& model_;
+    const EncoderDecoder* translates_;  // null: a language model
     EditingObserver observer_;
     Context ctx_;
-    Tensor source_, source_length_;  // I32 [1, source length], [1]
-    Tensor target_in_, target_out_;  // I32 [1, target length]
-    Var memory_;                     // [1, source length, d_model]
+    Tensor source_, source_length_;                  // I32 [1, source length], [1]
+    Tensor target_in_, target_out_, target_length_;  // I32 [1, target length] twice, [1]
+    Var memory_;                                     // [1, source length, d_model]
 };
 
 std::vector<AttentionSite> sites_of(const ModelConfig& config) {
@@ -96,7 +118,9 @@ std::vector<AttentionSite> sites_of(const ModelConfig& config) {
     }
     for (int layer = 0; layer < config.decoder_layers; ++layer) {
         sites.push_back({AttentionKind::DecoderSelf, layer});
-        sites.push_back({AttentionKind::Cross, layer});
+        if (layers_of(config, AttentionKind::Cross) > 0) {
+            sites.push_back({AttentionKind::Cross, layer});
+        }
     }
     return sites;
 }
@@ -112,20 +136,27 @@ std::vector<int> head_range(std::int64_t first, std::int64_t count) {
 }  // namespace
 
 Importance measure_importance(Backend& backend, const Translator& translator, Compute compute,
-                              const std::vector<AttentionEdit>& edits, const RecordedText& source,
-                              const RecordedText& target, const std::function<bool(const Importance&)>& so_far) {
-    const EncoderDecoder& model = translator.transformer();
+                              const CheckedRequest& request, const std::function<bool(const Importance&)>& so_far) {
+    const Model& model = translator.network();
     const std::int64_t all_heads = model.config().heads;
     const std::vector<AttentionSite> sites = sites_of(model.config());
-    LeaveOneOut leave_one_out(backend, model, compute, edits, source, target);
     Importance result;
+    result.family = model.config().architecture;
+    const std::vector<std::int32_t> labels = predictions_of(model.config(), request).tokens;
+    if (labels.empty() || std::count(labels.begin(), labels.end(), kNoTarget) > 0) {
+        result.finished = true;
+        result.problem = "there is no token whose probability could change: give the model a text or fills to predict";
+        return result;
+    }
+    LeaveOneOut leave_one_out(backend, model, compute, request);
     result.total = static_cast<std::int64_t>(sites.size()) * all_heads;
     result.log_probability = leave_one_out.with_all();
     if (!std::isfinite(result.log_probability)) {
         result.finished = true;
-        result.problem =
-            "the probability of this translation is NaN or infinite: the model's weights are damaged, or training "
-            "diverged";
+        result.problem = fmt::format(
+            "the probability of this {} is NaN or infinite: the model's weights are damaged, or training "
+            "diverged",
+            labels_of(result.family).predicted_in);
         return result;
     }
     for (const AttentionSite& site : sites) {

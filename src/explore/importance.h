@@ -1,18 +1,16 @@
-// Head importance by ablation: how much probability a translation loses without each head.
+// Head importance by ablation: how much probability an output loses without each head.
 #pragma once
 
 #include <functional>
 
-#include "explore/exploration.h"
-#include "infer/translator.h"
-#include "observe/recorded_text.h"
+#include "explore/checked_request.h"
 
 namespace headscope {
 
 // Teacher-forced. Calls `so_far` after each group of heads; it may return false to cancel. The request's edits apply
 // throughout, so a head that is already off has a loss of 0.
 Importance measure_importance(Backend& backend, const Translator& translator, Compute compute,
-                              const std::vector<AttentionEdit>& edits, const RecordedText& source,
-                              const RecordedText& target, const std::function<bool(const Importance& so_far)>& so_far);
+                              const CheckedRequest& request,
+                              const std::function<bool(const Importance& so_far)>& so_far);
 
 }  // namespace headscope

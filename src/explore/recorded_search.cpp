@@ -7,21 +7,37 @@
 
 namespace headscope {
 
+namespace {
+
+SearchTask task_for(const ModelConfig& config, const CheckedRequest& request) {
+    if (config.architecture == Architecture::EncoderDecoder) {
+        return {.limit = std::min(request.source_length + request.search.max_extra, config.max_length)};
+    }
+    SearchTask task{.prompt = target_in_ids(config, request.source)};
+    const std::int64_t room = config.max_length - std::ssize(task.prompt) + 1;  // an output's last token is not read
+    task.limit = std::clamp<std::int64_t>(request.search.max_extra, 1, room);
+    return task;
+}
+
+}  // namespace
+
 RecordedSearch::RecordedSearch(Backend& backend, const Translator& translator, Compute compute,
                                const CheckedRequest& request)
     : backend_(backend),
       model_(translator.model()),
       request_(request),
-      limit_(std::min(request.source_length() + request.search.max_extra, model_.config.max_length)),
+      task_(task_for(model_.config, request)),
       rules_(token_rules(model_.config, request.search.allow_unknown)),
-      observer_(request.edits, request.source_length(), &collector_),
-      ctx_{.backend = backend, .observer = &observer_, .compute = compute},
-      scorer_(ctx_, translator.transformer(), {request.source.ids}),
+      observer_(request.edits, request.source_length, records() ? &collector_ : nullptr),
+      ctx_{.backend = backend,
+           .observer = records() || !request.edits.empty() ? &observer_ : nullptr,
+           .compute = compute},
+      scorer_(ctx_, as_generator(translator.network()), {task_.prompt.empty() ? request.source.ids : task_.prompt}),
       recorder_(scorer_, collector_, backend_),
-      beam_(request.search, rules_, limit_),
-      tree_(request.search, rules_, limit_,
+      beam_(request.search, rules_, task_),
+      tree_(request.search, rules_, task_.limit,
             [this](std::int32_t token) { return token_text(*model_.target_tokenizer, model_.config, token); }),
-      tokens_{model_.config.bos_id},
+      tokens_{task_.prompt.empty() ? model_.config.bos_id : task_.prompt.back()},
       parents_{0} {
     const std::int64_t wanted = std::max<std::int64_t>(
         SentenceBeam::tokens_per_row(request.search, rules_, scorer_.vocabulary()), request.candidates);
@@ -49,7 +65,7 @@ ExploredStep RecordedSearch::explored(std::size_t index) const {
     const BeamNode& node = tree_.nodes()[index];
     const NextTokens& next = nexts_[static_cast<std::size_t>(node.step) - 1];
     const std::size_t first = tree_.row_of(static_cast<std::size_t>(node.parent)) * static_cast<std::size_t>(next.k);
-    ExploredStep step{.token = node.token};
+    ExploredStep step{.token = node.token, .position = node.step - 1};
     for (int rank = 0; rank < next.k; ++rank) {
         const std::size_t at = first + static_cast<std::size_t>(rank);
         const std::int32_t token = next.tokens[at];
@@ -66,6 +82,14 @@ ExploredStep RecordedSearch::explored(std::size_t index) const {
     return step;
 }
 
+std::vector<std::int32_t> RecordedSearch::best() const {
+    std::vector<std::int32_t> tokens;
+    for (const std::size_t node : tree_.path_to(tree_.best())) {
+        tokens.push_back(tree_.nodes()[node].token);
+    }
+    return tokens;
+}
+
 Exploration RecordedSearch::snapshot() const {
     Exploration result;
     result.finished = beam_.done();
@@ -74,15 +98,14 @@ Exploration RecordedSearch::snapshot() const {
         result.problem = unusable_message(beam_.best());
         return result;
     }
-    const std::vector<std::size_t> path = tree_.path_to(tree_.best());
-    std::vector<std::int32_t> tokens;
-    for (const std::size_t node : path) {
-        tokens.push_back(tree_.nodes()[node].token);
-        result.steps.push_back(explored(node));
+    const RecordedText target = text_of_output(*model_.target_tokenizer, model_.config, best());
+    if (records()) {
+        for (const std::size_t node : tree_.path_to(tree_.best())) {
+            result.steps.push_back(explored(node));
+        }
+        result.record = recorder_.record(model_.config, 0, request_.source, target);
+        result.translation = model_.target_tokenizer->decode(target.ids);
     }
-    const RecordedText target = text_of_output(*model_.target_tokenizer, model_.config, tokens);
-    result.record = recorder_.record(model_.config, 0, request_.source, target);
-    result.translation = model_.target_tokenizer->decode(target.ids);
     result.beam = tree_.nodes();
     result.log_probability = tree_.nodes()[tree_.best()].log_probability;
     result.score = tree_.nodes()[tree_.best()].score;

@@ -1,4 +1,4 @@
-// Beam search over one sentence that records attention, candidates and the search tree.
+// Beam search over one sentence or prompt that records attention, candidates and the search tree.
 #pragma once
 
 #include <chrono>
@@ -23,19 +23,22 @@ public:
     bool done() const { return beam_.done(); }
     // Adds one token to each hypothesis.
     void step();
-    // The best hypothesis so far; needs at least one step. Copies all recorded weights.
+    // The best hypothesis so far; needs at least one step. Copies all recorded weights. Of a causal language model only
+    // the tree and its scores: a pass over best() gives the rest.
     Exploration snapshot() const;
+    std::vector<std::int32_t> best() const;  // its tokens
 
 private:
     using Clock = std::chrono::steady_clock;
     double seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
+    bool records() const { return model_.config.architecture == Architecture::EncoderDecoder; }
     ExploredStep explored(std::size_t node) const;
 
     const Clock::time_point start_ = Clock::now();
     Backend& backend_;
     const ModelDirectory& model_;
     const CheckedRequest& request_;
-    std::int64_t limit_;
+    SearchTask task_;
     TokenRules rules_;
     WeightCollector collector_;
     EditingObserver observer_;

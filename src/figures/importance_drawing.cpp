@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "observe/family_labels.h"
 #include "paint/text_width.h"
 
 namespace headscope {
@@ -38,7 +39,8 @@ public:
     }
 
     Drawing draw() {
-        const std::string title = "What each head is worth to this translation";
+        const std::string title =
+            fmt::format("What each head is worth to this {}", labels_of(importance_.family).predicted_in);
         sketch_.text({Role::Title}, ink_.text,
                      {kMargin, kMargin + 0.8 * kTitleSize, kTitleSize, Anchor::Start, false, false, title});
         const std::string note =
@@ -55,13 +57,18 @@ public:
     }
 
 private:
+    // A language model has one kind of attention.
+    std::string kind_name(AttentionKind kind, const char* after, const char* only) const {
+        return importance_.family == Architecture::EncoderDecoder ? std::string(name_of(kind)) + after : only;
+    }
+
     Mark mark_of(Role role, std::size_t index) const {
         const HeadImportance& one = importance_.heads[index];
         Mark mark{role, one.head};
         mark.layer = one.site.layer + 1;
         mark.item = static_cast<int>(index);
         if (options_.look.tips) {
-            mark.tip = fmt::format("{} layer {}, head {}: {}", name_of(one.site.kind), mark.layer, one.head,
+            mark.tip = fmt::format("{}, head {}: {}", layer_label(importance_.family, one.site), one.head,
                                    signed_number(one.loss, 4));
         }
         return mark;
@@ -87,8 +94,9 @@ private:
 
     double grid(AttentionKind kind, int layers, int heads, double top) {
         const double left = snapped(kMargin + text_width("layer 99") * kSmall + 0.5);
-        sketch_.text({Role::Label}, ink_.text,
-                     {kMargin, top + 0.9, 1.0, Anchor::Start, false, true, fmt::format("{} attention", name_of(kind))});
+        sketch_.text(
+            {Role::Label}, ink_.text,
+            {kMargin, top + 0.9, 1.0, Anchor::Start, false, true, kind_name(kind, " attention", "self-attention")});
         const double y = top + 2.9;
         for (int head = 1; head <= heads; ++head) {
             sketch_.text({Role::Axis, head}, ink_.faint,
@@ -149,7 +157,7 @@ private:
 
     std::string name(std::size_t index) const {
         const HeadImportance& one = importance_.heads[index];
-        return fmt::format("{} L{} H{}", name_of(one.site.kind), one.site.layer + 1, one.head);
+        return fmt::format("{}L{} H{}", kind_name(one.site.kind, " ", ""), one.site.layer + 1, one.head);
     }
 
     void bar(std::size_t index, double zero, double y, double unit, double label_end) {

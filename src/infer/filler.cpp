@@ -14,9 +14,21 @@ namespace headscope {
 
 namespace {
 
-// The ids of text that goes on without a blank. Tokenizers begin every text as if a blank preceded it, so it is encoded
-// behind a letter that stays a piece of its own, if there is one.
-std::vector<std::int32_t> encode_behind(const Tokenizer& tokenizer, std::string_view text) {
+void check_length(const ModelConfig& config, std::size_t tokens) {
+    if (static_cast<std::int64_t>(tokens) > config.max_length) {
+        throw Error(fmt::format("the text has {} tokens including its ends, but the model takes at most {}: shorten it",
+                                tokens, config.max_length));
+    }
+}
+
+}  // namespace
+
+// Tokenizers begin every text as if a blank preceded it, so it is encoded behind a letter that stays a piece of its
+// own, if there is one.
+std::vector<std::int32_t> encode_continuation(const Tokenizer& tokenizer, std::string_view text) {
+    if (text.empty() || text.front() == ' ') {
+        return tokenizer.encode(text);
+    }
     for (const char letter : {'q', 'z', 'x', 'Q', 'Z', 'X', '7'}) {
         const std::vector<std::int32_t> alone = tokenizer.encode(std::string(1, letter));
         std::vector<std::int32_t> ids = tokenizer.encode(letter + std::string(text));
@@ -28,37 +40,39 @@ std::vector<std::int32_t> encode_behind(const Tokenizer& tokenizer, std::string_
     return tokenizer.encode(text);
 }
 
-}  // namespace
-
-Filler::Filler(Backend& backend, const Translator& models, Compute compute)
-    : backend_(backend), model_(models.model()), masked_lm_(*models.models().front()), compute_(compute) {
-    require_architecture(model_, Architecture::MaskedLm);
+std::array<std::int32_t, kSpecialPieces> never_filled_in(const ModelConfig& config) {
+    return {config.pad_id, config.bos_id, config.eos_id, config.unk_id, config.mask_id};
 }
 
-std::vector<std::int32_t> Filler::encode(std::string_view text, std::string_view mask) const {
-    const Tokenizer& tokenizer = *model_.target_tokenizer;
-    std::vector<std::int32_t> ids{model_.config.bos_id};
+std::vector<std::int32_t> encode_masked(const ModelDirectory& model, std::string_view text, std::string_view mask) {
+    const Tokenizer& tokenizer = *model.target_tokenizer;
+    std::vector<std::int32_t> ids{model.config.bos_id};
     const auto append = [&](std::string_view part, bool first) {
-        const bool goes_on = !first && !part.empty() && part.front() != ' ';
-        const std::vector<std::int32_t> more = goes_on ? encode_behind(tokenizer, part) : tokenizer.encode(part);
+        const std::vector<std::int32_t> more = first ? tokenizer.encode(part) : encode_continuation(tokenizer, part);
         ids.insert(ids.end(), more.begin(), more.end());
     };
     std::size_t begin = 0;
     for (std::size_t at = text.find(mask); at != std::string_view::npos; at = text.find(mask, begin)) {
         append(text.substr(begin, at - begin), begin == 0);
-        ids.push_back(model_.config.mask_id);
+        ids.push_back(model.config.mask_id);
         begin = at + mask.size();
     }
-    if (begin == 0) {
+    append(text.substr(begin), begin == 0);
+    ids.push_back(model.config.eos_id);
+    check_length(model.config, ids.size());
+    return ids;
+}
+
+Filler::Filler(Backend& backend, const Translator& models, Compute compute)
+    : backend_(backend), model_(models.model()), masked_lm_(models.network()), compute_(compute) {
+    require_architecture(model_, Architecture::MaskedLm);
+}
+
+std::vector<std::int32_t> Filler::encode(std::string_view text, std::string_view mask) const {
+    if (text.find(mask) == std::string_view::npos) {
         throw Error(fmt::format("'{}' has no {}: put it where a word is to be filled in", text, mask));
     }
-    append(text.substr(begin), false);
-    ids.push_back(model_.config.eos_id);
-    if (static_cast<std::int64_t>(ids.size()) > model_.config.max_length) {
-        throw Error(fmt::format("the text has {} tokens including its ends, but the model takes at most {}: shorten it",
-                                ids.size(), model_.config.max_length));
-    }
-    return ids;
+    return encode_masked(model_, text, mask);
 }
 
 std::vector<MaskedPosition> Filler::predict(const std::vector<std::int32_t>& ids, int count) const {
@@ -84,10 +98,8 @@ std::vector<MaskedPosition> Filler::predict(const std::vector<std::int32_t>& ids
     const Tensor logits = masked_lm_.logits(ctx, Var(chosen.reshape({1, masks, config.d_model})))
                               .value()
                               .reshape({masks, config.target_vocabulary});
-    // Special pieces are never what a text holds: ask for as many more.
-    const std::array<std::int32_t, kSpecial> never{config.pad_id, config.bos_id, config.eos_id, config.unk_id,
-                                                   config.mask_id};
-    const auto most = std::min<std::int64_t>({count + kSpecial, config.target_vocabulary});
+    const auto never = never_filled_in(config);
+    const auto most = std::min<std::int64_t>({count + kSpecialPieces, config.target_vocabulary});
     const Tensor values = backend_.empty({masks, most}, backend_.real());
     const Tensor tokens = backend_.empty({masks, most}, DType::I32);
     backend_.run(LogSoftmaxTopK{.logits = logits, .values = values, .indices = tokens});

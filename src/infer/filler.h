@@ -1,6 +1,7 @@
 // Fills in masked tokens with a masked language model.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -9,6 +10,19 @@
 #include "infer/translator.h"
 
 namespace headscope {
+
+// The ids of text that follows other text: without a blank of its own, if it does not begin with one.
+std::vector<std::int32_t> encode_continuation(const Tokenizer& tokenizer, std::string_view text);
+
+inline constexpr const char* kMaskText = "[MASK]";  // stands for a masked token in a text
+
+// The ids of a text, with its ends, in which each `mask` is one masked token. Error if it is not UTF-8 or too long for
+// the model.
+std::vector<std::int32_t> encode_masked(const ModelDirectory& model, std::string_view text, std::string_view mask);
+
+constexpr int kSpecialPieces = 5;
+// Special pieces, which never fill a mask: pad, bos, eos, unk and the mask.
+std::array<std::int32_t, kSpecialPieces> never_filled_in(const ModelConfig& config);
 
 struct Candidate {
     std::int32_t id = 0;
@@ -29,16 +43,14 @@ struct FilledText {
 
 class Filler {
 public:
-    static constexpr int kSpecial = 5;  // pieces that are no candidates: pad, bos, eos, unk and the mask
-    static constexpr int kMostCandidates = LogSoftmaxTopK::kMaxK - kSpecial;
+    static constexpr int kMostCandidates = LogSoftmaxTopK::kMaxK - kSpecialPieces;
 
     // The first of the loaded models, which outlive the filler. Error for another family.
     Filler(Backend& backend, const Translator& models, Compute compute = Compute::F32);
 
     const ModelDirectory& model() const { return model_; }
 
-    // The ids of a text in which each `mask`, such as "[MASK]", is one masked token. Error if there is none, if the
-    // text is not UTF-8 or too long for the model.
+    // encode_masked() of a text with masks. Error if there is none.
     std::vector<std::int32_t> encode(std::string_view text, std::string_view mask) const;
 
     // The `count` likeliest tokens at each masked position. All at once, each is predicted from the others as masks;

@@ -27,6 +27,11 @@ void check_sampling(const Sampling& sampling) {
 
 }  // namespace
 
+SearchOptions default_search(Architecture family) {
+    return family == Architecture::CausalLm ? SearchOptions{.beam = 1, .length_penalty = 0.0, .max_extra = 64}
+                                            : SearchOptions{};
+}
+
 void check_search_options(const SearchOptions& options) {
     if (options.beam < 1 || options.beam > SearchOptions::kMaxBeam) {
         throw Error(

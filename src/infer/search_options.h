@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "model/config.h"
+
 namespace headscope {
 
 // The divisor of log probabilities, where L is the number of output tokens including the end.
@@ -48,6 +50,9 @@ struct SearchOptions {
 
     bool operator==(const SearchOptions&) const = default;
 };
+
+// The paper's search, or greedy completion for a causal language model.
+SearchOptions default_search(Architecture family);
 
 // Error for values out of range, and for n-best or sampling with an unsuitable beam.
 void check_search_options(const SearchOptions& options);

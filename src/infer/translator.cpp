@@ -63,13 +63,8 @@ std::vector<const Model*> Translator::models() const {
 
 std::vector<const Generator*> Translator::generators() const {
     std::vector<const Generator*> all;
-    for (const Member& member : members_) {
-        const auto* generator = dynamic_cast<const Generator*>(member.model.get());
-        if (generator == nullptr) {
-            throw Error("a masked language model writes no text: use headscope fill");
-        }
-        all.push_back(generator);
-    }
+    std::transform(members_.begin(), members_.end(), std::back_inserter(all),
+                   [](const Member& member) { return &as_generator(*member.model); });
     return all;
 }
 

@@ -34,15 +34,16 @@ public:
 
     const ModelDirectory& model() const { return model_; }
     const Parameters& parameters() const { return *members_.front().parameters; }
+    const Model& network() const { return *members_.front().model; }  // the first
     // Error if the model does not translate.
     const EncoderDecoder& transformer() const;
     std::vector<const Model*> models() const;
     std::vector<const Generator*> generators() const;  // the same; Error if they write no text
     // The decoding options of the first model's author. They are not applied by themselves.
     const DecodingChoices& decoding_choices() const { return decoding_choices_; }
-    // `chosen` over the author's choices over the paper's.
+    // `chosen` over the author's choices over default_search().
     SearchOptions search_options(const DecodingChoices& chosen) const {
-        return chosen.over(decoding_choices_.over({}));
+        return chosen.over(decoding_choices_.over(default_search(model_.config.architecture)));
     }
     std::int64_t longest() const { return longest_; }  // maximum length of all models, including the end
 

@@ -6,6 +6,13 @@
 
 namespace headscope {
 
+const Generator& as_generator(const Model& model) {
+    if (const auto* generator = dynamic_cast<const Generator*>(&model)) {
+        return *generator;
+    }
+    throw Error("a masked language model writes no text: use headscope fill");
+}
+
 Tensor Generator::step(Context& ctx, Cache& cache, const Tensor& ids) const {
     HEADSCOPE_CHECK(ctx.tape == nullptr, "decoding with a cache records no tape");
     cache.make_room(ctx.backend, 1);

@@ -29,4 +29,7 @@ protected:
     virtual const Stack& decoder() const = 0;
 };
 
+// Error if the model writes no text.
+const Generator& as_generator(const Model& model);
+
 }  // namespace headscope

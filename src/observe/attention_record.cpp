@@ -6,6 +6,14 @@
 
 namespace headscope {
 
+AttentionRecord empty_record(const ModelConfig& config) {
+    AttentionRecord record;
+    record.family = config.architecture;
+    record.encoder_layers = config.encoder_layers;
+    record.decoder_layers = config.decoder_layers;
+    return record;
+}
+
 AttentionKind parse_attention_kind(const std::string& name) {
     for (const AttentionKind kind : {AttentionKind::EncoderSelf, AttentionKind::DecoderSelf, AttentionKind::Cross}) {
         if (name == name_of(kind)) {
@@ -25,6 +33,9 @@ const char* name_of(AttentionKind kind) {
 }
 
 void check_layer(AttentionKind kind, int layer, int layers) {
+    if (layers == 0) {
+        throw Error(fmt::format("the model has no {} attention", name_of(kind)));
+    }
     if (layer < 1 || layer > layers) {
         throw Error(
             fmt::format("layer of {} attention must be between 1 and {}, got {}", name_of(kind), layers, layer));

@@ -1,4 +1,4 @@
-// The attention of one sentence: tokens and weights on the host, independent of model and device.
+// The attention of one sentence or text: tokens and weights on the host, independent of model and device.
 #pragma once
 
 #include <cstdint>
@@ -6,13 +6,14 @@
 #include <vector>
 
 #include "autograd/context.h"
+#include "model/config.h"
 
 namespace headscope {
 
-enum class TokenKind : std::uint8_t { Piece, Unknown, Begin, End, Pad };
+enum class TokenKind : std::uint8_t { Piece, Unknown, Begin, End, Pad, Mask };
 
 struct RecordedToken {
-    std::string text;  // the SentencePiece piece ("\u2581making" begins a word), or "<EOS>"
+    std::string text;  // the SentencePiece piece ("\u2581making" begins a word), "<EOS>" or "[MASK]"
     TokenKind kind = TokenKind::Piece;
     bool operator==(const RecordedToken&) const = default;
 };
@@ -30,22 +31,29 @@ struct SiteWeights {
     }
 };
 
+// A language model reads one text: a causal one in `target_in`, a masked one in `source`.
 struct AttentionRecord {
-    std::vector<RecordedToken> source;      // encoder input, with its end and pads
-    std::vector<RecordedToken> target_in;   // decoder input: begin, y1 .. yn
-    std::vector<RecordedToken> target_out;  // decoder output at the same positions: y1 .. yn, end
+    std::vector<RecordedToken> source;     // encoder input, with its end and pads
+    std::vector<RecordedToken> target_in;  // decoder input: begin, y1 .. yn
+    // Decoder output at the same positions: y1 .. yn, end. A causal language model's may be one shorter, if what
+    // follows its text is unknown; a masked one's is what fills its masks, if known.
+    std::vector<RecordedToken> target_out;
     std::vector<SiteWeights> sites;
     int encoder_layers = 0;  // of the model, also those not recorded
     int decoder_layers = 0;
     std::string derived = {};  // what was computed from the weights ("attention rollout"); empty: the raw weights
     std::string edited = {};   // edits of the model, to display ("Encoder layer 5, head 3: off"); empty: none
+    Architecture family = Architecture::EncoderDecoder;
 };
+
+// Without tokens and weights.
+AttentionRecord empty_record(const ModelConfig& config);
 
 // "encoder", "decoder" or "cross"; otherwise Error lists these three.
 AttentionKind parse_attention_kind(const std::string& name);
 const char* name_of(AttentionKind kind);
 
-// Error if layer (from 1) does not exist.
+// Error if layer (from 1) does not exist; `layers` is 0 if the model has no such attention.
 void check_layer(AttentionKind kind, int layer, int layers);
 // Error if the layer (from 1) does not exist or was not recorded.
 const SiteWeights& find_site(const AttentionRecord& record, AttentionKind kind, int layer);

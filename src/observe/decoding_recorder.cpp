@@ -71,9 +71,7 @@ std::vector<std::size_t> DecodingRecorder::path_of(std::int64_t sentence, const 
 
 AttentionRecord DecodingRecorder::record(const ModelConfig& config, std::int64_t sentence, const RecordedText& source,
                                          const RecordedText& target) const {
-    AttentionRecord record;
-    record.encoder_layers = config.encoder_layers;
-    record.decoder_layers = config.decoder_layers;
+    AttentionRecord record = empty_record(config);
     record.source = source_tokens(config, source, 0);
     record.target_in = target_in_tokens(config, target);
     record.target_out = target_out_tokens(config, target);

@@ -13,7 +13,7 @@ namespace {
 constexpr AttentionKind kKinds[] = {AttentionKind::EncoderSelf, AttentionKind::DecoderSelf, AttentionKind::Cross};
 
 void check_same_tokens(const std::vector<RecordedToken>& first, const std::vector<RecordedToken>& second,
-                       const char* row) {
+                       const std::string& row) {
     if (first == second) {
         return;
     }
@@ -23,7 +23,7 @@ void check_same_tokens(const std::vector<RecordedToken>& first, const std::vecto
     };
     throw Error(fmt::format(
         "a difference needs the same tokens on both sides, but token {} of the {} is {} in one and {} in the other: "
-        "use the same target and models with the same vocabulary",
+        "use the same texts and models with the same vocabulary",
         one - first.begin() + 1, row, text(one, first), text(other, second)));
 }
 
@@ -80,9 +80,10 @@ AttentionRecord mean_of_layers(const AttentionRecord& record) {
 }
 
 AttentionRecord difference(const AttentionRecord& first, const AttentionRecord& second) {
-    check_same_tokens(first.source, second.source, "source");
-    check_same_tokens(first.target_in, second.target_in, "decoder's input");
-    check_same_tokens(first.target_out, second.target_out, "translation");
+    const bool translates = first.family == Architecture::EncoderDecoder;
+    check_same_tokens(first.source, second.source, translates ? "source" : "text");
+    check_same_tokens(first.target_in, second.target_in, translates ? "decoder's input" : "text");
+    check_same_tokens(first.target_out, second.target_out, translates ? "translation" : "continuation");
     const auto shape = [](const AttentionRecord& record) {
         std::vector<std::string> sites;
         for (const SiteWeights& weights : record.sites) {

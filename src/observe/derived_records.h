@@ -12,7 +12,7 @@ namespace headscope {
 //   decoder, layer l: [target, target]   the share that comes from the decoder's own input
 //   cross, layer l:   [target, source]   the share that comes from the source, through the whole encoder
 // A decoder row and the same cross row add up to 1; so does an encoder row. Error if a layer was not recorded. A record
-// without decoder attention gives the encoder's rollout only.
+// without decoder attention gives the encoder's rollout only, a language model's that of its one stack.
 AttentionRecord rollout(const AttentionRecord& record);
 
 // One head per site: the mean of its heads.

@@ -9,6 +9,7 @@ namespace headscope {
 HeadStatistics statistics_of(const AttentionRecord& record, const SiteWeights& weights, int head) {
     const std::vector<RecordedToken>& queries = query_tokens(record, weights.site.kind);
     const std::vector<RecordedToken>& keys = key_tokens(record, weights.site.kind);
+    const bool language = record.family != Architecture::EncoderDecoder;
     HeadStatistics found{.site = weights.site, .head = head};
     double counted = 0.0;
     for (std::int64_t query = 0; query < weights.queries; ++query) {
@@ -30,7 +31,7 @@ HeadStatistics statistics_of(const AttentionRecord& record, const SiteWeights& w
             if (offset >= -1 && offset <= 1) {
                 found.diagonal[static_cast<std::size_t>(offset + 1)] += weight;
             }
-            found.on_end += kind == TokenKind::End ? weight : 0.0;
+            found.on_end += kind == TokenKind::End || (language && kind == TokenKind::Begin) ? weight : 0.0;
             largest = std::max(largest, weight);
         }
         found.sharpness += largest;

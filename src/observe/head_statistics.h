@@ -17,7 +17,7 @@ struct HeadStatistics {
     double offset = 0.0;               // mean key - query: negative looks back
     double sharpness = 0.0;            // the mean of each query's largest weight
     std::array<double, 3> diagonal{};  // weight on the previous, the same and the next position
-    double on_end = 0.0;               // weight on <EOS>
+    double on_end = 0.0;               // weight on <EOS>; of a language model also on <BOS>
 
     double on_diagonal() const { return diagonal[0] + diagonal[1] + diagonal[2]; }
 };

@@ -2,7 +2,8 @@
 
 #include <algorithm>
 
-#include "data/batch.h"
+#include "data/device_batch.h"
+#include "model/encoder_decoder.h"
 #include "support/check.h"
 
 namespace headscope {
@@ -26,6 +27,10 @@ SiteWeights without_padding(const WeightCollector::Observation& seen, std::size_
     return weights;
 }
 
+Tensor upload_length(Backend& backend, std::size_t length) {
+    return make_from_host<std::int32_t>(backend, {1}, DType::I32, {static_cast<std::int32_t>(length)});
+}
+
 }  // namespace
 
 Tensor upload_padded(Backend& backend, const ModelConfig& config, std::vector<std::int32_t> ids,
@@ -38,11 +43,13 @@ Tensor upload_padded(Backend& backend, const ModelConfig& config, std::vector<st
 
 AttentionRecord make_record(const ModelConfig& config, const RecordedText& source, std::int64_t source_pads,
                             const RecordedText* target, const std::vector<WeightCollector::Observation>& seen) {
-    AttentionRecord record;
-    record.encoder_layers = config.encoder_layers;
-    record.decoder_layers = config.decoder_layers;
-    record.source = source_tokens(config, source, source_pads);
-    if (target != nullptr) {
+    AttentionRecord record = empty_record(config);
+    if (config.architecture == Architecture::EncoderDecoder) {
+        record.source = source_tokens(config, source, source_pads);
+    }
+    if (config.architecture == Architecture::MaskedLm) {
+        record.source = target_in_tokens(config, *target);
+    } else if (target != nullptr) {
         record.target_in = target_in_tokens(config, *target);
         record.target_out = target_out_tokens(config, *target);
     }
@@ -53,21 +60,40 @@ AttentionRecord make_record(const ModelConfig& config, const RecordedText& sourc
     return record;
 }
 
-AttentionRecord record_attention(Backend& backend, const EncoderDecoder& model, const RecordedText& source,
+SourceMemory read_source(Context& ctx, const Model& model, const RecordedText& source, std::int64_t pads) {
+    const auto* translates = dynamic_cast<const EncoderDecoder*>(&model);
+    if (translates == nullptr) {
+        return {};
+    }
+    const std::vector<std::int32_t> ids = source_ids(model.config(), source);
+    const Tensor lengths = upload_length(ctx.backend, ids.size());
+    const Tensor in = upload_padded(ctx.backend, model.config(), ids, static_cast<std::int64_t>(ids.size()) + pads);
+    return {translates->encode(ctx, in, lengths), lengths};
+}
+
+Var read_target(Context& ctx, const Model& model, const RecordedText& target, const SourceMemory& memory) {
+    const std::vector<std::int32_t> ids = target_in_ids(model.config(), target);
+    const Tensor in = upload_padded(ctx.backend, model.config(), ids, 0);
+    if (const auto* translates = dynamic_cast<const EncoderDecoder*>(&model)) {
+        return translates->decode(ctx, in, memory.states, memory.lengths);
+    }
+    return model.states(ctx, {.sentences = 1,
+                              .target_length = in.dim(1),
+                              .target_in = in,
+                              .target_lengths = upload_length(ctx.backend, ids.size())});
+}
+
+AttentionRecord record_attention(Backend& backend, const Model& model, const RecordedText& source,
                                  const RecordedText& target, const RecordOptions& options) {
     const ModelConfig& config = model.config();
     WeightCollector collector(options.sites);
     Context ctx{.backend = backend, .observer = &collector, .compute = options.compute};
-    const std::vector<std::int32_t> ids = source_ids(config, source);
-    const auto length = static_cast<std::int64_t>(ids.size());
-    const Tensor lengths = make_from_host<std::int32_t>(backend, {1}, DType::I32, {static_cast<std::int32_t>(length)});
-    const Tensor in = upload_padded(backend, config, ids, length + options.source_pads);
-    const Var memory = model.encode(ctx, in, lengths);  // [1, source length, d_model]
-    const bool decodes = !target.ids.empty();
-    if (decodes) {
-        model.decode(ctx, upload_padded(backend, config, target_in_ids(config, target), 0), memory, lengths);
+    const SourceMemory memory = read_source(ctx, model, source, options.source_pads);
+    const bool reads_target = config.architecture != Architecture::EncoderDecoder || !target.ids.empty();
+    if (reads_target) {
+        read_target(ctx, model, target, memory);
     }
-    return make_record(config, source, options.source_pads, decodes ? &target : nullptr, collector.fetch(backend));
+    return make_record(config, source, options.source_pads, reads_target ? &target : nullptr, collector.fetch(backend));
 }
 
 }  // namespace headscope

@@ -1,9 +1,9 @@
-// Records the attention of a sentence and its translation in one forward pass.
+// Records attention in one forward pass: of a sentence and its translation, or of a language model's text.
 #pragma once
 
 #include <vector>
 
-#include "model/encoder_decoder.h"
+#include "model/model.h"
 #include "observe/attention_record.h"
 #include "observe/recorded_text.h"
 #include "observe/weight_collector.h"
@@ -16,12 +16,23 @@ struct RecordOptions {
     Compute compute = Compute::F32;
 };
 
-// Runs the encoder and, unless the target is empty, the decoder (teacher-forced).
-AttentionRecord record_attention(Backend& backend, const EncoderDecoder& model, const RecordedText& source,
+// Runs the encoder and, unless the target is empty, the decoder (teacher-forced). `target` is the text of a language
+// model, which has no source.
+AttentionRecord record_attention(Backend& backend, const Model& model, const RecordedText& source,
                                  const RecordedText& target, const RecordOptions& options);
 
 // Building blocks for other passes. Returns I32 [1, padded length], filled up with pads.
 Tensor upload_padded(Backend& backend, const ModelConfig& config, std::vector<std::int32_t> ids, std::int64_t at_least);
+
+// The encoder's output for one sentence; undefined for a language model.
+struct SourceMemory {
+    Var states;      // [1, source length, d_model]
+    Tensor lengths;  // I32 [1]
+};
+SourceMemory read_source(Context& ctx, const Model& model, const RecordedText& source, std::int64_t pads);
+// The last hidden states of a target, or of a language model's text: [1, padded length, d_model].
+Var read_target(Context& ctx, const Model& model, const RecordedText& target, const SourceMemory& memory);
+
 // The record of a batch's first sentence, without the batch's padding. `target` is null if the decoder did not run.
 AttentionRecord make_record(const ModelConfig& config, const RecordedText& source, std::int64_t source_pads,
                             const RecordedText* target, const std::vector<WeightCollector::Observation>& seen);

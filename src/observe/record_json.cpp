@@ -16,11 +16,12 @@ namespace {
 
 constexpr const char* kFormat = "headscope attention record";
 constexpr int kVersion = 1;
-constexpr std::pair<TokenKind, const char*> kTokenKinds[] = {{TokenKind::Piece, "piece"},
-                                                             {TokenKind::Unknown, "unknown"},
-                                                             {TokenKind::Begin, "begin"},
-                                                             {TokenKind::End, "end"},
-                                                             {TokenKind::Pad, "pad"}};
+constexpr std::pair<TokenKind, const char*> kTokenKinds[] = {
+    {TokenKind::Piece, "piece"}, {TokenKind::Unknown, "unknown"}, {TokenKind::Begin, "begin"},
+    {TokenKind::End, "end"},     {TokenKind::Pad, "pad"},         {TokenKind::Mask, "mask"}};
+// Of language models: the others have no "architecture".
+constexpr std::pair<Architecture, const char*> kFamilies[] = {{Architecture::CausalLm, "causal-lm"},
+                                                              {Architecture::MaskedLm, "masked-lm"}};
 
 std::string quoted(const std::string& text) {
     return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
@@ -116,7 +117,7 @@ public:
                 }
             }
             if (!known) {
-                fail("\"kind\" of " + place, "piece, unknown, begin, end or pad, got \"" + name + "\"");
+                fail("\"kind\" of " + place, "piece, unknown, begin, end, pad or mask, got \"" + name + "\"");
             }
             found.push_back(std::move(token));
         }
@@ -157,9 +158,78 @@ private:
     std::string origin_;
 };
 
+// The keys of the layers and tokens.
+std::string streams_json(const AttentionRecord& record) {
+    switch (record.family) {
+        case Architecture::EncoderDecoder: break;
+        case Architecture::CausalLm:
+            return fmt::format("\"layers\":{},\n\"text\":{},\n\"next\":{}", record.decoder_layers,
+                               tokens_json(record.target_in), tokens_json(record.target_out));
+        case Architecture::MaskedLm:
+            return fmt::format("\"layers\":{},\n\"text\":{},\n\"fills\":{}", record.encoder_layers,
+                               tokens_json(record.source), tokens_json(record.target_out));
+    }
+    return fmt::format(
+        "\"encoder_layers\":{},\"decoder_layers\":{},\n\"source\":{},\n\"target_in\":{},\n\"target_out\":{}",
+        record.encoder_layers, record.decoder_layers, tokens_json(record.source), tokens_json(record.target_in),
+        tokens_json(record.target_out));
+}
+
+void read_streams(const Reader& reader, const nlohmann::json& json, AttentionRecord& record) {
+    const std::string place = "the record";
+    const auto layers = [&](const char* key) { return static_cast<int>(reader.count(json, key, 0, place)); };
+    switch (record.family) {
+        case Architecture::EncoderDecoder:
+            record.encoder_layers = layers("encoder_layers");
+            record.decoder_layers = layers("decoder_layers");
+            record.source = reader.tokens(json, "source");
+            record.target_in = reader.tokens(json, "target_in");
+            record.target_out = reader.tokens(json, "target_out");
+            if (record.target_in.size() != record.target_out.size()) {
+                reader.fail("\"target_out\"", fmt::format("as long as \"target_in\", {} tokens, got {}",
+                                                          record.target_in.size(), record.target_out.size()));
+            }
+            break;
+        case Architecture::CausalLm:
+            record.decoder_layers = layers("layers");
+            record.target_in = reader.tokens(json, "text");
+            record.target_out = reader.tokens(json, "next");
+            if (record.target_out.size() != record.target_in.size() &&
+                record.target_out.size() + 1 != record.target_in.size()) {
+                reader.fail("\"next\"", fmt::format("as long as \"text\", {} tokens, or one shorter, got {}",
+                                                    record.target_in.size(), record.target_out.size()));
+            }
+            break;
+        case Architecture::MaskedLm:
+            record.encoder_layers = layers("layers");
+            record.source = reader.tokens(json, "text");
+            record.target_out = reader.tokens(json, "fills");
+            break;
+    }
+}
+
+Architecture read_family(const Reader& reader, const nlohmann::json& json) {
+    if (!json.contains("architecture")) {
+        return Architecture::EncoderDecoder;
+    }
+    const std::string found = reader.text(json, "architecture", "the record");
+    for (const auto& [family, name] : kFamilies) {
+        if (found == name) {
+            return family;
+        }
+    }
+    reader.fail("\"architecture\"", "causal-lm or masked-lm, got \"" + found + "\"");
+}
+
 }  // namespace
 
 std::string to_json(const AttentionRecord& record) {
+    std::string family;
+    for (const auto& [one, name] : kFamilies) {
+        if (one == record.family) {
+            family = fmt::format("\"architecture\":\"{}\",", name);
+        }
+    }
     std::vector<std::string> sites;
     sites.reserve(record.sites.size());
     for (const SiteWeights& weights : record.sites) {
@@ -167,13 +237,9 @@ std::string to_json(const AttentionRecord& record) {
                                     name_of(weights.site.kind), weights.site.layer + 1, weights.heads,
                                     numbers(weights.values.begin(), weights.values.end())));
     }
-    return fmt::format(
-        "{{\"format\":\"{}\",\"version\":{},\"derived\":{},\"edited\":{},\n\"encoder_layers\":{},\"decoder_layers\":{},"
-        "\n"
-        "\"source\":{},\n\"target_in\":{},\n\"target_out\":{},\n\"sites\":[{}]}}\n",
-        kFormat, kVersion, quoted(record.derived), quoted(record.edited), record.encoder_layers, record.decoder_layers,
-        tokens_json(record.source), tokens_json(record.target_in), tokens_json(record.target_out),
-        fmt::join(sites, ","));
+    return fmt::format("{{\"format\":\"{}\",\"version\":{},{}\"derived\":{},\"edited\":{},\n{},\n\"sites\":[{}]}}\n",
+                       kFormat, kVersion, family, quoted(record.derived), quoted(record.edited), streams_json(record),
+                       fmt::join(sites, ","));
 }
 
 AttentionRecord record_from_json(const std::string& text, const std::string& origin) {
@@ -192,15 +258,8 @@ AttentionRecord record_from_json(const std::string& text, const std::string& ori
     if (json.contains("edited")) {  // absent in old records
         record.edited = reader.text(json, "edited", place);
     }
-    record.encoder_layers = static_cast<int>(reader.count(json, "encoder_layers", 0, place));
-    record.decoder_layers = static_cast<int>(reader.count(json, "decoder_layers", 0, place));
-    record.source = reader.tokens(json, "source");
-    record.target_in = reader.tokens(json, "target_in");
-    record.target_out = reader.tokens(json, "target_out");
-    if (record.target_in.size() != record.target_out.size()) {
-        reader.fail("\"target_out\"", fmt::format("as long as \"target_in\", {} tokens, got {}",
-                                                  record.target_in.size(), record.target_out.size()));
-    }
+    record.family = read_family(reader, json);
+    read_streams(reader, json, record);
     for (const nlohmann::json& item : reader.list(json, "sites", place)) {
         record.sites.push_back(reader.site(item, record.sites.size(), record));
     }

@@ -1,7 +1,11 @@
 #include "observe/recorded_text.h"
 
+#include <algorithm>
 #include <utility>
 
+#include <fmt/format.h>
+
+#include "infer/filler.h"
 #include "support/check.h"
 
 namespace headscope {
@@ -13,13 +17,19 @@ void append(std::vector<RecordedToken>& tokens, const ModelConfig& config, const
             std::size_t count) {
     HEADSCOPE_CHECK(text.ids.size() == text.pieces.size(), "each id of a recorded text has one piece");
     for (std::size_t i = 0; i < count; ++i) {
-        tokens.push_back({text.pieces[i], text.ids[i] == config.unk_id ? TokenKind::Unknown : TokenKind::Piece});
+        const TokenKind kind = text.ids[i] == config.unk_id    ? TokenKind::Unknown
+                               : text.ids[i] == config.mask_id ? TokenKind::Mask
+                                                               : TokenKind::Piece;
+        tokens.push_back({text.pieces[i], kind});
     }
 }
 
 // The number of target pieces that the decoder reads: all of its output except the last token, which is the end of
-// sentence if it was reached.
-std::size_t decoder_input_size(const RecordedText& target) {
+// sentence if it was reached. A language model also reads the last one, if that fits.
+std::size_t decoder_input_size(const ModelConfig& config, const RecordedText& target) {
+    if (config.architecture != Architecture::EncoderDecoder) {
+        return std::min(target.ids.size(), static_cast<std::size_t>(config.max_length) - 1);
+    }
     return target.ended || target.ids.empty() ? target.ids.size() : target.ids.size() - 1;
 }
 
@@ -27,6 +37,28 @@ std::size_t decoder_input_size(const RecordedText& target) {
 
 RecordedText encode_text(const Tokenizer& tokenizer, std::string_view text) {
     return {tokenizer.encode(text), tokenizer.encode_pieces(text), true};
+}
+
+RecordedText encode_language_text(const ModelDirectory& model, std::string_view text) {
+    const ModelConfig& config = model.config;
+    RecordedText encoded;
+    encoded.ended = false;
+    if (config.architecture == Architecture::MaskedLm) {
+        const std::vector<std::int32_t> ids = encode_masked(model, text, kMaskText);
+        encoded.ids.assign(ids.begin() + 1, ids.end() - 1);
+    } else {
+        encoded.ids = model.target_tokenizer->encode(text);
+        if (static_cast<std::int64_t>(encoded.ids.size()) >= config.max_length) {
+            throw Error(
+                fmt::format("the text has {} tokens including its beginning, but the model takes at most {}: "
+                            "shorten it",
+                            encoded.ids.size() + 1, config.max_length));
+        }
+    }
+    for (const std::int32_t id : encoded.ids) {
+        encoded.pieces.push_back(token_text(*model.target_tokenizer, config, id));
+    }
+    return encoded;
 }
 
 RecordedText text_of_output(const Tokenizer& tokenizer, const ModelConfig& config, std::vector<std::int32_t> ids) {
@@ -42,12 +74,31 @@ RecordedText text_of_output(const Tokenizer& tokenizer, const ModelConfig& confi
     return text;
 }
 
+RecordedText with_continuation(const Tokenizer& tokenizer, const ModelConfig& config, const RecordedText& prompt,
+                               const std::vector<std::int32_t>& ids) {
+    RecordedText text = prompt;
+    const RecordedText more = text_of_output(tokenizer, config, ids);
+    text.ids.insert(text.ids.end(), more.ids.begin(), more.ids.end());
+    text.pieces.insert(text.pieces.end(), more.pieces.begin(), more.pieces.end());
+    text.ended = more.ended;
+    if (static_cast<std::int64_t>(prompt.ids.size() + ids.size()) > config.max_length) {
+        throw Error(
+            fmt::format("the prompt and its continuation have {} tokens, but the model takes at most {}: shorten "
+                        "one of them",
+                        prompt.ids.size() + ids.size(), config.max_length));
+    }
+    return text;
+}
+
 std::string token_text(const Tokenizer& tokenizer, const ModelConfig& config, std::int32_t token) {
     if (token == config.eos_id) {
         return "<EOS>";
     }
     if (token == config.pad_id) {
         return "<pad>";
+    }
+    if (token == config.mask_id) {
+        return kMaskText;
     }
     return token == config.bos_id ? "<BOS>" : tokenizer.piece(token);
 }
@@ -61,7 +112,10 @@ std::vector<std::int32_t> source_ids(const ModelConfig& config, const RecordedTe
 std::vector<std::int32_t> target_in_ids(const ModelConfig& config, const RecordedText& target) {
     std::vector<std::int32_t> ids{config.bos_id};
     ids.insert(ids.end(), target.ids.begin(),
-               target.ids.begin() + static_cast<std::ptrdiff_t>(decoder_input_size(target)));
+               target.ids.begin() + static_cast<std::ptrdiff_t>(decoder_input_size(config, target)));
+    if (config.architecture == Architecture::MaskedLm) {
+        ids.push_back(config.eos_id);
+    }
     return ids;
 }
 
@@ -75,7 +129,10 @@ std::vector<RecordedToken> source_tokens(const ModelConfig& config, const Record
 
 std::vector<RecordedToken> target_in_tokens(const ModelConfig& config, const RecordedText& target) {
     std::vector<RecordedToken> tokens{{"<BOS>", TokenKind::Begin}};
-    append(tokens, config, target, decoder_input_size(target));
+    append(tokens, config, target, decoder_input_size(config, target));
+    if (config.architecture == Architecture::MaskedLm) {
+        tokens.push_back({"<EOS>", TokenKind::End});
+    }
     return tokens;
 }
 

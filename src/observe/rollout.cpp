@@ -110,6 +110,11 @@ AttentionRecord rollout(const AttentionRecord& record) {
     Matrix other(record.target_in.size(), record.source.size());  // [target, source]
     for (int layer = 1; layer <= record.decoder_layers; ++layer) {
         const Mixed self = mixed(find_site(record, AttentionKind::DecoderSelf, layer));
+        if (record.family != Architecture::EncoderDecoder) {
+            own = propagate(self, own, own);
+            result.sites.push_back(site_of({AttentionKind::DecoderSelf, layer - 1}, own));
+            continue;
+        }
         const Mixed cross = mixed(find_site(record, AttentionKind::Cross, layer));
         own = residual_only(cross, propagate(self, own, own));
         other = propagate(cross, propagate(self, other, other), source);

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "observe/family_labels.h"
 #include "support/check.h"
 
 namespace headscope {
@@ -17,15 +18,6 @@ constexpr const char* kJoinedNote = "Pieces joined to words: weights summed over
 constexpr const char* kRenormalisedNote =
     "<BOS> and <EOS> left out: the other weights renormalised, so that rows add up as before, where they are a "
     "hundredth of the row or more.";
-
-const char* title_of(AttentionKind kind) {
-    switch (kind) {
-        case AttentionKind::EncoderSelf: return "Input-Input";
-        case AttentionKind::DecoderSelf: return "Output-Output";
-        case AttentionKind::Cross: return "Output-Input";
-    }
-    return "";
-}
 
 std::vector<int> active_heads(const AttentionSelection& selection, int model_heads) {
     std::set<int> heads(selection.heads.begin(), selection.heads.end());
@@ -95,7 +87,7 @@ SelectedAttention select_attention(const AttentionRecord& record, const Attentio
     check_record(weights, query_row.size(), key_row.size());
 
     SelectedAttention selected;
-    selected.title = fmt::format("{} Layer{}", title_of(selection.kind), selection.layer);
+    selected.title = fmt::format("{} Layer{}", labels_of(record.family, selection.kind).title, selection.layer);
     if (!record.derived.empty()) {
         selected.title += ", " + record.derived;
     }

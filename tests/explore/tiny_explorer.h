@@ -20,9 +20,9 @@ struct TinyExplorer {
     Translator translator;
     Explorer explorer;
 
-    explicit TinyExplorer(const std::string& device = "cpu")
+    explicit TinyExplorer(const std::string& device = "cpu", const ModelConfig& config = tiny_config())
         : backend(open_device(device, environment_options())),
-          translator(tiny_translator(*backend)),
+          translator(tiny_translator(*backend, config)),
           explorer(*backend, translator, Compute::F32) {}
 };
 

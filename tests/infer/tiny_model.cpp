@@ -22,6 +22,14 @@ ModelConfig tiny_config(std::int64_t vocabulary) {
     return config;
 }
 
+ModelConfig tiny_language_config(Architecture family) {
+    ModelConfig config = tiny_config();
+    config.architecture = family;
+    config.max_length = 24;
+    (family == Architecture::CausalLm ? config.encoder_layers : config.decoder_layers) = 0;
+    return config;
+}
+
 TinyModel::TinyModel(Backend& backend, const ModelConfig& config, std::uint64_t seed, DType storage)
     : parameters(std::make_shared<Parameters>(backend, config, false, storage)), transformer(config, *parameters) {
     parameters->initialise(seed);
@@ -108,20 +116,25 @@ const AllTokens& UncachedScorer::step_all(const std::vector<std::int32_t>& token
 
 namespace {
 
-std::string tiny_vocabulary(const std::string& more_text) {
+using Pieces = std::vector<std::string>;
+
+std::string tiny_vocabulary(const std::string& more_text, bool masks = false) {
     std::vector<std::string> sentences{"the small dog sees the big cat", "a cat sleeps on the mat",
                                        "der kleine hund sieht die grosse katze", "eine katze liegt auf der matte"};
     if (!more_text.empty()) {
         sentences.push_back(more_text);
     }
-    return train_tokenizer({.sentences = sentences, .vocabulary_size = 60});
+    return train_tokenizer(
+        {.sentences = sentences, .vocabulary_size = 60, .control_pieces = masks ? Pieces{"<mask>"} : Pieces{}});
 }
 
 }  // namespace
 
 Translator tiny_translator(Backend& backend, ModelConfig config) {
+    const bool masks = config.architecture == Architecture::MaskedLm;
     const auto tokenizer =
-        std::make_shared<const Tokenizer>(Tokenizer::from_bytes(tiny_vocabulary(""), "test vocabulary"));
+        std::make_shared<const Tokenizer>(Tokenizer::from_bytes(tiny_vocabulary("", masks), "test vocabulary"));
+    config.mask_id = masks ? tokenizer->vocabulary().find("<mask>").value() : config.mask_id;
     config.source_vocabulary = config.target_vocabulary = tokenizer->size();
     const auto parameters = std::make_shared<Parameters>(backend, config, false);
     parameters->initialise(3);

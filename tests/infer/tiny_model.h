@@ -15,6 +15,9 @@ namespace headscope {
 // 2+2 layers, d_model 32. Untied, so that a random model does not just repeat what it wrote.
 ModelConfig tiny_config(std::int64_t vocabulary = 40);
 
+// The stack of a language model: 2 layers, context 24.
+ModelConfig tiny_language_config(Architecture family);
+
 struct TinyModel {
     TinyModel(Backend& backend, const ModelConfig& config, std::uint64_t seed = 3, DType storage = DType::F32);
     std::shared_ptr<Parameters> parameters;
@@ -53,7 +56,7 @@ private:
 
 // A translator with a vocabulary trained on a few sentences, and random weights.
 Translator tiny_translator(Backend& backend, std::int64_t max_length = 64);
-// Of any family; the vocabulary's size replaces the configuration's.
+// Of any family; the vocabulary's size, and the mask of a masked one, replace the configuration's.
 Translator tiny_translator(Backend& backend, ModelConfig config);
 // Such a model as a directory on disk; the seed determines the weights.
 void write_tiny_model(Backend& backend, const std::string& path, std::uint64_t seed = 3,

@@ -115,7 +115,7 @@ public:
         : backend_(backend),
           shape_(shape),
           parameters_(backend, shape.model, false, shape.arithmetic.storage),
-          model_(make_generator(shape.model, parameters_)),
+          model_(make_model(shape.model, parameters_)),
           limits_(static_cast<std::size_t>(shape.sentences), shape.target_length),
           never_ends_{.eos = -1, .forbidden = token_rules(shape.model, false).forbidden} {
         parameters_.initialise(kSeed);
@@ -129,7 +129,7 @@ public:
 
     void run() override {
         Context ctx{.backend = backend_, .compute = shape_.arithmetic.compute};
-        ModelScorer scorer(ctx, *model_, sources_);
+        ModelScorer scorer(ctx, as_generator(*model_), sources_);
         for (const Hypothesis& hypothesis :
              search(scorer, limits_, shape_.model.bos_id, never_ends_, {.beam = shape_.beam})) {
             HEADSCOPE_CHECK(static_cast<std::int64_t>(hypothesis.tokens.size()) == shape_.target_length,
@@ -141,7 +141,7 @@ private:
     Backend& backend_;
     const BenchShape shape_;
     Parameters parameters_;
-    std::unique_ptr<Generator> model_;
+    std::unique_ptr<Model> model_;
     std::vector<std::vector<std::int32_t>> sources_;
     std::vector<std::int64_t> limits_;
     TokenRules never_ends_;

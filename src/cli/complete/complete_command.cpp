@@ -33,7 +33,7 @@ struct CompleteOptions {
     CommonOptions common;
     std::optional<std::string> prompt;  // empty is a prompt, too
     std::string file;
-    SearchOptions search{.beam = 1, .length_penalty = 0.0, .max_extra = 64};
+    SearchOptions search = default_search(Architecture::CausalLm);
     Sampling sampling;
     bool sample = false;
     int samples = 1;

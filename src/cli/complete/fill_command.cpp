@@ -21,7 +21,7 @@ using Json = nlohmann::ordered_json;
 struct FillOptions {
     CommonOptions common;
     std::string text;
-    std::string mask = "[MASK]";
+    std::string mask = kMaskText;
     int top = 5;
     bool one_by_one = false;
 };

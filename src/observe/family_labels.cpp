@@ -1,0 +1,65 @@
+#include "observe/family_labels.h"
+
+#include <fmt/format.h>
+
+#include "observe/attention_record.h"
+#include "support/check.h"
+
+namespace headscope {
+
+const FamilyLabels& labels_of(Architecture family) {
+    static const FamilyLabels kTranslation{
+        "translation model",
+        "Source",
+        "Target",
+        "source sentence",
+        "translation",
+        {{AttentionKind::EncoderSelf, "Encoder", "the source looks at itself", "Input-Input"},
+         {AttentionKind::DecoderSelf, "Decoder", "the translation looks at itself", "Output-Output"},
+         {AttentionKind::Cross, "Cross", "the translation looks at the source", "Output-Input"}}};
+    static const FamilyLabels kCausal{
+        "causal language model",
+        "Prompt",
+        "Continuation",
+        "prompt",
+        "continuation",
+        {{AttentionKind::DecoderSelf, "Self-attention", "each token looks at those before it", "Self-Attention"}}};
+    static const FamilyLabels kMasked{
+        "masked language model",
+        "Text",
+        "Fills",
+        "text",
+        "filled-in tokens",
+        {{AttentionKind::EncoderSelf, "Self-attention", "the text looks at itself", "Self-Attention"}}};
+    switch (family) {
+        case Architecture::EncoderDecoder: return kTranslation;
+        case Architecture::CausalLm: return kCausal;
+        case Architecture::MaskedLm: return kMasked;
+    }
+    check_failed(__FILE__, __LINE__, "family", "every family has labels");
+}
+
+const KindLabels& labels_of(Architecture family, AttentionKind kind) {
+    for (const KindLabels& labels : labels_of(family).kinds) {
+        if (labels.kind == kind) {
+            return labels;
+        }
+    }
+    throw Error(fmt::format("the model has no {} attention", name_of(kind)));
+}
+
+std::string layer_label(Architecture family, const AttentionSite& site) {
+    const bool several = labels_of(family).kinds.size() > 1;
+    return fmt::format("{}{}layer {}", several ? name_of(site.kind) : "", several ? " " : "", site.layer + 1);
+}
+
+int layers_of(const ModelConfig& config, AttentionKind kind) {
+    switch (kind) {
+        case AttentionKind::EncoderSelf: return config.encoder_layers;
+        case AttentionKind::DecoderSelf: return config.decoder_layers;
+        case AttentionKind::Cross: return config.encoder_layers > 0 ? config.decoder_layers : 0;
+    }
+    return 0;
+}
+
+}  // namespace headscope

@@ -1,0 +1,38 @@
+// What the attention and the texts of each family of models are called wherever they are shown.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "autograd/context.h"
+#include "model/config.h"
+
+namespace headscope {
+
+struct KindLabels {
+    AttentionKind kind;
+    const char* name;     // of a choice between the family's kinds: "Encoder"
+    const char* meaning;  // "the source looks at itself"
+    const char* title;    // of figures: "Input-Input"
+};
+
+struct FamilyLabels {
+    const char* model;         // "translation model"
+    const char* given;         // the text that a user gives: "Source", "Prompt", "Text"
+    const char* predicted;     // what the model makes of it: "Target", "Continuation", "Fills"
+    const char* given_in;      // the same within a sentence: "source sentence", "prompt", "text"
+    const char* predicted_in;  // "translation", "continuation", "fills"
+    std::vector<KindLabels> kinds;
+};
+
+const FamilyLabels& labels_of(Architecture family);
+// Error if the family has no such attention.
+const KindLabels& labels_of(Architecture family, AttentionKind kind);
+
+// "encoder layer 5", or "layer 5" of a language model, which has one stack.
+std::string layer_label(Architecture family, const AttentionSite& site);
+
+// The layers that attend this way; 0 if the family has no such attention.
+int layers_of(const ModelConfig& config, AttentionKind kind);
+
+}  // namespace headscope
