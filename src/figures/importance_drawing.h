@@ -14,7 +14,7 @@ struct ImportanceOptions {
     Look look = {};
 };
 
-// Cells and bars have layer, head and item = index in `heads`. Orange: the translation is less likely without the head;
+// Cells and bars have layer, head and item = index in `heads`. Orange: the output is less likely without the head;
 // blue: more likely.
 Drawing draw_importance(const Importance& importance, const ImportanceOptions& options);
 

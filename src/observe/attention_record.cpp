@@ -43,7 +43,9 @@ void check_layer(AttentionKind kind, int layer, int layers) {
 }
 
 const SiteWeights& find_site(const AttentionRecord& record, AttentionKind kind, int layer) {
-    check_layer(kind, layer, kind == AttentionKind::EncoderSelf ? record.encoder_layers : record.decoder_layers);
+    const bool crosses = kind != AttentionKind::Cross || record.family == Architecture::EncoderDecoder;
+    const int layers = kind == AttentionKind::EncoderSelf ? record.encoder_layers : record.decoder_layers;
+    check_layer(kind, layer, crosses ? layers : 0);
     for (const SiteWeights& weights : record.sites) {
         if (weights.site == AttentionSite{kind, layer - 1}) {
             return weights;

@@ -29,7 +29,7 @@ const FamilyLabels& labels_of(Architecture family) {
         "Text",
         "Fills",
         "text",
-        "filled-in tokens",
+        "filled-in text",
         {{AttentionKind::EncoderSelf, "Self-attention", "the text looks at itself", "Self-Attention"}}};
     switch (family) {
         case Architecture::EncoderDecoder: return kTranslation;

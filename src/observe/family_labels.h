@@ -21,7 +21,7 @@ struct FamilyLabels {
     const char* given;         // the text that a user gives: "Source", "Prompt", "Text"
     const char* predicted;     // what the model makes of it: "Target", "Continuation", "Fills"
     const char* given_in;      // the same within a sentence: "source sentence", "prompt", "text"
-    const char* predicted_in;  // "translation", "continuation", "fills"
+    const char* predicted_in;  // "translation", "continuation", "filled-in text"
     std::vector<KindLabels> kinds;
 };
 

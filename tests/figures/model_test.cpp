@@ -381,3 +381,23 @@ TEST_CASE("A number that rounds to 0 has no sign", "[importance]") {
     CHECK(values(false) == std::vector<std::string>{"0.00", "0.00", "-0.01", "+0.50"});
     CHECK(values(true) == std::vector<std::string>{"+0.500", "0.000", "0.000", "-0.006"});
 }
+
+TEST_CASE("The importance of a language model's heads names one kind of attention", "[importance]") {
+    Importance importance;
+    importance.family = Architecture::CausalLm;
+    importance.finished = true;
+    importance.heads = {{{AttentionKind::DecoderSelf, 0}, 1, -1.0, 0.25},
+                        {{AttentionKind::DecoderSelf, 1}, 1, -1.0, 0.5}};
+    for (const bool bars : {false, true}) {
+        const Drawing drawing = draw_importance(importance, {.bars = bars, .look = {.tips = true}});
+        std::string all;
+        for (const Primitive& primitive : drawing.primitives) {
+            const auto* text = std::get_if<Text>(&primitive.shape);
+            all += (text == nullptr ? "" : text->content) + "\n" + primitive.mark.tip + "\n";
+        }
+        using Catch::Matchers::Contains;
+        CHECK_THAT(all, Contains("What each head is worth to this continuation") &&
+                            Contains("layer 2, head 1: +0.5000") && !Contains("decoder") &&
+                            Contains(bars ? "\nL2 H1\n" : "\nself-attention\n"));
+    }
+}
