@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# headscope complete and fill as a user meets them, on models trained for a few steps.
+# headscope complete, fill and attention as a user meets them, on language models trained for a few steps.
 # usage: language_test.sh HEADSCOPE-PROGRAM
 # shellcheck disable=SC2317 # the conditions are called through expect
 # shellcheck source=tests/house/commands.sh
@@ -157,6 +157,57 @@ printf 'the [MASK] dog [MASK]\n\n[MASK] cat.\n' >masks.txt
 run compare --model masked --device cpu --with cpu:oracle masks.txt
 expect "filled masks, too" says "cpu and cpu:oracle fill in 2 of 2 sentences identically"
 expect "a line without a mask is reported" complains "sentence 2: '' has no [MASK]"
+# ---------------------------------------------------------------------------------------------- attention
+of_causal() { run attention --model causal --device cpu --text "the small dog" "$@"; }
+of_masked() { run attention --model masked --device cpu --text "the [MASK] dog." "$@"; }
+no_translation_words() { ! grep -qiE 'source|target|encoder|decoder|input|output|translat' "$1"; }
+
+of_causal
+expect "the heads of a prompt" says "Self-Attention Layer5: the strongest key of each head"
+expect "in words" grep -qE '^dog  ' out
+expect "of which the first sees itself only" grep -qE '^<BOS>  <BOS> 1\.00  <BOS> 1\.00$' out
+expect "without the words of translation" no_translation_words out
+expect "without a continuation" lines 6
+of_causal --max-tokens 3
+cp out continued
+expect "its greedy continuation on request" grep -qE '^small  ' continued
+run complete --model causal --device cpu --max-tokens 3 "the small dog"
+run attention --model causal --device cpu --text "$(cat out)"
+expect "which is the one that complete writes" same out continued
+of_causal --layer 1 --heads 2 --word dog -o figure.svg
+expect "a figure" grep -qF "Self-Attention Layer1" figure.svg
+of_causal --all-heads
+expect "every head's statistics" says "ends"
+of_causal --all-heads -o - --format json
+expect "the record as JSON" says '"architecture":"causal-lm"'
+expect "with one text" [ "$(grep -cE '"(source|target)' out)" -eq 0 ]
+of_causal --find link=dog,small --best 2 --pieces
+expect "a search for heads" complains "dog → small"
+of_masked --word '[MASK]'
+expect "the heads of a text with a mask" grep -qE '^\[MASK\]  ' out
+of_masked -o mask.svg
+expect "a mask is a word" grep -qF '>[MASK]</text>' mask.svg
+of_masked --layer 1 --heads 1 --matrix
+expect "one head as numbers" lines 7
+of_masked --all-heads -o - --format json
+expect "a mask has a kind of its own" says '{"text":"[MASK]","kind":"mask"}'
+
+of_causal --kind cross
+expect "a language model has no cross-attention" refused "the model has no cross attention"
+of_masked --kind decoder
+expect "and one kind of self-attention" refused "the model has no decoder attention"
+of_causal --target "a cat"
+expect "no target" refused "--target does not apply to this model: it is a causal language model"
+of_causal --pads 2
+expect "no pads" refused "--pads does not apply"
+of_causal --beam 2
+expect "no beam without a continuation" refused "--beam does not apply"
+of_masked --max-tokens 2
+expect "a masked model continues nothing" refused "it is a masked language model"
+run attention --model causal --device cpu --text "$(printf 'a b %.0s' {1..60})"
+expect "a text longer than the context" refused "but the model takes at most 64: shorten it"
+run attention --model masked --device cpu --text ""
+expect "an empty text" refused "--text is empty"
 
 # ---------------------------------------------------------------------------------------------- the wrong model
 run complete --model masked "the"

@@ -1,7 +1,5 @@
-// headscope attention: shows the attention of heads in a sentence, as one of the paper's figures or as a table.
-#include <algorithm>
+// headscope attention: shows the attention of heads in a sentence or text, as one of the paper's figures or as a table.
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,135 +7,16 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/command.h"
-#include "cli/look/attention_pictures.h"
+#include "cli/look/attention_recording.h"
 #include "engine/model_device.h"
-#include "infer/translator.h"
 #include "io/atomic_file.h"
 #include "io/input_files.h"
-#include "observe/decoding_recorder.h"
 #include "observe/head_search.h"
-#include "observe/record_attention.h"
-#include "observe/selection.h"
-#include "options/common_options.h"
 #include "options/option_values.h"
 #include "support/check.h"
 
 namespace headscope {
 namespace {
-
-// The layer of the paper's Figures 3 to 5.
-constexpr int kPaperLayer = 5;
-
-struct AttentionOptions {
-    CommonOptions common = {};
-    std::string text;
-    std::string target;
-    std::string kind = "encoder";
-    std::string output;
-    std::string format;
-    std::string palette = "paper";
-    std::string theme = "light";
-    std::string order = "model";
-    std::string find;
-    std::optional<int> beam;
-    std::int64_t pads = 0;
-    bool pieces = false;
-    bool words = false;
-    bool no_special = false;
-    bool matrix = false;
-    bool all_heads = false;
-    int best = 1;
-    int rank = 1;
-    AttentionSelection selection = {.layer = 0};
-    PictureOptions picture = {};
-};
-
-// Completes the selection for the model. Error if the model has no such layer or head.
-AttentionSelection checked_selection(const AttentionOptions& options, const ModelConfig& config) {
-    AttentionSelection selection = options.selection;
-    selection.kind = parse_attention_kind(options.kind);
-    const int layers = selection.kind == AttentionKind::EncoderSelf ? config.encoder_layers : config.decoder_layers;
-    if (selection.layer == 0 && options.find.empty() && !options.all_heads) {
-        selection.layer = std::min(kPaperLayer, layers);
-    }
-    if (selection.layer != 0) {
-        check_layer(selection.kind, selection.layer, layers);
-    }
-    check_heads(selection.heads, static_cast<int>(config.heads));
-    selection.rows = {
-        .join_words = !options.pieces, .show_pads = options.pads > 0, .show_special = !options.no_special};
-    return selection;
-}
-
-RecordedText read_text(const Tokenizer& tokenizer, const std::string& text, const char* option,
-                       const ModelConfig& config) {
-    RecordedText read = encode_text(tokenizer, text);
-    if (read.ids.empty()) {
-        throw Error(fmt::format("{} is empty", option));
-    }
-    const auto length = static_cast<std::int64_t>(read.ids.size()) + 1;
-    if (length > config.max_length) {
-        throw Error(fmt::format("{} has {} pieces including its end, but the model takes at most {}", option, length,
-                                config.max_length));
-    }
-    return read;
-}
-
-// One layer, or all layers of the kind for a search or --all-heads.
-std::vector<AttentionSite> recorded_sites(const AttentionSelection& selection, const ModelConfig& config) {
-    if (selection.layer != 0) {
-        return {{selection.kind, selection.layer - 1}};
-    }
-    std::vector<AttentionSite> sites;
-    const int layers = selection.kind == AttentionKind::EncoderSelf ? config.encoder_layers : config.decoder_layers;
-    sites.reserve(static_cast<std::size_t>(layers));
-    for (int layer = 0; layer < layers; ++layer) {
-        sites.push_back({selection.kind, layer});
-    }
-    return sites;
-}
-
-// Takes layer and heads from the search: the layer of the head with this rank, and the best heads in it.
-void choose_found(AttentionSelection& selection, const AttentionRecord& record, const AttentionOptions& options) {
-    const std::vector<FoundHead> found = find_heads(record, selection, parse_head_query(options.find));
-    if (options.rank > static_cast<int>(found.size())) {
-        throw Error(fmt::format("--rank {} is out of range: the search found {}", options.rank, found.size()));
-    }
-    const AttentionSite site = found[static_cast<std::size_t>(options.rank - 1)].site;
-    selection.layer = site.layer + 1;
-    selection.heads.clear();
-    for (auto at = found.begin() + (options.rank - 1);
-         at != found.end() && static_cast<int>(selection.heads.size()) < options.best; ++at) {
-        if (at->site == site) {
-            selection.heads.push_back(at->head);
-            log_line(fmt::format("layer {}, head {}: {}", selection.layer, at->head, at->what));
-        }
-    }
-    std::sort(selection.heads.begin(), selection.heads.end());
-}
-
-// Records the attention of a given target, or of the model's own translation. The encoder's attention needs neither.
-AttentionRecord record_for(Backend& backend, const Translator& translator, const AttentionOptions& options,
-                           const AttentionSelection& selection) {
-    const ModelDirectory& model = translator.model();
-    const RecordedText source = read_text(*model.source_tokenizer, options.text, "--text", model.config);
-    const RecordOptions record{.sites = recorded_sites(selection, model.config),
-                               .source_pads = options.pads,
-                               .compute = chosen_arithmetic(backend, options.common.precision).compute};
-    if (!options.target.empty()) {
-        const RecordedText target = read_text(*model.target_tokenizer, options.target, "--target", model.config);
-        return record_attention(backend, translator.transformer(), source, target, record);
-    }
-    if (selection.kind == AttentionKind::EncoderSelf) {
-        return record_attention(backend, translator.transformer(), source, {}, record);
-    }
-    if (options.pads > 0) {
-        throw Error("--pads needs --target or --kind encoder: the model translates without pads");
-    }
-    return record_translation(backend, translator.transformer(), *model.target_tokenizer, source,
-                              translator.search_options({.beam = options.beam}), record)
-        .record;
-}
 
 // Validator for CLI11: a positive number.
 std::string check_number(const std::string& text) {
@@ -164,7 +43,9 @@ void show_attention(const AttentionOptions& options) {
     ModelDevice device(options.common.device(), options.common.precision, {directory}, options.common.open,
                        [](const std::string& message) { log_line("headscope: " + message); });
     device.load();
-    AttentionSelection selection = checked_selection(options, device.translator().model().config);
+    const ModelConfig& config = device.translator().model().config;
+    check_family_options(options, config.architecture);
+    AttentionSelection selection = checked_selection(options, config);
     AttentionRecord record;
     device.run([&](Backend& backend, const Translator& translator) {
         record = record_for(backend, translator, options, selection);
@@ -183,7 +64,9 @@ void show_attention(const AttentionOptions& options) {
 constexpr const char* kExamples =
     "Without -o a table says what each head looks at most, --matrix all weights of a head, --all-heads every head's\n"
     "statistics. Layers, heads and positions count from 1.\n"
-    "Without --target the decoder's attention is that of the model's own translation.\n\n"
+    "Without --target the decoder's attention is that of the model's own translation.\n"
+    "A causal language model reads the text as a prompt, and with --max-tokens also its continuation. A masked one\n"
+    "reads it with each [MASK] as a masked token.\n\n"
     "--find looks for heads in every layer (or in --layer) by a rule, and draws them:\n"
     "  link=WORD,WORD      the most weight from the first word to the second\n"
     "  long-distance=WORD  the most from the word to words at least five away\n"
@@ -204,19 +87,27 @@ constexpr const char* kExamples =
     "  headscope attention --text 'The cat sleeps.' --all-heads --sort distance --theme dark -o heads.png\n"
     "  headscope attention --text 'The cat sleeps.' --layer 2 --heads 3 --matrix -o matrix.svg\n"
     "  headscope attention --text 'The cat sleeps.' -o - --format json\n"
-    "  headscope attention --text 'The cat sleeps.' --target 'Die Katze schläft.' --kind decoder -o cat.svg";
+    "  headscope attention --text 'The cat sleeps.' --target 'Die Katze schläft.' --kind decoder -o cat.svg\n"
+    "  headscope attention --model out/lm --text 'The weather' --max-tokens 5 -o weather.svg\n"
+    "  headscope attention --model out/masked --text 'The [MASK] sleeps.' --word '[MASK]' -o mask.svg";
 
 // Options for what is computed.
 void add_record_options(CLI::App& command, AttentionOptions& options) {
     command.option_defaults()->group("Data");
-    command.add_option("--text", options.text, "The source sentence")->required();
+    command.add_option("--text", options.text, "The source sentence, or the text of a language model")->required();
     command.add_option("--target", options.target, "The target sentence; without it the model translates");
-    command.add_option("--kind", options.kind, "encoder, decoder or cross")->capture_default_str();
+    command.add_option("--kind", options.kind, "encoder, decoder or cross")
+        ->default_str("encoder, or the only one of a language model");
+    command
+        .add_option("--max-tokens", options.max_tokens,
+                    "Also read this many tokens of a prompt's continuation, at most")
+        ->check(whole_number(0, SearchOptions::kMaxExtra))
+        ->capture_default_str();
     command.add_option("--pads", options.pads, "Append this many pads to the source, as in Figure 3")
         ->check(whole_number(0, 64));
-    command.add_option("--beam", options.beam, "Hypotheses kept while translating")
+    command.add_option("--beam", options.beam, "Hypotheses kept while translating or completing")
         ->check(whole_number(1, SearchOptions::kMaxBeam))
-        ->default_str("the model's decoding.json, or 4");
+        ->default_str("the model's decoding.json, or 4; 1 for a prompt");
     options.common.add_model(command);
     options.common.add_device(command);
     options.common.add_precision(command);
@@ -244,7 +135,8 @@ void add_choice_options(CLI::App& command, AttentionOptions& options) {
         ->check(whole_number(1, 4096))
         ->capture_default_str();
     CLI::Option* word =
-        command.add_option("--word", selection.words, "Draw only the lines of this word; its:2 is the second \"its\"");
+        command.add_option("--word", selection.words, "Draw only the lines of this word; its:2 is the second \"its\"")
+            ->allow_extra_args(false);  // else CLI11 reads "[MASK]" as a list
     CLI::Option* position =
         command.add_option("--position", selection.positions, "Draw only the lines of these columns")
             ->delimiter(',')

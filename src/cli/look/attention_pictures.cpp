@@ -36,7 +36,8 @@ const char* words_of(HeadOrder order) {
 
 std::string statistics_table(const AttentionRecord& record, AttentionKind kind, HeadOrder order) {
     std::string text = fmt::format("{:>5} {:>5} {:>9} {:>9} {:>8} {:>10} {:>9} {:>6}\n", "layer", "head", "entropy",
-                                   "distance", "offset", "sharpness", "diagonal", "<EOS>");
+                                   "distance", "offset", "sharpness", "diagonal",
+                                   record.family == Architecture::EncoderDecoder ? "<EOS>" : "ends");
     for (const HeadTile& tile : head_tiles(record, kind, order)) {
         const HeadStatistics one = statistics_of(record, find_site(record, kind, tile.site.layer + 1), tile.head);
         text +=
