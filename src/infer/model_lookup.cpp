@@ -15,8 +15,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::vector<fs::path> candidates() {
-    const fs::path in_tree = fs::path("assets") / "models" / "en-de";
+std::vector<fs::path> candidates(const std::string& bundled) {
+    const fs::path in_tree = fs::path("assets") / "models" / bundled;
     std::error_code failure;
     const fs::path executable = fs::read_symlink("/proc/self/exe", failure);
     if (failure) {
@@ -27,7 +27,7 @@ std::vector<fs::path> candidates() {
     if (prefix.filename() == "libexec") {  // libexec/headscope/headscope-viewer
         prefix = prefix.parent_path();
     }
-    std::vector<fs::path> paths{prefix / "share" / "headscope" / "models" / "en-de", in_tree};
+    std::vector<fs::path> paths{prefix / "share" / "headscope" / "models" / bundled, in_tree};
     while (folder != folder.root_path()) {
         paths.push_back(folder / in_tree);
         folder = folder.parent_path();
@@ -37,7 +37,7 @@ std::vector<fs::path> candidates() {
 
 }  // namespace
 
-std::string find_model(const std::string& wanted, const Settings& settings) {
+std::string find_model(const std::string& wanted, const Settings& settings, const std::string& bundled) {
     if (!wanted.empty()) {
         return model_folder(wanted);
     }
@@ -45,7 +45,7 @@ std::string find_model(const std::string& wanted, const Settings& settings) {
         return model_folder(set);
     }
     std::string searched;
-    for (const fs::path& path : candidates()) {
+    for (const fs::path& path : candidates(bundled)) {
         std::error_code failure;
         if (fs::is_regular_file(path / "config.json", failure)) {
             return path.string();

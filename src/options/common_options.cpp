@@ -2,7 +2,6 @@
 
 #include <CLI/CLI.hpp>
 
-#include "infer/model_lookup.h"
 #include "options/option_values.h"
 
 namespace headscope {
@@ -19,7 +18,7 @@ CLI::Option* CommonOptions::add_model(CLI::App& command) {
     return add_names(command, "--model", models, "Model directory")
         ->expected(1)
         ->type_name("FOLDER")
-        ->default_str("HEADSCOPE_MODEL, or the en-de model")
+        ->default_str("HEADSCOPE_MODEL, or the " + bundled_model + " model")
         ->group("Model");
 }
 
@@ -27,7 +26,7 @@ CLI::Option* CommonOptions::add_models(CLI::App& command) {
     return add_names(command, "--model", models,
                      "Model directory; repeat it to average the probabilities of several models with one vocabulary")
         ->type_name("FOLDER")
-        ->default_str("HEADSCOPE_MODEL, or the en-de model")
+        ->default_str("HEADSCOPE_MODEL, or the " + bundled_model + " model")
         ->group("Model");
 }
 
@@ -67,7 +66,7 @@ std::vector<std::string> CommonOptions::find_models() const {
     for (const std::string& model : models) {
         found.push_back(headscope::find_model(model, open.settings));
     }
-    return found.empty() ? std::vector{headscope::find_model("", open.settings)} : found;
+    return found.empty() ? std::vector{headscope::find_model("", open.settings, bundled_model)} : found;
 }
 
 std::string CommonOptions::model_path() const {

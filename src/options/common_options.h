@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "backend/open_options.h"
+#include "infer/model_lookup.h"
 #include "options/precision_option.h"
 
 namespace CLI {
@@ -18,6 +19,7 @@ namespace headscope {
 struct CommonOptions {
     OpenOptions open = {};
     std::vector<std::string> models = {};
+    std::string bundled_model = kTranslationModel;  // for find_models(), set before add_model()
     std::vector<std::string> devices = {};
     Precision precision = Precision::F32;
     bool json = false;

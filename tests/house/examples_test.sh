@@ -9,8 +9,7 @@
 # In their own folder, since some examples write to "out", like this test.
 mkdir desk && cd desk || exit 1
 ln -s "$repository/assets" assets
-export HEADSCOPE_MODEL=$repository/assets/models/en-de
-mkdir runs data && ln -s "$HEADSCOPE_MODEL" runs/my-model
+mkdir runs data && ln -s ../assets/models/en-de runs/my-model
 printf 'The cat sleeps.\nGood morning!\n' >text.en
 cp text.en test.en
 printf 'Die Katze schläft.\nGuten Morgen!\n' >test.de

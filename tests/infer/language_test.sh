@@ -8,6 +8,7 @@ lines() { [ "$(wc -l <out)" -eq "$1" ]; }
 line_is() { [ "$(sed -n "$1p" out)" = "$2" ]; }
 begins_with() { grep -q "^$1" out; }
 differs() { ! same "$1" "$2"; }
+holds() { [ -s out ] && jq -se "$1" out >/dev/null; } # jq accepts empty input
 
 for i in 1 2 3 4 5 6 7 8; do
     printf '%s\n' "the small dog sleeps." "a big cat sees the small dog." "the big cat sleeps." "a small dog sees a cat."
@@ -25,6 +26,15 @@ for task in causal masked; do
 JSON
     run train $task.json --output $task --device cpu
     expect "a $task language model is trained" ended_with 0
+done
+
+# The bundled models, which are the defaults.
+for device in cpu vulkan; do
+    grep -q "^$device" <("$headscope" devices --usable) || continue
+    run complete --device $device 'Could you please'
+    expect "the bundled model completes on $device" line_is 1 "Could you please tell me what's going on here?"
+    run fill --device $device 'She opened the [MASK] and looked outside.'
+    expect "the bundled model fills in on $device" line_is 1 "She opened the door and looked outside."
 done
 
 for i in $(seq 40); do printf 'the small dog %s\nsleeps.\n\n' "$i"; done >paragraphs.txt
@@ -92,7 +102,6 @@ run fill --model masked --device cpu "the dog."
 expect "a text without a mask" complains "'the dog.' has no [MASK]: put it where a word is to be filled in"
 
 # ---------------------------------------------------------------------------------------------- score, evaluate
-holds() { [ -s out ] && jq -se "$1" out >/dev/null; } # jq accepts empty input
 near() { jq -ne "($1) - ($2) | fabs < 1e-4" >/dev/null; }
 sum_of() { jq -s "map($1) | add" scored; }
 value_of() { jq "$1" out; }

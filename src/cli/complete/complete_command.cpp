@@ -207,6 +207,7 @@ void complete(CompleteOptions options) {
 void add_complete_command(CLI::App& app, const OpenOptions& open_options) {
     auto options = std::make_shared<CompleteOptions>();
     options->common.open = open_options;
+    options->common.bundled_model = kCausalModel;
     CLI::App* command =
         app.add_subcommand("complete", "Continue text with a causal language model")->group("Language models");
     command->footer(
@@ -215,7 +216,7 @@ void add_complete_command(CLI::App& app, const OpenOptions& open_options) {
         "A completion does not depend on its batch. It ends at the model's end of text, after --max-tokens, at a\n"
         "--stop text, or where the model's context is full.\n\n"
         "Examples:\n"
-        "  headscope complete --model out/lm 'The weather'\n"
+        "  headscope complete 'Could you please'\n"
         "  headscope complete --model out/lm --sample --temperature 0.8 --top-p 0.9 --samples 3 'The weather'\n"
         "  headscope complete --model out/lm --stop . --json < prompts.txt");
     command->option_defaults()->group("Data");

@@ -76,12 +76,13 @@ void fill(const FillOptions& options) {
 void add_fill_command(CLI::App& app, const OpenOptions& open_options) {
     auto options = std::make_shared<FillOptions>();
     options->common.open = open_options;
+    options->common.bundled_model = kMaskedModel;
     CLI::App* command =
         app.add_subcommand("fill", "Fill in masked words with a masked language model")->group("Language models");
     command->footer(
         "Prints the text with the likeliest word at each mask, and for each mask the likeliest words.\n\n"
         "Examples:\n"
-        "  headscope fill --model out/masked 'The [MASK] sleeps.'\n"
+        "  headscope fill 'She opened the [MASK] and looked outside.'\n"
         "  headscope fill --model out/masked --one-by-one --top 3 'The [MASK] [MASK] sleeps.'");
     command->option_defaults()->group("Data");
     command->add_option("TEXT", options->text, "The text, with a mask at each word to fill in")->required();
