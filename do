@@ -17,7 +17,7 @@ usage() {
     cat <<'TEXT'
 Headscope: the Transformer on every GPU, with heads you can see.
 
-  ./do demo             build, translate the example sentences on every device, draw attention figures (--preset ci)
+  ./do demo             build, translate, complete and fill in text on every device, draw attention figures (--preset ci)
   ./do test [NAME..]    build and run all tests, or only these (ctest -N lists them; --preset debug)
   ./do check [PART..]   the longer checks: format shell docs agreement bleu onnx digits cpuonly shared sanitize
                         validation conform amd intel nvidia swiftshader subgroups plain emulation cuda stop damage
@@ -173,6 +173,14 @@ print_translations() {
         awk -F '\t' '{ printf "  en  %s\n  de  %s\n\n", $1, $2 }'
 }
 
+# Completes a sentence and fills in a word on one device.
+show_language_models() { # DEVICE
+    local completed filled
+    completed=$("$HEADSCOPE" complete --model assets/models/en-causal --device "$1" 'Could you please') || exit
+    filled=$("$HEADSCOPE" fill --model assets/models/en-masked --device "$1" --top 1 'She opened the [MASK] and looked outside.') || exit
+    printf '  %-12s %s  %s\n' "$1" "$completed" "${filled%%$'\n'*}"
+}
+
 # Draws the paper's Figures 3, 4 and 5 with this model: layer 5, or the last one if it has fewer.
 draw_figures() {
     local first second heads
@@ -218,6 +226,8 @@ demo() { # [--preset NAME]
         table_row "$device" "out/demo/${device//:/-}"
     done
     "$HEADSCOPE" devices | grep -A3 'cannot be used' || true
+    say "Completing 'Could you please' and filling in 'She opened the [MASK] and looked outside.':"
+    for device in "${devices[@]}"; do show_language_models "$device"; done
     draw_figures
     say "The encoder's attention in layer 5 (or the last), as in the paper's Figures 3 to 5:"
     printf '  %s\n' out/figure*.svg

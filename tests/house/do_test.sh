@@ -138,6 +138,8 @@ stand_in headscope 'case "$*" in
     devices) printf "vulkan:1  cannot be used: too old\n" ;;
     translate*vulkan:0*) cat >/dev/null; printf "Eins.\nDrei.\n"; echo "2 lines, 9 target tokens in 1 s: 123.4 target tokens/s on it" >&2 ;;
     translate*) cat >/dev/null; printf "Eins.\nZwei.\n"; echo "2 lines, 9 target tokens in 1 s: 567.8 target tokens/s on it" >&2 ;;
+    complete*) echo "Could you please go?" ;;
+    fill*) printf "She opened the door.\n   90.0 %%  door\n" ;;
     attention*) for last; do :; done; echo "<svg/>" >"$last" ;;
 esac'
 mv "$sandbox/bin/headscope" "$sandbox/repo/build/release/headscope"
@@ -148,6 +150,8 @@ row() { [[ $output =~ $1\ +[0-9.]+\ +$2\ +$3\ % ]]; }
 expect "the demo succeeds" ended_with 0
 expect "it prints source" says "en  Two."
 expect "and translation" says "de  Zwei."
+completed() { [[ $output =~ $1\ +Could\ you\ please\ go\?\ \ She\ opened\ the\ door ]]; }
+expect "each device completes and fills in text" eval 'completed vulkan:0 && completed cpu'
 expect "half of the first device's lines equal the CPU's" row vulkan:0 123 50
 expect "all of the CPU's lines do" row cpu 568 100
 expect "an unusable device is listed" says "vulkan:1  cannot be used: too old"
