@@ -23,13 +23,14 @@ demo() {
     echo "$build"
     printf '  %-12s %9s %12s %13s\n' device seconds tokens/s 'as the CPU'
     printf '  %-12s %9.2f %12.0f %11s %%\n' vulkan:0 4.42 131 "$vulkan" cpu 1.02 602 "$cpu"
+    printf '  %-12s Could you please %s\n' vulkan:0 go cpu "$completed"
     mkdir -p out
     for name in 3 4-above 4-below 5-left 5-right; do
         printf '<svg>\n%s\n' "$end" >"out/figure$name.svg"
         printf '  out/figure%s.svg\n' "$name"
     done
 }
-window=Passed vulkan=100 cpu=100 end='</svg>' build='ninja: no work to do.'
+window=Passed completed=go vulkan=100 cpu=100 end='</svg>' build='ninja: no work to do.'
 . ./changes
 case $1 in test) tests ;; *) "$1" ;; esac
 DO
@@ -78,6 +79,8 @@ expect "a single line that differs from the CPU's fails the run" ended_with 1
 expect "and the device is reported" says "the demo's table lacks vulkan, or its translations differ from the CPU's"
 run 'cpu=93'
 expect "this applies to the CPU, too" ended_with 1
+run 'completed=stop'
+expect "a completion that differs between devices is reported" says "the demo's devices complete or fill in differently"
 run 'demo() { echo "$build"; echo "  cpu  1.02  602  100 %"; }'
 expect "a device that is missing from the table is reported" says "the demo's table lacks vulkan"
 run 'build="[1/64] Shader adam"'

@@ -106,10 +106,7 @@ count=0
 done_already=$'\n'
 for command in "${commands[@]}"; do
     rm -rf desk/out
-    case $command in
-        complete | evaluate | score) mkdir -p desk/out && ln -s ../runs/causal desk/out/lm ;;
-        fill) mkdir -p desk/out && ln -s ../runs/masked desk/out/masked ;;
-    esac
+    mkdir -p desk/out && ln -s ../runs/causal desk/out/lm && ln -s ../runs/masked desk/out/masked
     if [ "$command" = plot ]; then mkdir -p desk/out/digits && cp desk/runs/first/log.jsonl desk/out/digits/; fi
     # shellcheck disable=SC2086 # "make-task digits" is two words
     examples $command >examples.txt

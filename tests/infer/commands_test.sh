@@ -264,7 +264,7 @@ expect "completing is timed on several devices" eval 'ended_with 0 && says "batc
 expect "in tokens" grep -qE '^device +precision +tokens/s +ms/step' out
 # shellcheck disable=SC2086
 run bench complete $lm --decoder-layers 1 --source-length 5 --beam 2 --precision bf16 --device cpu --profile --json
-expect "with a beam, a precision, a profile and as JSON" holds '.bench == "complete" and .beam == 2 and .precision == "BF16" and (.profile | length) > 0 and .source_length == 5'
+expect "with a beam, a precision, a profile and as JSON" holds '.bench == "complete" and .beam == 2 and .precision == "BF16 products" and (.profile | length) > 0 and .source_length == 5'
 run bench complete --encoder-layers 1
 expect "a model with an encoder is rejected" refused "causal language model" "bench translate"
 run bench translate --config masked

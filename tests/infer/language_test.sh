@@ -67,7 +67,7 @@ expect "says why it ended" grep -qE '"end":"(limit|end)"' out
 completion=$(sed 's/^the small dog//' alone)
 stop=${completion: -1}
 run bench complete --model causal --sentences 1 --target-length 4 --repeat 1 --device cpu --json
-expect "its speed is measured" holds '.bench == "complete" and .d_model == 32 and .decoder_layers == 1'
+expect "its speed is measured" holds 'all(.bench == "complete" and .d_model == 32 and .decoder_layers > 0)'
 run complete --model causal --device cpu --stop "$stop" "the small dog"
 expect "a stop text is not part of the completion" line_is 1 "the small dog${completion%%"$stop"*}"
 run complete --model causal --device cpu --beam 4 --n-best 3 --no-repeat-ngram 2 "the"
