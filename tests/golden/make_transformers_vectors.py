@@ -21,9 +21,9 @@ BERT = {**SHAPE, "architecture": "masked-lm", "decoder_layers": 0, "layer_norm_e
 def gpt2():
     c = GPT2
     return transformers.GPT2LMHeadModel(transformers.GPT2Config(
-        vocab_size=c["target_vocabulary"], n_positions=c["max_length"], n_embd=c["d_model"], n_layer=c["decoder_layers"],
-        n_head=c["heads"], n_inner=c["d_ff"], layer_norm_epsilon=c["layer_norm_epsilon"], attn_implementation="eager",
-        bos_token_id=c["bos_id"], eos_token_id=c["eos_id"]))
+        vocab_size=c["target_vocabulary"], n_positions=c["max_length"], n_embd=c["d_model"],
+        n_layer=c["decoder_layers"], n_head=c["heads"], n_inner=c["d_ff"], layer_norm_epsilon=c["layer_norm_epsilon"],
+        attn_implementation="eager", bos_token_id=c["bos_id"], eos_token_id=c["eos_id"]))
 
 
 def gpt2_logits(model, ids):
@@ -71,7 +71,8 @@ def bert_names(model, of):
     found |= linear("output.transform", head.transform.dense, of) | norm("output.norm", head.transform.LayerNorm, of)
     for number, layer in enumerate(model.bert.encoder.layer):
         attention, forward = (f"encoder.layers.{number}.{part}" for part in ("self_attention", "feed_forward"))
-        for name, module in ((f"{attention}.q", layer.attention.self.query), (f"{attention}.k", layer.attention.self.key),
+        for name, module in ((f"{attention}.q", layer.attention.self.query),
+                             (f"{attention}.k", layer.attention.self.key),
                              (f"{attention}.v", layer.attention.self.value),
                              (f"{attention}.output", layer.attention.output.dense),
                              (f"{forward}.inner", layer.intermediate.dense), (f"{forward}.outer", layer.output.dense)):

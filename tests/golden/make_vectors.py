@@ -237,7 +237,7 @@ def write_safetensors(path, tensors, metadata):
 
 
 def write_case(name, config, batch, logits_of, parameters, named, epsilon, smoothing, made_by):
-    """`parameters`: what Adam moves. `named(of)`: by Headscope's names, what `of` takes from each: value or gradient."""
+    """`parameters()`: what Adam moves. `named(of)`: of(parameter), its value or gradient, by Headscope's names."""
     ids = {key: torch.from_numpy(value).long() for key, value in batch.items()}
 
     def forward():
