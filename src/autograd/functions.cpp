@@ -83,12 +83,18 @@ void bias_backward(Backend& backend, const Var& bias, const Tensor& grad) {
 void embed_backward(Backend& backend, const EmbedOperands& operands, const Tensor& grad) {
     if (operands.table.requires_grad()) {
         const GradientTarget table = operands.table.gradient_target(backend);
+        // Activations that serve as a table have gradients in 16 bits, but sums are at least F32.
+        const bool rounded = table.tensor.dtype != backend.real();
+        const Tensor sums = rounded ? backend.empty(table.tensor.shape, backend.real()) : table.tensor;
         backend.run(EmbedBackward{.ids = operands.ids,
                                   .order = operands.order,
                                   .grad_out = grad,
-                                  .grad_table = table.tensor,
+                                  .grad_table = sums,
                                   .scale = operands.scale,
-                                  .write = table.write});
+                                  .write = rounded ? Write::Overwrite : table.write});
+        if (rounded) {
+            backend.run(Copy{.x = sums, .out = table.tensor, .write = table.write});
+        }
     }
     if (operands.positions.requires_grad()) {
         // Row i is the sum over the batch. Rows past the length get no gradient but must be set to 0 by the first

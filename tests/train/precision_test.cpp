@@ -8,6 +8,7 @@
 #include "model/model_directory.h"
 #include "tests/ops/devices.h"
 #include "tests/train/digits_run.h"
+#include "train/text_tasks.h"
 
 using namespace headscope;
 using Catch::Matchers::Contains;
@@ -15,12 +16,24 @@ using Catch::Matchers::Contains;
 namespace {
 
 // A few small steps, for emulated devices.
-nlohmann::json settings_for(const TemporaryFolder& folder, const char* precision, std::int64_t steps) {
+nlohmann::json settings_for(const TemporaryFolder& folder, const char* precision, std::int64_t steps,
+                            const std::string& task = "translate") {
     nlohmann::json settings = write_digits(folder);
+    if (task == "masked") {
+        std::string text;
+        for (const TextTaskLine& line : make_cloze_task(200, 1)) {
+            text += line.text + "\n";
+        }
+        folder.write("train.txt", text);
+        settings["data"] = {{"train", {{"text", "train.txt"}}}};
+        settings["model"].erase("decoder_layers");
+        settings["model"]["token_types"] = 2;
+    }
+    settings["task"] = task;
     settings["training"]["precision"] = precision;
     settings["training"]["steps"] = steps;
     settings["training"]["source_tokens"] = 128;
-    settings["training"]["target_tokens"] = 192;
+    settings["training"]["target_tokens"] = task == "masked" ? 768 : 192;  // which predicts few of them
     settings["training"]["report_every"] = 1;
     settings["training"]["validate_every"] = 0;
     settings["training"]["checkpoint_every"] = 1000;
@@ -64,15 +77,17 @@ TEST_CASE("bf16 on a device without fast BF16 products is an error with a sugges
 }
 
 TEST_CASE("bf16 and f16 follow f32 and repeat bit for bit", "[precision][storage]") {
+    const std::string task = GENERATE("translate", "masked");
+    INFO(task);
     const TemporaryFolder folder;
     constexpr std::int64_t kSteps = 12;
-    DigitsRun exact(folder, settings_for(folder, "f32", kSteps), "exact", "cpu");
+    DigitsRun exact(folder, settings_for(folder, "f32", kSteps, task), "exact", "cpu");
     exact.start().train();
     for (const std::string& device : conformance::devices_with_storage()) {
         // The loss is about 4.3 per token; a third of these bounds was measured.
         for (const auto& [precision, bound] : {std::pair{"bf16", 0.005}, std::pair{"f16", 0.002}}) {
             const std::string name = device + precision;
-            DigitsRun run(folder, settings_for(folder, precision, kSteps), name, device);
+            DigitsRun run(folder, settings_for(folder, precision, kSteps, task), name, device);
             run.start().train();
             const double worst = worst_distance(numbers(run, "loss"), numbers(exact, "loss"));
             INFO(name << ": the loss is " << worst << " away at most");
@@ -81,7 +96,7 @@ TEST_CASE("bf16 and f16 follow f32 and repeat bit for bit", "[precision][storage
             CHECK(worst_distance(numbers(run, "gradient_norm"), numbers(exact, "gradient_norm")) < 0.1);
             CHECK(logged(run.output_folder, "train").front().contains("loss_scale") ==
                   (run.said.find("scale") != std::string::npos));
-            DigitsRun again(folder, settings_for(folder, precision, kSteps), name + " again", device);
+            DigitsRun again(folder, settings_for(folder, precision, kSteps, task), name + " again", device);
             again.start().train();
             CHECK(again.weights() == run.weights());
         }
