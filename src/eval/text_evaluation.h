@@ -26,6 +26,7 @@ public:
 
     // The next documents, of some thousand pieces in all; empty at the end. Errors of DocumentReader::next().
     std::vector<EncodedDocument> next();
+    const std::string& name() const { return reader_.lines().name(); }  // of the file, for messages
 
 private:
     void add(EncodedDocument& document) const;

@@ -147,6 +147,8 @@ if grep -qx vulkan:0 <("$headscope" devices --usable); then
         expect "a GPU gives the same $task perplexity" near "$(value_of .nll)" "$on_cpu"
     done
 fi
+run evaluate --model causal --device cpu --text - </dev/null
+expect "a text without documents is an error" refused "standard input has no document to evaluate"
 printf '%s\n' '' "$(printf 'a b %.0s' {1..60})" "$(printf 'caf\xe9')" 'the' >bad.txt
 for task in causal masked; do
     run score --model $task --device cpu --text bad.txt

@@ -44,7 +44,7 @@ void evaluate_text(const CommonOptions& common, const EvaluatedText& text, std::
         progress.show(fmt::format("{} documents evaluated", evaluation.documents));
     }
     if (evaluation.documents == 0) {
-        throw Error(fmt::format("'{}' has no document to evaluate", text.file));
+        throw Error(input.name() + " has no document to evaluate");
     }
     const EvaluatedBy by{models, device.info(), common.precision};
     write_output(common.json ? text_evaluation_json(evaluation, model.config.architecture, origin, by)
