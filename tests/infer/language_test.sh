@@ -105,6 +105,7 @@ expect "a text without a mask" complains "'the dog.' has no [MASK]: put it where
 near() { jq -ne "($1) - ($2) | fabs < 1e-4" >/dev/null; }
 sum_of() { jq -s "map($1) | add" scored; }
 value_of() { jq "$1" out; }
+last_is_scored() { lines 4 && [ -n "$(sed -n 4p out)" ]; }
 printf 'the small dog sleeps.\na big cat sees the small dog.\n' >lines.txt # 50 bytes, 11 words
 run score --model causal --device cpu --text lines.txt --json
 cp out scored
@@ -155,7 +156,7 @@ for task in causal masked; do
     expect "a line longer than the context has no $task score" complains "but the model takes at most 64"
     if [ $task = masked ]; then expect "an empty line has no piece to mask" complains "line 1: the text is empty"; fi
     expect "nor has one that is not UTF-8" complains "line 3: the text: the text is not UTF-8"
-    expect "the others have" eval 'lines 4 && [ -n "$(sed -n 4p out)" ]'
+    expect "the others have" last_is_scored
     run evaluate --model $task --device cpu --text <(printf 'a b %.0s' {1..60})
     expect "but a document is cut into blocks" says "1 document, "
 done
