@@ -7,7 +7,20 @@ namespace headscope {
 
 using namespace model_sketch;
 
-double draw_figure2(ModelSketch& pen, const ModelConfig& config, double left, double top) {
+namespace {
+
+const char* masked_by(Architecture architecture) {
+    switch (architecture) {
+        case Architecture::EncoderDecoder: break;
+        case Architecture::CausalLm: return "Mask (later tokens)";
+        case Architecture::MaskedLm: return "Mask (pads)";
+    }
+    return "Mask (decoder; pads)";
+}
+
+}  // namespace
+
+Point draw_figure2(ModelSketch& pen, const ModelConfig& config, double left, double top) {
     const double width = 17.0;
     const auto chain = [&](double x, double from, const std::string& title, const std::vector<std::string>& parts,
                            const std::string& below) {
@@ -35,11 +48,10 @@ double draw_figure2(ModelSketch& pen, const ModelConfig& config, double left, do
                                  fmt::format("{} \u00d7 Scaled Dot-Product Attention", config.heads),
                                  fmt::format("Linear {} \u2192 {} each", config.d_model, config.heads * config.d_k)},
                                 "V, K, Q");
-    chain(left, bottom + 2.6, "Scaled Dot-Product Attention",
-          {"MatMul with V", "SoftMax", "Mask (decoder; pads)", fmt::format("Scale by 1/\u221a{}", config.d_k),
-           "MatMul of Q and K"},
-          "Q, K, V");
-    return left + width;
+    return {left + width, chain(left, bottom + 2.6, "Scaled Dot-Product Attention",
+                                {"MatMul with V", "SoftMax", masked_by(config.architecture),
+                                 fmt::format("Scale by 1/\u221a{}", config.d_k), "MatMul of Q and K"},
+                                "Q, K, V")};
 }
 
 }  // namespace headscope

@@ -43,7 +43,7 @@ private:
     const Ink& ink_;
 };
 
-// Figure 2 with this model's numbers, its upper left corner at (left, top). Returns its right edge.
-double draw_figure2(ModelSketch& pen, const ModelConfig& config, double left, double top);
+// Figure 2 with this model's numbers, its upper left corner at (left, top). Returns the opposite one.
+Point draw_figure2(ModelSketch& pen, const ModelConfig& config, double left, double top);
 
 }  // namespace headscope

@@ -69,6 +69,33 @@ std::vector<ModelConfig> models() {
     return all;
 }
 
+// Each family, post-norm as the paper and with all that BERT and GPT-2 add.
+std::vector<ModelConfig> language_models() {
+    std::vector<ModelConfig> all;
+    for (const Architecture family : {Architecture::CausalLm, Architecture::MaskedLm}) {
+        for (const bool more : {false, true}) {
+            ModelConfig config;
+            config.architecture = family;
+            (family == Architecture::CausalLm ? config.encoder_layers : config.decoder_layers) = 0;
+            config.norm = more ? NormPlacement::Pre : NormPlacement::Post;
+            config.positions = more ? Positions::Learned : Positions::Sinusoid;
+            config.attention_bias = config.output_bias = config.output_transform = config.embedding_norm = more;
+            config.d_model = 256;
+            config.source_vocabulary = config.target_vocabulary = 7000;
+            config.mask_id = 4;
+            all.push_back(config);
+        }
+    }
+    return all;
+}
+
+std::vector<ModelConfig> all_models() {
+    std::vector<ModelConfig> all = models();
+    const std::vector<ModelConfig> more = language_models();
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+}
+
 }  // namespace
 
 TEST_CASE("The neuron view's sums are the sums of its cells", "[neurons]") {
@@ -168,7 +195,7 @@ TEST_CASE("The neuron view's layout is valid in every style, with a chosen key, 
 }
 
 TEST_CASE("The model's blocks contain each parameter once", "[model_map]") {
-    for (const ModelConfig& config : models()) {
+    for (const ModelConfig& config : all_models()) {
         const ModelDescription model = describe(config);
         std::int64_t sum = 0;
         for (const Block& block : model.blocks) {
@@ -180,6 +207,8 @@ TEST_CASE("The model's blocks contain each parameter once", "[model_map]") {
                     parts += part.prefix.starts_with(block.prefix) ? part.parameters : 0;
                 }
                 CHECK(parts == parameters_under(model, block.prefix));
+            } else if (block.title == "Transform") {  // its norm is a block of its own
+                CHECK(block.parameters == config.d_model * (config.d_model + 1));
             } else if (!block.shared && block.kind != BlockKind::Attention && block.kind != BlockKind::FeedForward) {
                 CHECK(block.parameters == (block.prefix.empty() ? 0 : parameters_under(model, block.prefix)));
             }
@@ -191,7 +220,7 @@ TEST_CASE("The model's blocks contain each parameter once", "[model_map]") {
 }
 
 TEST_CASE("The map's layout is valid for every model", "[model_map]") {
-    for (const ModelConfig& config : models()) {
+    for (const ModelConfig& config : all_models()) {
         test::check_looks([&](const Look& look) {
             return draw_model_map(config, {.encoder_layer = config.encoder_layers, .look = look});
         });
@@ -227,6 +256,35 @@ TEST_CASE("A map shows the model's norms, and every layer once", "[model_map]") 
         CHECK(names.count("Learned Positions") == (config.positions == Positions::Learned ? 2 : 0));
         CHECK(static_cast<int>(layers.size()) == config.encoder_layers);
         CHECK(names.count("Masked Multi-Head Attention") == 1);
+    }
+}
+
+TEST_CASE("The map of a language model has its one stack", "[model_map]") {
+    for (const ModelConfig& config : language_models()) {
+        const bool causal = config.architecture == Architecture::CausalLm;
+        const Drawing drawing = draw_model_map(config, {.encoder_layer = causal ? 1 : 2, .decoder_layer = 2});
+        std::multiset<std::string> names;
+        std::set<std::string> prefixes;
+        for (const auto& [primitive, text] : all_of<Text>(drawing, Role::Label)) {
+            names.insert(text.content);
+        }
+        const ModelDescription model = describe(config);
+        for (const auto& [primitive, rect] : all_of<Rect>(drawing, Role::Block)) {
+            if (primitive.mark.item >= 0) {
+                prefixes.insert(model.blocks.at(static_cast<std::size_t>(primitive.mark.item)).prefix);
+            }
+        }
+        CHECK(names.count("Inputs") == 1);
+        CHECK(names.count("Outputs (shifted right)") == 0);
+        CHECK(names.count("Output Probabilities") == 1);
+        CHECK(names.count("Masked Multi-Head Attention") == (causal ? 1 : 0));
+        CHECK(names.count(causal ? "Mask (later tokens)" : "Mask (pads)") == 1);
+        CHECK(names.count("Transform") == (config.output_transform ? 1 : 0));
+        CHECK_THAT(drawing.description, Catch::Matchers::StartsWith("6 layers, "));
+        const std::string stack = causal ? "decoder" : "encoder";
+        CHECK(prefixes.count(stack + ".layers.1.self_attention.") == 1);
+        CHECK(prefixes.count(stack + ".embedding_norm.") == (config.embedding_norm ? 1 : 0));
+        CHECK(prefixes.count("output.norm.") == (config.output_transform ? 1 : 0));
     }
 }
 

@@ -1,0 +1,219 @@
+#include "figures/model_column.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "support/check.h"
+
+namespace headscope {
+
+using namespace model_sketch;
+
+namespace {
+
+std::string detail_of(const Block& block) {
+    return block.shared ? block.detail : fmt::format("{}  \u00b7  {}", block.detail, with_thousands(block.parameters));
+}
+
+}  // namespace
+
+double ModelColumn::Part::height() const {
+    return detail.empty() ? kLow : kTall;
+}
+
+ModelColumn::ModelColumn(ModelSketch& pen, const ModelConfig& config, ColumnPlan plan)
+    : pen_(pen), sketch_(pen.sketch()), ink_(pen.ink()), config_(config), plan_(std::move(plan)) {
+    HEADSCOPE_CHECK(plan_.chosen >= 1 && plan_.chosen <= plan_.layers, "the layer shown is of this model");
+    parts_ = parts();
+}
+
+double ModelColumn::height() const {
+    if (!plan_.writes) {
+        return parts_height() + 2.0 * kGap + kLow;
+    }
+    const double transform = config_.output_transform ? kTall + kLow + 2.0 * kGap : 0.0;
+    return parts_height() + 3.0 * kGap + kTall + kLow + 1.4 + (pre() ? kLow + kGap : 0.0) + transform;
+}
+
+double ModelColumn::height_below(const ModelConfig& config) {
+    return kGap + 1.6 + kGap + kTall + kGap + 1.4 + (config.embedding_norm ? kLow + kGap : 0.0);
+}
+
+const Block& ModelColumn::block_at(const std::string& prefix, BlockKind kind) const {
+    const auto& blocks = pen_.model().blocks;
+    const auto found = std::find_if(blocks.begin(), blocks.end(),
+                                    [&](const Block& block) { return block.prefix == prefix && block.kind == kind; });
+    HEADSCOPE_CHECK(found != blocks.end(), "the model has no block " + prefix);
+    return *found;
+}
+
+// The first block of this kind, or a later one.
+const Block& ModelColumn::block_of(BlockKind kind, int index) const {
+    for (const Block& block : pen_.model().blocks) {
+        if (block.kind == kind && index-- == 0) {
+            return block;
+        }
+    }
+    HEADSCOPE_CHECK(false, "the model lacks a block of the map");
+}
+
+// The sub-layers of the layer shown, and their norms.
+std::vector<ModelColumn::Part> ModelColumn::parts() const {
+    const std::string prefix = fmt::format("{}.layers.{}.", plan_.stack, plan_.chosen - 1);
+    std::vector<Part> found;
+    for (const Block& block : pen_.model().blocks) {
+        if (!block.prefix.starts_with(prefix) || block.kind == BlockKind::Layer || block.kind == BlockKind::Norm) {
+            continue;
+        }
+        const Block& norm = block_at(block.prefix + "norm.", BlockKind::Norm);
+        if (pre()) {
+            found.push_back({norm, norm.title, "", true, false});
+        }
+        found.push_back({block, block.title, detail_of(block), !pre(), false});
+        found.push_back({norm, pre() ? "Add" : "Add & " + norm.title, "", false, true});
+    }
+    return found;
+}
+
+double ModelColumn::parts_height() const {
+    double sum = -kGap;
+    for (const Part& part : parts_) {
+        sum += part.height() + kGap;
+    }
+    return sum;
+}
+
+void ModelColumn::draw(double x, double bottom) {
+    x_ = x;
+    const double inner = parts_height() + 2.0 * kPadding;
+    const Rect box{x - kBlock / 2.0 - kPadding, bottom - inner, kBlock + 2.0 * kPadding, inner, 0.8};
+    inputs(bottom);
+    sketch_.rect({Role::Frame}, ink_.surface, box);
+    sketch_.rect({Role::Frame}, ink_.rule, {box.x, box.y, box.width, box.height, box.radius, kStroke});
+    layer_numbers(box);
+    draw_parts(box);
+    top_ = box.y;
+    if (pre()) {
+        stack_on(block_at(plan_.stack + ".norm.", BlockKind::Norm), false);
+    }
+    if (plan_.writes) {
+        outputs();
+    }
+}
+
+void ModelColumn::draw_parts(const Rect& box) {
+    const double left = x_ - kBlock / 2.0;
+    const double bottom = box.y + box.height;
+    double y = bottom - kPadding;
+    double leaves = y;
+    const double side = plan_.mirrored ? left + kBlock + 0.8 : left - 0.8;
+    for (std::size_t i = 0; i < parts_.size(); ++i) {
+        const Part& part = parts_[i];
+        const double top = y - part.height();
+        pen_.path({{x_, i == 0 ? bottom : y + kGap}, {x_, y}}, true);
+        if (part.residual_from) {
+            leaves = y + (i == 0 ? kPadding * 0.5 : kGap * 0.6);
+        }
+        if (part.residual_to) {
+            const double middle = y - part.height() / 2.0;
+            pen_.path({{x_, leaves}, {side, leaves}, {side, middle}, {plan_.mirrored ? left + kBlock : left, middle}},
+                      true);
+        }
+        pen_.block(part.block, {left, top, kBlock, part.height()}, part.name, part.detail);
+        if (part.block.attention == AttentionKind::Cross) {
+            cross_ = y - part.height() / 2.0;
+        }
+        y = top - kGap;
+    }
+    pen_.path({{x_, y + kGap}, {x_, box.y}}, false);
+}
+
+// The number of each layer beside its stack.
+void ModelColumn::layer_numbers(const Rect& box) {
+    const double pitch = std::min(1.9, (box.height - 3.0) / plan_.layers);
+    const double size = pitch * 0.86;
+    const double x = plan_.mirrored ? box.x + box.width + 1.6 : box.x - 1.6 - size;
+    const double y = box.y + box.height / 2.0 + pitch * plan_.layers / 2.0;
+    for (int layer = 1; layer <= plan_.layers; ++layer) {
+        const bool chosen = layer == plan_.chosen;
+        const Block& whole = block_at(fmt::format("{}.layers.{}.", plan_.stack, layer - 1), BlockKind::Layer);
+        Mark mark{Role::Block};
+        mark.layer = layer;
+        mark.item = pen_.index_of(whole);
+        if (sketch_.tips()) {
+            mark.tip = fmt::format("layer {} of the {}: {} parameters", layer, plan_.stack,
+                                   with_thousands(parameters_under(pen_.model(), whole.prefix)));
+        }
+        const Rect square{x, y - layer * pitch, size, size, 0.2 * size};
+        sketch_.rect(mark, chosen ? ink_.accent : ink_.surface, square);
+        sketch_.rect(mark, chosen ? ink_.accent : ink_.rule, {square.x, square.y, size, size, 0.2 * size, kStroke});
+        mark.tip.clear();
+        mark.role = Role::Label;
+        sketch_.centred(mark, chosen ? text_colour_on(ink_.accent) : ink_.faint, square, std::min(0.95, 0.6 * size),
+                        std::to_string(layer), chosen);
+    }
+    sketch_.text({Role::Label}, ink_.text,
+                 {x + size / 2.0, y - plan_.layers * pitch - 0.6, 1.2, Anchor::Middle, false, true,
+                  fmt::format("{}\u00d7", plan_.layers)});
+}
+
+// The embedding, the positions and their sum, below the box.
+void ModelColumn::inputs(double bottom) {
+    const double plus = bottom + kGap + 0.8 + (config_.embedding_norm ? kLow + kGap : 0.0);
+    const double top = plus + 0.8 + kGap;
+    const Block& embedding = block_of(BlockKind::Embedding, plan_.index);
+    pen_.block(embedding, {x_ - kBlock / 2.0, top, kBlock, kTall}, embedding.title, detail_of(embedding));
+    sketch_.text({Role::Label}, ink_.text,
+                 {x_, top + kTall + kGap + 1.1, 1.0, Anchor::Middle, false, false, plan_.inputs});
+    pen_.path({{x_, top + kTall + kGap}, {x_, top + kTall}}, true);
+    pen_.path({{x_, top}, {x_, plus + 0.65}}, true);
+    double y = plus - 0.65;
+    if (config_.embedding_norm) {
+        const Block& norm = block_at(plan_.stack + ".embedding_norm.", BlockKind::Norm);
+        const double above = plus - 0.8 - kGap;
+        pen_.path({{x_, y}, {x_, above}}, true);
+        pen_.block(norm, {x_ - kBlock / 2.0, above - kLow, kBlock, kLow}, norm.title, "");
+        y = above - kLow;
+    }
+    pen_.path({{x_, y}, {x_, bottom}}, false);
+    sketch_.rect({Role::Edge}, ink_.paper, {x_ - 0.65, plus - 0.65, 1.3, 1.3, 0.65});
+    sketch_.rect({Role::Edge}, ink_.faint, {x_ - 0.65, plus - 0.65, 1.3, 1.3, 0.65, kStroke});
+    sketch_.line({Role::Edge}, ink_.faint, {x_ - 0.4, plus, x_ + 0.4, plus, kStroke});
+    sketch_.line({Role::Edge}, ink_.faint, {x_, plus - 0.4, x_, plus + 0.4, kStroke});
+    positions(plus);
+    pen_.note(plan_.mirrored ? x_ - 0.5 : x_ + 0.5, bottom + 0.95,
+              fmt::format("[{}, {}]", plan_.tokens, config_.d_model), plan_.mirrored ? Anchor::End : Anchor::Start);
+}
+
+void ModelColumn::positions(double y) {
+    const double width = 8.8;
+    const double left = plan_.mirrored ? x_ + 2.2 : x_ - 2.2 - width;
+    const Block& block = block_of(BlockKind::Positions, plan_.index);
+    pen_.block(block, {left, y - 0.8, width, 1.6}, block.title, "");
+    pen_.path({{plan_.mirrored ? left : left + width, y}, {plan_.mirrored ? x_ + 0.65 : x_ - 0.65, y}}, true);
+}
+
+void ModelColumn::outputs() {
+    if (config_.output_transform) {
+        stack_on(block_of(BlockKind::Linear, 0), true);
+        stack_on(block_at("output.norm.", BlockKind::Norm), false);
+    }
+    stack_on(block_of(BlockKind::Linear, config_.output_transform ? 1 : 0), true);
+    stack_on(block_of(BlockKind::Softmax, 0), false);
+    pen_.path({{x_, top_}, {x_, top_ - kGap}}, true);
+    sketch_.text({Role::Label}, ink_.text,
+                 {x_, top_ - kGap - 0.4, 1.0, Anchor::Middle, false, false, "Output Probabilities"});
+}
+
+// A block above all that was drawn.
+void ModelColumn::stack_on(const Block& block, bool detailed) {
+    const double height = detailed ? kTall : kLow;
+    const double y = top_ - kGap;
+    pen_.path({{x_, top_}, {x_, y}}, true);
+    pen_.block(block, {x_ - kBlock / 2.0, y - height, kBlock, height}, block.title, detailed ? detail_of(block) : "");
+    top_ = y - height;
+}
+
+}  // namespace headscope

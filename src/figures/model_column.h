@@ -1,0 +1,73 @@
+// One stack of the model's map, from its inputs up to its output.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "figures/model_sketch.h"
+
+namespace headscope {
+
+struct ColumnPlan {
+    std::string stack;  // "encoder" or "decoder"
+    const char* inputs = "";
+    const char* tokens = "";
+    int index = 0;          // among the model's stacks
+    bool mirrored = false;  // residual paths, positions and the layers' numbers are on the right
+    bool writes = false;    // its output becomes probabilities
+    int layers = 0;
+    int chosen = 1;  // the layer shown
+};
+
+class ModelColumn {
+public:
+    static constexpr double kPadding = 1.4;  // of a layer's box
+
+    ModelColumn(ModelSketch& pen, const ModelConfig& config, ColumnPlan plan);
+
+    double height() const;  // from the box's padding to the top
+    static double height_below(const ModelConfig& config);
+
+    // `x`: its centre; `bottom`: of the layer's box.
+    void draw(double x, double bottom);
+
+    const ColumnPlan& plan() const { return plan_; }
+    double x() const { return x_; }
+    double top() const { return top_; }      // where the output leaves
+    double cross() const { return cross_; }  // the middle of the cross-attention
+
+private:
+    // Parts of a layer, from bottom to top.
+    struct Part {
+        const Block& block;
+        std::string name;
+        std::string detail;
+        bool residual_from = false;  // the residual path leaves below this part
+        bool residual_to = false;    // and returns here
+        double height() const;
+    };
+
+    bool pre() const { return config_.norm == NormPlacement::Pre; }
+    std::vector<Part> parts() const;
+    double parts_height() const;
+    const Block& block_at(const std::string& prefix, BlockKind kind) const;
+    const Block& block_of(BlockKind kind, int index) const;
+    void draw_parts(const Rect& box);
+    void layer_numbers(const Rect& box);
+    void inputs(double bottom);
+    void positions(double y);
+    void outputs();
+    void stack_on(const Block& block, bool detailed);
+
+    ModelSketch& pen_;
+    Sketch& sketch_;
+    const Ink& ink_;
+    const ModelConfig& config_;
+    ColumnPlan plan_;
+    std::vector<Part> parts_;
+    double x_ = 0.0;
+    double top_ = 0.0;
+    double cross_ = 0.0;
+};
+
+}  // namespace headscope
