@@ -15,6 +15,8 @@ namespace {
 constexpr double kMargin = 1.0;
 constexpr double kCellHeight = 1.9;
 constexpr double kCellGap = 0.2;
+constexpr double kPromptGap = 0.6;  // around the rule behind a prompt
+constexpr double kRule = 0.15;
 constexpr double kPadding = 0.45;
 constexpr double kBarHeight = 1.3;
 constexpr double kBarPitch = 1.7;
@@ -58,6 +60,10 @@ private:
         for (std::size_t step = 0; step < exploration_.steps.size(); ++step) {
             const ExploredStep& one = exploration_.steps[step];
             const double width = text_width(written(step)) + 2.0 * kPadding;
+            if (step > 0 && step == exploration_.prompt) {
+                sketch_.rect({Role::Edge}, ink_.faint, {x + 0.5 * kPromptGap, y_, kRule, kCellHeight});
+                x += kPromptGap + kRule + kCellGap;
+            }
             if (x > kMargin && x + width > options_.width) {
                 x = kMargin;
                 y_ += kCellHeight + kCellGap;

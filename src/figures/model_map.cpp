@@ -7,6 +7,7 @@
 
 #include "figures/model_column.h"
 #include "figures/model_sketch.h"
+#include "observe/family_labels.h"
 #include "support/counted.h"
 
 namespace headscope {
@@ -56,7 +57,8 @@ std::vector<ColumnPlan> plans(const ModelConfig& config, const ModelMapOptions& 
 std::string detail_of(const ModelConfig& config) {
     const std::string layers = config.architecture == Architecture::EncoderDecoder
                                    ? fmt::format("{} + {} layers", config.encoder_layers, config.decoder_layers)
-                                   : counted(config.encoder_layers + config.decoder_layers, "layer");
+                                   : fmt::format("{}: {}", labels_of(config.architecture).model,
+                                                 counted(config.encoder_layers + config.decoder_layers, "layer"));
     return fmt::format("{}, d_model {}, {} heads, {}-norm, {} positions", layers, config.d_model, config.heads,
                        config.norm == NormPlacement::Pre ? "pre" : "post",
                        config.positions == Positions::Learned ? "learned" : "sinusoidal");

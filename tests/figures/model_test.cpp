@@ -280,7 +280,8 @@ TEST_CASE("The map of a language model has its one stack", "[model_map]") {
         CHECK(names.count("Masked Multi-Head Attention") == (causal ? 1 : 0));
         CHECK(names.count(causal ? "Mask (later tokens)" : "Mask (pads)") == 1);
         CHECK(names.count("Transform") == (config.output_transform ? 1 : 0));
-        CHECK_THAT(drawing.description, Catch::Matchers::StartsWith("6 layers, "));
+        CHECK_THAT(drawing.description, Catch::Matchers::StartsWith(causal ? "causal language model: 6 layers, "
+                                                                           : "masked language model: 6 layers, "));
         const std::string stack = causal ? "decoder" : "encoder";
         CHECK(prefixes.count(stack + ".layers.1.self_attention.") == 1);
         CHECK(prefixes.count(stack + ".embedding_norm.") == (config.embedding_norm ? 1 : 0));

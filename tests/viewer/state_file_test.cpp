@@ -49,6 +49,8 @@ SavedView random_view(std::uint64_t seed) {
     }
     state.beam = 1 + below(random, SearchOptions::kMaxBeam);
     state.length_penalty = static_cast<double>(below(random, 3'000'000)) / 1e6;
+    state.continuation_beam = 1 + below(random, 3);
+    state.max_tokens = 1 + below(random, kMaxTokens);
     for (int i = below(random, 4); i > 0; --i) {
         state.edits.push_back(random_edit(random));
     }
@@ -116,6 +118,9 @@ TEST_CASE("Saving and opening a view restores it", "[state]") {
         REQUIRE(to_json(again) == to_json(view));
     }
     CHECK(parse_view(to_json(SavedView{}), "default").state == ViewState{});
+    for (const char* key : {"continuation_beam", "max_tokens"}) {
+        CHECK_FALSE(json::parse(to_json(SavedView{})).at("view").contains(key));  // as older versions wrote it
+    }
     SavedView bytes;
     bytes.state.text = "\xff";
     CHECK(error_of([&] { parse_view(to_json(bytes), "bytes"); }).empty());
@@ -125,8 +130,10 @@ TEST_CASE("A wrong value of any key is an error that names the key", "[state]") 
     SavedView view = random_view(1);
     view.state.target = "Die Katze.";
     view.state.checkpoint = 8;
+    view.state.continuation_beam = 2;
+    view.state.max_tokens = 8;
     const json whole = json::parse(to_json(view));
-    REQUIRE(whole["view"].size() == 24);
+    REQUIRE(whole["view"].size() == 26);
     const std::vector<json> wrong{nullptr, json::object(), json::array({json::array()}), "no such name", -7, 0.5, 1e300,
                                   true};
     // These take any text, and numbers are clamped.
@@ -199,6 +206,8 @@ TEST_CASE("Numbers out of range are clamped and reported", "[state]") {
     CHECK(opened("/view/beam", 0).state.beam == 1);
     CHECK(opened("/view/beam", -7).state.beam == 1);
     CHECK(opened("/view/beam", 1e300).state.beam == SearchOptions::kMaxBeam);
+    CHECK(opened("/view/continuation_beam", 99).state.continuation_beam == SearchOptions::kMaxBeam);
+    CHECK(opened("/view/max_tokens", 0).state.max_tokens == 1);
     CHECK(opened("/view/length_penalty", 50).state.length_penalty == SearchOptions::kMaxLengthPenalty);
     CHECK(opened("/view/length_penalty", -0.5).state.length_penalty == 0.0);
     CHECK(opened("/view/layer", 0).state.layer == 1);

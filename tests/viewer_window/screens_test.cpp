@@ -19,7 +19,8 @@
 #include "support/check.h"
 #include "tests/house/open_options.h"
 #include "tests/train/digits_run.h"
-#include "viewer/session/rows.h"
+#include "tests/viewer/language_model.h"
+#include "viewer/session/wording.h"
 #include "viewer/ui/program.h"
 #include "viewer/ui/script.h"
 
@@ -58,7 +59,8 @@ void play(const std::string& name, const std::string& model = "", const std::str
     options.script = (kHere / "scripts" / (name + ".script")).string();
     options.session.model = model.empty() ? std::string(HEADSCOPE_SOURCE_DIR) + "/assets/models/en-de" : model;
     options.session.device = "cpu";
-    options.session.view.state.text = text.empty() ? viewer::example_sentences().front() : text;
+    options.session.view.state.text =
+        text.empty() ? viewer::wording(Architecture::EncoderDecoder).examples.front() : text;
     viewer::run_program(options);
 }
 
@@ -85,12 +87,12 @@ void compare_pictures(const fs::path& folder) {
     }
 }
 
-void check_script(const std::string& name) {
+void check_script(const std::string& name, const std::string& model = "", const std::string& text = "") {
     if (!test::display()) {
         return;
     }
     const Folder folder(name);
-    REQUIRE_NOTHROW(play(name));
+    REQUIRE_NOTHROW(play(name, model, text));
     compare_pictures(folder.path());
 }
 
@@ -153,6 +155,16 @@ TEST_CASE("Help, palette, settings, files", "[window]") {
 }
 TEST_CASE("A small window, large text, the dark theme", "[window]") {
     check_script("looks");
+}
+
+TEST_CASE("A prompt with its continuation, candidates and an edit", "[window]") {
+    const TemporaryFolder folder;
+    check_script("causal", viewer::write_language_model(folder, "causal", Architecture::CausalLm), "the small dog");
+}
+TEST_CASE("A word is masked by a click, and filled in", "[window]") {
+    const TemporaryFolder folder;
+    check_script("masked", viewer::write_language_model(folder, "masked", Architecture::MaskedLm),
+                 "the small dog sleeps on the mat.");
 }
 
 TEST_CASE("A training's checkpoints are stepped through", "[window]") {

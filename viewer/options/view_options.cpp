@@ -10,8 +10,8 @@
 #include "options/option_values.h"
 #include "support/check.h"
 #include "text/normalised.h"
-#include "viewer/session/rows.h"
 #include "viewer/session/state.h"
+#include "viewer/session/wording.h"
 
 namespace headscope {
 
@@ -57,9 +57,7 @@ std::string some_text(const std::string& text) {
 viewer::SavedView view_of(const ViewOptions& given) {
     const ViewOptions options = with_path(given);
     viewer::SavedView view;
-    // The first start shows what "it" attends to.
-    view.state.text = viewer::example_sentences().front();
-    view.state.word = viewer::kExampleWord;
+    viewer::show_example(view.state, Architecture::EncoderDecoder);  // of another family: see fit_family()
     if (!options.open.empty()) {
         view = viewer::read_view(options.open);
     }
@@ -96,8 +94,9 @@ void add_view_options(CLI::App& command, ViewOptions& options) {
     options.common.add_precision(command, training_precisions());
     command.option_defaults()->group("View");
     command.add_option("--open", options.open, "A saved view (Ctrl+S)")->type_name("FILE");
-    command.add_option("--text", options.text, "Start with this sentence")->check(some_text);
-    command.add_option("--target", options.target, "Read this translation instead of searching for one");
+    command.add_option("--text", options.text, "Start with this sentence or prompt")->check(some_text);
+    command.add_option("--target", options.target,
+                       "Read this translation or continuation instead of searching for one");
     command
         .add_option("--panel", options.panel,
                     "Start with this panel: figure, heads, matrix, time, surgery, model, compare or training")

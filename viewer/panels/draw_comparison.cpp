@@ -9,6 +9,7 @@
 #include "support/check.h"
 #include "viewer/panels/panels.h"
 #include "viewer/session/rows.h"
+#include "viewer/session/wording.h"
 
 namespace headscope::viewer {
 
@@ -29,7 +30,7 @@ Drawing one_side(const Scene& scene, const Side& side, const PanelOptions& optio
         return draw_remark(nothing, options);
     }
     const std::string result =
-        fmt::format("\u201C{}\u201D, log probability {:.4f}", side.shown->translation, side.shown->log_probability);
+        fmt::format("\u201C{}\u201D, log probability {:.4f}", output_text(*side.shown), side.shown->log_probability);
     PanelOptions narrow = options;
     narrow.width = 0.48 * options.width;
     std::vector<Drawing> parts{draw_heading(name_of(side), narrow), draw_remark(result, narrow)};
@@ -86,7 +87,7 @@ Drawing draw_difference(const Scene& scene, const PanelOptions& options) {
 }  // namespace
 
 AttentionRecord compared_record(const Scene& scene) {
-    const AttentionKind kind = scene.state.kind;
+    const AttentionKind kind = shown_kind(scene);
     return difference(comparable(scene.main, kind), comparable(*scene.other, kind));
 }
 

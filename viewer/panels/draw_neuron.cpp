@@ -33,14 +33,15 @@ std::optional<NeuronRow> neuron_row(const Scene& scene) {
         return std::nullopt;
     }
     const AttentionRecord& record = scene.main.shown->record;
-    const auto& keys = key_tokens(record, state.kind);
-    NeuronRow row{.query = first_piece(query_tokens(record, state.kind), state.word, state),
+    const AttentionKind kind = shown_kind(scene);
+    const auto& keys = key_tokens(record, kind);
+    NeuronRow row{.query = first_piece(query_tokens(record, kind), state.word, state),
                   .chosen = first_piece(keys, state.key, state),
                   .weights = {}};
     if (row.query < 0 || row.query >= neuron->queries || static_cast<std::int64_t>(keys.size()) != neuron->keys) {
         return std::nullopt;
     }
-    const SiteWeights& weights = find_site(record, state.kind, neuron->site.layer + 1);
+    const SiteWeights& weights = find_site(record, kind, neuron->site.layer + 1);
     for (std::int64_t key = 0; key < weights.keys; ++key) {
         row.weights.push_back(weights.at(neuron->head - 1, row.query, key));
     }
@@ -56,8 +57,8 @@ Drawing draw_neuron(const Scene& scene, const PanelOptions& options) {
         return {};
     }
     const AttentionRecord& record = scene.main.shown->record;
-    return draw_neurons(*scene.neuron, texts_of(query_tokens(record, scene.state.kind)),
-                        texts_of(key_tokens(record, scene.state.kind)), row->weights, row->query,
+    return draw_neurons(*scene.neuron, texts_of(query_tokens(record, shown_kind(scene))),
+                        texts_of(key_tokens(record, shown_kind(scene))), row->weights, row->query,
                         {.palette = scene.state.palette, .chosen = row->chosen, .look = look_of(options)});
 }
 

@@ -9,6 +9,7 @@
 #include "figures/importance_drawing.h"
 #include "paint/compose.h"
 #include "viewer/panels/panels.h"
+#include "viewer/session/wording.h"
 
 namespace headscope::viewer {
 
@@ -16,17 +17,16 @@ namespace {
 
 Drawing translation_strip(const std::string& title, const Exploration& shown, const PanelOptions& options) {
     const std::string text =
-        fmt::format("{}: \u201C{}\u201D, log probability {:.2f}", title, shown.translation, shown.log_probability);
+        fmt::format("{}: \u201C{}\u201D, log probability {:.2f}", title, output_text(shown), shown.log_probability);
     const double width = std::max(options.width / options.text_size - 4.0, 24.0);
     return stacked(
         {draw_heading(text, options), draw_candidates(shown, -1, {.width = width, .look = look_of(options)})}, 0.0,
         options.ink);
 }
 
-std::string verdict(const Exploration& original, const Exploration& edited) {
+std::string verdict(const Exploration& original, const Exploration& edited, const char* noun) {
     const bool same = original.translation == edited.translation;
-    return fmt::format("{} The log probability changed by {:+.2f}.",
-                       same ? "The translation stays the same." : "The translation changed.",
+    return fmt::format("The {} {}. The log probability changed by {:+.2f}.", noun, same ? "stays the same" : "changed",
                        edited.log_probability - original.log_probability);
 }
 
@@ -39,10 +39,11 @@ std::vector<Drawing> draw_edited(const Scene& scene, const PanelOptions& options
     std::vector<Drawing> parts{translation_strip("With the edits", *side.shown, options)};
     for (const AttentionEdit& edit : side.shown->without_effect) {
         parts.push_back(draw_remark(
-            describe(edit) + ": no effect, because this sentence has no such token or it is masked.", options));
+            describe(edit, family_of(scene)) + ": no effect, because this sentence has no such token or it is masked.",
+            options));
     }
     if (original_answered(scene) && side.original->finished && side.shown->finished) {
-        parts.push_back(draw_remark(verdict(*side.original, *side.shown), options));
+        parts.push_back(draw_remark(verdict(*side.original, *side.shown, noun_of(scene)), options));
     }
     return parts;
 }
@@ -50,12 +51,12 @@ std::vector<Drawing> draw_edited(const Scene& scene, const PanelOptions& options
 }  // namespace
 
 bool edits_answered(const Scene& scene) {
-    return scene.main.shown != nullptr && scene.main.answered == request_of(scene.state);
+    return scene.main.shown != nullptr && scene.main.answered == request_of(scene.state, family_of(scene));
 }
 
 bool original_answered(const Scene& scene) {
     return scene.main.original != nullptr && scene.main.original->problem.empty() &&
-           scene.main.answered_original == without_edits(request_of(scene.state));
+           scene.main.answered_original == without_edits(request_of(scene.state, family_of(scene)));
 }
 
 Drawing draw_surgery(const Scene& scene, const PanelOptions& options) {
@@ -76,8 +77,9 @@ Drawing draw_surgery(const Scene& scene, const PanelOptions& options) {
         parts.push_back(draw_importance(*scene.importance, {.palette = scene.state.palette, .look = look_of(options)}));
     } else {
         parts.push_back(
-            draw_remark("\u201CLeave each head out\u201D measures how much the translation needs every head. "
-                        "Then a click on a head switches it off.",
+            draw_remark(fmt::format("\u201CLeave each head out\u201D measures how much the {} needs every head. "
+                                    "Then a click on a head switches it off.",
+                                    noun_of(scene)),
                         options));
     }
     return stacked(std::move(parts), options.text_size, options.ink);

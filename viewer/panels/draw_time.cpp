@@ -1,11 +1,15 @@
 // The decoding: the pieces written, their alternatives, and the beam.
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "figures/beam_tree_drawing.h"
 #include "figures/candidates.h"
 #include "paint/compose.h"
 #include "viewer/panels/panel_drawing.h"
 #include "viewer/panels/panels.h"
+#include "viewer/session/rows.h"
+#include "viewer/session/wording.h"
 
 namespace headscope::viewer {
 
@@ -13,8 +17,9 @@ namespace {
 
 // The node of the best path at this step.
 int node_of_step(const Exploration& shown, int step) {
+    const int depth = step + 1 - static_cast<int>(shown.prompt);
     for (std::size_t node = 0; node < shown.beam.size(); ++node) {
-        if (shown.beam[node].best && shown.beam[node].step == step + 1) {
+        if (shown.beam[node].best && shown.beam[node].step == depth) {
             return static_cast<int>(node);
         }
     }
@@ -31,13 +36,15 @@ int shown_step(const Scene& scene) {
 std::optional<AttentionSelection> step_selection(const Scene& scene) {
     const AttentionRecord& record = scene.main.shown->record;
     const int step = shown_step(scene);
-    AttentionSelection selection = selection_of(scene, record, AttentionKind::Cross);
-    if (step < 0 || !recorded(record, {AttentionKind::Cross, selection.layer - 1})) {
+    const bool translates = family_of(scene) == Architecture::EncoderDecoder;
+    const AttentionKind kind = translates ? AttentionKind::Cross : shown_kind(scene);
+    AttentionSelection selection = selection_of(scene, record, kind);
+    if (step < 0 || !recorded(record, {kind, selection.layer - 1})) {
         return std::nullopt;
     }
     selection.rows.join_words = false;  // one column per piece, as a step writes one piece
     selection.rows.show_special = true;
-    selection.positions = {step + 1};
+    selection.positions = {static_cast<int>(scene.main.shown->steps[static_cast<std::size_t>(step)].position) + 1};
     return selection;
 }
 
@@ -65,10 +72,13 @@ Drawing draw_step(const Scene& scene, const PanelOptions& options) {
 
 Drawing draw_time(const Scene& scene, const PanelOptions& options) {
     const Exploration& shown = *scene.main.shown;
+    if (shown.steps.empty() && family_of(scene) == Architecture::MaskedLm) {
+        return draw_remark("Click a word above to mask it: what could stand there appears here.", options);
+    }
     std::vector<Drawing> parts{draw_step(scene, options)};
     if (shown.forced) {
-        parts.push_back(draw_remark("The translation was given: there is no beam.", options));
-    } else if (!shown.beam.empty()) {
+        parts.push_back(draw_remark(fmt::format("The {} was given: there is no beam.", noun_of(scene)), options));
+    } else if (!shown.beam.empty() && (shown.prompt == 0 || scene.state.continuation_beam > 1)) {
         parts.push_back(draw_beam_tree(shown.beam, {.collapse = !scene.state.show_fallen,
                                                     .chosen = node_of_step(shown, shown_step(scene)),
                                                     .look = look_of(options)}));

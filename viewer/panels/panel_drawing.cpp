@@ -12,6 +12,7 @@
 #include "support/check.h"
 #include "viewer/panels/panels.h"
 #include "viewer/session/rows.h"
+#include "viewer/session/wording.h"
 
 namespace headscope::viewer {
 
@@ -66,7 +67,7 @@ Drawing draw_remark(const std::string& text, const PanelOptions& options) {
 }
 
 AttentionSelection selection_of(const Scene& scene, const AttentionRecord& record) {
-    return selection_of(scene, record, scene.state.kind);
+    return selection_of(scene, record, shown_kind(scene));
 }
 
 AttentionSelection selection_of(const Scene& scene, const AttentionRecord& record, AttentionKind kind) {
@@ -88,7 +89,9 @@ FigureOptions figure_options(const Scene& scene, const PanelOptions& options) {
 }
 
 void choose_word(const Scene& scene, AttentionSelection& selection) {
-    const int word = scene.hovered_word >= 0 ? scene.hovered_word : scene.state.word;
+    const int word = scene.hovered_word >= 0 ? scene.hovered_word
+                     : scene.state.word >= 0 ? scene.state.word
+                                             : mask_column(scene);
     if (word >= 0 && word < static_cast<int>(words_of(scene, scene.state.direction))) {
         selection.positions = {word + 1};
         selection.looked_at = scene.state.direction == Direction::To;
@@ -110,7 +113,7 @@ Drawing draw_heads(const Scene& scene, const PanelOptions& options) {
                         .rows = row_options(scene.state),
                         .palette = scene.state.palette,
                         .look = look_of(options)};
-    return draw_all_heads(record, head_tiles(record, scene.state.kind, scene.state.order), all);
+    return draw_all_heads(record, head_tiles(record, shown_kind(scene), scene.state.order), all);
 }
 
 // The heat map of the first visible head. Its marks hold `item`, the index into panel_contents().
@@ -159,7 +162,8 @@ Drawing drawn(const Scene& scene, PanelId panel, const PanelOptions& options) {
         return draw_remark(nothing, options);
     }
     if (needs_attention && !recorded(scene.main.shown->record, shown_site(scene))) {
-        return draw_remark("This attention appears with the first word of the translation.", options);
+        return draw_remark(fmt::format("This attention appears with the first word of the {}.", noun_of(scene)),
+                           options);
     }
     switch (panel) {
         case PanelId::Figure: return draw_attention(scene, scene.main, options);
@@ -179,7 +183,7 @@ Drawing drawn(const Scene& scene, PanelId panel, const PanelOptions& options) {
 Drawing draw_panel(const Scene& scene, PanelId panel, const PanelOptions& options) {
     Drawing drawing = drawn(scene, panel, options);
     if (drawing.title.empty()) {  // only a remark
-        drawing.title = title_of(panel);
+        drawing.title = title_of(panel, family_of(scene));
     }
     return drawing;
 }

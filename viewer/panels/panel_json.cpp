@@ -79,10 +79,25 @@ json steps_json(const Exploration& shown) {
     return steps;
 }
 
-json translation_json(const Exploration& shown) {
-    return {{"source", shown.source},     {"translation", shown.translation},         {"given", shown.forced},
-            {"finished", shown.finished}, {"log_probability", shown.log_probability}, {"score", shown.score},
-            {"steps", steps_json(shown)}};
+// What the model reads and writes.
+std::pair<const char*, const char*> keys_of(Architecture family) {
+    switch (family) {
+        case Architecture::EncoderDecoder: break;
+        case Architecture::CausalLm: return {"prompt", "completion"};
+        case Architecture::MaskedLm: return {"text", "filled"};
+    }
+    return {"source", "translation"};
+}
+
+json output_json(const Exploration& shown) {
+    const auto [read, written] = keys_of(shown.record.family);
+    json out{{read, shown.source},         {written, shown.translation}, {"given", shown.forced},
+             {"finished", shown.finished}, {"score", shown.score},       {"log_probability", shown.log_probability},
+             {"steps", steps_json(shown)}};
+    if (shown.prompt > 0) {
+        out["prompt_tokens"] = shown.prompt;
+    }
+    return out;
 }
 
 json model_json(const Opened& model) {
@@ -126,7 +141,7 @@ json matrix_json(const Scene& scene) {
 }
 
 json time_json(const Exploration& shown) {
-    json out = translation_json(shown);
+    json out = output_json(shown);
     out["beam"] = json::array();
     for (const BeamNode& node : shown.beam) {
         out["beam"].push_back({{"parent", node.parent},
@@ -146,10 +161,10 @@ json surgery_json(const Scene& scene) {
     const Side& side = scene.main;
     json out{{"edits", edits_json(scene.state.edits)}};
     if (original_answered(scene)) {
-        out["original"] = translation_json(*side.original);
+        out["original"] = output_json(*side.original);
     }
     if (!scene.state.edits.empty() && edits_answered(scene)) {
-        out["edited"] = translation_json(*side.shown);
+        out["edited"] = output_json(*side.shown);
         out["without_effect"] = edits_json(side.shown->without_effect);
     }
     if (scene.importance != nullptr && scene.importance->problem.empty()) {
@@ -221,7 +236,7 @@ json side_json(const Scene& scene, const Side& side) {
     if (const std::string nothing = nothing_there(side); !nothing.empty()) {
         return {{"problem", nothing}};
     }
-    json out = translation_json(*side.shown);
+    json out = output_json(*side.shown);
     out["model"] = model_json(*side.model);
     try {
         out["attention"] = figure_json(scene, side.shown->record);

@@ -17,7 +17,8 @@ std::string nothing_there(const Side& side);
 bool recorded(const AttentionRecord& record, const AttentionSite& site);
 // The decoding step that the state selects; -1: there is none yet.
 int shown_step(const Scene& scene);
-// The cross-attention of that step's piece; empty if there is none yet.
+// The attention that predicts that step's piece: of a translation model its cross-attention. Empty if there is none
+// yet.
 std::optional<AttentionSelection> step_selection(const Scene& scene);
 // Whether Side::shown and Side::original are results for the current state.
 bool edits_answered(const Scene& scene);

@@ -20,8 +20,8 @@ struct Pair {
 Pair rows_of(const Scene& scene) {
     const AttentionRecord& record = scene.main.shown->record;
     const RowOptions options = row_options(scene.state);
-    return {make_row(query_tokens(record, scene.state.kind), options),
-            make_row(key_tokens(record, scene.state.kind), options)};
+    return {make_row(query_tokens(record, shown_kind(scene)), options),
+            make_row(key_tokens(record, shown_kind(scene)), options)};
 }
 
 }  // namespace

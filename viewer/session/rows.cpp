@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "observe/family_labels.h"
 #include "observe/head_selection.h"
 
 namespace headscope::viewer {
@@ -10,12 +11,13 @@ RowOptions row_options(const ViewState& state) {
     return {.join_words = state.join_words, .show_pads = false, .show_special = state.show_special};
 }
 
+AttentionKind shown_kind(const Scene& scene) {
+    const std::vector<KindLabels>& kinds = labels_of(family_of(scene)).kinds;
+    return kinds.size() == 1 ? kinds.front().kind : scene.state.kind;
+}
+
 int layers_of(const Scene& scene) {
-    if (!scene.main.model.has_value()) {
-        return 0;
-    }
-    const ModelConfig& config = scene.main.model->config;
-    return scene.state.kind == AttentionKind::EncoderSelf ? config.encoder_layers : config.decoder_layers;
+    return scene.main.model.has_value() ? headscope::layers_of(scene.main.model->config, shown_kind(scene)) : 0;
 }
 
 int heads_of(const Scene& scene) {
@@ -23,7 +25,7 @@ int heads_of(const Scene& scene) {
 }
 
 AttentionSite shown_site(const Scene& scene) {
-    return {scene.state.kind, shown_layer(scene.state, layers_of(scene)) - 1};
+    return {shown_kind(scene), shown_layer(scene.state, layers_of(scene)) - 1};
 }
 
 int first_head(const Scene& scene) {
@@ -35,10 +37,25 @@ std::size_t words_of(const Scene& scene, Direction direction) {
     if (shown == nullptr) {
         return 0;
     }
-    const AttentionKind kind = scene.state.kind;
+    const AttentionKind kind = shown_kind(scene);
     const auto& tokens =
         direction == Direction::From ? query_tokens(shown->record, kind) : key_tokens(shown->record, kind);
     return make_row(tokens, row_options(scene.state)).size();
+}
+
+int mask_column(const Scene& scene) {
+    const auto& shown = scene.main.shown;
+    const int step = scene.state.step;
+    if (family_of(scene) != Architecture::MaskedLm || shown == nullptr || step < 0 ||
+        step >= std::ssize(shown->steps)) {
+        return -1;
+    }
+    const std::int64_t token = shown->steps[static_cast<std::size_t>(step)].position;
+    const std::vector<RowItem> row = make_row(shown->record.source, row_options(scene.state));
+    const auto found = std::find_if(row.begin(), row.end(), [token](const RowItem& item) {
+        return item.first <= token && token < item.first + item.count;
+    });
+    return found == row.end() ? -1 : static_cast<int>(found - row.begin());
 }
 
 void toggle_head(ViewState& state, int model_heads, int head, bool alone) {
@@ -62,19 +79,6 @@ void toggle_head(ViewState& state, int model_heads, int head, bool alone) {
     if (static_cast<int>(state.heads.size()) == model_heads) {
         state.heads.clear();
     }
-}
-
-const std::vector<std::string>& example_sentences() {
-    static const std::vector<std::string> sentences{
-        "The cat sleeps because it is tired.",
-        "My sister gave me the book that she had read.",
-        "I would like to buy a ticket to Berlin, please.",
-        "It is in this spirit that a majority of American governments have passed new laws since 2009 making the "
-        "registration or voting process more difficult .",
-        "The Law will never be perfect , but its application should be just - this is what we are missing , in my "
-        "opinion .",
-    };
-    return sentences;
 }
 
 }  // namespace headscope::viewer

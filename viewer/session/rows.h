@@ -10,7 +10,9 @@
 namespace headscope::viewer {
 
 RowOptions row_options(const ViewState& state);
-// Layers of the attention kind shown; 0 without a model.
+// The kind of attention shown: the state's, or the only one of a language model.
+AttentionKind shown_kind(const Scene& scene);
+// Layers of that kind; 0 without a model.
 int layers_of(const Scene& scene);
 // Heads of a layer; 0 without a model.
 int heads_of(const Scene& scene);
@@ -20,11 +22,10 @@ int first_head(const Scene& scene);
 // The number of columns that can be selected: queries, or keys for Direction::To.
 std::size_t words_of(const Scene& scene, Direction direction);
 
+// The column of the mask that was selected, of a masked language model; -1: none.
+int mask_column(const Scene& scene);
+
 // A click on a head's swatch or, with `alone`, a double click; see HeadSelection.
 void toggle_head(ViewState& state, int model_heads, int head, bool alone);
-
-// The first start shows the first of these.
-const std::vector<std::string>& example_sentences();
-constexpr int kExampleWord = 4;  // "it" in the first example
 
 }  // namespace headscope::viewer

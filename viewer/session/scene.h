@@ -42,4 +42,14 @@ struct Scene {
     int hovered_word = -1;  // the column under the pointer, which overrides the selected one
 };
 
+// Why a side has no result, other than that one is awaited; empty if it has one.
+inline std::string why_empty(const Side& side) {
+    return side.shown == nullptr ? side.problem : side.shown->problem;
+}
+
+// Of the open model; a translation model's until there is one.
+inline Architecture family_of(const Scene& scene) {
+    return scene.main.model.has_value() ? scene.main.model->config.architecture : Architecture::EncoderDecoder;
+}
+
 }  // namespace headscope::viewer

@@ -6,6 +6,7 @@
 #include "explore/explorer.h"
 #include "viewer/session/session.h"
 #include "viewer/session/session_paths.h"
+#include "viewer/session/wording.h"
 
 namespace headscope::viewer {
 
@@ -32,6 +33,8 @@ void Session::take(Client& client, Side& side) {
 void Session::handle(Client& client, Side& side, const Opened& opened) {
     client.opening = false;
     client.opened = client.open;
+    const std::optional<Architecture> before =
+        side.model.has_value() ? std::optional(side.model->config.architecture) : std::nullopt;
     side.model = opened;
     side.forget_answers();
     if (&client != &main_) {
@@ -41,6 +44,9 @@ void Session::handle(Client& client, Side& side, const Opened& opened) {
     run_problem_.clear();
     remember(settings_.recent_models, settings_file_.empty() ? opened.path : absolute_path(opened.path));
     const SavedView awaited = std::exchange(awaited_, {});
+    if (awaited.model_name.empty()) {
+        fit_family(scene_.state, before, opened.config.architecture);
+    }
     if (awaited.parameters != 0 && awaited.parameters != opened.parameters) {
         report_error(fmt::format("this view was saved with another model: {} had {} parameters, {} has {}",
                                  awaited.model_name, awaited.parameters, opened.name, opened.parameters));

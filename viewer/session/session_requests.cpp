@@ -1,26 +1,46 @@
 // Which requests a session sends to its workers.
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "explore/explorer.h"
+#include "observe/family_labels.h"
 #include "text/normalised.h"
 #include "viewer/session/rows.h"
 #include "viewer/session/session.h"
+#include "viewer/session/wording.h"
 
 namespace headscope::viewer {
+
+namespace {
+
+// Why a side cannot answer a request; empty if it can.
+std::string unanswerable(const Scene& scene, const Side& side) {
+    const Architecture other = side.model->config.architecture;
+    if (is_empty_text(scene.state.text)) {
+        return wording(other).nothing_read;
+    }
+    const Architecture family = scene.main.model.has_value() ? family_of(scene) : other;
+    return other == family ? ""
+                           : fmt::format("{} is a {} and cannot be compared with a {}: open two models of one family.",
+                                         side.model->name, labels_of(other).model, labels_of(family).model);
+}
+
+}  // namespace
 
 void Session::ask(Client& client, Side& side) {
     if (!side.model.has_value() || client.opening) {
         return;
     }
-    const ExploreRequest wanted = request_of(scene_.state);
-    if (is_empty_text(wanted.source)) {
+    if (const std::string why = unanswerable(scene_, side); !why.empty()) {
         side.forget_answers();
-        side.problem = "Type a sentence above.";
+        side.problem = why;
         client.asked.reset();
         client.asked_original.reset();
         client.exploring = client.exploring_original = false;
         return;
     }
+    const ExploreRequest wanted = request_of(scene_.state, side.model->config.architecture);
     if (client.asked != wanted) {
         side.problem.clear();
         client.asked = wanted;
@@ -51,8 +71,9 @@ std::optional<ExploreRequest> Session::found_request() const {
 
 void Session::measure_importance() {
     const std::optional<ExploreRequest> found = found_request();
-    if (!found.has_value()) {
-        notify("The importance of heads can be measured once there is a translation.");
+    const Exploration* shown = scene_.main.shown.get();
+    if (!found.has_value() || shown->steps.size() == shown->prompt) {
+        notify(fmt::format("The importance of heads can be measured once there is a {}.", noun_of(scene_)));
         return;
     }
     measured_ = main_.asked;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <numeric>
-#include <string_view>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -16,37 +15,25 @@ namespace {
 
 constexpr int kCandidates = 10;
 
-struct Names {
-    const char* name;
-    const char* title;
-};
-constexpr std::array<Names, kPanels> kNames{{{"figure", "Figure"},
-                                             {"heads", "All heads"},
-                                             {"matrix", "Matrix"},
-                                             {"time", "Time"},
-                                             {"surgery", "Surgery"},
-                                             {"model", "Model"},
-                                             {"compare", "Compare"},
-                                             {"training", "Training"}}};
+constexpr std::array<const char*, kPanels> kNames{"figure",  "heads", "matrix",  "time",
+                                                  "surgery", "model", "compare", "training"};
 
 }  // namespace
 
 const char* name_of(PanelId panel) {
-    return kNames[static_cast<std::size_t>(panel)].name;
-}
-const char* title_of(PanelId panel) {
-    return kNames[static_cast<std::size_t>(panel)].title;
+    return kNames[static_cast<std::size_t>(panel)];
 }
 
 PanelId parse_panel(const std::string& name) {
-    std::vector<std::string_view> names;
-    for (std::size_t panel = 0; panel < kNames.size(); ++panel) {
-        if (name == kNames[panel].name) {
-            return static_cast<PanelId>(panel);
-        }
-        names.emplace_back(kNames[panel].name);
+    const auto found = std::find(kNames.begin(), kNames.end(), name);
+    if (found == kNames.end()) {
+        throw Error(fmt::format("there is no panel \"{}\": there are {}", name, fmt::join(kNames, ", ")));
     }
-    throw Error(fmt::format("there is no panel \"{}\": there are {}", name, fmt::join(names, ", ")));
+    return static_cast<PanelId>(found - kNames.begin());
+}
+
+int& beam_of(ViewState& state, Architecture family) {
+    return family == Architecture::CausalLm ? state.continuation_beam : state.beam;
 }
 
 std::vector<int> active_heads(const ViewState& state, int model_heads) {
@@ -64,12 +51,20 @@ int shown_layer(const ViewState& state, int layers) {
     return std::clamp(state.layer, 1, std::max(layers, 1));
 }
 
-ExploreRequest request_of(const ViewState& state) {
-    ExploreRequest request{.source = state.text, .target = state.target, .edits = state.edits};
-    request.search.beam = state.beam;
-    request.search.length_penalty = state.length_penalty;
-    request.search.length_penalty_form = LengthPenaltyForm::Gnmt;  // the range of the window's control is for this form
-    request.candidates = kCandidates;
+ExploreRequest request_of(const ViewState& state, Architecture family) {
+    ExploreRequest request{.source = state.text, .edits = state.edits, .candidates = kCandidates};
+    if (family == Architecture::EncoderDecoder) {
+        request.target = state.target;
+        request.search.beam = state.beam;
+        request.search.length_penalty = state.length_penalty;
+        request.search.length_penalty_form =
+            LengthPenaltyForm::Gnmt;  // the window's control has the range of this form
+    } else if (family == Architecture::CausalLm) {
+        request.target = state.target;
+        request.search.beam = state.continuation_beam;
+        request.search.length_penalty = 0.0;
+        request.search.max_extra = state.max_tokens;
+    }
     return request;
 }
 

@@ -14,8 +14,7 @@ namespace headscope::viewer {
 
 enum class PanelId : std::uint8_t { Figure, Heads, Matrix, Time, Surgery, Model, Compare, Training };
 constexpr int kPanels = 8;
-const char* name_of(PanelId panel);   // "figure", in files and options
-const char* title_of(PanelId panel);  // "Figure", in the window
+const char* name_of(PanelId panel);  // "figure", in files and options
 // Error lists the panels if there is none of this name.
 PanelId parse_panel(const std::string& name);
 
@@ -25,12 +24,16 @@ enum class Direction : std::uint8_t { From, To };
 // How the weights of heads and layers are combined into a matrix.
 enum class MatrixView : std::uint8_t { Head, HeadMean, LayerMean, Rollout };
 
+constexpr int kMaxTokens = 1000;  // of a continuation
+
 struct ViewState {
     // What the model computes.
     std::string text;
     std::optional<std::string> target = {};  // the user's own translation
-    int beam = 4;
-    double length_penalty = 0.6;
+    int beam = 4;                            // of a translation
+    double length_penalty = 0.6;             // of a translation
+    int continuation_beam = 1;               // of a causal language model
+    int max_tokens = 24;                     // of a continuation
     std::vector<AttentionEdit> edits = {};
 
     // What is shown of the result.
@@ -57,13 +60,15 @@ struct ViewState {
     bool operator==(const ViewState&) const = default;
 };
 
+// The beam of a translation or a continuation.
+int& beam_of(ViewState& state, Architecture family);
 // The visible heads that the model has.
 std::vector<int> active_heads(const ViewState& state, int model_heads);
 // The layer shown of a model with this many.
 int shown_layer(const ViewState& state, int layers);
 
-// What the model has to compute for this state.
-ExploreRequest request_of(const ViewState& state);
+// What a model of this family has to compute for this state.
+ExploreRequest request_of(const ViewState& state, Architecture family);
 ExploreRequest without_edits(ExploreRequest request);
 
 // Changes the sentence and resets what refers to tokens of the old one: selected words, the step, the given translation

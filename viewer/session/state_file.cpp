@@ -181,6 +181,13 @@ json write_state(const ViewState& state) {
     if (state.checkpoint.has_value()) {
         out["checkpoint"] = *state.checkpoint;
     }
+    const ViewState usual;  // views of translation models lack these keys
+    if (state.continuation_beam != usual.continuation_beam) {
+        out["continuation_beam"] = state.continuation_beam;
+    }
+    if (state.max_tokens != usual.max_tokens) {
+        out["max_tokens"] = state.max_tokens;
+    }
     for (const AttentionEdit& edit : state.edits) {
         out["edits"].push_back(write_edit(edit));
     }
@@ -204,6 +211,9 @@ ViewState read_state(const json& object, const std::string& file, std::vector<st
     for (const json& edit : reader.list("edits")) {
         state.edits.push_back(read_edit(edit, file, notes));
     }
+    state.continuation_beam =
+        static_cast<int>(numbers.integer("continuation_beam", state.continuation_beam, 1, SearchOptions::kMaxBeam));
+    state.max_tokens = static_cast<int>(numbers.integer("max_tokens", state.max_tokens, 1, kMaxTokens));
     state.panel = reader.choice_of("panel", panel_names(), state.panel);
     state.kind = reader.choice_of("kind", kKinds, state.kind);
     state.layer = numbers.count("layer", state.layer, 1);

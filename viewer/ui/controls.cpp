@@ -1,7 +1,6 @@
 // The controls of each panel, to its right.
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 
 #include <fmt/format.h>
 #include <imgui.h>
@@ -10,22 +9,11 @@
 #include "viewer/draw/theme.h"
 #include "viewer/panels/panels.h"
 #include "viewer/session/rows.h"
+#include "viewer/session/wording.h"
 #include "viewer/ui/interface.h"
 #include "viewer/ui/widgets.h"
 
 namespace headscope::viewer {
-
-void search_controls(Interface& ui) {
-    ViewState& state = ui.state();
-    heading(ui, "Beam");
-    stepper(ui, "beam", counted(state.beam, "hypothesis", "hypotheses"), state.beam, 1, SearchOptions::kMaxBeam);
-    auto penalty = static_cast<float>(state.length_penalty);
-    ImGui::SetNextItemWidth(-1.0F);
-    if (ImGui::SliderFloat("##penalty", &penalty, 0.0F, 2.0F, "length penalty %.1f")) {
-        state.length_penalty = std::round(static_cast<double>(penalty) * 10.0) / 10.0;
-    }
-    ui.probes.item("penalty", fmt::format("{:.1f}", state.length_penalty));
-}
 
 void row_toggles(Interface& ui) {
     ViewState& state = ui.state();
@@ -48,8 +36,12 @@ namespace {
 
 void kind_and_layer(Interface& ui, bool with_layer) {
     ViewState& state = ui.state();
-    heading(ui, "Attention");
-    if (segmented_enum(ui, "kind", state.kind, {"Encoder", "Decoder", "Cross"})) {
+    const bool translates = family_of(ui.session.scene()) == Architecture::EncoderDecoder;
+    if (translates || with_layer) {
+        heading(ui, "Attention");
+    }
+    // A language model has one kind.
+    if (translates && segmented_enum(ui, "kind", state.kind, {"Encoder", "Decoder", "Cross"})) {
         state.word = -1;
         state.key = -1;
     }
@@ -151,32 +143,6 @@ void matrix_controls(Interface& ui) {
     remark(ui, "Click a cell: its query and key are multiplied out below, as equation 1 says.");
 }
 
-void time_controls(Interface& ui) {
-    ViewState& state = ui.state();
-    const auto& shown = ui.session.scene().main.shown;
-    const int steps = shown ? static_cast<int>(shown->steps.size()) : 0;
-    heading(ui, "Step");
-    int step = state.step < 0 ? steps : std::min(state.step + 1, steps);
-    if (stepper(ui, "step", fmt::format("{} of {}", step, steps), step, 1, std::max(steps, 1))) {
-        state.step = step - 1;
-        ui.playing = false;
-    }
-    ImGui::SetNextItemWidth(-1.0F);
-    if (steps > 1 && ImGui::SliderInt("##scrubber", &step, 1, steps, "")) {
-        state.step = step - 1;
-        ui.playing = false;
-    }
-    ui.probes.item("scrubber", fmt::format("{}", step));
-    if (button(ui, "play", ui.playing ? "Stop" : "Play", "Space", steps > 0)) {
-        ui.commands.run("time.play");
-    }
-    search_controls(ui);
-    toggle(ui, "fallen", "Show branches that fell", state.show_fallen);
-    remark(ui,
-           "Above: the translation token by token, and what else could have stood at the chosen place. Below: the "
-           "beam as a tree; pointing at the end of a branch says why it ended.");
-}
-
 // Whether the edit has no effect on this sentence.
 bool is_ineffective(const Interface& ui, const AttentionEdit& edit) {
     const Scene& scene = ui.session.scene();
@@ -198,7 +164,8 @@ void edit_row(Interface& ui, std::size_t index) {
     }
     ui.probes.item(fmt::format("edit.{}.remove", index));
     ImGui::SameLine();
-    const std::string text = describe(edit) + (is_ineffective(ui, edit) ? " (no effect here)" : "");
+    const std::string text =
+        describe(edit, family_of(ui.session.scene())) + (is_ineffective(ui, edit) ? " (no effect here)" : "");
     ImGui::TextUnformatted(text.c_str());
     ui.probes.item(fmt::format("edit.{}", index), text);
     ImGui::PopID();
@@ -230,8 +197,10 @@ void surgery_controls(Interface& ui) {
         state.edits.clear();
     }
     heading(ui, "Importance");
-    if (button(ui, "importance", ui.session.measuring() ? "Measuring \u2026" : "Leave each head out",
-               "How much log probability the translation loses without each head", !ui.session.measuring())) {
+    if (button(
+            ui, "importance", ui.session.measuring() ? "Measuring \u2026" : "Leave each head out",
+            fmt::format("How much log probability the {} loses without each head", noun_of(ui.session.scene())).c_str(),
+            !ui.session.measuring())) {
         ui.session.measure_importance();
     }
     remark(ui,

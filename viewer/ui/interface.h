@@ -72,6 +72,8 @@ struct Interface {
 // The parts of the window. Call between ImGui::NewFrame() and ImGui::Render().
 void show_shell(Interface& ui);
 void show_sentence_bar(Interface& ui);
+// The words of a masked language model's text, within this width.
+void show_words(Interface& ui, float room);
 void show_status_bar(Interface& ui);
 // Turns the translation into a text field.
 void start_editing(Interface& ui);
@@ -79,7 +81,7 @@ void show_panel(Interface& ui, PanelId panel);
 void show_controls(Interface& ui);
 void show_overlays(Interface& ui);
 
-// Register all commands with their keys.
+// Register all commands with their keys, for the family of the open model.
 void add_commands(Interface& ui);
 void add_view_commands(Interface& ui);
 

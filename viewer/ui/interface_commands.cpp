@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "viewer/session/wording.h"
 #include "viewer/ui/interface.h"
 
 namespace headscope::viewer {
@@ -40,6 +41,9 @@ void step_back(Interface& ui) {
     } else {
         ui.state().word = -1;
         ui.state().key = -1;
+        if (family_of(ui.session.scene()) == Architecture::MaskedLm) {
+            ui.state().step = -1;  // the mask
+        }
     }
 }
 
@@ -63,8 +67,11 @@ void add_commands(Interface& ui) {
     add("about", "About Headscope", "", true, [at] { toggle_overlay(*at, Overlay::About); });
     add("undo", "Undo", "Ctrl+Z", false, [at] { at->session.undo(); });
     add("redo", "Redo", "Ctrl+Y Ctrl+Shift+Z", false, [at] { at->session.redo(); });
-    add("sentence", "Edit the sentence", "Ctrl+L Slash", true, [at] { at->focus_sentence = true; });
-    add("target", "Edit the translation", "Ctrl+T", true, [at] { start_editing(*at); });
+    const Wording& words = wording(ui.session.scene());
+    add("sentence", words.edit_input, "Ctrl+L Slash", true, [at] { at->focus_sentence = true; });
+    if (words.edit_output != nullptr) {
+        add("target", words.edit_output, "Ctrl+T", true, [at] { start_editing(*at); });
+    }
     add("back", "Close, or clear the choice of words", "Escape", true, [at] { step_back(*at); });
     add("dark", "Switch between light and dark", "Ctrl+D", true, [at] {
         at->session.settings().dark = !at->session.settings().dark;
@@ -80,10 +87,9 @@ void add_commands(Interface& ui) {
     add("page.down", "Scroll down", "PageDown", false, [at] { at->pages += 1.0F; });
     add("page.up", "Scroll up", "PageUp", false, [at] { at->pages -= 1.0F; });
     add("quit", "Quit", "Ctrl+Q", true, [at] { at->window.request_close(); });
-    const auto& examples = example_sentences();
-    for (std::size_t example = 0; example < examples.size(); ++example) {
-        commands.add({fmt::format("example.{}", example), "Examples", examples[example], "", true,
-                      [at, example] { new_sentence(at->state(), example_sentences()[example]); }});
+    for (std::size_t example = 0; example < words.examples.size(); ++example) {
+        commands.add({fmt::format("example.{}", example), "Examples", words.examples[example], "", true,
+                      [at, text = words.examples[example]] { new_sentence(at->state(), text); }});
     }
 }
 

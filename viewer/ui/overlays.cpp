@@ -8,6 +8,7 @@
 
 #include "viewer/draw/theme.h"
 #include "viewer/panels/export.h"
+#include "viewer/session/wording.h"
 #include "viewer/ui/about.h"
 #include "viewer/ui/interface.h"
 #include "viewer/ui/widgets.h"
@@ -163,7 +164,7 @@ void export_panel(Interface& ui) {
     if (ui.overlay_opened) {
         ui.path = unused_name(name_of(ui.state().panel), ".svg");
     }
-    heading(ui, fmt::format("{} as a file", title_of(ui.state().panel)).c_str());
+    heading(ui, fmt::format("{} as a file", title_of(ui.state().panel, family_of(ui.session.scene()))).c_str());
     const bool entered =
         text_field(ui, "export.path", "a file that ends in .svg, .png or .json", ui.path, ui.overlay_opened);
     remark(

@@ -3,6 +3,8 @@
 #include <cmath>
 
 #include "model/description.h"
+#include "viewer/panels/panels.h"
+#include "viewer/session/masking.h"
 #include "viewer/session/rows.h"
 #include "viewer/ui/interface.h"
 
@@ -125,9 +127,16 @@ void time_events(Interface& ui, const CanvasEvents& events) {
     const auto& shown = ui.session.scene().main.shown;
     if (events.hovered->role == Role::Cell) {
         ui.state().step = events.hovered->item;
+    } else if (events.hovered->role == Role::Bar && family_of(ui.session.scene()) == Architecture::MaskedLm) {
+        const int mask = shown_step(ui.session.scene());
+        const std::vector<std::string> words = fillings(ui.session.scene(), mask);
+        if (events.hovered->item < std::ssize(words)) {
+            fill_mask(ui.state(), mask, words[static_cast<std::size_t>(events.hovered->item)]);
+        }
     } else if (events.hovered->role == Role::Node && shown != nullptr &&
                events.hovered->item < static_cast<int>(shown->beam.size())) {
-        ui.state().step = std::max(shown->beam[static_cast<std::size_t>(events.hovered->item)].step - 1, 0);
+        const int depth = shown->beam[static_cast<std::size_t>(events.hovered->item)].step;
+        ui.state().step = static_cast<int>(shown->prompt) + std::max(depth - 1, 0);
     }
     ui.playing = false;
 }

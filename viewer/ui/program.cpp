@@ -46,8 +46,7 @@ public:
             Window::wake();
             return devices;
         });
-        add_commands(ui_);
-        add_view_commands(ui_);
+        add_all_commands();
         window_.on_fonts([this] {
             ui_.fonts.build(ui_.scale());
             apply_theme(ui_.ink(), ui_.scale());
@@ -101,6 +100,14 @@ private:
         });
     }
 
+    void add_all_commands() {
+        family_ = family_of(session_.scene());
+        ui_.editing_target = false;
+        ui_.commands = {};
+        add_commands(ui_);
+        add_view_commands(ui_);
+    }
+
     bool step_palette(const Chord& chord) {
         const int steps = chord == parse_chord("Down")       ? 1
                           : chord == parse_chord("Up")       ? -1
@@ -142,6 +149,9 @@ private:
         play_on(now);
         session_.update(now);
         name_window();
+        if (family_ != family_of(session_.scene())) {
+            add_all_commands();
+        }
         Picture picture;
         const std::string file = std::exchange(shot_, {});
         window_.frame(
@@ -178,6 +188,7 @@ private:
     std::string shot_;
     ScriptRecorder recorded_;
     std::string title_;
+    Architecture family_ = Architecture::EncoderDecoder;  // that the commands are for
 };
 
 }  // namespace

@@ -1,12 +1,14 @@
-// The sentence and its growing translation, with menus for search, model and device.
+// The text and what the model writes, as it grows, with menus for search, model and device.
 #include <algorithm>
 
 #include <fmt/format.h>
 #include <imgui.h>
 #include <imgui_stdlib.h>
 
+#include "observe/family_labels.h"
 #include "text/normalised.h"
 #include "viewer/draw/theme.h"
+#include "viewer/session/wording.h"
 #include "viewer/ui/interface.h"
 #include "viewer/ui/widgets.h"
 
@@ -21,16 +23,23 @@ void start_editing(Interface& ui) {
 
 namespace {
 
-constexpr float kLabelWidth = 3.4F;  // in text sizes
+// The same for both lines.
+float label_width(const Interface& ui) {
+    const Scene& scene = ui.session.scene();
+    const float longest = std::max(ImGui::CalcTextSize(labels_of(family_of(scene)).given).x,
+                                   ImGui::CalcTextSize(wording(scene).output).x);
+    return std::max(3.4F * ui.em(), longest + 0.3F * ui.em());
+}
 
 // A label before a field of large text, vertically centred.
-void label(Interface& ui, const char* text) {
+void label(Interface& ui, const char* name, const char* text) {
     const float field = ui.fonts.large_size() + 2.0F * ImGui::GetStyle().FramePadding.y;
     ImGui::SetCursorPosY(ImGui::GetCursorPosY() + 0.5F * (field - ImGui::GetFontSize()));
     ImGui::PushStyleColor(ImGuiCol_Text, to_vec4(ui.ink().faint));
     ImGui::TextUnformatted(text);
+    ui.probes.item(name, text);
     ImGui::PopStyleColor();
-    ImGui::SameLine(kLabelWidth * ui.em() + ImGui::GetStyle().WindowPadding.x);
+    ImGui::SameLine(label_width(ui) + ImGui::GetStyle().WindowPadding.x);
     ImGui::SetCursorPosY(ImGui::GetCursorPosY() - 0.5F * (field - ImGui::GetFontSize()));
 }
 
@@ -94,7 +103,7 @@ void history_menu(Interface& ui) {
         }
     };
     offer(ui.session.settings().recent_texts, "Recent", "recent");
-    offer(example_sentences(), "Examples", "example");
+    offer(wording(ui.session.scene()).examples, "Examples", "example");
     ImGui::EndPopup();
 }
 
@@ -111,7 +120,8 @@ bool large_field(Interface& ui, const char* id, const char* hint, std::string& t
 }
 
 void source_line(Interface& ui, float right) {
-    label(ui, "Source");
+    const Wording& words = wording(ui.session.scene());
+    label(ui, "label.given", labels_of(family_of(ui.session.scene())).given);
     if (ui.typed_text != ui.state().text && !ui.typing) {
         ui.typed_text = ui.state().text;  // changed by undo, an example or another view
     }
@@ -119,8 +129,7 @@ void source_line(Interface& ui, float right) {
         ImGui::SetKeyboardFocusHere();
     }
     ImGui::SetNextItemWidth(-right);
-    const bool entered =
-        large_field(ui, "##source", "Type a sentence: what every head looks at appears here", ui.typed_text);
+    const bool entered = large_field(ui, "##source", words.input_hint, ui.typed_text);
     ui.probes.item("source", ui.typed_text);
     if (ImGui::IsItemEdited() && !ui.escaped) {
         // A new sentence clears the old target and edits of single words.
@@ -141,61 +150,61 @@ void source_line(Interface& ui, float right) {
     history_menu(ui);
 }
 
-const char* ending(const Exploration& shown) {
-    return !shown.finished ? " \u2026" : shown.end == EndReason::Limit ? " (cut at the maximum length)" : "";
+const char* ending(const Exploration& shown, Architecture family) {
+    const bool cut = shown.end == EndReason::Limit && family == Architecture::EncoderDecoder;
+    return !shown.finished ? " \u2026" : cut ? " (cut at the maximum length)" : "";
 }
 
-void edited_line(Interface& ui, float right) {
+void edited_line(Interface& ui, const Wording& words, float right) {
     ImGui::SetNextItemWidth(-right);
     if (std::exchange(ui.focus_target, false)) {
         ImGui::SetKeyboardFocusHere();
     }
-    large_field(ui, "##target", "A translation for the model to read", ui.typed_target);
+    large_field(ui, "##target", words.output_hint, ui.typed_target);
     ui.probes.item("target", ui.typed_target);
     if (ImGui::IsItemEdited() && !ui.escaped) {
         ui.state().target = ui.typed_target;
         ui.state().step = -1;
     }
     ImGui::SameLine();
-    if (large_button(ui, "target.own", "\u21BA", "Back to the model's own translation")) {
+    if (large_button(ui, "target.own", "\u21BA", words.own_tip)) {
         ui.state().target.reset();
         ui.editing_target = false;
     }
 }
 
-void translation_line(Interface& ui, float right) {
-    label(ui, "Target");
-    if (ui.editing_target || ui.state().target.has_value()) {
-        if (!ui.editing_target) {
-            start_editing(ui);
-        }
-        edited_line(ui, right);
-        return;
-    }
-    const Side& side = ui.session.scene().main;
-    const bool nothing = side.shown == nullptr || !side.shown->problem.empty();
-    std::string text = nothing ? side.shown == nullptr ? side.problem : side.shown->problem
-                               : side.shown->translation + ending(*side.shown);
-    ImGui::PushStyleColor(ImGuiCol_Text, to_vec4(nothing ? ui.ink().warning : ui.ink().text));
-    ImGui::PushStyleColor(ImGuiCol_Button, to_vec4(ui.ink().paper, 0.0F));
-    ImGui::PushStyleVar(ImGuiStyleVar_ButtonTextAlign, ImVec2(0.0F, 0.5F));
-    ImGui::PushFont(ui.fonts.large());
-    const float width = std::max(ImGui::GetContentRegionAvail().x - right, 4.0F * ui.em());
-    const bool pressed = text_button("translation", text, ImVec2(width, 0.0F));
-    ImGui::PopFont();
-    ImGui::PopStyleVar();
-    ImGui::PopStyleColor(2);
-    ui.probes.item("translation", text);
-    tip(nothing ? nullptr : "Click to edit: how likely is another translation?");
-    if (pressed && !nothing) {
-        start_editing(ui);
-    }
+void options_button(Interface& ui, const Wording& words) {
     ImGui::SameLine();
-    if (large_button(ui, "search", "\u2699", "Beam, length penalty, pieces or words, model and device")) {
+    if (large_button(ui, "search", "\u2699", words.options_tip)) {
         ui.typed_device = ui.session.device();
         ImGui::OpenPopup("search");
     }
     search_menu(ui);
+}
+
+float room_for_text(const Interface& ui, float right) {
+    return std::max(ImGui::GetContentRegionAvail().x - right, 4.0F * ui.em());
+}
+
+void output_line(Interface& ui, const Wording& words, float right) {
+    if (ui.editing_target || ui.state().target.has_value()) {
+        if (!ui.editing_target) {
+            start_editing(ui);
+        }
+        edited_line(ui, words, right);
+        return;
+    }
+    const Side& side = ui.session.scene().main;
+    const bool nothing = side.shown == nullptr || !side.shown->problem.empty();
+    const std::string text =
+        nothing ? why_empty(side) : output_text(*side.shown) + ending(*side.shown, family_of(ui.session.scene()));
+    const Colour colour = nothing ? ui.ink().warning : ui.ink().text;
+    const bool pressed = large_text_button(ui, "translation", text, colour, room_for_text(ui, right));
+    tip(nothing ? nullptr : words.edit_tip);
+    if (pressed && !nothing) {
+        start_editing(ui);
+    }
+    options_button(ui, words);
 }
 
 }  // namespace
@@ -203,7 +212,14 @@ void translation_line(Interface& ui, float right) {
 void show_sentence_bar(Interface& ui) {
     const float right = 2.2F * ui.em();
     source_line(ui, right);
-    translation_line(ui, right);
+    const Wording& words = wording(ui.session.scene());
+    label(ui, "label.output", words.output);
+    if (family_of(ui.session.scene()) == Architecture::MaskedLm) {
+        show_words(ui, room_for_text(ui, right));
+        options_button(ui, words);
+    } else {
+        output_line(ui, words, right);
+    }
     ImGui::Dummy(ImVec2(0.0F, 0.1F * ui.em()));
 }
 

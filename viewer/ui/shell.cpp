@@ -4,6 +4,7 @@
 #include <imgui.h>
 
 #include "viewer/draw/theme.h"
+#include "viewer/session/wording.h"
 #include "viewer/ui/interface.h"
 #include "viewer/ui/widgets.h"
 
@@ -28,7 +29,7 @@ void navigation(Interface& ui) {
         const ImVec4 ground = on ? to_vec4(mixed(ui.ink().surface, ui.ink().accent, 0.22)) : ImVec4(0, 0, 0, 0);
         ImGui::PushStyleColor(ImGuiCol_Button, ground);
         ImGui::PushFont(on ? ui.fonts.bold() : ui.fonts.text());
-        if (ImGui::Button(title_of(panel), ImVec2(-1.0F, height))) {
+        if (ImGui::Button(title_of(panel, family_of(ui.session.scene())), ImVec2(-1.0F, height))) {
             ui.state().panel = panel;
         }
         ImGui::PopFont();
@@ -76,7 +77,8 @@ void panels(Interface& ui, ImVec2 size) {
             ImGui::SetNextWindowFocus();
         }
         ImGui::PushStyleColor(ImGuiCol_WindowBg, to_vec4(ui.ink().paper));
-        const bool visible = ImGui::Begin(title_of(panel), nullptr, ImGuiWindowFlags_NoFocusOnAppearing);
+        const bool visible =
+            ImGui::Begin(title_of(panel, family_of(ui.session.scene())), nullptr, ImGuiWindowFlags_NoFocusOnAppearing);
         ImGui::PopStyleColor();
         if (!chosen && ImGui::IsWindowFocused(ImGuiFocusedFlags_ChildWindows)) {
             ui.state().panel = panel;

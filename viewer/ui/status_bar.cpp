@@ -22,10 +22,10 @@ std::string progress(const Interface& ui) {
         return "";
     }
     const Exploration& shown = *side.shown;
-    const std::size_t tokens = shown.steps.size();
+    const bool masks = family_of(ui.session.scene()) == Architecture::MaskedLm;
     return fmt::format("{}, log probability {:.2f}, first after {:.0f} ms, all after {:.0f} ms",
-                       counted(tokens, "token"), shown.log_probability, 1e3 * shown.seconds_to_first,
-                       1e3 * shown.seconds);
+                       counted(shown.steps.size() - shown.prompt, masks ? "mask" : "token"), shown.log_probability,
+                       1e3 * shown.seconds_to_first, 1e3 * shown.seconds);
 }
 
 std::string whereabouts(const Interface& ui) {

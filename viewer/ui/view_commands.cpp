@@ -5,6 +5,9 @@
 #include <fmt/format.h>
 
 #include "model/description.h"
+#include "observe/family_labels.h"
+#include "viewer/session/masking.h"
+#include "viewer/session/wording.h"
 #include "viewer/ui/interface.h"
 
 namespace headscope::viewer {
@@ -70,6 +73,21 @@ void change_penalty(Interface& ui, double by) {
     penalty = std::clamp(std::round((penalty + by) * 10.0) / 10.0, 0.0, 2.0);
 }
 
+void mask_chosen(Interface& ui) {
+    const std::optional<std::size_t> word = selected_word(ui.session.scene());
+    if (!word.has_value()) {
+        ui.session.notify("Choose a word of the text first: click one in the figure.");
+        return;
+    }
+    const int mask = words_in(ui.state().text)[*word].mask;
+    const std::vector<std::string> likeliest = fillings(ui.session.scene(), mask);
+    if (mask < 0) {
+        mask_word(ui.state(), *word);
+    } else if (!likeliest.empty()) {
+        fill_mask(ui.state(), mask, likeliest.front());
+    }
+}
+
 void step_time(Interface& ui, int by) {
     const auto& shown = ui.session.scene().main.shown;
     const int steps = shown ? static_cast<int>(shown->steps.size()) : 0;
@@ -90,7 +108,8 @@ void sort_heads(Interface& ui, HeadOrder order) {
 }
 
 void change_beam(Interface& ui, int by) {
-    ui.state().beam = std::clamp(ui.state().beam + by, 1, SearchOptions::kMaxBeam);
+    int& beam = beam_of(ui.state(), family_of(ui.session.scene()));
+    beam = std::clamp(beam + by, 1, SearchOptions::kMaxBeam);
 }
 
 void edit_head(Interface& ui, EditKind kind) {
@@ -143,20 +162,20 @@ void add_panel_commands(Interface& ui) {
     Interface* at = &ui;
     for (int index = 0; index < kPanels; ++index) {
         const auto panel = static_cast<PanelId>(index);
-        ui.commands.add({fmt::format("panel.{}", name_of(panel)), "Panels", title_of(panel),
-                         fmt::format("Ctrl+{}", index + 1), true, [at, panel] { at->state().panel = panel; }});
+        ui.commands.add({fmt::format("panel.{}", name_of(panel)), "Panels",
+                         title_of(panel, family_of(ui.session.scene())), fmt::format("Ctrl+{}", index + 1), true,
+                         [at, panel] { at->state().panel = panel; }});
     }
 }
 
 void add_attention_commands(Interface& ui) {
     Interface* at = &ui;
     const Group add(ui, "Attention");
-    add("kind.encoder", "Encoder: the source looks at itself", "E",
-        [at] { choose_kind(*at, AttentionKind::EncoderSelf); });
-    add("kind.decoder", "Decoder: the translation looks at itself", "D",
-        [at] { choose_kind(*at, AttentionKind::DecoderSelf); });
-    add("kind.cross", "Cross: the translation looks at the source", "C",
-        [at] { choose_kind(*at, AttentionKind::Cross); });
+    const std::vector<KindLabels>& kinds = labels_of(family_of(ui.session.scene())).kinds;
+    for (const KindLabels& labels : kinds.size() > 1 ? kinds : std::vector<KindLabels>()) {
+        add(fmt::format("kind.{}", name_of(labels.kind)), fmt::format("{}: {}", labels.name, labels.meaning),
+            std::string(labels.name, 1), [at, kind = labels.kind] { choose_kind(*at, kind); });
+    }
     add("layer.up", "Next layer up", "Up", [at] { step_layer(*at, 1); });
     add("layer.down", "Next layer down", "Down", [at] { step_layer(*at, -1); });
     add("word.right", "Next word", "Right", [at] { step_word(*at, 1); });
@@ -216,15 +235,24 @@ void add_matrix_commands(Interface& ui) {
 
 void add_time_commands(Interface& ui) {
     Interface* at = &ui;
-    const Group add(ui, "Time");
-    add("penalty.more", "A larger length penalty", "", [at] { change_penalty(*at, 0.1); });
-    add("penalty.less", "A smaller length penalty", "", [at] { change_penalty(*at, -0.1); });
-    add("time.forward", "Next step of the decoding", "Period", [at] { step_time(*at, 1); });
-    add("time.back", "Previous step of the decoding", "Comma", [at] { step_time(*at, -1); });
+    const Architecture family = family_of(ui.session.scene());
+    const Wording& words = wording(family);
+    const Group add(ui, words.steps_title);
+    if (family == Architecture::EncoderDecoder) {
+        add("penalty.more", "A larger length penalty", "", [at] { change_penalty(*at, 0.1); });
+        add("penalty.less", "A smaller length penalty", "", [at] { change_penalty(*at, -0.1); });
+    }
+    add("time.forward", words.step_forward, "Period", [at] { step_time(*at, 1); });
+    add("time.back", words.step_back, "Comma", [at] { step_time(*at, -1); });
+    if (family == Architecture::MaskedLm) {
+        add("mask", "Mask the chosen word, or fill in its mask", "M", [at] { mask_chosen(*at); });
+        return;
+    }
     add("time.play", "Play the decoding, or stop", "Space", [at] {
         at->playing = !at->playing;
-        if (at->playing) {
-            at->state().step = 0;
+        if (at->playing) {  // behind the prompt, if there is one
+            const auto& shown = at->session.scene().main.shown;
+            at->state().step = shown == nullptr ? 0 : static_cast<int>(shown->prompt);
         }
     });
     add("beam.wider", "A wider beam", "Shift+Period", [at] { change_beam(*at, 1); });

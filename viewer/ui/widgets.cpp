@@ -116,6 +116,18 @@ bool text_button(const std::string& id, const std::string& text, ImVec2 size) {
     return pressed;
 }
 
+bool large_text_button(Interface& ui, const std::string& name, const std::string& text, Colour colour, float width) {
+    ImGui::PushStyleColor(ImGuiCol_Button, to_vec4(ui.ink().paper, 0.0F));
+    ImGui::PushStyleColor(ImGuiCol_Text, to_vec4(colour));
+    ImGui::PushFont(ui.fonts.large());
+    const float natural = ImGui::CalcTextSize(text.c_str()).x + 2.0F * ImGui::GetStyle().FramePadding.x;
+    const bool pressed = text_button(name, text, ImVec2(width > 0.0F ? width : natural, 0.0F));
+    ImGui::PopFont();
+    ImGui::PopStyleColor(2);
+    ui.probes.item(name, text);
+    return pressed;
+}
+
 bool device_combo(Interface& ui, const char* name, std::string& device) {
     bool changed = false;
     ImGui::SetNextItemWidth(-1.0F);

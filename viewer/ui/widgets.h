@@ -24,9 +24,11 @@ bool stepper(Interface& ui, const char* name, const std::string& label, int& val
 bool toggle(Interface& ui, const char* name, const char* label, bool& value, const char* tip = nullptr);
 bool button(Interface& ui, const char* name, const char* label, const char* tip = nullptr, bool enabled = true);
 
-// Controls that appear in two places, see controls.cpp.
+// Controls that appear in two places.
 void search_controls(Interface& ui);
 void row_toggles(Interface& ui);
+// Those of the Time panel.
+void time_controls(Interface& ui);
 
 // The heading of a group of controls.
 void heading(Interface& ui, const char* text);
@@ -36,6 +38,8 @@ void remark(Interface& ui, const std::string& text);
 bool text_row(const std::string& id, const std::string& text, bool on, float width);
 // The same as a left-aligned button.
 bool text_button(const std::string& id, const std::string& text, ImVec2 size);
+// A line of large text as a button without a frame. `width` 0: the text's.
+bool large_text_button(Interface& ui, const std::string& name, const std::string& text, Colour colour, float width);
 // A choice of the machine's devices; "" is the default.
 bool device_combo(Interface& ui, const char* name, std::string& device);
 

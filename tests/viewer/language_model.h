@@ -1,0 +1,44 @@
+// Language models of random weights, as model directories.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "model/model_directory.h"
+#include "registry/registry.h"
+#include "tests/io/temporary_folder.h"
+#include "text/tokenizer_training.h"
+
+namespace headscope::viewer {
+
+inline std::string write_language_model(const TemporaryFolder& folder, const std::string& name, Architecture family,
+                                        std::uint64_t seed = 3) {
+    const std::string tokenizer = folder.write(
+        name + ".tokenizer", train_tokenizer({.sentences = {"the small dog sees the big cat", "a cat sleeps on the mat",
+                                                            "the big dog sleeps on a small mat"},
+                                              .vocabulary_size = 45,
+                                              .control_pieces = {"<mask>"}}));
+    const Tokenizer vocabulary = Tokenizer::load(tokenizer);
+    ModelConfig config;
+    config.architecture = family;
+    config.encoder_layers = family == Architecture::MaskedLm ? 2 : 0;
+    config.decoder_layers = family == Architecture::CausalLm ? 2 : 0;
+    config.d_model = 32;
+    config.d_ff = 64;
+    config.heads = 4;
+    config.d_k = config.d_v = 8;
+    config.tying = Tying::None;
+    config.max_length = 64;
+    config.source_vocabulary = config.target_vocabulary = vocabulary.size();
+    if (family == Architecture::MaskedLm) {
+        config.mask_id = vocabulary.vocabulary().find("<mask>").value();
+    }
+    const std::unique_ptr<Backend> backend = open_device("cpu");
+    Parameters parameters(*backend, config, false);
+    parameters.initialise(seed);
+    write_model_directory(*backend, folder.file(name), config, parameters, DType::F32, tokenizer, tokenizer);
+    return folder.file(name);
+}
+
+}  // namespace headscope::viewer

@@ -1,0 +1,157 @@
+// Sessions with language models: continuations, masks, and comparisons across families.
+#include "tests/viewer/stage.h"
+
+#include <nlohmann/json.hpp>
+
+#include "tests/viewer/language_model.h"
+#include "viewer/panels/panel_drawing.h"
+#include "viewer/session/masking.h"
+#include "viewer/session/rows.h"
+#include "viewer/session/wording.h"
+
+using namespace headscope;
+using namespace headscope::viewer;
+using Catch::Matchers::Contains;
+using nlohmann::json;
+
+namespace {
+
+const Exploration& result_of(const Session& session) {
+    REQUIRE(session.scene().main.shown != nullptr);
+    REQUIRE(session.scene().main.shown->problem.empty());
+    return *session.scene().main.shown;
+}
+
+json numbers(const Session& session, PanelId panel) {
+    return json::parse(panel_json(session.scene(), panel));
+}
+
+// Every panel but the training's is drawn and exported.
+void check_panels(Session& session) {
+    for (const PanelId panel : {PanelId::Figure, PanelId::Heads, PanelId::Matrix, PanelId::Time, PanelId::Surgery,
+                                PanelId::Model, PanelId::Compare}) {
+        INFO(name_of(panel));
+        session.state().panel = panel;
+        session.state().word = panel == PanelId::Matrix ? 2 : -1;
+        settle(session);
+        CHECK_FALSE(draw_panel(session.scene(), panel, {}).primitives.empty());
+        CHECK_FALSE(numbers(session, panel).empty());
+    }
+    CHECK(errors_of(session).empty());
+}
+
+}  // namespace
+
+TEST_CASE("A prompt is continued, with its heads", "[session][family]") {
+    const TemporaryFolder folder;
+    Session session(on_cpu(write_language_model(folder, "causal", Architecture::CausalLm), sentence("the small dog")),
+                    [] {});
+    settle(session);
+    CHECK(result_of(session).finished);
+    CHECK(result_of(session).prompt > 0);
+    CHECK(result_of(session).steps.size() > result_of(session).prompt);
+    CHECK(shown_site(session.scene()).kind == AttentionKind::DecoderSelf);
+    CHECK(layers_of(session.scene()) == 2);
+    check_panels(session);
+    const json time = numbers(session, PanelId::Time);
+    CHECK(time.at("prompt") == "the small dog");
+    CHECK(time.at("completion") == result_of(session).translation);
+    CHECK(time.at("prompt_tokens") == result_of(session).prompt);
+    CHECK(time.at("steps").size() == result_of(session).steps.size());
+
+    const std::size_t long_one = result_of(session).steps.size();
+    session.state().max_tokens = 2;
+    settle(session);
+    CHECK(result_of(session).steps.size() == result_of(session).prompt + 2);
+    CHECK(result_of(session).steps.size() < long_one);
+    session.measure_importance();
+    settle(session);
+    REQUIRE(session.scene().importance != nullptr);
+    CHECK(session.scene().importance->heads.size() == 2 * 4);
+    session.state().target = " sees the cat";
+    settle(session);
+    CHECK(result_of(session).forced);
+    session.state().target.reset();
+    session.state().edits = {{.site = {AttentionKind::DecoderSelf, 1}, .head = 2}};
+    session.state().panel = PanelId::Surgery;
+    settle(session);
+    CHECK_THAT(texts_of(draw_panel(session.scene(), PanelId::Surgery, {})), Contains("The continuation "));
+    session.state().text = " ";
+    settle(session);
+    CHECK(session.scene().main.problem == "Type a prompt above.");
+}
+
+TEST_CASE("A masked word has candidates", "[session][family]") {
+    const TemporaryFolder folder;
+    Session session(
+        on_cpu(write_language_model(folder, "masked", Architecture::MaskedLm), sentence("the small dog sleeps")),
+        [] {});
+    settle(session);
+    CHECK(result_of(session).steps.empty());
+    CHECK_THAT(texts_of(draw_panel(session.scene(), PanelId::Time, {})), Contains("Click a word above to mask it"));
+    session.measure_importance();  // of what?
+    CHECK_FALSE(session.measuring());
+    CHECK_THAT(session.notices().back().text, Contains("once there is a prediction"));
+
+    mask_word(session.state(), 2);
+    settle(session);
+    REQUIRE(result_of(session).steps.size() == 1);
+    const std::vector<std::string> words = fillings(session.scene(), 0);
+    CHECK(words.size() == 10);
+    CHECK(shown_site(session.scene()).kind == AttentionKind::EncoderSelf);
+    check_panels(session);
+    CHECK(numbers(session, PanelId::Time).at("text") == "the small [MASK] sleeps");
+    session.measure_importance();
+    settle(session);
+    CHECK(session.scene().importance->heads.size() == 2 * 4);
+
+    fill_mask(session.state(), 0, words.front());
+    settle(session);
+    CHECK(result_of(session).steps.empty());
+    session.undo();
+    settle(session);
+    CHECK(result_of(session).steps.size() == 1);
+}
+
+TEST_CASE("Models of different families are not compared", "[session][family]") {
+    const TemporaryFolder folder;
+    const std::string causal = write_language_model(folder, "causal", Architecture::CausalLm);
+    const std::string masked = write_language_model(folder, "masked", Architecture::MaskedLm);
+    Session session(on_cpu(causal, sentence("the small dog", PanelId::Compare)), [] {});
+    session.compare_with(masked, "cpu");
+    settle(session);
+    const std::string problem =
+        "masked is a masked language model and cannot be compared with a causal language model: open two models of one "
+        "family.";
+    CHECK(session.scene().other->problem == problem);
+    CHECK_THAT(texts_of(draw_panel(session.scene(), PanelId::Compare, {.width = 3000.0})), Contains(problem));
+    CHECK(result_of(session).finished);
+    session.compare_with(write_language_model(folder, "second", Architecture::CausalLm, 4), "cpu");
+    settle(session);
+    CHECK(session.scene().other->problem.empty());
+    REQUIRE(session.scene().other->shown != nullptr);
+    session.open(masked, "cpu");
+    settle(session);
+    CHECK_THAT(session.scene().other->problem, Contains("second is a causal language model"));
+    CHECK(result_of(session).record.family == Architecture::MaskedLm);
+}
+
+TEST_CASE("A saved view of a language model shows the same again", "[session][family]") {
+    const TemporaryFolder folder;
+    const std::string file = folder.file("a.headscope");
+    SessionOptions options =
+        on_cpu(write_language_model(folder, "causal", Architecture::CausalLm), sentence("the big", PanelId::Time));
+    Session session(options, [] {});
+    session.state().max_tokens = 3;
+    session.state().continuation_beam = 2;
+    session.state().edits = {{.site = {AttentionKind::DecoderSelf, 0}, .head = 1}};
+    settle(session);
+    const std::string before = panel_json(session.scene(), PanelId::Time);
+    session.save_view(file);
+    session.state() = sentence("a cat");
+    settle(session);
+    session.open_view(file);
+    settle(session);
+    CHECK(panel_json(session.scene(), PanelId::Time) == before);
+    CHECK(errors_of(session).empty());
+}

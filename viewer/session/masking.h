@@ -1,0 +1,31 @@
+// Masks in the text of a masked language model, each written as kMaskText.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "viewer/session/scene.h"
+
+namespace headscope::viewer {
+
+// A word, a mask or punctuation before or after a word, as make_row() splits them.
+struct TextWord {
+    std::size_t begin = 0;
+    std::size_t size = 0;
+    int mask = -1;  // its number among the masks, from 0; -1: not masked
+};
+std::vector<TextWord> words_in(const std::string& text);
+
+// The likeliest words of a mask, best first, without the tokenizer's mark; empty until there is a result.
+std::vector<std::string> fillings(const Scene& scene, int mask);
+
+// Masks a word, and selects the mask.
+void mask_word(ViewState& state, std::size_t word);
+// Replaces a mask.
+void fill_mask(ViewState& state, int mask, const std::string& filling);
+// The word or mask of the selected column; nullopt if it is not in the text.
+std::optional<std::size_t> selected_word(const Scene& scene);
+
+}  // namespace headscope::viewer
