@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "io/strict_json.h"
+#include "observe/family_labels.h"
 #include "support/check.h"
 
 namespace headscope {
@@ -128,7 +129,7 @@ public:
         const std::string place = fmt::format("site {}", index + 1);
         SiteWeights weights;
         try {
-            weights.site.kind = parse_attention_kind(text(item, "kind", place));
+            weights.site.kind = labels_of(record.family, parse_attention_kind(text(item, "kind", place))).kind;
         } catch (const Error& error) {
             throw Error(fmt::format("{}: {}: {}", origin_, place, error.what()));
         }

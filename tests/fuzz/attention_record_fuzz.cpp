@@ -19,7 +19,18 @@ std::vector<std::string> headscope::fuzz_seeds() {
     record.sites.push_back({{AttentionKind::DecoderSelf, 0}, 1, 2, 2, {1, 0, 0.5F, 0.5F}});
     record.sites.push_back({{AttentionKind::Cross, 0}, 1, 2, 3, {1, 0, 0, 0.5F, 0.5F, 0}});
     AttentionRecord empty;
-    return {to_json(record), to_json(empty)};
+    AttentionRecord causal;
+    causal.target_in = record.target_in;
+    causal.target_out = {record.target_out[0]};
+    causal.decoder_layers = 1;
+    causal.family = Architecture::CausalLm;
+    causal.sites.push_back(record.sites[1]);
+    AttentionRecord masked;
+    masked.source = {{"<BOS>", TokenKind::Begin}, {"[MASK]", TokenKind::Mask}};
+    masked.encoder_layers = 1;
+    masked.family = Architecture::MaskedLm;
+    masked.sites.push_back({{AttentionKind::EncoderSelf, 0}, 1, 2, 2, {1, 0, 0.5F, 0.5F}});
+    return {to_json(record), to_json(empty), to_json(causal), to_json(masked)};
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -180,6 +180,8 @@ TEST_CASE("the JSON of a language model's record has its own streams and is read
                       Contains("\"architecture\" must be causal-lm or masked-lm, got \"gpt\""));
     CHECK_THROWS_WITH(record_from_json(changed("\"next\":[", "\"next\":[],\"x\":["), "x.json"),
                       Contains("\"next\" must be as long as \"text\""));
+    CHECK_THROWS_WITH(record_from_json(changed("\"kind\":\"decoder\"", "\"kind\":\"cross\""), "x.json"),
+                      Contains("x.json: site 1: the model has no cross attention"));
 }
 
 TEST_CASE("labels follow the family", "[language]") {
