@@ -98,6 +98,8 @@ expect "a line with the text and one for each word" lines 4
 expect "with its probability" grep -qE '^ +[0-9]+\.[0-9] %  ' out
 run fill --model masked --device cpu --precision f32 --json --one-by-one --mask _ "the _ _."
 expect "another mask, one by one" grep -q '"masks":\[\[.*\],\[' out
+run fill --model masked --device cpu --mask "" "the dog."
+expect "an empty mask" refused "--mask: must not be empty"
 run fill --model masked --device cpu "the dog."
 expect "a text without a mask" complains "'the dog.' has no [MASK]: put it where a word is to be filled in"
 

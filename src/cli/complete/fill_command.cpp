@@ -86,7 +86,9 @@ void add_fill_command(CLI::App& app, const OpenOptions& open_options) {
         "  headscope fill --model out/masked --one-by-one --top 3 'The [MASK] [MASK] sleeps.'");
     command->option_defaults()->group("Data");
     command->add_option("TEXT", options->text, "The text, with a mask at each word to fill in")->required();
-    command->add_option("--mask", options->mask, "What stands for a masked word")->capture_default_str();
+    command->add_option("--mask", options->mask, "What stands for a masked word")
+        ->check([](const std::string& mask) { return mask.empty() ? "must not be empty" : ""; })
+        ->capture_default_str();
     options->common.add_model(*command);
     options->common.add_device(*command);
     options->common.add_precision(*command);
