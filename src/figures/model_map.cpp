@@ -8,6 +8,7 @@
 #include "figures/model_column.h"
 #include "figures/model_sketch.h"
 #include "observe/family_labels.h"
+#include "paint/text_width.h"
 #include "support/counted.h"
 
 namespace headscope {
@@ -17,6 +18,7 @@ namespace {
 using namespace model_sketch;
 
 constexpr double kMargin = 1.5;
+constexpr double kDetail = 0.95;  // the size of the line below the title
 constexpr double kNumbers = 4.0;  // room for the numbers of layers to the left of a column
 constexpr double kBetween = 8.0;  // to the right of a column
 
@@ -93,7 +95,7 @@ Drawing draw_model_map(const ModelConfig& config, const ModelMapOptions& options
     sketch.text({Role::Title}, pen.ink().text,
                 {kMargin, kMargin + 0.8 * kTitleSize, kTitleSize, Anchor::Start, false, false, title});
     sketch.text({Role::Note}, pen.ink().faint,
-                {kMargin, kMargin + 1.6 * kTitleSize + 0.6, 0.95, Anchor::Start, false, false, detail});
+                {kMargin, kMargin + 1.6 * kTitleSize + 0.6, kDetail, Anchor::Start, false, false, detail});
     const double top = kMargin + 1.6 * kTitleSize + 1.4;
     const double bottom = top + tallest + 2.0 * ModelColumn::kPadding;
     double left = kMargin;
@@ -107,7 +109,8 @@ Drawing draw_model_map(const ModelConfig& config, const ModelMapOptions& options
     }
     const Point corner = draw_figure2(pen, config, left, top);
     const double height = std::max(bottom + ModelColumn::height_below(config), corner.y) + kMargin;
-    return sketch.finish(corner.x + kMargin, height, "Model", detail + ", " + title);
+    const double width = std::max(corner.x, kMargin + kDetail * text_width(detail)) + kMargin;
+    return sketch.finish(width, height, "Model", detail + ", " + title);
 }
 
 std::string with_thousands(std::int64_t number) {

@@ -53,6 +53,19 @@ TEST_CASE("The generated token is shown even if it is not a candidate", "[candid
     test::check_layout(unlikely);
 }
 
+TEST_CASE("A rule separates a prompt from its continuation", "[candidates]") {
+    Exploration exploration = test::exploration_sample();
+    CHECK(all_of<Rect>(draw_candidates(exploration, 1, {}), Role::Edge).empty());
+    exploration.prompt = 2;
+    const Drawing drawing = draw_candidates(exploration, 1, {});
+    const auto rules = all_of<Rect>(drawing, Role::Edge);
+    const auto cells = all_of<Rect>(drawing, Role::Cell);
+    REQUIRE(rules.size() == 1);
+    CHECK(rules[0].second.x > cells[1].second.x + cells[1].second.width);
+    CHECK(rules[0].second.x + rules[0].second.width < cells[2].second.x);
+    test::check_looks([&](const Look& look) { return draw_candidates(exploration, 3, {.look = look}); });
+}
+
 TEST_CASE("The layout of candidates is valid in every style, also if narrow or empty", "[candidates]") {
     const Exploration exploration = test::exploration_sample();
     for (const int step : {-1, 0, 3}) {

@@ -75,6 +75,27 @@ echo '{"format": "headscope view", "version": 9, "view": {}}' >newer.headscope
 run view newer.headscope --render newer.svg
 expect "a newer version is an error" refused newer.headscope version 9
 
+# ---------------------------------------------------------------------------------------- language models
+for task in brackets cloze; do
+    run make-task "$task" --output "$task-data"
+    grep -v cooldown_steps "$repository/assets/configs/$task.json" >"$task.json"
+    run train "$task.json" --data "$task-data" --output "$task" --device cpu --steps 3
+    expect "a language model is trained on $task" ended_with 0
+done
+run view brackets/model --text '( [ ]' --panel time --render completed.json
+expect "a prompt is continued" eval \
+    'ended_with 0 && with completed.json ".prompt == \"( [ ]\" and .prompt_tokens > 0 and (.steps | length) > .prompt_tokens"'
+run view cloze/model --text 'the dogs near the [MASK] bark' --panel time --render filled.json
+expect "a mask is filled in" eval 'ended_with 0 && with filled.json "[.steps[].candidates | length] == [10]"'
+run view cloze/model --panel figure --render example.svg
+expect "the first start shows an example with a mask" eval 'ended_with 0 && grep -q "\[MASK\]" example.svg'
+run view brackets/model --text '(' --panel surgery --render pulled.json
+expect "heads are measured" with pulled.json '(.importance.heads | length) == 3 * 4'
+saved brackets/model 0 | jq '.other_model = "cloze/model" | .view = {text: "(", panel: "compare"}' >mixed.headscope
+run view mixed.headscope --render mixed.json
+expect "models of two families are not compared" with mixed.json \
+    '.right.problem | contains("masked language model and cannot be compared with a causal language model")'
+
 # ------------------------------------------------------------------------------------------------- errors
 view --render figure.bmp
 expect "an unknown extension" refused "figure.bmp" ".svg, .png or .json"

@@ -126,7 +126,10 @@ void show_example(ViewState& state, Architecture family) {
 }
 
 void fit_family(ViewState& state, std::optional<Architecture> before, Architecture family) {
-    if (before.has_value() && before != family) {
+    if (before == family) {
+        return;
+    }
+    if (before.has_value()) {
         state.target.reset();
         state.edits.clear();
         state.block.clear();
