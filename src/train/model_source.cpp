@@ -52,8 +52,13 @@ ModelConfig config_of(const Checkpoint& checkpoint, const ModelDirectory& tokeni
         throw Error(
             fmt::format("{} does not describe its model: it is not a checkpoint of a training", checkpoint.path()));
     }
-    const TrainConfig run{
-        .file = checkpoint.path(), .model = (*config)["model"], .data = {}, .tokenizer = {}, .training = {}};
+    const bool masked = config->value("task", "") == name_of(Task::Masked);  // only then does the model have a mask
+    const TrainConfig run{.file = checkpoint.path(),
+                          .task = masked ? Task::Masked : Task::Translate,
+                          .model = (*config)["model"],
+                          .data = {},
+                          .tokenizer = {},
+                          .training = {}};
     return run.model_config(*tokenizers.source_tokenizer, *tokenizers.target_tokenizer);
 }
 

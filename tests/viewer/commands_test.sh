@@ -89,6 +89,8 @@ run view cloze/model --text 'the dogs near the [MASK] bark' --panel time --rende
 expect "a mask is filled in" eval 'ended_with 0 && with filled.json "[.steps[].candidates | length] == [10]"'
 run view cloze/model --panel figure --render example.svg
 expect "the first start shows an example with a mask" eval 'ended_with 0 && grep -q "\[MASK\]" example.svg'
+run view cloze --text 'the dogs near the [MASK] bark' --panel training --render training-masked.json
+expect "so is one of a training's checkpoint" eval 'ended_with 0 && with training-masked.json ".open == 3 and .attention"'
 run view brackets/model --text '(' --panel surgery --render pulled.json
 expect "heads are measured" with pulled.json '(.importance.heads | length) == 3 * 4'
 saved brackets/model 0 | jq '.other_model = "cloze/model" | .view = {text: "(", panel: "compare"}' >mixed.headscope
