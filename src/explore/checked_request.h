@@ -17,9 +17,9 @@ struct CheckedRequest {
     RecordedText source = {};  // a sentence, or a prompt
     std::optional<RecordedText> target = {};  // what to read, if given: a translation, a prompt and its continuation,
                                               // or a text with masks
-    std::vector<std::int32_t> fills = {};  // of the masks, if given
-    std::size_t prompt = 0;                // tokens at the beginning of `target` that are the prompt
-    std::int64_t source_length = 0;        // tokens that the encoder reads, without pads
+    std::vector<std::int32_t> fills = {};     // of the masks, if given
+    std::size_t prompt = 0;                   // tokens at the beginning of `target` that are the prompt
+    std::int64_t source_length = 0;           // tokens that the encoder reads, without pads
     SearchOptions search = {};
     std::vector<AttentionEdit> edits = {};
     std::int64_t source_pads = 0;
