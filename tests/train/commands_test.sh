@@ -527,6 +527,15 @@ for task in causal masked span; do
     expect "documents are counted" complains "285 documents for training, 15 for validation"
     run train --output "lm-$task" --finish
     expect "a $task training can be finished again" ended_with 0
+    jq '.training += {steps: 20, checkpoint_every: 2, checkpoint_minutes: 0, report_every: 50}' "lm-$task/training.json" >killed.json
+    run train killed.json --output lm-whole
+    "$headscope" train killed.json --output lm-killed >killed.log 2>&1 &
+    until [ -e lm-killed/checkpoints/step-00000002.safetensors ] || ! kill -0 $!; do sleep 0.01; done
+    kill -KILL $! && wait $!
+    expect "a $task training is killed" [ $? -eq 137 ]
+    run train --output lm-killed --resume
+    expect "and goes on as if it had not been" same lm-killed/model/model.safetensors lm-whole/model/model.safetensors
+    rm -r lm-killed lm-whole
     run train --text cloze/train.txt --task $task --output lm-dry --dry-run
     expect "a dry run describes a $task training" eval 'ended_with 0 && grep -q "tokens each" out && absent lm-dry'
 done
