@@ -106,7 +106,8 @@ count=0
 done_already=$'\n'
 for command in "${commands[@]}"; do
     rm -rf desk/out
-    mkdir -p desk/out && ln -s ../runs/causal desk/out/lm && ln -s ../runs/masked desk/out/masked
+    mkdir -p desk/out
+    if [ "$command" != train ]; then ln -s ../runs/causal desk/out/lm && ln -s ../runs/masked desk/out/masked; fi
     if [ "$command" = plot ]; then mkdir -p desk/out/digits && cp desk/runs/first/log.jsonl desk/out/digits/; fi
     # shellcheck disable=SC2086 # "make-task digits" is two words
     examples $command >examples.txt
