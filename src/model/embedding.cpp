@@ -82,9 +82,13 @@ Var Embedding::added(Context& ctx, const Tokens& tokens, std::int64_t end) const
     if (!types_.defined()) {
         return positions;
     }
-    HEADSCOPE_CHECK(tokens.types.defined(), "a model with token types needs the types of the tokens");
-    return embed(ctx, {.ids = tokens.types, .order = tokens.type_order, .table = types_, .positions = positions})
-        .reshape({tokens.types.elements(), types_.shape()[1]});
+    Tensor types = tokens.types;
+    if (!types.defined()) {
+        types = ctx.backend.empty({1, end}, DType::I32);
+        ctx.backend.run(Fill{.out = types, .value = 0.0F});
+    }
+    return embed(ctx, {.ids = types, .order = tokens.type_order, .table = types_, .positions = positions})
+        .reshape({types.elements(), types_.shape()[1]});
 }
 
 Var Embedding::run(Context& ctx, const Tokens& tokens, const Tensor& first, std::int64_t end) const {
@@ -96,7 +100,7 @@ Var Embedding::run(Context& ctx, const Tokens& tokens, const Tensor& first, std:
                            .scale = scale_};
     const Shape& shape = tokens.ids.shape;
     if (types_.defined()) {  // a row of `positions` for each column of the ids
-        const std::int64_t columns = tokens.types.elements();
+        const std::int64_t columns = operands.positions.shape()[0];
         operands.ids = tokens.ids.reshape({shape.elements() / columns, columns});
     }
     const Var embedded = embed(ctx, operands).reshape({shape[0], shape[1], table_.shape()[1]});

@@ -25,8 +25,8 @@ struct EmbeddingTable {
 struct Tokens {
     Tensor ids;              // I32 [batch, length]
     Tensor order = {};       // EmbedBackward::order of `ids`; needed only with a tape
-    Tensor types = {};       // I32 [batch, length], or [1, length] for all; needed only by a model with token types
-    Tensor type_order = {};  // EmbedBackward::order of `types`; needed only with a tape
+    Tensor types = {};       // I32 [batch, length], or [1, length] for all; undefined: all 0
+    Tensor type_order = {};  // EmbedBackward::order of `types`; needed only with a tape, by a model with token types
 };
 
 class Embedding {

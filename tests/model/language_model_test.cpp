@@ -94,6 +94,12 @@ TEST_CASE("a masked model distinguishes token types, and tokens without one are 
     const auto close = [](double a, double b) { return a == Approx(b).epsilon(1e-13).margin(1e-13); };
     CHECK(close(same_loss[0], loss[0]));
     CHECK(std::equal(gradients.begin(), gradients.end(), same_gradients.begin(), close));
+    SmallModel model(bert.config, "cpu:oracle");
+    DeviceBatch batch = model.batch(random_pairs(bert.config, 3, 1));
+    batch.target_types = Tensor();
+    const double untyped = model.loss(batch, {}, {}, false);
+    model.backend->run(Fill{.out = batch.target_types = model.backend->empty(batch.target_in.shape, DType::I32)});
+    CHECK(close(model.loss(batch, {}, {}, false), untyped));
     const auto [other_loss, other_gradients] = loss_and_gradients({0, 0, 0, 1, 1});
     CHECK(!close(other_loss[0], loss[0]));
 }
