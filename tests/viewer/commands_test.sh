@@ -87,6 +87,8 @@ expect "a prompt is continued" eval \
     'ended_with 0 && with completed.json ".prompt == \"( [ ]\" and .prompt_tokens > 0 and (.steps | length) > .prompt_tokens"'
 run view cloze/model --text 'the dogs near the [MASK] bark' --panel time --render filled.json
 expect "a mask is filled in" eval 'ended_with 0 && with filled.json "[.steps[].candidates | length] == [10]"'
+run view cloze/model --text 'the dogs' --target bark --render x.svg
+expect "which continues no text" refused "a masked language model continues no text"
 run view cloze/model --panel figure --render example.svg
 expect "the first start shows an example with a mask" eval 'ended_with 0 && grep -q "\[MASK\]" example.svg'
 run view cloze --text 'the dogs near the [MASK] bark' --panel training --render training-masked.json

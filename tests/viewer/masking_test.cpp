@@ -162,5 +162,5 @@ TEST_CASE("A language model has one kind of attention, and searches of its own",
     const ExploreRequest translation = request_of(scene.state, Architecture::EncoderDecoder);
     CHECK(translation.search.beam == 4);
     CHECK_FALSE(translation.search.max_extra.has_value());
-    CHECK_FALSE(request_of(scene.state, Architecture::MaskedLm).target.has_value());
+    CHECK(request_of(scene.state, Architecture::MaskedLm).search == DecodingChoices{});
 }

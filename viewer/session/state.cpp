@@ -52,15 +52,14 @@ int shown_layer(const ViewState& state, int layers) {
 }
 
 ExploreRequest request_of(const ViewState& state, Architecture family) {
-    ExploreRequest request{.source = state.text, .edits = state.edits, .candidates = kCandidates};
+    ExploreRequest request{
+        .source = state.text, .target = state.target, .edits = state.edits, .candidates = kCandidates};
     if (family == Architecture::EncoderDecoder) {
-        request.target = state.target;
         request.search.beam = state.beam;
         request.search.length_penalty = state.length_penalty;
         request.search.length_penalty_form =
             LengthPenaltyForm::Gnmt;  // the window's control has the range of this form
     } else if (family == Architecture::CausalLm) {
-        request.target = state.target;
         request.search.beam = state.continuation_beam;
         request.search.length_penalty = 0.0;
         request.search.max_extra = state.max_tokens;
