@@ -57,8 +57,7 @@ ExploreRequest request_of(const ViewState& state, Architecture family) {
     if (family == Architecture::EncoderDecoder) {
         request.search.beam = state.beam;
         request.search.length_penalty = state.length_penalty;
-        request.search.length_penalty_form =
-            LengthPenaltyForm::Gnmt;  // the window's control has the range of this form
+        request.search.length_penalty_form = LengthPenaltyForm::Gnmt;  // the control has the range of this form
     } else if (family == Architecture::CausalLm) {
         request.search.beam = state.continuation_beam;
         request.search.length_penalty = 0.0;
