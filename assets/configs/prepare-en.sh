@@ -27,7 +27,7 @@ split_off() { # NAME DOCUMENTS: those for validation, spread over the text
         END {
             every = int(NR / wanted)
             for (i = 1; i <= NR; ++i)
-                if (i % every == 0 && i / every <= wanted) print lines[i] >>valid; else print lines[i] >text
+                if (every && i % every == 0 && i / every <= wanted) print lines[i] >>valid; else print lines[i] >text
         }'
 }
 

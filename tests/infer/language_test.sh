@@ -29,6 +29,15 @@ JSON
 done
 
 # The bundled models, which are the defaults.
+echo 'The children were playing in the park.' >park.txt
+run score --text park.txt
+expect "a text is scored by the bundled language model" eval 'ended_with 0 && grep -qE "^-[0-9.]+" out'
+run evaluate --text park.txt
+expect "and evaluated" says "per word"
+run evaluate
+expect "evaluate without a text says what a language model needs" complains "of a language model --text FILE"
+run bench complete --config masked
+expect "a masked model generates nothing to time" complains "a masked one writes no text, use headscope bench train"
 for device in cpu vulkan; do
     grep -q "^$device" <("$headscope" devices --usable) || continue
     run complete --device $device 'Could you please'
@@ -215,7 +224,7 @@ expect "no target" refused "--target does not apply to this model: it is a causa
 of_causal --pads 2
 expect "no pads" refused "--pads does not apply"
 of_causal --beam 2
-expect "no beam without a continuation" refused "--beam does not apply"
+expect "no beam without a continuation" refused "--beam needs --max-tokens"
 of_masked --max-tokens 2
 expect "a masked model continues nothing" refused "it is a masked language model"
 run attention --model causal --device cpu --text "$(printf 'a b %.0s' {1..60})"

@@ -44,9 +44,11 @@ void check_family(BenchKind kind, Architecture architecture) {
             "headscope bench complete");
     }
     if (kind == BenchKind::Complete && architecture != Architecture::CausalLm) {
-        throw Error(
-            "bench complete needs a causal language model, which has no encoder (--encoder-layers 0): for "
-            "translating use headscope bench translate");
+        throw Error(architecture == Architecture::MaskedLm
+                        ? "bench complete needs a causal language model: a masked one writes no text, use headscope "
+                          "bench train"
+                        : "bench complete needs a causal language model, which has no encoder (--encoder-layers 0): "
+                          "for translating use headscope bench translate");
     }
 }
 

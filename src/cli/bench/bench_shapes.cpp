@@ -129,7 +129,7 @@ void add_model_sizes(CLI::App& command, BenchSizes& sizes) {
     command.add_option("--heads", model.heads, "Attention heads per layer, each of width d-model / heads")
         ->check(any)
         ->capture_default_str();
-    command.add_option("--vocabulary", model.target_vocabulary, "Pieces in the vocabulary that both languages share")
+    command.add_option("--vocabulary", model.target_vocabulary, "Pieces in the vocabulary, which is shared")
         ->check(whole_number(80, 1'000'000))
         ->capture_default_str();
 }

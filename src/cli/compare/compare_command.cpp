@@ -18,6 +18,7 @@
 #include "data/corpus.h"
 #include "engine/model_device.h"
 #include "io/input_files.h"
+#include "observe/family_labels.h"
 #include "options/option_values.h"
 #include "registry/device_list.h"
 #include "registry/registry.h"
@@ -52,9 +53,12 @@ std::vector<std::string> read_text(const CompareOptions& options) {
 
 std::string describe(const Difference& difference, const Sides& sides, const std::string& source, double tie) {
     const Tokenizer& tokenizer = *sides[0]->translator().model().target_tokenizer;
-    std::string text = fmt::format("\nsentence {}, target token {}: {}, gap {:.2g}\n    source  {}\n",
-                                   difference.sentence + 1, difference.divergence.position + 1,
-                                   difference.gap <= tie ? "a tie" : "DIFFERENT", difference.gap, source);
+    const Architecture family = sides[0]->translator().model().config.architecture;
+    const bool translates = family == Architecture::EncoderDecoder;
+    std::string text = fmt::format("\n{} {}, {} {}: {}, gap {:.2g}\n    {}  {}\n", translates ? "sentence" : "line",
+                                   difference.sentence + 1, translates ? "target token" : "token",
+                                   difference.divergence.position + 1, difference.gap <= tie ? "a tie" : "DIFFERENT",
+                                   difference.gap, translates ? "source" : labels_of(family).given_in, source);
     for (std::size_t i = 0; i < sides.size(); ++i) {
         const std::optional<std::int32_t> token = difference.divergence.candidates[i];
         text += fmt::format("    {} chose {}: log P {:.7f} on {}, {:.7f} on {}\n", sides[i]->name(),
@@ -98,11 +102,13 @@ std::size_t report_problems(const ComparedSide& side) {
     return problems;
 }
 
-void require_something(const std::vector<TranslatedSentence>& sentences) {
+void require_something(const std::vector<TranslatedSentence>& sentences, Architecture family) {
     if (std::none_of(sentences.begin(), sentences.end(), [](const TranslatedSentence& sentence) {
             return !sentence.source_ids.empty() && sentence.problem.empty();
         })) {
-        throw Error("there is no sentence to compare the devices with: give lines of text, or --tsv FILE");
+        throw Error(family == Architecture::MaskedLm
+                        ? "there is no text to compare the devices with: give lines with [MASK]"
+                        : "there is no sentence to compare the devices with: give lines of text, or --tsv FILE");
     }
 }
 
@@ -261,7 +267,7 @@ void compare(const CompareOptions& options) {
     Contest contest = open_sides(options);
     contest.reference->translate(lines);
     const std::size_t problems = report_problems(*contest.reference);
-    require_something(contest.reference->sentences());
+    require_something(contest.reference->sentences(), contest.reference->translator().model().config.architecture);
     ComparisonReport report{.reference = contest.reference->name(),
                             .reference_tokens_a_second = contest.reference->tokens_a_second(),
                             .tie = options.tie};

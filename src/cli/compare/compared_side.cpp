@@ -14,8 +14,6 @@ namespace headscope {
 
 namespace {
 
-constexpr const char* kMask = "[MASK]";
-
 void warn(const std::string& message) {
     log_line("headscope: " + message);
 }
@@ -73,7 +71,7 @@ std::vector<TranslatedSentence> ComparedSide::output(const std::vector<std::stri
     for (const std::string& line : lines) {
         TranslatedSentence& sentence = sentences.emplace_back();
         try {
-            sentence.source_ids = filler.encode(line, kMask);
+            sentence.source_ids = filler.encode(line, kMaskText);
         } catch (const Error& error) {
             sentence.problem = error.what();
             continue;

@@ -73,10 +73,13 @@ void check_family_options(const AttentionOptions& options, Architecture family) 
          {std::tuple("--target", !options.target.empty(), translates),
           std::tuple("--pads", options.pads > 0, translates),
           std::tuple("--max-tokens", options.max_tokens > 0, completes),
-          std::tuple("--beam", options.beam.has_value(), translates || (completes && options.max_tokens > 0))}) {
+          std::tuple("--beam", options.beam.has_value(), translates || completes)}) {
         if (given && !applies) {
             throw Error(fmt::format("{} does not apply to this model: it is a {}", option, labels_of(family).model));
         }
+    }
+    if (completes && options.beam.has_value() && options.max_tokens == 0) {
+        throw Error("--beam needs --max-tokens: without it nothing is written");
     }
 }
 

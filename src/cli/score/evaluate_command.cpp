@@ -241,7 +241,8 @@ void add_evaluate_command(CLI::App& app, const OpenOptions& open_options, int co
         if (options->text.file.empty()) {
             evaluate(*options, origin);
         } else {
-            const TranslationFlags& flags = options->translation;
+            TranslationFlags& flags = options->translation;
+            flags.common.bundled_model = kCausalModel;
             evaluate_text(flags.common, options->text, flags.options.batch_tokens, origin);
         }
     });

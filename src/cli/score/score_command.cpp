@@ -242,7 +242,12 @@ void add_score_command(CLI::App& app, const OpenOptions& open_options) {
     common.add_json(*command);
     command->option_defaults()->group("Output");
     command->add_flag("--stats", options->stats, "Print the totals of all pairs on standard error");
-    command->callback([options] { score(*options); });
+    command->callback([options] {
+        if (!options->text.empty()) {
+            options->common.bundled_model = kCausalModel;
+        }
+        score(*options);
+    });
 }
 
 }  // namespace headscope

@@ -51,7 +51,10 @@ void check_lengths(const std::string& first_file, const std::vector<std::string>
 
 TestSet read_files(const TestSetFiles& files) {
     if (files.references.empty()) {
-        throw Error("nothing to compare with: give --tsv FILE, or --reference FILE with --source or --hypotheses");
+        throw Error(
+            "nothing to compare with: give --tsv FILE, or --reference FILE with --source or --hypotheses; of a "
+            "language "
+            "model --text FILE");
     }
     if (files.source.empty() && files.hypotheses.empty()) {
         throw Error("nothing to translate: give --source FILE, or --hypotheses FILE");
