@@ -116,7 +116,6 @@ part $correct 40 machine "the machine, its devices and what the kit says of them
 part $correct 30 data "the data of the trainings"
 each_correct_part beside $correct
 wait
-pkill -KILL -f "$DEVICE_KIT/bin/" # what a sanitizer left of a part that was cut off
 each_measured_part part "$budget"
 wait
 
