@@ -20,7 +20,7 @@ constexpr double kMeanSpan = 3.0;         // pieces of a span, in T5
 // What these tasks need to know of a vocabulary.
 struct TextVocabulary {
     std::int32_t mask = -1;                            // -1: none
-    std::vector<std::int32_t> sentinels = {};          // <extra_id_0>, <extra_id_1> ...
+    std::vector<std::int32_t> sentinels = {};          // `<extra_id_0>`, `<extra_id_1>` ...
     std::vector<std::int32_t> normal = {};             // what a masked piece is randomly replaced by
     std::vector<bool> is_text = {}, begins_word = {};  // by id
 };

@@ -18,7 +18,7 @@ struct TokenizerTraining {
     std::vector<std::string> sentences = {};       // additional text in memory
     TokenizerType type = TokenizerType::Bpe;       // or Unigram, WordPiece
     std::int32_t vocabulary_size = 8000;           // all pieces, including the special ones
-    std::vector<std::string> control_pieces = {};  // additional ones, such as <mask>; text never gives them
+    std::vector<std::string> control_pieces = {};  // additional ones, such as `<mask>`; text never gives them
     double character_coverage = 1.0;               // share of all characters that get pieces; the rest is unk
     std::int64_t sentence_limit = 0;               // train on a seeded sample of at most this many; 0: all
     std::uint64_t seed = 1;

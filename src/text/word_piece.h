@@ -15,11 +15,11 @@ namespace headscope {
 // A word of more characters is unknown.
 inline constexpr std::size_t kLongestWord = 100;
 
-// Whether this is a WordPiece vocabulary: lines of UTF-8, one of which is <unk> or [UNK].
+// Whether this is a WordPiece vocabulary: lines of UTF-8, one of which is `<unk>` or [UNK].
 bool is_word_piece_vocabulary(std::string_view bytes);
 // The id of a piece is the number of its line, from 0. Pieces in angle or square brackets are control pieces. The
-// special ones are <pad>, <s>, </s> and <unk>, or [PAD], [CLS], [SEP] and [UNK]. Error for an empty line or a piece
-// that occurs twice.
+// special ones are `<pad>`, `<s>`, `</s>` and `<unk>`, or [PAD], [CLS], [SEP] and [UNK]. Error for an empty line or a
+// piece that occurs twice.
 std::shared_ptr<const Vocabulary> parse_word_pieces(std::string_view bytes, const std::string& name);
 
 // Words are those of bert_words(). A word that pieces cannot spell is one segment. Joining puts spaces between words,

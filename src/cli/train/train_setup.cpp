@@ -126,8 +126,8 @@ nlohmann::json TrainSetup::config_for_pairs(const std::string& folder) const {
 
 nlohmann::json TrainSetup::config_for_text(const std::string& folder) const {
     const DocumentParts text = split_documents(options_.given.text, options_.given.documents, folder, kSplitSeed);
-    say_(fmt::format("{} documents for training, {} for validation; skipped {} duplicates of validation documents", text.train,
-                     text.valid, text.shared));
+    say_(fmt::format("{} documents for training, {} for validation; skipped {} duplicates of validation documents",
+                     text.train, text.valid, text.shared));
     warn_of(text.unlearnable);
     return default_config(text, options_.given.task, *backend_);
 }
