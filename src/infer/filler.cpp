@@ -63,6 +63,29 @@ std::vector<std::int32_t> encode_masked(const ModelDirectory& model, std::string
     return ids;
 }
 
+std::string fill_in(const Tokenizer& tokenizer, std::string_view text, std::string_view mask,
+                    const FilledText& filled) {
+    constexpr std::string_view kBlanks = " \t\r\n";
+    const JoinedText joined = tokenizer.join(filled.ids);
+    std::string result;
+    for (const MaskedPosition& masked : filled.masks) {
+        const std::size_t at = text.find(mask);
+        result += text.substr(0, at);
+        text.remove_prefix(at + mask.size());
+        const std::size_t before = joined.spans[masked.position - 1].end;  // bos is first
+        std::string_view word = std::string_view(joined.text).substr(0, joined.spans[masked.position].end);
+        word.remove_prefix(before);
+        if (word.starts_with(' ')) {
+            word.remove_prefix(1);
+            result += result.empty() || kBlanks.find(result.back()) != std::string_view::npos ? "" : " ";
+        } else if (before > 0) {
+            result.erase(result.find_last_not_of(kBlanks) + 1);
+        }
+        result += word;
+    }
+    return result.append(text);
+}
+
 Filler::Filler(Backend& backend, const Translator& models, Compute compute)
     : backend_(backend), model_(models.model()), masked_lm_(models.network()), compute_(compute) {
     require_architecture(model_, Architecture::MaskedLm);

@@ -36,10 +36,14 @@ struct MaskedPosition {
 };
 
 struct FilledText {
-    std::vector<std::int32_t> ids;  // with the likeliest token at each masked position
-    std::string text;
+    std::vector<std::int32_t> ids;      // with the likeliest token at each masked position
+    std::string text;                   // decoded
     std::vector<MaskedPosition> masks;  // in order of position
 };
+
+// The encoded `text` with the likeliest token at each `mask`. The tokenizer decides whether a blank separates the token
+// from what precedes: a piece that continues a word is joined to it.
+std::string fill_in(const Tokenizer& tokenizer, std::string_view text, std::string_view mask, const FilledText& filled);
 
 class Filler {
 public:

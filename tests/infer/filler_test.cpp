@@ -111,3 +111,25 @@ TEST_CASE("texts that cannot be filled in are errors", "[filler]") {
     CHECK_THROWS_WITH(filler.encode("caf\xe9 [MASK]", kMask), Contains("UTF-8"));
     CHECK_THROWS_WITH(filler.encode("[MASK]" + std::string(60, 'a'), kMask), Contains("takes at most 20"));
 }
+
+TEST_CASE("words are put at the masks of a text that stays as it is", "[filler]") {
+    const auto backend = open_device("cpu");
+    const Translator models = tiny_masked(*backend);
+    const Filler filler(*backend, models);
+    const Tokenizer& tokenizer = *filler.model().target_tokenizer;
+    const auto with = [&](const std::string& text, const std::vector<std::string>& pieces) {
+        FilledText filled{.ids = filler.encode(text, kMask), .text = {}, .masks = {}};
+        for (const std::string& piece : pieces) {
+            const auto mask = std::find(filled.ids.begin(), filled.ids.end(), filler.model().config.mask_id);
+            filled.masks.push_back({static_cast<std::size_t>(mask - filled.ids.begin()), {}});
+            *mask = tokenizer.vocabulary().find(piece).value();
+        }
+        return fill_in(tokenizer, text, kMask, filled);
+    };
+    const std::string word = std::string(kWordStart) + "cat";
+    CHECK(with("[MASK], the  \u732b [MASK] \u732b.", {word, word}) == "cat, the  \u732b cat \u732b.");
+    CHECK(with("the [MASK] [MASK]", {word, "s"}) == "the cats");
+    CHECK(with("the[MASK]. ", {word}) == "the cat. ");
+    CHECK(with(" [MASK][MASK]", {"s", word}) == " s cat");
+    CHECK(with("the \u732b\t[MASK] [MASK]", {"s", "."}) == "the \u732bs.");
+}

@@ -45,6 +45,11 @@ for device in cpu vulkan; do
     run fill --device $device 'She opened the [MASK] and looked outside.'
     expect "the bundled model fills in on $device" line_is 1 "She opened the door and looked outside."
 done
+run fill --device cpu 'The 猫 [MASK].'
+expect "a text keeps what the vocabulary lacks" begins_with 'The 猫 *[a-z]*\.$'
+expect "with a note" complains "the text has characters that are not in the model's vocabulary"
+run fill --device cpu --json '猫 [MASK]'
+expect "in JSON, too" holds '.[0].filled | startswith("猫")'
 
 for i in $(seq 40); do printf 'the small dog %s\nsleeps.\n\n' "$i"; done >paragraphs.txt
 run train --text paragraphs.txt --documents paragraph --output paragraphs --steps 2 --device cpu

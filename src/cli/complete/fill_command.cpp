@@ -1,4 +1,5 @@
 // headscope fill: what may stand at the masked words of a text.
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <string>
@@ -68,7 +69,11 @@ void fill(const FillOptions& options) {
         filled = filler.fill(filler.encode(options.text, options.mask), options.top, options.one_by_one);
     });
     const Tokenizer& tokenizer = *device.translator().model().target_tokenizer;
+    filled.text = fill_in(tokenizer, options.text, options.mask, filled);
     write_output(common.json ? json_of(tokenizer, options, filled) : table_of(tokenizer, filled));
+    if (std::find(filled.ids.begin(), filled.ids.end(), tokenizer.unk_id()) != filled.ids.end()) {
+        log_line("headscope: the text has characters that are not in the model's vocabulary");
+    }
 }
 
 }  // namespace
@@ -87,7 +92,7 @@ void add_fill_command(CLI::App& app, const OpenOptions& open_options) {
     command->option_defaults()->group("Data");
     command->add_option("TEXT", options->text, "The text, with a mask at each word to fill in")->required();
     command->add_option("--mask", options->mask, "What stands for a masked word")
-        ->check([](const std::string& mask) { return mask.empty() ? "must not be empty" : ""; })
+        ->check(not_empty)
         ->capture_default_str();
     options->common.add_model(*command);
     options->common.add_device(*command);
