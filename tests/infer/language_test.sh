@@ -84,6 +84,20 @@ run bench complete --model causal --sentences 1 --target-length 4 --repeat 1 --d
 expect "its speed is measured" holds 'all(.bench == "complete" and .d_model == 32 and .decoder_layers > 0)'
 run complete --model causal --device cpu --stop "$stop" "the small dog"
 expect "a stop text is not part of the completion" line_is 1 "the small dog${completion%%"$stop"*}"
+stop=${completion: -2}
+run complete --model causal --device cpu --stop "$stop" --stop "${stop:1:1}#" "the small dog"
+expect "nor is its beginning written" line_is 1 "the small dog${completion%%"$stop"*}"
+run complete --model causal --device cpu --stop "" "the"
+expect "an empty stop text" refused "--stop: must not be empty"
+run complete --model causal --device cpu "the [MASK] dog"
+expect "a mask in a prompt is only characters" complains "reads [MASK] as characters; to fill it in, use headscope fill"
+printf 'the\na [MASK]\n[MASK]\n' | run complete --model causal --device cpu
+expect "which is reported once" [ "$(grep -c 'headscope fill' err)" -eq 1 ]
+"$headscope" complete --model causal "the 猫" >both 2>&1
+expect "a note on unknown characters follows the line" [ "$(tail -n 1 both | grep -c "^headscope: .* vocabulary")" -eq 1 ]
+expect "which is in one piece" grep -qxF "$("$headscope" complete --model causal "the 猫" 2>err)" both
+printf 'the 猫\nthe\n' | run complete --model causal --device cpu --sample --samples 2
+expect "lines with unknown characters are counted" complains "1 of 2 prompts contain characters missing"
 run complete --model causal --device cpu --beam 4 --n-best 3 --no-repeat-ngram 2 "the"
 expect "as many completions as asked for" lines 3
 run complete --model causal --device cpu --sample --temperature 1.5 --top-k 40 --top-p 0.99 --samples 3 --seed 7 "the"
@@ -94,6 +108,8 @@ run "${sampled[@]}" --seed 7 "the"
 expect "the same from the same seed" same out first
 printf 'the\n' | run "${sampled[@]}" --seed 7
 expect "and from a file" same out first
+run "${sampled[@]}" --seed 7 --json "the"
+expect "all from the same line" holds 'map(.line) == [1, 1, 1]'
 run "${sampled[@]}" --seed 8 "the"
 expect "others from another" differs out first
 

@@ -1,10 +1,13 @@
 // headscope complete: continues text with a causal language model.
 #include <unistd.h>
 
+#include <algorithm>
 #include <iostream>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -14,7 +17,9 @@
 #include "cli/command.h"
 #include "cli/input_descriptor.h"
 #include "cli/translate/decoding_flags.h"
+#include "cli/translate/unknown_note.h"
 #include "engine/engine.h"
+#include "infer/filler.h"
 #include "infer/translation_stream.h"
 #include "io/input_files.h"
 #include "options/option_values.h"
@@ -93,27 +98,34 @@ public:
           tokenizer_(*engine.model().target_tokenizer),
           service_(engine, [](const std::string& message) { log_line("headscope: " + message); }) {}
 
-    // Writes the tokens as they come, where no later token changes earlier ones.
+    // A single completion is written as it grows, if no later token changes earlier ones.
     void complete(const std::string& prompt) {
-        const bool streams = decoding_.search.beam == 1 && decoding_.search.stop.empty() && !options_.common.json;
+        warn_of_mask(prompt);
+        const bool streams = options_.samples == 1 && decoding_.search.beam == 1 && !options_.common.json;
+        std::string written;
+        std::vector<Service::Answer> answers;
         for (int sample = 0; sample < options_.samples; ++sample) {
-            std::string written;
             TranslationRequest request{.line = {.text = prompt, .number = ++number_}, .options = decoding_};
             if (streams) {
-                request.on_text = [&](const std::string& text) { append(written, prompt + text); };
+                request.on_text = [&](const std::string& text) { append(written, prompt + before_stop(text)); };
             }
-            const TranslatedSentence found = service_.submit(std::move(request)).result.get();
+            answers.push_back(service_.submit(std::move(request)));
+        }
+        bool unknown = false;
+        for (Service::Answer& answer : answers) {
+            const TranslatedSentence found = answer.result.get();
             if (!found.problem.empty()) {
                 throw Error(found.problem);
             }
-            if (found.unknown) {
-                log_line("headscope: the prompt has characters that are not in the model's vocabulary");
-            }
+            unknown = found.unknown;
             if (streams) {
                 append(written, prompt + found.text + "\n");
             } else {
-                write_output(format_prompt(options_, tokenizer_, number_, prompt, found));
+                write_output(format_prompt(options_, tokenizer_, number_ / options_.samples, prompt, found));
             }
+        }
+        if (unknown) {
+            log_line("headscope: the prompt has characters that are not in the model's vocabulary");
         }
     }
 
@@ -124,6 +136,7 @@ public:
                                     [&](const std::vector<StreamedLine>& lines) {
                                         std::string text;
                                         for (const StreamedLine& line : lines) {
+                                            warn_of_mask(line.source.value_or(""));
                                             text += format_prompt(options_, tokenizer_, line.number,
                                                                   line.source.value_or(""), line.sentence);
                                         }
@@ -131,6 +144,10 @@ public:
                                     },
                                 .warning = [](const std::string& message) { log_line("headscope: " + message); }};
         const StreamTotals totals = translate_stream(service_, input, sinks, decoding_, {}, options_.samples);
+        if (totals.unknown > 0) {
+            log_line("headscope: " + unknown_note(totals.unknown / options_.samples, totals.lines / options_.samples,
+                                                  "prompts", "read as the unknown piece"));
+        }
         if (totals.problems > 0) {
             throw Error(fmt::format("{} of {} prompts were not completed", totals.problems, totals.lines));
         }
@@ -152,6 +169,27 @@ public:
     }
 
 private:
+    void warn_of_mask(const std::string& prompt) {
+        if (!warned_of_mask_ && prompt.find(kMaskText) != std::string::npos) {
+            log_line(fmt::format("headscope: a causal model reads {} as characters; to fill it in, use headscope fill",
+                                 kMaskText));
+            warned_of_mask_ = true;
+        }
+    }
+
+    // `text` without an end that may be the beginning of a stop text.
+    std::string before_stop(const std::string& text) const {
+        std::size_t length = text.size();
+        for (const std::string& stop : decoding_.search.stop) {
+            std::string_view begin = stop;
+            while (!text.ends_with(begin)) {
+                begin.remove_suffix(1);
+            }
+            length = std::min(length, text.size() - begin.size());
+        }
+        return text.substr(0, length);
+    }
+
     // Writes what `text` has beyond what was written.
     static void append(std::string& written, const std::string& text) {
         if (text.size() > written.size()) {
@@ -164,7 +202,8 @@ private:
     const TranslationOptions& decoding_;
     const Tokenizer& tokenizer_;
     const Service service_;
-    std::uint32_t number_ = 0;
+    std::uint32_t number_ = 0;  // of the last request: the key of its random numbers
+    bool warned_of_mask_ = false;
 };
 
 void complete(CompleteOptions options) {
@@ -239,7 +278,8 @@ void add_complete_command(CLI::App& app, const OpenOptions& open_options) {
             ->check(whole_number(1, SearchOptions::kMaxBeam))
             ->capture_default_str();
     command->add_option("--stop", options->search.stop, "End before this text; may be repeated")
-        ->allow_extra_args(false);
+        ->allow_extra_args(false)
+        ->check(not_empty);
     command
         ->add_option("--no-repeat-ngram", options->search.no_repeat_ngram,
                      "Never repeat a sequence of this many tokens; 0: off")
