@@ -32,6 +32,8 @@ expect "JSON has every head's importance" with surgery.json '(.importance.heads 
 expect "JSON has all blocks' parameters" with model.json '([.blocks[].parameters] | add) == .parameters'
 view --device cpu --precision f16 --panel model --render f16.json
 expect "the CPU has 16-bit weights" eval 'ended_with 0 && with f16.json ".arithmetic == \"F16 weights\""'
+view --device cpu --precision i8 --panel model --render i8.json
+expect "8-bit weights too" eval 'ended_with 0 && with i8.json ".arithmetic == \"I8 weights\""'
 view --render figure.png --scale 2
 expect "a PNG is written" eval 'ended_with 0 && png figure.png'
 view --render larger.png --scale 4
@@ -118,8 +120,6 @@ run view --open gone --render x.svg
 expect "a missing saved view" refused "cannot read 'gone': No such file or directory"
 run view --model run/model --text '' --render x.svg
 expect "an empty text" refused "--text: it holds no text"
-view --render x.svg --precision i8
-expect "8-bit weights" refused "--precision" "i8"
 view --render missing/figure.svg
 expect "a missing output folder" refused missing/figure.svg
 view --panel sideways --render x.svg

@@ -91,7 +91,7 @@ void add_view_options(CLI::App& command, ViewOptions& options) {
     command.add_option("PATH", options.path, "A saved view, or the folder of a model or a training")->check(not_empty);
     options.common.add_model(command)->description("Model directory, or the folder of a training");
     options.common.add_device(command);
-    options.common.add_precision(command, training_precisions());
+    options.common.add_precision(command);
     command.option_defaults()->group("View");
     command.add_option("--open", options.open, "A saved view (Ctrl+S)")->type_name("FILE");
     command.add_option("--text", options.text, "Start with this sentence or prompt")->check(some_text);
