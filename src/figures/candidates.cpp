@@ -7,6 +7,7 @@
 
 #include "paint/text_width.h"
 #include "support/check.h"
+#include "support/counted.h"
 
 namespace headscope {
 
@@ -46,10 +47,12 @@ public:
         if (chosen_ >= 0) {
             bottom = bars(bottom + 1.0);
         }
+        const std::size_t count = exploration_.steps.size();
+        const char* step = exploration_.record.family == Architecture::MaskedLm ? "Mask" : "Step";
         const std::string title =
-            chosen_ >= 0 ? fmt::format("Step {} of {}", chosen_ + 1, exploration_.steps.size()) : "Steps";
+            chosen_ >= 0 ? fmt::format("{} {} of {}", step, chosen_ + 1, count) : fmt::format("{}s", step);
         return sketch_.finish(std::max(options_.width, right_) + kMargin, bottom + kMargin, title,
-                              fmt::format("{} tokens, each shaded by its probability.", exploration_.steps.size()));
+                              counted(count, "token") + ", each shaded by its probability.");
     }
 
 private:

@@ -53,6 +53,16 @@ TEST_CASE("The generated token is shown even if it is not a candidate", "[candid
     test::check_layout(unlikely);
 }
 
+TEST_CASE("A masked language model's steps are masks", "[candidates]") {
+    Exploration exploration;
+    exploration.record.family = Architecture::MaskedLm;
+    exploration.record.target_out = {{"\u2581cat"}};
+    exploration.steps = {{.token = 7, .log_probability = -1.0, .rank = 1}};
+    const Drawing drawing = draw_candidates(exploration, 0, {});
+    CHECK(drawing.title == "Mask 1 of 1");
+    CHECK(drawing.description == "1 token, each shaded by its probability.");
+}
+
 TEST_CASE("A rule separates a prompt from its continuation", "[candidates]") {
     Exploration exploration = test::exploration_sample();
     CHECK(all_of<Rect>(draw_candidates(exploration, 1, {}), Role::Edge).empty());

@@ -91,7 +91,7 @@ TEST_CASE("A masked word has candidates", "[session][family]") {
     CHECK_THAT(texts_of(draw_panel(session.scene(), PanelId::Time, {})), Contains("Click a word above to mask it"));
     session.measure_importance();  // of what?
     CHECK_FALSE(session.measuring());
-    CHECK_THAT(session.notices().back().text, Contains("once there is a filled-in text"));
+    CHECK_THAT(session.notices().back().text, Contains("Mask a word first"));
 
     mask_word(session.state(), 2);
     settle(session);

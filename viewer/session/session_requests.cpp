@@ -73,7 +73,9 @@ void Session::measure_importance() {
     const std::optional<ExploreRequest> found = found_request();
     const Exploration* shown = scene_.main.shown.get();
     if (!found.has_value() || shown->steps.size() == shown->prompt) {
-        notify(fmt::format("The importance of heads can be measured once there is a {}.", noun_of(scene_)));
+        notify(family_of(scene_) == Architecture::MaskedLm && found.has_value()
+                   ? "Mask a word first: the importance of heads is measured on what fills the masks."
+                   : fmt::format("The importance of heads can be measured once there is a {}.", noun_of(scene_)));
         return;
     }
     measured_ = main_.asked;
