@@ -42,12 +42,14 @@ RecordedText encode_text(const Tokenizer& tokenizer, std::string_view text) {
 RecordedText encode_language_text(const ModelDirectory& model, std::string_view text) {
     const ModelConfig& config = model.config;
     RecordedText encoded;
-    encoded.ended = false;
     if (config.architecture == Architecture::MaskedLm) {
         const std::vector<std::int32_t> ids = encode_masked(model, text, kMaskText);
         encoded.ids.assign(ids.begin() + 1, ids.end() - 1);
+        for (const std::int32_t id : encoded.ids) {
+            encoded.pieces.push_back(token_text(*model.target_tokenizer, config, id));
+        }
     } else {
-        encoded.ids = model.target_tokenizer->encode(text);
+        encoded = encode_text(*model.target_tokenizer, text);
         if (static_cast<std::int64_t>(encoded.ids.size()) >= config.max_length) {
             throw Error(
                 fmt::format("the text has {} tokens including its beginning, but the model takes at most {}: "
@@ -55,9 +57,7 @@ RecordedText encode_language_text(const ModelDirectory& model, std::string_view 
                             encoded.ids.size() + 1, config.max_length));
         }
     }
-    for (const std::int32_t id : encoded.ids) {
-        encoded.pieces.push_back(token_text(*model.target_tokenizer, config, id));
-    }
+    encoded.ended = false;
     return encoded;
 }
 

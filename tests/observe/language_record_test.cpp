@@ -84,6 +84,14 @@ TEST_CASE("a causal language model's record is its text, whose tokens see those 
     }
 }
 
+TEST_CASE("a causal record shows unknown text as it was written", "[language]") {
+    const std::vector<RecordedToken> tokens = Language(Architecture::CausalLm).record("the \u732b dog").target_in;
+    const auto unknown = std::find_if(tokens.begin(), tokens.end(),
+                                      [](const RecordedToken& token) { return token.kind == TokenKind::Unknown; });
+    REQUIRE(unknown != tokens.end());
+    CHECK(unknown->text == "\u732b");
+}
+
 TEST_CASE("a causal record equals the weights of decoding step by step", "[language]") {
     const Language language(Architecture::CausalLm);
     const RecordedText text = encode_language_text(language.translator.model(), "a cat sleeps");
