@@ -25,11 +25,13 @@ bool explain(std::span<const double> logits, std::int32_t token, std::span<const
     for (const double logit : logits) {
         sum += std::isnan(logit) ? 0.0 : std::exp(logit - most);
     }
+    const auto is_candidate = [&](std::size_t i) {
+        return std::find(never.begin(), never.end(), static_cast<std::int32_t>(i)) == never.end();
+    };
     std::vector<std::int32_t> order;
     for (std::size_t i = 0; i < logits.size(); ++i) {
-        const auto candidate = static_cast<std::int32_t>(i);
-        if (!std::isnan(logits[i]) && std::find(never.begin(), never.end(), candidate) == never.end()) {
-            order.push_back(candidate);
+        if (!std::isnan(logits[i]) && is_candidate(i)) {
+            order.push_back(static_cast<std::int32_t>(i));
         }
     }
     const std::size_t kept = std::min(order.size(), static_cast<std::size_t>(std::max(candidates, 1)));
@@ -55,7 +57,7 @@ bool explain(std::span<const double> logits, std::int32_t token, std::span<const
     step.rank = 1;
     for (std::size_t i = 0; i < logits.size(); ++i) {
         const bool before = logits[i] > own || (logits[i] == own && i < static_cast<std::size_t>(token));
-        step.rank += before ? 1 : 0;
+        step.rank += before && is_candidate(i) ? 1 : 0;
     }
     for (std::size_t i = 0; i < std::min(kept, static_cast<std::size_t>(candidates)); ++i) {
         step.candidates.push_back({order[i], "", logits[static_cast<std::size_t>(order[i])] - log_sum});

@@ -226,6 +226,12 @@ TEST_CASE("masks are filled in as by a Filler", "[language]") {
     CHECK(changed.steps[1].log_probability == Approx(found.steps[1].log_probability).margin(1e-5));
     CHECK(changed.translation != found.translation);
 
+    // Special pieces, which fill no mask, have no rank.
+    other.candidates = 64;
+    const std::vector<NextCandidate> all = tiny.explorer.explore(other).steps[0].candidates;
+    other.target_tokens[0] = all.back().token;
+    CHECK(tiny.explorer.explore(other).steps[0].rank == std::ssize(all));
+
     // A text without masks shows its heads.
     const Exploration plain = tiny.explorer.explore({.source = "the small dog"});
     CHECK(plain.problem.empty());
