@@ -96,7 +96,7 @@ TEST_CASE("A masked word has candidates", "[session][family]") {
     mask_word(session.state(), 2);
     settle(session);
     REQUIRE(result_of(session).steps.size() == 1);
-    const std::vector<std::string> words = fillings(session.scene(), 0);
+    const std::vector<Filling> words = fillings(session.scene(), 0);
     CHECK(words.size() == 10);
     CHECK(shown_site(session.scene()).kind == AttentionKind::EncoderSelf);
     check_panels(session);

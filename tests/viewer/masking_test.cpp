@@ -55,9 +55,11 @@ TEST_CASE("A word is masked and filled in again", "[masking]") {
     mask_word(state, 1);   // a mask already
     mask_word(state, 99);  // no word
     CHECK(state == before);
-    fill_mask(state, 2, "bird");
+    fill_mask(state, 2, {"bird"});
     CHECK(state.text == "The [MASK] sees [MASK], a bird.");
     CHECK(state.step == -1);
+    fill_mask(state, 0, {"s", false});
+    CHECK(state.text == "Thes sees [MASK], a bird.");
 }
 
 TEST_CASE("The selected column is a word of the text, and the selected mask a column", "[masking]") {
@@ -109,10 +111,12 @@ TEST_CASE("The fillings of a mask are those of the text shown", "[masking]") {
     Scene scene = masked_scene("The [MASK]");
     CHECK(fillings(scene, 0).empty());
     auto shown = std::make_shared<Exploration>();
-    shown->steps.push_back({.candidates = {{.text = "\u2581cat"}, {.text = "s"}}});
+    shown->steps.push_back({.candidates = {{.text = "\u2581cat"}, {.text = "s"}, {.text = "##s"}}});
     scene.main.shown = shown;
     scene.main.answered = ExploreRequest{.source = "The [MASK]"};
-    CHECK(fillings(scene, 0) == std::vector<std::string>{"cat", "s"});
+    CHECK(fillings(scene, 0) == std::vector<Filling>{{"cat", true}, {"s", false}, {"##s", false}});
+    scene.main.model->tokenizer = TokenizerType::WordPiece;
+    CHECK(fillings(scene, 0) == std::vector<Filling>{{"\u2581cat", true}, {"s", true}, {"s", false}});
     CHECK(fillings(scene, 1).empty());
     CHECK(fillings(scene, -1).empty());
     scene.state.text = "A [MASK]";

@@ -6,6 +6,7 @@
 #include "infer/filler.h"
 #include "observe/words.h"
 #include "support/utf8.h"
+#include "text/segmenter.h"
 #include "viewer/session/rows.h"
 
 namespace headscope::viewer {
@@ -86,15 +87,17 @@ bool is_mask(const RecordedToken& token) {
 
 }  // namespace
 
-std::vector<std::string> fillings(const Scene& scene, int mask) {
-    std::vector<std::string> found;
+std::vector<Filling> fillings(const Scene& scene, int mask) {
+    std::vector<Filling> found;
     const Exploration* result = result_of(scene);
     if (result == nullptr || mask < 0 || mask >= std::ssize(result->steps)) {
         return found;
     }
-    constexpr std::string_view kWordStart = "\u2581";
+    const TokenizerType type = scene.main.model->tokenizer;
+    const std::string_view mark = type == TokenizerType::WordPiece ? kContinues : kWordStart;
     for (const NextCandidate& candidate : result->steps[static_cast<std::size_t>(mask)].candidates) {
-        found.push_back(candidate.text.substr(candidate.text.starts_with(kWordStart) ? kWordStart.size() : 0));
+        const std::string& piece = candidate.text;
+        found.push_back({piece.substr(piece.starts_with(mark) ? mark.size() : 0), begins_word(piece, type)});
     }
     return found;
 }
@@ -110,11 +113,14 @@ void mask_word(ViewState& state, std::size_t word) {
                                                 [](const TextWord& other) { return other.mask >= 0; }));
 }
 
-void fill_mask(ViewState& state, int mask, const std::string& filling) {
+void fill_mask(ViewState& state, int mask, const Filling& filling) {
     for (const TextWord& word : words_in(state.text)) {
         if (word.mask == mask) {
-            std::string text = state.text;
-            new_sentence(state, text.replace(word.begin, word.size, filling));
+            std::string before = state.text.substr(0, word.begin);
+            while (!filling.begins_word && !before.empty() && is_space(before.back())) {
+                before.pop_back();
+            }
+            new_sentence(state, before + filling.text + state.text.substr(word.begin + word.size));
             return;
         }
     }

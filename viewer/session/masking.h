@@ -18,13 +18,18 @@ struct TextWord {
 };
 std::vector<TextWord> words_in(const std::string& text);
 
-// The likeliest words of a mask, best first, without the tokenizer's mark; empty until there is a result.
-std::vector<std::string> fillings(const Scene& scene, int mask);
+struct Filling {
+    std::string text;  // without the tokenizer's mark
+    bool begins_word = true;
+    bool operator==(const Filling&) const = default;
+};
+// The likeliest pieces of a mask, best first; empty until there is a result.
+std::vector<Filling> fillings(const Scene& scene, int mask);
 
 // Masks a word, and selects the mask.
 void mask_word(ViewState& state, std::size_t word);
-// Replaces a mask.
-void fill_mask(ViewState& state, int mask, const std::string& filling);
+// Replaces a mask, and the blanks before it by a piece that continues a word.
+void fill_mask(ViewState& state, int mask, const Filling& filling);
 // The word or mask of the selected column; nullopt if it is not in the text.
 std::optional<std::size_t> selected_word(const Scene& scene);
 

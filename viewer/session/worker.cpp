@@ -303,6 +303,7 @@ void Worker::open_model(Session& session, Tag tag, const OpenRequest& request) {
                          .name = name_of_directory(request.model),
                          .checkpoint = *step,
                          .config = device.translator().model().config,
+                         .tokenizer = device.translator().model().target_tokenizer->type(),
                          .parameters = device.translator().parameters().count(),
                          .device = device.info().id,
                          .device_name = device.info().name,

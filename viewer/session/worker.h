@@ -41,6 +41,7 @@ struct Opened {
     std::string name;  // of the directory
     std::optional<std::int64_t> checkpoint;
     ModelConfig config;
+    TokenizerType tokenizer = TokenizerType::Bpe;  // of the target
     std::int64_t parameters = 0;
     std::string device;                      // "vulkan:0"
     std::string device_name;                 // "NVIDIA H100"

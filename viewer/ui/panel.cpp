@@ -129,7 +129,7 @@ void time_events(Interface& ui, const CanvasEvents& events) {
         ui.state().step = events.hovered->item;
     } else if (events.hovered->role == Role::Bar && family_of(ui.session.scene()) == Architecture::MaskedLm) {
         const int mask = shown_step(ui.session.scene());
-        const std::vector<std::string> words = fillings(ui.session.scene(), mask);
+        const std::vector<Filling> words = fillings(ui.session.scene(), mask);
         if (events.hovered->item < std::ssize(words)) {
             fill_mask(ui.state(), mask, words[static_cast<std::size_t>(events.hovered->item)]);
         }

@@ -80,7 +80,7 @@ void mask_chosen(Interface& ui) {
         return;
     }
     const int mask = words_in(ui.state().text)[*word].mask;
-    const std::vector<std::string> likeliest = fillings(ui.session.scene(), mask);
+    const std::vector<Filling> likeliest = fillings(ui.session.scene(), mask);
     if (mask < 0) {
         mask_word(ui.state(), *word);
     } else if (!likeliest.empty()) {

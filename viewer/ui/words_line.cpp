@@ -14,11 +14,11 @@ namespace headscope::viewer {
 namespace {
 
 // "dogs, cats, birds", and what a click does.
-std::string mask_tip(const std::vector<std::string>& likeliest) {
+std::string mask_tip(const std::vector<Filling>& likeliest) {
     constexpr std::size_t kListed = 5;
     std::string tip;
     for (std::size_t i = 0; i < std::min(likeliest.size(), kListed); ++i) {
-        tip += (i == 0 ? "" : ", ") + likeliest[i];
+        tip += (i == 0 ? "" : ", ") + likeliest[i].text;
     }
     return likeliest.empty() ? "Masked" : tip + "\nClick to fill in the first.";
 }
@@ -42,8 +42,8 @@ void show_words(Interface& ui, float room) {
     ImGui::PushStyleVar(ImGuiStyleVar_FramePadding, ImVec2(0.15F * ui.em(), ImGui::GetStyle().FramePadding.y));
     for (std::size_t i = 0; i < words.size(); ++i) {
         const TextWord& word = words[i];
-        const std::vector<std::string> likeliest = fillings(scene, word.mask);
-        const std::string shown = likeliest.empty() ? text.substr(word.begin, word.size) : likeliest.front();
+        const std::vector<Filling> likeliest = fillings(scene, word.mask);
+        const std::string shown = likeliest.empty() ? text.substr(word.begin, word.size) : likeliest.front().text;
         if (i > 0) {
             const bool apart = word.begin > words[i - 1].begin + words[i - 1].size;
             ImGui::SameLine(0.0F, apart ? 0.35F * ui.em() : 0.0F);
