@@ -93,7 +93,7 @@ for command in attention compare evaluate translate tune view "bench train"; do
     run $command --device ''
     expect "headscope $command with an empty device is rejected" refused "--device: must not be empty"
 done
-for command in train view "bench train"; do
+for command in train "bench train"; do
     # shellcheck disable=SC2086
     run $command --help
     expect "headscope $command --help lists its precisions" says "{f32,tf32,bf16,f16}"
