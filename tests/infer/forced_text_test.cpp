@@ -9,6 +9,7 @@
 #include "infer/next_tokens.h"
 #include "registry/registry.h"
 #include "tests/house/open_options.h"
+#include "tests/infer/forced_checks.h"
 #include "tests/ops/devices.h"
 #include "tiny_model.h"
 
@@ -86,15 +87,6 @@ std::vector<ForcedToken> one_by_one(Backend& backend, const std::vector<const Mo
         }
     }
     return tokens;
-}
-
-void check_same(const std::vector<ForcedToken>& found, const std::vector<ForcedToken>& expected) {
-    REQUIRE(found.size() == expected.size());
-    for (std::size_t token = 0; token < expected.size(); ++token) {
-        CHECK(found[token].log_probability == Approx(expected[token].log_probability).margin(1e-4));
-        CHECK(found[token].best_log_probability == Approx(expected[token].best_log_probability).margin(1e-4));
-        CHECK(found[token].likeliest == expected[token].likeliest);
-    }
 }
 
 // Of 30, 3, 0 and 10 pieces, and the bounds of their blocks of at most 12.

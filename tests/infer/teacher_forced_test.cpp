@@ -9,6 +9,7 @@
 #include "registry/registry.h"
 #include "support/check.h"
 #include "tests/house/open_options.h"
+#include "tests/infer/forced_checks.h"
 #include "tests/infer/small_backend.h"
 #include "tests/infer/tiny_model.h"
 #include "tests/ops/devices.h"
@@ -49,15 +50,6 @@ std::vector<ForcedToken> one_by_one(Context& ctx, const std::vector<const Encode
         tokens.push_back({scores[static_cast<std::size_t>(*next)], *best, best - scores.begin() == *next});
     }
     return tokens;
-}
-
-void check_same(const std::vector<ForcedToken>& found, const std::vector<ForcedToken>& expected) {
-    REQUIRE(found.size() == expected.size());
-    for (std::size_t token = 0; token < expected.size(); ++token) {
-        CHECK(found[token].log_probability == Approx(expected[token].log_probability).margin(1e-4));
-        CHECK(found[token].best_log_probability == Approx(expected[token].best_log_probability).margin(1e-4));
-        CHECK(found[token].likeliest == expected[token].likeliest);
-    }
 }
 
 }  // namespace

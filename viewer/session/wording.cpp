@@ -48,8 +48,7 @@ const Wording& completion() {
         .steps_title = "Time",
         .steps_remark =
             "The prompt and its continuation token by token, and what else could have stood at the chosen place. A "
-            "beam "
-            "of two or more is drawn as a tree below; pointing at the end of a branch says why it ended.",
+            "beam of two or more is drawn as a tree below; pointing at the end of a branch says why it ended.",
         .step_forward = "Next token of the continuation",
         .step_back = "Previous token of the continuation",
         .examples = {"The cat sleeps because", "I would like to", "My sister gave me the book that", "In the beginning",

@@ -1,4 +1,4 @@
-// Neurons, the map of the model, sinusoids, curves and importance.
+// Neurons, sinusoids, curves and importance.
 #include <catch2/catch.hpp>
 
 #include <algorithm>
@@ -10,11 +10,9 @@
 
 #include "figures/curve.h"
 #include "figures/importance_drawing.h"
-#include "figures/model_map.h"
 #include "figures/neuron_drawing.h"
 #include "figures/sinusoid_drawing.h"
 #include "layout_checks.h"
-#include "model/description.h"
 #include "model/sinusoids.h"
 #include "samples.h"
 #include "support/check.h"
@@ -45,55 +43,6 @@ std::vector<std::string> numbers_of(const Drawing& drawing, int key) {
 bool has_heading(const Drawing& drawing, const std::string& name) {
     const auto headings = all_of<Text>(drawing, Role::Axis);
     return std::any_of(headings.begin(), headings.end(), [&](const auto& one) { return one.second.content == name; });
-}
-
-std::vector<ModelConfig> models() {
-    std::vector<ModelConfig> all;
-    for (const NormPlacement norm : {NormPlacement::Post, NormPlacement::Pre}) {
-        for (const Tying tying : {Tying::All, Tying::TargetOutput, Tying::None}) {
-            for (const Positions positions : {Positions::Sinusoid, Positions::Learned}) {
-                ModelConfig config;
-                config.norm = norm;
-                config.tying = tying;
-                config.positions = positions;
-                config.encoder_layers = tying == Tying::None ? 24 : 6;
-                config.decoder_layers = tying == Tying::All ? 1 : 6;
-                config.d_model = 256;
-                config.source_vocabulary = config.target_vocabulary = 7000;
-                config.output_bias = tying == Tying::TargetOutput;
-                config.attention_bias = config.output_bias;
-                all.push_back(config);
-            }
-        }
-    }
-    return all;
-}
-
-// Each family, post-norm as the paper and with all that BERT and GPT-2 add.
-std::vector<ModelConfig> language_models() {
-    std::vector<ModelConfig> all;
-    for (const Architecture family : {Architecture::CausalLm, Architecture::MaskedLm}) {
-        for (const bool more : {false, true}) {
-            ModelConfig config;
-            config.architecture = family;
-            (family == Architecture::CausalLm ? config.encoder_layers : config.decoder_layers) = 0;
-            config.norm = more ? NormPlacement::Pre : NormPlacement::Post;
-            config.positions = more ? Positions::Learned : Positions::Sinusoid;
-            config.attention_bias = config.output_bias = config.output_transform = config.embedding_norm = more;
-            config.d_model = 256;
-            config.source_vocabulary = config.target_vocabulary = 7000;
-            config.mask_id = 4;
-            all.push_back(config);
-        }
-    }
-    return all;
-}
-
-std::vector<ModelConfig> all_models() {
-    std::vector<ModelConfig> all = models();
-    const std::vector<ModelConfig> more = language_models();
-    all.insert(all.end(), more.begin(), more.end());
-    return all;
 }
 
 }  // namespace
@@ -192,101 +141,6 @@ TEST_CASE("The neuron view's layout is valid in every style, with a chosen key, 
     const NeuronView view = test::neuron_sample(4, 7, 16);
     const Drawing drawing = draw_neurons(view, kQueries, kKeys, weights_of(view, 1), 1, {.chosen = 4});
     CHECK(all_of<Rect>(drawing, Role::Bar).size() == 7 + 3 * 16);
-}
-
-TEST_CASE("The model's blocks contain each parameter once", "[model_map]") {
-    for (const ModelConfig& config : all_models()) {
-        const ModelDescription model = describe(config);
-        std::int64_t sum = 0;
-        for (const Block& block : model.blocks) {
-            INFO(block.prefix);
-            sum += block.parameters;
-            if (block.kind == BlockKind::Layer) {
-                std::int64_t parts = 0;
-                for (const Block& part : model.blocks) {
-                    parts += part.prefix.starts_with(block.prefix) ? part.parameters : 0;
-                }
-                CHECK(parts == parameters_under(model, block.prefix));
-            } else if (block.title == "Transform") {  // its norm is a block of its own
-                CHECK(block.parameters == config.d_model * (config.d_model + 1));
-            } else if (!block.shared && block.kind != BlockKind::Attention && block.kind != BlockKind::FeedForward) {
-                CHECK(block.parameters == (block.prefix.empty() ? 0 : parameters_under(model, block.prefix)));
-            }
-        }
-        CHECK(sum == count_parameters(config));
-    }
-    CHECK(with_thousands(1792000) == "1,792,000");
-    CHECK(with_thousands(7) == "7");
-}
-
-TEST_CASE("The map's layout is valid for every model", "[model_map]") {
-    for (const ModelConfig& config : all_models()) {
-        test::check_looks([&](const Look& look) {
-            return draw_model_map(config, {.encoder_layer = config.encoder_layers, .look = look});
-        });
-    }
-}
-
-TEST_CASE("A map shows the model's norms, and every layer once", "[model_map]") {
-    for (const ModelConfig& config : models()) {
-        const ModelDescription model = describe(config);
-        const Drawing drawing = draw_model_map(config, {.encoder_layer = 2});
-        std::multiset<std::string> names;
-        std::set<int> layers;
-        for (const auto& [primitive, text] : all_of<Text>(drawing, Role::Label)) {
-            names.insert(text.content);
-        }
-        for (const auto& [primitive, rect] : all_of<Rect>(drawing, Role::Block)) {
-            if (primitive.mark.item < 0) {
-                continue;  // of Figure 2
-            }
-            const Block& block = model.blocks.at(static_cast<std::size_t>(primitive.mark.item));
-            if (block.kind == BlockKind::Layer && block.prefix.starts_with("encoder.")) {
-                layers.insert(primitive.mark.layer);
-            }
-            if (block.attention == AttentionKind::EncoderSelf) {
-                CHECK(primitive.mark.layer == 2);
-                CHECK_THAT(primitive.mark.tip, Catch::Matchers::Contains("Multi-Head Attention of layer 2: "));
-            }
-        }
-        const bool pre = config.norm == NormPlacement::Pre;
-        CHECK(names.count("Add & Norm") == (pre ? 0 : 5));
-        CHECK(names.count("Norm") == (pre ? 7 : 0));
-        CHECK(names.count("Add") == (pre ? 5 : 0));
-        CHECK(names.count("Learned Positions") == (config.positions == Positions::Learned ? 2 : 0));
-        CHECK(static_cast<int>(layers.size()) == config.encoder_layers);
-        CHECK(names.count("Masked Multi-Head Attention") == 1);
-    }
-}
-
-TEST_CASE("The map of a language model has its one stack", "[model_map]") {
-    for (const ModelConfig& config : language_models()) {
-        const bool causal = config.architecture == Architecture::CausalLm;
-        const Drawing drawing = draw_model_map(config, {.encoder_layer = causal ? 1 : 2, .decoder_layer = 2});
-        std::multiset<std::string> names;
-        std::set<std::string> prefixes;
-        for (const auto& [primitive, text] : all_of<Text>(drawing, Role::Label)) {
-            names.insert(text.content);
-        }
-        const ModelDescription model = describe(config);
-        for (const auto& [primitive, rect] : all_of<Rect>(drawing, Role::Block)) {
-            if (primitive.mark.item >= 0) {
-                prefixes.insert(model.blocks.at(static_cast<std::size_t>(primitive.mark.item)).prefix);
-            }
-        }
-        CHECK(names.count("Inputs") == 1);
-        CHECK(names.count("Outputs (shifted right)") == 0);
-        CHECK(names.count("Output Probabilities") == 1);
-        CHECK(names.count("Masked Multi-Head Attention") == (causal ? 1 : 0));
-        CHECK(names.count(causal ? "Mask (later tokens)" : "Mask (pads)") == 1);
-        CHECK(names.count("Transform") == (config.output_transform ? 1 : 0));
-        CHECK_THAT(drawing.description, Catch::Matchers::StartsWith(causal ? "causal language model: 6 layers, "
-                                                                           : "masked language model: 6 layers, "));
-        const std::string stack = causal ? "decoder" : "encoder";
-        CHECK(prefixes.count(stack + ".layers.1.self_attention.") == 1);
-        CHECK(prefixes.count(stack + ".embedding_norm.") == (config.embedding_norm ? 1 : 0));
-        CHECK(prefixes.count("output.norm.") == (config.output_transform ? 1 : 0));
-    }
 }
 
 TEST_CASE("Sinusoids show the table's numbers, positions from top to bottom", "[sinusoids]") {
