@@ -178,6 +178,7 @@ part_data() {
 
 # ------------------------------------------------------------------------------------------------- tests
 
+# "~[.]" leaves out hidden tests: each needs a process or minutes of its own.
 ops_tests() { pick "[bias]" "~[harness]~[.]"; }
 
 part_ops() { # cuda|vulkan|ptx60
