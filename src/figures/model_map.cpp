@@ -7,7 +7,7 @@
 
 #include "figures/model_column.h"
 #include "figures/model_sketch.h"
-#include "observe/family_labels.h"
+#include "model/model_directory.h"
 #include "paint/text_width.h"
 #include "support/counted.h"
 
@@ -59,7 +59,7 @@ std::vector<ColumnPlan> plans(const ModelConfig& config, const ModelMapOptions& 
 std::string detail_of(const ModelConfig& config) {
     const std::string layers = config.architecture == Architecture::EncoderDecoder
                                    ? fmt::format("{} + {} layers", config.encoder_layers, config.decoder_layers)
-                                   : fmt::format("{}: {}", labels_of(config.architecture).model,
+                                   : fmt::format("{}: {}", name_of(config.architecture),
                                                  counted(config.encoder_layers + config.decoder_layers, "layer"));
     return fmt::format("{}, d_model {}, {} heads, {}-norm, {} positions", layers, config.d_model, config.heads,
                        config.norm == NormPlacement::Pre ? "pre" : "post",

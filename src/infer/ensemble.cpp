@@ -77,8 +77,8 @@ std::unique_ptr<Scorer> make_scorer(Context& ctx, const std::vector<const Genera
 
 void check_can_be_averaged(const ModelDirectory& one, const ModelDirectory& other) {
     if (one.config.architecture != other.config.architecture) {
-        throw Error(fmt::format("'{}' is {}, but '{}' is {}: only models of one family can be averaged", one.path,
-                                family_of(one.config.architecture), other.path, family_of(other.config.architecture)));
+        throw Error(fmt::format("'{}' is a {}, but '{}' is a {}: only models of one family can be averaged", one.path,
+                                name_of(one.config.architecture), other.path, name_of(other.config.architecture)));
     }
     const std::string names = fmt::format("'{}' and '{}'", one.path, other.path);
     check_same_pieces(*one.source_tokenizer, *other.source_tokenizer, "source", names);

@@ -177,23 +177,23 @@ struct Family {
 
 Family described(Architecture architecture) {
     switch (architecture) {
-        case Architecture::EncoderDecoder: return {"a translation model", "translate"};
-        case Architecture::CausalLm: return {"a causal language model", "complete"};
-        case Architecture::MaskedLm: return {"a masked language model", "fill"};
+        case Architecture::EncoderDecoder: return {"translation model", "translate"};
+        case Architecture::CausalLm: return {"causal language model", "complete"};
+        case Architecture::MaskedLm: return {"masked language model", "fill"};
     }
     return {};
 }
 
 }  // namespace
 
-const char* family_of(Architecture architecture) {
+const char* name_of(Architecture architecture) {
     return described(architecture).name;
 }
 
 void require_architecture(const ModelDirectory& model, Architecture wanted) {
     if (model.config.architecture != wanted) {
         const auto [name, command] = described(model.config.architecture);
-        throw Error(fmt::format("{} is {}: use headscope {}", model.path, name, command));
+        throw Error(fmt::format("{} is a {}: use headscope {}", model.path, name, command));
     }
 }
 

@@ -33,8 +33,8 @@ std::string model_folder(const std::string& path);
 // Reads the configuration and tokenizers and checks that sizes and special ids agree. Errors name file and key.
 ModelDirectory open_model_directory(const std::string& path);
 
-// "a translation model", "a causal language model", "a masked language model"
-const char* family_of(Architecture architecture);
+// "translation model", "causal language model", "masked language model"
+const char* name_of(Architecture architecture);
 // Error for a model of another family, which says which command takes it.
 void require_architecture(const ModelDirectory& model, Architecture wanted);
 

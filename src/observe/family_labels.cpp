@@ -9,7 +9,6 @@ namespace headscope {
 
 const FamilyLabels& labels_of(Architecture family) {
     static const FamilyLabels kTranslation{
-        "translation model",
         "Source",
         "Target",
         "source sentence",
@@ -18,14 +17,12 @@ const FamilyLabels& labels_of(Architecture family) {
          {AttentionKind::DecoderSelf, "Decoder", "the translation looks at itself", "Output-Output"},
          {AttentionKind::Cross, "Cross", "the translation looks at the source", "Output-Input"}}};
     static const FamilyLabels kCausal{
-        "causal language model",
         "Prompt",
         "Continuation",
         "prompt",
         "continuation",
         {{AttentionKind::DecoderSelf, "Self-attention", "each token looks at those before it", "Self-Attention"}}};
     static const FamilyLabels kMasked{
-        "masked language model",
         "Text",
         "Fills",
         "text",

@@ -17,7 +17,6 @@ struct KindLabels {
 };
 
 struct FamilyLabels {
-    const char* model;         // "translation model"
     const char* given;         // the text that a user gives: "Source", "Prompt", "Text"
     const char* predicted;     // what the model makes of it: "Target", "Continuation", "Fills"
     const char* given_in;      // the same within a sentence: "source sentence", "prompt", "text"

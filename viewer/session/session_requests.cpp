@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include "explore/explorer.h"
-#include "observe/family_labels.h"
+#include "model/model_directory.h"
 #include "text/normalised.h"
 #include "viewer/session/rows.h"
 #include "viewer/session/session.h"
@@ -23,7 +23,7 @@ std::string unanswerable(const Scene& scene, const Side& side) {
     const Architecture family = scene.main.model.has_value() ? family_of(scene) : other;
     return other == family ? ""
                            : fmt::format("{} is a {} and cannot be compared with a {}: open two models of one family.",
-                                         side.model->name, labels_of(other).model, labels_of(family).model);
+                                         side.model->name, name_of(other), name_of(family));
 }
 
 }  // namespace

@@ -75,7 +75,7 @@ void check_family_options(const AttentionOptions& options, Architecture family) 
           std::tuple("--max-tokens", options.max_tokens > 0, completes),
           std::tuple("--beam", options.beam.has_value(), translates || completes)}) {
         if (given && !applies) {
-            throw Error(fmt::format("{} does not apply to this model: it is a {}", option, labels_of(family).model));
+            throw Error(fmt::format("{} does not apply to this model: it is a {}", option, name_of(family)));
         }
     }
     if (completes && options.beam.has_value() && options.max_tokens == 0) {

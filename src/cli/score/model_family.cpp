@@ -11,7 +11,7 @@ void require_files_of_family(const std::string& model, const std::string& text) 
     const Architecture family = open_model_directory(model).config.architecture;
     const bool translates = family == Architecture::EncoderDecoder;
     if (translates != text.empty()) {
-        throw Error(fmt::format("{} is {}: give {}", model, family_of(family),
+        throw Error(fmt::format("{} is a {}: give {}", model, name_of(family),
                                 translates ? "sentences and their translations, not --text" : "--text FILE"));
     }
 }
