@@ -216,6 +216,7 @@ ModelDirectory open_model_directory(const std::string& path) {
     }
     model.config = parse_model_config(config, config_file.string());
     check_model_config(model.config, config_file.string());
+    model.weights = own_weights((folder / kWeightsFile).string());
     if (fs::exists(folder / kSharedTokenizer)) {
         model.source_tokenizer = open_tokenizer(folder / kSharedTokenizer, "source_vocabulary",
                                                 model.config.source_vocabulary, model.config, true);

@@ -9,6 +9,7 @@
 
 #include "model/config.h"
 #include "model/parameters.h"
+#include "model/weight_source.h"
 #include "text/tokenizer.h"
 
 namespace headscope {
@@ -18,6 +19,7 @@ struct ModelDirectory {
     ModelConfig config;
     std::shared_ptr<const Tokenizer> source_tokenizer;  // "sentencepiece.model", or "source.model" and "target.model"
     std::shared_ptr<const Tokenizer> target_tokenizer;  // the same object when shared
+    std::shared_ptr<const WeightSource> weights = {};
 };
 
 enum class FolderKind : std::uint8_t {
@@ -38,9 +40,9 @@ const char* name_of(Architecture architecture);
 // Error for a model of another family, which says which command takes it.
 void require_architecture(const ModelDirectory& model, Architecture wanted);
 
-// Fills every parameter from a safetensors file, which is mapped and uploaded tensor by tensor. Errors name the tensor
-// that is missing, unknown, of another shape or of a dtype other than F32, F16 or BF16.
-void load_parameters(Backend& backend, const std::string& file, Parameters& parameters);
+// Fills every parameter, tensor by tensor. Errors name the tensor that is missing, unknown, of another shape or of a
+// dtype other than F32, F16 or BF16.
+void load_parameters(Backend& backend, const WeightSource& weights, Parameters& parameters);
 // Those of a directory, for inference; `storage` as in Parameters.
 std::shared_ptr<const Parameters> read_parameters(Backend& backend, const ModelDirectory& model, DType storage);
 void save_parameters(Backend& backend, const std::string& file, const Parameters& parameters, DType dtype,

@@ -3,10 +3,11 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
-#include <filesystem>
 #include <map>
+#include <set>
 #include <span>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -19,6 +20,34 @@
 namespace headscope {
 
 namespace {
+
+class OwnWeights final : public WeightSource {
+public:
+    explicit OwnWeights(std::string file) : file_(std::move(file)) {}
+
+    void read(const std::vector<ParameterSpec>& table, const TakeWeight& take) const override {
+        const SafeTensorsFile tensors = SafeTensorsFile::open(file_);
+        std::set<std::string> known;
+        for (const ParameterSpec& spec : table) {
+            if (!tensors.contains(spec.name)) {
+                throw Error(fmt::format("{}: the tensor {} {} is missing, but the configuration needs it", file_,
+                                        spec.name, spec.shape.to_string()));
+            }
+            const MappedTensor found = tensors.at(spec.name);
+            take(spec, {found.dtype, found.shape, found.data, file_, spec.name});
+            known.insert(spec.name);
+        }
+        for (const SafeTensorsEntry& entry : tensors.entries()) {
+            if (!known.contains(entry.name)) {
+                throw Error(
+                    fmt::format("{}: the tensor {} is not a parameter of the configuration", file_, entry.name));
+            }
+        }
+    }
+
+private:
+    std::string file_;
+};
 
 // Elements converted at a time, few enough to stay in the processor's cache.
 constexpr std::size_t kPiece = std::size_t{1} << 15U;
@@ -62,22 +91,22 @@ std::size_t first_not_finite(std::span<const std::byte> data, Bits exponent) {
     return total;
 }
 
-void check_finite(const std::string& file, const std::string& name, const MappedTensor& tensor) {
-    const std::size_t total = tensor.data.size() / size_of(tensor.dtype);
-    const std::size_t found = tensor.dtype == DType::F32   ? first_not_finite<std::uint32_t>(tensor.data, 0x7f80'0000)
-                              : tensor.dtype == DType::F16 ? first_not_finite<std::uint16_t>(tensor.data, 0x7c00)
-                                                           : first_not_finite<std::uint16_t>(tensor.data, 0x7f80);
+void check_finite(const WeightValues& values) {
+    const std::size_t total = values.data.size() / size_of(values.dtype);
+    const std::size_t found = values.dtype == DType::F32   ? first_not_finite<std::uint32_t>(values.data, 0x7f80'0000)
+                              : values.dtype == DType::F16 ? first_not_finite<std::uint16_t>(values.data, 0x7c00)
+                                                           : first_not_finite<std::uint16_t>(values.data, 0x7f80);
     if (found < total) {
         throw Error(
             fmt::format("{}: element {} of the tensor {} {} is NaN or infinite: the file is damaged, or the "
                         "training that wrote it diverged",
-                        file, found, name, tensor.shape.to_string()));
+                        values.file, found, values.name, values.shape.to_string()));
     }
 }
 
 // Converts a tensor of the file piece by piece.
 template <class Real>
-void load_pieces(Backend& backend, const MappedTensor& from, const Tensor& to, const std::string& what) {
+void load_pieces(Backend& backend, const WeightValues& from, const Tensor& to) {
     const Tensor flat = to.reshape({to.elements()});
     const auto total = static_cast<std::size_t>(to.elements());
     std::vector<Real> piece(std::min(total, kPiece));
@@ -86,7 +115,9 @@ void load_pieces(Backend& backend, const MappedTensor& from, const Tensor& to, c
         widen(from.dtype, from.data.data() + first * size_of(from.dtype), values);
         if constexpr (std::is_same_v<Real, StoredF16>) {
             if (!std::all_of(values.begin(), values.end(), [](Real value) { return std::isfinite(float{value}); })) {
-                throw Error(what + " contains a value above the largest F16, 65504: use bf16 or f32");
+                throw Error(
+                    fmt::format("{}: the tensor {} contains a value above the largest F16, 65504: use bf16 or f32",
+                                from.file, from.name));
             }
         }
         backend.upload(flat.narrow(0, static_cast<std::int64_t>(first), static_cast<std::int64_t>(values.size())),
@@ -95,12 +126,12 @@ void load_pieces(Backend& backend, const MappedTensor& from, const Tensor& to, c
 }
 
 // Straight from the mapping if nothing has to be converted.
-void load_one(Backend& backend, const MappedTensor& from, const Tensor& to, const std::string& what) {
+void load_one(Backend& backend, const WeightValues& from, const Tensor& to) {
     if (from.dtype == to.dtype) {
         backend.upload(to, from.data.data(), from.data.size());
         return;
     }
-    visit_stored(to.dtype, [&](auto stored) { load_pieces<decltype(stored)>(backend, from, to, what); });
+    visit_stored(to.dtype, [&](auto stored) { load_pieces<decltype(stored)>(backend, from, to); });
 }
 
 std::vector<std::byte> narrow_values(const std::vector<float>& values, DType dtype, const std::string& name) {
@@ -123,42 +154,35 @@ std::vector<std::byte> narrow_values(const std::vector<float>& values, DType dty
 
 }  // namespace
 
-void load_parameters(Backend& backend, const std::string& file, Parameters& parameters) {
-    const SafeTensorsFile tensors = SafeTensorsFile::open(file);
-    for (const ParameterSpec& spec : parameters.table()) {
-        if (!tensors.contains(spec.name)) {
-            throw Error(fmt::format("{}: the tensor {} {} is missing, but the configuration needs it", file, spec.name,
-                                    spec.shape.to_string()));
-        }
-        const MappedTensor found = tensors.at(spec.name);
+std::shared_ptr<const WeightSource> own_weights(const std::string& file) {
+    return std::make_shared<OwnWeights>(file);
+}
+
+void load_parameters(Backend& backend, const WeightSource& weights, Parameters& parameters) {
+    weights.read(parameters.table(), [&](const ParameterSpec& spec, const WeightValues& found) {
         if (found.dtype != DType::F32 && found.dtype != DType::F16 && found.dtype != DType::BF16) {
-            throw Error(fmt::format("{}: the tensor {} is {}, expected F32, F16 or BF16", file, spec.name,
+            throw Error(fmt::format("{}: the tensor {} is {}, expected F32, F16 or BF16", found.file, found.name,
                                     name_of(found.dtype)));
         }
         if (found.shape != spec.shape) {
-            throw Error(fmt::format("{}: the tensor {} is {}, but the configuration needs {}", file, spec.name,
+            throw Error(fmt::format("{}: the tensor {} is {}, but the configuration needs {}", found.file, found.name,
                                     found.shape.to_string(), spec.shape.to_string()));
         }
-        check_finite(file, spec.name, found);
+        check_finite(found);
         if (const Tensor to = parameters.stored(spec.name); to.dtype == DType::I8) {
             std::vector<float> values(static_cast<std::size_t>(to.elements()));
             widen(found.dtype, found.data.data(), std::span<float>(values));
             parameters.store(spec.name, values);
         } else {
-            load_one(backend, found, to, fmt::format("{}: the tensor {}", file, spec.name));
+            load_one(backend, found, to);
         }
-    }
+    });
     parameters.refresh_working();
-    for (const SafeTensorsEntry& entry : tensors.entries()) {
-        if (!parameters.has(entry.name)) {
-            throw Error(fmt::format("{}: the tensor {} is not a parameter of the configuration", file, entry.name));
-        }
-    }
 }
 
 std::shared_ptr<const Parameters> read_parameters(Backend& backend, const ModelDirectory& model, DType storage) {
     auto parameters = std::make_shared<Parameters>(backend, model.config, false, storage);
-    load_parameters(backend, (std::filesystem::path(model.path) / "model.safetensors").string(), *parameters);
+    load_parameters(backend, *model.weights, *parameters);
     return parameters;
 }
 

@@ -1,7 +1,5 @@
 #include "train/first_model.h"
 
-#include <filesystem>
-
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -11,10 +9,6 @@
 namespace headscope {
 
 namespace {
-
-std::string weights_of(const std::string& directory) {
-    return (std::filesystem::path(directory) / "model.safetensors").string();
-}
 
 void require_shape(const ModelDirectory& model, const ModelConfig& asked, const std::string& config_file) {
     const nlohmann::json theirs = to_json(model.config);
@@ -50,12 +44,13 @@ void require_first_model(const TrainConfig& config, const std::string& directory
 void try_first_model(Backend& backend, const TrainConfig& config, const std::string& directory) {
     const ModelDirectory model = open_first_model(config, directory);
     Parameters parameters(backend, model.config, false);
-    load_parameters(backend, weights_of(directory), parameters);
+    load_parameters(backend, *model.weights, parameters);
 }
 
 void load_first_model(Learner& learner, const TrainConfig& config, const std::string& directory) {
-    require_shape(open_model_directory(directory), learner.model_config(), config.file);
-    load_parameters(learner.backend(), weights_of(directory), learner.parameters());
+    const ModelDirectory model = open_model_directory(directory);
+    require_shape(model, learner.model_config(), config.file);
+    load_parameters(learner.backend(), *model.weights, learner.parameters());
     learner.begin_optimizer();
 }
 

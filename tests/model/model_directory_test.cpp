@@ -59,7 +59,7 @@ struct Written {
 std::string load_error(const ModelConfig& config, const std::string& file) {
     const auto backend = open_device("cpu");
     Parameters parameters(*backend, config, false);
-    return error_of([&] { load_parameters(*backend, file, parameters); });
+    return error_of([&] { load_parameters(*backend, *own_weights(file), parameters); });
 }
 
 }  // namespace
@@ -74,7 +74,7 @@ TEST_CASE("a model directory is unchanged after writing and reading") {
 
     const auto same = [&](const std::string& device, DType stored) {
         SmallModel other(written.model.config, device, false);
-        load_parameters(*other.backend, written.path + "/model.safetensors", other.parameters);
+        load_parameters(*other.backend, *own_weights(written.path + "/model.safetensors"), other.parameters);
         const std::vector<float> original =
             to_host<float>(*written.model.backend, written.model.parameters.flat_values());
         const std::vector<float> found = to_host<float>(*other.backend, other.parameters.flat_values());
@@ -147,7 +147,7 @@ TEST_CASE("parameters are uploaded from the mapping, or converted piece by piece
         UploadWatcher watcher(file);
         Parameters loaded(watcher, config, false);
         watcher.total = 0;
-        load_parameters(watcher, file, loaded);
+        load_parameters(watcher, *own_weights(file), loaded);
         CHECK(watcher.total == bytes);
         CHECK(watcher.mapped == (stored == DType::F32 ? bytes : 0));
         CHECK(watcher.largest == (stored == DType::F32 ? 64 * 1100 * sizeof(float) : (1U << 15U) * sizeof(float)));
@@ -181,7 +181,7 @@ TEST_CASE("a weight that is NaN or infinite is rejected by name when loading") {
     backend->upload(weight.reshape({weight.elements()}).narrow(0, weight.elements() - 1, 1), &largest, sizeof(bad));
     save_parameters(*backend, file, parameters, stored, "");
     Parameters loaded(*backend, config, false);
-    CHECK_NOTHROW(load_parameters(*backend, file, loaded));
+    CHECK_NOTHROW(load_parameters(*backend, *own_weights(file), loaded));
 }
 
 TEST_CASE("a new model replaces the old one and keeps other files") {
@@ -194,7 +194,7 @@ TEST_CASE("a new model replaces the old one and keeps other files") {
     CHECK(read_all(written.path + "/README.md") == "a card");
     CHECK(read_all(written.path + "/pictures/one.svg") == "<svg/>");
     SmallModel other(written.model.config, "cpu", false);
-    load_parameters(*other.backend, written.path + "/model.safetensors", other.parameters);
+    load_parameters(*other.backend, *own_weights(written.path + "/model.safetensors"), other.parameters);
     CHECK(other.host(other.parameters.flat_values()) == written.model.host(written.model.parameters.flat_values()));
 
     // A folder that is not a model directory is not touched.

@@ -115,7 +115,7 @@ TEST_CASE("files contain the masters and can be read in any storage", "[paramete
     };
     for (const DType saved : {DType::F32, DType::F16, DType::BF16}) {
         Parameters full(*backend, small_config(), false);
-        load_parameters(*backend, file, full);
+        load_parameters(*backend, *own_weights(file), full);
         CHECK(to_host<float>(*backend, full.flat_values()) == to_host<float>(*backend, trained.flat_values()));
         const std::string again = folder.file("again.safetensors");
         save_parameters(*backend, again, full, saved, "");
@@ -123,7 +123,7 @@ TEST_CASE("files contain the masters and can be read in any storage", "[paramete
             INFO(name_of(saved) << " to " << name_of(storage));
             for (const bool gradients : {false, true}) {
                 Parameters halved(*backend, small_config(), gradients, storage);
-                load_parameters(*backend, again, halved);
+                load_parameters(*backend, *own_weights(again), halved);
                 for (const char* name : {kWeight, kTable, kGain}) {
                     const DType kept = halved.at(name).value().dtype;
                     CHECK(values(halved, name) == rounded(rounded(values(full, name), saved), kept));
@@ -144,10 +144,10 @@ TEST_CASE("a weight above the largest F16 is rejected by name, and BF16 accepts 
     const std::string file = folder.file("model.safetensors");
     save_parameters(*backend, file, large, DType::F32, "");
     Parameters halved(*backend, small_config(), false, DType::F16);
-    CHECK_THAT(error_of([&] { load_parameters(*backend, file, halved); }),
+    CHECK_THAT(error_of([&] { load_parameters(*backend, *own_weights(file), halved); }),
                Contains(file) && Contains(kWeight) && Contains("65504") && Contains("bf16"));
     Parameters wide(*backend, small_config(), false, DType::BF16);
-    load_parameters(*backend, file, wide);
+    load_parameters(*backend, *own_weights(file), wide);
     CHECK(to_host<float>(*backend, wide.at(kWeight).value())[5] == 70144.0F);
 }
 

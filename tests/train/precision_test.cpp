@@ -214,7 +214,7 @@ TEST_CASE("the model of a 16-bit run is the mean of master weights, and validati
         run.training->write_model(run.output_folder + "/model");
         const ModelDirectory model = open_model_directory(run.output_folder + "/model");
         Parameters saved(*run.backend, model.config, false);
-        load_parameters(*run.backend, model.path + "/model.safetensors", saved);
+        load_parameters(*run.backend, *own_weights(model.path + "/model.safetensors"), saved);
         for (const ParameterSpec& spec : saved.table()) {
             CHECK(to_host<float>(*run.backend, saved.at(spec.name).value()) ==
                   to_host<float>(*run.backend, run.learner->parameters().stored(spec.name)));
