@@ -10,15 +10,14 @@
 #include <utility>
 
 #include "io/atomic_file.h"
+#include "io/missing_tensor.h"
 #include "support/check.h"
-#include "support/edit_distance.h"
 
 namespace headscope {
 
 namespace {
 
 constexpr std::size_t kAlignment = 8;  // of the data's start, as the reference implementation writes it
-constexpr std::size_t kNearNames = 3;
 
 std::optional<DType> dtype_of(const std::string& name) {
     for (const DType dtype : {DType::F64, DType::F32, DType::F16, DType::BF16, DType::I8, DType::I32}) {
@@ -27,22 +26,6 @@ std::optional<DType> dtype_of(const std::string& name) {
         }
     }
     return std::nullopt;
-}
-
-std::string near_names(const std::vector<SafeTensorsEntry>& entries, const std::string& name) {
-    std::vector<std::pair<std::size_t, std::string>> ranked;
-    ranked.reserve(entries.size());
-    for (const SafeTensorsEntry& entry : entries) {
-        ranked.emplace_back(edit_distance(name, entry.name), "'" + entry.name + "'");
-    }
-    std::sort(ranked.begin(), ranked.end());
-    ranked.resize(std::min(ranked.size(), kNearNames));
-    std::vector<std::string> names;
-    names.reserve(ranked.size());
-    for (auto& [distance, near] : ranked) {
-        names.push_back(std::move(near));
-    }
-    return names.empty() ? "the file has no tensors" : fmt::format("similar names: {}", fmt::join(names, ", "));
 }
 
 std::vector<const TensorToWrite*> in_file_order(const std::vector<TensorToWrite>& tensors) {
@@ -115,7 +98,11 @@ SafeTensorsFile SafeTensorsFile::open(const std::string& path) {
 MappedTensor SafeTensorsFile::at(const std::string& name) const {
     const auto found = index_->find(name);
     if (found == index_->end()) {
-        throw Error(fmt::format("'{}' has no tensor '{}'; {}", path_, name, near_names(entries(), name)));
+        std::vector<std::string> names;
+        for (const SafeTensorsEntry& entry : entries()) {
+            names.push_back(entry.name);
+        }
+        missing_tensor(path_, name, names);
     }
     const SafeTensorsEntry& entry = entries()[found->second];
     const std::optional<DType> dtype = dtype_of(entry.dtype);
