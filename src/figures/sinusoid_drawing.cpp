@@ -40,7 +40,8 @@ Drawing draw_sinusoids(const ModelConfig& config, const SinusoidOptions& options
     HEADSCOPE_CHECK(options.positions >= 1 && options.columns >= 1 && options.cell > 0.0, "sizes must be positive");
     const Ink& ink = options.look.ink;
     Sketch sketch(options.look);
-    const std::vector<double> table = sinusoid_table(options.positions, config.d_model, config.sinusoid_layout);
+    const std::vector<double> table =
+        sinusoid_table(options.positions, config.d_model, config.sinusoid_layout, config.first_position);
     const std::vector<std::int64_t> dimensions = shown_dimensions(config, options.columns);
     const bool all = static_cast<std::int64_t>(dimensions.size()) == config.d_model;
     const std::string title = fmt::format("Positional encoding, {}{} dimensions",

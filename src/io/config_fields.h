@@ -2,8 +2,10 @@
 // all follow from the rows.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -80,6 +82,68 @@ ConfigField<Config> choice_field(const char* key, Enum Config::*member,
         }};
 }
 
+inline std::int32_t id_of(const ConfigReader& reader, const char* key, const std::string& wanted,
+                          const nlohmann::json& value, std::int64_t most) {
+    if (!value.is_number_integer() || value < 0 || value > most) {
+        reader.fail(key, fmt::format("must be of the form: {}; found {}", wanted, value.dump()));
+    }
+    return value.get<std::int32_t>();
+}
+
+// A list of ids. `words` name those that only later become ids, and what stands for them until then.
+template <class Config>
+ConfigField<Config> ids_field(const char* key, std::vector<std::int32_t> Config::*member, std::int64_t most,
+                              const std::vector<std::pair<const char*, std::int32_t>>& words, const char* meaning) {
+    std::string values = fmt::format("list of ids, 0 to {}", most);
+    for (const auto& [word, id] : words) {
+        values += fmt::format(", or `\"{}\"`", word);
+    }
+    return {key, values, meaning,
+            [=](ConfigReader& reader, Config& config) {
+                if (!reader.has(key)) {
+                    return;
+                }
+                std::vector<std::int32_t>& ids = config.*member;
+                ids.clear();
+                for (const nlohmann::json& item : reader.list(key)) {
+                    const auto named =
+                        std::find_if(words.begin(), words.end(), [&](const auto& word) { return item == word.first; });
+                    ids.push_back(named != words.end() ? named->second : id_of(reader, key, values, item, most));
+                }
+            },
+            [=](const Config& config) {
+                nlohmann::json list = nlohmann::json::array();
+                for (const std::int32_t id : config.*member) {
+                    const auto named =
+                        std::find_if(words.begin(), words.end(), [&](const auto& word) { return id == word.second; });
+                    list.push_back(named != words.end() ? nlohmann::json(named->first) : nlohmann::json(id));
+                }
+                return list;
+            }};
+}
+
+// An object of ids.
+template <class Config>
+ConfigField<Config> named_ids_field(const char* key, std::map<std::string, std::int32_t> Config::*member,
+                                    std::int64_t most, const char* meaning) {
+    std::string values = fmt::format("object of names and ids, 0 to {}", most);
+    return {key, values, meaning,
+            [=](ConfigReader& reader, Config& config) {
+                if (!reader.has(key)) {
+                    return;
+                }
+                const nlohmann::json& object = reader.child(key);
+                if (!object.is_object()) {
+                    reader.fail(key, fmt::format("must be of the form: {}; found {}", values, object.dump()));
+                }
+                (config.*member).clear();
+                for (const auto& [name, id] : object.items()) {
+                    (config.*member)[name] = id_of(reader, key, values, id, most);
+                }
+            },
+            [=](const Config& config) { return nlohmann::json(config.*member); }};
+}
+
 // A row whose default depends on the rows before it.
 template <class Config>
 ConfigField<Config> derived_field(ConfigField<Config> field, const char* default_text,
@@ -123,7 +187,8 @@ std::string table_of_fields(const ConfigFields<Config>& fields) {
     std::string text = "| key | values | default | meaning |\n|---|---|---|---|\n";
     for (const ConfigField<Config>& field : fields) {
         const nlohmann::json value = field.write(Config{});
-        const std::string initial = value.is_string() ? fmt::format("`{}`", value.dump()) : value.dump();
+        const std::string initial =
+            value.is_string() || value.is_structured() ? fmt::format("`{}`", value.dump()) : value.dump();
         text += fmt::format("| `{}` | {} | {} | {} |\n", field.key, field.values,
                             field.default_text.empty() ? initial : field.default_text, field.meaning);
     }

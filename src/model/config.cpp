@@ -21,6 +21,9 @@ constexpr std::int64_t kMaxMatrix = std::int64_t{1} << 31;
 constexpr std::int64_t kMaxVocabulary = 1 << 24;
 constexpr std::int64_t kMaxCounter = 65535;  // the dropout counter has 16 bits each for head and position
 
+const std::vector<std::pair<const char*, std::int32_t>> kLanguageWords = {{"source_language", kSourceLanguage},
+                                                                          {"target_language", kTargetLanguage}};
+
 bool has_encoder(const Config& config) {
     return config.architecture != Architecture::CausalLm;
 }
@@ -85,8 +88,10 @@ const ConfigFields<Config>& fields() {
                       {"halves_minus_one", SinusoidLayout::HalvesMinusOne},
                       {"halves", SinusoidLayout::Halves}},
                      "with k = 0 .. d/2-1: sine in column 2k, cosine in 2k+1, wavelength 10000^(2k/d) (3.5); "
-                     "`\"halves\"` (Marian): sines in the first half, cosines in the second; `\"halves_minus_one\"` "
-                     "(tensor2tensor): halves, wavelength 10000^(k/(d/2-1))"),
+                     "`\"halves\"` (Hugging Face's MarianMT): sines in the first half, cosines in the second; "
+                     "`\"halves_minus_one\"` (tensor2tensor, Marian, fairseq): halves, wavelength 10000^(k/(d/2-1))"),
+        integer_field("first_position", &Config::first_position, 0, 1024,
+                      "the number of a text's first position in sinusoids; CTranslate2's is 1, fairseq's 2"),
         integer_field("max_length", &Config::max_length, 1, kMaxCounter,
                       "rows of a learned position table; the longest input that translation accepts"),
         boolean_field("attention_bias", &Config::attention_bias,
@@ -111,13 +116,28 @@ const ConfigFields<Config>& fields() {
             integer_field("target_vocabulary", &Config::target_vocabulary, 1, kMaxVocabulary, "pieces of the target's"),
             "source_vocabulary",
             [](ConfigReader&, Config& config) { config.target_vocabulary = config.source_vocabulary; }),
-        integer_field("pad_id", &Config::pad_id, 0, kMaxVocabulary - 1, "as in the SentencePiece models"),
-        integer_field("bos_id", &Config::bos_id, 0, kMaxVocabulary - 1,
-                      "what the decoder starts from; may be the pad (Marian)"),
-        integer_field("eos_id", &Config::eos_id, 0, kMaxVocabulary - 1, "as in the SentencePiece models"),
-        integer_field("unk_id", &Config::unk_id, 0, kMaxVocabulary - 1, "as in the SentencePiece models"),
+        integer_field("pad_id", &Config::pad_id, -1, kMaxVocabulary - 1,
+                      "the target's padding, which is never written; -1: none"),
+        integer_field(
+            "bos_id", &Config::bos_id, -1, kMaxVocabulary - 1,
+            "what the decoder starts from; may be the pad (Marian) or the end (fairseq); -1: a zero vector, or "
+            "in a `causal-lm` nothing: its texts start with their first piece"),
+        integer_field("eos_id", &Config::eos_id, 0, kMaxVocabulary - 1, "the end of a target"),
+        integer_field("unk_id", &Config::unk_id, -1, kMaxVocabulary - 1, "the target's unknown piece; -1: none"),
         integer_field("mask_id", &Config::mask_id, -1, kMaxVocabulary - 1,
                       "the piece to fill in, needed by `masked-lm`; -1: none"),
+        ids_field("source_begin", &Config::source_begin, kMaxVocabulary - 1, kLanguageWords,
+                  "what stands before a source's pieces; not for language models, as the next four"),
+        derived_field(ids_field("source_end", &Config::source_end, kMaxVocabulary - 1, kLanguageWords,
+                                "what stands after them; may be empty (OpenNMT)"),
+                      "`[eos_id]`", [](ConfigReader&, Config& config) { config.source_end = {config.eos_id}; }),
+        ids_field(
+            "target_begin", &Config::target_begin, kMaxVocabulary - 1, kLanguageWords,
+            "the first tokens of every output, after `bos_id`: not chosen by the search, and no part of the text"),
+        named_ids_field("languages", &Config::languages, kMaxVocabulary - 1,
+                        "the tokens that `\"source_language\"` and `\"target_language\"` may stand for"),
+        ids_field("suppressed_ids", &Config::suppressed_ids, kMaxVocabulary - 1, {},
+                  "target pieces of probability 0, such as the pad of OPUS-MT; training ignores this"),
     };
     return table;
 }
@@ -178,6 +198,45 @@ void check_id(const std::string& origin, const char* key, std::int64_t id, std::
     }
 }
 
+// Returns whether they contain the token of a language.
+bool check_ids(const Config& config, const std::string& origin, const char* key, const std::vector<std::int32_t>& ids,
+               std::int64_t vocabulary) {
+    bool of_language = false;
+    for (const std::int32_t id : ids) {
+        check_id(origin, key, id, vocabulary);
+        of_language = of_language || id < 0;
+    }
+    for (const auto& [name, id] : config.languages) {
+        check_id(origin, "languages", of_language ? id : 0, vocabulary);
+    }
+    return of_language;
+}
+
+// What stands around texts.
+void check_frame(const Config& config, const std::string& origin) {
+    const bool before = check_ids(config, origin, "source_begin", config.source_begin, config.source_vocabulary);
+    const bool after = check_ids(config, origin, "source_end", config.source_end, config.source_vocabulary);
+    const bool target = check_ids(config, origin, "target_begin", config.target_begin, config.target_vocabulary);
+    check_ids(config, origin, "suppressed_ids", config.suppressed_ids, config.target_vocabulary);
+    if ((before || after || target) == config.languages.empty()) {
+        throw Error(fmt::format("{}: \"languages\" {}", origin,
+                                config.languages.empty()
+                                    ? "must name the languages that \"source_language\" and \"target_language\" stand "
+                                      "for"
+                                    : "must be {} unless \"source_begin\", \"source_end\" or \"target_begin\" "
+                                      "contain \"source_language\" or \"target_language\""));
+    }
+    if (std::find(config.suppressed_ids.begin(), config.suppressed_ids.end(), config.eos_id) !=
+        config.suppressed_ids.end()) {
+        throw Error(fmt::format("{}: \"suppressed_ids\" must not contain eos_id {}: no output would end", origin,
+                                config.eos_id));
+    }
+    if (config.architecture != Architecture::EncoderDecoder &&
+        !(config.source_begin.empty() && config.target_begin.empty())) {
+        throw Error(fmt::format("{}: \"source_begin\" and \"target_begin\" must be [] for a language model", origin));
+    }
+}
+
 }  // namespace
 
 Config parse_model_config(const nlohmann::json& json, const std::string& origin, const std::string& section) {
@@ -221,20 +280,23 @@ void check_model_config(const Config& config, const std::string& origin) {
             "vocabulary, or \"target_output\" or \"none\"",
             origin, config.source_vocabulary, config.target_vocabulary));
     }
-    const std::int64_t smaller = std::min(config.source_vocabulary, config.target_vocabulary);
-    check_id(origin, "pad_id", config.pad_id, smaller);
+    if (config.positions == Positions::Learned && config.first_position != 0) {
+        throw Error(fmt::format("{}: \"first_position\" must be 0 with learned positions, found {}", origin,
+                                config.first_position));
+    }
+    check_id(origin, "pad_id", config.pad_id, config.target_vocabulary);
     check_id(origin, "bos_id", config.bos_id, config.target_vocabulary);
-    check_id(origin, "eos_id", config.eos_id, smaller);
-    check_id(origin, "unk_id", config.unk_id, smaller);
-    check_id(origin, "mask_id", config.mask_id, smaller);
-    if (config.architecture == Architecture::MaskedLm && config.mask_id < 0) {
-        throw Error(fmt::format("{}: \"mask_id\" must be the id of a piece for \"masked-lm\", found {}", origin,
-                                config.mask_id));
+    check_id(origin, "eos_id", config.eos_id, config.target_vocabulary);
+    check_id(origin, "unk_id", config.unk_id, config.target_vocabulary);
+    check_id(origin, "mask_id", config.mask_id, config.target_vocabulary);
+    if (config.architecture == Architecture::MaskedLm && (config.mask_id < 0 || config.bos_id < 0)) {
+        throw Error(fmt::format("{}: \"{}\" must be the id of a piece for \"masked-lm\", found -1", origin,
+                                config.mask_id < 0 ? "mask_id" : "bos_id"));
     }
-    if (config.eos_id == config.pad_id || config.eos_id == config.bos_id) {
-        throw Error(fmt::format("{}: \"eos_id\" {} must differ from pad_id {} and bos_id {}", origin, config.eos_id,
-                                config.pad_id, config.bos_id));
+    if (config.eos_id == config.pad_id) {
+        throw Error(fmt::format("{}: \"eos_id\" {} must differ from pad_id", origin, config.eos_id));
     }
+    check_frame(config, origin);
 }
 
 }  // namespace headscope

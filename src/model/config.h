@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
+#include <vector>
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -16,6 +18,10 @@ enum class NormPlacement : std::uint8_t { Post, Pre };
 enum class Positions : std::uint8_t { Sinusoid, Learned };
 enum class SinusoidLayout : std::uint8_t { Interleaved, HalvesMinusOne, Halves };
 enum class Tying : std::uint8_t { All, TargetOutput, None };
+
+// In the ids around a text: the token of the chosen source or target language, see frame_of().
+inline constexpr std::int32_t kSourceLanguage = -2;
+inline constexpr std::int32_t kTargetLanguage = -3;
 
 // The paper's base model. The rows in config.cpp say what each field means and which values it may have.
 struct ModelConfig {
@@ -35,6 +41,7 @@ struct ModelConfig {
     float layer_norm_epsilon = 1e-6F;
     Positions positions = Positions::Sinusoid;
     SinusoidLayout sinusoid_layout = SinusoidLayout::Interleaved;
+    std::int64_t first_position = 0;
     std::int64_t max_length = 1024;
     bool attention_bias = false;
     bool feed_forward_bias = true;
@@ -51,6 +58,11 @@ struct ModelConfig {
     std::int32_t eos_id = 2;
     std::int32_t unk_id = 3;
     std::int32_t mask_id = -1;
+    std::vector<std::int32_t> source_begin = {};  // this and the next two: also kSourceLanguage and kTargetLanguage
+    std::vector<std::int32_t> source_end = {2};
+    std::vector<std::int32_t> target_begin = {};
+    std::map<std::string, std::int32_t> languages = {};
+    std::vector<std::int32_t> suppressed_ids = {};
 
     bool operator==(const ModelConfig&) const = default;
 };

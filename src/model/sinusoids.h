@@ -9,13 +9,16 @@
 
 namespace headscope {
 
-// PE(pos, 2i) = sin(pos / 10000^(2i/d)), PE(pos, 2i+1) = cos(the same), or another layout; row-major [length, d_model].
-std::vector<double> sinusoid_table(std::int64_t length, std::int64_t d_model, SinusoidLayout layout);
+// PE(pos, 2i) = sin(pos / 10000^(2i/d)), PE(pos, 2i+1) = cos(the same), or another layout, for `length` positions from
+// `first` on; row-major [length, d_model].
+std::vector<double> sinusoid_table(std::int64_t length, std::int64_t d_model, SinusoidLayout layout,
+                                   std::int64_t first = 0);
 
 // The table on a device. It grows when a longer one is requested.
 class Sinusoids {
 public:
-    explicit Sinusoids(const ModelConfig& config) : d_model_(config.d_model), layout_(config.sinusoid_layout) {}
+    explicit Sinusoids(const ModelConfig& config)
+        : d_model_(config.d_model), layout_(config.sinusoid_layout), first_(config.first_position) {}
 
     // [at least length, d_model]
     const Tensor& table(Backend& backend, std::int64_t length);
@@ -23,6 +26,7 @@ public:
 private:
     std::int64_t d_model_;
     SinusoidLayout layout_;
+    std::int64_t first_;
     Tensor table_;
 };
 

@@ -42,6 +42,13 @@ TEST_CASE("a configuration is unchanged after writing and reading") {
         varied.config.layer_norm_epsilon = 1e-5F;
         varied.config.pad_id = 3;
         varied.config.unk_id = 0;
+        varied.config.suppressed_ids = {3, 5};
+        if (varied.config.architecture == Architecture::EncoderDecoder) {
+            varied.config.source_begin = {kTargetLanguage, 4};
+            varied.config.source_end = {};
+            varied.config.target_begin = {kSourceLanguage};
+            varied.config.languages = {{"deu", 7}, {"\u00e9", 8}};
+        }
         CHECK(parse_model_config(to_json(varied.config), "x") == varied.config);
         CHECK(parse_model_config(json::parse(to_json(varied.config).dump()), "x") == varied.config);
     }
@@ -75,6 +82,63 @@ TEST_CASE("absent sizes are derived from the present ones") {
     CHECK_THAT(parse_error({{"d_model", 100}, {"heads", 8}}),
                Contains("config.json") && Contains("d_model 100") && Contains("heads 8") && Contains("\"d_k\""));
     CHECK(parse_error({{"d_model", 100}, {"heads", 8}, {"d_k", 12}, {"d_v", 12}}).empty());
+}
+
+TEST_CASE("a source ends with the end of sentence unless the configuration names other ids") {
+    CHECK(ModelConfig{}.source_end == std::vector<std::int32_t>{2});
+    CHECK(parse_model_config({{"eos_id", 5}}, "x").source_end == std::vector<std::int32_t>{5});
+    CHECK(parse_model_config({{"source_end", json::array()}}, "x").source_end.empty());
+    CHECK(parse_model_config({{"source_end", {6, "source_language"}}}, "x").source_end ==
+          std::vector<std::int32_t>{6, kSourceLanguage});
+}
+
+TEST_CASE("ids around texts are rejected by key") {
+    CHECK_THAT(parse_error({{"source_begin", 3}}), Contains("\"source_begin\" must be a list"));
+    CHECK_THAT(parse_error({{"source_begin", {"target"}}}),
+               Contains("\"source_begin\"") && Contains("`\"target_language\"`; found \"target\""));
+    CHECK_THAT(parse_error({{"target_begin", {-2}}}), Contains("\"target_begin\"") && Contains("found -2"));
+    CHECK_THAT(parse_error({{"suppressed_ids", {"source_language"}}}), Contains("\"suppressed_ids\""));
+    CHECK_THAT(parse_error({{"suppressed_ids", {1.5}}}), Contains("\"suppressed_ids\"") && Contains("found 1.5"));
+    CHECK_THAT(parse_error({{"languages", {3}}}), Contains("\"languages\"") && Contains("found [3]"));
+    CHECK_THAT(parse_error({{"languages", {{"deu", "x"}}}}), Contains("\"languages\"") && Contains("found \"x\""));
+    CHECK_THAT(check_error([](ModelConfig& c) { c.source_end = {11}; }), Contains("\"source_end\" must be below 11"));
+    CHECK_THAT(check_error([](ModelConfig& c) { c.suppressed_ids = {11}; }), Contains("\"suppressed_ids\""));
+    CHECK_THAT(check_error([](ModelConfig& c) { c.suppressed_ids = {2}; }), Contains("must not contain eos_id 2"));
+    CHECK_THAT(check_error([](ModelConfig& c) { c.target_begin = {kTargetLanguage}; }),
+               Contains("\"languages\" must name"));
+    CHECK_THAT(check_error([](ModelConfig& c) {
+                   c.languages = {{"deu", 4}};
+               }),
+               Contains("\"languages\" must be {} unless"));
+    CHECK_THAT(check_error([](ModelConfig& c) {
+                   c.target_begin = {kTargetLanguage};
+                   c.languages = {{"deu", 11}};
+               }),
+               Contains("\"languages\" must be below 11"));
+    CHECK(check_error([](ModelConfig& c) {  // ids of vocabularies of different sizes
+              c.tying = Tying::None;
+              c.target_vocabulary = 20;
+              c.pad_id = 19;
+              c.bos_id = c.eos_id = 15;
+              c.unk_id = 16;
+          })
+              .empty());
+    CHECK(check_error([](ModelConfig& c) { c.pad_id = c.bos_id = c.unk_id = -1; }).empty());
+    CHECK_THAT(check_error([](ModelConfig& c) {
+                   c.first_position = 2;
+                   c.positions = Positions::Learned;
+               }),
+               Contains("\"first_position\" must be 0"));
+    const auto language_model = [](const std::function<void(ModelConfig&)>& change) {
+        return check_error([&](ModelConfig& c) {
+            c.architecture = Architecture::MaskedLm;
+            c.decoder_layers = 0;
+            c.mask_id = 4;
+            change(c);
+        });
+    };
+    CHECK_THAT(language_model([](ModelConfig& c) { c.bos_id = -1; }), Contains("\"bos_id\"") && Contains("found -1"));
+    CHECK_THAT(language_model([](ModelConfig& c) { c.source_begin = {3}; }), Contains("must be [] for a language"));
 }
 
 TEST_CASE("errors of reading name file, key, the expected and the found value") {

@@ -1,4 +1,5 @@
 // What "Attention Is All You Need" states.
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <map>
@@ -143,6 +144,8 @@ TEST_CASE("3.5: PE(pos, 2i) is a sine, PE(pos, 2i+1) a cosine, wavelengths from 
             CHECK(table[static_cast<std::size_t>(position * 6 + 2 * i + 1)] == Approx(std::cos(angle)).margin(1e-15));
         }
     }
+    const std::vector<double> later = sinusoid_table(6, 6, SinusoidLayout::Interleaved, 2);  // fairseq's positions
+    CHECK(std::equal(later.begin(), later.end(), table.begin() + 12, table.end()));
     // The halves hold the same numbers in another order; with k / (d/2 - 1) the last wavelength is 10000 * 2 pi itself.
     const std::vector<double> halves = sinusoid_table(8, 6, SinusoidLayout::Halves);
     const std::vector<double> minus_one = sinusoid_table(8, 6, SinusoidLayout::HalvesMinusOne);
