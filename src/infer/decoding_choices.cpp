@@ -1,14 +1,8 @@
 #include "infer/decoding_choices.h"
 
-#include <filesystem>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
-#include <fmt/format.h>
-
 #include "io/config_reader.h"
-#include "io/strict_json.h"
-#include "support/check.h"
 
 namespace headscope {
 
@@ -35,17 +29,8 @@ SearchOptions DecodingChoices::over(SearchOptions options) const {
     return options;
 }
 
-DecodingChoices read_decoding_choices(const std::string& directory) {
-    const std::filesystem::path path = std::filesystem::path(directory) / kDecodingFile;
-    std::error_code ignored;
-    if (std::filesystem::symlink_status(path, ignored).type() == std::filesystem::file_type::not_found) {
-        return {};
-    }
-    std::ifstream file(path, std::ios::binary);
-    if (!std::filesystem::is_regular_file(path, ignored) || !file) {
-        throw Error(fmt::format("cannot read '{}', the model's decoding options", path.string()));
-    }
-    return parse_decoding_choices(parse_json(file, path.string()), path.string());
+DecodingChoices decoding_choices_of(const ModelDirectory& model) {
+    return model.decoding ? parse_decoding_choices(*model.decoding, model.decoding_origin) : DecodingChoices{};
 }
 
 DecodingChoices parse_decoding_choices(const nlohmann::json& json, const std::string& file) {

@@ -8,6 +8,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "infer/search_options.h"
+#include "model/model_directory.h"
 
 namespace headscope {
 
@@ -27,14 +28,12 @@ struct DecodingChoices {
     bool operator==(const DecodingChoices&) const = default;
 };
 
-// File name in a model directory.
-inline constexpr const char* kDecodingFile = "decoding.json";
 // Names of LengthPenaltyForm on the command line and in decoding.json.
 inline constexpr const char* kLengthPenaltyForms[] = {"gnmt", "power"};
 
-// Reads decoding.json of a model directory (docs/model-directory.md); empty if the file is missing. Error names the
-// file and the key that is unknown or out of range.
-DecodingChoices read_decoding_choices(const std::string& directory);
+// Those of the model's author (docs/model-directory.md). Error names the file and the key that is unknown or out of
+// range.
+DecodingChoices decoding_choices_of(const ModelDirectory& model);
 // The same for parsed JSON; `file` is for messages.
 DecodingChoices parse_decoding_choices(const nlohmann::json& json, const std::string& file);
 

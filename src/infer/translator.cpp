@@ -25,7 +25,7 @@ Translator::Translator(Backend& backend, const std::string& directory, DType sto
 Translator::Translator(Backend& backend, const std::vector<std::string>& directories, DType storage)
     : backend_(backend),
       model_(open_model_directory(directories.at(0))),
-      decoding_choices_(read_decoding_choices(directories.at(0))),
+      decoding_choices_(decoding_choices_of(model_)),
       longest_(model_.config.max_length) {
     const auto add = [&](const ModelDirectory& model) {
         const auto parameters = read_parameters(backend, model, storage);
@@ -43,6 +43,7 @@ Translator::Translator(Backend& backend, const std::vector<std::string>& directo
 Translator::Translator(Backend& backend, ModelDirectory model, std::shared_ptr<const Parameters> parameters)
     : backend_(backend),
       model_(std::move(model)),
+      decoding_choices_(decoding_choices_of(model_)),
       members_{{parameters, make_model(model_.config, *parameters)}},
       longest_(model_.config.max_length) {}
 

@@ -53,7 +53,7 @@ fs::path unfinished_run(const fs::path& folder) {
 }
 
 void check_special(const fs::path& file, const char* key, std::int32_t in_tokenizer, std::int32_t in_config) {
-    if (in_tokenizer >= 0 && in_tokenizer != in_config) {  // -1: the tokenizer has no such piece
+    if (in_tokenizer >= 0 && in_config >= 0 && in_tokenizer != in_config) {  // -1: no such piece
         throw Error(fmt::format("{} has {} {}, but config.json beside it says {}: they belong to different models",
                                 file.string(), key, in_tokenizer, in_config));
     }
@@ -68,12 +68,14 @@ std::shared_ptr<const Tokenizer> open_tokenizer(const fs::path& file, const char
                         "models",
                         file.string(), tokenizer->size(), size_key, size));
     }
-    check_special(file, "pad_id", tokenizer->pad_id(), config.pad_id);
-    check_special(file, "eos_id", tokenizer->eos_id(), config.eos_id);
-    check_special(file, "unk_id", tokenizer->unk_id(), config.unk_id);
+    if (is_target || config.source_end == std::vector<std::int32_t>{config.eos_id}) {
+        check_special(file, "eos_id", tokenizer->eos_id(), config.eos_id);
+    }
     if (is_target) {
-        // A decoder may start from the pad (Marian), whatever bos the tokenizer has.
-        if (config.bos_id != config.pad_id) {
+        check_special(file, "pad_id", tokenizer->pad_id(), config.pad_id);
+        check_special(file, "unk_id", tokenizer->unk_id(), config.unk_id);
+        // A decoder may start from the pad (Marian) or the end (fairseq), whatever bos the tokenizer has.
+        if (config.bos_id != config.pad_id && config.bos_id != config.eos_id) {
             check_special(file, "bos_id", tokenizer->bos_id(), config.bos_id);
         }
     }
@@ -197,6 +199,20 @@ void require_architecture(const ModelDirectory& model, Architecture wanted) {
     }
 }
 
+void read_decoding(const std::string& directory, ModelDirectory& model) {
+    const fs::path file = fs::path(directory) / kDecodingFile;
+    std::error_code ignored;
+    if (fs::symlink_status(file, ignored).type() == fs::file_type::not_found) {
+        return;
+    }
+    std::ifstream stream(file, std::ios::binary);
+    if (!fs::is_regular_file(file, ignored) || !stream) {
+        throw Error(fmt::format("cannot read '{}', the model's decoding options", file.string()));
+    }
+    model.decoding = std::make_shared<const json>(parse_json(stream, file.string()));
+    model.decoding_origin = file.string();
+}
+
 ModelDirectory open_model_directory(const std::string& path) {
     ModelDirectory model;
     model.path = path;
@@ -217,6 +233,7 @@ ModelDirectory open_model_directory(const std::string& path) {
     model.config = parse_model_config(config, config_file.string());
     check_model_config(model.config, config_file.string());
     model.weights = own_weights((folder / kWeightsFile).string());
+    read_decoding(path, model);
     if (fs::exists(folder / kSharedTokenizer)) {
         model.source_tokenizer = open_tokenizer(folder / kSharedTokenizer, "source_vocabulary",
                                                 model.config.source_vocabulary, model.config, true);

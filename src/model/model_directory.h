@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include <nlohmann/json_fwd.hpp>
+
 #include "model/config.h"
 #include "model/parameters.h"
 #include "model/weight_source.h"
@@ -20,7 +22,12 @@ struct ModelDirectory {
     std::shared_ptr<const Tokenizer> source_tokenizer;  // "sentencepiece.model", or "source.model" and "target.model"
     std::shared_ptr<const Tokenizer> target_tokenizer;  // the same object when shared
     std::shared_ptr<const WeightSource> weights = {};
+    // The decoding options of the model's author, which decoding_choices_of() reads; null: none.
+    std::shared_ptr<const nlohmann::json> decoding = {};
+    std::string decoding_origin = {};  // their file, for messages
 };
+
+inline constexpr const char* kDecodingFile = "decoding.json";  // in a model directory
 
 enum class FolderKind : std::uint8_t {
     Neither,
@@ -34,6 +41,9 @@ std::string model_folder(const std::string& path);
 
 // Reads the configuration and tokenizers and checks that sizes and special ids agree. Errors name file and key.
 ModelDirectory open_model_directory(const std::string& path);
+
+// Reads the decoding options of a model directory, if it has any.
+void read_decoding(const std::string& directory, ModelDirectory& model);
 
 // "translation model", "causal language model", "masked language model"
 const char* name_of(Architecture architecture);

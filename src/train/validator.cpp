@@ -13,17 +13,6 @@
 #include "train/step_options.h"
 
 namespace headscope {
-namespace {
-
-std::filesystem::path decoding_file(const std::string& directory) {
-    return std::filesystem::path(directory) / kDecodingFile;
-}
-
-bool has_decoding_file(const std::string& directory) {
-    return std::filesystem::exists(std::filesystem::symlink_status(decoding_file(directory)));
-}
-
-}  // namespace
 
 Validator::Validator(Learner& learner, const TrainingOptions& t, TrainingData& data, const std::string& model_directory)
     : learner_(learner),
@@ -33,16 +22,16 @@ Validator::Validator(Learner& learner, const TrainingOptions& t, TrainingData& d
     if (bleu_pairs() == 0) {
         return;
     }
+    ModelDirectory model{.path = {},
+                         .config = learner.model_config(),
+                         .source_tokenizer = data.source_tokenizer,
+                         .target_tokenizer = data.target_tokenizer};
+    read_decoding(model_directory, model);
+    const DecodingChoices choices =
+        model.decoding ? decoding_choices_of(model) : DecodingChoices{.split_longer_than = t.max_length};
     translator_.emplace(
-        learner.backend(),
-        ModelDirectory{.path = {},
-                       .config = learner.model_config(),
-                       .source_tokenizer = data.source_tokenizer,
-                       .target_tokenizer = data.target_tokenizer},
+        learner.backend(), std::move(model),
         std::shared_ptr<const Parameters>(std::shared_ptr<void>(), &learner.parameters()));  // not owned
-    const DecodingChoices choices = has_decoding_file(model_directory)
-                                        ? read_decoding_choices(model_directory)
-                                        : DecodingChoices{.split_longer_than = t.max_length};
     options_ = {.search = choices.over({}),
                 .compute = learner.options().arithmetic.compute,
                 .split_longer_than = choices.split_longer_than};
@@ -76,9 +65,9 @@ double Validator::bleu() const {
 }
 
 void write_decoding_choices(const std::string& model_directory, std::int64_t max_length) {
-    if (!has_decoding_file(model_directory)) {
-        atomic_write_file(decoding_file(model_directory).string(),
-                          nlohmann::json{{"split_longer_than", max_length}}.dump(2) + "\n");
+    const std::filesystem::path file = std::filesystem::path(model_directory) / kDecodingFile;
+    if (!std::filesystem::exists(std::filesystem::symlink_status(file))) {
+        atomic_write_file(file.string(), nlohmann::json{{"split_longer_than", max_length}}.dump(2) + "\n");
     }
 }
 
