@@ -181,35 +181,55 @@ std::uint32_t checksum(std::span<const std::byte> bytes) {
         ::crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));  // crc32 takes 32 bits of size
 }
 
-// The stream's data, grown as it comes: a claimed size alone takes no memory.
+class Inflater {
+public:
+    Inflater() {
+        if (::inflateInit2(&stream_, -MAX_WBITS) != Z_OK) {
+            throw Error("zlib: out of memory");
+        }
+    }
+    Inflater(const Inflater&) = delete;
+    Inflater& operator=(const Inflater&) = delete;
+    ~Inflater() { ::inflateEnd(&stream_); }
+
+    // Appends up to `count` bytes of the stream `packed`; the vector grows as they come, because a claimed size alone
+    // must take no memory. Returns whether the stream is complete.
+    bool append(std::vector<std::byte>& unpacked, std::span<const std::byte> packed, std::uint64_t count) {
+        constexpr std::uint64_t kStep = std::uint64_t{1} << 24U;
+        std::size_t have = 0;
+        int code = Z_OK;
+        while (code == Z_OK) {
+            unpacked.resize(static_cast<std::size_t>(std::min(count, have + kStep)));
+            const auto next = static_cast<uInt>(std::min<std::uint64_t>(packed.size(), kStep));
+            const auto room = static_cast<uInt>(unpacked.size() - have);
+            stream_.next_in = reinterpret_cast<Bytef*>(const_cast<std::byte*>(packed.data()));
+            stream_.avail_in = next;
+            stream_.next_out = reinterpret_cast<Bytef*>(unpacked.data() + have);
+            stream_.avail_out = room;
+            code = ::inflate(&stream_, Z_NO_FLUSH);  // Z_BUF_ERROR once the input or the room is used up
+            packed = packed.subspan(next - stream_.avail_in);
+            have += room - stream_.avail_out;
+        }
+        unpacked.resize(have);
+        return code == Z_STREAM_END;
+    }
+
+private:
+    z_stream stream_{};
+};
+
 std::vector<std::byte> inflated(const ZipEntry& entry, const std::string& path) {
-    constexpr std::uint64_t kStep = std::uint64_t{1} << 24U;
-    z_stream stream{};
-    if (::inflateInit2(&stream, -MAX_WBITS) != Z_OK) {
-        throw Error("zlib: out of memory");
-    }
-    const std::unique_ptr<z_stream, decltype(&::inflateEnd)> end(&stream, &::inflateEnd);
     std::vector<std::byte> unpacked;
-    std::size_t read = 0;
-    int code = Z_OK;
-    while (code == Z_OK) {
-        const std::size_t have = unpacked.size() - stream.avail_out;
-        unpacked.resize(static_cast<std::size_t>(std::min<std::uint64_t>(entry.size + 1, have + kStep)));
-        const std::size_t next = std::min<std::size_t>(entry.packed.size() - read, kStep);
-        stream.next_in = reinterpret_cast<Bytef*>(const_cast<std::byte*>(entry.packed.data() + read));
-        stream.avail_in = static_cast<uInt>(next);
-        stream.next_out = reinterpret_cast<Bytef*>(unpacked.data() + have);
-        stream.avail_out = static_cast<uInt>(unpacked.size() - have);
-        code = ::inflate(&stream, Z_NO_FLUSH);
-        read += next - stream.avail_in;
-    }
-    const std::size_t have = unpacked.size() - stream.avail_out;
-    if (code != Z_STREAM_END || have != entry.size) {
+    if (!Inflater().append(unpacked, entry.packed, entry.size + 1) || unpacked.size() != entry.size) {
         zip_error(path,
                   fmt::format("the entry '{}' does not unpack to the {} bytes that it claims", entry.name, entry.size));
     }
-    unpacked.resize(have);
     return unpacked;
+}
+
+HeldBytes held(std::vector<std::byte> bytes) {
+    const auto owner = std::make_shared<const std::vector<std::byte>>(std::move(bytes));
+    return {*owner, owner};
 }
 
 }  // namespace
@@ -250,16 +270,21 @@ HeldBytes ZipReader::map(const ZipEntry& entry) const {
 }
 
 HeldBytes ZipReader::read(const ZipEntry& entry) const {
-    HeldBytes held{entry.packed, file_};
-    if (entry.deflated) {
-        const auto unpacked = std::make_shared<const std::vector<std::byte>>(inflated(entry, path_));
-        held = {*unpacked, unpacked};
-    }
+    HeldBytes data = entry.deflated ? held(inflated(entry, path_)) : HeldBytes{entry.packed, file_};
     // PyTorch can leave checksums out (torch.serialization.set_crc32_options).
-    if (entry.crc != 0 && checksum(held.bytes) != entry.crc) {
+    if (entry.crc != 0 && checksum(data.bytes) != entry.crc) {
         zip_error(path_, fmt::format("the entry '{}' does not match its checksum: it is damaged", entry.name));
     }
-    return held;
+    return data;
+}
+
+HeldBytes ZipReader::beginning(const ZipEntry& entry, std::size_t count) const {
+    if (!entry.deflated) {
+        return {entry.packed.first(std::min(count, entry.packed.size())), file_};
+    }
+    std::vector<std::byte> unpacked;
+    Inflater().append(unpacked, entry.packed, std::min<std::uint64_t>(count, entry.size));
+    return held(std::move(unpacked));
 }
 
 }  // namespace headscope

@@ -38,6 +38,8 @@ public:
     HeldBytes read(const ZipEntry& entry) const;
     // The same, but the checksum of a stored entry is not computed: no page is read.
     HeldBytes map(const ZipEntry& entry) const;
+    // At most the first `count` bytes, without a checksum.
+    HeldBytes beginning(const ZipEntry& entry, std::size_t count) const;
 
 private:
     std::string path_;
