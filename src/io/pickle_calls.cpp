@@ -1,12 +1,13 @@
 #include "io/pickle_calls.h"
 
 #include <array>
+#include <cstring>
 #include <string>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "support/check.h"
+#include "support/utf8.h"
 
 namespace headscope {
 
@@ -164,7 +165,57 @@ PickleValue& reconstruct(PickleArena& arena, const std::string& function, const 
     return new_instance(arena, type, arena.make(Kind::Tuple));
 }
 
-constexpr std::array<std::pair<std::string_view, Function>, 20> kFunctions{{
+// _codecs.encode(text, "latin1"): how protocol 2 writes bytes
+PickleValue& encode(PickleArena& arena, const std::string& function, const Arguments& arguments) {
+    const std::string_view text = argument(function, arguments, 0, Kind::Text).text;
+    if (argument(function, arguments, 1, Kind::Text).text != "latin1") {
+        reject_call(function);
+    }
+    std::string bytes;
+    for (std::size_t at = 0; at < text.size();) {
+        bytes += static_cast<char>(next_character(text, at));
+    }
+    PickleValue& made = arena.make(Kind::Bytes);
+    made.text = arena.keep(std::move(bytes));
+    return made;
+}
+
+PickleValue& make_numpy_dtype(PickleArena& arena, const std::string& function, const Arguments& arguments) {
+    PickleValue& dtype = arena.make(Kind::Object);
+    dtype.name = argument(function, arguments, 0, Kind::Text).text;
+    return dtype;
+}
+
+template <class T>
+T bytes_as(std::string_view bytes) {
+    T value{};
+    std::memcpy(&value, bytes.data(), sizeof(T));
+    return value;
+}
+
+// numpy's numbers, as metrics and counters are
+PickleValue& make_numpy_scalar(PickleArena& arena, const std::string& function, const Arguments& arguments) {
+    const std::string_view dtype = argument(function, arguments, 0, Kind::Object).name;
+    const std::string_view bytes = argument(function, arguments, 1, Kind::Bytes).text;
+    const bool real = dtype.starts_with('f');
+    PickleValue& made = arena.make(real ? Kind::Float : dtype == "b1" ? Kind::Bool : Kind::Int);
+    if (dtype == "f8" && bytes.size() == sizeof(double)) {
+        made.number = bytes_as<double>(bytes);
+    } else if (dtype == "f4" && bytes.size() == sizeof(float)) {
+        made.number = bytes_as<float>(bytes);
+    } else if (dtype == "i8" && bytes.size() == sizeof(std::int64_t)) {
+        made.integer = bytes_as<std::int64_t>(bytes);
+    } else if (dtype == "i4" && bytes.size() == sizeof(std::int32_t)) {
+        made.integer = bytes_as<std::int32_t>(bytes);
+    } else if (dtype == "b1" && bytes.size() == 1) {
+        made.integer = bytes_as<std::uint8_t>(bytes);
+    } else {
+        throw PickleError(fmt::format("it has a number of numpy's dtype '{}', which is not supported", dtype));
+    }
+    return made;
+}
+
+constexpr std::array<std::pair<std::string_view, Function>, 24> kFunctions{{
     {"torch._utils._rebuild_tensor", &rebuild_tensor},
     {"torch._utils._rebuild_tensor_v2", &rebuild_tensor},
     {"torch._utils._rebuild_tensor_v3", &rebuild_tensor_v3},
@@ -183,6 +234,10 @@ constexpr std::array<std::pair<std::string_view, Function>, 20> kFunctions{{
     {"__builtin__.set", &make_set},
     {"builtins.frozenset", &make_set},
     {"__builtin__.frozenset", &make_set},
+    {"_codecs.encode", &encode},
+    {"numpy.dtype", &make_numpy_dtype},
+    {"numpy.core.multiarray.scalar", &make_numpy_scalar},
+    {"numpy._core.multiarray.scalar", &make_numpy_scalar},
     {"copyreg._reconstructor", &reconstruct},
     {"copy_reg._reconstructor", &reconstruct},
 }};

@@ -202,6 +202,12 @@ private:
         if (object.kind == Kind::Dict || object.kind == Kind::Tensor) {
             return;
         }
+        if (object.kind == Kind::Object && !object.name.empty()) {  // numpy's dtype: (version, byte order, ..)
+            if (state.items.size() > 1 && state.items[1]->text == ">") {
+                throw PickleError("it has big-endian numbers of numpy");
+            }
+            return;
+        }
         if (object.kind != Kind::Object) {
             throw PickleError("its pickle is damaged: a plain value has attributes");
         }

@@ -77,10 +77,11 @@ private:
             spend(inner_name.size());
             if (inner.kind == Kind::Tensor) {
                 add_tensor(inner, inner_name);
-            } else if (keyed) {
+            }
+            if (!keyed) {
+                made.push_back(plain(inner, inner_name));  // null for a tensor, so that others keep their places
+            } else if (inner.kind != Kind::Tensor) {
                 made[key] = plain(inner, inner_name);
-            } else {
-                made.push_back(plain(inner, inner_name));
             }
         }
         --depth_;

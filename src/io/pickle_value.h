@@ -4,7 +4,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "support/check.h"
@@ -63,10 +65,16 @@ public:
         }
     }
 
+    // Keeps a text that is not in the pickle as it is.
+    std::string_view keep(std::string text) {
+        spend(text.size());
+        return texts_.emplace_back(std::move(text));
+    }
     const std::deque<PickleValue>& values() const { return values_; }
 
 private:
     std::deque<PickleValue> values_;
+    std::deque<std::string> texts_;
     std::size_t spent_ = 0;
 };
 

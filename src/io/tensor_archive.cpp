@@ -33,9 +33,9 @@ bool row_major(const StoredTensor& tensor) {
     return true;
 }
 
-// The bytes that the elements take. Error unless all of them, at their strides, lie within `available` bytes. Dtypes
-// of unknown size have no bytes.
-std::size_t checked_bytes(const StoredTensor& tensor, std::size_t available) {
+// The number of elements. Error unless all of them, at their strides, lie within `available` bytes; unless the size of
+// the dtype is unknown.
+std::int64_t checked_elements(const StoredTensor& tensor, std::size_t available) {
     const std::size_t size = safetensors_bits(tensor.dtype) / 8;
     if (!tensor.strides.empty() && tensor.strides.size() != tensor.shape.size()) {
         tensor_error(tensor,
@@ -63,11 +63,7 @@ std::size_t checked_bytes(const StoredTensor& tensor, std::size_t available) {
         tensor_error(tensor, fmt::format("is {} [{}], which does not fit in its {} bytes of data", tensor.dtype,
                                          fmt::join(tensor.shape, ", "), available));
     }
-    if (size != 0 && elements > room) {  // keeps a few bytes from unfolding into terabytes
-        tensor_error(tensor, fmt::format("repeats its {} bytes of data for the shape [{}], which is not supported",
-                                         available, fmt::join(tensor.shape, ", ")));
-    }
-    return static_cast<std::size_t>(elements) * size;
+    return elements;
 }
 
 // Row-major and little-endian.
@@ -174,7 +170,7 @@ TensorArchive::TensorArchive(std::string path, std::vector<StoredTensor> tensors
                                     other == tensor.file ? "" : ": it is also in '" + other + "'"));
         }
         if (!tensor.unpack) {
-            checked_bytes(tensor, tensor.data.bytes.size());
+            checked_elements(tensor, tensor.data.bytes.size());
         }
         check_scales(tensor);
     }
@@ -201,7 +197,13 @@ ArchiveTensor TensorArchive::at(const std::string& name) const {
     const StoredTensor& tensor = entry(name);
     const Shape shape = shape_of(tensor);
     HeldBytes data = tensor.unpack ? tensor.unpack() : tensor.data;
-    const std::size_t bytes = checked_bytes(tensor, data.bytes.size());
+    const auto elements = static_cast<std::uint64_t>(checked_elements(tensor, data.bytes.size()));
+    const std::size_t size = safetensors_bits(tensor.dtype) / 8;
+    if (size != 0 && elements > data.bytes.size() / size) {  // keeps a few bytes from unfolding into terabytes
+        tensor_error(tensor, fmt::format("repeats its {} bytes of data for the shape {}, which is not supported",
+                                         data.bytes.size(), shape.to_string()));
+    }
+    const std::size_t bytes = static_cast<std::size_t>(elements) * size;
     if (tensor.big_endian || !row_major(tensor)) {
         data = gathered(tensor, data, bytes);
     }
