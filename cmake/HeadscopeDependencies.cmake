@@ -46,6 +46,16 @@ add_library(HeadscopeUtf8proc INTERFACE)
 target_include_directories(HeadscopeUtf8proc SYSTEM INTERFACE ${HEADSCOPE_UTF8PROC_INCLUDE})
 target_link_libraries(HeadscopeUtf8proc INTERFACE ${HEADSCOPE_UTF8PROC_LIBRARY})
 
+# For vocabularies of Marian. The name of its CMake target depends on the version.
+find_path(HEADSCOPE_YAML_INCLUDE NAMES yaml-cpp/yaml.h)
+find_library(HEADSCOPE_YAML_LIBRARY NAMES yaml-cpp)
+if(NOT HEADSCOPE_YAML_INCLUDE OR NOT HEADSCOPE_YAML_LIBRARY)
+    message(FATAL_ERROR "Headscope needs yaml-cpp: install libyaml-cpp-dev (./do does it), then configure again.")
+endif()
+add_library(HeadscopeYaml INTERFACE)
+target_include_directories(HeadscopeYaml SYSTEM INTERFACE ${HEADSCOPE_YAML_INCLUDE})
+target_link_libraries(HeadscopeYaml INTERFACE ${HEADSCOPE_YAML_LIBRARY})
+
 # Single headers: stb_truetype for glyph outlines; the tests read PNG files with stb_image.
 find_path(HEADSCOPE_STB_INCLUDE NAMES stb/stb_truetype.h)
 if(NOT HEADSCOPE_STB_INCLUDE)

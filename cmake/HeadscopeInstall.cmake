@@ -28,8 +28,8 @@ if(TARGET headscope-viewer)
 endif()
 
 # find_package(Headscope) defines Headscope::engine; the pkg-config module is headscope.
-set(rooms support tensor backend registry io text data autograd model infer engine)
-set(libraries HeadscopeSentencePiece HeadscopeZstd HeadscopeUtf8proc HeadscopeDnnl)
+set(rooms support tensor backend registry io text data autograd model import infer engine)
+set(libraries HeadscopeSentencePiece HeadscopeZstd HeadscopeUtf8proc HeadscopeYaml HeadscopeDnnl)
 foreach(name IN LISTS rooms ITEMS cpu_memory cpu_reference cpu vulkan cuda)
     if(TARGET headscope_${name})
         list(APPEND libraries headscope_${name})

@@ -149,9 +149,9 @@ std::vector<ExplainedWord> explain(const Tokenizer& tokenizer, std::string_view 
             word.steps = {fmt::format("not explained: it has more than {} characters", kLongestExplained)};
             continue;
         }
-        word.steps = by_match                     ? longest_matches(tokenizer.vocabulary(), word.word, bounds)
-                     : type == TokenizerType::Bpe ? merges_of(tokenizer.vocabulary(), word.word, bounds)
-                                                  : likeliest_splits(tokenizer.vocabulary(), word.word, bounds);
+        word.steps = by_match                     ? longest_matches(tokenizer.split_pieces(), word.word, bounds)
+                     : type == TokenizerType::Bpe ? merges_of(tokenizer.split_pieces(), word.word, bounds)
+                                                  : likeliest_splits(tokenizer.split_pieces(), word.word, bounds);
     }
     return words;
 }

@@ -9,6 +9,8 @@
 
 namespace headscope {
 
+class Vocabulary;
+
 // How words are split: by merges, by likelihood, by the longest match, or in another way (words, characters).
 enum class TokenizerType : std::uint8_t { Bpe, Unigram, WordPiece, Other };
 
@@ -47,6 +49,10 @@ public:
     // The text is valid UTF-8.
     virtual std::vector<Segment> split(std::string_view text) const = 0;
     virtual JoinedText join(const std::vector<std::string_view>& pieces) const = 0;
+    // The content of a file from which Tokenizer::load() makes this again.
+    virtual std::string file() const { return {}; }
+    // The pieces of that file with their own ids and scores, if it has any.
+    virtual const Vocabulary* vocabulary() const { return nullptr; }
 };
 
 }  // namespace headscope

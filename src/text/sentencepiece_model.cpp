@@ -18,15 +18,18 @@ using Processor = sentencepiece::SentencePieceProcessor;
 
 class SentencePieces final : public Segmenter {
 public:
-    SentencePieces(std::unique_ptr<const Processor> processor, TokenizerType type, std::string name)
-        : processor_(std::move(processor)), type_(type), name_(std::move(name)) {}
+    SentencePieces(std::unique_ptr<const Processor> processor, TokenizerType type, std::string_view file,
+                   std::shared_ptr<const Vocabulary> vocabulary)
+        : processor_(std::move(processor)), type_(type), file_(file), vocabulary_(std::move(vocabulary)) {}
 
     TokenizerType type() const override { return type_; }
+    std::string file() const override { return file_; }
+    const Vocabulary* vocabulary() const override { return vocabulary_.get(); }
 
     std::vector<Segment> split(std::string_view text) const override {
         const sentencepiece::ImmutableSentencePieceText encoded = processor_->EncodeAsImmutableProto(text);
         if (encoded.text() != text) {  // set last, after all checks
-            throw Error("encoding with '" + name_ + "' failed");
+            throw Error("encoding with '" + vocabulary_->name() + "' failed");
         }
         std::vector<Segment> segments;
         segments.reserve(encoded.pieces_size());
@@ -48,7 +51,8 @@ public:
 private:
     std::unique_ptr<const Processor> processor_;
     TokenizerType type_;
-    std::string name_;
+    std::string file_;
+    std::shared_ptr<const Vocabulary> vocabulary_;
 };
 
 PieceKind kind_of(const Processor& processor, int id) {
@@ -79,8 +83,8 @@ SentencePieceModel open_sentencepiece(std::string_view bytes, const std::string&
         pieces.push_back({processor->IdToPiece(id), kind_of(*processor, id), processor->GetScore(id)});
     }
     const SpecialPieces special{processor->pad_id(), processor->bos_id(), processor->eos_id(), processor->unk_id()};
-    return {std::make_shared<SentencePieces>(std::move(processor), type, name),
-            std::make_shared<Vocabulary>(std::move(pieces), special, name)};
+    auto vocabulary = std::make_shared<const Vocabulary>(std::move(pieces), special, name);
+    return {std::make_shared<SentencePieces>(std::move(processor), type, bytes, vocabulary), vocabulary};
 }
 
 }  // namespace headscope

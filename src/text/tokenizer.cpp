@@ -10,7 +10,9 @@
 #include "support/check.h"
 #include "support/utf8.h"
 #include "text/normalised.h"
+#include "text/numbered_pieces.h"
 #include "text/sentencepiece_model.h"
+#include "text/vocabulary_file.h"
 #include "text/word_piece.h"
 
 namespace headscope {
@@ -24,6 +26,10 @@ void check_text(std::string_view text) {
     }
 }
 
+std::string_view text_of(const MappedFile& file) {
+    return {reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()};
+}
+
 }  // namespace
 
 Tokenizer::Tokenizer(std::shared_ptr<const Segmenter> segmenter, std::shared_ptr<const Vocabulary> vocabulary)
@@ -31,7 +37,23 @@ Tokenizer::Tokenizer(std::shared_ptr<const Segmenter> segmenter, std::shared_ptr
 
 Tokenizer Tokenizer::load(const std::string& path) {
     const MappedFile file(path);
-    return from_bytes({reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()}, path);
+    return from_bytes(text_of(file), path);
+}
+
+Tokenizer Tokenizer::load(const std::string& path, std::shared_ptr<const Vocabulary> vocabulary) {
+    const MappedFile file(path);
+    return {std::make_shared<NumberedPieces>(open_sentencepiece(text_of(file), path).segmenter, vocabulary),
+            vocabulary};
+}
+
+TokenizerFiles Tokenizer::files() const {
+    const bool own_ids = segmenter_->vocabulary() == vocabulary_.get();
+    return {segmenter_->file(), own_ids ? "" : vocabulary_json(*vocabulary_)};
+}
+
+const Vocabulary& Tokenizer::split_pieces() const {
+    const Vocabulary* own = segmenter_->vocabulary();
+    return own != nullptr ? *own : *vocabulary_;
 }
 
 Tokenizer Tokenizer::from_bytes(std::string_view bytes, const std::string& name) {
@@ -51,7 +73,7 @@ std::vector<Segment> Tokenizer::split(std::string_view text) const {
 std::vector<std::int32_t> Tokenizer::encode(std::string_view text) const {
     std::vector<std::int32_t> ids;
     for (const Segment& segment : split(text)) {
-        ids.push_back(vocabulary_->id_of_text(segment.piece));
+        ids.push_back(id_of_text(segment.piece));
     }
     return ids;
 }
@@ -111,6 +133,14 @@ JoinedText Tokenizer::join(const std::vector<std::int32_t>& ids) const {
 
 std::int32_t Tokenizer::id_of(std::string_view piece) const {
     return vocabulary_->find(piece).value_or(unk_id());
+}
+
+std::int32_t Tokenizer::id_of_text(std::string_view piece) const {
+    const std::int32_t id = vocabulary_->id_of_text(piece);
+    if (id < 0) {
+        throw Error(fmt::format("'{}' has neither the piece '{}' nor one for unknown text", name(), piece));
+    }
+    return id;
 }
 
 }  // namespace headscope

@@ -12,6 +12,13 @@
 
 namespace headscope {
 
+// The contents of a tokenizer's files. A segmenter that numbers its pieces itself needs no vocabulary.
+struct TokenizerFiles {
+    std::string segmenter, vocabulary;
+
+    bool operator==(const TokenizerFiles&) const = default;
+};
+
 // A segmenter and a vocabulary. Thread-safe. A vocabulary shared by both languages is one tokenizer used twice.
 class Tokenizer {
 public:
@@ -20,6 +27,11 @@ public:
     // The same from its bytes; `name` is for messages.
     static Tokenizer from_bytes(std::string_view bytes, const std::string& name);
     Tokenizer(std::shared_ptr<const Segmenter> segmenter, std::shared_ptr<const Vocabulary> vocabulary);
+    // Pieces of the SentencePiece model `path` with the ids of `vocabulary` (text/vocabulary_file.h). Pieces without an
+    // id are unknown, and are not split further.
+    static Tokenizer load(const std::string& path, std::shared_ptr<const Vocabulary> vocabulary);
+    // load(segmenter) or load(segmenter, read_vocabulary(vocabulary)) makes the tokenizer again.
+    TokenizerFiles files() const;
 
     // Pieces without bos and eos. Unknown text gives unk_id; empty text (is_empty_text) gives an empty list. Error for
     // text that is not UTF-8.
@@ -43,9 +55,13 @@ public:
     std::vector<ByteSpan> decoded_spans(const std::vector<std::int32_t>& ids) const { return join(ids).spans; }
 
     const Vocabulary& vocabulary() const { return *vocabulary_; }
+    // The pieces into which text is split, with their scores: the vocabulary, or those of the segmenter's own file.
+    const Vocabulary& split_pieces() const;
     std::int32_t size() const { return vocabulary_->size(); }
     const std::string& piece(std::int32_t id) const { return vocabulary_->piece(id).text; }  // "\u2581the"
     std::int32_t id_of(std::string_view piece) const;  // unk_id for a piece that does not exist
+    // The id of a piece that comes from text: unk_id for a control piece. Error if the vocabulary has neither.
+    std::int32_t id_of_text(std::string_view piece) const;
 
     TokenizerType type() const { return segmenter_->type(); }
     const std::string& name() const { return vocabulary_->name(); }  // the file, for messages

@@ -37,11 +37,12 @@ public:
     std::int32_t size() const { return static_cast<std::int32_t>(pieces_.size()); }
     const std::string& name() const { return name_; }
     const SpecialPieces& special() const { return special_; }
+    const std::vector<Piece>& pieces() const { return pieces_; }
 
     // Error for an id outside the vocabulary.
     const Piece& piece(std::int32_t id) const;
     std::optional<std::int32_t> find(std::string_view piece) const;
-    // The normal or byte piece with this text, or else the unknown piece.
+    // The normal or byte piece with this text, or else the unknown piece, or -1.
     std::int32_t id_of_text(std::string_view piece) const;
 
 private:

@@ -11,20 +11,14 @@
 #include "support/utf8.h"
 #include "text/bert_words.h"
 #include "text/punctuation.h"
+#include "text/vocabulary_file.h"
+#include "text/vocabulary_formats.h"
 
 namespace headscope {
 
 namespace {
 
 constexpr std::array<std::string_view, 2> kUnknown{"<unk>", "[UNK]"};
-
-// The next line, without its LF or CRLF, which is removed from `text`.
-std::string_view next_line(std::string_view& text) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    const std::string_view line = text.substr(0, end);
-    text.remove_prefix(std::min(end + 1, text.size()));
-    return line.ends_with('\r') ? line.substr(0, line.size() - 1) : line;
-}
 
 PieceKind kind_of_piece(std::string_view piece) {
     if (std::find(kUnknown.begin(), kUnknown.end(), piece) != kUnknown.end()) {
@@ -85,23 +79,14 @@ bool is_word_piece_vocabulary(std::string_view bytes) {
 
 std::shared_ptr<const Vocabulary> parse_word_pieces(std::string_view bytes, const std::string& name) {
     std::vector<Piece> pieces;
-    SpecialPieces special;
-    const auto note = [&](std::string_view piece, std::int32_t& id, std::array<std::string_view, 2> names) {
-        if (id < 0 && std::find(names.begin(), names.end(), piece) != names.end()) {
-            id = static_cast<std::int32_t>(pieces.size());
-        }
-    };
     while (!bytes.empty()) {
         const std::string_view piece = next_line(bytes);
         if (piece.empty()) {
             throw Error(fmt::format("'{}' is not a WordPiece vocabulary: line {} is empty", name, pieces.size() + 1));
         }
-        note(piece, special.pad, {"<pad>", "[PAD]"});
-        note(piece, special.bos, {"<s>", "[CLS]"});
-        note(piece, special.eos, {"</s>", "[SEP]"});
-        note(piece, special.unk, kUnknown);
         pieces.push_back({std::string(piece), kind_of_piece(piece)});
     }
+    const SpecialPieces special = usual_special(pieces);
     return std::make_shared<Vocabulary>(std::move(pieces), special, name);
 }
 
@@ -115,6 +100,14 @@ std::vector<Segment> WordPieces::split(std::string_view text) const {
         }
     }
     return segments;
+}
+
+std::string WordPieces::file() const {
+    std::string lines;
+    for (const Piece& piece : vocabulary_->pieces()) {
+        lines += piece.text + "\n";
+    }
+    return lines;
 }
 
 JoinedText WordPieces::join(const std::vector<std::string_view>& pieces) const {

@@ -31,6 +31,8 @@ public:
     TokenizerType type() const override { return TokenizerType::WordPiece; }
     std::vector<Segment> split(std::string_view text) const override;
     JoinedText join(const std::vector<std::string_view>& pieces) const override;
+    std::string file() const override;  // one piece per line
+    const Vocabulary* vocabulary() const override { return vocabulary_.get(); }
 
 private:
     std::shared_ptr<const Vocabulary> vocabulary_;

@@ -131,6 +131,11 @@ run tokenize --tokenizer words/model/sentencepiece.model --model words
 expect "a tokenizer and a model" refused "excludes"
 run tokenize no-such-file
 expect "a missing text is named" refused "'no-such-file'"
+printf '{"</s>": 0, "<unk>": 1, "\u2581The": 2, "<pad>": 3}' >vocab.json
+run tokenize --ids --tokenizer "$shipped/sentencepiece.model" --vocabulary vocab.json --text 'The xylophone'
+expect "--vocabulary numbers the pieces" grep -qxE '2( 1)+' out
+run tokenize --vocabulary vocab.json text.en
+expect "a vocabulary without a tokenizer" refused "--tokenizer"
 run tokenize --tokenizer no-such-file text.en
 expect "a missing tokenizer is named" refused "no-such-file"
 run tokenize --tokenizer text.en text.en

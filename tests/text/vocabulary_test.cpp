@@ -1,5 +1,6 @@
 #include "text/vocabulary.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <memory>
 #include <string>
@@ -7,9 +8,10 @@
 
 #include "tests/io/temporary_folder.h"
 #include "tests/text/sentences.h"
-#include "text/sentencepiece_model.h"
+#include "text/explain.h"
 #include "text/tokenizer.h"
 #include "text/tokenizer_training.h"
+#include "text/vocabulary_file.h"
 
 using namespace headscope;
 using Catch::Matchers::Contains;
@@ -42,21 +44,24 @@ TEST_CASE("a vocabulary finds pieces and ids", "[vocabulary]") {
 }
 
 TEST_CASE("a vocabulary may number SentencePiece's pieces in its own way", "[vocabulary]") {
-    const std::string bytes = train_tokenizer({.sentences = number_sentences(), .vocabulary_size = 120});
-    const Tokenizer own = Tokenizer::from_bytes(bytes, "own");
-    // As in Marian's models: the end first, the pad last, and no piece for "0".
-    std::vector<Piece> pieces{{"</s>", PieceKind::Control}, {"<unk>", PieceKind::Unknown}};
+    TemporaryFolder folder;
+    const std::string path =
+        folder.write("source.spm", train_tokenizer({.sentences = number_sentences(), .vocabulary_size = 120}));
+    const Tokenizer own = Tokenizer::load(path);
+    // As in Marian's models: the end first, the pad last, no piece for "0", and some that the segmenter lacks.
+    std::string pieces = "</s>\n<unk>\n";
     for (std::int32_t id = own.size() - 1; id > own.unk_id(); --id) {
         if (own.piece(id).find('0') == std::string::npos) {
-            pieces.push_back(own.vocabulary().piece(id));
+            pieces += own.piece(id) + "\n";
         }
     }
-    pieces.push_back({"<pad>", PieceKind::Control});
-    const std::int32_t pad = static_cast<std::int32_t>(pieces.size()) - 1;
-    const Tokenizer marian(open_sentencepiece(bytes, "own").segmenter,
-                           std::make_shared<Vocabulary>(pieces, SpecialPieces{pad, -1, 0, 1}, "other"));
+    pieces += ">>deu<<\n▁München\n<0xC3>\n<0xA9>\n<pad>\n";
+    const Tokenizer marian = Tokenizer::load(path, parse_vocabulary(pieces, "other"));
     CHECK(marian.name() == "other");
     CHECK(marian.type() == TokenizerType::Bpe);
+    CHECK(marian.eos_id() == 0);
+    const std::int32_t pad = marian.size() - 1;
+    CHECK(marian.pad_id() == pad);
     const std::string text = "Die Zahl 21 heißt einundzwanzig.";
     std::vector<std::int32_t> ids = marian.encode(text);
     CHECK(ids != own.encode(text));
@@ -67,4 +72,31 @@ TEST_CASE("a vocabulary may number SentencePiece's pieces in its own way", "[voc
     CHECK(marian.decoded_spans(ids).back() == ByteSpan{text.size(), text.size()});
     CHECK(marian.encode("0").back() == 1);
     CHECK(own.encode("0").back() > own.unk_id());
+
+    // "é" of two byte pieces, between words.
+    const auto ids_of = [&](const std::vector<std::string>& list) {
+        std::vector<std::int32_t> found;
+        for (const std::string& piece : list) {
+            found.push_back(marian.id_of(piece));
+        }
+        return found;
+    };
+    CHECK(marian.decode(ids_of({"▁", "▁München", "<0xC3>", "<0xA9>", "<unk>", "▁München", "<0xC3>", "▁"})) ==
+          "Münchené ⁇  München\ufffd");
+    CHECK(marian.decoded_spans(ids_of({"▁", "▁München", "<0xC3>", "<0xA9>", "▁"})) ==
+          std::vector<ByteSpan>{{0, 0}, {0, 8}, {8, 8}, {8, 10}, {10, 10}});
+    const std::vector<std::int32_t> code = marian.encode(">>deu<<");
+    CHECK(std::find(code.begin(), code.end(), marian.id_of(">>deu<<")) == code.end());
+
+    const auto [segmenter, vocabulary] = marian.files();
+    const Tokenizer again =
+        Tokenizer::load(folder.write("again.spm", segmenter), parse_vocabulary(vocabulary, "again"));
+    CHECK(again.encode(text) == marian.encode(text));
+    CHECK(again.files() == marian.files());
+    CHECK(own.files() == TokenizerFiles{segmenter, ""});
+    // The scores are those of the SentencePiece model.
+    CHECK(explain(marian, "zehn").front().steps == explain(own, "zehn").front().steps);
+
+    const Tokenizer bare = Tokenizer::load(path, parse_vocabulary("a\nb\n", "bare"));
+    CHECK_THAT(error_of([&] { bare.encode("Die"); }), Contains("'bare' has neither the piece"));
 }

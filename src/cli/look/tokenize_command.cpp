@@ -23,13 +23,14 @@
 #include "text/explain.h"
 #include "text/lines.h"
 #include "text/tokenizer.h"
+#include "text/vocabulary_file.h"
 
 namespace headscope {
 namespace {
 
 struct TokenizeOptions {
     CommonOptions common;
-    std::string input = "-", text, tokenizer, side = "source";
+    std::string input = "-", text, tokenizer, vocabulary, side = "source";
     bool from_text = false, ids = false, offsets = false, explain = false, decode = false;
 };
 
@@ -43,9 +44,9 @@ struct TokenizedText {
 
 TokenizedText tokenized(const Tokenizer& tokenizer, const std::string& text) {
     TokenizedText result{text, {}, {}, {}};
-    for (const Segment& segment : tokenizer.split(text)) {
-        result.pieces.push_back(segment.piece);
-        result.ids.push_back(tokenizer.vocabulary().id_of_text(segment.piece));
+    for (Segment& segment : tokenizer.split(text)) {
+        result.ids.push_back(tokenizer.id_of_text(segment.piece));
+        result.pieces.push_back(std::move(segment.piece));
         result.spans.push_back(segment.span);
     }
     return result;
@@ -124,8 +125,11 @@ std::string output_of(const TokenizeOptions& options, const Tokenizer& tokenizer
 // The files that hold the tokenizer are inputs.
 Tokenizer open_tokenizer(const TokenizeOptions& options, InputFiles& inputs) {
     const std::string place = options.tokenizer.empty() ? options.common.model_path() : options.tokenizer;
-    inputs.add(place);
+    inputs.add({place, options.vocabulary});
     inputs.refuse("-");
+    if (!options.vocabulary.empty()) {
+        return Tokenizer::load(place, read_vocabulary(options.vocabulary));
+    }
     if (!options.tokenizer.empty()) {
         return Tokenizer::load(place);
     }
@@ -201,11 +205,17 @@ void add_tokenize_command(CLI::App& app, const OpenOptions& open_options) {
     CLI::Option* side = command->add_option("--side", options->side, "The model's tokenizer of this language")
                             ->check(CLI::IsMember({"source", "target"}))
                             ->capture_default_str();
-    command->add_option("--tokenizer", options->tokenizer, "A SentencePiece model or a WordPiece vocabulary")
+    CLI::Option* tokenizer =
+        command->add_option("--tokenizer", options->tokenizer, "A SentencePiece model or a WordPiece vocabulary")
+            ->type_name("FILE")
+            ->check(not_empty)
+            ->excludes(model)
+            ->excludes(side);
+    command
+        ->add_option("--vocabulary", options->vocabulary, "The ids of its pieces: vocab.json, vocab.yml, dict.txt, ...")
         ->type_name("FILE")
         ->check(not_empty)
-        ->excludes(model)
-        ->excludes(side);
+        ->needs(tokenizer);
     add_outputs(*command, *options);
     command->callback([options] { tokenize(*options); });
 }

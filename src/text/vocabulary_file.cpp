@@ -1,0 +1,202 @@
+#include "text/vocabulary_file.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "io/mapped_file.h"
+#include "support/check.h"
+#include "support/utf8.h"
+#include "text/sentencepiece_model.h"
+#include "text/vocabulary_formats.h"
+
+namespace headscope {
+
+namespace {
+
+using nlohmann::json;
+
+struct SpecialName {
+    const char* role;
+    std::int32_t SpecialPieces::*id;
+    std::string VocabularyRules::*asked;
+    std::array<std::string_view, 3> usual;
+};
+
+const std::array<SpecialName, 4> kSpecial{{
+    {"pad", &SpecialPieces::pad, &VocabularyRules::pad, {"<pad>", "[PAD]", "<blank>"}},
+    {"bos", &SpecialPieces::bos, &VocabularyRules::bos, {"<s>", "[CLS]", "<sos>"}},
+    {"eos", &SpecialPieces::eos, &VocabularyRules::eos, {"</s>", "[SEP]", "<eos>"}},
+    {"unk", &SpecialPieces::unk, &VocabularyRules::unk, {"<unk>", "[UNK]", "<unknown>"}},
+}};
+
+bool all_of(std::string_view text, int (*is_in)(int)) {
+    return std::all_of(text.begin(), text.end(), [&](unsigned char c) { return c < 0x80 && is_in(c) != 0; });
+}
+
+// `prefix` + characters + `suffix`; empty if the piece is anything else.
+std::string_view between(std::string_view piece, std::string_view prefix, std::string_view suffix) {
+    const bool matches =
+        piece.size() > prefix.size() + suffix.size() && piece.starts_with(prefix) && piece.ends_with(suffix);
+    return matches ? piece.substr(prefix.size(), piece.size() - prefix.size() - suffix.size()) : std::string_view();
+}
+
+PieceKind usual_kind(std::string_view piece) {
+    const std::string_view byte = between(piece, "<0x", ">");
+    if (byte.size() == 2 && all_of(byte, std::isxdigit)) {
+        return PieceKind::Byte;
+    }
+    // Sockeye and fairseq fill vocabularies up to a multiple of 8 with these.
+    for (const std::string_view filler : {between(piece, "<pad", ">"), between(piece, "madeupword", "")}) {
+        if (!filler.empty() && all_of(filler, std::isdigit)) {
+            return PieceKind::Unused;
+        }
+    }
+    return is_language_token(piece) || piece == "<mask>" ? PieceKind::Control : PieceKind::Normal;
+}
+
+std::int32_t find_piece(const std::vector<Piece>& pieces, std::string_view text) {
+    const auto found = std::find_if(pieces.begin(), pieces.end(), [&](const Piece& one) { return one.text == text; });
+    return found == pieces.end() ? -1 : static_cast<std::int32_t>(found - pieces.begin());
+}
+
+std::int32_t require_piece(const std::vector<Piece>& pieces, std::string_view text, const char* role,
+                           const std::string& name) {
+    const std::int32_t id = find_piece(pieces, text);
+    if (id < 0) {
+        throw Error(fmt::format("{} has no piece '{}', which should be {}", name, text, role));
+    }
+    return id;
+}
+
+// The first piece that has one of the names.
+std::int32_t find_usual(const std::vector<Piece>& pieces, const SpecialName& name) {
+    const auto found = std::find_if(pieces.begin(), pieces.end(), [&](const Piece& one) {
+        return std::find(name.usual.begin(), name.usual.end(), one.text) != name.usual.end();
+    });
+    return found == pieces.end() ? -1 : static_cast<std::int32_t>(found - pieces.begin());
+}
+
+// Those that the rules name, and those with usual names.
+void find_special(const std::vector<Piece>& pieces, SpecialPieces& special, const std::string& name,
+                  const VocabularyRules& rules) {
+    for (const SpecialName& one : kSpecial) {
+        std::int32_t& id = special.*one.id;
+        const std::string& asked = rules.*one.asked;
+        if (asked.empty()) {
+            id = id < 0 ? find_usual(pieces, one) : id;
+        } else if (one.id != &SpecialPieces::unk || !rules.append_unknown) {
+            id = require_piece(pieces, asked, one.role, name);
+        } else {
+            id = find_piece(pieces, asked);
+        }
+    }
+}
+
+void add_further(std::vector<Piece>& pieces, SpecialPieces& special, const std::string& name,
+                 const VocabularyRules& rules) {
+    if (rules.append_unknown && special.unk < 0) {
+        special.unk = static_cast<std::int32_t>(pieces.size());
+        pieces.push_back({rules.unk.empty() ? std::string(kSpecial[3].usual[0]) : rules.unk});
+    }
+    for (const std::string& piece : rules.append) {
+        pieces.push_back({piece, PieceKind::Control});
+    }
+    if (rules.size > 0 && pieces.size() > static_cast<std::size_t>(rules.size)) {
+        throw Error(fmt::format("{} has {} pieces, more than the {} of the model", name, pieces.size(), rules.size));
+    }
+    while (pieces.size() < static_cast<std::size_t>(std::max(rules.size, 0))) {
+        pieces.push_back({fmt::format("<unused {}>", pieces.size()), PieceKind::Unused});
+    }
+}
+
+}  // namespace
+
+bool is_language_token(std::string_view piece) {
+    if (piece.size() > 4 && piece.starts_with(">>") && piece.ends_with("<<")) {
+        return true;
+    }
+    const std::string_view code = between(piece, "__", "__");
+    if (code.size() == 2 || code.size() == 3) {
+        return all_of(code, std::islower);
+    }
+    return piece.size() == 8 && piece[3] == '_' && all_of(piece.substr(0, 3), std::islower) &&
+           all_of(piece.substr(4, 1), std::isupper) && all_of(piece.substr(5), std::islower);
+}
+
+SpecialPieces usual_special(const std::vector<Piece>& pieces) {
+    SpecialPieces special;
+    find_special(pieces, special, "", {});
+    return special;
+}
+
+std::shared_ptr<const Vocabulary> numbered_vocabulary(std::vector<Piece> pieces, SpecialPieces special,
+                                                      const std::string& name, const VocabularyRules& rules) {
+    if (pieces.empty()) {
+        throw Error(fmt::format("{} holds no pieces", name));
+    }
+    if (const std::int32_t empty = find_piece(pieces, ""); empty >= 0) {
+        throw Error(fmt::format("{}: the piece with the id {} is empty", name, empty));
+    }
+    find_special(pieces, special, name, rules);
+    add_further(pieces, special, name, rules);
+    for (const std::string& text : rules.control) {
+        pieces[static_cast<std::size_t>(require_piece(pieces, text, "a control piece", name))].kind =
+            PieceKind::Control;
+    }
+    for (const SpecialName& one : kSpecial) {
+        if (const std::int32_t id = special.*one.id; id >= 0) {
+            pieces[static_cast<std::size_t>(id)].kind =
+                one.id == &SpecialPieces::unk ? PieceKind::Unknown : PieceKind::Control;
+        }
+    }
+    return std::make_shared<Vocabulary>(std::move(pieces), special, name);
+}
+
+std::shared_ptr<const Vocabulary> read_vocabulary(const std::string& path, const VocabularyRules& rules) {
+    const MappedFile file(path);
+    return parse_vocabulary({reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()}, path, rules);
+}
+
+std::shared_ptr<const Vocabulary> parse_vocabulary(std::string_view bytes, const std::string& name,
+                                                   const VocabularyRules& rules) {
+    if (first_invalid_utf8(bytes) || bytes.find('\0') != std::string_view::npos) {
+        const std::shared_ptr<const Vocabulary> model = open_sentencepiece(bytes, name).vocabulary;
+        return numbered_vocabulary(model->pieces(), model->special(), name, rules);
+    }
+    ListedPieces listed = parse_listed_pieces(bytes, name);
+    if (listed.complete) {
+        return std::make_shared<Vocabulary>(std::move(listed.pieces), listed.special, name);
+    }
+    for (Piece& piece : listed.pieces) {
+        piece.kind = piece.kind == PieceKind::Normal ? usual_kind(piece.text) : piece.kind;
+    }
+    return numbered_vocabulary(std::move(listed.pieces), listed.special, name, rules);
+}
+
+std::string vocabulary_json(const Vocabulary& vocabulary) {
+    json file;
+    for (std::int32_t id = 0; id < vocabulary.size(); ++id) {
+        const Piece& piece = vocabulary.piece(id);
+        file["pieces"][piece.text] = id;
+        const char* kind = piece.kind == PieceKind::Control  ? "control"
+                           : piece.kind == PieceKind::Unused ? "unused"
+                           : piece.kind == PieceKind::Byte   ? "bytes"
+                                                             : nullptr;
+        if (kind != nullptr) {
+            file[kind].push_back(piece.text);
+        }
+    }
+    for (const SpecialName& one : kSpecial) {
+        if (const std::int32_t id = vocabulary.special().*one.id; id >= 0) {
+            file["special"][one.role] = vocabulary.piece(id).text;
+        }
+    }
+    return file.dump(1) + "\n";
+}
+
+}  // namespace headscope
