@@ -1,4 +1,4 @@
-// A model on disk: config.json, model.safetensors (F32 or F16) and one or two SentencePiece models.
+// A model on disk: config.json, model.safetensors (F32 or F16) and one or two tokenizers.
 // docs/model-directory.md.
 #pragma once
 
@@ -19,7 +19,7 @@ namespace headscope {
 struct ModelDirectory {
     std::string path;
     ModelConfig config;
-    std::shared_ptr<const Tokenizer> source_tokenizer;  // "sentencepiece.model", or "source.model" and "target.model"
+    std::shared_ptr<const Tokenizer> source_tokenizer;
     std::shared_ptr<const Tokenizer> target_tokenizer;  // the same object when shared
     std::shared_ptr<const WeightSource> weights = {};
     // The decoding options of the model's author, which decoding_choices_of() reads; null: none.
@@ -62,7 +62,7 @@ void save_parameters(Backend& backend, const std::string& file, const Parameters
 std::vector<std::string> folders_of_model(const std::string& path);
 // Writes a whole model directory beside the old one, then exchanges the two.
 void write_model_directory(Backend& backend, const std::string& path, const ModelConfig& config,
-                           const Parameters& parameters, DType dtype, const std::string& source_tokenizer_file,
-                           const std::string& target_tokenizer_file);
+                           const Parameters& parameters, DType dtype, const Tokenizer& source_tokenizer,
+                           const Tokenizer& target_tokenizer);
 
 }  // namespace headscope

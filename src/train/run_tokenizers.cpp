@@ -181,8 +181,6 @@ void obtain_tokenizers(TrainingData& data, const TrainConfig& config, const std:
             learn(config, paths.back(), std::move(text.target), origin.warned, say);
         }
     }
-    data.source_tokenizer_file = paths.front();
-    data.target_tokenizer_file = paths.back();
     data.source_tokenizer = std::make_shared<const Tokenizer>(Tokenizer::load(paths.front()));
     data.target_tokenizer =
         shared ? data.source_tokenizer : std::make_shared<const Tokenizer>(Tokenizer::load(paths.back()));

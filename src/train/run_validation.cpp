@@ -179,7 +179,7 @@ void Run::write_model(const std::string& model_directory) {
     std::optional<double> nll;
     const std::string origin = load_best_weights(files, nll);
     write_model_directory(learner_.backend(), model_directory, learner_.model_config(), learner_.parameters(),
-                          config_.training.save, data_.source_tokenizer_file, data_.target_tokenizer_file);
+                          config_.training.save, *data_.source_tokenizer, *data_.target_tokenizer);
     if (config_.task == Task::Translate) {
         write_decoding_choices(model_directory, config_.training.max_length);
     }

@@ -17,7 +17,6 @@ namespace headscope {
 using Say = std::function<void(const std::string& line)>;
 
 struct TrainingData {
-    std::string source_tokenizer_file, target_tokenizer_file;  // the same if the vocabulary is shared
     std::shared_ptr<const Tokenizer> source_tokenizer, target_tokenizer;
     std::shared_ptr<const ExampleSource> train;
     std::shared_ptr<const ExampleSource> valid;  // null: none

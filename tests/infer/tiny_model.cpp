@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "data/device_batch.h"
-#include "io/atomic_file.h"
 #include "support/random.h"
 #include "text/tokenizer_training.h"
 
@@ -148,11 +147,10 @@ Translator tiny_translator(Backend& backend, std::int64_t max_length) {
 }
 
 void write_tiny_model(Backend& backend, const std::string& path, std::uint64_t seed, const std::string& more_text) {
-    const std::string vocabulary = tiny_vocabulary(more_text);
-    const std::string file = path + ".vocabulary";
-    atomic_write_file(file, vocabulary);
-    const ModelConfig config = tiny_config(Tokenizer::from_bytes(vocabulary, "test vocabulary").size());
-    write_model_directory(backend, path, config, *TinyModel(backend, config, seed).parameters, DType::F32, file, file);
+    const Tokenizer tokenizer = Tokenizer::from_bytes(tiny_vocabulary(more_text), "test vocabulary");
+    const ModelConfig config = tiny_config(tokenizer.size());
+    write_model_directory(backend, path, config, *TinyModel(backend, config, seed).parameters, DType::F32, tokenizer,
+                          tokenizer);
 }
 
 }  // namespace headscope

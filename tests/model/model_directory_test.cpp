@@ -12,6 +12,7 @@
 #include "tests/io/temporary_folder.h"
 #include "tests/text/sentences.h"
 #include "text/tokenizer_training.h"
+#include "text/vocabulary_file.h"
 
 using namespace headscope;
 using Catch::Matchers::Contains;
@@ -42,7 +43,8 @@ struct Written {
         write(DType::F32);
     }
     void write(DType dtype) {
-        write_model_directory(*model.backend, path, model.config, model.parameters, dtype, tokenizer, tokenizer);
+        const Tokenizer pieces = Tokenizer::load(tokenizer);
+        write_model_directory(*model.backend, path, model.config, model.parameters, dtype, pieces, pieces);
     }
     void edit_config(const char* key, const nlohmann::json& value) {
         nlohmann::json config = nlohmann::json::parse(read_all(path + "/config.json"));
@@ -229,12 +231,55 @@ TEST_CASE("two vocabularies are stored in two files") {
     config.target_vocabulary = 64;
     SmallModel model(config, "cpu", false);
     write_model_directory(*model.backend, folder.file("model"), config, model.parameters, DType::F32,
-                          tokenizer_file(folder, "a"), tokenizer_file(folder, "b", 64));
+                          Tokenizer::load(tokenizer_file(folder, "a")),
+                          Tokenizer::load(tokenizer_file(folder, "b", 64)));
     const ModelDirectory opened = open_model_directory(folder.file("model"));
     CHECK(opened.source_tokenizer->size() == kPieces);
     CHECK(opened.target_tokenizer->size() == 64);
     fs::remove(folder.file("model/target.model"));
     CHECK_THAT(error_of([&] { open_model_directory(folder.file("model")); }), Contains("target.model"));
+}
+
+TEST_CASE("vocabularies are stored beside the segmenters") {
+    TemporaryFolder folder;
+    ModelConfig config = text_config();
+    config.tying = Tying::TargetOutput;
+    const std::string source = tokenizer_file(folder, "a");
+    const std::string target = tokenizer_file(folder, "b", 64);
+    const auto numbered = [](const std::string& file, std::int32_t size) {
+        return Tokenizer::load(file, read_vocabulary(file, {.size = size}));
+    };
+    const auto opened = [&](const Tokenizer& one, const Tokenizer& other) {
+        config.source_vocabulary = one.size();
+        config.target_vocabulary = other.size();
+        SmallModel model(config, "cpu", false);
+        write_model_directory(*model.backend, folder.file("model"), config, model.parameters, DType::F32, one, other);
+        return open_model_directory(folder.file("model"));
+    };
+    const auto has = [&](const std::string& file) { return fs::exists(folder.file("model/" + file)); };
+
+    const ModelDirectory two = opened(numbered(source, 70), numbered(target, 80));
+    CHECK(two.source_tokenizer->size() == 70);
+    CHECK(two.target_tokenizer->size() == 80);
+    CHECK((has("source.vocabulary.json") && has("target.vocabulary.json") && has("source.model")));
+
+    // The files of the vocabularies before are not kept.
+    const ModelDirectory one_vocabulary =
+        opened(numbered(source, 80), Tokenizer::load(target, read_vocabulary(source, {.size = 80})));
+    CHECK(one_vocabulary.target_tokenizer->size() == 80);
+    CHECK((has("vocabulary.json") && has("source.model") && has("target.model")));
+    CHECK_FALSE((has("source.vocabulary.json") || has("target.vocabulary.json")));
+
+    config.tying = Tying::All;
+    const ModelDirectory shared = opened(numbered(source, 80), numbered(source, 80));
+    CHECK(shared.source_tokenizer == shared.target_tokenizer);
+    CHECK((has("vocabulary.json") && has("sentencepiece.model")));
+    CHECK_FALSE(has("source.model"));
+
+    const std::string path = folder.file("model/vocabulary.json");
+    folder.write("model/vocabulary.json", R"({"<pad>": 0, "<s>": 1, "</s>": 2, "<unk>": 3})");
+    CHECK_THAT(error_of([&] { open_model_directory(folder.file("model")); }),
+               Contains("vocabulary.json has 4 pieces, but \"source_vocabulary\""));
 }
 
 TEST_CASE("errors of a model directory name file and key") {

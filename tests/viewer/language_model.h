@@ -14,12 +14,12 @@ namespace headscope::viewer {
 
 inline std::string write_language_model(const TemporaryFolder& folder, const std::string& name, Architecture family,
                                         std::uint64_t seed = 3) {
-    const std::string tokenizer = folder.write(
-        name + ".tokenizer", train_tokenizer({.sentences = {"the small dog sees the big cat", "a cat sleeps on the mat",
-                                                            "the big dog sleeps on a small mat"},
-                                              .vocabulary_size = 45,
-                                              .control_pieces = {"<mask>"}}));
-    const Tokenizer vocabulary = Tokenizer::load(tokenizer);
+    const Tokenizer vocabulary = Tokenizer::from_bytes(
+        train_tokenizer({.sentences = {"the small dog sees the big cat", "a cat sleeps on the mat",
+                                       "the big dog sleeps on a small mat"},
+                         .vocabulary_size = 45,
+                         .control_pieces = {"<mask>"}}),
+        "tokenizer");
     ModelConfig config;
     config.architecture = family;
     config.encoder_layers = family == Architecture::MaskedLm ? 2 : 0;
@@ -37,7 +37,7 @@ inline std::string write_language_model(const TemporaryFolder& folder, const std
     const std::unique_ptr<Backend> backend = open_device("cpu");
     Parameters parameters(*backend, config, false);
     parameters.initialise(seed);
-    write_model_directory(*backend, folder.file(name), config, parameters, DType::F32, tokenizer, tokenizer);
+    write_model_directory(*backend, folder.file(name), config, parameters, DType::F32, vocabulary, vocabulary);
     return folder.file(name);
 }
 

@@ -26,15 +26,16 @@ inline double seconds_since(Clock::time_point start) {
 
 // A model directory of random weights.
 inline std::string write_model(const TemporaryFolder& folder, const std::string& name, std::uint64_t seed) {
-    const std::string tokenizer = folder.write(
-        "tokenizer", train_tokenizer({.sentences = {"the small dog sees the big cat", "a cat sleeps on the mat",
-                                                    "der kleine hund sieht die grosse katze"},
-                                      .vocabulary_size = 60}));
+    const Tokenizer pieces = Tokenizer::from_bytes(
+        train_tokenizer({.sentences = {"the small dog sees the big cat", "a cat sleeps on the mat",
+                                       "der kleine hund sieht die grosse katze"},
+                         .vocabulary_size = 60}),
+        "tokenizer");
     const std::unique_ptr<Backend> backend = open_device("cpu");
-    ModelConfig config = tiny_config(Tokenizer::load(tokenizer).size());
+    ModelConfig config = tiny_config(pieces.size());
     config.max_length = 200;
     const TinyModel model(*backend, config, seed);
-    write_model_directory(*backend, folder.file(name), config, *model.parameters, DType::F32, tokenizer, tokenizer);
+    write_model_directory(*backend, folder.file(name), config, *model.parameters, DType::F32, pieces, pieces);
     return folder.file(name);
 }
 
