@@ -1,5 +1,6 @@
-// out = scale table[id] + positions[first + i]; NaN for an id or a position out of range. One workgroup for each row. A
-// table larger than a binding comes in ranges of rows; the first range also handles ids that are in none.
+// out = scale table[id] + positions[first + i]; the position alone for no token, NaN for another id or a position out of
+// range. One workgroup for each row. A table larger than a binding comes in ranges of rows; the first range also handles
+// ids that are in none.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "params.h"
@@ -15,6 +16,7 @@ HEADSCOPE_READ_FOURS(binding_table, table)
 HEADSCOPE_READ_FLOATS(binding_positions, positions)
 layout(set = 0, binding = binding_first) readonly buffer First { int first[]; };
 HEADSCOPE_WRITE_FOURS(binding_out, to)
+const int kNoToken = -1;
 
 void main() {
     uint row = group_index();
@@ -23,12 +25,13 @@ void main() {
     if (exists ? uint(id) - p.table_first >= p.table_rows : p.table_first != 0u) {
         return;
     }
+    bool is_row = exists || id == kNoToken;
     uint position = 0u;
     if (kHasPositions) {
         int before = p.has_first != 0u ? first[p.offset[binding_first]] : 0;
         uint index = (p.first_row + row) % p.sequence;
         // Excludes negative positions and those past the table without a sum that could overflow.
-        exists = exists && before >= -int(index) && before < int(p.max_length) - int(index);
+        is_row = is_row && before >= -int(index) && before < int(p.max_length) - int(index);
         position = uint(before + int(index));
     }
     uint source = p.offset[binding_table] + (uint(id) - p.table_first) * p.columns;
@@ -36,8 +39,11 @@ void main() {
     for (uint column = 4u * lane(); column < p.columns; column += 4u * lanes()) {
         uint count = p.columns - column;
         vec4 value = vec4(not_a_number());
-        if (exists) {
-            value = p.scale * table_at(source + column, count);
+        if (is_row) {
+            value = vec4(0.0);
+            if (exists) {
+                value = p.scale * table_at(source + column, count);
+            }
             if (kHasPositions) {
                 value += positions_at(place + column, count);
             }

@@ -49,6 +49,10 @@ public:
 
     // A row as float: in place, or converted into `wide`.
     const float* at(std::int64_t row, float* wide) const {
+        if (row == Embed::kNoToken) {
+            std::fill_n(wide, columns_, 0.0F);
+            return wide;
+        }
         const std::byte* from = bytes_ + row * columns_ * static_cast<std::int64_t>(size_of(dtype_));
         if (dtype_ == DType::F32) {
             return reinterpret_cast<const float*>(from);
@@ -60,7 +64,7 @@ public:
         }
         return wide;
     }
-    float scale(std::int64_t row) const { return scales_ == nullptr ? 1.0F : scales_[row]; }
+    float scale(std::int64_t row) const { return scales_ == nullptr || row == Embed::kNoToken ? 1.0F : scales_[row]; }
 
 private:
     DType dtype_;
@@ -69,8 +73,8 @@ private:
     const float* scales_;
 };
 
-bool all_below(const std::int32_t* ids, std::int64_t count, std::int64_t vocabulary) {
-    return std::all_of(ids, ids + count, [&](std::int32_t id) { return id >= 0 && id < vocabulary; });
+bool all_exist(const std::int32_t* ids, std::int64_t count, std::int64_t vocabulary) {
+    return std::all_of(ids, ids + count, [&](std::int32_t id) { return id >= Embed::kNoToken && id < vocabulary; });
 }
 
 }  // namespace
@@ -81,7 +85,7 @@ void CpuBackend::run(const Embed& op) {
     const std::int64_t rows = op.ids.dim(0) * length;
     const std::int64_t first = scalar_of(op.first, 0);
     const bool placed = !op.positions.defined() || (first >= 0 && first + length <= op.positions.dim(0));
-    if (!placed || !all_below(ids, rows, op.table.dim(0))) {
+    if (!placed || !all_exist(ids, rows, op.table.dim(0))) {
         CpuReference<float>::run(op);  // writes NaN for an id or position out of range
         return;
     }

@@ -45,10 +45,12 @@ __global__ void embed(EmbedKernel<T> p) {
     for (int i = 0; i < N; ++i) {
         values[i] = NAN;
     }
-    if (known && placed) {
-        load<N>(p.table + id * p.columns + column, values);
+    if ((known || id == Embed::kNoToken) && placed) {
+        if (known) {
+            load<N>(p.table + id * p.columns + column, values);
+        }
         for (int i = 0; i < N; ++i) {
-            values[i] *= p.scale;
+            values[i] = known ? values[i] * p.scale : 0.0F;
             if (p.positions != nullptr) {
                 values[i] += p.positions[position * p.position_stride + column + i];
             }

@@ -24,9 +24,9 @@ void CpuReference<Real>::run(const Embed& op) {
         const bool placed = positions == nullptr || (position >= 0 && position < op.positions.dim(0));
         for (std::int64_t d = 0; d < d_model; ++d) {
             Real value = std::numeric_limits<Real>::quiet_NaN();
-            if (known && placed) {
-                value = load_as<Real>(op.table.dtype, table + (id * d_model + d) * width);
-                value *= scales == nullptr ? Real{op.scale} : Real{op.scale} * scales[id];
+            if ((known || id == Embed::kNoToken) && placed) {
+                value = known ? load_as<Real>(op.table.dtype, table + (id * d_model + d) * width) : Real{0};
+                value *= scales == nullptr || !known ? Real{op.scale} : Real{op.scale} * scales[id];
                 value += positions == nullptr ? 0 : positions[position * op.positions.stride(0) + d];
             }
             out[row * d_model + d] = value;

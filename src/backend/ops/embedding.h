@@ -5,10 +5,12 @@
 
 namespace headscope {
 
-// out[b, i, :] = scale * table[ids[b, i], :] + positions[*first + i, :]. An id outside [0, vocabulary) or a position
-// past the table gives a row of NaN, never an out-of-bounds read. Contiguous, except for positions' rows.
+// out[b, i, :] = scale * table[ids[b, i], :] + positions[*first + i, :]. kNoToken adds nothing to the position. Any
+// other id outside [0, vocabulary) or a position past the table gives a row of NaN, never an out-of-bounds read.
+// Contiguous, except for positions' rows.
 struct Embed {
     static constexpr const char* kName = "embed";
+    static constexpr std::int32_t kNoToken = -1;
     Tensor ids, table, positions = {};
     Tensor first = {};  // absent: 0; the cache length while decoding
     Tensor out;
@@ -25,8 +27,8 @@ struct Embed {
     }
 };
 
-// grad_table[id, :] = scale * the sum of grad_out over the positions of id, in the given order: no atomics. Overwrite
-// sets the rows of ids that do not occur to 0.
+// grad_table[id, :] = scale * the sum of grad_out over the positions of id, in the given order: no atomics. Ids outside
+// [0, vocabulary), such as kNoToken, are skipped. Overwrite sets the rows of ids that do not occur to 0.
 struct EmbedBackward {
     static constexpr const char* kName = "embed_backward";
     Tensor ids;

@@ -129,6 +129,7 @@ std::vector<Case> outside_cases() {
     return {
         embed({2, 4, 10, 33, 0, -1, 2.0F, ids}),
         embed({2, 4, 10, 33, 4, -1, 2.0F, ids}),
+        embed({2, 4, 10, 36, 4, -1, 2.0F, {-1}}),              // no tokens, only positions
         embed({2, 4, 10, 33, 3, -1, 2.0F, {1, 2, 3}}),         // the last position is past the table
         embed({2, 4, 10, 5, 8, 6, 2.0F, {1, 2, 3}}),           // the last two are
         embed({2, 4, 10, 5, 8, 2147483647, 2.0F, {1, 2, 3}}),  // a sum that would overflow
@@ -151,9 +152,10 @@ std::vector<Case> table_gradient_cases() {
         embed_backward({2, 3, 10, 33, 0, -1, 5.7F}),   // most ids do not occur
         embed_backward({3, 33, 7, 257, 0, -1, 0.5F}),  // every id occurs often
         embed_backward({3, 33, 7, 64, 0, -1, 0.5F}, 0.0),
-        embed_backward({2, 5, 10, 3, 0, -1, 1.0F, {4}}),       // only one id
-        embed_backward({2, 5, 10, 3, 0, -1, 1.0F, {4}}, 4.0),  // only pads
-        embed_backward({2, 5, 10, 3, 0, -1, 1.0F, {0, 9}}),    // the first and the last
+        embed_backward({2, 5, 10, 3, 0, -1, 1.0F, {4}}),              // only one id
+        embed_backward({2, 5, 10, 3, 0, -1, 1.0F, {4}}, 4.0),         // only pads
+        embed_backward({2, 5, 10, 3, 0, -1, 1.0F, {0, 9}}),           // the first and the last
+        embed_backward({2, 5, 10, 3, 0, -1, 1.0F, {-1, 4, 0}}, 5.0),  // some are no tokens
         embed_backward({2, 0, 10, 3}),
         embed_backward({1, 1000, 300, 16, 0, -1, 4.0F}),
         embed_backward({2, 1500, 50, 64, 0, -1, 4.0F}),  // shared out over threads
@@ -208,18 +210,19 @@ std::vector<Case> speeds(const Workload& work) {
 }  // namespace
 
 Family embedding_family() {
-    return {.name = "embedding",
-            .groups =
-                {
-                    {"embedding", "embedding", embedding_cases},
-                    {"narrow-tables", "tables in F16 and I8", narrow_tables_cases},
-                    {"outside", "an id or a position that does not exist gives NaN and no out-of-bounds read",
-                     outside_cases},
-                    {"special-values", "NaN and infinity stay in their row", special_values_cases},
-                    {"table-gradient", "the table's gradient", table_gradient_cases},
-                },
-            .differentiations = differentiations,
-            .speeds = speeds};
+    return {
+        .name = "embedding",
+        .groups =
+            {
+                {"embedding", "embedding", embedding_cases},
+                {"narrow-tables", "tables in F16 and I8", narrow_tables_cases},
+                {"outside", "an id or a position that does not exist gives NaN, no token gives 0; nothing else is read",
+                 outside_cases},
+                {"special-values", "NaN and infinity stay in their row", special_values_cases},
+                {"table-gradient", "the table's gradient", table_gradient_cases},
+            },
+        .differentiations = differentiations,
+        .speeds = speeds};
 }
 
 }  // namespace headscope::conformance
