@@ -45,6 +45,9 @@ HEADSCOPE_INLINE float gelu_tanh_sigmoid(float near) {
     return sigmoid_fast(near * (kTanhLinear + kTanhCubic * near * near));
 }
 
+// GeluSigmoid is x * sigmoid(kGeluSlope * x).
+constexpr float kGeluSlope = 1.702F;
+
 HEADSCOPE_CLONES void identity_row(const Input& in, float* y, std::int64_t columns) {
     map_input(in, y, columns, [](float x) { return x; });
 }
@@ -61,6 +64,10 @@ HEADSCOPE_CLONES void gelu_tanh_row(const Input& in, float* y, std::int64_t colu
     map_input(in, y, columns, [](float x) { return x * gelu_tanh_sigmoid(bounded(x)); });
 }
 
+HEADSCOPE_CLONES void gelu_sigmoid_row(const Input& in, float* y, std::int64_t columns) {
+    map_input(in, y, columns, [](float x) { return x * sigmoid_fast(kGeluSlope * x); });
+}
+
 using ForwardRow = void (*)(const Input&, float*, std::int64_t);
 
 ForwardRow forward_row(Activation activation) {
@@ -70,6 +77,7 @@ ForwardRow forward_row(Activation activation) {
         case Activation::Gelu: return gelu_row;
         case Activation::Swish: return swish_row;
         case Activation::GeluTanh: return gelu_tanh_row;
+        case Activation::GeluSigmoid: return gelu_sigmoid_row;
     }
     HEADSCOPE_CHECK(false, "unknown activation");
 }
@@ -88,6 +96,11 @@ HEADSCOPE_INLINE float gelu_tanh_slope(float x) {
     const float near = bounded(x);
     const float s = gelu_tanh_sigmoid(near);
     return s * (1.0F + near * (1.0F - s) * (kTanhLinear + 3.0F * kTanhCubic * near * near));
+}
+
+HEADSCOPE_INLINE float gelu_sigmoid_slope(float x) {
+    const float s = sigmoid_fast(kGeluSlope * x);
+    return s + x * s * (kGeluSlope * (1.0F - s));
 }
 
 // grad[c] = f'(x[c] + bias[c]) * grad_y[c]; grad may be grad_y.
@@ -122,6 +135,10 @@ HEADSCOPE_CLONES void gelu_tanh_back(const Input& in, const float* grad_y, float
     slope_row(in, grad_y, grad, columns, [](float x) { return gelu_tanh_slope(x); });
 }
 
+HEADSCOPE_CLONES void gelu_sigmoid_back(const Input& in, const float* grad_y, float* grad, std::int64_t columns) {
+    slope_row(in, grad_y, grad, columns, [](float x) { return gelu_sigmoid_slope(x); });
+}
+
 using BackwardRow = void (*)(const Input&, const float*, float*, std::int64_t);
 
 BackwardRow backward_row(Activation activation) {
@@ -131,6 +148,7 @@ BackwardRow backward_row(Activation activation) {
         case Activation::Gelu: return gelu_back;
         case Activation::Swish: return swish_back;
         case Activation::GeluTanh: return gelu_tanh_back;
+        case Activation::GeluSigmoid: return gelu_sigmoid_back;
     }
     HEADSCOPE_CHECK(false, "unknown activation");
 }

@@ -25,6 +25,9 @@ __host__ __device__ inline float bounded(float x) {
     return x < -20.0F ? -20.0F : x > 20.0F ? 20.0F : x;
 }
 
+// GeluSigmoid is x * sigmoid(kGeluSlope * x).
+constexpr float kGeluSlope = 1.702F;
+
 __host__ __device__ inline float activate(Activation activation, float x) {
     switch (activation) {
         case Activation::None: return x;
@@ -35,6 +38,7 @@ __host__ __device__ inline float activate(Activation activation, float x) {
             const float near = bounded(x);
             return x * sigmoid(near * (kTanhLinear + kTanhCubic * near * near));
         }
+        case Activation::GeluSigmoid: return x * sigmoid(kGeluSlope * x);
     }
     return x;
 }
@@ -56,6 +60,10 @@ __host__ __device__ inline float derivative(Activation activation, float x) {
             const float square = near * near;
             const float s = sigmoid(near * (kTanhLinear + kTanhCubic * square));
             return s * (1.0F + near * (1.0F - s) * (kTanhLinear + 3.0F * kTanhCubic * square));
+        }
+        case Activation::GeluSigmoid: {
+            const float s = sigmoid(kGeluSlope * x);
+            return s + x * s * (kGeluSlope * (1.0F - s));
         }
     }
     return 1.0F;

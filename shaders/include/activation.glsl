@@ -8,6 +8,7 @@ const uint kRelu = 1u;
 const uint kGelu = 2u;
 const uint kSwish = 3u;
 const uint kGeluTanh = 4u;
+const uint kGeluSigmoid = 5u;
 
 // Phi(x), the normal distribution's.
 float normal_cdf(float x) { return 0.5 * precise_erfc(-0.707106781 * x); }
@@ -26,6 +27,9 @@ float bounded(float x) { return x < -20.0 ? -20.0 : x > 20.0 ? 20.0 : x; }
 
 float gelu_tanh_sigmoid(float near) { return sigmoid(near * fma(kTanhCubic, near * near, kTanhLinear)); }
 
+// GeluSigmoid is x * sigmoid(kGeluSlope * x).
+const float kGeluSlope = 1.702;
+
 float activate(uint activation, float x) {
     if (activation == kGelu) {
         return x * normal_cdf(x);
@@ -35,6 +39,9 @@ float activate(uint activation, float x) {
     }
     if (activation == kGeluTanh) {
         return x * gelu_tanh_sigmoid(bounded(x));
+    }
+    if (activation == kGeluSigmoid) {
+        return x * sigmoid(kGeluSlope * x);
     }
     return x;
 }
@@ -55,6 +62,10 @@ float activate_backward(uint activation, float x) {
         float near = bounded(x);
         float s = gelu_tanh_sigmoid(near);
         return s * fma(near * (1.0 - s), fma(3.0 * kTanhCubic, near * near, kTanhLinear), 1.0);
+    }
+    if (activation == kGeluSigmoid) {
+        float s = sigmoid(kGeluSlope * x);
+        return fma(x * s, kGeluSlope * (1.0 - s), s);
     }
     return 1.0;
 }

@@ -115,6 +115,9 @@ TEST_CASE("activations and their derivatives follow their definitions", "[activa
         CHECK(near(cuda::derivative(Activation::GeluTanh, value),
                    0.5 * (1 + tanh) + 0.5 * x * (1 - tanh * tanh) * std::sqrt(2 / 3.14159265358979323846) *
                                           (1 + 3 * 0.044715 * x * x)));
+        const double steeper = 1 / (1 + std::exp(-1.702 * x));
+        CHECK(near(cuda::activate(Activation::GeluSigmoid, value), x * steeper));
+        CHECK(near(cuda::derivative(Activation::GeluSigmoid, value), steeper + 1.702 * x * steeper * (1 - steeper)));
         CHECK(cuda::activate(Activation::Relu, value) == (x > 0 ? value : 0.0F));
         CHECK(cuda::derivative(Activation::Relu, value) == (x > 0 ? 1.0F : 0.0F));
     }

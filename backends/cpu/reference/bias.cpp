@@ -21,6 +21,10 @@ Real normal_below(Real x) {
     return std::erfc(-x / std::numbers::sqrt2_v<Real>) / 2;
 }
 
+// GeluSigmoid is x * sigmoid(kGeluSlope * x).
+template <class Real>
+constexpr Real kGeluSlope = Real{1.702};
+
 // 2u and its derivative, for GeluTanh as x * sigmoid(2u): far out 1 + tanh(u) would lose all its digits.
 template <class Real>
 struct TwiceU {
@@ -39,6 +43,7 @@ Real activate(Activation activation, Real x) {
         case Activation::Gelu: return x * normal_below(x);
         case Activation::Swish: return x * sigmoid(x);
         case Activation::GeluTanh: return x * sigmoid(TwiceU<Real>(x).value);
+        case Activation::GeluSigmoid: return x * sigmoid(kGeluSlope<Real> * x);
     }
     HEADSCOPE_CHECK(false, "unknown activation");
 }
@@ -61,6 +66,10 @@ Real derivative(Activation activation, Real x) {
             const TwiceU<Real> u(near);
             const Real s = sigmoid(u.value);
             return s + near * s * sigmoid(-u.value) * u.slope;
+        }
+        case Activation::GeluSigmoid: {
+            const Real s = sigmoid(kGeluSlope<Real> * x);
+            return s + x * s * (kGeluSlope<Real> * (1 - s));
         }
     }
     HEADSCOPE_CHECK(false, "unknown activation");

@@ -22,7 +22,7 @@ struct BiasActivation {
 };
 
 // grad_x = f'(x + bias) * Dropout(grad_y). For Relu x may be the forward's y (only its sign matters), without a bias;
-// for Gelu, GeluTanh and Swish x is the forward's x. grad_x may be grad_y.
+// for the others x is the forward's x. grad_x may be grad_y.
 struct BiasActivationBackward {
     static constexpr const char* kName = "bias_activation_backward";
     Tensor x, bias = {}, grad_y, grad_x;

@@ -17,12 +17,13 @@ const char* name_of(Activation activation) {
         case Activation::Gelu: return "gelu";
         case Activation::Swish: return "swish";
         case Activation::GeluTanh: return "gelu_tanh";
+        case Activation::GeluSigmoid: return "gelu_sigmoid";
     }
     return "?";
 }
 
-constexpr std::array kActivations{Activation::None, Activation::Relu, Activation::Gelu, Activation::Swish,
-                                  Activation::GeluTanh};
+constexpr std::array kActivations{Activation::None,  Activation::Relu,     Activation::Gelu,
+                                  Activation::Swish, Activation::GeluTanh, Activation::GeluSigmoid};
 
 struct Layer {
     Shape shape;
@@ -65,8 +66,9 @@ Case backward(const Layer& layer, const char* x) {
                                                                     .dropout = rule(t, layer.rate),
                                                                     .write = t.write("grad_x")};
                                   });
-    // The slope of GeluTanh is 0 at x = -0.75, where two terms of a quarter cancel.
-    return layer.activation == Activation::GeluTanh ? stated.cancels(0.25) : stated;
+    // The slopes of GELU's approximations are 0 at x = -0.75, where two terms of a quarter cancel.
+    const bool cancels = layer.activation == Activation::GeluTanh || layer.activation == Activation::GeluSigmoid;
+    return cancels ? stated.cancels(0.25) : stated;
 }
 
 // Where exponentials overflow or underflow.
@@ -112,6 +114,7 @@ std::vector<Case> activations_cases() {
         cases.push_back(far_out(forward({{2, 3, 33}, activation, false, 0.0F})));
     }
     cases.push_back(largest(forward({{2, 3, 33}, Activation::GeluTanh, false, 0.0F})));
+    cases.push_back(largest(forward({{2, 3, 33}, Activation::GeluSigmoid, false, 0.0F})));
     cases.push_back(forward({{2, 40000, 3}, Activation::Relu, true, 0.1F}).past_a_grid());
     return cases;
 }
@@ -132,6 +135,7 @@ std::vector<Case> activations_back_cases() {
         cases.push_back(far_out(backward({{2, 3, 33}, activation, false, 0.0F}, "x")));
     }
     cases.push_back(largest(backward({{2, 3, 33}, Activation::GeluTanh, false, 0.0F}, "x")));
+    cases.push_back(largest(backward({{2, 3, 33}, Activation::GeluSigmoid, false, 0.0F}, "x")));
     cases.push_back(backward({{2, 3, 33}, Activation::Relu, false, 0.1F}, "y"));
     return cases;
 }

@@ -22,7 +22,7 @@ struct Layer {
     Shape weight() const { return {out, in}; }
     Shape y() const { return {rows, out}; }
     std::string title() const {
-        constexpr const char* kNames[] = {"", " relu", " gelu", " swish", " gelu_tanh"};
+        constexpr const char* kNames[] = {"", " relu", " gelu", " swish", " gelu_tanh", " gelu_sigmoid"};
         return fmt::format("{} in {}{}{}{}", y().to_string(), in, bias ? " bias" : "",
                            kNames[static_cast<int>(activation)],
                            compute == Compute::F32 ? "" : fmt::format(" in {}", name_of(compute))) +
@@ -149,8 +149,8 @@ std::vector<Case> narrow_weights_cases() {
 std::vector<Case> activations_cases() {
     std::vector<Case> cases;
     for (Layer layer : layer_shapes()) {
-        for (const Activation activation :
-             {Activation::None, Activation::Relu, Activation::Gelu, Activation::Swish, Activation::GeluTanh}) {
+        for (const Activation activation : {Activation::None, Activation::Relu, Activation::Gelu, Activation::Swish,
+                                            Activation::GeluTanh, Activation::GeluSigmoid}) {
             for (const bool bias : {false, true}) {
                 layer.activation = activation;
                 layer.bias = bias;
