@@ -16,9 +16,39 @@ layout(constant_id = constant_alone) const bool kAlone = false;  // each invocat
 HEADSCOPE_READ_FOURS(binding_scores, scores)
 HEADSCOPE_WRITE_FOURS(binding_weights, weights)
 
+// A constant: software devices execute both sides of a branch.
+layout(constant_id = constant_has_distances) const bool kHasDistances = false;
+layout(set = 0, binding = binding_by_distance) readonly buffer ByDistance { float by_distance[]; };
+
+// Of the row at hand: where its head's column of by_distance begins, and where its query stands.
+uint column_by_distance = 0u;
+int position = 0;
+
+void begin_row(uint row) {
+    if (kHasDistances) {
+        column_by_distance = p.offset[binding_by_distance] + row / p.queries % p.heads;
+        // What is farther away cannot differ, but might overflow.
+        int before = (p.mask & kHasOffset) != 0u ? query_offset[p.offset[binding_query_offset]] : 0;
+        position = int(row % p.queries) + clamp(before, -(1 << 30), 1 << 30);
+    }
+}
+
+vec4 added_by_distance(uint key) {
+    int farthest = int(p.farthest);
+    ivec4 distances = clamp(ivec4(int(key) - position) + ivec4(0, 1, 2, 3), ivec4(-farthest), ivec4(farthest));
+    vec4 added;
+    [[unroll]] for (uint i = 0u; i < 4u; ++i) {
+        added[i] = by_distance[column_by_distance + uint(distances[i] + farthest) * p.heads];
+    }
+    return added;
+}
+
 // The scores from `key`, -infinity where not allowed.
 vec4 allowed_scores(uint from, uint key, Keys allowed) {
     vec4 score = scores_at(from + key, p.keys - key);
+    if (kHasDistances) {
+        score += added_by_distance(key);
+    }
     return mix(vec4(-infinity()), score, are_allowed(key, allowed));
 }
 
@@ -102,6 +132,7 @@ void main() {
     if (kAlone) {
         uint row = element_index();
         if (row < p.rows) {
+            begin_row(p.first_row + row);
             hold_row(p.offset[binding_scores] + row * p.keys, p.offset[binding_weights] + row * p.keys,
                      allowed_keys(p.first_row + row));
         }
@@ -112,6 +143,7 @@ void main() {
         uint from = p.offset[binding_scores] + row * p.keys;
         uint to = p.offset[binding_weights] + row * p.keys;
         Keys allowed = allowed_keys(p.first_row + row);
+        begin_row(p.first_row + row);
         if (kHeld != 0u) {
             hold_row(from, to, allowed);
         } else {

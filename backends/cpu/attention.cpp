@@ -97,6 +97,23 @@ HEADSCOPE_CLONES void softmax_row(const float* scores, float* weights, std::int6
     }
 }
 
+// to = scores + what MaskedSoftmax adds to those of the keys: the query of this row is at `position`.
+void add_by_distance(const float* scores, float* to, const Keys& keys, const Tensor& by_distance, std::int64_t head,
+                     std::int64_t position) {
+    const std::int64_t most = by_distance.dim(0) / 2;
+    const float* table = data_of<const float>(by_distance) + most * by_distance.dim(1) + head;
+    for (std::int64_t key = keys.begin; key < keys.end; ++key) {
+        to[key] = scores[key] + table[std::clamp(key - position, -most, most) * by_distance.dim(1)];
+    }
+}
+
+// sums[d] += row[d]: the diagonals of a head, where those of each query begin one before those of the query before.
+HEADSCOPE_CLONES void add_row(const float* row, std::int64_t keys, float* sums) {
+    for (std::int64_t key = 0; key < keys; ++key) {
+        sums[key] += row[key];
+    }
+}
+
 void edit_row(const float* weights, float* out, std::int32_t rule, const Keys& allowed, std::int64_t keys) {
     if (rule == EditAttention::kOff) {
         std::fill_n(out, keys, 0.0F);
@@ -136,12 +153,19 @@ void CpuBackend::run(const MaskedSoftmax& op) {
     const AllowedKeys allowed(op.mask, queries, keys);
     const float* scores = data_of<const float>(op.scores);
     float* weights = data_of<float>(op.weights);
+    const std::int64_t offset = scalar_of(op.mask.query_offset, 0);
     pool_.for_ranges(op.scores.dim(0) * heads * queries, kWorthAThread / std::max<std::int64_t>(keys, 1),
                      [&](std::int64_t begin, std::int64_t end) {
                          for (std::int64_t row = begin; row < end; ++row) {
                              const Keys own = allowed(row / (heads * queries), row % queries);
+                             const float* from = scores + row * keys;
                              float* to = weights + row * keys;
-                             softmax_row(scores + row * keys + own.begin, to + own.begin, own.count());
+                             if (op.by_distance.defined()) {
+                                 add_by_distance(from, to, own, op.by_distance, row / queries % heads,
+                                                 offset + row % queries);
+                                 from = to;
+                             }
+                             softmax_row(from + own.begin, to + own.begin, own.count());
                              std::fill(to, to + own.begin, 0.0F);
                              std::fill(to + own.end, to + keys, 0.0F);
                          }
@@ -158,6 +182,28 @@ void CpuBackend::run(const MaskedSoftmaxBackward& op) {
                          for (std::int64_t row = begin; row < end; ++row) {
                              softmax_back_row(weights + row * keys, grad_weights + row * keys, grad_scores + row * keys,
                                               keys, op.write == Write::Accumulate);
+                         }
+                     });
+}
+
+void CpuBackend::run(const SumDiagonals& op) {
+    const std::int64_t heads = op.x.dim(1);
+    const std::int64_t queries = op.x.dim(2);
+    const std::int64_t keys = op.x.dim(3);
+    const std::int64_t diagonals = op.sums.dim(1);
+    const float* x = data_of<const float>(op.x);
+    float* sums = data_of<float>(op.sums);
+    pool_.for_ranges(op.x.dim(0) * heads, kWorthAThread / std::max<std::int64_t>(queries * keys, 1),
+                     [&](std::int64_t begin, std::int64_t end) {
+                         for (std::int64_t item = begin; item < end; ++item) {
+                             std::vector<float> own(static_cast<std::size_t>(diagonals));
+                             for (std::int64_t i = 0; i < queries; ++i) {
+                                 add_row(x + (item * queries + i) * keys, keys, own.data() + queries - 1 - i);
+                             }
+                             float* to = sums + item / heads * diagonals * heads + item % heads;
+                             for (std::int64_t d = 0; d < diagonals; ++d) {
+                                 to[d * heads] = own[static_cast<std::size_t>(d)];
+                             }
                          }
                      });
 }

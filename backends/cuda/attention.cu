@@ -1,4 +1,5 @@
-// MaskedSoftmax, its backward and EditAttention, with one block for each row of weights; CacheAppend and MaskKeys.
+// MaskedSoftmax, its backward and EditAttention, with one block for each row of weights; SumDiagonals, CacheAppend and
+// MaskKeys.
 //
 // Rule: outputs are overwritten; grad_scores is added to with Write::Accumulate. Softmax and edits work in place; a
 // cache keeps what lies beside the appended rows. A masked entry is exactly 0, and a row's sums have one fixed order.
@@ -16,20 +17,38 @@ __device__ inline Keys keys_of_row(const MaskKernel& mask, std::int64_t heads, s
     return mask.of(row / (heads * mask.queries)).keys_of(row % mask.queries);
 }
 
+// What MaskedSoftmax adds to scores.
+struct ByDistance {
+    const float* table;  // [2 most + 1, heads], or null
+    std::int64_t most;
+    std::int64_t heads;
+
+    __device__ float of(std::int64_t head, std::int64_t distance) const {
+        const std::int64_t near = distance < -most ? -most : distance > most ? most : distance;
+        return table[(near + most) * heads + head];
+    }
+};
+
 // Reads the row once if shared memory holds it, else again from global memory.
 template <class T>
-__global__ void masked_softmax(const T* scores, T* weights, MaskKernel mask, std::int64_t heads, bool cached) {
+__global__ void masked_softmax(const T* scores, T* weights, MaskKernel mask, ByDistance by_distance, bool cached) {
     const std::int64_t row = blockIdx.x;
-    const Keys allowed = keys_of_row(mask, heads, row);
+    const Keys allowed = keys_of_row(mask, by_distance.heads, row);
+    const std::int64_t head = row / mask.queries % by_distance.heads;
+    const std::int64_t position = (mask.query_offset == nullptr ? 0 : *mask.query_offset) + row % mask.queries;
     const T* from = scores + row * mask.keys;
     T* to = weights + row * mask.keys;
     auto* cache = shared_rest<float>();
-    const auto score = [&](std::int64_t key) { return cached ? cache[key] : to_float(from[key]); };
+    const auto read = [&](std::int64_t key) {
+        const float found = to_float(from[key]);
+        return by_distance.table == nullptr ? found : found + by_distance.of(head, key - position);
+    };
+    const auto score = [&](std::int64_t key) { return cached ? cache[key] : read(key); };
     // Each thread takes the same keys in every loop: what it cached and writes in place is its own.
     const std::int64_t first = allowed.begin / blockDim.x * blockDim.x + threadIdx.x;
     float largest = -INFINITY;
     for (std::int64_t key = first; key < allowed.end; key += blockDim.x) {
-        const float value = to_float(from[key]);
+        const float value = read(key);
         largest = key < allowed.begin ? largest : Maximum()(largest, value);
         if (cached) {
             cache[key] = value;
@@ -59,6 +78,26 @@ __global__ void masked_softmax_backward(const T* weights, const T* grad_weights,
         const float grad[1] = {to_float(weights[first + key]) * (to_float(grad_weights[first + key]) - mean)};
         store<1>(grad, grad_scores + first + key, accumulate);
     }
+}
+
+// A thread for each sum: neighbours have neighbouring diagonals.
+template <class T>
+__global__ void sum_diagonals(const T* x, float* sums, std::int64_t count, std::int64_t heads, std::int64_t queries,
+                              std::int64_t keys) {
+    const std::int64_t item = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+    if (item >= count) {
+        return;
+    }
+    const std::int64_t diagonals = queries + keys - 1;
+    const std::int64_t diagonal = item % diagonals;
+    const std::int64_t head = item / diagonals;           // of all sentences
+    const std::int64_t ahead = diagonal - (queries - 1);  // by how much the key is ahead of the query
+    const std::int64_t end = queries < keys - ahead ? queries : keys - ahead;
+    float sum = 0.0F;
+    for (std::int64_t query = ahead < 0 ? -ahead : 0; query < end; ++query) {
+        sum += to_float(x[(head * queries + query) * keys + query + ahead]);
+    }
+    sums[(head / heads * diagonals + diagonal) * heads + head % heads] = sum;
 }
 
 template <class T>
@@ -138,10 +177,12 @@ void CudaBackend::run(const MaskedSoftmax& op) {
     const bool cached = keys <= kMostCached;
     const Grid grid =
         row_grid(op.weights.elements() / keys, keys, 4, cached ? static_cast<std::size_t>(keys) * sizeof(float) : 0);
+    const ByDistance by_distance{data_of<float>(op.by_distance),
+                                 op.by_distance.defined() ? op.by_distance.dim(0) / 2 : 0, op.scores.dim(1)};
     visit_real(MaskedSoftmax::kName, op.weights.dtype, [&](auto tag) {
         using T = decltype(tag);
         stream_.launch(MaskedSoftmax::kName, masked_softmax<T>, grid, data_of<T>(op.scores), data_of<T>(op.weights),
-                       mask, op.scores.dim(1), cached);
+                       mask, by_distance, cached);
     });
 }
 
@@ -155,6 +196,18 @@ void CudaBackend::run(const MaskedSoftmaxBackward& op) {
         using T = decltype(tag);
         stream_.launch(MaskedSoftmaxBackward::kName, masked_softmax_backward<T>, grid, data_of<T>(op.weights),
                        data_of<T>(op.grad_weights), data_of<T>(op.grad_scores), keys, op.write == Write::Accumulate);
+    });
+}
+
+void CudaBackend::run(const SumDiagonals& op) {
+    const std::int64_t count = op.sums.elements();
+    if (count == 0) {
+        return;
+    }
+    visit_real(SumDiagonals::kName, op.x.dtype, [&](auto tag) {
+        using T = decltype(tag);
+        stream_.launch(SumDiagonals::kName, sum_diagonals<T>, item_grid(count), data_of<T>(op.x),
+                       data_of<float>(op.sums), count, op.x.dim(1), op.x.dim(2), op.x.dim(3));
     });
 }
 

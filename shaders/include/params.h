@@ -191,8 +191,9 @@ struct LayerNormGainParams {
 };
 
 // One workgroup a few rows.
-#define MASKED_SOFTMAX_BINDINGS(B) B(0, scores) B(1, key_lengths) B(2, query_offset) B(3, weights) B(4, key_ranges)
-#define MASKED_SOFTMAX_CONSTANTS(C) FOURS_CONSTANTS(C) C(3, rows) C(4, held) C(5, alone)
+#define MASKED_SOFTMAX_BINDINGS(B) \
+    B(0, scores) B(1, key_lengths) B(2, query_offset) B(3, weights) B(4, key_ranges) B(5, by_distance)
+#define MASKED_SOFTMAX_CONSTANTS(C) FOURS_CONSTANTS(C) C(3, rows) C(4, held) C(5, alone) C(6, has_distances)
 HEADSCOPE_CONSTANTS(MaskedSoftmaxConstants, MASKED_SOFTMAX_CONSTANTS)
 struct MaskedSoftmaxParams {
     HEADSCOPE_BINDINGS(MASKED_SOFTMAX_BINDINGS)
@@ -202,6 +203,21 @@ struct MaskedSoftmaxParams {
     uint queries;
     uint keys;
     uint mask;
+    uint farthest;  // by_distance has 2 farthest + 1 rows
+};
+
+// One invocation a sum, of the rows [first_row, first_row + rows) of all heads.
+#define SUM_DIAGONALS_BINDINGS(B) B(0, x) B(1, sums)
+#define SUM_DIAGONALS_CONSTANTS(C) C(2, accumulates)
+HEADSCOPE_CONSTANTS(SumDiagonalsConstants, SUM_DIAGONALS_CONSTANTS)
+struct SumDiagonalsParams {
+    HEADSCOPE_BINDINGS(SUM_DIAGONALS_BINDINGS)
+    uint count;  // of sums
+    uint heads;
+    uint queries;
+    uint keys;
+    uint first_row;
+    uint rows;
 };
 
 // One workgroup a few rows.

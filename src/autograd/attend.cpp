@@ -1,4 +1,5 @@
 // Products of two variables, and attention, which is composed of them. Paper 3.2.1 and 3.2.2.
+#include <algorithm>
 #include <cmath>
 #include <utility>
 
@@ -85,17 +86,64 @@ Var matmul(Context& ctx, const Var& a, const Var& b, const Product& product) {
     return out;
 }
 
-Var masked_softmax(Context& ctx, const Var& scores, const AttentionMask& mask) {
+namespace {
+
+// The gradient of MaskedSoftmax::by_distance: sums over all pairs at one distance, of which those that are farther than
+// the table reaches are its first and last row's.
+void by_distance_backward(Backend& backend, const Var& by_distance, const Tensor& grad_scores) {
+    const std::int64_t batch = grad_scores.dim(0);
+    const std::int64_t heads = grad_scores.dim(1);
+    const std::int64_t count = SumDiagonals::count(grad_scores.dim(2), grad_scores.dim(3));
+    const Tensor of_sentences = backend.empty({batch, count, heads}, backend.real());
+    const Tensor sums = backend.empty({count, heads}, backend.real());
+    backend.run(SumDiagonals{.x = grad_scores, .sums = of_sentences});
+    backend.run(SumRows{.x = of_sentences.reshape({batch, count * heads}), .out = sums.reshape({count * heads})});
+    const GradientTarget to = by_distance.gradient_target(backend);
+    if (to.write == Write::Overwrite) {
+        backend.run(Fill{.out = to.tensor, .value = 0.0F});
+    }
+    // Of the distance 0 in the sums and in the table.
+    const std::int64_t middle = grad_scores.dim(2) - 1;
+    const std::int64_t farthest = to.tensor.dim(0) / 2;
+    const std::int64_t begin = std::max<std::int64_t>(middle - farthest, 0);
+    const std::int64_t end = std::min(middle + farthest + 1, count);
+    const auto add = [&](std::int64_t first, std::int64_t rows, std::int64_t row) {
+        if (rows > 0) {
+            backend.run(SumRows{.x = sums.narrow(0, first, rows),
+                                .out = to.tensor.narrow(0, row, 1).reshape({heads}),
+                                .write = Write::Accumulate});
+        }
+    };
+    add(0, begin, 0);
+    add(end, count - end, 2 * farthest);
+    backend.run(Copy{.x = sums.narrow(0, begin, end - begin),
+                     .out = to.tensor.narrow(0, begin - middle + farthest, end - begin),
+                     .write = Write::Accumulate});
+}
+
+}  // namespace
+
+Var masked_softmax(Context& ctx, const Var& scores, const AttentionMask& mask, const Var& by_distance) {
     const Tensor& in = scores.value();
-    ctx.backend.run(MaskedSoftmax{.scores = in, .weights = in, .mask = mask});
-    const bool recorded = ctx.tape != nullptr && scores.requires_grad();
+    const Tensor added = by_distance.defined() ? by_distance.value() : Tensor();
+    ctx.backend.run(MaskedSoftmax{.scores = in, .weights = in, .mask = mask, .by_distance = added});
+    const bool recorded = wants_gradient(ctx, scores, by_distance);
     Var weights(in, recorded);
     if (recorded) {
-        ctx.tape->record("masked_softmax", {}, [scores = scores.without_value(), weights](Backend& backend) {
+        HEADSCOPE_CHECK(!by_distance.requires_grad() || !mask.query_offset.defined(),
+                        "a tape records whole sequences, from position 0");
+        auto backward = [scores = scores.without_value(), by_distance = by_distance.without_value(),
+                         weights](Backend& backend) {
             const Tensor grad = weights.gradient();
             backend.run(MaskedSoftmaxBackward{.weights = weights.value(), .grad_weights = grad, .grad_scores = grad});
-            scores.add_gradient(backend, grad);
-        });
+            if (by_distance.requires_grad()) {
+                by_distance_backward(backend, by_distance, grad);
+            }
+            if (scores.requires_grad()) {
+                scores.add_gradient(backend, grad);
+            }
+        };
+        ctx.tape->record("masked_softmax", {}, std::move(backward));
     }
     return weights;
 }
@@ -137,11 +185,11 @@ Var attend_fused(Context& ctx, const Var& Q, const Var& K, const Var& V, Attenti
 }  // namespace
 
 Var attend(Context& ctx, const AttentionSite& site, const Var& Q, const Var& K, const Var& V, const AttentionMask& mask,
-           const DropoutRule& rule) {
+           const DropoutRule& rule, const Scoring& scoring) {
     const std::int64_t heads = Q.shape()[1];
     const std::int64_t d_k = Q.shape()[3];
     const std::int64_t d_v = V.shape()[3];
-    const float scale = 1.0F / std::sqrt(static_cast<float>(d_k));
+    const float scale = scoring.scaled ? 1.0F / std::sqrt(static_cast<float>(d_k)) : 1.0F;
     const DType dtype = Q.value().dtype;
     const Tensor out = ctx.backend.empty({Q.shape()[0], Q.shape()[2], heads * d_v}, dtype);
     const bool recorded = wants_gradient(ctx, Q, K) || wants_gradient(ctx, K, V);
@@ -151,7 +199,7 @@ Var attend(Context& ctx, const AttentionSite& site, const Var& Q, const Var& K, 
         !recorded || (ctx.backend.support(OpId::AttentionBackward, dtype).level == SupportLevel::Native &&
                       !may_overlap(Q.value(), K.value()) && !may_overlap(Q.value(), V.value()) &&
                       !may_overlap(K.value(), V.value()));
-    if (with_backward && !observed(ctx, site)) {
+    if (with_backward && !observed(ctx, site) && !scoring.by_distance.defined()) {
         const Attention op{.q = Q.value(),
                            .k = K.value(),
                            .v = V.value(),
@@ -170,10 +218,15 @@ Var attend(Context& ctx, const AttentionSite& site, const Var& Q, const Var& K, 
     const Var keys = recorded ? seen(K) : K;
     const Var values = seen(V);
     const Var scores = matmul(ctx, Q, keys, {.transpose_b = true, .alpha = scale});
-    Var weights = masked_softmax(ctx, scores, mask);  // [batch, heads, queries, keys]
-    weights = attention_site(
-        ctx, weights,
-        {.site = site, .weights = {}, .queries = Q.value(), .keys = K.value(), .mask = mask, .scale = scale});
+    Var weights = masked_softmax(ctx, scores, mask, scoring.by_distance);  // [batch, heads, queries, keys]
+    weights = attention_site(ctx, weights,
+                             {.site = site,
+                              .weights = {},
+                              .queries = Q.value(),
+                              .keys = K.value(),
+                              .mask = mask,
+                              .scale = scale,
+                              .by_distance = scoring.by_distance.defined() ? scoring.by_distance.value() : Tensor()});
     weights = dropout(ctx, weights, rule);
     Var attended(out, wants_gradient(ctx, weights, values));
     matmul_into(ctx, weights, values, attended.heads(heads), {});

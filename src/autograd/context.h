@@ -26,6 +26,7 @@ struct AttentionView {
     Tensor keys;     // [batch, heads, keys, d_k]
     AttentionMask mask;
     float scale = 1.0F;  // of the products of queries and keys
+    Tensor by_distance;  // MaskedSoftmax::by_distance; may be undefined
 };
 
 // Reads attention weights and may replace them, before dropout and before the product with V.

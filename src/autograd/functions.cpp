@@ -52,14 +52,16 @@ Tensor empty_product(Context& ctx, const Var& x, const Var& weight) {
     return ctx.backend.empty(shape, x.value().dtype);
 }
 
-// dx = dy . W, dW = dy^T . x
-void linear_backward(Backend& backend, const Var& x, const Var& weight, const Tensor& grad, Compute compute) {
+// dx = alpha dy . W, dW = alpha dy^T . x
+void linear_backward(Backend& backend, const Var& x, const Var& weight, const Tensor& grad, Compute compute,
+                     float alpha = 1.0F) {
     if (weight.requires_grad()) {
         const GradientTarget to = weight.gradient_target(backend);
         backend.run(Matmul{.a = as_matrix(grad),
                            .b = as_matrix(x.value()),
                            .out = to.tensor,
                            .transpose_a = true,
+                           .alpha = alpha,
                            .beta = beta_of(to.write),
                            .compute = compute});
     }
@@ -68,6 +70,7 @@ void linear_backward(Backend& backend, const Var& x, const Var& weight, const Te
         backend.run(Matmul{.a = as_matrix(grad),
                            .b = weight.value(),
                            .out = as_matrix(to.tensor),
+                           .alpha = alpha,
                            .beta = beta_of(to.write),
                            .compute = compute});
     }
@@ -122,19 +125,20 @@ DropoutRule dropout_rule(const Context& ctx, float rate, std::uint32_t site) {
     return {.rate = rate, .seed = rates.seed, .site = site, .step = rates.step, .ordinals = rates.ordinals};
 }
 
-Var linear(Context& ctx, const Var& x, const Var& weight) {
+Var linear(Context& ctx, const Var& x, const Var& weight, float alpha) {
     const Tensor out = empty_product(ctx, x, weight);
     ctx.backend.run(Matmul{.a = as_matrix(x.value()),
                            .b = weight.value(),
                            .out = as_matrix(out),
                            .transpose_b = true,
+                           .alpha = alpha,
                            .compute = ctx.compute,
                            .b_scales = weight.scales()});
     const bool recorded = records(ctx, {&x, &weight});
     Var y(out, recorded);
     if (recorded) {
-        auto backward = [x, weight, y = y.without_value(), compute = ctx.compute](Backend& backend) {
-            linear_backward(backend, x, weight, y.gradient(), compute);
+        auto backward = [x, weight, y = y.without_value(), compute = ctx.compute, alpha](Backend& backend) {
+            linear_backward(backend, x, weight, y.gradient(), compute, alpha);
         };
         ctx.tape->record("linear", {weight}, std::move(backward));
     }

@@ -19,8 +19,8 @@ struct Product {
 };
 Var matmul(Context& ctx, const Var& a, const Var& b, const Product& product = {});
 
-// x . W^T: x [.., in], weight [out, in], result [.., out].
-Var linear(Context& ctx, const Var& x, const Var& weight);
+// alpha * x . W^T: x [.., in], weight [out, in], result [.., out].
+Var linear(Context& ctx, const Var& x, const Var& weight, float alpha = 1.0F);
 
 // Dropout(f(x + bias)): x [batch, length, columns], bias [columns] or undefined. Spends x for None and Relu.
 Var bias_activation(Context& ctx, const Var& x, const Var& bias, Activation activation, const DropoutRule& rule = {});
@@ -41,8 +41,8 @@ Normed add_layer_norm(Context& ctx, const Var& x, const Var& residual, const Var
 // a * b, element by element. Equal shapes.
 Var multiply(Context& ctx, const Var& a, const Var& b);
 
-// Spends scores [batch, heads, queries, keys].
-Var masked_softmax(Context& ctx, const Var& scores, const AttentionMask& mask);
+// Spends scores [batch, heads, queries, keys]. `by_distance` [2 D + 1, heads] may be undefined.
+Var masked_softmax(Context& ctx, const Var& scores, const AttentionMask& mask, const Var& by_distance = {});
 
 // `dropout` leaves x unchanged, `dropout_spending` does not.
 Var dropout(Context& ctx, const Var& x, const DropoutRule& rule);
@@ -60,9 +60,15 @@ struct EmbedOperands {
 };
 Var embed(Context& ctx, const EmbedOperands& operands);
 
+// The scores of attention.
+struct Scoring {
+    bool scaled = true;    // divided by sqrt(d_k)
+    Var by_distance = {};  // added to them: MaskedSoftmax::by_distance, [2 D + 1, heads]; may be undefined
+};
+
 // Equation 1 for all heads: Q [batch, heads, queries, d_k], K [batch, heads, keys, d_k], V [batch, heads, keys, d_v];
 // result [batch, queries, heads * d_v], with the heads next to each other.
 Var attend(Context& ctx, const AttentionSite& site, const Var& Q, const Var& K, const Var& V, const AttentionMask& mask,
-           const DropoutRule& rule = {});
+           const DropoutRule& rule = {}, const Scoring& scoring = {});
 
 }  // namespace headscope

@@ -30,6 +30,7 @@
     X(AddLayerNormBackward)   \
     X(MaskedSoftmax)          \
     X(MaskedSoftmaxBackward)  \
+    X(SumDiagonals)           \
     X(EditAttention)          \
     X(CacheAppend)            \
     X(MaskKeys)               \

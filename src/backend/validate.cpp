@@ -62,6 +62,11 @@ void check_rules(const AddLayerNormBackward& op) {
            [] { return std::string("grad_y and grad_sum_out are both missing"); });
 }
 
+void check_rules(const MaskedSoftmax& op) {
+    expect(op, !op.by_distance.defined() || op.by_distance.dim(0) % 2 == 1,
+           [&] { return "by_distance must have 2 D + 1 rows, found " + op.by_distance.to_string(); });
+}
+
 void check_rules(const MaskKeys& op) {
     expect(op, op.queries >= 1, [&] { return "queries must be at least 1, found " + std::to_string(op.queries); });
 }

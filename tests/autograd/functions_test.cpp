@@ -29,15 +29,19 @@ TEST_CASE("a product's gradients agree with central differences for all transpos
 
 TEST_CASE("linear's gradients agree with central differences") {
     GradientCheck check;
-    const auto function = [](Context& ctx, const std::vector<Var>& in) { return linear(ctx, in[0], in[1]); };
-    CHECK(check.worst({{2, 3, 5}, {4, 5}}, function) < kTolerance);
-    CHECK(check.worst({{2, 3, 5}, {4, 5}}, function, true) < kTolerance);
+    for (const float alpha : {1.0F, 0.25F}) {
+        const auto function = [&](Context& ctx, const std::vector<Var>& in) {
+            return linear(ctx, in[0], in[1], alpha);
+        };
+        CHECK(check.worst({{2, 3, 5}, {4, 5}}, function) < kTolerance);
+        CHECK(check.worst({{2, 3, 5}, {4, 5}}, function, true) < kTolerance);
+    }
 }
 
 TEST_CASE("bias and activation, with and without dropout, agree with central differences") {
     GradientCheck check;
-    for (const Activation activation :
-         {Activation::None, Activation::Relu, Activation::Gelu, Activation::Swish, Activation::GeluTanh}) {
+    for (const Activation activation : {Activation::None, Activation::Relu, Activation::Gelu, Activation::Swish,
+                                        Activation::GeluTanh, Activation::GeluSigmoid}) {
         for (const float rate : {0.0F, 0.4F}) {
             for (const bool twice : {false, true}) {
                 INFO("activation " << static_cast<int>(activation) << ", rate " << rate << ", twice " << twice);
@@ -146,6 +150,29 @@ TEST_CASE("attention agrees with central differences through packed views, masks
             CHECK(check.worst({{2, 4, 5}, {16, 5}}, self) < kTolerance);
             CHECK(check.worst({{2, 4, 5}, {16, 5}}, self, true) < kTolerance);
         }
+    }
+}
+
+TEST_CASE("attention with a number for each distance agrees with central differences") {
+    GradientCheck check;
+    for (const std::int64_t distances : {1, 3, 7, 11}) {  // fewer than there are, all and more
+        const auto function = [&](Context& ctx, const std::vector<Var>& in) {
+            const AttentionMask mask{.causal = distances == 3};
+            return attend(ctx, {}, in[0], in[1], in[2], mask, {}, {.scaled = distances > 3, .by_distance = in[3]});
+        };
+        const std::vector<Shape> shapes{{2, 3, 4, 5}, {2, 3, 4, 5}, {2, 3, 4, 2}, {distances, 3}};
+        INFO(distances << " distances");
+        CHECK(check.worst(shapes, function) < kTolerance);
+        CHECK(check.worst(shapes, function, true) < kTolerance);
+    }
+    // Other numbers of queries and keys, and nothing but the table to learn.
+    for (const auto& [queries, keys] : {std::pair{2, 6}, std::pair{6, 2}}) {
+        const auto function = [&, count = queries * keys, shape = Shape{2, 3, queries, keys}](
+                                  Context& ctx, const std::vector<Var>& in) {
+            const Var scores(make_from_host(ctx.backend, shape, DType::F64, noise(6 * count, 5)));
+            return masked_softmax(ctx, scores, {}, in[0]);
+        };
+        CHECK(check.worst({{5, 3}}, function) < kTolerance);
     }
 }
 

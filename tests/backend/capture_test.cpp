@@ -161,6 +161,7 @@ add_layer_norm: sum out, y out, mean out, rstd out
 add_layer_norm_backward: grad_x gradient, grad_residual gradient, grad_gain gradient, grad_bias gradient
 masked_softmax: weights out
 masked_softmax_backward: grad_scores gradient
+sum_diagonals: sums out
 edit_attention: out out
 cache_append: cache out partial
 mask_keys: out out

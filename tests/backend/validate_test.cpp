@@ -178,6 +178,15 @@ TEST_CASE("masks, indices and scalars are checked", "[validate]") {
     CHECK(masks_keys(6).empty());
     CHECK_THAT(masks_keys(5), Contains("mask.key_ranges must have the shape [2, 5, 2]"));
     CHECK_THAT(refusal(MaskedSoftmax{.scores = scores.narrow(3, 0, 4), .weights = scores}), Contains("contiguous"));
+    const auto by_distance = [&](const Shape& shape) {
+        return refusal(MaskedSoftmax{.scores = scores, .weights = scores, .by_distance = make(shape)});
+    };
+    CHECK(by_distance({7, 4}).empty());
+    CHECK_THAT(by_distance({8, 4}), Contains("by_distance must have 2 D + 1 rows"));
+    CHECK_THAT(by_distance({7, 3}), Contains("by_distance must have the shape [7, 4]"));
+    CHECK(refusal(SumDiagonals{.x = scores, .sums = make({2, 7, 4})}).empty());
+    CHECK_THAT(refusal(SumDiagonals{.x = scores, .sums = make({2, 5, 4})}),
+               Contains("sums must have the shape [2, 7, 4]"));
     const auto edit = [&](const Tensor& rules, const Tensor& out) {
         return refusal(EditAttention{.weights = scores, .rules = rules, .out = out});
     };

@@ -227,6 +227,10 @@ mutant attention oracle 'a query is given to a key that its sentence has not' ba
     'j == rule && allowed(j)' 'j == rule'
 mutant attention oracle 'the mean is not taken off the gradient' backends/cpu/reference/attention.cpp \
     'weights[j] * (grad_weights[j] - mean)' 'weights[j] * grad_weights[j]'
+mutant attention cpu 'a diagonal is that of the next query' backends/cpu/attention.cpp \
+    'own.data() + queries - 1 - i' 'own.data() + queries - 1 - i / 2'
+mutant attention oracle 'a distance is that of the query before' backends/cpu/reference/attention.cpp \
+    'sums[(b * diagonals + j - i +' 'sums[(b * diagonals + j - i / 2 +'
 
 mutant embedding cpu '"=" for "+=" in the table'\''s gradient' backends/cpu/embedding.cpp \
     'to[d] += scale * x[d];' 'to[d] = scale * x[d];'

@@ -137,6 +137,8 @@ fi
 
 mutant bias vulkan 'the slope of the cubic term is a third' shaders/include/activation.glsl \
     'fma(3.0 * kTanhCubic, near' 'fma(kTanhCubic, near'
+mutant bias vulkan 'the slope of quick GELU lacks its factor' shaders/include/activation.glsl \
+    'kGeluSlope * (1.0 - s), s)' '1.0 - s, s)'
 mutant bias vulkan 'a column sum stops one row early' shaders/sum_rows.comp \
     'min(first + p.rows_per_part, p.rows)' 'min(first + p.rows_per_part, p.rows - 1u)'
 mutant bias vulkan '"=" for "+=" in a column sum' shaders/sum_rows.comp \
@@ -180,6 +182,12 @@ mutant attention vulkan 'the last row that is alone is left out' shaders/masked_
     'if (row < p.rows)' 'if (row + 1u < p.rows)'
 mutant attention vulkan 'the last of a workgroup'\''s rows is left out' shaders/masked_softmax.comp \
     'row < end' 'row + 1u < end'
+mutant attention vulkan 'a decoding step takes its query for the first' shaders/masked_softmax.comp \
+    'position = int(row % p.queries) + clamp(before, -(1 << 30), 1 << 30);' 'position = int(row % p.queries);'
+mutant attention vulkan 'a head adds by distance what the first does' shaders/masked_softmax.comp \
+    '+ row / p.queries % p.heads;' ';'
+mutant attention vulkan 'a diagonal ends a query early' shaders/sum_diagonals.comp \
+    'min(int(p.queries), int(p.keys) - ahead)' 'min(int(p.queries) - 1, int(p.keys) - ahead)'
 mutant attention vulkan 'a cache row too many is written' shaders/cache_append.comp \
     'start >= int(p.capacity) - int(row)' 'start > int(p.capacity) - int(row)'
 mutant attention vulkan 'the first key that no query sees is kept' shaders/mask_keys.comp \
@@ -245,6 +253,8 @@ mutant embedding vulkan 'the slices of a row are one' shaders/embed_backward.com
     'group_index() - first * p.slices' '0u'
 mutant embedding vulkan 'an id past the vocabulary is read' shaders/embed.comp \
     'id >= 0 && id < int(p.vocabulary)' 'id >= 0'
+mutant embedding vulkan 'no token is an unknown one' shaders/embed.comp \
+    'exists || id == kNoToken' 'exists'
 mutant embedding vulkan 'the position is not scaled apart' shaders/embed.comp \
     'value += positions_at(place + column, count);' 'value += p.scale * positions_at(place + column, count);'
 

@@ -32,6 +32,28 @@ private:
     const std::int32_t* ranges_;
 };
 
+// What MaskedSoftmax adds to the score of a key.
+template <class Real>
+class ByDistance {
+public:
+    explicit ByDistance(const MaskedSoftmax& op)
+        : table_(data_of<Real>(op.by_distance)),
+          heads_(op.scores.dim(1)),
+          most_(table_ == nullptr ? 0 : op.by_distance.dim(0) / 2),
+          offset_(scalar_of(op.mask.query_offset, 0)) {}
+
+    Real operator()(std::int64_t head, std::int64_t query, std::int64_t key) const {
+        const std::int64_t distance = std::clamp(key - (offset_ + query), -most_, most_);
+        return table_ == nullptr ? Real{0} : table_[(distance + most_) * heads_ + head];
+    }
+
+private:
+    const Real* table_;
+    std::int64_t heads_;
+    std::int64_t most_;
+    std::int64_t offset_;
+};
+
 }  // namespace
 
 template <class Real>
@@ -39,21 +61,23 @@ void CpuReference<Real>::run(const MaskedSoftmax& op) {
     const View4<Real> scores(op.scores);
     const View4<Real> weights(op.weights);
     const Allows allows(op.mask, scores.size[2]);
+    const ByDistance<Real> by_distance(op);
     const std::int64_t keys = scores.size[3];
     for (std::int64_t b = 0; b < scores.size[0]; ++b) {
         for (std::int64_t h = 0; h < scores.size[1]; ++h) {
             for (std::int64_t i = 0; i < scores.size[2]; ++i) {
                 const auto allowed = [&](std::int64_t j) { return allows(b, i, j); };
+                const auto score = [&](std::int64_t j) { return scores.at(b, h, i, j) + by_distance(h, i, j); };
                 Real largest = -std::numeric_limits<Real>::infinity();
                 for (std::int64_t j = 0; j < keys; ++j) {
                     if (allowed(j)) {
-                        largest = std::max(largest, scores.at(b, h, i, j));
+                        largest = std::max(largest, score(j));
                     }
                 }
                 Real total = 0;
                 for (std::int64_t j = 0; j < keys; ++j) {
                     Real& weight = weights.at(b, h, i, j);
-                    weight = allowed(j) ? std::exp(scores.at(b, h, i, j) - largest) : Real{0};
+                    weight = allowed(j) ? std::exp(score(j) - largest) : Real{0};
                     total += weight;
                 }
                 for (std::int64_t j = 0; j < keys; ++j) {
@@ -82,6 +106,17 @@ void CpuReference<Real>::run(const MaskedSoftmaxBackward& op) {
             store(grad_scores[j], weights[j] * (grad_weights[j] - mean), op.write);
         }
     }
+}
+
+template <class Real>
+void CpuReference<Real>::run(const SumDiagonals& op) {
+    const View4<Real> x(op.x);
+    Real* sums = data_of<Real>(op.sums);
+    const std::int64_t diagonals = op.sums.dim(1);
+    std::fill_n(sums, op.sums.elements(), Real{0});
+    for_each_index(x, [&](std::int64_t b, std::int64_t h, std::int64_t i, std::int64_t j) {
+        sums[(b * diagonals + j - i + x.size[2] - 1) * x.size[1] + h] += x.at(b, h, i, j);
+    });
 }
 
 template <class Real>
@@ -146,6 +181,7 @@ void CpuReference<Real>::run(const MaskKeys& op) {
 #define HEADSCOPE_INSTANTIATE(Real)                                      \
     template void CpuReference<Real>::run(const MaskedSoftmax&);         \
     template void CpuReference<Real>::run(const MaskedSoftmaxBackward&); \
+    template void CpuReference<Real>::run(const SumDiagonals&);          \
     template void CpuReference<Real>::run(const EditAttention&);         \
     template void CpuReference<Real>::run(const CacheAppend&);           \
     template void CpuReference<Real>::run(const MaskKeys&);

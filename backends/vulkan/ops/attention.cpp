@@ -1,4 +1,4 @@
-// MaskedSoftmax, its backward, EditAttention, CacheAppend and MaskKeys.
+// MaskedSoftmax, its backward, SumDiagonals, EditAttention, CacheAppend and MaskKeys.
 //
 // Rule: outputs are overwritten; grad_scores is added to with Write::Accumulate. Softmax and edits work in place; a
 // cache keeps what lies beside the appended rows. A masked entry is exactly 0, and a row's sums have one fixed order.
@@ -69,6 +69,7 @@ void VulkanBackend::run(const MaskedSoftmax& op) {
     const Tensor scores = as_rows(op.scores);
     const Tensor weights = as_rows(op.weights);
     auto params = masked_params<MaskedSoftmaxParams>(op.scores, op.mask);
+    params.farthest = op.by_distance.defined() ? u32(op.by_distance.dim(0) / 2) : 0;
     for_row_tiles(scores.dim(0), scores.dim(1), [&](std::int64_t first, std::int64_t count) {
         params.first_row = u32(first);
         const Tensor scores_part = scores.narrow(0, first, count);
@@ -81,13 +82,43 @@ void VulkanBackend::run(const MaskedSoftmax& op) {
                          MaskedSoftmaxConstants{.fours = vec4_loads(params.keys, {&scores_part, &weights_part}),
                                                 .rows = share.rows,
                                                 .held = share.held,
-                                                .alone = share.alone},
+                                                .alone = share.alone,
+                                                .has_distances = op.by_distance.defined()},
                          params,
                          {.scores = scores_part,
                           .key_lengths = op.mask.key_lengths,
                           .query_offset = op.mask.query_offset,
                           .weights = weights_part,
-                          .key_ranges = op.mask.key_ranges});
+                          .key_ranges = op.mask.key_ranges,
+                          .by_distance = op.by_distance});
+    });
+}
+
+void VulkanBackend::run(const SumDiagonals& op) {
+    require_types(op);
+    if (op.sums.elements() == 0) {
+        return;
+    }
+    if (op.x.elements() == 0) {
+        run(Fill{.out = op.sums, .value = 0.0F});
+        return;
+    }
+    const Tensor x = as_rows(op.x);
+    SumDiagonalsParams params{};
+    params.count = u32(op.sums.elements());
+    params.heads = u32(op.x.dim(1));
+    params.queries = u32(op.x.dim(2));
+    params.keys = u32(op.x.dim(3));
+    for_row_tiles(x.dim(0), x.dim(1), [&](std::int64_t first, std::int64_t count) {
+        params.first_row = u32(first);
+        params.rows = u32(count);
+        constexpr std::uint32_t kLanes = 128;
+        Launch launch = launch_of(Kernel::SumDiagonals);
+        launch.specialisation.local_size = kLanes;
+        launch.groups = (params.count + std::uint64_t{kLanes} - 1) / kLanes;
+        launch.work_per_group = kLanes * std::uint64_t{params.queries};
+        stream_.dispatch(launch, SumDiagonalsConstants{.accumulates = first > 0}, params,
+                         {.x = x.narrow(0, first, count), .sums = op.sums});
     });
 }
 

@@ -25,16 +25,20 @@ struct AttentionMask {
 };
 
 // weights = softmax over the allowed keys of each query; a forbidden entry is exactly 0, and so is a whole row with no
-// allowed key. weights may be scores. Contiguous.
+// allowed key. weights may be scores. With by_distance, of 2 D + 1 rows, the score of key j for query i is
+//   scores[b, h, i, j] + by_distance[clamp(j - (query_offset + i), -D, D) + D, h].
+// Contiguous.
 struct MaskedSoftmax {
     static constexpr const char* kName = "masked_softmax";
     Tensor scores, weights;
     AttentionMask mask = {};
+    Tensor by_distance = {};
 
     void declare(Declarations& d) const {
         d.in("scores", scores, {"batch", "heads", "queries", "keys"});
         d.out("weights", weights).like(scores).may_be(scores);
         mask.declare(d);
+        d.in("by_distance", by_distance, {"distances", "heads"}).full().optional();
     }
 };
 
@@ -49,6 +53,23 @@ struct MaskedSoftmaxBackward {
         d.in("weights", weights, {"batch", "heads", "queries", "keys"});
         d.in("grad_weights", grad_weights).like(weights);
         d.gradient("grad_scores", grad_scores, write).like(weights).may_be(grad_weights);
+    }
+};
+
+// sums[b, d, h] = the sum over i of x[b, h, i, i + d - (queries - 1)]: of all pairs of a query and a key at one
+// distance, in the order of the queries. For the gradient of what MaskedSoftmax adds by distance. Contiguous.
+struct SumDiagonals {
+    static constexpr const char* kName = "sum_diagonals";
+    Tensor x, sums;
+
+    // The number of distances.
+    static constexpr std::int64_t count(std::int64_t queries, std::int64_t keys) {
+        return queries + keys > 0 ? queries + keys - 1 : 0;
+    }
+
+    void declare(Declarations& d) const {
+        d.in("x", x, {"batch", "heads", "queries", "keys"});
+        d.out("sums", sums, {"batch", x.rank() == 4 ? count(x.dim(2), x.dim(3)) : 0, "heads"}).full();
     }
 };
 

@@ -1,4 +1,4 @@
-// MaskedSoftmax and its backward, CacheAppend, MaskKeys, and the groups of attention.
+// MaskedSoftmax and its backward, SumDiagonals, CacheAppend, MaskKeys, and the groups of attention.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -21,6 +21,28 @@ Case softmax(const Shape& shape, const Rule& rule, double spread = 2.0) {
                          return MaskedSoftmax{t["scores"], t["weights"], mask_of(t, rule)};
                      })
         .sums(static_cast<double>(shape[3]));
+}
+
+// With a table of 2 `farthest` + 1 distances.
+Case softmax_by_distance(const Shape& shape, std::int64_t farthest, const Rule& rule = {}) {
+    return make_case(fmt::format("{} by {} distances{}", shape.to_string(), 2 * farthest + 1, rule.title()),
+                     with_mask({{"scores", shape, normal(2.0)},
+                                {"by_distance", {2 * farthest + 1, shape[1]}, normal(2.0)},
+                                {"weights", shape}},
+                               rule, shape),
+                     [=](const Operands& t) {
+                         return MaskedSoftmax{t["scores"], t["weights"], mask_of(t, rule), t["by_distance"]};
+                     })
+        .sums(static_cast<double>(shape[3]));
+}
+
+Case sum_diagonals(const Shape& shape) {
+    const auto build = [](const Operands& t) { return SumDiagonals{t["x"], t["sums"]}; };
+    Case stated =
+        make_case(shape.to_string(),
+                  {{"x", shape}, {"sums", {shape[0], SumDiagonals::count(shape[2], shape[3]), shape[1]}}}, build);
+    stated.magnitude = runs(build);
+    return stated.sums(static_cast<double>(std::min(shape[2], shape[3])));
 }
 
 Case softmax_backward(const Shape& shape) {
@@ -68,6 +90,38 @@ std::vector<Case> softmax_cases() {
     cases.push_back(softmax({1, 1, 5, 9000}, {.ranges = Ranges::Tail, .size = 4099}));  // longer than is kept
     cases.push_back(softmax({1, 1, 5, 2600}, {.ranges = Ranges::Odd}));
     cases.push_back(softmax({4, 8, 3000, 2}, {.causal = true}).past_a_grid());
+    return cases;
+}
+
+std::vector<Case> distances_cases() {
+    std::vector<Case> cases;
+    for (const Shape& shape : weight_shapes()) {
+        for (const Rule& rule : rules()) {
+            cases.push_back(softmax_by_distance(shape, 3, rule));
+        }
+    }
+    cases.push_back(softmax_by_distance({2, 3, 5, 7}, 0));
+    cases.push_back(softmax_by_distance({1, 2, 40, 33}, 128));
+    cases.push_back(softmax_by_distance({2, 3, 1, 24}, 5, {.causal = true, .offset = 17}));  // a decoding step
+    cases.push_back(softmax_by_distance({1, 2, 3, 9}, 4, {.offset = 2147483647}));           // all as far as it goes
+    cases.push_back(softmax_by_distance({3, 3, 345, 9}, 5, {.lengths = true}));              // many short rows
+    cases.push_back(softmax_by_distance({2, 8, 70, 123}, 20, {.causal = true}));             // many rows that are kept
+    cases.push_back(softmax_by_distance({1, 2, 5, 9000}, 128, {.ranges = Ranges::Tail, .size = 4099}));
+    cases.push_back(softmax_by_distance({1, 2, 512, 512}, 128, {.causal = true}).past_a_grid());
+    return cases;
+}
+
+std::vector<Case> diagonals_cases() {
+    std::vector<Case> cases;
+    for (const Shape& shape : weight_shapes()) {
+        cases.push_back(sum_diagonals(shape));
+    }
+    cases.push_back(sum_diagonals({2, 3, 0, 4}));
+    cases.push_back(sum_diagonals({2, 3, 0, 0}));
+    cases.push_back(sum_diagonals({2, 3, 70, 1}));
+    cases.push_back(sum_diagonals({16, 8, 65, 64}));
+    cases.push_back(sum_diagonals({1, 1, 600, 300}));  // a head in several parts
+    cases.push_back(sum_diagonals({1, 2, 512, 512}).past_a_grid());
     return cases;
 }
 
@@ -199,6 +253,14 @@ std::vector<Differentiation> differentiations() {
             all.push_back({attention(size, {rule, rate}), {attention_backward(size, {rule, rate})}});
         }
     }
+    // Of one sentence with a table of all distances, the sums of the diagonals are the gradient.
+    const Shape square{1, 2, 4, 4};
+    all.push_back(
+        {softmax_by_distance(square, 3),
+         {softmax_backward(square),
+          make_case("of scores", {{"grad_scores", square}, {"grad_by_distance", {1, 7, 2}}}, [](const Operands& t) {
+              return SumDiagonals{t["grad_scores"], t["grad_by_distance"]};
+          })}});
     return all;
 }
 
@@ -279,6 +341,8 @@ std::vector<Case> speeds(const Workload& work) {
         mask_keys(size, {}).named(fmt::format("{}x{}x{}x{}", size.batch, size.heads, size.keys, size.d_k));
     return {softmax(weights, {}).named(shape),
             softmax_backward(weights).named(shape),
+            softmax_by_distance(weights, 128).named(shape + " by distance"),
+            sum_diagonals(weights).named(shape),
             whole,
             back,
             append_of_a_step(work),
@@ -294,6 +358,8 @@ Family attention_family() {
             .groups =
                 {
                     {"softmax", "masked softmax", softmax_cases},
+                    {"distances", "masked softmax with a number for each distance", distances_cases},
+                    {"diagonals", "the sums of a table's gradient by distance", diagonals_cases},
                     {"forbidden-keys", "what lies behind a forbidden key does not matter", forbidden_keys_cases},
                     {"special-values", "NaN and infinity in an allowed score show in its row", special_values_cases},
                     {"lost-keys", "keys with scores of minus infinity are passed over; rows that have no other show it",
