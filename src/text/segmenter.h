@@ -11,15 +11,20 @@ namespace headscope {
 
 class Vocabulary;
 
-// How words are split: by merges, by likelihood, by the longest match, or in another way (words, characters).
-enum class TokenizerType : std::uint8_t { Bpe, Unigram, WordPiece, Other };
+// How words are split: by merges, by likelihood, by the longest match, by merges of bytes, or in another way (words,
+// characters).
+enum class TokenizerType : std::uint8_t { Bpe, Unigram, WordPiece, ByteBpe, Other };
 
 // SentencePiece's pieces begin with the first at the begin of a word, WordPiece's with the second inside of words.
+// Pieces of bytes begin with the third after a space.
 inline constexpr std::string_view kWordStart = "\u2581";
 inline constexpr std::string_view kContinues = "##";
+inline constexpr std::string_view kByteSpace = "\u0120";
 
 inline bool begins_word(std::string_view piece, TokenizerType type) {
-    return type == TokenizerType::WordPiece ? !piece.starts_with(kContinues) : piece.starts_with(kWordStart);
+    return type == TokenizerType::WordPiece
+               ? !piece.starts_with(kContinues)
+               : piece.starts_with(type == TokenizerType::ByteBpe ? kByteSpace : kWordStart);
 }
 
 // A range of bytes of a text.
@@ -34,6 +39,7 @@ struct ByteSpan {
 struct Segment {
     std::string piece;
     ByteSpan span;
+    bool added = false;  // a special piece that stands in the text, such as <mask>
 };
 
 struct JoinedText {
@@ -49,6 +55,8 @@ public:
     // The text is valid UTF-8.
     virtual std::vector<Segment> split(std::string_view text) const = 0;
     virtual JoinedText join(const std::vector<std::string_view>& pieces) const = 0;
+    // The piece for display.
+    virtual std::string readable(std::string_view piece) const { return std::string(piece); }
     // The content of a file from which Tokenizer::load() makes this again.
     virtual std::string file() const { return {}; }
     // The pieces of that file with their own ids and scores, if it has any.

@@ -65,7 +65,7 @@ PieceKind kind_of(const Processor& processor, int id) {
 
 }  // namespace
 
-SentencePieceModel open_sentencepiece(std::string_view bytes, const std::string& name) {
+TokenizerParts open_sentencepiece(std::string_view bytes, const std::string& name) {
     const TokenizerType type = check_model_file(bytes, name);
     auto processor = std::make_unique<Processor>();
     std::string problem;

@@ -12,7 +12,9 @@
 #include "text/normalised.h"
 #include "text/numbered_pieces.h"
 #include "text/sentencepiece_model.h"
+#include "text/tokenizer_json.h"
 #include "text/vocabulary_file.h"
+#include "text/vocabulary_formats.h"
 #include "text/word_piece.h"
 
 namespace headscope {
@@ -24,6 +26,10 @@ void check_text(std::string_view text) {
         throw Error(fmt::format("the text is not UTF-8: byte {} is 0x{:02x}; convert it to UTF-8", *at + 1,
                                 static_cast<unsigned char>(text[*at])));
     }
+}
+
+bool is_sentencepiece(TokenizerType type) {
+    return type != TokenizerType::WordPiece && type != TokenizerType::ByteBpe;
 }
 
 std::string_view text_of(const MappedFile& file) {
@@ -41,9 +47,12 @@ Tokenizer Tokenizer::load(const std::string& path) {
 }
 
 Tokenizer Tokenizer::load(const std::string& path, std::shared_ptr<const Vocabulary> vocabulary) {
-    const MappedFile file(path);
-    return {std::make_shared<NumberedPieces>(open_sentencepiece(text_of(file), path).segmenter, vocabulary),
-            vocabulary};
+    Tokenizer tokenizer = load(path);
+    if (is_sentencepiece(tokenizer.type())) {
+        tokenizer.segmenter_ = std::make_shared<NumberedPieces>(std::move(tokenizer.segmenter_), vocabulary);
+    }
+    tokenizer.vocabulary_ = std::move(vocabulary);
+    return tokenizer;
 }
 
 TokenizerFiles Tokenizer::files() const {
@@ -57,12 +66,16 @@ const Vocabulary& Tokenizer::split_pieces() const {
 }
 
 Tokenizer Tokenizer::from_bytes(std::string_view bytes, const std::string& name) {
+    if (is_json(bytes)) {
+        TokenizerParts parts = parse_tokenizer_json(bytes, name);
+        return {std::move(parts.segmenter), std::move(parts.vocabulary)};
+    }
     if (is_word_piece_vocabulary(bytes)) {
         const std::shared_ptr<const Vocabulary> vocabulary = parse_word_pieces(bytes, name);
         return {std::make_shared<WordPieces>(vocabulary), vocabulary};
     }
-    SentencePieceModel model = open_sentencepiece(bytes, name);
-    return {std::move(model.segmenter), std::move(model.vocabulary)};
+    TokenizerParts parts = open_sentencepiece(bytes, name);
+    return {std::move(parts.segmenter), std::move(parts.vocabulary)};
 }
 
 std::vector<Segment> Tokenizer::split(std::string_view text) const {
@@ -73,7 +86,7 @@ std::vector<Segment> Tokenizer::split(std::string_view text) const {
 std::vector<std::int32_t> Tokenizer::encode(std::string_view text) const {
     std::vector<std::int32_t> ids;
     for (const Segment& segment : split(text)) {
-        ids.push_back(id_of_text(segment.piece));
+        ids.push_back(id_of(segment));
     }
     return ids;
 }
@@ -101,6 +114,9 @@ std::string Tokenizer::normalised(std::string_view text) const {
 
 bool Tokenizer::is_blank(std::string_view text) const {
     check_text(text);
+    if (type() == TokenizerType::ByteBpe) {
+        return is_empty_text(text);
+    }
     const std::vector<Segment> segments = segmenter_->split(text);
     return std::all_of(segments.begin(), segments.end(), [&](const Segment& segment) {
         std::string_view piece = segment.piece;
@@ -135,10 +151,11 @@ std::int32_t Tokenizer::id_of(std::string_view piece) const {
     return vocabulary_->find(piece).value_or(unk_id());
 }
 
-std::int32_t Tokenizer::id_of_text(std::string_view piece) const {
-    const std::int32_t id = vocabulary_->id_of_text(piece);
+std::int32_t Tokenizer::id_of(const Segment& segment) const {
+    const std::int32_t id =
+        segment.added ? vocabulary_->find(segment.piece).value_or(unk_id()) : vocabulary_->id_of_text(segment.piece);
     if (id < 0) {
-        throw Error(fmt::format("'{}' has neither the piece '{}' nor one for unknown text", name(), piece));
+        throw Error(fmt::format("'{}' has neither the piece '{}' nor one for unknown text", name(), segment.piece));
     }
     return id;
 }

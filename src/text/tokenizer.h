@@ -22,13 +22,14 @@ struct TokenizerFiles {
 // A segmenter and a vocabulary. Thread-safe. A vocabulary shared by both languages is one tokenizer used twice.
 class Tokenizer {
 public:
-    // Loads a SentencePiece model or a WordPiece vocabulary. Error that names it if it is missing or invalid.
+    // Loads a SentencePiece model, a WordPiece vocabulary or a tokenizer.json. Error that names it if it is missing or
+    // invalid.
     static Tokenizer load(const std::string& path);
     // The same from its bytes; `name` is for messages.
     static Tokenizer from_bytes(std::string_view bytes, const std::string& name);
     Tokenizer(std::shared_ptr<const Segmenter> segmenter, std::shared_ptr<const Vocabulary> vocabulary);
-    // Pieces of the SentencePiece model `path` with the ids of `vocabulary` (text/vocabulary_file.h). Pieces without an
-    // id are unknown, and are not split further.
+    // Pieces of `path` with the ids of `vocabulary` (text/vocabulary_file.h). Pieces without an id are unknown, and are
+    // not split further.
     static Tokenizer load(const std::string& path, std::shared_ptr<const Vocabulary> vocabulary);
     // load(segmenter) or load(segmenter, read_vocabulary(vocabulary)) makes the tokenizer again.
     TokenizerFiles files() const;
@@ -60,8 +61,10 @@ public:
     std::int32_t size() const { return vocabulary_->size(); }
     const std::string& piece(std::int32_t id) const { return vocabulary_->piece(id).text; }  // "\u2581the"
     std::int32_t id_of(std::string_view piece) const;  // unk_id for a piece that does not exist
-    // The id of a piece that comes from text: unk_id for a control piece. Error if the vocabulary has neither.
-    std::int32_t id_of_text(std::string_view piece) const;
+    // The id of a piece that split() gave. Error if the vocabulary has neither this nor an unknown piece.
+    std::int32_t id_of(const Segment& segment) const;
+    // A piece for display: that of bytes as text.
+    std::string readable(std::string_view piece) const { return segmenter_->readable(piece); }
 
     TokenizerType type() const { return segmenter_->type(); }
     const std::string& name() const { return vocabulary_->name(); }  // the file, for messages

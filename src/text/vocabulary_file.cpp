@@ -24,13 +24,13 @@ struct SpecialName {
     const char* role;
     std::int32_t SpecialPieces::*id;
     std::string VocabularyRules::*asked;
-    std::array<std::string_view, 3> usual;
+    std::array<std::string_view, 4> usual;
 };
 
 const std::array<SpecialName, 4> kSpecial{{
     {"pad", &SpecialPieces::pad, &VocabularyRules::pad, {"<pad>", "[PAD]", "<blank>"}},
-    {"bos", &SpecialPieces::bos, &VocabularyRules::bos, {"<s>", "[CLS]", "<sos>"}},
-    {"eos", &SpecialPieces::eos, &VocabularyRules::eos, {"</s>", "[SEP]", "<eos>"}},
+    {"bos", &SpecialPieces::bos, &VocabularyRules::bos, {"<s>", "[CLS]", "<sos>", "<|endoftext|>"}},
+    {"eos", &SpecialPieces::eos, &VocabularyRules::eos, {"</s>", "[SEP]", "<eos>", "<|endoftext|>"}},
     {"unk", &SpecialPieces::unk, &VocabularyRules::unk, {"<unk>", "[UNK]", "<unknown>"}},
 }};
 
@@ -76,7 +76,7 @@ std::int32_t require_piece(const std::vector<Piece>& pieces, std::string_view te
 // The first piece that has one of the names.
 std::int32_t find_usual(const std::vector<Piece>& pieces, const SpecialName& name) {
     const auto found = std::find_if(pieces.begin(), pieces.end(), [&](const Piece& one) {
-        return std::find(name.usual.begin(), name.usual.end(), one.text) != name.usual.end();
+        return !one.text.empty() && std::find(name.usual.begin(), name.usual.end(), one.text) != name.usual.end();
     });
     return found == pieces.end() ? -1 : static_cast<std::int32_t>(found - pieces.begin());
 }

@@ -51,15 +51,15 @@ public:
         }
     }
 
-    ListedPieces pieces() && {
-        ListedPieces listed;
+    std::vector<Piece> pieces() && {
+        std::vector<Piece> listed;
         for (std::size_t id = 0; id < pieces_.size(); ++id) {
             const auto found = pieces_.find(static_cast<std::int64_t>(id));
             if (found == pieces_.end()) {
                 throw Error(
                     fmt::format("{}: no piece has the id {}, although there are {} pieces", name_, id, pieces_.size()));
             }
-            listed.pieces.push_back({std::move(found->second)});
+            listed.push_back({std::move(found->second)});
         }
         return listed;
     }
@@ -68,15 +68,6 @@ private:
     const std::string& name_;
     std::unordered_map<std::int64_t, std::string> pieces_;
 };
-
-ListedPieces from_object(const json& object, const std::string& name) {
-    Numbering numbering(name);
-    for (const auto& [piece, id] : object.items()) {
-        const bool integral = id.is_number_integer() && id <= std::numeric_limits<std::int32_t>::max();
-        numbering.add(piece, integral ? std::optional(id.get<std::int64_t>()) : std::nullopt, id.dump());
-    }
-    return std::move(numbering).pieces();
-}
 
 // The member `key` of vocabulary_json(): a list of pieces that get `kind`.
 void set_kinds(ListedPieces& listed, const json& file, const char* key, PieceKind kind, const std::string& name) {
@@ -95,8 +86,7 @@ void set_kinds(ListedPieces& listed, const json& file, const char* key, PieceKin
 
 // vocabulary_json()
 ListedPieces from_description(const json& file, const std::string& name) {
-    ListedPieces listed = from_object(file.at("pieces"), name);
-    listed.complete = true;
+    ListedPieces listed{.pieces = numbered_pieces(file.at("pieces"), name), .complete = true};
     for (const auto& [key, value] : file.items()) {
         if (key == "pieces") {
             continue;
@@ -138,7 +128,8 @@ ListedPieces from_json(std::string_view bytes, const std::string& name) {
     const json file = parse_json(stream, name);
     if (file.is_object()) {
         const auto pieces = file.find("pieces");
-        return pieces != file.end() && pieces->is_object() ? from_description(file, name) : from_object(file, name);
+        return pieces != file.end() && pieces->is_object() ? from_description(file, name)
+                                                           : ListedPieces{numbered_pieces(file, name)};
     }
     ListedPieces listed;
     for (const json& piece : file) {
@@ -185,7 +176,7 @@ public:
     }
     void OnMapEnd() override {}
 
-    ListedPieces pieces() && { return std::move(numbering_).pieces(); }
+    std::vector<Piece> pieces() && { return std::move(numbering_).pieces(); }
 
 private:
     [[noreturn]] void reject(const YAML::Mark& mark) const {
@@ -208,7 +199,7 @@ ListedPieces from_yaml(std::string_view bytes, const std::string& name) {
     } catch (const YAML::Exception& problem) {
         throw Error(fmt::format("{} is not valid YAML: {}", name, problem.what()));
     }
-    return std::move(map).pieces();
+    return {std::move(map).pieces()};
 }
 
 // "piece count", which may be followed by kOverwrite.
@@ -268,17 +259,6 @@ ListedPieces from_lines(std::string_view bytes) {
     return listed;
 }
 
-// Whether JSON begins here, and not a piece such as [PAD].
-bool begins_json(std::string_view bytes) {
-    constexpr std::string_view kBlanks = " \t\r\n";
-    const std::size_t open = bytes.find_first_not_of(kBlanks);
-    if (open == std::string_view::npos || (bytes[open] != '{' && bytes[open] != '[')) {
-        return false;
-    }
-    const std::size_t next = bytes.find_first_not_of(kBlanks, open + 1);
-    return next != std::string_view::npos && (bytes[next] == '"' || bytes[next] == (bytes[open] == '{' ? '}' : ']'));
-}
-
 // Whether the first line that is neither blank nor a comment begins a map of ids.
 bool begins_yaml_map(std::string_view bytes) {
     while (!bytes.empty()) {
@@ -295,6 +275,25 @@ bool begins_yaml_map(std::string_view bytes) {
 
 }  // namespace
 
+bool is_json(std::string_view bytes) {
+    constexpr std::string_view kBlanks = " \t\r\n";
+    const std::size_t open = bytes.find_first_not_of(kBlanks);
+    if (open == std::string_view::npos || (bytes[open] != '{' && bytes[open] != '[')) {
+        return false;
+    }
+    const std::size_t next = bytes.find_first_not_of(kBlanks, open + 1);
+    return next != std::string_view::npos && (bytes[next] == '"' || bytes[next] == (bytes[open] == '{' ? '}' : ']'));
+}
+
+std::vector<Piece> numbered_pieces(const json& ids, const std::string& name) {
+    Numbering numbering(name);
+    for (const auto& [piece, id] : ids.items()) {
+        const bool integral = id.is_number_integer() && id <= std::numeric_limits<std::int32_t>::max();
+        numbering.add(piece, integral ? std::optional(id.get<std::int64_t>()) : std::nullopt, id.dump());
+    }
+    return std::move(numbering).pieces();
+}
+
 std::string_view next_line(std::string_view& text) {
     const std::size_t end = std::min(text.find('\n'), text.size());
     const std::string_view line = text.substr(0, end);
@@ -305,7 +304,7 @@ std::string_view next_line(std::string_view& text) {
 ListedPieces parse_listed_pieces(std::string_view bytes, const std::string& name) {
     std::string_view rest = bytes;
     const std::string_view first = next_line(rest);
-    return begins_json(bytes)       ? from_json(bytes, name)
+    return is_json(bytes)           ? from_json(bytes, name)
            : begins_yaml_map(bytes) ? from_yaml(bytes, name)
            : dictionary_line(first) ? from_dictionary(bytes, name)
                                     : from_lines(bytes);

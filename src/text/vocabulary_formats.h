@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include <nlohmann/json_fwd.hpp>
+
 #include "text/vocabulary.h"
 
 namespace headscope {
@@ -19,6 +21,12 @@ struct ListedPieces {
 // JSON, YAML, fairseq's dictionary or one piece per line, by content. The bytes are UTF-8. Errors as in
 // read_vocabulary().
 ListedPieces parse_listed_pieces(std::string_view bytes, const std::string& name);
+
+// The normal pieces of a JSON object of pieces and ids, in the order of the ids. Errors as in read_vocabulary().
+std::vector<Piece> numbered_pieces(const nlohmann::json& ids, const std::string& name);
+
+// Whether JSON begins here, and not a piece such as [PAD].
+bool is_json(std::string_view bytes);
 
 // The next line, without its LF or CRLF, which is removed from `text`.
 std::string_view next_line(std::string_view& text);

@@ -9,7 +9,6 @@
 
 #include "support/check.h"
 #include "support/utf8.h"
-#include "text/bert_words.h"
 #include "text/punctuation.h"
 #include "text/vocabulary_file.h"
 #include "text/vocabulary_formats.h"
@@ -60,7 +59,10 @@ bool is_one_ideograph(std::string_view piece) {
 }
 
 // Whether a space separates the end of one word and the next word.
-bool is_spaced(std::string_view before, std::string_view next) {
+bool is_spaced(std::string_view before, std::string_view next, bool plain) {
+    if (plain) {
+        return !before.empty() && std::string_view(".,?!").find(next.front()) == std::string_view::npos;
+    }
     constexpr std::string_view kTight = "'-/";
     const auto tight = [&](std::string_view piece) { return is_one_of(piece, kTight) || piece == "’"; };
     return !before.empty() && !is_one_of(next, ".,;:!?)]}%") && !is_one_of(before, "([{") && !tight(before) &&
@@ -92,11 +94,14 @@ std::shared_ptr<const Vocabulary> parse_word_pieces(std::string_view bytes, cons
 
 std::vector<Segment> WordPieces::split(std::string_view text) const {
     std::vector<Segment> segments;
-    for (const BertWord& word : bert_words(text)) {
+    for (const BertWord& word : bert_words(text, options_.words)) {
         const std::size_t before = segments.size();
-        if (word.size() > kLongestWord || !spell(*vocabulary_, word, segments)) {
+        if (word.size() > options_.longest_word || !spell(*vocabulary_, word, segments)) {
             segments.resize(before);
-            segments.push_back({word.text, {word.spans.front().begin, word.spans.back().end}});
+            // A word that is too long may be a piece all the same.
+            const bool is_piece = vocabulary_->find(word.text).has_value();
+            segments.push_back({is_piece ? vocabulary_->piece(vocabulary_->special().unk).text : word.text,
+                                {word.spans.front().begin, word.spans.back().end}});
         }
     }
     return segments;
@@ -114,8 +119,9 @@ JoinedText WordPieces::join(const std::vector<std::string_view>& pieces) const {
     JoinedText joined;
     std::string_view before;
     for (const std::string_view piece : pieces) {
-        const bool continues = piece.size() > kContinues.size() && piece.starts_with(kContinues);
-        if (!continues && is_spaced(before, piece)) {
+        const bool continues = piece.size() > kContinues.size() && piece.starts_with(kContinues) &&
+                               !(options_.plain_spaces && before.empty());
+        if (!continues && is_spaced(before, piece, options_.plain_spaces)) {
             joined.text += ' ';
         }
         const std::size_t begin = joined.text.size();

@@ -7,13 +7,21 @@
 #include <utility>
 #include <vector>
 
+#include "text/bert_words.h"
 #include "text/segmenter.h"
 #include "text/vocabulary.h"
 
 namespace headscope {
 
-// A word of more characters is unknown.
+// A word of more characters is unknown, unless the options say otherwise.
 inline constexpr std::size_t kLongestWord = 100;
+
+struct WordPieceOptions {
+    BertWordOptions words = {};
+    std::size_t longest_word = kLongestWord;
+    // Join as Hugging Face's tokenizers: with a space before every word, except before . , ? and !
+    bool plain_spaces = false;
+};
 
 // Whether this is a WordPiece vocabulary: lines of UTF-8, one of which is `<unk>` or [UNK].
 bool is_word_piece_vocabulary(std::string_view bytes);
@@ -27,7 +35,8 @@ std::shared_ptr<const Vocabulary> parse_word_pieces(std::string_view bytes, cons
 // ideographs.
 class WordPieces final : public Segmenter {
 public:
-    explicit WordPieces(std::shared_ptr<const Vocabulary> vocabulary) : vocabulary_(std::move(vocabulary)) {}
+    explicit WordPieces(std::shared_ptr<const Vocabulary> vocabulary, WordPieceOptions options = {})
+        : vocabulary_(std::move(vocabulary)), options_(options) {}
     TokenizerType type() const override { return TokenizerType::WordPiece; }
     std::vector<Segment> split(std::string_view text) const override;
     JoinedText join(const std::vector<std::string_view>& pieces) const override;
@@ -36,6 +45,7 @@ public:
 
 private:
     std::shared_ptr<const Vocabulary> vocabulary_;
+    WordPieceOptions options_;
 };
 
 }  // namespace headscope

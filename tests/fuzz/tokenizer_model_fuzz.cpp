@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "io/whole_file.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/text/sentences.h"
 #include "text/tokenizer.h"
@@ -22,7 +23,10 @@ std::vector<std::string> headscope::fuzz_seeds() {
         std::vector<std::string> sentences_ = number_sentences(60);
         std::size_t at_ = 0;
     };
-    std::vector<std::string> seeds{"<pad>\n<unk>\n[MASK]\nDie\nZ\n##a\n##hl\n2\n##1\n"};
+    const std::string golden = HEADSCOPE_SOURCE_DIR "/tests/golden/tokenizers/";
+    std::vector<std::string> seeds{"<pad>\n<unk>\n[MASK]\nDie\nZ\n##a\n##hl\n2\n##1\n",
+                                   read_whole_file(golden + "roberta.json", "roberta"),
+                                   read_whole_file(golden + "bert_uncased.json", "bert_uncased")};
     for (const char* rule : {"identity", "nmt_nfkc"}) {
         for (const char* type : {"bpe", "unigram", "char", "word"}) {
             if (rule == std::string("nmt_nfkc") && type != std::string("bpe")) {
@@ -45,14 +49,15 @@ std::vector<std::string> headscope::fuzz_seeds() {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     try {
         const Tokenizer tokenizer = Tokenizer::from_bytes(as_text(data, size), "fuzz");
-        for (const char* text :
-             {"", "Die Zahl 21 heißt einundzwanzig.", "Ｄｉｅ ㌖ \u2581 ﬁ\u0308 \U0001F600", "</s> \t <unk>"}) {
+        for (const char* text : {"", "Die Zahl 21 heißt einundzwanzig.", "Ｄｉｅ ㌖ \u2581 ﬁ\u0308 \U0001F600",
+                                 "</s> \t <unk>", "[MASK] a<mask>"}) {
             tokenizer.decode(tokenizer.encode(text));
             tokenizer.encode_pieces(text);
         }
         std::vector<std::int32_t> all;
         for (std::int32_t id = 0; id < std::min(tokenizer.size(), 200); ++id) {
             tokenizer.id_of(tokenizer.piece(id));
+            tokenizer.readable(tokenizer.piece(id));
             all.push_back(id);
         }
         tokenizer.decode(all);

@@ -45,7 +45,7 @@ struct TokenizedText {
 TokenizedText tokenized(const Tokenizer& tokenizer, const std::string& text) {
     TokenizedText result{text, {}, {}, {}};
     for (Segment& segment : tokenizer.split(text)) {
-        result.ids.push_back(tokenizer.id_of_text(segment.piece));
+        result.ids.push_back(tokenizer.id_of(segment));
         result.pieces.push_back(std::move(segment.piece));
         result.spans.push_back(segment.span);
     }
@@ -205,12 +205,13 @@ void add_tokenize_command(CLI::App& app, const OpenOptions& open_options) {
     CLI::Option* side = command->add_option("--side", options->side, "The model's tokenizer of this language")
                             ->check(CLI::IsMember({"source", "target"}))
                             ->capture_default_str();
-    CLI::Option* tokenizer =
-        command->add_option("--tokenizer", options->tokenizer, "A SentencePiece model or a WordPiece vocabulary")
-            ->type_name("FILE")
-            ->check(not_empty)
-            ->excludes(model)
-            ->excludes(side);
+    CLI::Option* tokenizer = command
+                                 ->add_option("--tokenizer", options->tokenizer,
+                                              "A SentencePiece model, a WordPiece vocabulary or a tokenizer.json")
+                                 ->type_name("FILE")
+                                 ->check(not_empty)
+                                 ->excludes(model)
+                                 ->excludes(side);
     command
         ->add_option("--vocabulary", options->vocabulary, "The ids of its pieces: vocab.json, vocab.yml, dict.txt, ...")
         ->type_name("FILE")

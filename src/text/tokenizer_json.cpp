@@ -1,0 +1,327 @@
+#include "text/tokenizer_json.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <initializer_list>
+#include <iterator>
+#include <optional>
+#include <sstream>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "io/strict_json.h"
+#include "support/check.h"
+#include "support/utf8.h"
+#include "text/byte_bpe.h"
+#include "text/vocabulary_file.h"
+#include "text/vocabulary_formats.h"
+#include "text/word_piece.h"
+
+namespace headscope {
+
+namespace {
+
+using nlohmann::json;
+
+// A value of the file with its key, for messages.
+class Field {
+public:
+    Field(const json& value, std::string key, const std::string& file)
+        : value_(&value), key_(std::move(key)), file_(&file) {}
+
+    // A member, null if there is none.
+    Field operator[](const char* key) const {
+        static const json kNull;
+        const auto found = value_->is_object() ? value_->find(key) : value_->end();
+        return {value_->is_object() && found != value_->end() ? *found : kNull, key_.empty() ? key : key_ + "." + key,
+                *file_};
+    }
+    const json& value() const { return *value_; }
+    bool is_null() const { return value_->is_null(); }
+    // `fallback` if null.
+    template <class T>
+    T get(T fallback) const {
+        if (is_null()) {
+            return fallback;
+        }
+        try {
+            return value_->get<T>();
+        } catch (const json::exception&) {
+            reject("is not understood");
+        }
+    }
+    std::string type() const { return (*this)["type"].get<std::string>(""); }
+    std::vector<Field> elements() const {
+        if (!is_null() && !value_->is_array()) {
+            reject("must be a list");
+        }
+        std::vector<Field> fields;
+        for (const json& element : *value_) {
+            fields.emplace_back(element, fmt::format("{}[{}]", key_, fields.size()), *file_);
+        }
+        return fields;
+    }
+    [[noreturn]] void reject(const std::string& problem) const {
+        std::string text = value_->dump(-1, ' ', false, json::error_handler_t::replace);
+        if (text.size() > 60) {
+            text = text.substr(0, 60) + "...";
+        }
+        throw Error(fmt::format("{}: \"{}\" is {}, which {}", *file_, key_, text, problem));
+    }
+    void require(bool holds, const std::string& problem) const {
+        if (!holds) {
+            reject(problem);
+        }
+    }
+
+private:
+    const json* value_;
+    std::string key_;
+    const std::string* file_;
+};
+
+struct Added {
+    std::vector<AddedToken> tokens;
+    std::vector<std::int32_t> ids;
+};
+
+Added added_tokens(const Field& list, bool normalises) {
+    Added added;
+    for (const Field& token : list.elements()) {
+        const std::string content = token["content"].get<std::string>("");
+        token["content"].require(!content.empty(), "is empty");
+        token["single_word"].require(!token["single_word"].get(false), "is not supported");
+        token["normalized"].require(!normalises || !token["normalized"].get(false),
+                                    "is not supported with a normalizer");
+        added.ids.push_back(token["id"].get<std::int32_t>(-1));
+        added.tokens.push_back({content, token["special"].get(false), token["lstrip"].get(false),
+                                token["rstrip"].get(false), token["normalized"].get(false)});
+    }
+    return added;
+}
+
+// Those of "model.vocab", and the added tokens.
+std::shared_ptr<const Vocabulary> vocabulary_of(const Field& model, const Added& added, const std::string& name) {
+    const Field vocab = model["vocab"];
+    vocab.require(vocab.value().is_object(), "must be an object of pieces and ids");
+    json ids = vocab.value();
+    for (std::size_t i = 0; i < added.ids.size(); ++i) {
+        const std::string& content = added.tokens[i].content;
+        const auto [known, is_new] = ids.emplace(content, added.ids[i]);
+        if (!is_new && *known != added.ids[i]) {
+            throw Error(fmt::format("{}: the added token '{}' has the id {}, but in \"model.vocab\" it has {}", name,
+                                    content, added.ids[i], known->dump()));
+        }
+    }
+    std::vector<Piece> pieces = numbered_pieces(ids, name);
+    std::vector<Piece> named(pieces.size());  // only control pieces
+    for (std::size_t i = 0; i < added.ids.size(); ++i) {
+        const auto id = static_cast<std::size_t>(added.ids[i]);
+        if (added.tokens[i].special) {
+            pieces[id].kind = PieceKind::Control;
+            named[id].text = pieces[id].text;
+        }
+    }
+    SpecialPieces special = usual_special(named);
+    if (const std::string unknown = model["unk_token"].get<std::string>(""); !unknown.empty()) {
+        const auto found = ids.find(unknown);
+        model["unk_token"].require(found != ids.end(), "is not in the vocabulary");
+        special.unk = found->get<std::int32_t>();
+    }
+    if (special.unk >= 0) {
+        pieces[static_cast<std::size_t>(special.unk)].kind = PieceKind::Unknown;
+    }
+    return std::make_shared<Vocabulary>(std::move(pieces), special, name);
+}
+
+std::vector<std::pair<std::string, std::string>> merges_of(const Field& list) {
+    std::vector<std::pair<std::string, std::string>> merges;
+    for (const Field& merge : list.elements()) {
+        if (merge.value().is_array()) {
+            auto pair = merge.get<std::vector<std::string>>({});
+            merge.require(pair.size() == 2, "is not a pair of pieces");
+            merges.emplace_back(std::move(pair[0]), std::move(pair[1]));
+            continue;
+        }
+        const auto text = merge.get<std::string>("");
+        const std::size_t space = text.find(' ');
+        merge.require(space != std::string::npos && text.find(' ', space + 1) == std::string::npos,
+                      "is not two pieces with a space between them");
+        merges.emplace_back(text.substr(0, space), text.substr(space + 1));
+    }
+    return merges;
+}
+
+std::shared_ptr<const Segmenter> byte_bpe(const Field& file, const std::shared_ptr<const Vocabulary>& vocabulary) {
+    const Field model = file["model"];
+    file["normalizer"].require(file["normalizer"].is_null(), "is not supported with BPE");
+    file["pre_tokenizer"].require(file["pre_tokenizer"].type() == "ByteLevel",
+                                  "is not supported: only \"ByteLevel\" is");
+    const std::string decoder = file["decoder"].type();
+    file["decoder"].require(decoder == "ByteLevel" || decoder.empty(), "is not supported: only \"ByteLevel\" is");
+    for (const char* key : {"continuing_subword_prefix", "end_of_word_suffix"}) {
+        model[key].require(model[key].get<std::string>("").empty(), "is not supported");
+    }
+    model["byte_fallback"].require(!model["byte_fallback"].get(false), "is not supported");
+    model["dropout"].require(model["dropout"].get(0.0) == 0.0, "is not supported: set it to null");
+    const Field words = file["pre_tokenizer"];
+    const ByteBpeOptions options{.add_prefix_space = words["add_prefix_space"].get(true),
+                                 .use_regex = words["use_regex"].get(true),
+                                 .ignore_merges = model["ignore_merges"].get(false),
+                                 .has_unknown = !model["unk_token"].is_null(),
+                                 .fuse_unknown = model["fuse_unk"].get(false)};
+    return std::make_shared<ByteBpe>(vocabulary, merges_of(model["merges"]), options);
+}
+
+std::shared_ptr<const Segmenter> word_pieces(const Field& file, const std::shared_ptr<const Vocabulary>& vocabulary) {
+    const Field model = file["model"];
+    const Field normalizer = file["normalizer"];
+    const std::string type = normalizer.type();
+    normalizer.require(type == "BertNormalizer" || normalizer.is_null(),
+                       "is not supported: only \"BertNormalizer\" is");
+    file["pre_tokenizer"].require(file["pre_tokenizer"].type() == "BertPreTokenizer",
+                                  "is not supported: only \"BertPreTokenizer\" is");
+    model["continuing_subword_prefix"].require(
+        model["continuing_subword_prefix"].get<std::string>(std::string(kContinues)) == kContinues,
+        "is not supported: only \"##\" is");
+    model["unk_token"].require(vocabulary->special().unk >= 0, "must name the unknown piece");
+    const Field decoder = file["decoder"];
+    decoder.require(decoder.is_null() || (decoder.type() == "WordPiece" && decoder["cleanup"].get(true) &&
+                                          decoder["prefix"].get<std::string>(std::string(kContinues)) == kContinues),
+                    "is not supported: only \"WordPiece\" with \"cleanup\" is");
+    const bool normalises = !normalizer.is_null();
+    const bool lowercase = normalizer["lowercase"].get(normalises);
+    const BertWordOptions words{.clean_text = normalizer["clean_text"].get(normalises),
+                                .split_ideographs = normalizer["handle_chinese_chars"].get(normalises),
+                                .strip_accents = normalizer["strip_accents"].get(lowercase),
+                                .lowercase = lowercase};
+    const WordPieceOptions options{.words = words,
+                                   .longest_word = model["max_input_chars_per_word"].get<std::size_t>(kLongestWord),
+                                   .plain_spaces = true};
+    return std::make_shared<WordPieces>(vocabulary, options);
+}
+
+json added_token_json(const AddedToken& token, std::int32_t id) {
+    return {{"id", id},
+            {"content", token.content},
+            {"single_word", false},
+            {"lstrip", token.lstrip},
+            {"rstrip", token.rstrip},
+            {"normalized", false},
+            {"special", token.special}};
+}
+
+// Tokens without an id come after the vocabulary.
+json added_tokens_json(const Vocabulary& vocabulary, const std::vector<AddedToken>& added) {
+    json list = json::array();
+    std::int32_t next = vocabulary.size();
+    for (const AddedToken& token : added) {
+        const std::optional<std::int32_t> id = vocabulary.find(token.content);
+        list.push_back(added_token_json(token, id ? *id : next++));
+    }
+    return list;
+}
+
+// Those of `names` that the vocabulary has. A mask in angle brackets takes the space before it.
+std::vector<AddedToken> usual_added(const Vocabulary& vocabulary, std::initializer_list<const char*> names) {
+    std::vector<AddedToken> added;
+    for (const std::string_view name : names) {
+        if (vocabulary.find(name)) {
+            added.push_back({.content = std::string(name), .lstrip = name == "<mask>"});
+        }
+    }
+    return added;
+}
+
+json ids_of(const Vocabulary& vocabulary) {
+    json ids = json::object();
+    for (std::int32_t id = 0; id < vocabulary.size(); ++id) {
+        ids[vocabulary.piece(id).text] = id;
+    }
+    return ids;
+}
+
+}  // namespace
+
+TokenizerParts parse_tokenizer_json(std::string_view bytes, const std::string& name) {
+    std::istringstream stream{std::string(bytes)};
+    const json parsed = parse_json(stream, name);
+    const Field file(parsed, "", name);
+    const Field model = file["model"];
+    model.require(model.value().is_object(), "must be the model of a tokenizer");
+    const std::string type = model.type().empty() ? (model["merges"].is_null() ? "WordPiece" : "BPE") : model.type();
+    model["type"].require(
+        type == "BPE" || type == "WordPiece",
+        "is not supported: only byte-level \"BPE\" and \"WordPiece\" are; use the SentencePiece model");
+    const Added added = added_tokens(file["added_tokens"], !file["normalizer"].is_null());
+    const std::shared_ptr<const Vocabulary> vocabulary = vocabulary_of(model, added, name);
+    std::shared_ptr<const Segmenter> inner = type == "BPE" ? byte_bpe(file, vocabulary) : word_pieces(file, vocabulary);
+    const auto find_added = [&](bool normalized, const std::string& own_file) {
+        std::vector<AddedToken> tokens;
+        std::copy_if(added.tokens.begin(), added.tokens.end(), std::back_inserter(tokens),
+                     [&](const AddedToken& token) { return token.normalized == normalized; });
+        inner = std::make_shared<AddedTokens>(std::move(inner), std::move(tokens), own_file);
+    };
+    find_added(true, "");
+    find_added(false, std::string(bytes));
+    return {std::move(inner), vocabulary};
+}
+
+std::string byte_bpe_json(const Vocabulary& vocabulary, std::string_view merges, const std::string& name,
+                          bool add_prefix_space, std::vector<AddedToken> added) {
+    if (added.empty()) {
+        added = usual_added(vocabulary, {"<s>", "<pad>", "</s>", "<unk>", "<mask>", "<|endoftext|>"});
+    }
+    json pairs = json::array();
+    for (int number = 1; !merges.empty(); ++number) {
+        const std::string_view line = next_line(merges);
+        if (line.empty() || line.starts_with("#version")) {
+            continue;
+        }
+        const std::size_t space = line.find(' ');
+        if (space == std::string_view::npos || space == 0 || space + 1 == line.size() ||
+            line.find(' ', space + 1) != std::string_view::npos || first_invalid_utf8(line)) {
+            throw Error(fmt::format("{}: line {}: expected two pieces with a space between them", name, number));
+        }
+        pairs.push_back({line.substr(0, space), line.substr(space + 1)});
+    }
+    const json file = {
+        {"version", "1.0"},
+        {"added_tokens", added_tokens_json(vocabulary, added)},
+        {"normalizer", nullptr},
+        {"pre_tokenizer", {{"type", "ByteLevel"}, {"add_prefix_space", add_prefix_space}, {"trim_offsets", true}}},
+        {"post_processor", nullptr},
+        {"decoder", {{"type", "ByteLevel"}, {"add_prefix_space", true}, {"trim_offsets", true}}},
+        {"model",
+         {{"type", "BPE"}, {"unk_token", nullptr}, {"vocab", ids_of(vocabulary)}, {"merges", std::move(pairs)}}}};
+    return file.dump() + "\n";
+}
+
+std::string word_piece_json(const Vocabulary& vocabulary, const BertWordOptions& options) {
+    if (vocabulary.special().unk < 0) {
+        throw Error(fmt::format("{} has no [UNK], which stands for unknown words", vocabulary.name()));
+    }
+    const std::vector<AddedToken> added = usual_added(vocabulary, {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"});
+    const json file = {{"version", "1.0"},
+                       {"added_tokens", added_tokens_json(vocabulary, added)},
+                       {"normalizer",
+                        {{"type", "BertNormalizer"},
+                         {"clean_text", options.clean_text},
+                         {"handle_chinese_chars", options.split_ideographs},
+                         {"strip_accents", options.strip_accents},
+                         {"lowercase", options.lowercase}}},
+                       {"pre_tokenizer", {{"type", "BertPreTokenizer"}}},
+                       {"post_processor", nullptr},
+                       {"decoder", {{"type", "WordPiece"}, {"prefix", kContinues}, {"cleanup", true}}},
+                       {"model",
+                        {{"type", "WordPiece"},
+                         {"unk_token", vocabulary.piece(vocabulary.special().unk).text},
+                         {"continuing_subword_prefix", kContinues},
+                         {"max_input_chars_per_word", kLongestWord},
+                         {"vocab", ids_of(vocabulary)}}}};
+    return file.dump() + "\n";
+}
+
+}  // namespace headscope

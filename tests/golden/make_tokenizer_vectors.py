@@ -1,0 +1,180 @@
+#!/usr/bin/env python3
+"""Tokenizers for tests/text/golden_tokenizers_test.cpp, and the ids that Hugging Face's tokenizers gives with them.
+
+    python3 tests/golden/make_tokenizer_vectors.py                            (writes tests/golden/tokenizers/)
+    python3 tests/golden/make_tokenizer_vectors.py --check HEADSCOPE [LINES]  (compares LINES lines, default 30,000)
+
+Needs tokenizers (PyPI). The text is random: scripts, emoji, combining marks, ideographs, controls and all white space.
+It has no characters that tokenizers classifies in another way than Unicode: its tables for BERT are those of Unicode 8,
+and it does not split at U+2B820 to U+2B91F.
+"""
+
+import json
+import pathlib
+import random
+import subprocess
+import sys
+import tempfile
+import unicodedata
+
+from tokenizers import (AddedToken, Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers)
+
+FOLDER = pathlib.Path(__file__).parent / "tokenizers"
+
+# First and last character of blocks; unassigned ones are skipped.
+BLOCKS = [(0x20, 0x7e), (0x20, 0x7e), (0xa0, 0x24f), (0x250, 0x36f), (0x370, 0x3ff), (0x400, 0x52f), (0x530, 0x58f),
+          (0x590, 0x6ff), (0x700, 0x8ff), (0x900, 0xdff), (0xe00, 0x109f), (0x10a0, 0x13ff), (0x1680, 0x18af),
+          (0x1ab0, 0x1cff), (0x1d00, 0x1fff), (0x2000, 0x206f), (0x2070, 0x2bff), (0x2c00, 0x2dff), (0x2e00, 0x303f),
+          (0x3040, 0x33ff), (0x3400, 0x3500), (0x4e00, 0x9fff), (0xa000, 0xabff), (0xac00, 0xd7a3), (0xd7b0, 0xd7ff),
+          (0xe000, 0xe020), (0xf900, 0xfaff), (0xfb00, 0xfdff), (0xfe00, 0xffff), (0x10000, 0x10fff),
+          (0x11000, 0x11fff), (0x12000, 0x12fff), (0x16a00, 0x16fff), (0x1b000, 0x1b2ff), (0x1d000, 0x1d7ff),
+          (0x1e000, 0x1e95f), (0x1ee00, 0x1eeff), (0x1f000, 0x1faff), (0x20000, 0x20100), (0x2a700, 0x2a710),
+          (0x2b740, 0x2b750), (0x2b820, 0x2b930), (0x2f800, 0x2fa1f), (0xe0001, 0xe007f), (0xe0100, 0xe01ef)]
+WHITE = "\t\x0b\x0c\r\x1c\x1f \x85\xa0\u1680\u2000\u2003\u2007\u2009\u2028\u2029\u202f\u205f\u3000\u200b\ufeff"
+WORDS = ("the of and to in is that it was for on with as he be at by I'm don't we've they'll he'd it's THE'S o'clock "
+         "Straße İstanbul ΣΊΣΥΦΟΣ naïve cafe\u0301 résumé 東京 中国 日本語 서울 Москва العربية हिन्दी ไทย 123 4,567.89 ½ Ⅻ ２ "
+         "e.g. U.S.A. https://example.org/a_b?c=d 👍🏽 👨‍👩‍👧 🇩🇪 ... --- '' '' `` \"quoted\" [x] <br> [MASK] <mask> <s> </s> "
+         "<|endoftext|> <|endoftext [MASK]] <<mask>> unbelievable tokenization transformers").split()
+
+
+def is_classified_alike(c):
+    category = unicodedata.category(c)
+    clean = normalizers.BertNormalizer(handle_chinese_chars=False, strip_accents=False, lowercase=False)
+    strip = normalizers.BertNormalizer(clean_text=False, handle_chinese_chars=False, strip_accents=True,
+                                       lowercase=False)
+    punctuation = category[0] == "P" or (c < "\x80" and category[0] == "S")
+    dropped = (category in ("Cc", "Cf", "Co") and c not in "\t\n\r") or c == "\ufffd"
+    stripped = "".join(x for x in unicodedata.normalize("NFD", c) if unicodedata.category(x) != "Mn")
+    words = len(pre_tokenizers.BertPreTokenizer().pre_tokenize_str(f"a{c}b"))
+    return (category not in ("Cn", "Cs") and not 0x2b820 <= ord(c) <= 0x2b91f and (words == 3) == punctuation
+            and (clean.normalize_str(f"a{c}b") == "ab") == dropped and strip.normalize_str(c) == stripped)
+
+
+def characters():
+    for first, last in BLOCKS:
+        block = [c for c in map(chr, range(first, last + 1)) if is_classified_alike(c)]
+        if block:
+            yield block
+
+
+def sample(count, seed):
+    draw = random.Random(seed)
+    blocks = list(characters())
+    lines = []
+    while len(lines) < count:
+        parts = []
+        for _ in range(draw.randrange(1, 12)):
+            kind = draw.random()
+            if kind < 0.45:
+                parts.append(draw.choice(WORDS))
+            elif kind < 0.8:
+                parts.append("".join(draw.choices(draw.choice(blocks), k=draw.randrange(1, 8))))
+            elif kind < 0.85:
+                parts.append("".join(draw.choice(draw.choice(blocks)) for _ in range(draw.randrange(1, 10))))
+            elif kind < 0.97:
+                parts.append("".join(draw.choices(WHITE, k=draw.randrange(1, 4))))
+            elif kind < 0.98:
+                parts.append(draw.choice(["a", "x1", "é", "\u0301"]) * draw.randrange(1, 150))
+            else:
+                parts.append("".join(chr(c) for c in draw.choices([*range(1, 10), *range(11, 32), 127, 0xfffd], k=2)))
+            parts.append(" " * draw.choice([0, 1, 1, 1, 1, 2, 3]))
+        line = "".join(parts)
+        if any(unicodedata.category(c)[0] in "LNPS" and c not in "\u2581\ufffd" for c in line):
+            lines.append(line)
+    return lines
+
+
+def byte_level(lines, prefix, specials, size):
+    made = Tokenizer(models.BPE())
+    made.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=prefix)
+    made.decoder = decoders.ByteLevel()
+    made.train_from_iterator(lines, trainers.BpeTrainer(vocab_size=size, special_tokens=specials,
+                                                        initial_alphabet=pre_tokenizers.ByteLevel.alphabet()))
+    return made
+
+
+def word_piece(lines, size, **options):
+    made = Tokenizer(models.WordPiece(unk_token="[UNK]"))
+    made.normalizer = normalizers.BertNormalizer(**options)
+    made.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    made.decoder = decoders.WordPiece()
+    made.train_from_iterator(lines, trainers.WordPieceTrainer(
+        vocab_size=size, special_tokens=["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]))
+    return made
+
+
+def tokenizers(lines, size):
+    mask = AddedToken("<mask>", lstrip=True, special=True)
+    roberta = byte_level(lines, True, ["<s>", "<pad>", "</s>", "<unk>", mask], size)
+    roberta.add_tokens([AddedToken("transform", normalized=False), AddedToken("<<", rstrip=True)])
+    return {
+        "gpt2": byte_level(lines, False, ["<|endoftext|>"], size),
+        "roberta": roberta,
+        "bert_cased": word_piece(lines, size, lowercase=False),
+        "bert_uncased": word_piece(lines, size, lowercase=True),
+        "bert_accents": word_piece(lines, size, lowercase=True, strip_accents=False, handle_chinese_chars=False,
+                                   clean_text=False),
+    }
+
+
+def decode(tokenizer, ids):
+    """As Headscope does: without special tokens, except for the unknown one, which tells that something is missing."""
+    special = {i for i, token in tokenizer.get_added_tokens_decoder().items()
+               if token.special and token.content not in ("<unk>", "[UNK]")}
+    return tokenizer.decode([i for i in ids if i not in special], skip_special_tokens=False)
+
+
+def id_lines(tokenizer, count, seed):
+    """Random ids: bytes that spell no text, control pieces, and words in any order."""
+    draw = random.Random(seed)
+    usable = [i for i in range(tokenizer.get_vocab_size()) if "\u010a" not in tokenizer.id_to_token(i)]
+    return [draw.choices(usable, k=draw.randrange(1, 20)) for _ in range(count)]
+
+
+def write():
+    FOLDER.mkdir(exist_ok=True)
+    lines = sample(60, 1) + ["a\nb \n\n c\n", " x", "x ", "  two", "It's 5 o'clock.\nOK?", "\x00a"]
+    for name, tokenizer in tokenizers(sample(40, 2), 400).items():
+        tokenizer.save(str(FOLDER / f"{name}.json"), pretty=False)
+        ids = [tokenizer.encode(line, add_special_tokens=False).ids for line in lines]
+        others = id_lines(tokenizer, 40, 3)
+        golden = {"lines": lines, "ids": ids, "decoded": [decode(tokenizer, one) for one in ids],
+                  "random_ids": others, "random_decoded": [decode(tokenizer, one) for one in others]}
+        (FOLDER / f"{name}.expected.json").write_text(json.dumps(golden, ensure_ascii=True) + "\n")
+
+
+def run(program, file, options, lines):
+    text = "".join(line + "\n" for line in lines)
+    done = subprocess.run([program, "tokenize", "--tokenizer", file, *options, "-"], input=text.encode(),
+                          capture_output=True, check=False)
+    if done.returncode:
+        sys.exit(done.stderr.decode())
+    return done.stdout.decode().split("\n")[:-1]
+
+
+def check(program, count):
+    lines = [line for line in sample(count, 11) if not line.endswith("\r")]
+    failed = False
+    with tempfile.TemporaryDirectory() as folder:
+        for name, tokenizer in tokenizers(sample(3000, 12), 4000).items():
+            file = f"{folder}/{name}.json"
+            tokenizer.save(file)
+            expected = [tokenizer.encode(line, add_special_tokens=False).ids for line in lines]
+            found = run(program, file, ["--ids"], lines)
+            pairs = [(line, e, f) for line, e, f in zip(lines, expected, found) if " ".join(map(str, e)) != f]
+            ids = [one for one in expected if one] + id_lines(tokenizer, count, 13)
+            texts = [decode(tokenizer, one) for one in ids]
+            joined = run(program, file, ["--decode"], [" ".join(map(str, one)) for one in ids])
+            wrong = [(one, e, f) for one, e, f in zip(ids, texts, joined) if e != f]
+            print(f"{name}: {len(lines) - len(pairs)} of {len(lines)} lines split identically, "
+                  f"{len(ids) - len(wrong)} of {len(ids)} lists of ids joined identically")
+            for case in pairs[:3] + wrong[:3]:
+                print("   ", *map(ascii, case), sep="\n      ")
+            failed = failed or pairs or wrong or len(found) != len(lines) or len(joined) != len(ids)
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 2 and sys.argv[1] == "--check":
+        check(sys.argv[2], int(sys.argv[3]) if len(sys.argv) > 3 else 30000)
+    write()
