@@ -178,6 +178,9 @@ TensorArchive sorted_out(const std::string& path, const std::shared_ptr<const Ma
             tensor.data.owner = file;
             if (quantized) {
                 tensor.scales = floats(*variables.find(variable.name + kScale));
+                if (tensor.scales.empty()) {
+                    throw ModelError(fmt::format("variable '{}' has no scales", variable.name));
+                }
             }
             tensors.push_back(std::move(tensor));
         }

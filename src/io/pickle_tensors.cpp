@@ -29,11 +29,11 @@ public:
 private:
     // Shared values are visited as often as they occur: without a limit, a few nested lists would become gigabytes.
     void spend(std::size_t bytes) {
-        constexpr std::size_t kMost = std::size_t{1} << 30U;
+        constexpr std::size_t kMost = std::size_t{256} << 20U;
         constexpr std::size_t kOfAValue = 32;
         spent_ += bytes + kOfAValue;
         if (spent_ > kMost) {
-            throw PickleError("its pickle unfolds to more than 1 GiB of plain values");
+            throw PickleError("its pickle unfolds to more than 256 MiB of plain values");
         }
     }
 

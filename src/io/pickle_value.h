@@ -58,10 +58,10 @@ public:
     }
     // Counts values and copied references, so that a small hostile file does not fill the memory.
     void spend(std::size_t count) {
-        constexpr std::size_t kMostValues = 10'000'000;
+        constexpr std::size_t kMostValues = 4'000'000;
         spent_ += count;
         if (spent_ > kMostValues) {
-            throw PickleError("its pickle has more than 10,000,000 values");
+            throw PickleError("its pickle has more than 4,000,000 values");
         }
     }
 
