@@ -12,6 +12,8 @@
 #include "text/normalised.h"
 #include "text/numbered_pieces.h"
 #include "text/sentencepiece_model.h"
+#include "text/spaced_pieces.h"
+#include "text/subword_nmt.h"
 #include "text/tokenizer_json.h"
 #include "text/vocabulary_file.h"
 #include "text/vocabulary_formats.h"
@@ -28,12 +30,26 @@ void check_text(std::string_view text) {
     }
 }
 
-bool is_sentencepiece(TokenizerType type) {
-    return type != TokenizerType::WordPiece && type != TokenizerType::ByteBpe;
-}
-
 std::string_view text_of(const MappedFile& file) {
     return {reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()};
+}
+
+// Without a vocabulary if the bytes number no pieces.
+TokenizerParts parse_tokenizer(std::string_view bytes, const std::string& name) {
+    if (is_json(bytes)) {
+        return parse_tokenizer_json(bytes, name);
+    }
+    if (is_word_piece_vocabulary(bytes)) {
+        const std::shared_ptr<const Vocabulary> vocabulary = parse_word_pieces(bytes, name);
+        return {std::make_shared<WordPieces>(vocabulary), vocabulary};
+    }
+    if (bytes.starts_with(kSpacedPieces)) {
+        return {std::make_shared<SpacedPieces>(), nullptr};
+    }
+    if (is_subword_nmt(bytes)) {
+        return {std::make_shared<SubwordNmt>(bytes, name), nullptr};
+    }
+    return open_sentencepiece(bytes, name);
 }
 
 }  // namespace
@@ -47,12 +63,15 @@ Tokenizer Tokenizer::load(const std::string& path) {
 }
 
 Tokenizer Tokenizer::load(const std::string& path, std::shared_ptr<const Vocabulary> vocabulary) {
-    Tokenizer tokenizer = load(path);
-    if (is_sentencepiece(tokenizer.type())) {
-        tokenizer.segmenter_ = std::make_shared<NumberedPieces>(std::move(tokenizer.segmenter_), vocabulary);
+    const MappedFile file(path);
+    auto [segmenter, own] = parse_tokenizer(text_of(file), path);
+    const bool is_sentencepiece = segmenter->type() == TokenizerType::Bpe ||
+                                  segmenter->type() == TokenizerType::Unigram ||
+                                  (own != nullptr && segmenter->type() == TokenizerType::Other);
+    if (is_sentencepiece) {
+        segmenter = std::make_shared<NumberedPieces>(std::move(segmenter), vocabulary);
     }
-    tokenizer.vocabulary_ = std::move(vocabulary);
-    return tokenizer;
+    return {std::move(segmenter), std::move(vocabulary)};
 }
 
 TokenizerFiles Tokenizer::files() const {
@@ -66,15 +85,10 @@ const Vocabulary& Tokenizer::split_pieces() const {
 }
 
 Tokenizer Tokenizer::from_bytes(std::string_view bytes, const std::string& name) {
-    if (is_json(bytes)) {
-        TokenizerParts parts = parse_tokenizer_json(bytes, name);
-        return {std::move(parts.segmenter), std::move(parts.vocabulary)};
+    TokenizerParts parts = parse_tokenizer(bytes, name);
+    if (parts.vocabulary == nullptr) {
+        throw Error(fmt::format("'{}' has no ids: give a vocabulary, too, such as dict.txt", name));
     }
-    if (is_word_piece_vocabulary(bytes)) {
-        const std::shared_ptr<const Vocabulary> vocabulary = parse_word_pieces(bytes, name);
-        return {std::make_shared<WordPieces>(vocabulary), vocabulary};
-    }
-    TokenizerParts parts = open_sentencepiece(bytes, name);
     return {std::move(parts.segmenter), std::move(parts.vocabulary)};
 }
 

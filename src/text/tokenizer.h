@@ -29,7 +29,7 @@ public:
     static Tokenizer from_bytes(std::string_view bytes, const std::string& name);
     Tokenizer(std::shared_ptr<const Segmenter> segmenter, std::shared_ptr<const Vocabulary> vocabulary);
     // Pieces of `path` with the ids of `vocabulary` (text/vocabulary_file.h). Pieces without an id are unknown, and are
-    // not split further.
+    // not split further. Other files than load(path) reads: codes of subword-nmt, and SpacedPieces::file().
     static Tokenizer load(const std::string& path, std::shared_ptr<const Vocabulary> vocabulary);
     // load(segmenter) or load(segmenter, read_vocabulary(vocabulary)) makes the tokenizer again.
     TokenizerFiles files() const;

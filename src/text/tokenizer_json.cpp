@@ -102,11 +102,25 @@ Added added_tokens(const Field& list, bool normalises) {
     return added;
 }
 
+// An object of pieces and ids. "Unigram" has a list of pieces with scores.
+json ids_of_model(const Field& vocab) {
+    if (!vocab.value().is_array()) {
+        vocab.require(vocab.value().is_object(), "must be an object of pieces and ids");
+        return vocab.value();
+    }
+    json ids = json::object();
+    for (const Field& piece : vocab.elements()) {
+        piece.require(piece.value().is_array() && piece.value().size() == 2 && piece.value()[0].is_string(),
+                      "must be a piece and its score");
+        const bool is_new = ids.emplace(piece.value()[0].get<std::string>(), ids.size()).second;
+        piece.require(is_new, "occurs twice");
+    }
+    return ids;
+}
+
 // Those of "model.vocab", and the added tokens.
 std::shared_ptr<const Vocabulary> vocabulary_of(const Field& model, const Added& added, const std::string& name) {
-    const Field vocab = model["vocab"];
-    vocab.require(vocab.value().is_object(), "must be an object of pieces and ids");
-    json ids = vocab.value();
+    json ids = ids_of_model(model["vocab"]);
     for (std::size_t i = 0; i < added.ids.size(); ++i) {
         const std::string& content = added.tokens[i].content;
         const auto [known, is_new] = ids.emplace(content, added.ids[i]);
@@ -129,6 +143,10 @@ std::shared_ptr<const Vocabulary> vocabulary_of(const Field& model, const Added&
         const auto found = ids.find(unknown);
         model["unk_token"].require(found != ids.end(), "is not in the vocabulary");
         special.unk = found->get<std::int32_t>();
+    } else if (!model["unk_id"].is_null()) {
+        special.unk = model["unk_id"].get<std::int32_t>(-1);
+        model["unk_id"].require(special.unk >= 0 && special.unk < static_cast<std::int32_t>(pieces.size()),
+                                "is not in the vocabulary");
     }
     if (special.unk >= 0) {
         pieces[static_cast<std::size_t>(special.unk)].kind = PieceKind::Unknown;
@@ -267,6 +285,11 @@ TokenizerParts parse_tokenizer_json(std::string_view bytes, const std::string& n
     find_added(true, "");
     find_added(false, std::string(bytes));
     return {std::move(inner), vocabulary};
+}
+
+std::shared_ptr<const Vocabulary> ids_of_tokenizer_json(const json& file, const std::string& name) {
+    const Field fields(file, "", name);
+    return vocabulary_of(fields["model"], added_tokens(fields["added_tokens"], false), name);
 }
 
 std::string byte_bpe_json(const Vocabulary& vocabulary, std::string_view merges, const std::string& name,

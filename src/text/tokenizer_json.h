@@ -5,6 +5,8 @@
 #include <string_view>
 #include <vector>
 
+#include <nlohmann/json_fwd.hpp>
+
 #include "text/added_tokens.h"
 #include "text/bert_words.h"
 #include "text/tokenizer_parts.h"
@@ -15,6 +17,9 @@ namespace headscope {
 // (post_processor, truncation, padding) is not applied. Error that names file and key for another model, normalizer,
 // pre-tokenizer or option.
 TokenizerParts parse_tokenizer_json(std::string_view bytes, const std::string& name);
+
+// Only the ids of a tokenizer.json, also with "Unigram". Added tokens such as languages are control pieces.
+std::shared_ptr<const Vocabulary> ids_of_tokenizer_json(const nlohmann::json& file, const std::string& name);
 
 // A tokenizer.json of GPT-2's, RoBERTa's or BART's vocab.json and merges.txt; `name` is that of `merges`, for messages.
 // Without `added`, the usual special pieces that the vocabulary has.

@@ -81,14 +81,14 @@ std::int32_t find_usual(const std::vector<Piece>& pieces, const SpecialName& nam
     return found == pieces.end() ? -1 : static_cast<std::int32_t>(found - pieces.begin());
 }
 
-// Those that the rules name, and those with usual names.
+// Those that the rules name, and perhaps those with usual names.
 void find_special(const std::vector<Piece>& pieces, SpecialPieces& special, const std::string& name,
-                  const VocabularyRules& rules) {
+                  const VocabularyRules& rules, bool by_usual_names) {
     for (const SpecialName& one : kSpecial) {
         std::int32_t& id = special.*one.id;
         const std::string& asked = rules.*one.asked;
         if (asked.empty()) {
-            id = id < 0 ? find_usual(pieces, one) : id;
+            id = id < 0 && by_usual_names ? find_usual(pieces, one) : id;
         } else if (one.id != &SpecialPieces::unk || !rules.append_unknown) {
             id = require_piece(pieces, asked, one.role, name);
         } else {
@@ -114,6 +114,32 @@ void add_further(std::vector<Piece>& pieces, SpecialPieces& special, const std::
     }
 }
 
+std::shared_ptr<const Vocabulary> assembled(std::vector<Piece> pieces, SpecialPieces special, const std::string& name,
+                                            const VocabularyRules& rules, bool by_usual_names) {
+    if (pieces.empty()) {
+        throw Error(fmt::format("{} holds no pieces", name));
+    }
+    for (std::size_t id = 0; id < pieces.size(); ++id) {
+        if (pieces[id].text.empty() || first_invalid_utf8(pieces[id].text)) {
+            throw Error(fmt::format("{}: the piece with the id {} is {}", name, id,
+                                    pieces[id].text.empty() ? "empty" : "not UTF-8"));
+        }
+    }
+    find_special(pieces, special, name, rules, by_usual_names);
+    add_further(pieces, special, name, rules);
+    for (const std::string& text : rules.control) {
+        pieces[static_cast<std::size_t>(require_piece(pieces, text, "a control piece", name))].kind =
+            PieceKind::Control;
+    }
+    for (const SpecialName& one : kSpecial) {
+        if (const std::int32_t id = special.*one.id; id >= 0) {
+            pieces[static_cast<std::size_t>(id)].kind =
+                one.id == &SpecialPieces::unk ? PieceKind::Unknown : PieceKind::Control;
+        }
+    }
+    return std::make_shared<Vocabulary>(std::move(pieces), special, name);
+}
+
 }  // namespace
 
 bool is_language_token(std::string_view piece) {
@@ -130,31 +156,13 @@ bool is_language_token(std::string_view piece) {
 
 SpecialPieces usual_special(const std::vector<Piece>& pieces) {
     SpecialPieces special;
-    find_special(pieces, special, "", {});
+    find_special(pieces, special, "", {}, true);
     return special;
 }
 
 std::shared_ptr<const Vocabulary> numbered_vocabulary(std::vector<Piece> pieces, SpecialPieces special,
                                                       const std::string& name, const VocabularyRules& rules) {
-    if (pieces.empty()) {
-        throw Error(fmt::format("{} holds no pieces", name));
-    }
-    if (const std::int32_t empty = find_piece(pieces, ""); empty >= 0) {
-        throw Error(fmt::format("{}: the piece with the id {} is empty", name, empty));
-    }
-    find_special(pieces, special, name, rules);
-    add_further(pieces, special, name, rules);
-    for (const std::string& text : rules.control) {
-        pieces[static_cast<std::size_t>(require_piece(pieces, text, "a control piece", name))].kind =
-            PieceKind::Control;
-    }
-    for (const SpecialName& one : kSpecial) {
-        if (const std::int32_t id = special.*one.id; id >= 0) {
-            pieces[static_cast<std::size_t>(id)].kind =
-                one.id == &SpecialPieces::unk ? PieceKind::Unknown : PieceKind::Control;
-        }
-    }
-    return std::make_shared<Vocabulary>(std::move(pieces), special, name);
+    return assembled(std::move(pieces), special, name, rules, true);
 }
 
 std::shared_ptr<const Vocabulary> read_vocabulary(const std::string& path, const VocabularyRules& rules) {
@@ -169,13 +177,12 @@ std::shared_ptr<const Vocabulary> parse_vocabulary(std::string_view bytes, const
         return numbered_vocabulary(model->pieces(), model->special(), name, rules);
     }
     ListedPieces listed = parse_listed_pieces(bytes, name);
-    if (listed.complete) {
-        return std::make_shared<Vocabulary>(std::move(listed.pieces), listed.special, name);
-    }
     for (Piece& piece : listed.pieces) {
-        piece.kind = piece.kind == PieceKind::Normal ? usual_kind(piece.text) : piece.kind;
+        if (!listed.complete && piece.kind == PieceKind::Normal) {
+            piece.kind = usual_kind(piece.text);
+        }
     }
-    return numbered_vocabulary(std::move(listed.pieces), listed.special, name, rules);
+    return assembled(std::move(listed.pieces), listed.special, name, rules, !listed.complete);
 }
 
 std::string vocabulary_json(const Vocabulary& vocabulary) {

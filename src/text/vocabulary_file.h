@@ -22,7 +22,7 @@ struct VocabularyRules {
 };
 
 // The format follows from the content:
-// - JSON: an object of pieces and ids, an array of pieces, or vocabulary_json()
+// - JSON: an object of pieces and ids, an array of pieces, vocabulary_json(), or a tokenizer.json
 // - YAML: a map of pieces and ids (Marian)
 // - text: one piece per line (CTranslate2, BERT), or "piece count" per line after `<s> <pad> </s> <unk>` (fairseq)
 // - a SentencePiece model with its own ids (Marian)
@@ -44,7 +44,7 @@ bool is_language_token(std::string_view piece);
 SpecialPieces usual_special(const std::vector<Piece>& pieces);
 
 // JSON with everything but scores: {"pieces": {piece: id}, "special": {"pad": piece}, "control": [piece], "unused":
-// [piece], "bytes": [piece]}. Rules do not apply to it when it is read.
+// [piece], "bytes": [piece]}.
 std::string vocabulary_json(const Vocabulary& vocabulary);
 
 }  // namespace headscope

@@ -18,6 +18,7 @@
 
 #include "io/strict_json.h"
 #include "support/check.h"
+#include "text/tokenizer_json.h"
 
 namespace headscope {
 
@@ -127,9 +128,15 @@ ListedPieces from_json(std::string_view bytes, const std::string& name) {
     std::istringstream stream{std::string(bytes)};
     const json file = parse_json(stream, name);
     if (file.is_object()) {
-        const auto pieces = file.find("pieces");
-        return pieces != file.end() && pieces->is_object() ? from_description(file, name)
-                                                           : ListedPieces{numbered_pieces(file, name)};
+        const auto holds = [&](const char* key) {
+            const auto found = file.find(key);
+            return found != file.end() && found->is_object();
+        };
+        if (holds("model")) {
+            const std::shared_ptr<const Vocabulary> ids = ids_of_tokenizer_json(file, name);
+            return {.pieces = ids->pieces(), .special = ids->special(), .complete = true};
+        }
+        return holds("pieces") ? from_description(file, name) : ListedPieces{numbered_pieces(file, name)};
     }
     ListedPieces listed;
     for (const json& piece : file) {

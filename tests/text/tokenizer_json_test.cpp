@@ -219,7 +219,7 @@ TEST_CASE("errors of a tokenizer.json name file and key", "[tokenizer_json]") {
     };
     rejects(gpt2(), "/model/type", "Unigram", R"("model.type" is "Unigram", which is not supported)");
     rejects(gpt2(), "/model", nullptr, R"("model" is null)");
-    rejects(gpt2(), "/model/vocab", json::array(), R"("model.vocab" is [], which must be an object)");
+    rejects(gpt2(), "/model/vocab", 1, R"("model.vocab" is 1, which must be an object)");
     rejects(gpt2(), "/model/vocab/t", 99, "no piece has the id 0");
     rejects(gpt2(), "/model/vocab/t", "x", "the id of the piece 't' must be an integer");
     rejects(gpt2(), "/model/merges", "t h", R"("model.merges" is "t h", which must be a list)");

@@ -132,6 +132,10 @@ TEST_CASE("errors of a vocabulary file name file and piece", "[vocabulary]") {
     CHECK_THAT(problem("a: 0\na: 1\n"), Contains("line 2: the piece 'a' occurs twice, before on line 1"));
     CHECK_THAT(problem("a: 0\nb:\n  c: 1\n"), Contains("some.vocabulary: line 3: expected `piece: id`"));
     CHECK_THAT(problem("a: 0\nb: [1]\n"), Contains("some.vocabulary: line 2: expected `piece: id`"));
+    CHECK_THAT(error_of([] {
+                   numbered_vocabulary({{"a"}, {"\xa0"}}, {}, "some.vocabulary");
+               }),
+               Contains("some.vocabulary: the piece with the id 1 is not UTF-8"));
     CHECK_THAT(problem("a: 0\n~: 1\n"), Contains("some.vocabulary: line 2: put null and ~ into quotes"));
     CHECK_THAT(problem("a: 0\n\"b\\q\": 1\n"), Contains("some.vocabulary is not valid YAML"));
     CHECK_THAT(problem(std::string("a\0b", 3)), Contains("'some.vocabulary' is not a SentencePiece model"));
