@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <unordered_set>
 #include <utility>
 
 #include "support/check.h"
@@ -60,13 +61,16 @@ private:
     }
 
     nlohmann::json container(const PickleValue& value, const std::string& name) {
-        constexpr int kDeepest = 100;
+        constexpr std::size_t kDeepest = 100;
         constexpr std::size_t kLongestName = 4096;
-        if (++depth_ > kDeepest) {
-            throw PickleError("its pickle nests containers more than 100 deep, or one contains itself");
+        if (open_.size() == kDeepest) {
+            throw PickleError("its pickle nests containers more than 100 deep");
         }
         if (name.size() > kLongestName) {
             throw PickleError("its pickle has a key of more than 4096 bytes");
+        }
+        if (!open_.insert(&value).second) {
+            return nullptr;  // it contains itself, as configurations do that know their parent
         }
         const bool keyed = value.kind == Kind::Dict || value.kind == Kind::Object;
         nlohmann::json made = keyed ? nlohmann::json::object() : nlohmann::json::array();
@@ -84,7 +88,7 @@ private:
                 made[key] = plain(inner, inner_name);
             }
         }
-        --depth_;
+        open_.erase(&value);
         return made;
     }
 
@@ -125,7 +129,7 @@ private:
     const LocateTensor& locate_;
     std::vector<StoredTensor> tensors_;
     std::size_t spent_ = 0;
-    int depth_ = 0;
+    std::unordered_set<const PickleValue*> open_;  // from the root to here
 };
 
 }  // namespace

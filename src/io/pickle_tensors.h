@@ -18,7 +18,7 @@ struct PickleContents {
     nlohmann::json objects;             // the rest
 };
 
-// Error without the file's name if containers nest too deeply or contain themselves.
+// A container inside itself is null there. Error without the file's name if containers nest too deeply.
 PickleContents pickle_contents(const PickleValue& root, const std::string& file, const LocateTensor& locate);
 
 }  // namespace headscope

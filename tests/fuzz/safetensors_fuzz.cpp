@@ -3,7 +3,7 @@
 #include <numeric>
 
 #include "io/safetensors.h"
-#include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/archive.h"
 
 using namespace headscope;
 
@@ -35,6 +35,7 @@ std::vector<std::string> headscope::fuzz_seeds() {
 }
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    read_archive(std::string(as_text(data, size)), open_safetensors_archive);
     const MemoryFile memory(as_text(data, size));
     try {
         const SafeTensorsFile file = SafeTensorsFile::open(memory.path());

@@ -145,3 +145,10 @@ TEST_CASE("objects of unknown classes keep their attributes", "[pickle]") {
     CHECK(archive.objects() ==
           nlohmann::json::parse(R"({"meter":{"sum":3},"slots":{"x":null},"old":{},"type":"typing.Any"})"));
 }
+
+TEST_CASE("a container inside itself is null there", "[pickle]") {
+    const TemporaryFolder folder;
+    const std::string root = pickle::dict({{"config", "}q\1" + pickle::text("parent") + "h\1s"}});
+    const TensorArchive archive = open_pickle_archive(folder.write("m.bin", pickle::torch_zip(root)));
+    CHECK(archive.objects() == nlohmann::json::parse(R"({"config":{"parent":null}})"));
+}

@@ -97,8 +97,6 @@ TEST_CASE("damaged pickles are rejected", "[pickle]") {
 
 TEST_CASE("containers that unfold without end are rejected", "[pickle]") {
     const TemporaryFolder folder;
-    CHECK_THAT(pickle_complaint(folder, pickle::dict({{"a", "]q\1h\1a"}})),
-               Contains("100 deep, or one contains itself"));
     const std::string deep = std::string(100'000, ']') + std::string(99'999, 'a');
     CHECK_THAT(pickle_complaint(folder, pickle::dict({{"a", deep}})), Contains("100 deep"));
     std::string laughs = "]q";

@@ -66,7 +66,7 @@ inline std::string zip_directory(const std::vector<ZipPart>& parts, const std::v
         append_little_endian(directory, entry.zip64 ? kIn64 : size, 4);
         append_little_endian(directory, entry.name.size(), 2);
         append_little_endian(directory, extra.size(), 2);
-        append_little_endian(directory, 0, 10);
+        directory.append(10, '\0');
         append_little_endian(directory, entry.zip64 ? kIn64 : offsets[part], 4);
         directory += entry.name + extra;
     }
@@ -75,7 +75,7 @@ inline std::string zip_directory(const std::vector<ZipPart>& parts, const std::v
         const std::uint64_t end = begin + bytes;
         directory += "PK\x06\x06";
         append_little_endian(directory, 44, 8);
-        append_little_endian(directory, 0, 12);
+        directory.append(12, '\0');
         append_little_endian(directory, parts.size(), 8);
         append_little_endian(directory, parts.size(), 8);
         append_little_endian(directory, bytes, 8);
@@ -97,7 +97,7 @@ inline std::string zip_directory(const std::vector<ZipPart>& parts, const std::v
 
 inline std::string local_header(const ZipPart& part) {
     std::string header = "PK\x03\x04";
-    append_little_endian(header, 0, 22);
+    header.append(22, '\0');
     append_little_endian(header, part.name.size(), 2);
     append_little_endian(header, 0, 2);
     return header + part.name;
