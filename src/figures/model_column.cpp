@@ -161,30 +161,51 @@ void ModelColumn::layer_numbers(const Rect& box) {
 
 // The embedding, the positions and their sum, below the box.
 void ModelColumn::inputs(double bottom) {
-    const double plus = bottom + kGap + 0.8 + (config_.embedding_norm ? kLow + kGap : 0.0);
-    const double top = plus + 0.8 + kGap;
+    const double y_of_plus = bottom + kGap + 0.8 + (config_.embedding_norm ? kLow + kGap : 0.0);
+    const double top = y_of_plus + 0.8 + kGap;
     const Block& embedding = block_of(BlockKind::Embedding, plan_.index);
     pen_.block(embedding, {x_ - kBlock / 2.0, top, kBlock, kTall}, embedding.title, detail_of(embedding));
     sketch_.text({Role::Label}, ink_.text,
                  {x_, top + kTall + kGap + 1.1, 1.0, Anchor::Middle, false, false, plan_.inputs});
     pen_.path({{x_, top + kTall + kGap}, {x_, top + kTall}}, true);
-    pen_.path({{x_, top}, {x_, plus + 0.65}}, true);
-    double y = plus - 0.65;
+    const bool adds = config_.positions != Positions::None;
+    if (adds) {
+        pen_.path({{x_, top}, {x_, y_of_plus + 0.65}}, true);
+    }
+    double y = adds ? y_of_plus - 0.65 : top;
     if (config_.embedding_norm) {
         const Block& norm = block_at(plan_.stack + ".embedding_norm.", BlockKind::Norm);
-        const double above = plus - 0.8 - kGap;
+        const double above = y_of_plus - 0.8 - kGap;
         pen_.path({{x_, y}, {x_, above}}, true);
         pen_.block(norm, {x_ - kBlock / 2.0, above - kLow, kBlock, kLow}, norm.title, "");
         y = above - kLow;
     }
     pen_.path({{x_, y}, {x_, bottom}}, false);
-    sketch_.rect({Role::Edge}, ink_.paper, {x_ - 0.65, plus - 0.65, 1.3, 1.3, 0.65});
-    sketch_.rect({Role::Edge}, ink_.faint, {x_ - 0.65, plus - 0.65, 1.3, 1.3, 0.65, kStroke});
-    sketch_.line({Role::Edge}, ink_.faint, {x_ - 0.4, plus, x_ + 0.4, plus, kStroke});
-    sketch_.line({Role::Edge}, ink_.faint, {x_, plus - 0.4, x_, plus + 0.4, kStroke});
-    positions(plus);
+    if (adds) {
+        plus(y_of_plus);
+        positions(y_of_plus);
+    }
+    if (config_.relative_positions != RelativePositions::None) {
+        relative_positions(y_of_plus, bottom);
+    }
     pen_.note(plan_.mirrored ? x_ - 0.5 : x_ + 0.5, bottom + 0.95,
               fmt::format("[{}, {}]", plan_.tokens, config_.d_model), plan_.mirrored ? Anchor::End : Anchor::Start);
+}
+
+void ModelColumn::plus(double y) {
+    sketch_.rect({Role::Edge}, ink_.paper, {x_ - 0.65, y - 0.65, 1.3, 1.3, 0.65});
+    sketch_.rect({Role::Edge}, ink_.faint, {x_ - 0.65, y - 0.65, 1.3, 1.3, 0.65, kStroke});
+    sketch_.line({Role::Edge}, ink_.faint, {x_ - 0.4, y, x_ + 0.4, y, kStroke});
+    sketch_.line({Role::Edge}, ink_.faint, {x_, y - 0.4, x_, y + 0.4, kStroke});
+}
+
+// On the other side of the positions: into the layers, not into the sum.
+void ModelColumn::relative_positions(double y, double bottom) {
+    const double width = 8.8;
+    const double middle = plan_.mirrored ? x_ - 2.2 - width / 2.0 : x_ + 2.2 + width / 2.0;
+    const Block& block = block_of(BlockKind::RelativePositions, plan_.index);
+    pen_.block(block, {middle - width / 2.0, y - 0.8, width, 1.6}, block.title, "");
+    pen_.path({{middle, y - 0.8}, {middle, bottom}}, true);
 }
 
 void ModelColumn::positions(double y) {

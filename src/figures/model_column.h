@@ -55,7 +55,9 @@ private:
     void draw_parts(const Rect& box);
     void layer_numbers(const Rect& box);
     void inputs(double bottom);
+    void plus(double y);
     void positions(double y);
+    void relative_positions(double y, double bottom);
     void outputs();
     void stack_on(const Block& block, bool detailed);
 

@@ -42,16 +42,22 @@ Point draw_figure2(ModelSketch& pen, const ModelConfig& config, double left, dou
                           {x + width / 2.0, y + 1.0, 1.0, Anchor::Middle, false, false, below});
         return y + 1.2;
     };
-    const double bottom = chain(left, top + 1.0, "Multi-Head Attention",
-                                {fmt::format("Linear {} \u2192 {}", config.heads * config.d_v, config.d_model),
-                                 fmt::format("Concat of {} heads", config.heads),
-                                 fmt::format("{} \u00d7 Scaled Dot-Product Attention", config.heads),
-                                 fmt::format("Linear {} \u2192 {} each", config.d_model, config.heads * config.d_k)},
-                                "V, K, Q");
-    return {left + width, chain(left, bottom + 2.6, "Scaled Dot-Product Attention",
-                                {"MatMul with V", "SoftMax", masked_by(config.architecture),
-                                 fmt::format("Scale by 1/\u221a{}", config.d_k), "MatMul of Q and K"},
-                                "Q, K, V")};
+    const char* attention = config.scale_attention ? "Scaled Dot-Product Attention" : "Dot-Product Attention";
+    const double bottom =
+        chain(left, top + 1.0, "Multi-Head Attention",
+              {fmt::format("Linear {} \u2192 {}", config.heads * config.d_v, config.d_model),
+               fmt::format("Concat of {} heads", config.heads), fmt::format("{} \u00d7 {}", config.heads, attention),
+               fmt::format("Linear {} \u2192 {} each", config.d_model, config.heads * config.d_k)},
+              "V, K, Q");
+    std::vector<std::string> steps{"MatMul with V", "SoftMax", masked_by(config.architecture)};
+    if (config.relative_positions != RelativePositions::None) {
+        steps.emplace_back("Add by distance, in self-attention");
+    }
+    if (config.scale_attention) {
+        steps.push_back(fmt::format("Scale by 1/\u221a{}", config.d_k));
+    }
+    steps.emplace_back("MatMul of Q and K");
+    return {left + width, chain(left, bottom + 2.6, attention, steps, "Q, K, V")};
 }
 
 }  // namespace headscope

@@ -56,14 +56,22 @@ std::vector<ColumnPlan> plans(const ModelConfig& config, const ModelMapOptions& 
              .chosen = options.decoder_layer}};
 }
 
+const char* kind_of_positions(const ModelConfig& config) {
+    if (config.relative_positions != RelativePositions::None) {
+        return "relative";
+    }
+    return config.positions == Positions::Learned    ? "learned"
+           : config.positions == Positions::Sinusoid ? "sinusoidal"
+                                                     : "no";
+}
+
 std::string detail_of(const ModelConfig& config) {
     const std::string layers = config.architecture == Architecture::EncoderDecoder
                                    ? fmt::format("{} + {} layers", config.encoder_layers, config.decoder_layers)
                                    : fmt::format("{}: {}", name_of(config.architecture),
                                                  counted(config.encoder_layers + config.decoder_layers, "layer"));
     return fmt::format("{}, d_model {}, {} heads, {}-norm, {} positions", layers, config.d_model, config.heads,
-                       config.norm == NormPlacement::Pre ? "pre" : "post",
-                       config.positions == Positions::Learned ? "learned" : "sinusoidal");
+                       config.norm == NormPlacement::Pre ? "pre" : "post", kind_of_positions(config));
 }
 
 // The encoder's output is the keys and values of every cross-attention.

@@ -16,7 +16,8 @@ Colour fill_of(BlockKind kind, const Ink& ink) {
     Colour colour{0xf2, 0xf4, 0xc1};  // add and norm
     switch (kind) {
         case BlockKind::Embedding: colour = {0xfc, 0xe0, 0xe1}; break;
-        case BlockKind::Positions: colour = {0xec, 0xec, 0xec}; break;
+        case BlockKind::Positions:
+        case BlockKind::RelativePositions: colour = {0xec, 0xec, 0xec}; break;
         case BlockKind::Attention: colour = {0xfe, 0xe1, 0xba}; break;
         case BlockKind::FeedForward: colour = {0xc2, 0xe8, 0xf7}; break;
         case BlockKind::Linear: colour = {0xdc, 0xdf, 0xef}; break;

@@ -20,6 +20,7 @@ Block block_of(const ModelConfig& config, AttentionKind kind) {
 MultiHeadAttention::MultiHeadAttention(const ModelConfig& config, const Scope& scope, AttentionSite site,
                                        DropoutSites& sites)
     : site_(site),
+      scaled_(config.scale_attention),
       heads_(config.heads),
       key_columns_(config.heads * config.d_k),
       value_columns_(config.heads * config.d_v),
@@ -75,15 +76,16 @@ KeysAndValues MultiHeadAttention::split_memory(const Var& packed) const {
 }
 
 Var MultiHeadAttention::attend_and_project(Context& ctx, const Var& queries, const KeysAndValues& to,
-                                           const AttentionMask& mask) const {
+                                           const AttentionMask& mask, const Var& by_distance) const {
     const DropoutRule rule = dropout_rule(ctx, ctx.regularisation.attention, dropout_site_);
-    const Var attended = attend(ctx, site_, queries, to.keys, to.values, mask, rule);  // [batch, queries, h d_v]
+    const Scoring scoring{.scaled = scaled_, .by_distance = by_distance};
+    const Var attended = attend(ctx, site_, queries, to.keys, to.values, mask, rule, scoring);
     return project(ctx, attended, output_weight_, output_bias_);
 }
 
-Var MultiHeadAttention::self(Context& ctx, const Var& x, const AttentionMask& mask) const {
+Var MultiHeadAttention::self(Context& ctx, const Var& x, const AttentionMask& mask, const Var& by_distance) const {
     const Projected projected = project_self(ctx, x);
-    return attend_and_project(ctx, projected.queries, projected.to, mask);
+    return attend_and_project(ctx, projected.queries, projected.to, mask, by_distance);
 }
 
 Var MultiHeadAttention::cross(Context& ctx, const Var& x, const Var& memory, const AttentionMask& mask) const {

@@ -19,7 +19,8 @@ public:
     MultiHeadAttention(const ModelConfig& config, const Scope& scope, AttentionSite site, DropoutSites& sites);
 
     // Queries, keys and values of x [batch, length, d_model] by one packed product; result [batch, length, d_model].
-    Var self(Context& ctx, const Var& x, const AttentionMask& mask) const;
+    // `by_distance`: see RelativeTable; it may be undefined.
+    Var self(Context& ctx, const Var& x, const AttentionMask& mask, const Var& by_distance) const;
     // Queries of x [batch, queries, d_model], keys and values of memory [batch, keys, d_model].
     Var cross(Context& ctx, const Var& x, const Var& memory, const AttentionMask& mask) const;
 
@@ -34,12 +35,14 @@ public:
     // Keys and values of a cross-attention, packed [batch, length, heads * (d_k + d_v)], and the same split into heads.
     Var project_memory(Context& ctx, const Var& memory) const;
     KeysAndValues split_memory(const Var& packed) const;
-    Var attend_and_project(Context& ctx, const Var& queries, const KeysAndValues& to, const AttentionMask& mask) const;
+    Var attend_and_project(Context& ctx, const Var& queries, const KeysAndValues& to, const AttentionMask& mask,
+                           const Var& by_distance = {}) const;
 
 private:
     Var project(Context& ctx, const Var& x, const Var& weight, const Var& bias) const;
 
     AttentionSite site_;
+    bool scaled_;
     std::int64_t heads_, key_columns_, value_columns_;  // columns of all heads together
     // Self: queries_* are [q; k; v] in one. Cross: q alone, and [k; v] in memory_*. Biases may be undefined.
     Var queries_weight_, queries_bias_;

@@ -71,9 +71,10 @@ const ConfigFields<Config>& fields() {
                      {{"relu", Activation::Relu},
                       {"gelu", Activation::Gelu},
                       {"gelu_tanh", Activation::GeluTanh},
+                      {"gelu_sigmoid", Activation::GeluSigmoid},
                       {"swish", Activation::Swish}},
-                     "of the feed-forward; `\"gelu\"` is the exact one, `\"gelu_tanh\"` is GPT-2's, `\"swish\"` is "
-                     "x sigmoid(x)"),
+                     "of the feed-forward; `\"gelu\"` is the exact one, `\"gelu_tanh\"` is GPT-2's, "
+                     "`\"gelu_sigmoid\"` (CLIP's quick_gelu) is x sigmoid(1.702 x), `\"swish\"` is x sigmoid(x)"),
         choice_field("norm", &Config::norm, {{"post", NormPlacement::Post}, {"pre", NormPlacement::Pre}},
                      "LayerNorm(x + f(x)), as in 3.1; `\"pre\"`: x + f(LayerNorm(x)), and a norm after each stack"),
         choice_field("norm_type", &Config::norm_type, {{"layer", NormType::Layer}, {"rms", NormType::Rms}},
@@ -81,8 +82,8 @@ const ConfigFields<Config>& fields() {
         number_field("layer_norm_epsilon", &Config::layer_norm_epsilon, 1e-15, 1.0,
                      "added to the variance or mean square"),
         choice_field("positions", &Config::positions,
-                     {{"sinusoid", Positions::Sinusoid}, {"learned", Positions::Learned}},
-                     "sinusoids (3.5) or learned vectors (Table 3, row E)"),
+                     {{"sinusoid", Positions::Sinusoid}, {"learned", Positions::Learned}, {"none", Positions::None}},
+                     "what is added to the embeddings: sinusoids (3.5), learned vectors (Table 3, row E) or nothing"),
         choice_field("sinusoid_layout", &Config::sinusoid_layout,
                      {{"interleaved", SinusoidLayout::Interleaved},
                       {"halves_minus_one", SinusoidLayout::HalvesMinusOne},
@@ -92,11 +93,24 @@ const ConfigFields<Config>& fields() {
                      "`\"halves_minus_one\"` (tensor2tensor, Marian, fairseq): halves, wavelength 10000^(k/(d/2-1))"),
         integer_field("first_position", &Config::first_position, 0, 1024,
                       "the number of a text's first position in sinusoids; CTranslate2's is 1, fairseq's 2"),
+        choice_field(
+            "relative_positions", &Config::relative_positions,
+            {{"none", RelativePositions::None}, {"buckets", RelativePositions::Buckets}},
+            "`\"buckets\"`: each head adds a learned number to the scores of self-attention, one for each bucket "
+            "of distances between query and key (T5)"),
+        integer_field("relative_buckets", &Config::relative_buckets, 4, kMaxCounter,
+                      "number of buckets; half of them are for keys after the query, except in a decoder"),
+        integer_field("relative_distance", &Config::relative_distance, 3, kMaxCounter,
+                      "all distances from here on are in the last bucket"),
         integer_field("max_length", &Config::max_length, 1, kMaxCounter,
                       "rows of a learned position table; the longest input that translation accepts"),
+        boolean_field("scale_attention", &Config::scale_attention,
+                      "attention scores divided by sqrt(d_k) (3.2.1); not in T5"),
         boolean_field("attention_bias", &Config::attention_bias,
                       "biases on queries, keys, values and the output of each attention"),
-        boolean_field("feed_forward_bias", &Config::feed_forward_bias, "biases of the feed-forward's two layers"),
+        boolean_field("feed_forward_gate", &Config::feed_forward_gate,
+                      "the feed-forward is W2 (f(Wg x) * (W1 x)) with f the activation (T5 v1.1)"),
+        boolean_field("feed_forward_bias", &Config::feed_forward_bias, "biases of the feed-forward's layers"),
         boolean_field("output_bias", &Config::output_bias, "a bias on the logits"),
         boolean_field("output_transform", &Config::output_transform,
                       "a layer, the activation and a norm before the logits (BERT's head)"),
@@ -105,10 +119,15 @@ const ConfigFields<Config>& fields() {
             "token_types", &Config::token_types, 0, kMaxCounter,
             "segments of a text that `masked-lm` distinguishes (BERT: 2), each with a learned vector; 0: none"),
         choice_field("tying", &Config::tying,
-                     {{"all", Tying::All}, {"target_output", Tying::TargetOutput}, {"none", Tying::None}},
+                     {{"all", Tying::All},
+                      {"target_output", Tying::TargetOutput},
+                      {"embeddings", Tying::Embeddings},
+                      {"none", Tying::None}},
                      "one matrix for source embedding, target embedding and output (3.4); `\"target_output\"`: one for "
-                     "the last two"),
+                     "the last two; `\"embeddings\"`: one for the first two"),
         boolean_field("scale_embedding", &Config::scale_embedding, "embeddings times sqrt(d_model) (3.4)"),
+        boolean_field("scale_output", &Config::scale_output,
+                      "the last hidden states divided by sqrt(d_model) before the logits (T5)"),
         derived_field(integer_field("source_vocabulary", &Config::source_vocabulary, 1, kMaxVocabulary,
                                     "pieces of the source's SentencePiece model"),
                       "-", {}),
@@ -159,11 +178,9 @@ void check_family(const Config& config, const std::string& origin) {
     if (config.architecture == Architecture::EncoderDecoder) {
         return;
     }
-    if (config.tying == Tying::TargetOutput) {
-        throw Error(
-            fmt::format("{}: \"tying\" must be \"all\" or \"none\" for a language model, found "
-                        "\"target_output\"",
-                        origin));
+    if (config.tying != Tying::All && config.tying != Tying::None) {
+        throw Error(fmt::format("{}: \"tying\" must be \"all\" or \"none\" for a language model, found \"{}\"", origin,
+                                config.tying == Tying::TargetOutput ? "target_output" : "embeddings"));
     }
     if (config.source_vocabulary != config.target_vocabulary) {
         throw Error(
@@ -188,6 +205,22 @@ void check_sinusoids(const Config& config, const std::string& origin) {
     if (config.sinusoid_layout == SinusoidLayout::HalvesMinusOne && config.d_model < 4) {
         throw Error(fmt::format("{}: \"d_model\" must be at least 4 with the layout \"halves_minus_one\", found {}",
                                 origin, config.d_model));
+    }
+}
+
+void check_relative_positions(const Config& config, const std::string& origin) {
+    if (config.relative_positions == RelativePositions::Buckets &&
+        config.relative_distance <= config.relative_buckets / 2) {
+        throw Error(fmt::format("{}: \"relative_distance\" must be above {}, half of \"relative_buckets\", found {}",
+                                origin, config.relative_buckets / 2, config.relative_distance));
+    }
+    // Without positions a causal model still knows how many tokens came before.
+    if (config.positions == Positions::None && config.relative_positions == RelativePositions::None &&
+        config.architecture != Architecture::CausalLm) {
+        throw Error(
+            fmt::format("{}: \"positions\" must not be \"none\" without \"relative_positions\" unless "
+                        "\"architecture\" is \"causal-lm\"",
+                        origin));
     }
 }
 
@@ -274,11 +307,14 @@ void check_model_config(const Config& config, const std::string& origin) {
     if (config.positions == Positions::Sinusoid) {
         check_sinusoids(config, origin);
     }
-    if (config.tying == Tying::All && config.source_vocabulary != config.target_vocabulary) {
+    check_relative_positions(config, origin);
+    const bool one_embedding = config.tying == Tying::All || config.tying == Tying::Embeddings;
+    if (one_embedding && config.source_vocabulary != config.target_vocabulary) {
         throw Error(fmt::format(
-            "{}: \"tying\" is \"all\", but source_vocabulary is {} and target_vocabulary is {}; use one shared "
+            "{}: \"tying\" is \"{}\", but source_vocabulary is {} and target_vocabulary is {}; use one shared "
             "vocabulary, or \"target_output\" or \"none\"",
-            origin, config.source_vocabulary, config.target_vocabulary));
+            origin, config.tying == Tying::All ? "all" : "embeddings", config.source_vocabulary,
+            config.target_vocabulary));
     }
     if (config.positions == Positions::Learned && config.first_position != 0) {
         throw Error(fmt::format("{}: \"first_position\" must be 0 with learned positions, found {}", origin,

@@ -15,9 +15,10 @@ namespace headscope {
 
 enum class Architecture : std::uint8_t { EncoderDecoder, CausalLm, MaskedLm };
 enum class NormPlacement : std::uint8_t { Post, Pre };
-enum class Positions : std::uint8_t { Sinusoid, Learned };
+enum class Positions : std::uint8_t { Sinusoid, Learned, None };
+enum class RelativePositions : std::uint8_t { None, Buckets };
 enum class SinusoidLayout : std::uint8_t { Interleaved, HalvesMinusOne, Halves };
-enum class Tying : std::uint8_t { All, TargetOutput, None };
+enum class Tying : std::uint8_t { All, TargetOutput, Embeddings, None };
 
 // In the ids around a text: the token of the chosen source or target language, see frame_of().
 inline constexpr std::int32_t kSourceLanguage = -2;
@@ -42,9 +43,15 @@ struct ModelConfig {
     Positions positions = Positions::Sinusoid;
     SinusoidLayout sinusoid_layout = SinusoidLayout::Interleaved;
     std::int64_t first_position = 0;
+    RelativePositions relative_positions = RelativePositions::None;
+    std::int64_t relative_buckets = 32;
+    std::int64_t relative_distance = 128;
     std::int64_t max_length = 1024;
+    bool scale_attention = true;
     bool attention_bias = false;
+    bool feed_forward_gate = false;
     bool feed_forward_bias = true;
+    bool scale_output = false;
     bool output_bias = false;
     bool output_transform = false;
     bool embedding_norm = false;

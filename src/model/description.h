@@ -14,7 +14,8 @@
 namespace headscope {
 
 // Initial values: Glorot uniform over [out, in]; the same divided by sqrt(2) for q, k and v of every attention
-// (AttentionInput); N(0, 1/d_model) for embeddings, learned positions and token types; 1 for gains; 0 for biases.
+// (AttentionInput); N(0, 1/d_model) for embeddings, token types and learned positions of both kinds; 1 for gains; 0 for
+// biases.
 enum class Initial : std::uint8_t { Glorot, AttentionInput, Embedding, One, Zero };
 
 struct ParameterSpec {
@@ -26,7 +27,17 @@ struct ParameterSpec {
     bool follows = false;  // adjacent to the one before, without padding, so that both can be read as one matrix
 };
 
-enum class BlockKind : std::uint8_t { Embedding, Positions, Layer, Attention, FeedForward, Norm, Linear, Softmax };
+enum class BlockKind : std::uint8_t {
+    Embedding,
+    Positions,
+    RelativePositions,
+    Layer,
+    Attention,
+    FeedForward,
+    Norm,
+    Linear,
+    Softmax,
+};
 
 // A box of the paper's Figure 1, or a layer as a whole.
 struct Block {

@@ -37,14 +37,14 @@ Embedding::Embedding(const ModelConfig& config, const Scope& stack, Var table, s
                      DropoutSites& sites)
     : stack_(stack.name()),
       table_(std::move(table)),
-      sinusoids_(std::move(sinusoids)),
+      sinusoids_(config.positions == Positions::Sinusoid ? std::move(sinusoids) : nullptr),
       scale_(config.scale_embedding ? std::sqrt(static_cast<float>(config.d_model)) : 1.0F),
       site_(sites.next()) {
     const Scope scope = stack.in("positions");
     if (config.positions == Positions::Learned) {
         scope.block({.kind = BlockKind::Positions, .title = "Learned Positions"});
         positions_ = scope.values("weight", {config.max_length, config.d_model}, Initial::Embedding);
-    } else {
+    } else if (config.positions == Positions::Sinusoid) {
         scope.block({.kind = BlockKind::Positions, .title = "Positional Encoding", .without_parameters = true});
     }
     if (config.token_types > 0) {
@@ -78,7 +78,7 @@ Var Embedding::added(Context& ctx, const Tokens& tokens, std::int64_t end) const
                         "it, or train with a larger \"max_length\"",
                         stack_, positions_.shape()[0], end));
     }
-    const Var positions = positions_.defined() ? positions_ : Var(sinusoids_->table(ctx.backend, end));
+    const Var positions = sinusoids_ ? Var(sinusoids_->table(ctx.backend, end)) : positions_;
     if (!types_.defined()) {
         return positions;
     }

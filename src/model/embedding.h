@@ -43,16 +43,16 @@ public:
 
 private:
     Var run(Context& ctx, const Tokens& tokens, const Tensor& first, std::int64_t end) const;
-    // What is added to the embeddings of tokens: [rows, d_model]. Positions, or with token types [1 or batch, length]
-    // of them the sum of both.
+    // What is added to the embeddings of tokens: [rows, d_model], undefined if it is nothing. Positions, or with token
+    // types [1 or batch, length] of them the sum of both.
     Var added(Context& ctx, const Tokens& tokens, std::int64_t end) const;
 
     std::string stack_;
     Var table_;  // [vocabulary, d_model]
     std::optional<LayerNorm> norm_;
-    Var positions_;  // [max_length, d_model], learned; undefined for sinusoids
-    Var types_;      // [token_types, d_model]; undefined without token types
-    std::shared_ptr<Sinusoids> sinusoids_;
+    Var positions_;                         // [max_length, d_model]; undefined unless they are learned
+    Var types_;                             // [token_types, d_model]; undefined without token types
+    std::shared_ptr<Sinusoids> sinusoids_;  // null if the model has none
     float scale_;
     std::uint32_t site_;
 };

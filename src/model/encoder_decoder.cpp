@@ -5,10 +5,18 @@
 
 namespace headscope {
 
+namespace {
+
+bool share_embedding(const ModelConfig& config) {
+    return config.tying == Tying::All || config.tying == Tying::Embeddings;
+}
+
+}  // namespace
+
 EncoderDecoder::Tables::Tables(const ModelConfig& config, const Scope& model)
-    : source(config, model.in(config.tying == Tying::All ? "embedding" : "source_embedding"), "Input Embedding",
+    : source(config, model.in(share_embedding(config) ? "embedding" : "source_embedding"), "Input Embedding",
              config.source_vocabulary),
-      target(config.tying == Tying::All
+      target(share_embedding(config)
                  ? EmbeddingTable(config, "Output Embedding", source)
                  : EmbeddingTable(config, model.in("target_embedding"), "Output Embedding", config.target_vocabulary)) {
 }

@@ -6,10 +6,15 @@ namespace headscope {
 
 FeedForward::FeedForward(const ModelConfig& config, const Scope& scope, DropoutSites& sites)
     : activation_(config.activation), site_(sites.next()) {
-    scope.block({.kind = BlockKind::FeedForward,
-                 .title = "Feed Forward",
-                 .detail = fmt::format("{} \u2192 {} \u2192 {}", config.d_model, fmt::group_digits(config.d_ff),
-                                       config.d_model)});
+    scope.block(
+        {.kind = BlockKind::FeedForward,
+         .title = "Feed Forward",
+         .detail = fmt::format("{} \u2192 {}{} \u2192 {}", config.d_model, config.feed_forward_gate ? "2 \u00d7 " : "",
+                               fmt::group_digits(config.d_ff), config.d_model)});
+    if (config.feed_forward_gate) {
+        gate_weight_ = scope.weight({{"gate", config.d_ff}}, config.d_model);
+        gate_bias_ = config.feed_forward_bias ? scope.bias({{"gate", config.d_ff}}) : Var();
+    }
     inner_weight_ = scope.weight({{"inner", config.d_ff}}, config.d_model);
     inner_bias_ = config.feed_forward_bias ? scope.bias({{"inner", config.d_ff}}) : Var();
     outer_weight_ = scope.weight({{"outer", config.d_model}}, config.d_ff);
@@ -18,8 +23,15 @@ FeedForward::FeedForward(const ModelConfig& config, const Scope& scope, DropoutS
 
 Var FeedForward::operator()(Context& ctx, const Var& x) const {
     const DropoutRule rule = dropout_rule(ctx, ctx.regularisation.activation, site_);
-    const Var inner = linear_activation(ctx, x, inner_weight_, inner_bias_, activation_, rule);
+    const Var inner = gate_weight_.defined() ? gated(ctx, x, rule)
+                                             : linear_activation(ctx, x, inner_weight_, inner_bias_, activation_, rule);
     return linear_activation(ctx, inner, outer_weight_, outer_bias_, Activation::None);
+}
+
+Var FeedForward::gated(Context& ctx, const Var& x, const DropoutRule& rule) const {
+    const Var gate = linear_activation(ctx, x, gate_weight_, gate_bias_, activation_);
+    const Var inner = linear_activation(ctx, x, inner_weight_, inner_bias_, Activation::None);
+    return dropout_spending(ctx, multiply(ctx, gate, inner), rule);
 }
 
 }  // namespace headscope

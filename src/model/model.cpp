@@ -50,7 +50,7 @@ std::int64_t count_parameters(const ModelConfig& config) {
 Model::Model(const ModelConfig& config) : config_(config), sinusoids_(std::make_shared<Sinusoids>(config)) {}
 
 void Model::prepare(Backend& backend, std::int64_t length) const {
-    if (config_.positions != Positions::Learned) {
+    if (config_.positions == Positions::Sinusoid) {
         sinusoids_->table(backend, length);
     }
 }

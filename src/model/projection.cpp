@@ -1,6 +1,7 @@
 #include "model/projection.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -27,7 +28,8 @@ std::int64_t rows_at_once(const DeviceInfo& device, std::int64_t classes, DType 
 }  // namespace
 
 Projection::Projection(const ModelConfig& config, const Scope& model, const EmbeddingTable& table)
-    : activation_(config.activation) {
+    : activation_(config.activation),
+      scale_(config.scale_output ? 1.0F / std::sqrt(static_cast<float>(config.d_model)) : 1.0F) {
     const Scope scope = model.in("output").for_each(&MultiplyAdds::target_token);
     if (config.output_transform) {
         scope.block({.kind = BlockKind::Linear,
@@ -37,7 +39,7 @@ Projection::Projection(const ModelConfig& config, const Scope& model, const Embe
         transform_bias_ = scope.bias({{"transform", config.d_model}});
         norm_.emplace(config, scope.in("norm"));
     }
-    const bool tied = config.tying != Tying::None;
+    const bool tied = config.tying == Tying::All || config.tying == Tying::TargetOutput;
     (tied ? table.scope : scope)
         .block({.kind = BlockKind::Linear,
                 .title = "Linear",
@@ -61,7 +63,7 @@ Var Projection::transform(Context& ctx, const Var& hidden) const {
 }
 
 Var Projection::logits(Context& ctx, const Var& hidden) const {
-    return bias_activation(ctx, linear(ctx, hidden, weight_), bias_, Activation::None);
+    return bias_activation(ctx, linear(ctx, hidden, weight_, scale_), bias_, Activation::None);
 }
 
 LossSums Projection::loss(Context& ctx, const Var& hidden, const Tensor& targets, const LossOptions& options) const {
@@ -91,6 +93,7 @@ LossSums Projection::loss(Context& ctx, const Var& hidden, const Tensor& targets
                            .b = weight_.value(),
                            .out = logits,
                            .transpose_b = true,
+                           .alpha = scale_,
                            .compute = ctx.compute,
                            .b_scales = weight_.scales()});
         if (bias_.defined()) {
@@ -109,6 +112,7 @@ LossSums Projection::loss(Context& ctx, const Var& hidden, const Tensor& targets
             backend.run(Matmul{.a = logits,
                                .b = weight_.value(),
                                .out = to_hidden.tensor.reshape({rows, d_model}).narrow(0, first, size),
+                               .alpha = scale_,
                                .compute = ctx.compute});
         }
         if (backward && weight_.requires_grad()) {
@@ -117,6 +121,7 @@ LossSums Projection::loss(Context& ctx, const Var& hidden, const Tensor& targets
                                .b = chunk,
                                .out = to.tensor,
                                .transpose_a = true,
+                               .alpha = scale_,
                                .beta = to.write == Write::Overwrite ? 0.0F : 1.0F,
                                .compute = ctx.compute});
         }

@@ -24,6 +24,7 @@ public:
 
 private:
     Activation activation_;
+    float scale_;                            // of the logits
     Var transform_weight_, transform_bias_;  // [d_model, d_model], [d_model]; undefined without a transform
     std::optional<LayerNorm> norm_;
     Var weight_;  // [vocabulary, d_model]

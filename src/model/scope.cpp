@@ -61,6 +61,11 @@ Var Scope::values(const char* name, const Shape& shape, Initial initial) const {
     return declare({name, shape, initial});
 }
 
+Tensor Scope::constants(const std::vector<std::int32_t>& numbers) const {
+    return parameters_ == nullptr ? Tensor()
+                                  : make_from_host(parameters_->backend(), {std::ssize(numbers)}, DType::I32, numbers);
+}
+
 Var Scope::declare(ParameterSpec spec) const {
     HEADSCOPE_CHECK(!description_.blocks.empty(), "a parameter is declared before its block");
     spec.name = name_ + "." + spec.name;

@@ -24,6 +24,9 @@ Stack::Stack(const ModelConfig& config, const Scope& scope, const StackPlan& pla
       name_(scope.name()),
       embedding_(config, scope, table, std::move(sinusoids), sites),
       residuals_(config) {
+    if (config.relative_positions == RelativePositions::Buckets) {
+        relative_.emplace(config, scope, plan.self == AttentionKind::EncoderSelf);
+    }
     for (int i = 0; i < plan.layers; ++i) {
         const Scope layer = scope.layer(i);
         // The order of construction fixes the order of parameters and the numbers of dropouts.
@@ -68,12 +71,19 @@ Var Stack::operator()(Context& ctx, const Tokens& tokens, const AttentionMask& m
     const AttentionMask padding{.key_lengths = memory.lengths};
     set_label(ctx, name_, ".embedding");
     const Var embedded = embedding_(ctx, tokens);
+    const Var distances = distance_scores(ctx);
     return run(
         ctx, embedded,
-        [&](std::size_t, const MultiHeadAttention& attention, const Var& x) { return attention.self(ctx, x, mask); },
+        [&](std::size_t, const MultiHeadAttention& attention, const Var& x) {
+            return attention.self(ctx, x, mask, distances);
+        },
         [&](std::size_t, const MultiHeadAttention& attention, const Var& x) {
             return attention.cross(ctx, x, memory.states, padding);
         });
+}
+
+Var Stack::distance_scores(Context& ctx) const {
+    return relative_ ? relative_->by_distance(ctx) : Var();
 }
 
 Cache Stack::start_cache(Context& ctx, std::int64_t rows, std::int64_t capacity, const Memory& memory) const {
@@ -92,7 +102,7 @@ Cache Stack::start_cache(Context& ctx, std::int64_t rows, std::int64_t capacity,
 }
 
 Var Stack::attend_to_cache(Context& ctx, const Cache& cache, const Cache::Layer& cached,
-                           const MultiHeadAttention& attention, const Var& x) const {
+                           const MultiHeadAttention& attention, const Var& x, const Var& by_distance) const {
     const MultiHeadAttention::Projected projected = attention.project_self(ctx, x);
     const auto keep = [&](const Var& row, const Tensor& room) {
         ctx.backend.run(CacheAppend{.x = row.value(), .position = cache.position, .cache = room});
@@ -108,7 +118,8 @@ Var Stack::attend_to_cache(Context& ctx, const Cache& cache, const Cache::Layer&
     const std::int64_t filled = cache.length + x.shape()[1];
     const std::int64_t keys = ctx.observer != nullptr ? filled : padded_length(filled);
     const KeysAndValues to{Var(cached.self_keys.narrow(2, 0, keys)), Var(cached.self_values.narrow(2, 0, keys))};
-    return attention.attend_and_project(ctx, projected.queries, to, {.causal = true, .query_offset = cache.position});
+    return attention.attend_and_project(ctx, projected.queries, to, {.causal = true, .query_offset = cache.position},
+                                        by_distance);
 }
 
 // The rows that share a source are its queries, as if they were consecutive tokens of one sentence.
@@ -127,10 +138,11 @@ Var Stack::attend_to_sources(Context& ctx, const Cache& cache, const Cache::Laye
 Var Stack::append(Context& ctx, const Cache& cache, const Tensor& ids) const {
     set_label(ctx, name_, ".embedding");
     const Var embedded = embedding_.at(ctx, ids, cache.position, cache.length);
+    const Var distances = distance_scores(ctx);
     return run(
         ctx, embedded,
         [&](std::size_t i, const MultiHeadAttention& attention, const Var& x) {
-            return attend_to_cache(ctx, cache, cache.layers[i], attention, x);
+            return attend_to_cache(ctx, cache, cache.layers[i], attention, x, distances);
         },
         [&](std::size_t i, const MultiHeadAttention& attention, const Var& x) {
             return attend_to_sources(ctx, cache, cache.layers[i], attention, x);

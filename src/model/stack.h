@@ -10,6 +10,7 @@
 #include "model/cache.h"
 #include "model/embedding.h"
 #include "model/feed_forward.h"
+#include "model/relative_positions.h"
 
 namespace headscope {
 
@@ -52,14 +53,16 @@ private:
     // All layers; `self` and `cross` run the two attentions.
     template <class Self, class Cross>
     Var run(Context& ctx, const Var& embedded, const Self& self, const Cross& cross) const;
+    Var distance_scores(Context& ctx) const;  // undefined without relative positions
     Var attend_to_cache(Context& ctx, const Cache& cache, const Cache::Layer& cached,
-                        const MultiHeadAttention& attention, const Var& x) const;
+                        const MultiHeadAttention& attention, const Var& x, const Var& by_distance) const;
     Var attend_to_sources(Context& ctx, const Cache& cache, const Cache::Layer& cached,
                           const MultiHeadAttention& attention, const Var& x) const;
 
     ModelConfig config_;
     std::string name_;
     Embedding embedding_;
+    std::optional<RelativeTable> relative_;
     Residuals residuals_;
     std::vector<Layer> layers_;
 };

@@ -32,6 +32,9 @@ std::vector<ModelConfig> models() {
                 config.output_bias = tying == Tying::TargetOutput;
                 config.attention_bias = config.output_bias;
                 all.push_back(config);
+                config.positions = positions == Positions::Learned ? positions : Positions::None;
+                config.relative_positions = RelativePositions::Buckets;
+                all.push_back(config);
             }
         }
     }

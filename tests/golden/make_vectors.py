@@ -218,8 +218,8 @@ def make_batch(config, seed):
     return {key: value.astype(numpy.int32) for key, value in batch.items()}
 
 
-def learning_rate(d_model, step):  # equation 3
-    return d_model**-0.5 * min(step**-0.5, step * WARMUP**-1.5)
+def learning_rate(d_model, step, warmup):  # equation 3
+    return d_model**-0.5 * min(step**-0.5, step * warmup**-1.5)
 
 
 def write_safetensors(path, tensors, metadata):
@@ -236,7 +236,8 @@ def write_safetensors(path, tensors, metadata):
     path.write_bytes(struct.pack("<Q", len(text)) + text + b"".join(blobs))
 
 
-def write_case(name, config, batch, logits_of, parameters, named, epsilon, smoothing, made_by):
+def write_case(name, config, batch, logits_of, parameters, named, epsilon, smoothing, made_by,
+               warmup=WARMUP):
     """`parameters()`: what Adam moves. `named(of)`: of(parameter), its value or gradient, by Headscope's names."""
     ids = {key: torch.from_numpy(value).long() for key, value in batch.items()}
 
@@ -258,14 +259,14 @@ def write_case(name, config, batch, logits_of, parameters, named, epsilon, smoot
     adam = torch.optim.Adam(parameters(), betas=(single(BETA1), single(BETA2)), eps=single(ADAM_EPSILON))
     for step in range(1, STEPS + 1):
         for group in adam.param_groups:
-            group["lr"] = learning_rate(config["d_model"], step)
+            group["lr"] = learning_rate(config["d_model"], step, warmup)
         adam.zero_grad()
         (forward()[1] / tokens).backward()
         adam.step()
     for key, value in named(lambda parameter: parameter).items():
         tensors[f"after/{key}"] = value.detach().numpy().copy()
     metadata = {"config": json.dumps(config), "epsilon": str(epsilon), "smoothing": smoothing, "steps": str(STEPS),
-                "warmup": str(WARMUP), "made_by": f"{made_by}, PyTorch {torch.__version__}"}
+                "warmup": str(warmup), "made_by": f"{made_by}, PyTorch {torch.__version__}"}
     write_safetensors(pathlib.Path(__file__).with_name(f"{name}.safetensors"), tensors, metadata)
 
 

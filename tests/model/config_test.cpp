@@ -154,7 +154,8 @@ TEST_CASE("errors of reading name file, key, the expected and the found value") 
     CHECK_THAT(parse_error({{"pad_id", -2147483649}}), Contains("\"pad_id\""));
     CHECK_THAT(parse_error({{"norm", "sandwich"}}),
                Contains("\"norm\"") && Contains("\"post\", \"pre\"") && Contains("\"sandwich\""));
-    CHECK_THAT(parse_error({{"activation", "none"}}), Contains("\"relu\", \"gelu\", \"gelu_tanh\", \"swish\""));
+    CHECK_THAT(parse_error({{"activation", "none"}}),
+               Contains("\"relu\", \"gelu\", \"gelu_tanh\", \"gelu_sigmoid\", \"swish\""));
     CHECK_THAT(parse_error({{"output_bias", 1}}), Contains("\"output_bias\"") && Contains("true or false"));
     CHECK_THAT(parse_error({{"layer_norm_epsilon", "small"}}),
                Contains("\"layer_norm_epsilon\"") && Contains("a number"));
@@ -184,6 +185,34 @@ TEST_CASE("impossible configurations are rejected by key") {
     CHECK_THAT(check_error([](ModelConfig& c) { c.source_vocabulary = 0; }), Contains("\"source_vocabulary\""));
     CHECK_THAT(check_error([](ModelConfig& c) { c.target_vocabulary = 12; }),
                Contains("\"tying\"") && Contains("11") && Contains("12"));
+    CHECK_THAT(check_error([](ModelConfig& c) {
+                   c.tying = Tying::Embeddings;
+                   c.target_vocabulary = 12;
+               }),
+               Contains("\"tying\" is \"embeddings\"") && Contains("11") && Contains("12"));
+    const auto relative = [](std::int64_t distance) {
+        return check_error([&](ModelConfig& c) {
+            c.positions = Positions::None;
+            c.relative_positions = RelativePositions::Buckets;
+            c.relative_buckets = 10;
+            c.relative_distance = distance;
+        });
+    };
+    CHECK(relative(6).empty());
+    CHECK_THAT(relative(5), Contains("\"relative_distance\" must be above 5") && Contains("found 5"));
+    CHECK_THAT(check_error([](ModelConfig& c) { c.relative_buckets = 3; }), Contains("\"relative_buckets\""));
+    CHECK_THAT(check_error([](ModelConfig& c) { c.positions = Positions::None; }),
+               Contains("\"positions\" must not be \"none\"") && Contains("\"relative_positions\""));
+    const auto causal = [](auto change) {
+        return check_error([&](ModelConfig& c) {
+            c.architecture = Architecture::CausalLm;
+            c.encoder_layers = 0;
+            change(c);
+        });
+    };
+    CHECK(causal([](ModelConfig& c) { c.positions = Positions::None; }).empty());
+    CHECK_THAT(causal([](ModelConfig& c) { c.tying = Tying::Embeddings; }),
+               Contains("\"tying\" must be \"all\" or \"none\"") && Contains("found \"embeddings\""));
     CHECK_THAT(check_error([](ModelConfig& c) { c.eos_id = 11; }), Contains("\"eos_id\"") && Contains("found 11"));
     const auto masked = [](std::int32_t mask) {
         return check_error([&](ModelConfig& c) {

@@ -1,5 +1,5 @@
 // Compares whole models with independent implementations in PyTorch and float64: tests/golden/make_vectors.py, and
-// Hugging Face's GPT-2 and BERT (tests/golden/make_transformers_vectors.py).
+// Hugging Face's GPT-2, BERT (tests/golden/make_transformers_vectors.py) and T5 (tests/golden/make_t5_vectors.py).
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <cstring>
@@ -15,8 +15,9 @@ using namespace headscope;
 
 namespace {
 
-const std::vector<std::string> kCases = {"paper",  "pre_norm", "untied",    "learned",     "biases", "rms", "causal",
-                                         "masked", "bare",     "gelu_tanh", "token_types", "gpt2",   "bert"};
+const std::vector<std::string> kCases = {"paper",       "pre_norm", "untied", "learned", "biases",
+                                         "rms",         "causal",   "masked", "bare",    "gelu_tanh",
+                                         "token_types", "gpt2",     "bert",   "t5",      "t5_gated"};
 
 // Relative errors of a whole tensor: |found - expected| / |expected|, in the 2-norm.
 struct Bounds {

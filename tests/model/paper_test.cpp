@@ -70,15 +70,20 @@ std::int64_t closed_formula(const ModelConfig& config) {
     const std::int64_t value = config.heads * config.d_v;
     const std::int64_t norm = config.norm_type == NormType::Rms ? d : 2 * d;
     const std::int64_t attention = 2 * d * (key + value) + (config.attention_bias ? 2 * key + value + d : 0);
-    const std::int64_t feed_forward = 2 * d * config.d_ff + config.d_ff + d;
+    const std::int64_t inner = (config.feed_forward_gate ? 2 : 1) * config.d_ff;
+    const std::int64_t feed_forward = d * (inner + config.d_ff) + (config.feed_forward_bias ? inner + d : 0);
     const std::int64_t final_norms = config.norm == NormPlacement::Pre ? 2 * norm : 0;
     const std::int64_t positions = config.positions == Positions::Learned ? 2 * config.max_length * d : 0;
-    const std::int64_t source = config.tying == Tying::All ? 0 : config.source_vocabulary * d;
-    const std::int64_t target = (config.tying == Tying::None ? 2 : 1) * config.target_vocabulary * d;
+    const std::int64_t relative =
+        config.relative_positions == RelativePositions::Buckets ? 2 * config.relative_buckets * config.heads : 0;
+    const bool one_embedding = config.tying == Tying::All || config.tying == Tying::Embeddings;
+    const std::int64_t source = one_embedding ? 0 : config.source_vocabulary * d;
+    const bool tied_output = config.tying == Tying::All || config.tying == Tying::TargetOutput;
+    const std::int64_t target = (tied_output ? 1 : 2) * config.target_vocabulary * d;
     const std::int64_t output_bias = config.output_bias ? config.target_vocabulary : 0;
     return config.encoder_layers * (attention + feed_forward + 2 * norm) +
-           config.decoder_layers * (2 * attention + feed_forward + 3 * norm) + final_norms + positions + source +
-           target + output_bias;
+           config.decoder_layers * (2 * attention + feed_forward + 3 * norm) + final_norms + positions + relative +
+           source + target + output_bias;
 }
 
 std::int64_t count_row(const Row& row, std::int64_t vocabulary) {

@@ -59,6 +59,28 @@ inline std::vector<NamedConfig> varied_configs() {
         c.positions = Positions::Learned;
         c.activation = Activation::Swish;
     });
+    vary("as T5", [](ModelConfig& c) {
+        c.norm = NormPlacement::Pre;
+        c.norm_type = NormType::Rms;
+        c.positions = Positions::None;
+        c.relative_positions = RelativePositions::Buckets;
+        c.relative_buckets = 8;
+        c.relative_distance = 5;
+        c.feed_forward_bias = false;
+        c.scale_attention = false;
+        c.scale_embedding = false;
+        c.scale_output = true;
+        c.decoder_layers = 2;
+    });
+    vary("as T5 v1.1, gate with biases, quick gelu", [](ModelConfig& c) {
+        c.positions = Positions::None;
+        c.relative_positions = RelativePositions::Buckets;
+        c.relative_buckets = 6;
+        c.relative_distance = 4;
+        c.activation = Activation::GeluSigmoid;
+        c.feed_forward_gate = true;
+        c.tying = Tying::Embeddings;
+    });
     vary("gelu by tanh", [](ModelConfig& c) { c.activation = Activation::GeluTanh; });
     vary("attention biases, d_v below d_k, more decoder", [](ModelConfig& c) {
         c.attention_bias = true;
@@ -100,6 +122,18 @@ inline std::vector<NamedConfig> language_configs() {
         c.positions = Positions::Learned;
         c.attention_bias = true;
         c.scale_embedding = false;
+    });
+    add("causal, without positions, gated", Architecture::CausalLm, [](ModelConfig& c) {
+        c.positions = Positions::None;
+        c.feed_forward_gate = true;
+        c.feed_forward_bias = false;
+        c.activation = Activation::Swish;
+    });
+    add("masked, relative and learned positions", Architecture::MaskedLm, [](ModelConfig& c) {
+        c.positions = Positions::Learned;
+        c.relative_positions = RelativePositions::Buckets;
+        c.relative_buckets = 8;
+        c.relative_distance = 5;
     });
     add("masked, untied, no biases", Architecture::MaskedLm, [](ModelConfig& c) {
         c.norm = NormPlacement::Pre;

@@ -186,7 +186,9 @@ json surgery_json(const Scene& scene) {
 json blocks_json(const ModelConfig& config) {
     std::vector<Block> blocks = describe(config).blocks;
     std::stable_partition(blocks.begin(), blocks.end(), [](const Block& block) { return block.layer > 0; });
-    std::stable_partition(blocks.begin(), blocks.end(), [](const Block& b) { return b.kind == BlockKind::Positions; });
+    std::stable_partition(blocks.begin(), blocks.end(), [](const Block& b) {
+        return b.kind == BlockKind::Positions || b.kind == BlockKind::RelativePositions;
+    });
     std::stable_partition(blocks.begin(), blocks.end(), [](const Block& b) { return b.kind == BlockKind::Embedding; });
     json list = json::array();
     for (const Block& block : blocks) {
