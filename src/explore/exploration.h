@@ -122,13 +122,15 @@ struct NeuronView {
     AttentionSite site;
     int head = 1;
     std::int64_t queries = 0, keys = 0, d_k = 0;
-    float scale = 1.0F;         // 1 / sqrt(d_k)
+    float scale = 1.0F;         // 1 / sqrt(d_k), or 1
     std::vector<float> q = {};  // [queries, d_k]
     std::vector<float> k = {};  // [keys, d_k]
     bool causal = false;        // later keys are masked
     std::int64_t pads = 0;      // masked keys at the end
     bool edited = false;        // the request edits this head, so its weights are not the softmax
     std::string problem = {};   // the error, if any
+    // What relative positions add to a score: of 2 D + 1 distances, key - query; empty if nothing.
+    std::vector<float> by_distance = {};
 };
 
 }  // namespace headscope

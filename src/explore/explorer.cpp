@@ -211,6 +211,13 @@ NeuronView Explorer::neuron(const ExploreRequest& request, const AttentionSite& 
     view.scale = collector.seen.scale;
     view.q = rows_of(backend_, collector.seen.queries, head, view.queries);
     view.k = rows_of(backend_, collector.seen.keys, head, view.keys);
+    if (const Tensor& table = collector.seen.by_distance; table.defined()) {
+        const std::vector<float> all = to_host<float>(backend_, table);
+        const auto heads = static_cast<std::size_t>(table.dim(1));
+        for (std::size_t at = static_cast<std::size_t>(head) - 1; at < all.size(); at += heads) {
+            view.by_distance.push_back(all[at]);
+        }
+    }
     return view;
 }
 

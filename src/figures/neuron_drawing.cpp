@@ -94,9 +94,10 @@ public:
         }
         legend(y + 0.6);
         right_ = std::max({right_, end_, kMargin + kTitleSize * text_width(title)});
-        return sketch_.finish(right_ + kMargin, y + 0.6 + 1.2 + kMargin, title,
-                              "For each key: k, q times k by dimension, their sum, the sum times 1/sqrt(d_k), and the "
-                              "weight that softmax gives it.");
+        return sketch_.finish(
+            right_ + kMargin, y + 0.6 + 1.2 + kMargin, title,
+            fmt::format("For each key: k, q times k by dimension, their sum, {}, and the weight that softmax gives it.",
+                        view_.by_distance.empty() ? "the sum times 1/sqrt(d_k)" : "the score made of it"));
     }
 
 private:
@@ -115,7 +116,8 @@ private:
         heading(left_, y, fmt::format("q above, each key's k below ({} dimensions)", view_.d_k));
         heading(product_, y, "q \u00d7 k");
         heading(sum_ + kNumber - 0.4, y, "sum", Anchor::End);
-        heading(scaled_ + kNumber - 0.4, y, fmt::format("\u00d7 {:.3f}", view_.scale), Anchor::End);
+        heading(scaled_ + kNumber - 0.4, y,
+                view_.by_distance.empty() ? fmt::format("\u00d7 {:.3f}", view_.scale) : "score", Anchor::End);
         heading(weight_, y, "softmax");
         if (shows_used_) {
             heading(used_, y, used_name());
@@ -170,7 +172,7 @@ private:
                      {sum_ + kNumber - 0.4, line, 1.0, Anchor::End, false, false, fmt::format("{:.2f}", dot)});
         sketch_.text(mark, seen ? ink_.text : ink_.faint,
                      {scaled_ + kNumber - 0.4, line, 1.0, Anchor::End, false, false,
-                      seen ? fmt::format("{:.2f}", dot * static_cast<double>(view_.scale)) : "masked"});
+                      seen ? fmt::format("{:.2f}", score(view_, query_, key)) : "masked"});
         weight_bar(mark, weight_, y, softmax_[index]);
         if (shows_used_) {
             weight_bar(mark, used_, y, static_cast<double>(weights_[index]));
@@ -213,9 +215,11 @@ private:
         row("k", largest_, [&](std::int64_t d) { return k(key, d); });
         row("q \u00d7 k", largest_product_, [&](std::int64_t d) { return q(d) * k(key, d); });
         const double dot = dot_product(view_, query_, key);
-        std::string note =
-            fmt::format("\u201c{}\u201d: the products add up to {:.3f}; times 1/\u221a{} = {:.3f} that is {:.3f}; ",
-                        name, dot, view_.d_k, view_.scale, dot * static_cast<double>(view_.scale));
+        const double result = score(view_, query_, key);
+        std::string note = fmt::format("\u201c{}\u201d: the products add up to {:.3f}; ", name, dot);
+        note += view_.by_distance.empty()
+                    ? fmt::format("times 1/\u221a{} = {:.3f} that is {:.3f}; ", view_.d_k, view_.scale, result)
+                    : fmt::format("with the number for the distance {} the score is {:.3f}; ", key - query_, result);
         note += is_visible(view_, query_, key) ? fmt::format("softmax over the keys that are seen makes it {:.3f}.",
                                                              softmax_[static_cast<std::size_t>(key)])
                                                : "the mask hides the key.";
@@ -276,6 +280,16 @@ double dot_product(const NeuronView& view, int query, int key) {
     return sum;
 }
 
+double score(const NeuronView& view, int query, int key) {
+    const double scaled = dot_product(view, query, key) * static_cast<double>(view.scale);
+    if (view.by_distance.empty()) {
+        return scaled;
+    }
+    const auto farthest = static_cast<int>(view.by_distance.size() / 2);
+    const int distance = std::clamp(key - query, -farthest, farthest);
+    return scaled + static_cast<double>(view.by_distance[static_cast<std::size_t>(distance + farthest)]);
+}
+
 bool is_visible(const NeuronView& view, int query, int key) {
     return key < view.keys - view.pads && !(view.causal && key > query);
 }
@@ -284,7 +298,7 @@ std::vector<double> softmax_row(const NeuronView& view, int query) {
     std::vector<double> row(static_cast<std::size_t>(view.keys), 0.0);
     double largest = -std::numeric_limits<double>::infinity();
     for (int key = 0; key < static_cast<int>(view.keys); ++key) {
-        row[static_cast<std::size_t>(key)] = dot_product(view, query, key) * static_cast<double>(view.scale);
+        row[static_cast<std::size_t>(key)] = score(view, query, key);
         if (is_visible(view, query, key)) {
             largest = std::max(largest, row[static_cast<std::size_t>(key)]);
         }

@@ -61,7 +61,16 @@ TEST_CASE("Measuring importance reports progress and can be cancelled", "[import
 TEST_CASE("The weights are the softmax of the scaled products of queries and keys", "[neuron]") {
     const std::string device = GENERATE(from_range(conformance::devices_under_test()));
     INFO(device);
-    const TinyExplorer tiny(device);
+    const bool relative = GENERATE(false, true);
+    ModelConfig config = tiny_config();
+    if (relative) {
+        config.positions = Positions::None;
+        config.relative_positions = RelativePositions::Buckets;
+        config.relative_buckets = 8;
+        config.relative_distance = 5;
+        config.scale_attention = false;
+    }
+    const TinyExplorer tiny(device, config);
     ExploreRequest request = tiny_request();
     request.target = "die grosse katze";
     request.source_pads = GENERATE(0, 2);
@@ -74,7 +83,8 @@ TEST_CASE("The weights are the softmax of the scaled products of queries and key
         REQUIRE(view.queries == site.queries);
         REQUIRE(view.keys == site.keys);
         REQUIRE(view.d_k == 8);
-        CHECK(view.scale == Approx(1.0 / std::sqrt(8.0)));
+        CHECK(view.scale == Approx(relative ? 1.0 : 1.0 / std::sqrt(8.0)));
+        CHECK(view.by_distance.size() == (relative && site.site.kind != AttentionKind::Cross ? 11 : 0));
         CHECK(view.causal == (site.site.kind == AttentionKind::DecoderSelf));
         CHECK(view.pads == (view.causal ? 0 : request.source_pads));
         CHECK_FALSE(view.edited);

@@ -31,14 +31,20 @@ inline ExploreRequest tiny_request(int beam = 4) {
     return {.source = "the small dog sees the big cat", .search = {.beam = beam, .max_extra = 6}};
 }
 
-// exp of the scaled product of a query and a key: its unnormalised weight.
+// exp of the score of a query and a key: its unnormalised weight.
 inline double exponential_of(const NeuronView& view, std::int64_t query, std::int64_t key) {
     double product = 0.0;
     for (std::int64_t i = 0; i < view.d_k; ++i) {
         product += static_cast<double>(view.q[static_cast<std::size_t>(query * view.d_k + i)]) *
                    static_cast<double>(view.k[static_cast<std::size_t>(key * view.d_k + i)]);
     }
-    return std::exp(product * static_cast<double>(view.scale));
+    double score = product * static_cast<double>(view.scale);
+    if (!view.by_distance.empty()) {
+        const auto farthest = std::ssize(view.by_distance) / 2;
+        const auto row = std::clamp<std::int64_t>(key - query, -farthest, farthest) + farthest;
+        score += static_cast<double>(view.by_distance[static_cast<std::size_t>(row)]);
+    }
+    return std::exp(score);
 }
 
 inline void check_rows(const AttentionRecord& record) {

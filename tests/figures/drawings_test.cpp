@@ -101,6 +101,13 @@ TEST_CASE("Keys are hidden by the mask, not by their weight", "[neurons]") {
     CHECK(row[2] == 0.0);
     CHECK(softmax_row(view, 0) == std::vector<double>{1, 0, 0, 0});
 
+    // With a number for each distance up to 1.
+    NeuronView relative = view;
+    relative.by_distance = {0.5F, -1.0F, 9.0F};
+    CHECK(score(relative, 3, 0) == Approx(dot_product(view, 3, 0) / 4.0 + 0.5));
+    CHECK(score(relative, 3, 3) == Approx(dot_product(view, 3, 3) / 4.0 - 1.0));
+    CHECK(softmax_row(relative, 1)[0] / softmax_row(relative, 1)[1] == Approx(row[0] / row[1] * std::exp(0.5 - -1.0)));
+
     // A head that is off: its sums and softmax, and beside them the weights that the model used.
     view.edited = true;
     const std::vector<std::string> words{"<BOS>", "Das", "Gesetz", "wird"};
