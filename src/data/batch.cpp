@@ -17,14 +17,12 @@ struct Padded {
     std::vector<std::int32_t> lengths;
 };
 
-// Each row consists of `before`, the pieces, `after` and `pad` up to the padded length of the longest row.
-template <class PiecesOf>
-Padded pad_rows(std::size_t rows, PiecesOf pieces_of, std::span<const std::int32_t> before,
-                std::span<const std::int32_t> after, std::int32_t pad, const Padding& padding) {
-    const std::size_t special = before.size() + after.size();
+// Each row consists of ids and `pad` up to the padded length of the longest row.
+template <class IdsOf>
+Padded pad_rows(std::size_t rows, IdsOf ids_of, std::int32_t pad, const Padding& padding) {
     std::size_t longest = 0;
     for (std::size_t row = 0; row < rows; ++row) {
-        longest = std::max(longest, pieces_of(row).size() + special);
+        longest = std::max(longest, ids_of(row).size());
     }
     Padded padded;
     padded.length = padding.of(static_cast<std::int64_t>(longest));
@@ -33,23 +31,24 @@ Padded pad_rows(std::size_t rows, PiecesOf pieces_of, std::span<const std::int32
     HEADSCOPE_CHECK(length == 0 || rows <= std::numeric_limits<std::int32_t>::max() / length, "a batch is too large");
     padded.ids.assign(rows * length, pad);
     for (std::size_t row = 0; row < rows; ++row) {
-        const std::vector<std::int32_t>& pieces = pieces_of(row);
-        auto to = padded.ids.begin() + static_cast<std::ptrdiff_t>(row * length);
-        to = std::copy(before.begin(), before.end(), to);
-        to = std::copy(pieces.begin(), pieces.end(), to);
-        std::copy(after.begin(), after.end(), to);
-        padded.lengths.push_back(static_cast<std::int32_t>(pieces.size() + special));
+        const std::vector<std::int32_t>& ids = ids_of(row);
+        std::copy(ids.begin(), ids.end(), padded.ids.begin() + static_cast<std::ptrdiff_t>(row * length));
+        padded.lengths.push_back(static_cast<std::int32_t>(ids.size()));
     }
     return padded;
 }
 
-// Real positions sorted by id, equal ids in the batch's order; padding last as kNoPosition.
+// Real positions sorted by id, equal ids in the batch's order; last, as kNoPosition, padding and positions without a
+// token.
 std::vector<std::int32_t> order_by_id(const Padded& padded) {
     std::vector<std::int32_t> order;
     order.reserve(padded.ids.size());
     for (std::size_t row = 0; row < padded.lengths.size(); ++row) {
         for (std::int32_t column = 0; column < padded.lengths[row]; ++column) {
-            order.push_back(static_cast<std::int32_t>(row) * static_cast<std::int32_t>(padded.length) + column);
+            const auto at = static_cast<std::int32_t>(row) * static_cast<std::int32_t>(padded.length) + column;
+            if (padded.ids[static_cast<std::size_t>(at)] >= 0) {
+                order.push_back(at);
+            }
         }
     }
     std::stable_sort(order.begin(), order.end(), [&](std::int32_t a, std::int32_t b) {
@@ -57,6 +56,18 @@ std::vector<std::int32_t> order_by_id(const Padded& padded) {
     });
     order.resize(padded.ids.size(), kNoPosition);
     return order;
+}
+
+std::vector<std::int32_t> joined(std::vector<std::int32_t> ids, std::span<const std::int32_t> more) {
+    ids.insert(ids.end(), more.begin(), more.end());
+    return ids;
+}
+
+std::vector<std::int32_t> source_of_pair(const Pair& pair, const Frame& frame) {
+    if (pair.source_begin.empty()) {
+        return frame.source(pair.source);
+    }
+    return joined(joined(pair.source_begin, pair.source), frame.source_end);
 }
 
 // One row, for all sentences.
@@ -111,7 +122,7 @@ void gather_predicted(Batch& batch) {
 }
 
 template <class PairOf>
-Batch build(std::size_t sentences, PairOf pair_of, const SpecialIds& ids, std::int32_t first_ordinal,
+Batch build(std::size_t sentences, PairOf pair_of, const Frame& frame, std::int32_t first_ordinal,
             const Padding& padding) {
     HEADSCOPE_CHECK(sentences > 0, "a batch has at least one sentence");
     const bool labelled = !pair_of(0).labels.empty();
@@ -122,17 +133,20 @@ Batch build(std::size_t sentences, PairOf pair_of, const SpecialIds& ids, std::i
                         "a pair has a label too few or many");
         HEADSCOPE_CHECK(pair.types.size() == (typed ? pair.target.size() : 0), "a pair has a type too few or many");
     }
-    const auto source_of = [&](std::size_t row) -> const std::vector<std::int32_t>& { return pair_of(row).source; };
+    const auto source_of = [&](std::size_t row) { return source_of_pair(pair_of(row), frame); };
+    const auto target_in_of = [&](std::size_t row) { return joined(frame.start(), pair_of(row).target); };
+    const auto target_out_of = [&](std::size_t row) {
+        std::vector<std::int32_t> out(frame.target_begin.size(), kNoTarget);
+        return joined(joined(std::move(out), pair_of(row).target), std::span(&frame.eos, 1));
+    };
     const auto target_of = [&](std::size_t row) -> const std::vector<std::int32_t>& { return pair_of(row).target; };
     const auto types_of = [&](std::size_t row) -> const std::vector<std::int32_t>& { return pair_of(row).types; };
     const auto labels_of = [&](std::size_t row) -> const std::vector<std::int32_t>& { return pair_of(row).labels; };
-    const std::span<const std::int32_t> none;
-    const std::span<const std::int32_t> bos{&ids.bos, 1};
-    const std::span<const std::int32_t> eos{&ids.eos, 1};
-    Padded source = labelled ? Padded{} : pad_rows(sentences, source_of, none, eos, ids.pad, padding);
-    Padded target_in = pad_rows(sentences, target_of, labelled ? none : bos, none, ids.pad, padding);
-    Padded target_out = labelled ? pad_rows(sentences, labels_of, none, none, kNoTarget, padding)
-                                 : pad_rows(sentences, target_of, none, eos, kNoTarget, padding);
+    Padded source = labelled ? Padded{} : pad_rows(sentences, source_of, frame.pad, padding);
+    Padded target_in = labelled ? pad_rows(sentences, target_of, frame.pad, padding)
+                                : pad_rows(sentences, target_in_of, frame.pad, padding);
+    Padded target_out = labelled ? pad_rows(sentences, labels_of, kNoTarget, padding)
+                                 : pad_rows(sentences, target_out_of, kNoTarget, padding);
     Batch batch;
     batch.target_ranges = document_ranges(sentences, pair_of, target_in.length);
     batch.sentences = static_cast<std::int64_t>(sentences);
@@ -151,8 +165,7 @@ Batch build(std::size_t sentences, PairOf pair_of, const SpecialIds& ids, std::i
     batch.ordinals.resize(sentences);
     std::iota(batch.ordinals.begin(), batch.ordinals.end(), first_ordinal);
     if (labelled) {
-        Padded types =
-            typed ? pad_rows(sentences, types_of, none, none, 0, padding) : all_of_type_0(batch.target_length);
+        Padded types = typed ? pad_rows(sentences, types_of, 0, padding) : all_of_type_0(batch.target_length);
         batch.target_type_order = order_by_id(types);
         batch.target_types = std::move(types.ids);
         gather_predicted(batch);
@@ -162,31 +175,29 @@ Batch build(std::size_t sentences, PairOf pair_of, const SpecialIds& ids, std::i
 
 }  // namespace
 
-Batch make_batch(std::span<const Pair> pairs, const SpecialIds& ids, std::int32_t first_ordinal,
-                 const Padding& padding) {
+Batch make_batch(std::span<const Pair> pairs, const Frame& frame, std::int32_t first_ordinal, const Padding& padding) {
     return build(
-        pairs.size(), [&](std::size_t row) -> const Pair& { return pairs[row]; }, ids, first_ordinal, padding);
+        pairs.size(), [&](std::size_t row) -> const Pair& { return pairs[row]; }, frame, first_ordinal, padding);
 }
 
-Batch make_batch(std::span<const Pair* const> pairs, const SpecialIds& ids, std::int32_t first_ordinal,
+Batch make_batch(std::span<const Pair* const> pairs, const Frame& frame, std::int32_t first_ordinal,
                  const Padding& padding) {
     return build(
-        pairs.size(), [&](std::size_t row) -> const Pair& { return *pairs[row]; }, ids, first_ordinal, padding);
+        pairs.size(), [&](std::size_t row) -> const Pair& { return *pairs[row]; }, frame, first_ordinal, padding);
 }
 
-Batch make_source_batch(std::span<const std::vector<std::int32_t>> sentences, const SpecialIds& ids,
-                        const Padding& padding) {
-    HEADSCOPE_CHECK(!sentences.empty(), "a batch has at least one sentence");
-    const auto source_of = [&](std::size_t row) -> const std::vector<std::int32_t>& { return sentences[row]; };
-    Padded source = pad_rows(sentences.size(), source_of, {}, {&ids.eos, 1}, ids.pad, padding);
+Batch make_source_batch(std::span<const std::vector<std::int32_t>> sources, std::int32_t pad, const Padding& padding) {
+    HEADSCOPE_CHECK(!sources.empty(), "a batch has at least one sentence");
+    const auto source_of = [&](std::size_t row) -> const std::vector<std::int32_t>& { return sources[row]; };
+    Padded source = pad_rows(sources.size(), source_of, pad, padding);
     Batch batch;
-    batch.sentences = static_cast<std::int64_t>(sentences.size());
+    batch.sentences = static_cast<std::int64_t>(sources.size());
     batch.source_length = source.length;
     batch.source_order = order_by_id(source);
     batch.source_tokens = std::accumulate(source.lengths.begin(), source.lengths.end(), std::int64_t{0});
     batch.source = std::move(source.ids);
     batch.source_lengths = std::move(source.lengths);
-    batch.ordinals.resize(sentences.size());
+    batch.ordinals.resize(sources.size());
     std::iota(batch.ordinals.begin(), batch.ordinals.end(), 0);
     return batch;
 }

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "data/corpus.h"
+#include "data/frame.h"
 
 namespace headscope {
 
@@ -30,11 +31,6 @@ struct Padding {
     }
 };
 
-// Special ids of a vocabulary. The decoder starts with `bos`; some models use pad for it.
-struct SpecialIds {
-    std::int32_t pad = 0, bos = 1, eos = 2, unk = 3;
-};
-
 constexpr std::int32_t kNoTarget = -1;    // in target_out: not a token to predict
 constexpr std::int32_t kNoPosition = -1;  // in an order: nothing to add
 
@@ -42,11 +38,11 @@ constexpr std::int32_t kNoPosition = -1;  // in an order: nothing to add
 // labels target_in and target_out are Pair::target and Pair::labels.
 struct Batch {
     std::int64_t sentences = 0, source_length = 0, target_length = 0;
-    std::vector<std::int32_t> source;          // [sentences, source_length]: pieces, eos, pads
-    std::vector<std::int32_t> source_lengths;  // [sentences], including eos
-    std::vector<std::int32_t> target_in;       // [sentences, target_length]: bos, pieces, pads
-    std::vector<std::int32_t> target_out;      // [sentences, target_length]: pieces, eos, then kNoTarget
-    std::vector<std::int32_t> target_lengths;  // [sentences], including one special token
+    std::vector<std::int32_t> source;          // [sentences, source_length]: Frame::source, pads
+    std::vector<std::int32_t> source_lengths;  // [sentences], without pads
+    std::vector<std::int32_t> target_in;       // [sentences, target_length]: Frame::start, pieces, pads
+    std::vector<std::int32_t> target_out;      // [sentences, target_length]: pieces, eos; else kNoTarget
+    std::vector<std::int32_t> target_lengths;  // [sentences], of target_in without pads
     std::vector<std::int32_t> ordinals;        // [sentences]: the sentence's number in the whole step
     std::vector<std::int32_t> target_ranges;   // [sentences, target_length, 2]: AttentionMask::key_ranges, empty if
                                                // each row is one document
@@ -59,19 +55,19 @@ struct Batch {
     std::vector<std::int32_t> target_type_order;  // EmbedBackward::order of `target_types`
     std::vector<std::int32_t> source_order;       // [sentences * source_length]: EmbedBackward::order of `source`
     std::vector<std::int32_t> target_order;       // [sentences * target_length]: EmbedBackward::order of `target_in`
-    std::int64_t source_tokens = 0;               // without padding, including eos
+    std::int64_t source_tokens = 0;               // without padding
     std::int64_t target_tokens = 0;               // to predict, including eos
 };
 
 // At least one pair, all with labels or all without, and of those with labels all with types or all without. An empty
-// side consists of eos only; with labels there is no source (source_length 0). Each side is padded separately.
-Batch make_batch(std::span<const Pair> pairs, const SpecialIds& ids, std::int32_t first_ordinal,
+// side has no pieces; with labels there is no source (source_length 0). Each side is padded separately.
+Batch make_batch(std::span<const Pair> pairs, const Frame& frame, std::int32_t first_ordinal,
                  const Padding& padding = {});
-Batch make_batch(std::span<const Pair* const> pairs, const SpecialIds& ids, std::int32_t first_ordinal,
+Batch make_batch(std::span<const Pair* const> pairs, const Frame& frame, std::int32_t first_ordinal,
                  const Padding& padding = {});
 
-// The source side only, for translating; the target's fields stay empty.
-Batch make_source_batch(std::span<const std::vector<std::int32_t>> sentences, const SpecialIds& ids,
+// The source side only, for translating; the target's fields stay empty. The sources are complete (Frame::source).
+Batch make_source_batch(std::span<const std::vector<std::int32_t>> sources, std::int32_t pad,
                         const Padding& padding = {});
 
 }  // namespace headscope

@@ -19,12 +19,12 @@ struct PaddedLengths {
     std::int64_t source = 0, target = 0;
 };
 
-PaddedLengths padded_lengths(const Pair& pair, const Padding& padding) {
+PaddedLengths padded_lengths(const Pair& pair, const Frame& frame, const Padding& padding) {
     if (!pair.labels.empty()) {
         return {0, padding.of(static_cast<std::int64_t>(pair.target.size()))};
     }
-    return {padding.of(static_cast<std::int64_t>(pair.source.size()) + 1),  // eos
-            padding.of(static_cast<std::int64_t>(pair.target.size()) + 1)};
+    return {padding.of(std::ssize(pair.source) + frame.around_source()),
+            padding.of(std::ssize(pair.target) + frame.around_target())};
 }
 
 // The padded area of the sentences taken so far.
@@ -73,14 +73,14 @@ std::uint64_t window_stream(std::int64_t epoch, std::int64_t window) {
 }  // namespace
 
 Batcher::Batcher(std::shared_ptr<const ExampleSource> source, const BatchBudget& budget, std::uint64_t seed,
-                 const SpecialIds& ids, std::size_t window)
-    : source_(std::move(source)), budget_(budget), seed_(seed), ids_(ids), window_size_(window) {
+                 const Frame& frame, std::size_t window)
+    : source_(std::move(source)), budget_(budget), seed_(seed), frame_(frame), window_size_(window) {
     HEADSCOPE_CHECK(window > 0, "the window must not be empty");
     check_budget(*source_, budget_);
 }
 
-Batcher::Batcher(const std::vector<Pair>& pairs, const BatchBudget& budget, std::uint64_t seed, const SpecialIds& ids)
-    : Batcher(std::make_shared<const PairSource>(pairs), budget, seed, ids) {}
+Batcher::Batcher(const std::vector<Pair>& pairs, const BatchBudget& budget, std::uint64_t seed, const Frame& frame)
+    : Batcher(std::make_shared<const PairSource>(pairs, frame), budget, seed, frame) {}
 
 std::shared_ptr<const Batcher::Order> Batcher::order_of(std::int64_t number) const {
     auto order = std::make_shared<Order>();
@@ -106,7 +106,7 @@ Batcher::Window Batcher::window_of(const Order& order, std::int64_t number) cons
     std::vector<PaddedLengths> lengths(count);
     std::vector<std::pair<std::int64_t, std::int64_t>> keys(count);
     for (std::size_t at = 0; at < count; ++at) {
-        lengths[at] = padded_lengths(pairs[at], budget_.padding());
+        lengths[at] = padded_lengths(pairs[at], frame_, budget_.padding());
         const bool shrinking = lengths[at].source / budget_.length_multiple % 2 == 0;
         keys[at] = {lengths[at].source, shrinking ? -lengths[at].target : lengths[at].target};
     }
@@ -220,7 +220,8 @@ std::vector<Batch> Batcher::micro_batches(const Step& step, const BatchBudget& b
     while (first < step.size()) {
         Filling filling(budget);
         std::size_t count = 0;
-        while (first + count < step.size() && filling.take(padded_lengths(step[first + count], budget_.padding()))) {
+        while (first + count < step.size() &&
+               filling.take(padded_lengths(step[first + count], frame_, budget_.padding()))) {
             ++count;
         }
         count = std::max<std::size_t>(count, 1);
@@ -231,7 +232,8 @@ std::vector<Batch> Batcher::micro_batches(const Step& step, const BatchBudget& b
 }
 
 Batch Batcher::make(const Step& step, std::size_t first, std::size_t count) const {
-    return make_batch(std::span(step).subspan(first, count), ids_, static_cast<std::int32_t>(first), budget_.padding());
+    return make_batch(std::span(step).subspan(first, count), frame_, static_cast<std::int32_t>(first),
+                      budget_.padding());
 }
 
 }  // namespace headscope

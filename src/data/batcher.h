@@ -41,9 +41,9 @@ public:
 
     // Error if one pair alone exceeds the budget.
     Batcher(std::shared_ptr<const ExampleSource> source, const BatchBudget& budget, std::uint64_t seed,
-            const SpecialIds& ids, std::size_t window = kWindow);
+            const Frame& frame, std::size_t window = kWindow);
     // Pairs in memory, each once an epoch.
-    Batcher(const std::vector<Pair>& pairs, const BatchBudget& budget, std::uint64_t seed, const SpecialIds& ids);
+    Batcher(const std::vector<Pair>& pairs, const BatchBudget& budget, std::uint64_t seed, const Frame& frame);
 
     using Step = std::vector<Pair>;
     // The pairs of the next step; after an epoch's last step the next epoch begins. Another thread prepares the next
@@ -87,7 +87,7 @@ private:
     std::shared_ptr<const ExampleSource> source_;
     BatchBudget budget_;
     std::uint64_t seed_;
-    SpecialIds ids_;
+    Frame frame_;
     std::size_t window_size_;
     BatcherState state_;
     std::shared_ptr<const Order> order_;  // of state_.epoch

@@ -22,7 +22,7 @@ ParallelText read_parallel(const std::string& source_path, const std::string& ta
 // Reads one file of lines "source TAB target".
 ParallelText read_tsv(const std::string& path);
 
-// The ids of an example. Of a pair of sentences: its pieces, without bos and eos, and no labels.
+// The ids of an example. Of a pair of sentences: its pieces, without what stands around them (Frame), and no labels.
 struct Pair {
     std::vector<std::int32_t> source = {}, target = {};
     // Of a language model: what to predict at each position of `target`, which is complete, with its special ids;
@@ -32,6 +32,8 @@ struct Pair {
     std::vector<std::int32_t> starts = {};
     // The type of each token of `target`: 0 and 1 for BERT's two segments; empty: all 0.
     std::vector<std::int32_t> types = {};
+    // Of a source with a language of its own: instead of Frame::source_begin.
+    std::vector<std::int32_t> source_begin = {};
 };
 
 struct EncodedCorpus {

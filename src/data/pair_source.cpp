@@ -25,7 +25,8 @@ std::vector<WeightedCorpus> one_corpus(const std::vector<Pair>& pairs) {
 
 }  // namespace
 
-PairSource::PairSource(const std::vector<Pair>& pairs) : PairSource(one_corpus(pairs), {}, 0) {}
+PairSource::PairSource(const std::vector<Pair>& pairs, const Frame& frame)
+    : PairSource(one_corpus(pairs), {.frame = frame}, 0) {}
 
 PairSource::PairSource(std::vector<WeightedCorpus> corpora, const ExampleOptions& options, std::uint64_t seed,
                        std::optional<BpeDropout> source, std::optional<BpeDropout> target)
@@ -60,20 +61,21 @@ SideCounts PairSource::stored_tokens() const {
 
 SideCounts PairSource::tokens(const Epoch& epoch) const {
     const double share = static_cast<double>(epoch.items.size()) / static_cast<double>(total_);
-    const auto with_eos = [&](std::int64_t tokens) {
-        return static_cast<std::int64_t>(std::ceil(share * static_cast<double>(tokens))) +
-               static_cast<std::int64_t>(epoch.examples());
+    const auto framed = [&](std::int64_t pieces, std::int64_t around) {
+        return static_cast<std::int64_t>(std::ceil(share * static_cast<double>(pieces))) +
+               around * static_cast<std::int64_t>(epoch.examples());
     };
     const SideCounts stored = stored_tokens();
-    return {with_eos(stored.source), with_eos(stored.target)};
+    return {framed(stored.source, options_.frame.around_source()),
+            framed(stored.target, options_.frame.around_target())};
 }
 
 SideCounts PairSource::longest() const {
     SideCounts most;
     for (const WeightedCorpus& corpus : corpora_) {
         for (std::size_t i = 0; i < corpus.pairs.size(); ++i) {
-            most.source = std::max(most.source, corpus.pairs.source_length(i) + 1);
-            most.target = std::max(most.target, corpus.pairs.target_length(i) + 1);
+            most.source = std::max(most.source, corpus.pairs.source_length(i) + options_.frame.around_source());
+            most.target = std::max(most.target, corpus.pairs.target_length(i) + options_.frame.around_target());
         }
     }
     return most;

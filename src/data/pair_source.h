@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "data/example_source.h"
+#include "data/frame.h"
 #include "data/pair_store.h"
 #include "text/bpe_dropout.h"
 
@@ -24,7 +25,8 @@ struct ExampleOptions {
     // sentences would translate only one sentence of several.
     double joined_share = 0.0;
     std::int64_t joined_most = 8;
-    std::int64_t max_pieces = 1 << 15;  // per side, without eos: limits joining and sampling
+    std::int64_t max_pieces = 1 << 15;  // per side, without what stands around: limits joining and sampling
+    Frame frame = {};
 };
 
 class PairSource final : public ExampleSource {
@@ -34,7 +36,7 @@ public:
     PairSource(std::vector<WeightedCorpus> corpora, const ExampleOptions& options, std::uint64_t seed,
                std::optional<BpeDropout> source = {}, std::optional<BpeDropout> target = {});
     // Pairs in memory, each once an epoch.
-    explicit PairSource(const std::vector<Pair>& pairs);
+    explicit PairSource(const std::vector<Pair>& pairs, const Frame& frame = {});
 
     Epoch epoch(std::int64_t number) const override;
     Pair example(const Epoch& epoch, std::uint32_t number) const override;
@@ -45,7 +47,7 @@ public:
 
 private:
     void add_pass(Epoch& epoch, std::size_t corpus, Pass& pass) const;
-    SideCounts stored_tokens() const;  // of all pairs once, without eos
+    SideCounts stored_tokens() const;  // pieces of all pairs once
     Pair stored(std::uint32_t pair) const;
     std::pair<std::size_t, std::size_t> place(std::uint32_t pair) const;  // corpus, number there
 

@@ -45,9 +45,14 @@ TextSource::TextSource(DocumentStore documents, std::vector<WeightedDocuments> c
     }
 }
 
+// Whether bos stands before the part.
+bool TextSource::begins(std::uint32_t part) const {
+    return options_.task != Task::Span && options_.frame.bos >= 0 && documents_.begins(part);
+}
+
 // Of the part's pieces and special ids: a causal model predicts eos, but never reads it.
 std::int64_t TextSource::positions(std::uint32_t part) const {
-    const std::int64_t bos = options_.task != Task::Span && documents_.begins(part) ? 1 : 0;
+    const std::int64_t bos = begins(part) ? 1 : 0;
     const std::int64_t eos = options_.task == Task::Masked && documents_.ends(part) ? 1 : 0;
     return bos + documents_.length(part) + eos;
 }
@@ -114,11 +119,11 @@ void TextSource::cut(Epoch& epoch, std::size_t first, std::size_t last) const {
 
 std::vector<std::int32_t> TextSource::with_special_ids(std::uint32_t part) const {
     std::vector<std::int32_t> ids = documents_.part(part);
-    if (options_.task != Task::Span && documents_.begins(part)) {
-        ids.insert(ids.begin(), options_.ids.bos);
+    if (begins(part)) {
+        ids.insert(ids.begin(), options_.frame.bos);
     }
     if (options_.task != Task::Span && documents_.ends(part)) {
-        ids.push_back(options_.ids.eos);
+        ids.push_back(options_.frame.eos);
     }
     return ids;
 }

@@ -20,7 +20,7 @@ struct TextOptions {
     // one document. A document longer than a block continues in the next one.
     bool packed = true;
     bool whole_words = false;  // see mask_pieces
-    SpecialIds ids = {};
+    Frame frame = {};
 };
 
 // Documents of a corpus, one after the other in the store.
@@ -44,6 +44,7 @@ public:
     std::uint64_t fingerprint() const override { return documents_.fingerprint(); }
 
 private:
+    bool begins(std::uint32_t part) const;
     std::int64_t positions(std::uint32_t part) const;
     std::vector<std::int32_t> with_special_ids(std::uint32_t part) const;
     void cut(Epoch& epoch, std::size_t first, std::size_t last) const;

@@ -49,7 +49,7 @@ CandidateScores score_candidates(const TranslatingSide& side, const TranslatedSe
             candidates.push_back(seen);
         }
     }
-    const auto forced = force_targets(ctx, side.translator.models(), candidates);
+    const auto forced = force_targets(ctx, side.translator.models(), candidates, {}, {.pad = padding_id(config)});
     CandidateScores result{};
     for (std::size_t i = 0; i < result.size(); ++i) {
         const std::optional<std::int32_t> token = divergence.candidates[i];

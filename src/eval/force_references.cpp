@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "data/corpus.h"
+#include "infer/framed_line.h"
 #include "infer/teacher_forced.h"
 #include "support/check.h"
 
@@ -13,15 +14,19 @@ namespace {
 
 constexpr std::size_t kPairsAtOnce = 4096;  // enough for batches of similar lengths; 10 MB of tokens
 
-std::optional<Pair> encode_pair(const Translator& translator, const std::string& source, const std::string& reference) {
+std::optional<Pair> encode_pair(const Translator& translator, const std::string& source, const std::string& reference,
+                                const Languages& languages) {
     const ModelDirectory& model = translator.model();
     try {
-        Pair pair{model.source_tokenizer->encode(source), model.target_tokenizer->encode(reference)};
-        const auto room = static_cast<std::size_t>(translator.longest() - 1);  // without eos
-        if (!pair.source.empty() && !pair.target.empty() && pair.source.size() <= room && pair.target.size() <= room) {
+        const FramedLine line = frame_line(model, languages, source);
+        Pair pair{model.source_tokenizer->encode(line.text), model.target_tokenizer->encode(reference)};
+        pair.source_begin = line.frame.source_begin;
+        if (!pair.source.empty() && !pair.target.empty() &&
+            std::ssize(pair.source) + line.frame.around_source() <= translator.longest() &&
+            std::ssize(pair.target) + line.frame.around_target() <= translator.longest()) {
             return pair;
         }
-    } catch (const Error&) {  // not UTF-8
+    } catch (const Error&) {  // not UTF-8, or an unknown language
         return std::nullopt;
     }
     return std::nullopt;
@@ -35,10 +40,11 @@ ForcedReferences force_references(Backend& backend, const Translator& translator
                                   const TranslationOptions& options) {
     ForcedReferences result;
     std::vector<Pair> pairs;
+    const Frame frame = any_frame(translator.model(), options.search.languages);
     const auto force = [&] {
         Context ctx{.backend = backend, .compute = options.compute};
         const ForcedLimits limits{.batch_tokens = options.batch_tokens};
-        for (const auto& sentence : force_targets(ctx, translator.models(), pairs, limits)) {
+        for (const auto& sentence : force_targets(ctx, translator.models(), pairs, limits, frame)) {
             for (const ForcedToken& token : sentence) {
                 result.statistics.add(token);
             }
@@ -48,7 +54,7 @@ ForcedReferences force_references(Backend& backend, const Translator& translator
     for (const std::vector<std::string>& reference : references) {
         HEADSCOPE_CHECK(reference.size() == sources.size(), "sources and references must have the same size");
         for (std::size_t i = 0; i < sources.size(); ++i) {
-            if (auto pair = encode_pair(translator, sources[i], reference[i])) {
+            if (auto pair = encode_pair(translator, sources[i], reference[i], options.search.languages)) {
                 pairs.push_back(std::move(*pair));
             } else {
                 ++result.left_out;

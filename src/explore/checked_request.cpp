@@ -6,6 +6,7 @@
 
 #include "backend/ops/search.h"
 #include "infer/filler.h"
+#include "infer/framed_line.h"
 #include "observe/family_labels.h"
 #include "support/check.h"
 
@@ -46,8 +47,8 @@ void check_pads(const ModelConfig& config, const CheckedRequest& request) {
     }
 }
 
-void check_length(const char* which, std::size_t tokens, std::int64_t most) {
-    if (const auto length = static_cast<std::int64_t>(tokens); length > most) {
+void check_length(const char* which, std::int64_t length, std::int64_t most) {
+    if (length > most) {
         throw Error(
             fmt::format("the {} has {} tokens including the end of sentence, but the model takes at most {}: split it "
                         "into sentences",
@@ -56,17 +57,19 @@ void check_length(const char* which, std::size_t tokens, std::int64_t most) {
 }
 
 void read_pair(const ModelDirectory& model, const ExploreRequest& request, CheckedRequest& checked) {
-    checked.source = encode_text(*model.source_tokenizer, request.source);
+    checked.frame = frame_line(model, checked.search.languages, request.source).frame;
+    checked.source = encode_source(model, checked.search.languages, request.source);
     if (checked.source.ids.empty()) {
         throw Error("the source sentence is empty: write a sentence");
     }
-    checked.source_length = static_cast<std::int64_t>(checked.source.ids.size()) + 1;
-    check_length("sentence", checked.source.ids.size() + 1, model.config.max_length);
+    checked.source_length = std::ssize(source_ids(checked.source));
+    check_length("sentence", checked.source_length, model.config.max_length);
     if (has_target(request)) {
         checked.target = request.target_tokens.empty()
-                             ? encode_text(*model.target_tokenizer, *request.target)
-                             : text_of_output(*model.target_tokenizer, model.config, request.target_tokens);
-        check_length("translation", checked.target->ids.size() + 1,
+                             ? encode_target(model, checked.frame, *request.target)
+                             : text_of_output(*model.target_tokenizer, model.config, request.target_tokens,
+                                              checked.frame.target_begin);
+        check_length("translation", std::ssize(checked.target->ids) + checked.frame.around_target(),
                      model.config.max_length + (checked.target->ended ? 0 : 1));
     }
     check_pads(model.config, checked);
@@ -76,6 +79,9 @@ void read_prompt(const ModelDirectory& model, const ExploreRequest& request, Che
     const Tokenizer& tokenizer = *model.target_tokenizer;
     checked.source = encode_language_text(model, request.source);
     checked.prompt = checked.source.ids.size();
+    if (checked.prompt == 0 && model.config.bos_id < 0) {
+        throw Error("the prompt is empty, but the model's texts start with a piece: give it some text");
+    }
     if (has_target(request)) {
         const std::vector<std::int32_t> more = !request.target_tokens.empty() ? request.target_tokens
                                                : checked.prompt == 0          ? tokenizer.encode(*request.target)

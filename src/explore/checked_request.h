@@ -14,6 +14,7 @@ namespace headscope {
 
 struct CheckedRequest {
     std::string problem = {};  // the error, with its remedy; when empty, everything below is valid for the model
+    Frame frame = {};          // around a sentence and its translation
     RecordedText source = {};  // a sentence, or a prompt
     std::optional<RecordedText> target = {};  // what to read, if given: a translation, a prompt and its continuation,
                                               // or a text with masks

@@ -35,7 +35,8 @@ struct ExploreRequest {
     // If set, the model reads this target (one teacher-forced pass) instead of searching for one. An empty continuation
     // reads the prompt alone. A masked model takes only `target_tokens`.
     std::optional<std::string> target = {};
-    // The same as tokens, from output_of(): keeps the exact pieces, which encoding the text again might not.
+    // The same as tokens, from output_of(), with those that the model's frame gives: keeps the exact pieces, which
+    // encoding the text again might not.
     std::vector<std::int32_t> target_tokens = {};
     DecodingChoices search = {};            // defaults: the model's, see Translator::decoding_choices
     std::vector<AttentionEdit> edits = {};  // a later edit of the same row wins

@@ -164,8 +164,8 @@ Exploration Explorer::read(const CheckedRequest& request, const Progress& progre
     for (std::size_t i = predictions.given; i < result.steps.size(); ++i) {
         result.log_probability += result.steps[i].log_probability;
     }
-    result.prompt = std::min(request.prompt, result.steps.size());
-    const auto length = static_cast<std::int64_t>(result.steps.size() - predictions.given);
+    result.prompt = std::min(prompt_steps(config, request), result.steps.size());
+    const auto length = static_cast<std::int64_t>(result.steps.size() - std::min(result.prompt, predictions.given));
     result.score = result.log_probability / length_penalty(std::max<std::int64_t>(length, 1), request.search);
     result.translation = written(request, result.steps);
     result.end = target.ended ? EndReason::EndOfSentence : EndReason::Limit;

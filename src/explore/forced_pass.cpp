@@ -75,6 +75,10 @@ std::vector<std::int32_t> Predictions::labels(std::int64_t length) const {
     return labels;
 }
 
+std::size_t prompt_steps(const ModelConfig& config, const CheckedRequest& request) {
+    return request.prompt - std::min(request.prompt, static_cast<std::size_t>(first_predicted(config)));
+}
+
 Predictions predictions_of(const ModelConfig& config, const CheckedRequest& request) {
     const RecordedText& target = *request.target;
     Predictions predictions;
@@ -88,13 +92,15 @@ Predictions predictions_of(const ModelConfig& config, const CheckedRequest& requ
         predictions.tokens.resize(predictions.positions.size(), kNoTarget);
         return predictions;
     }
-    predictions.tokens = target.ids;
+    predictions.tokens = target.before.ids;
+    predictions.tokens.insert(predictions.tokens.end(), target.ids.begin() + first_predicted(config), target.ids.end());
     if (target.ended) {
         predictions.tokens.push_back(config.eos_id);
     }
     predictions.positions.resize(predictions.tokens.size());
     std::iota(predictions.positions.begin(), predictions.positions.end(), std::int64_t{0});
-    predictions.given = request.prompt < predictions.tokens.size() ? request.prompt : 0;
+    const std::size_t given = target.before.ids.size() + prompt_steps(config, request);
+    predictions.given = given < predictions.tokens.size() ? given : 0;
     return predictions;
 }
 
@@ -103,6 +109,7 @@ std::vector<ExploredStep> forced_steps(Context& ctx, const Model& model, const V
     constexpr std::int64_t kRows = 64;  // of logits computed at a time, to bound memory
     const ModelConfig& config = model.config();
     const std::int64_t vocabulary = config.target_vocabulary;
+    const bool translates = config.architecture == Architecture::EncoderDecoder;
     const auto special = never_filled_in(config);
     const std::span<const std::int32_t> never =
         config.architecture == Architecture::MaskedLm ? special : std::span<const std::int32_t>();
@@ -122,6 +129,10 @@ std::vector<ExploredStep> forced_steps(Context& ctx, const Model& model, const V
             ExploredStep step{.position = positions[steps.size()]};
             if (!explain(own, predictions.tokens[steps.size()], never, candidates, step)) {
                 return steps;
+            }
+            if (translates && steps.size() < predictions.given) {
+                step.log_probability = 0.0;
+                step.rank = 1;
             }
             steps.push_back(std::move(step));
         }

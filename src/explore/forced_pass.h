@@ -15,17 +15,21 @@ namespace headscope {
 struct Predictions {
     std::vector<std::int32_t> tokens;
     std::vector<std::int64_t> positions;
-    std::size_t given =
-        0;  // of these, the first ones, which a prompt gives and which do not count; 0 for a prompt alone
+    // Of these, the first ones, which a prompt or the frame of a translation gives and which do not count; 0 for a
+    // prompt alone.
+    std::size_t given = 0;
 
     // [length]: the tokens that count, at their positions; elsewhere kNoTarget.
     std::vector<std::int32_t> labels(std::int64_t length) const;
 };
+// The steps that a prompt gives: one for each of its tokens that the model predicts.
+std::size_t prompt_steps(const ModelConfig& config, const CheckedRequest& request);
 // A token to fill in that the request does not give is kNoTarget.
 Predictions predictions_of(const ModelConfig& config, const CheckedRequest& request);
 
 // One step for each prediction; hidden is [1, length, d_model]. Where the token is not given, the likeliest is taken.
-// Candidates have no text yet. Stops early at a token without a usable probability.
+// What the frame of a translation gives has probability 1. Candidates have no text yet. Stops early at a token without
+// a usable probability.
 std::vector<ExploredStep> forced_steps(Context& ctx, const Model& model, const Var& hidden,
                                        const Predictions& predictions, int candidates);
 

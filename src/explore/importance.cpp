@@ -36,7 +36,7 @@ public:
         target_out_ = make_from_host<std::int32_t>(backend, target_in_.shape, DType::I32,
                                                    predictions_of(config, request).labels(target_in_.dim(1)));
         if (translates_ != nullptr) {
-            const std::vector<std::int32_t> source = source_ids(config, request.source);
+            const std::vector<std::int32_t> source = source_ids(request.source);
             source_ = upload_padded(backend, config, source, 0);
             source_length_ = length(source.size());
             memory_ = translates_->encode(ctx_, source_, source_length_);
@@ -93,7 +93,8 @@ private:
                                                       .target_lengths = copied(target_length_, count)});  // [count, ..]
         const Tensor all = backend_.empty({count}, backend_.real());
         for (std::int64_t i = 0; i < count; ++i) {
-            const LossSums sums = model_.project_and_lose(ctx_, hidden.narrow(0, i, 1), target_out_, {.epsilon = 0.0F});
+            const LossSums sums =
+                model_.project_and_lose(ctx_, hidden.narrow(0, i, 1), target_out_, {.epsilon = 0.0F, .suppress = true});
             backend_.run(Copy{.x = sums.nll, .out = all.narrow(0, i, 1)});
         }
         std::vector<double> results = to_host<double>(backend_, all);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "infer/prepared_line.h"
 #include "observe/recorded_text.h"
 #include "support/check.h"
 
@@ -11,11 +12,11 @@ namespace {
 
 SearchTask task_for(const ModelConfig& config, const CheckedRequest& request) {
     if (config.architecture == Architecture::EncoderDecoder) {
-        return {.limit = std::min(request.source_length + request.search.max_extra, config.max_length)};
+        return translation_task(request.frame, request.search, request.source_length, config.max_length);
     }
     SearchTask task{.prompt = target_in_ids(config, request.source)};
     const std::int64_t room = config.max_length - std::ssize(task.prompt) + 1;  // an output's last token is not read
-    task.limit = std::clamp<std::int64_t>(request.search.max_extra, 1, room);
+    task.limit = std::min(output_limit(request.search, 0), room);
     return task;
 }
 
@@ -32,7 +33,8 @@ RecordedSearch::RecordedSearch(Backend& backend, const Translator& translator, C
       ctx_{.backend = backend,
            .observer = records() || !request.edits.empty() ? &observer_ : nullptr,
            .compute = compute},
-      scorer_(ctx_, as_generator(translator.network()), {task_.prompt.empty() ? request.source.ids : task_.prompt}),
+      scorer_(ctx_, as_generator(translator.network()),
+              {task_.prompt.empty() ? source_ids(request.source) : task_.prompt}),
       recorder_(scorer_, collector_, backend_),
       beam_(request.search, rules_, task_),
       tree_(request.search, rules_, task_.limit,
@@ -46,7 +48,9 @@ RecordedSearch::RecordedSearch(Backend& backend, const Translator& translator, C
 
 void RecordedSearch::step() {
     observer_.set_first_query(static_cast<std::int64_t>(nexts_.size()));
-    nexts_.push_back(recorder_.step(tokens_, parents_, k_));
+    const auto wanted =
+        static_cast<int>(std::min<std::int64_t>(beam_.wanted(scorer_.vocabulary()), Scorer::kMostRanked));
+    nexts_.push_back(recorder_.step(tokens_, parents_, std::max(k_, wanted)));
     if (nexts_.size() == 1) {
         seconds_to_first_ = seconds();
     }
@@ -66,11 +70,14 @@ ExploredStep RecordedSearch::explored(std::size_t index) const {
     const NextTokens& next = nexts_[static_cast<std::size_t>(node.step) - 1];
     const std::size_t first = tree_.row_of(static_cast<std::size_t>(node.parent)) * static_cast<std::size_t>(next.k);
     ExploredStep step{.token = node.token, .position = node.step - 1};
+    const bool given = step.position < static_cast<std::int64_t>(task_.given);
     for (int rank = 0; rank < next.k; ++rank) {
         const std::size_t at = first + static_cast<std::size_t>(rank);
         const std::int32_t token = next.tokens[at];
         const double log_probability = static_cast<double>(next.log_probabilities[at]);
-        if (token == node.token) {
+        if (given) {
+            step.rank = 1;
+        } else if (token == node.token) {
             step.rank = rank + 1;
             step.log_probability = log_probability;
         }
@@ -98,7 +105,8 @@ Exploration RecordedSearch::snapshot() const {
         result.problem = unusable_message(beam_.best());
         return result;
     }
-    const RecordedText target = text_of_output(*model_.target_tokenizer, model_.config, best());
+    const RecordedText target =
+        text_of_output(*model_.target_tokenizer, model_.config, best(), request_.frame.target_begin);
     if (records()) {
         for (const std::size_t node : tree_.path_to(tree_.best())) {
             result.steps.push_back(explored(node));

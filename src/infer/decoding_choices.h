@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <nlohmann/json_fwd.hpp>
 
@@ -19,6 +20,12 @@ struct DecodingChoices {
     std::optional<double> length_penalty = {};
     std::optional<LengthPenaltyForm> length_penalty_form = {};
     std::optional<std::int64_t> max_extra = {};
+    std::optional<std::int64_t> max_length = {};
+    std::optional<double> max_factor = {};
+    std::optional<bool> force_end = {};
+    std::optional<bool> allow_unknown = {};
+    std::optional<std::vector<std::vector<std::int32_t>>> bad_words = {};
+    std::optional<std::string> source_language = {}, target_language = {};
     std::optional<int> no_repeat_ngram = {};
     std::optional<std::int64_t> min_length = {};
     std::optional<std::int64_t> split_longer_than = {};  // see TranslationOptions
@@ -34,7 +41,8 @@ inline constexpr const char* kLengthPenaltyForms[] = {"gnmt", "power"};
 // Those of the model's author (docs/model-directory.md). Error names the file and the key that is unknown or out of
 // range.
 DecodingChoices decoding_choices_of(const ModelDirectory& model);
-// The same for parsed JSON; `file` is for messages.
-DecodingChoices parse_decoding_choices(const nlohmann::json& json, const std::string& file);
+// The same for parsed JSON; `file` is for messages. Only `model` knows ids of bad words that are given as pieces.
+DecodingChoices parse_decoding_choices(const nlohmann::json& json, const std::string& file,
+                                       const ModelDirectory* model = nullptr);
 
 }  // namespace headscope

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -83,6 +84,15 @@ void check_can_be_averaged(const ModelDirectory& one, const ModelDirectory& othe
     const std::string names = fmt::format("'{}' and '{}'", one.path, other.path);
     check_same_pieces(*one.source_tokenizer, *other.source_tokenizer, "source", names);
     check_same_pieces(*one.target_tokenizer, *other.target_tokenizer, "target", names);
+    const auto around = [](const ModelConfig& config) {
+        return std::tie(config.source_begin, config.source_end, config.target_begin, config.languages);
+    };
+    if (around(one.config) != around(other.config)) {
+        throw Error(
+            fmt::format("{} have different tokens around their texts: compare source_begin, source_end, "
+                        "target_begin and languages of their configurations",
+                        names));
+    }
     struct Special {
         const char* name;
         std::int32_t ModelConfig::*id;

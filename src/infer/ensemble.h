@@ -27,7 +27,7 @@ private:
     AllTokens all_;
 };
 
-// The scorer for a search over `sources` (pieces without eos): one model or an ensemble. Context and models outlive it.
+// The scorer for a search over `sources` (see ModelScorer): one model or an ensemble. Context and models outlive it.
 std::unique_ptr<Scorer> make_scorer(Context& ctx, const std::vector<const Generator*>& models,
                                     const std::vector<std::vector<std::int32_t>>& sources);
 

@@ -110,7 +110,7 @@ std::vector<MaskedPosition> Filler::predict(const std::vector<std::int32_t>& ids
         }
     }
     const DeviceBatch batch =
-        upload(backend_, make_batch(std::span(&example, 1), special_ids(config), 0, {.longest = config.max_length}));
+        upload(backend_, make_batch(std::span(&example, 1), frame_of(config), 0, {.longest = config.max_length}));
     Context ctx{.backend = backend_, .compute = compute_};
     const Var states = masked_lm_.states(ctx, batch);
     const auto masks = static_cast<std::int64_t>(rows.size());

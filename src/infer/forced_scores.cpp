@@ -5,6 +5,7 @@
 
 #include "data/batch.h"
 #include "infer/next_tokens.h"
+#include "model/frame.h"
 #include "support/check.h"
 
 namespace headscope {
@@ -12,12 +13,12 @@ namespace headscope {
 std::vector<double> next_log_probabilities(Context& ctx, const EncoderDecoder& model,
                                            const std::vector<std::int32_t>& source,
                                            const std::vector<std::int32_t>& prefix) {
-    HEADSCOPE_CHECK(!source.empty(), "the source must end with eos");
+    HEADSCOPE_CHECK(!source.empty(), "the source is empty");
     Backend& backend = ctx.backend;
     const ModelConfig& config = model.config();
     std::vector<std::int32_t> padded = source;
     const Padding padding{.longest = config.max_length};
-    padded.resize(static_cast<std::size_t>(padding.of(static_cast<std::int64_t>(source.size()))), config.pad_id);
+    padded.resize(static_cast<std::size_t>(padding.of(static_cast<std::int64_t>(source.size()))), padding_id(config));
     std::vector<std::int32_t> written(prefix.size() + 1, config.bos_id);
     std::copy(prefix.begin(), prefix.end(), written.begin() + 1);
     const auto length = static_cast<std::int64_t>(written.size());

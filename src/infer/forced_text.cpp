@@ -40,6 +40,7 @@ std::vector<std::vector<ForcedToken>> force_texts(Context& ctx, const std::vecto
     constexpr std::size_t kExamplesAtOnce = 4096;  // enough for batches of similar lengths
     const ModelConfig& config = models.front()->config();
     HEADSCOPE_CHECK(config.architecture != Architecture::EncoderDecoder, "a translation model needs sources");
+    const Frame frame = frame_of(config);
     const bool masked = config.architecture == Architecture::MaskedLm;
     std::int64_t longest = config.max_length;
     for (const Model* model : models) {
@@ -49,7 +50,7 @@ std::vector<std::vector<ForcedToken>> force_texts(Context& ctx, const std::vecto
     std::vector<Pair> examples;
     std::vector<std::size_t> texts_of;  // of the examples
     const auto force = [&] {
-        const auto forced = force_targets(ctx, models, examples, limits);
+        const auto forced = force_targets(ctx, models, examples, limits, frame);
         for (std::size_t i = 0; i < forced.size(); ++i) {
             tokens[texts_of[i]].insert(tokens[texts_of[i]].end(), forced[i].begin(), forced[i].end());
         }
@@ -57,10 +58,13 @@ std::vector<std::vector<ForcedToken>> force_texts(Context& ctx, const std::vecto
         texts_of.clear();
     };
     for (std::size_t text = 0; text < texts.size(); ++text) {
-        std::vector<std::int32_t> ids{config.bos_id};
+        std::vector<std::int32_t> ids = frame.start_of_text();
         ids.insert(ids.end(), texts[text].begin(), texts[text].end());
         ids.push_back(config.eos_id);
         const std::size_t positions = masked ? ids.size() : ids.size() - 1;  // a causal model never reads eos
+        if (positions == 0) {
+            continue;
+        }
         const std::size_t blocks = (positions - 1) / static_cast<std::size_t>(longest) + 1;
         for (std::size_t block = 0; block < blocks; ++block) {
             const std::size_t begin = block * positions / blocks;

@@ -9,7 +9,8 @@
 
 namespace headscope {
 
-// `texts` are pieces without special ids. Causal models predict each piece and eos from those before. Masked models
+// `texts` are pieces without special ids. Causal models predict each piece and eos from those before; without a
+// bos_id, the first piece is given. Masked models
 // predict each piece from all others, one masked at a time, and no eos: the sum of the log-probabilities is the
 // pseudo-log-likelihood (Salazar et al., 2020). As in training, a text longer than the models' max_length is cut into
 // blocks of about equal length, and a piece is predicted from its own block. Ensembles and limits as in

@@ -17,6 +17,10 @@ double at_most_certain(float log_probability) {
     return std::min(0.0, static_cast<double>(log_probability));
 }
 
+bool holds(const std::vector<std::int32_t>& tokens, std::int32_t token) {
+    return std::find(tokens.begin(), tokens.end(), token) != tokens.end();
+}
+
 }  // namespace
 
 std::vector<std::int32_t> repeating_tokens(const std::vector<std::int32_t>& written, int n) {
@@ -42,15 +46,14 @@ std::string unusable_message(const Hypothesis& hypothesis) {
 }
 
 TokenRules token_rules(const ModelConfig& config, bool allow_unknown) {
-    TokenRules rules{.eos = config.eos_id, .forbidden = {}};
+    TokenRules rules{.eos = config.eos_id, .forbidden = {}, .suppressed = config.suppressed_ids};
     std::vector<std::int32_t> wanted{config.pad_id, config.bos_id};
     if (!allow_unknown) {
         wanted.push_back(config.unk_id);
     }
     for (const std::int32_t id : wanted) {
-        // Some models start from eos, or pad with it.
-        const bool known = std::find(rules.forbidden.begin(), rules.forbidden.end(), id) != rules.forbidden.end();
-        if (id >= 0 && id != rules.eos && !known) {
+        // Some models start from eos.
+        if (id >= 0 && id != rules.eos && !holds(rules.forbidden, id) && !holds(rules.suppressed, id)) {
             rules.forbidden.push_back(id);
         }
     }
@@ -61,7 +64,7 @@ SentenceBeam::SentenceBeam(const SearchOptions& options, const TokenRules& rules
     : options_(options), rules_(rules), task_(std::move(task)), live_(1) {
     HEADSCOPE_CHECK(task_.limit >= 1, fmt::format("an output limit of {} leaves no room for eos", task_.limit));
     HEADSCOPE_CHECK(
-        static_cast<std::int64_t>(task_.prefix.size()) < task_.limit,
+        static_cast<std::int64_t>(task_.prefix.size()) < task_.limit && task_.given <= task_.prefix.size(),
         fmt::format("a prefix of {} tokens does not fit an output of {}", task_.prefix.size(), task_.limit));
     live_.front().unwanted = unwanted_after({});
 }
@@ -80,26 +83,36 @@ std::int64_t SentenceBeam::wanted(std::int64_t vocabulary) const {
 }
 
 bool SentenceBeam::wants_all() const {
-    return options_.sampling.has_value() || length_ < static_cast<std::int64_t>(task_.prefix.size());
+    return !certain() && (options_.sampling.has_value() || length_ < static_cast<std::int64_t>(task_.prefix.size()));
 }
 
-// Tokens that would repeat an n-gram, and eos if the output is too short.
+// Whether the next token is given, or the forced end.
+bool SentenceBeam::certain() const {
+    return length_ < static_cast<std::int64_t>(task_.given) || (options_.force_end && length_ + 1 == task_.limit);
+}
+
+// Tokens that would repeat an n-gram or complete a bad word, and eos if the output is too short.
 std::vector<std::int32_t> SentenceBeam::unwanted_after(const std::vector<std::int32_t>& tokens) const {
     std::vector<std::int32_t> unwanted;
     if (options_.no_repeat_ngram > 0) {
         unwanted = repeating_tokens(tokens, options_.no_repeat_ngram);
     }
-    if (static_cast<std::int64_t>(tokens.size()) < std::min(options_.min_length, task_.limit - 1)) {
+    for (const std::vector<std::int32_t>& word : options_.bad_words) {
+        const auto before = std::ssize(word) - 1;
+        if (before <= std::ssize(tokens) && std::equal(word.begin(), word.end() - 1, tokens.end() - before) &&
+            !holds(unwanted, word.back())) {
+            unwanted.push_back(word.back());
+        }
+    }
+    const auto shortest = static_cast<std::int64_t>(task_.given) + options_.min_length;
+    if (std::ssize(tokens) < std::min(shortest, task_.limit - 1) && !holds(unwanted, rules_.eos)) {
         unwanted.push_back(rules_.eos);
     }
     return unwanted;
 }
 
 bool SentenceBeam::may_follow(const Live& live, std::int32_t token) const {
-    const auto holds = [token](const std::vector<std::int32_t>& tokens) {
-        return std::find(tokens.begin(), tokens.end(), token) != tokens.end();
-    };
-    return !holds(rules_.forbidden) && !holds(live.unwanted);
+    return !holds(rules_.forbidden, token) && !holds(rules_.suppressed, token) && !holds(live.unwanted, token);
 }
 
 std::vector<SentenceBeam::Candidate> SentenceBeam::ranked_candidates(const NextTokens& next,
@@ -125,6 +138,16 @@ std::vector<SentenceBeam::Candidate> SentenceBeam::ranked_candidates(const NextT
                           return a.row != b.row ? a.row < b.row : a.token < b.token;
                       });
     candidates.resize(kept);
+    return candidates;
+}
+
+std::vector<SentenceBeam::Candidate> SentenceBeam::certain_candidates() const {
+    const bool given = length_ < static_cast<std::int64_t>(task_.given);
+    const std::int32_t token = given ? task_.prefix[static_cast<std::size_t>(length_)] : rules_.eos;
+    std::vector<Candidate> candidates;
+    for (std::int64_t row = 0; row < live(); ++row) {
+        candidates.push_back({live_[static_cast<std::size_t>(row)].log_probability, row, token});
+    }
     return candidates;
 }
 
@@ -158,13 +181,15 @@ void SentenceBeam::advance(const NextTokens& next, std::int64_t first_row) {
     HEADSCOPE_CHECK(!done_, "advance() of a finished sentence");
     HEADSCOPE_CHECK(!wants_all(), "this step needs the probability of every token");
     HEADSCOPE_CHECK(first_row >= 0 && first_row + live() <= next.rows, "rows of a sentence are missing");
-    take(ranked_candidates(next, first_row));
+    take(certain() ? certain_candidates() : ranked_candidates(next, first_row));
 }
 
 void SentenceBeam::advance(const AllTokens& next, std::int64_t first_row) {
     HEADSCOPE_CHECK(!done_, "advance() of a finished sentence");
     HEADSCOPE_CHECK(first_row >= 0 && first_row + live() <= next.rows, "rows of a sentence are missing");
-    if (length_ < static_cast<std::int64_t>(task_.prefix.size())) {
+    if (certain()) {
+        take(certain_candidates());
+    } else if (length_ < static_cast<std::int64_t>(task_.prefix.size())) {
         take(forced_candidate(next.row(first_row)));
     } else if (options_.sampling) {
         take(sampled_candidate(next.row(first_row)));
@@ -239,7 +264,8 @@ Hypothesis SentenceBeam::finished(const Live& live, EndReason end, std::string t
 }
 
 std::string SentenceBeam::text_of(const std::vector<std::int32_t>& tokens) const {
-    return rules_.text_of ? rules_.text_of(task_.prompt, tokens) : std::string();
+    const auto text = tokens.begin() + std::min(static_cast<std::ptrdiff_t>(task_.given), std::ssize(tokens));
+    return rules_.text_of ? rules_.text_of(task_.prompt, {text, tokens.end()}) : std::string();
 }
 
 // A finished hypothesis with the same text, or finished_.end().

@@ -23,7 +23,7 @@ enum class EndReason : std::uint8_t {
 };
 
 struct Hypothesis {
-    std::vector<std::int32_t> tokens;  // including eos if it ended with it
+    std::vector<std::int32_t> tokens;  // with the given ones, and eos if it ended with it
     double log_probability = 0.0;
     double score = 0.0;
     EndReason end = EndReason::EndOfSentence;
@@ -37,7 +37,8 @@ std::string unusable_message(const Hypothesis& hypothesis);
 // The token that ends an output, tokens that are never chosen, and how an output is decoded.
 struct TokenRules {
     std::int32_t eos = 2;
-    std::vector<std::int32_t> forbidden;  // pad, bos and (normally) unk, never eos
+    std::vector<std::int32_t> forbidden;        // pad, bos and (normally) unk, never eos
+    std::vector<std::int32_t> suppressed = {};  // of probability 0, so never among the likeliest
     // Decodes tokens without eos, which follow a prompt. If set, n-best lists contain each text once (unless
     // SearchOptions::n_best_duplicates).
     std::function<std::string(const std::vector<std::int32_t>& prompt, const std::vector<std::int32_t>& tokens)>
@@ -49,6 +50,7 @@ TokenRules token_rules(const ModelConfig& config, bool allow_unknown);
 struct SearchTask {
     std::int64_t limit = 1;                 // maximum output tokens including eos; at least 1
     std::vector<std::int32_t> prefix = {};  // forced beginning of the output; shorter than the limit
+    std::size_t given = 0;                  // tokens of the prefix that have probability 1 and no text
     std::vector<std::int32_t> prompt = {};  // what the output continues, of a model without a source; empty: bos
     std::uint32_t line = 0;                 // line of the text, and part of the line: keys of random sampling
     std::uint32_t part = 0;
@@ -74,7 +76,7 @@ public:
     // best continuations of all rows compete; ties are broken by smaller row, then smaller token. The first `beam` that
     // do not end stay alive; every eos among or before them finishes a hypothesis.
     void advance(const NextTokens& next, std::int64_t first_row);
-    // The same. Prefix tokens are taken whatever their probability, which counts towards the sum.
+    // The same. Prefix tokens are taken whatever their probability, which counts towards the sum except of given ones.
     void advance(const AllTokens& next, std::int64_t first_row);
 
     // The candidates of the last advance(), for displaying the search: the best continuations of all rows, best first,
@@ -109,6 +111,8 @@ private:
     std::vector<std::int32_t> unwanted_after(const std::vector<std::int32_t>& tokens) const;
     bool may_follow(const Live& live, std::int32_t token) const;
     std::vector<Candidate> ranked_candidates(const NextTokens& next, std::int64_t first_row) const;
+    bool certain() const;
+    std::vector<Candidate> certain_candidates() const;
     std::vector<Candidate> forced_candidate(std::span<const float> next) const;
     std::vector<Candidate> sampled_candidate(std::span<const float> next) const;
     void take(std::vector<Candidate> candidates);

@@ -6,6 +6,7 @@
 
 #include "backend/convert.h"
 #include "data/device_batch.h"
+#include "model/frame.h"
 #include "support/check.h"
 
 namespace headscope {
@@ -75,7 +76,7 @@ ModelScorer::ModelScorer(Context& ctx, const Generator& model, const std::vector
 }
 
 void ModelScorer::start(const std::vector<std::vector<std::int32_t>>& sources) {
-    const DeviceBatch batch = upload(ctx_.backend, make_source_batch(sources, special_ids(model_.config()),
+    const DeviceBatch batch = upload(ctx_.backend, make_source_batch(sources, padding_id(model_.config()),
                                                                      {.multiple = ctx_.backend.device().length_multiple,
                                                                       .longest = model_.config().max_length}));
     cache_ = model_.start(ctx_, batch);

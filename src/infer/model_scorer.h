@@ -12,8 +12,8 @@ namespace headscope {
 
 class ModelScorer final : public Scorer {
 public:
-    // `sources` are pieces without eos or, of a model without a source, prompts of equal length, of which all but the
-    // last token are read here. Context and model outlive the scorer.
+    // `sources` are complete (Frame::source) or, of a model without a source, prompts of equal length, of which all but
+    // the last token are read here. Context and model outlive the scorer.
     ModelScorer(Context& ctx, const Generator& model, const std::vector<std::vector<std::int32_t>>& sources);
 
     std::int64_t vocabulary() const override;

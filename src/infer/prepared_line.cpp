@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "infer/framed_line.h"
 #include "support/check.h"
 #include "text/sentences.h"
 
@@ -19,21 +20,29 @@ std::int64_t length_of(const TranslationUnit& unit) {
     return static_cast<std::int64_t>(unit.sentence.source_ids.size());
 }
 
+// A line and what its parts have in common.
+struct Line {
+    const ModelDirectory& model;
+    std::string_view whole;
+    Frame frame;
+    std::string_view text;  // of `whole`
+};
+
 // Encodes the part `text` of a line. No pieces if it is empty or not UTF-8.
-TranslationUnit encode(const ModelDirectory& model, std::string_view line, std::string_view text) {
+TranslationUnit encode(const Line& line, std::string_view text) {
     TranslationUnit unit;
-    const auto begin = static_cast<std::size_t>(text.data() - line.data());
+    const auto begin = static_cast<std::size_t>(text.data() - line.whole.data());
     unit.sentence.span = {begin, begin + text.size()};
     try {
-        unit.sentence.source_ids = model.source_tokenizer->encode(text);
+        unit.sentence.source_ids = line.model.source_tokenizer->encode(text);
     } catch (const Error& error) {
         unit.sentence.problem = error.what();
         return unit;
     }
     std::vector<std::int32_t>& ids = unit.sentence.source_ids;
-    unit.sentence.unknown = std::find(ids.begin(), ids.end(), model.config.unk_id) != ids.end();
+    unit.sentence.unknown = std::ranges::find(ids, line.model.source_tokenizer->unk_id()) != ids.end();
     if (!ids.empty()) {
-        ids.push_back(model.config.eos_id);
+        ids = line.frame.source(ids);
     }
     return unit;
 }
@@ -52,14 +61,13 @@ PreparedLine too_long(std::int64_t length, std::int64_t longest, const std::stri
 }
 
 // Splits a sentence of more than `wanted` pieces again, at less certain ends.
-std::vector<TranslationUnit> encode_sentences(const ModelDirectory& model, std::string_view line, std::string_view text,
-                                              std::int64_t wanted, SentenceBreaks breaks = SentenceBreaks::Usual) {
+std::vector<TranslationUnit> encode_sentences(const Line& line, std::string_view text, std::int64_t wanted,
+                                              SentenceBreaks breaks = SentenceBreaks::Usual) {
     std::vector<TranslationUnit> units;
     for (const std::string_view sentence : split_sentences(text, breaks)) {
-        TranslationUnit unit = encode(model, line, sentence);
+        TranslationUnit unit = encode(line, sentence);
         if (length_of(unit) > wanted && breaks == SentenceBreaks::Usual) {
-            std::ranges::move(encode_sentences(model, line, sentence, wanted, SentenceBreaks::Any),
-                              std::back_inserter(units));
+            std::ranges::move(encode_sentences(line, sentence, wanted, SentenceBreaks::Any), std::back_inserter(units));
         } else if (length_of(unit) > 0) {
             units.push_back(std::move(unit));
         }
@@ -68,10 +76,10 @@ std::vector<TranslationUnit> encode_sentences(const ModelDirectory& model, std::
 }
 
 // Splits a line of more than `wanted` pieces. `warn_unsplit`: add a remark if it cannot be split.
-PreparedLine split(const ModelDirectory& model, TranslationUnit whole, const std::string& text, std::int64_t wanted,
-                   std::int64_t longest, bool warn_unsplit) {
+PreparedLine split(const Line& source, TranslationUnit whole, std::int64_t wanted, std::int64_t longest,
+                   bool warn_unsplit) {
     const std::int64_t length = length_of(whole);
-    PreparedLine line{.units = encode_sentences(model, text, text, wanted), .remark = {}};
+    PreparedLine line{.units = encode_sentences(source, source.text, wanted), .remark = {}};
     const std::size_t count = line.units.size();
     if (count < 2 && length > longest) {
         return too_long(length, longest, "it has no end of a sentence to split it at; split it yourself");
@@ -99,36 +107,41 @@ PreparedLine split(const ModelDirectory& model, TranslationUnit whole, const std
 }
 
 // Sets the search task of each unit. The prefix belongs to the first unit.
-void set_tasks(PreparedLine& line, const SourceLine& source, std::vector<std::int32_t> prefix,
+void set_tasks(PreparedLine& line, const SourceLine& source, const Frame& frame, std::vector<std::int32_t> prefix,
                const SearchOptions& search, std::int64_t longest) {
     std::uint32_t part = 0;
     for (TranslationUnit& unit : line.units) {
-        unit.task = {.limit = std::min(length_of(unit) + search.max_extra, longest),
-                     .prefix = std::exchange(prefix, {}),
-                     .line = source.number,
-                     .part = part++};
-        const auto prefix_length = static_cast<std::int64_t>(unit.task.prefix.size());
-        if (prefix_length >= unit.task.limit) {
+        unit.task = translation_task(frame, search, length_of(unit), longest);
+        unit.task.prefix.insert(unit.task.prefix.end(), prefix.begin(), prefix.end());
+        unit.task.line = source.number;
+        unit.task.part = part++;
+        if (std::ssize(unit.task.prefix) >= unit.task.limit) {
             line = rejected(
                 fmt::format("its prefix has {} pieces, but its translation has at most {} including the end: give a "
                             "shorter prefix or a larger --max-extra",
-                            prefix_length, unit.task.limit));
+                            prefix.size(), unit.task.limit - std::ssize(frame.target_begin)));
             return;
         }
+        prefix.clear();
     }
 }
 
 PreparedLine prepare_prompt(const ModelDirectory& model, const SourceLine& source, const TranslationOptions& options,
                             std::int64_t longest) {
-    TranslationUnit unit = encode(model, source.text, source.text);
+    Frame frame = frame_of(model.config);
+    frame.source_begin = frame.start_of_text();
+    frame.source_end.clear();
+    TranslationUnit unit = encode({model, source.text, frame, source.text}, source.text);
     if (!unit.sentence.problem.empty()) {
         return rejected(unit.sentence.problem);
     }
     std::vector<std::int32_t>& ids = unit.sentence.source_ids;
-    if (!ids.empty()) {
-        ids.pop_back();  // eos
+    if (ids.empty()) {
+        ids = frame.source_begin;
     }
-    ids.insert(ids.begin(), model.config.bos_id);
+    if (ids.empty()) {
+        return rejected("the prompt is empty, but the model's texts start with a piece: give it some text");
+    }
     const std::int64_t room = longest - length_of(unit) + 1;  // the last token of an output is not read
     if (room < 1) {
         return rejected(
@@ -136,8 +149,7 @@ PreparedLine prepare_prompt(const ModelDirectory& model, const SourceLine& sourc
                         "prompt",
                         length_of(unit), longest));
     }
-    unit.task = {
-        .limit = std::clamp<std::int64_t>(options.search.max_extra, 1, room), .prompt = ids, .line = source.number};
+    unit.task = {.limit = std::min(output_limit(options.search, 0), room), .prompt = ids, .line = source.number};
     PreparedLine line;
     line.units.push_back(std::move(unit));
     return line;
@@ -212,12 +224,27 @@ std::string decode_after(const Tokenizer& tokenizer, const std::vector<std::int3
     return text.starts_with(before) ? text.substr(before.size()) : tokenizer.decode(tokens);
 }
 
+SearchTask translation_task(const Frame& frame, const SearchOptions& search, std::int64_t source_length,
+                            std::int64_t longest) {
+    const std::int64_t given = std::ssize(frame.target_begin);
+    return {.limit = std::min(std::max(output_limit(search, source_length), given + 1), longest),
+            .prefix = frame.target_begin,
+            .given = frame.target_begin.size()};
+}
+
 PreparedLine prepare_line(const ModelDirectory& model, const SourceLine& source, const TranslationOptions& options,
                           std::int64_t longest) {
     if (model.config.architecture == Architecture::CausalLm) {
         return prepare_prompt(model, source, options, longest);
     }
-    TranslationUnit whole = encode(model, source.text, source.text);
+    FramedLine framed;
+    try {
+        framed = frame_line(model, options.search.languages, source.text);
+    } catch (const Error& error) {
+        return rejected(error.what());
+    }
+    const Line text{model, source.text, std::move(framed.frame), framed.text};
+    TranslationUnit whole = encode(text, text.text);
     const std::int64_t length = length_of(whole);
     PreparedLine line;
     if (length == 0) {
@@ -235,14 +262,14 @@ PreparedLine prepare_line(const ModelDirectory& model, const SourceLine& source,
     }
     const std::int64_t wanted = std::min(options.split_longer_than.value_or(longest), longest);
     if (wanted > 0 && length > wanted) {
-        line = split(model, std::move(whole), source.text, wanted, longest, options.warn_unsplit);
+        line = split(text, std::move(whole), wanted, longest, options.warn_unsplit);
     } else if (length > longest) {
         return too_long(length, longest, "split the line into sentences");
     } else {
         line.units.push_back(std::move(whole));
     }
     if (line.units.front().sentence.problem.empty()) {
-        set_tasks(line, source, std::move(prefix), options.search, longest);
+        set_tasks(line, source, text.frame, std::move(prefix), options.search, longest);
     }
     return line;
 }

@@ -20,8 +20,12 @@ struct PreparedLine {
     std::string remark;
 };
 
+// A task without a prefix of its own, for a source of `source_length` tokens.
+SearchTask translation_task(const Frame& frame, const SearchOptions& search, std::int64_t source_length,
+                            std::int64_t longest);
+
 // `longest`: the model's maximum source length, including the end. A causal language model completes the line: its
-// prompt is the line after bos, and SearchOptions::max_extra limits the output.
+// prompt is the line after bos, and output_limit() without a source limits the output.
 PreparedLine prepare_line(const ModelDirectory& model, const SourceLine& line, const TranslationOptions& options,
                           std::int64_t longest);
 

@@ -4,49 +4,62 @@
 #include <cmath>
 #include <iterator>
 #include <numeric>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "infer/forced_text.h"
+#include "infer/framed_line.h"
 #include "support/check.h"
 
 namespace headscope {
 
 namespace {
 
-// `special`: the special tokens that the model reads.
-std::vector<std::int32_t> encode_side(const Tokenizer& tokenizer, const std::string& text, const char* side,
-                                      std::int64_t longest, int special = 1) {
+// `around`: tokens that the model reads or predicts around the pieces.
+std::vector<std::int32_t> encode_side(const Tokenizer& tokenizer, std::string_view text, const char* side,
+                                      std::int64_t longest, std::int64_t around) {
     std::vector<std::int32_t> ids;
     try {
         ids = tokenizer.encode(text);
     } catch (const Error& error) {
         throw Error(fmt::format("the {}: {}", side, error.what()));
     }
-    if (const auto length = static_cast<std::int64_t>(ids.size()) + special; length > longest) {
+    if (const auto length = std::ssize(ids) + around; length > longest) {
         throw Error(fmt::format("the {} has {} pieces including its end{}, but the model takes at most {}", side,
-                                length, special > 1 ? "s" : "", longest));
+                                length, around > 1 ? "s" : "", longest));
     }
     return ids;
 }
 
-Pair encode_pair(const Translator& translator, const std::string& source, const std::string& target) {
+Pair encode_pair(const Translator& translator, const std::string& source, const std::string& target,
+                 const Languages& languages) {
     const ModelDirectory& model = translator.model();
-    Pair pair{encode_side(*model.source_tokenizer, source, "source", translator.longest()),
-              encode_side(*model.target_tokenizer, target, "target", translator.longest())};
+    const FramedLine line = frame_line(model, languages, source);
+    Pair pair{
+        encode_side(*model.source_tokenizer, line.text, "source", translator.longest(), line.frame.around_source()),
+        encode_side(*model.target_tokenizer, target, "target", translator.longest(), line.frame.around_target())};
     if (pair.source.empty()) {
         throw Error("the source is empty");
     }
+    pair.source_begin = line.frame.source_begin;
     return pair;
 }
 
 std::vector<std::int32_t> encode_text(const Translator& translator, const std::string& text) {
-    const bool masked = translator.model().config.architecture == Architecture::MaskedLm;
+    const ModelConfig& config = translator.model().config;
+    const bool masked = config.architecture == Architecture::MaskedLm;
     std::vector<std::int32_t> ids =
-        encode_side(*translator.model().target_tokenizer, text, "text", translator.longest(), masked ? 2 : 1);
+        encode_side(*translator.model().target_tokenizer, text, "text", translator.longest(),
+                    masked               ? 2
+                    : config.bos_id >= 0 ? 1
+                                         : 0);
     if (masked && ids.empty()) {
         throw Error("the text is empty: it has no piece to mask");
+    }
+    if (config.bos_id < 0 && ids.empty()) {
+        throw Error("the text is empty: the model's texts start with a piece");
     }
     return ids;
 }
@@ -54,7 +67,8 @@ std::vector<std::int32_t> encode_text(const Translator& translator, const std::s
 }  // namespace
 
 std::vector<ScoredPair> score_pairs(Context& ctx, const Translator& translator, const std::vector<std::string>& sources,
-                                    const std::vector<std::string>& targets, std::int64_t batch_tokens) {
+                                    const std::vector<std::string>& targets, std::int64_t batch_tokens,
+                                    const Languages& languages) {
     HEADSCOPE_CHECK(sources.size() == targets.size(), "sources and targets must have the same size");
     const ModelConfig& config = translator.model().config;
     const bool translates = config.architecture == Architecture::EncoderDecoder;
@@ -65,7 +79,7 @@ std::vector<ScoredPair> score_pairs(Context& ctx, const Translator& translator, 
     for (std::size_t i = 0; i < sources.size(); ++i) {
         try {
             if (translates) {
-                pairs.push_back(encode_pair(translator, sources[i], targets[i]));
+                pairs.push_back(encode_pair(translator, sources[i], targets[i], languages));
             } else {
                 texts.push_back(encode_text(translator, targets[i]));
             }
@@ -76,13 +90,18 @@ std::vector<ScoredPair> score_pairs(Context& ctx, const Translator& translator, 
         places.push_back(i);
         std::vector<std::int32_t>& target = scored[i].target_ids;
         target = translates ? pairs.back().target : texts.back();
+        scored[i].empty = target.empty();
         scored[i].unknown = std::find(target.begin(), target.end(), config.unk_id) != target.end();
         if (config.architecture != Architecture::MaskedLm) {
             target.push_back(config.eos_id);
         }
+        if (config.architecture == Architecture::CausalLm && config.bos_id < 0) {
+            target.erase(target.begin());  // given
+        }
     }
     const ForcedLimits limits{.batch_tokens = batch_tokens};
-    const auto forced = translates ? force_targets(ctx, translator.models(), pairs, limits)
+    const Frame frame = any_frame(translator.model(), languages);
+    const auto forced = translates ? force_targets(ctx, translator.models(), pairs, limits, frame)
                                    : force_texts(ctx, translator.models(), texts, limits);
     for (std::size_t i = 0; i < places.size(); ++i) {
         ScoredPair& pair = scored[places[i]];

@@ -10,9 +10,12 @@
 namespace headscope {
 
 struct ScoredPair {
-    std::vector<std::int32_t> target_ids;   // with eos, which a masked language model does not predict
+    // What the model predicts: the pieces and, except of a masked language model, eos; without the first piece if the
+    // model's texts start with it.
+    std::vector<std::int32_t> target_ids;
     std::vector<double> log_probabilities;  // of each token, given what the model sees (teacher_forced.h)
     double log_probability = 0.0;           // their sum
+    bool empty = false;                     // the target has no pieces
     bool unknown = false;                   // part of the target is not in the vocabulary and was scored as unknown
     std::string problem;                    // why there is no score; normally empty
 
@@ -20,9 +23,10 @@ struct ScoredPair {
 };
 
 // Scores sources[i] with targets[i]. Language models score targets[i] only, see force_texts(). An empty target consists
-// of eos only. An empty source, a target without tokens, a text too long for the model and invalid UTF-8 are problems.
-// Scores do not depend on the other pairs, except for rounding.
+// of eos only. An empty source, a language that is missing or unknown, a target without tokens, a text too long for the
+// model and invalid UTF-8 are problems. Scores do not depend on the other pairs, except for rounding.
 std::vector<ScoredPair> score_pairs(Context& ctx, const Translator& translator, const std::vector<std::string>& sources,
-                                    const std::vector<std::string>& targets, std::int64_t batch_tokens);
+                                    const std::vector<std::string>& targets, std::int64_t batch_tokens,
+                                    const Languages& languages = {});
 
 }  // namespace headscope

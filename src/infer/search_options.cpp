@@ -1,5 +1,6 @@
 #include "infer/search_options.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -46,6 +47,14 @@ void check_search_options(const SearchOptions& options) {
         throw Error(
             fmt::format("max-extra must be between 0 and {}, got {}", SearchOptions::kMaxExtra, options.max_extra));
     }
+    if (options.max_length < 0 || options.max_length > SearchOptions::kMaxLength) {
+        throw Error(fmt::format("max-length must be between 1 and {}, or 0 for any length, got {}",
+                                SearchOptions::kMaxLength, options.max_length));
+    }
+    if (!(options.max_factor >= 0.0 && options.max_factor <= SearchOptions::kMaxFactor)) {
+        throw Error(fmt::format("max-factor must be between 0 (any length) and {}, got {}", SearchOptions::kMaxFactor,
+                                options.max_factor));
+    }
     if (options.n_best < 1 || options.n_best > options.beam) {
         throw Error(fmt::format("n-best must be between 1 and the beam, {}, got {}", options.beam, options.n_best));
     }
@@ -63,6 +72,17 @@ void check_search_options(const SearchOptions& options) {
             throw Error(fmt::format("sampling needs a beam of 1, got {}", options.beam));
         }
     }
+}
+
+std::int64_t output_limit(const SearchOptions& options, std::int64_t source_length) {
+    std::int64_t limit = source_length + options.max_extra;
+    if (options.max_length > 0) {
+        limit = std::min(limit, options.max_length);
+    }
+    if (options.max_factor > 0.0 && source_length > 0) {
+        limit = std::min(limit, static_cast<std::int64_t>(options.max_factor * static_cast<double>(source_length)));
+    }
+    return std::max<std::int64_t>(limit, 1);
 }
 
 double length_penalty(std::int64_t length, double alpha, LengthPenaltyForm form) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "model/config.h"
+#include "model/frame.h"
 
 namespace headscope {
 
@@ -34,19 +35,27 @@ struct SearchOptions {
     static constexpr std::int64_t kMaxExtra = 100'000;
     static constexpr int kMaxNoRepeatNgram = 1000;
     static constexpr std::int64_t kMaxMinLength = 100'000;
+    static constexpr std::int64_t kMaxLength = 1'000'000;
+    static constexpr double kMaxFactor = 1000.0;
 
     int beam = 4;                 // 1 is greedy search
     double length_penalty = 0.6;  // alpha
-    std::int64_t max_extra = 50;  // maximum output tokens beyond the input length, both including eos
+    // The longest output is the smallest of these. Tokens include the end and what Frame puts around pieces.
+    std::int64_t max_extra = 50;  // output tokens beyond those of the input
+    std::int64_t max_length = 0;  // output tokens; 0: any number
+    double max_factor = 0.0;      // output tokens for each of the input; 0: any number
+    bool force_end = false;       // an output at the limit ends there, with eos, which has probability 1
     bool early_end = true;        // stop when no unfinished hypothesis can win; does not change the result
     bool allow_unknown = false;   // the unknown piece has no text
+    std::vector<std::vector<std::int32_t>> bad_words{};  // sequences that no output contains
     LengthPenaltyForm length_penalty_form = LengthPenaltyForm::Gnmt;
     int n_best = 1;                      // hypotheses to return, at most `beam`
     bool n_best_duplicates = false;      // also return hypotheses with the same text
     int no_repeat_ngram = 0;             // forbid n-grams of this size from repeating; 0: allow
-    std::int64_t min_length = 1;         // minimum tokens before eos, as far as the limit allows; 0: none
+    std::int64_t min_length = 1;         // minimum pieces before eos, as far as the limit allows; 0: none
     std::optional<Sampling> sampling{};  // with a beam of 1
     std::vector<std::string> stop{};     // an output ends when its text contains one of these
+    Languages languages{};
 
     bool operator==(const SearchOptions&) const = default;
 };
@@ -56,6 +65,9 @@ SearchOptions default_search(Architecture family);
 
 // Error for values out of range, and for n-best or sampling with an unsuitable beam.
 void check_search_options(const SearchOptions& options);
+
+// The maximum number of output tokens for a source of `source_length` tokens, of which a language model has 0.
+std::int64_t output_limit(const SearchOptions& options, std::int64_t source_length);
 
 // lp(length); score = log probability / lp.
 double length_penalty(std::int64_t length, double alpha, LengthPenaltyForm form = LengthPenaltyForm::Gnmt);

@@ -118,8 +118,8 @@ std::vector<std::vector<ForcedToken>> with_targets(const ForcedPositions& found,
 class ForcedBatches {
 public:
     ForcedBatches(Context& ctx, const std::vector<const Model*>& models, std::span<const Pair> pairs,
-                  std::int64_t longest)
-        : ctx_(ctx), models_(models), pairs_(pairs), longest_(longest), results_(pairs.size()) {}
+                  const Frame& frame, std::int64_t longest)
+        : ctx_(ctx), models_(models), pairs_(pairs), frame_(frame), longest_(longest), results_(pairs.size()) {}
 
     void force(std::span<const std::size_t> members, std::int64_t logit_rows) {
         try {
@@ -142,17 +142,16 @@ public:
 
 private:
     std::int64_t rows_of(std::span<const std::size_t> members) const {
-        return static_cast<std::int64_t>(pairs_[members.front()].target.size()) + 1;
+        return static_cast<std::int64_t>(pairs_[members.front()].target.size()) + frame_.around_target();
     }
 
     void force_at_once(std::span<const std::size_t> members, std::int64_t logit_rows) {
-        const ModelConfig& config = models_.front()->config();
         std::vector<const Pair*> some;
         some.reserve(members.size());
         for (const std::size_t member : members) {
             some.push_back(&pairs_[member]);
         }
-        const Batch batch = make_batch(some, special_ids(config), 0, {.longest = longest_});
+        const Batch batch = make_batch(some, frame_, 0, {.longest = longest_});
         const DeviceBatch on_device = upload(ctx_.backend, batch);
         const std::vector<std::int32_t>& targets = targets_of(batch);
         const auto rows = static_cast<std::int64_t>(targets.size());
@@ -168,6 +167,7 @@ private:
     Context& ctx_;
     const std::vector<const Model*>& models_;
     const std::span<const Pair> pairs_;
+    const Frame& frame_;
     const std::int64_t longest_;
     std::vector<std::vector<ForcedToken>> results_;
 };
@@ -175,7 +175,8 @@ private:
 }  // namespace
 
 std::vector<std::vector<ForcedToken>> force_targets(Context& ctx, const std::vector<const Model*>& models,
-                                                    std::span<const Pair> pairs, const ForcedLimits& limits) {
+                                                    std::span<const Pair> pairs, const ForcedLimits& limits,
+                                                    const Frame& frame) {
     HEADSCOPE_CHECK(!models.empty() && limits.logit_rows > 0, "no models, or logit_rows is not positive");
     std::int64_t longest = models.front()->config().max_length;
     for (const Model* model : models) {
@@ -183,11 +184,12 @@ std::vector<std::vector<ForcedToken>> force_targets(Context& ctx, const std::vec
     }
     std::vector<std::int64_t> lengths;
     for (const Pair& pair : pairs) {
-        const std::size_t target = pair.target.size() + (pair.labels.empty() ? 1 : 0);
-        lengths.push_back(static_cast<std::int64_t>(std::max(pair.source.size() + 1, target)));
+        const bool labelled = !pair.labels.empty();
+        lengths.push_back(std::max(labelled ? 0 : std::ssize(pair.source) + frame.around_source(),
+                                   std::ssize(pair.target) + (labelled ? 0 : frame.around_target())));
         HEADSCOPE_CHECK(lengths.back() <= longest, "a pair is longer than the model's max_length");
     }
-    ForcedBatches batches(ctx, models, pairs, longest);
+    ForcedBatches batches(ctx, models, pairs, frame, longest);
     for (const std::vector<std::size_t>& members : batches_by_length(lengths, limits.batch_tokens)) {
         batches.force(members, limits.logit_rows);
     }

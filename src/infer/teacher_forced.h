@@ -24,11 +24,12 @@ struct ForcedLimits {
     std::int64_t logit_rows = 512;     // rows of logits, each as wide as the vocabulary
 };
 
-// Returns for each pair its target's tokens and eos, or its labels, in the pairs' order. Either all pairs have labels
-// or none, and a translation model takes none. Pairs of similar length share a batch; results depend on the other pairs
-// only by rounding. Both sides including the end must fit every model's max_length. For several models with one
-// vocabulary a token's probability is the mean of theirs, averaged on the host.
+// `frame` stands around the pairs. Returns for each pair its target's tokens and eos, or its labels, in the pairs'
+// order. Either all pairs have labels or none, and a translation model takes none. Pairs of similar length share a
+// batch; results depend on the other pairs only by rounding. Both sides including the end must fit every model's
+// max_length. For several models with one vocabulary a token's probability is the mean of theirs, averaged on the host.
 std::vector<std::vector<ForcedToken>> force_targets(Context& ctx, const std::vector<const Model*>& models,
-                                                    std::span<const Pair> pairs, const ForcedLimits& limits = {});
+                                                    std::span<const Pair> pairs, const ForcedLimits& limits = {},
+                                                    const Frame& frame = {});
 
 }  // namespace headscope

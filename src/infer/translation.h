@@ -33,7 +33,7 @@ struct TranslationOptions {
 
 // One translation of a line.
 struct Translation {
-    std::vector<std::int32_t> ids;  // including eos unless cut
+    std::vector<std::int32_t> ids;  // with Frame::target_begin, and eos unless cut
     std::string text;
     double log_probability = 0.0;
     double score = 0.0;  // log_probability / lp(length)
@@ -44,7 +44,7 @@ struct Translation {
 
 struct TranslatedSentence {
     ByteSpan span;                         // the part of the line that was translated
-    std::vector<std::int32_t> source_ids;  // including eos; empty for an empty line
+    std::vector<std::int32_t> source_ids;  // complete (Frame::source); empty for an empty line
     bool unknown = false;                  // part of the source is not in the vocabulary
     std::vector<std::int32_t> target_ids;  // of the best translation, like the next four
     std::string text;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "data/batch.h"
+#include "infer/framed_line.h"
 
 namespace headscope {
 
@@ -41,6 +42,7 @@ std::vector<std::vector<std::size_t>> batches_by_length(const std::vector<std::i
 TranslationWork::TranslationWork(const ModelDirectory& model, const std::vector<SourceLine>& lines,
                                  const TranslationOptions& options, std::int64_t longest, Order order)
     : search_(options.search) {
+    static_cast<void>(any_frame(model, options.search.languages));
     std::vector<std::int64_t> lengths;
     for (const SourceLine& line : lines) {
         PreparedLine prepared = prepare_line(model, line, options, longest);

@@ -20,7 +20,8 @@ public:
         SoonestFirst,  // batches in order of their first line: early results
     };
 
-    // `longest`: the model's maximum source length, including the end.
+    // `longest`: the model's maximum source length, including the end. Error for languages that the model needs or does
+    // not have.
     TranslationWork(const ModelDirectory& model, const std::vector<SourceLine>& lines,
                     const TranslationOptions& options, std::int64_t longest, Order order);
 

@@ -95,16 +95,14 @@ void Translator::translate_together(const std::vector<TranslationUnit*>& units,
 
 void Translator::search_units(const std::vector<TranslationUnit*>& units, const TranslationOptions& options) const {
     const ModelConfig& config = model_.config;
-    std::vector<std::vector<std::int32_t>> pieces;
+    std::vector<std::vector<std::int32_t>> sources;
     std::vector<SearchTask> tasks;
     for (const TranslationUnit* unit : units) {
-        const std::vector<std::int32_t>& ids = unit->sentence.source_ids;
-        pieces.emplace_back(ids.begin(),
-                            unit->task.prompt.empty() ? ids.end() - 1 : ids.end());  // a source ends in eos
+        sources.push_back(unit->sentence.source_ids);
         tasks.push_back(unit->task);
     }
     Context ctx{.backend = backend_, .compute = options.compute};
-    const std::unique_ptr<Scorer> scorer = make_scorer(ctx, generators(), pieces);
+    const std::unique_ptr<Scorer> scorer = make_scorer(ctx, generators(), sources);
     TokenRules rules = token_rules(config, options.search.allow_unknown);
     rules.text_of = [this](const std::vector<std::int32_t>& prompt, const std::vector<std::int32_t>& tokens) {
         return decode_after(*model_.target_tokenizer, prompt, tokens);

@@ -25,10 +25,6 @@ std::unique_ptr<Model> make_model(const ModelConfig& config, const Parameters& p
     return build(config, Scope(declared, &parameters));
 }
 
-SpecialIds special_ids(const ModelConfig& config) {
-    return {.pad = config.pad_id, .bos = config.bos_id, .eos = config.eos_id, .unk = config.unk_id};
-}
-
 ModelDescription describe(const ModelConfig& config) {
     ModelDescription description;
     build(config, Scope(description, nullptr));
@@ -53,6 +49,7 @@ void Model::prepare(Backend& backend, std::int64_t length) const {
     if (config_.positions == Positions::Sinusoid) {
         sinusoids_->table(backend, length);
     }
+    projection().prepare(backend);
 }
 
 Var Model::logits(Context& ctx, const Var& hidden) const {

@@ -29,7 +29,8 @@ std::int64_t rows_at_once(const DeviceInfo& device, std::int64_t classes, DType 
 
 Projection::Projection(const ModelConfig& config, const Scope& model, const EmbeddingTable& table)
     : activation_(config.activation),
-      scale_(config.scale_output ? 1.0F / std::sqrt(static_cast<float>(config.d_model)) : 1.0F) {
+      scale_(config.scale_output ? 1.0F / std::sqrt(static_cast<float>(config.d_model)) : 1.0F),
+      suppressed_(config.suppressed_ids) {
     const Scope scope = model.in("output").for_each(&MultiplyAdds::target_token);
     if (config.output_transform) {
         scope.block({.kind = BlockKind::Linear,
@@ -62,8 +63,33 @@ Var Projection::transform(Context& ctx, const Var& hidden) const {
     return (*norm_)(ctx, activated, Var(), {}).y;
 }
 
+void Projection::prepare(Backend& backend) const {
+    constexpr float kNever = -60000.0F;  // as a logit; fits F16
+    if (!suppressed_.empty() && !suppression_->defined()) {
+        std::vector<float> values(static_cast<std::size_t>(weight_.shape()[0]));
+        for (const std::int32_t id : suppressed_) {
+            values[static_cast<std::size_t>(id)] = kNever;
+        }
+        *suppression_ = make_from_host(backend, {std::ssize(values)}, backend.real(), values);
+    }
+}
+
+Var Projection::suppressing_bias(Context& ctx) const {
+    if (suppressed_.empty() || ctx.tape != nullptr) {
+        return bias_;
+    }
+    prepare(ctx.backend);
+    if (!bias_.defined()) {
+        return Var(*suppression_);
+    }
+    const Shape row{1, 1, suppression_->elements()};
+    const Tensor sum = ctx.backend.empty(row, suppression_->dtype);
+    ctx.backend.run(BiasActivation{.x = bias_.value().reshape(row), .bias = *suppression_, .y = sum});
+    return Var(sum.reshape(suppression_->shape));
+}
+
 Var Projection::logits(Context& ctx, const Var& hidden) const {
-    return bias_activation(ctx, linear(ctx, hidden, weight_, scale_), bias_, Activation::None);
+    return bias_activation(ctx, linear(ctx, hidden, weight_, scale_), suppressing_bias(ctx), Activation::None);
 }
 
 LossSums Projection::loss(Context& ctx, const Var& hidden, const Tensor& targets, const LossOptions& options) const {
@@ -75,6 +101,7 @@ LossSums Projection::loss(Context& ctx, const Var& hidden, const Tensor& targets
     const std::int64_t chunk_rows =
         options.chunk_rows > 0 ? options.chunk_rows : rows_at_once(backend.device(), classes, hidden.value().dtype);
     const DType real = backend.real();
+    const Var bias = options.suppress ? suppressing_bias(ctx) : bias_;
     const Tensor states = hidden.value().reshape({rows, d_model});
     const Tensor ids = targets.reshape({rows});
     const Tensor loss = backend.empty({rows, 1}, real);
@@ -96,9 +123,9 @@ LossSums Projection::loss(Context& ctx, const Var& hidden, const Tensor& targets
                            .alpha = scale_,
                            .compute = ctx.compute,
                            .b_scales = weight_.scales()});
-        if (bias_.defined()) {
+        if (bias.defined()) {
             const Tensor batch = logits.reshape({1, size, classes});
-            backend.run(BiasActivation{.x = batch, .bias = bias_.value(), .y = batch});
+            backend.run(BiasActivation{.x = batch, .bias = bias.value(), .y = batch});
         }
         backend.run(SmoothedCrossEntropy{.logits = logits,
                                          .targets = ids.narrow(0, first, size),

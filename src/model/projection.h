@@ -1,7 +1,10 @@
 // 3.4 and 5.4: from hidden states to logits, and the loss of a batch without storing all of its logits.
 #pragma once
 
+#include <cstdint>
+#include <memory>
 #include <optional>
+#include <vector>
 
 #include "model/embedding.h"
 #include "model/model.h"
@@ -15,7 +18,10 @@ public:
     // What the head does before the logits: hidden and the result [batch, length, d_model].
     Var transform(Context& ctx, const Var& hidden) const;
 
-    // hidden [batch, length, d_model], transformed; result [batch, length, vocabulary].
+    // Allocates what logits() reads beside the parameters, see Model::prepare().
+    void prepare(Backend& backend) const;
+    // hidden [batch, length, d_model], transformed; result [batch, length, vocabulary]. Without a tape, those of
+    // ModelConfig::suppressed_ids are so low that their probabilities are 0.
     Var logits(Context& ctx, const Var& hidden) const;
 
     // hidden [batch, length, d_model], transformed, targets I32 [batch, length]. With a tape the gradients of hidden
@@ -23,12 +29,16 @@ public:
     LossSums loss(Context& ctx, const Var& hidden, const Tensor& targets, const LossOptions& options) const;
 
 private:
+    Var suppressing_bias(Context& ctx) const;
+
     Activation activation_;
     float scale_;                            // of the logits
     Var transform_weight_, transform_bias_;  // [d_model, d_model], [d_model]; undefined without a transform
     std::optional<LayerNorm> norm_;
     Var weight_;  // [vocabulary, d_model]
     Var bias_;    // [vocabulary], may be undefined
+    std::vector<std::int32_t> suppressed_;
+    std::shared_ptr<Tensor> suppression_ = std::make_shared<Tensor>();  // [vocabulary], as a bias; made when needed
 };
 
 }  // namespace headscope

@@ -30,14 +30,16 @@ std::vector<int> heads_of(const AlignmentOptions& options, const ModelConfig& co
     return all;
 }
 
-// One layer's cross-attention [pairs, heads, queries, keys]; query i predicts target piece i.
-WeightCollector::Observation cross_attention(Context ctx, const Generator& model, std::vector<Pair> pairs, int layer) {
+// One layer's cross-attention [pairs, heads, queries, keys]; query i predicts target piece i
+// minus target_begin.
+WeightCollector::Observation cross_attention(Context ctx, const Generator& model, std::vector<Pair> pairs, int layer,
+                                             const Frame& frame) {
     for (Pair& pair : pairs) {
         pair.target.pop_back();  // target_in starts with bos, and the last piece predicts nothing we need
     }
     const ModelConfig& config = model.config();
-    const DeviceBatch batch = upload(
-        ctx.backend, make_batch(std::span<const Pair>(pairs), special_ids(config), 0, {.longest = config.max_length}));
+    const DeviceBatch batch =
+        upload(ctx.backend, make_batch(std::span<const Pair>(pairs), frame, 0, {.longest = config.max_length}));
     WeightCollector collector({{AttentionKind::Cross, layer}});
     ctx.observer = &collector;
     model.states(ctx, batch);
@@ -46,14 +48,15 @@ WeightCollector::Observation cross_attention(Context ctx, const Generator& model
 
 // Adds `share` times the mean over heads of sentence `index` to `weights`.
 void add_mean(std::vector<double>& weights, const WeightCollector::Observation& seen, std::size_t index,
-              const Pair& pair, const std::vector<int>& heads, double share) {
+              const Pair& pair, const Frame& frame, const std::vector<int>& heads, double share) {
     const std::int64_t queries = seen.shape[2];
     const std::int64_t keys = seen.shape[3];
     for (const int head : heads) {
         const std::int64_t first = (static_cast<std::int64_t>(index) * seen.shape[1] + head - 1) * queries * keys;
         auto out = weights.begin();
-        for (std::size_t query = 0; query < pair.target.size(); ++query) {
-            const auto row = seen.values.begin() + first + static_cast<std::int64_t>(query) * keys;
+        for (std::size_t piece = 0; piece < pair.target.size(); ++piece) {
+            const std::int64_t query = std::ssize(frame.target_begin) + static_cast<std::int64_t>(piece);
+            const auto row = seen.values.begin() + first + query * keys + std::ssize(frame.source_begin);
             for (std::size_t key = 0; key < pair.source.size(); ++key, ++out) {
                 *out += share / static_cast<double>(heads.size()) *
                         static_cast<double>(row[static_cast<std::ptrdiff_t>(key)]);
@@ -104,11 +107,13 @@ std::vector<std::vector<double>> alignment_weights(Context& ctx, const std::vect
                                                    std::span<const Pair> pairs, const AlignmentOptions& options,
                                                    std::int64_t budget) {
     check_alignment_options(options, models);
+    const std::int64_t around = std::max(options.frame.around_source(), options.frame.around_target());
     std::vector<std::int64_t> lengths;
     std::vector<std::vector<double>> weights;
     for (const Pair& pair : pairs) {
         const bool empty = pair.source.empty() || pair.target.empty();
-        lengths.push_back(empty ? 0 : static_cast<std::int64_t>(std::max(pair.source.size(), pair.target.size())) + 1);
+        lengths.push_back(empty ? 0
+                                : static_cast<std::int64_t>(std::max(pair.source.size(), pair.target.size())) + around);
         weights.emplace_back(pair.source.size() * pair.target.size());
     }
     for (const std::vector<std::size_t>& members : batches_by_length(lengths, budget)) {
@@ -116,10 +121,11 @@ std::vector<std::vector<double>> alignment_weights(Context& ctx, const std::vect
         std::transform(members.begin(), members.end(), std::back_inserter(some),
                        [&](std::size_t member) { return pairs[member]; });
         for (const Generator* model : models) {
-            const auto seen = cross_attention(ctx, *model, some, layer_of(options, model->config()));
+            const auto seen = cross_attention(ctx, *model, some, layer_of(options, model->config()), options.frame);
             const std::vector<int> heads = heads_of(options, model->config());
             for (std::size_t i = 0; i < members.size(); ++i) {
-                add_mean(weights[members[i]], seen, i, some[i], heads, 1.0 / static_cast<double>(models.size()));
+                add_mean(weights[members[i]], seen, i, some[i], options.frame, heads,
+                         1.0 / static_cast<double>(models.size()));
             }
         }
     }

@@ -21,6 +21,7 @@ struct AlignmentOptions {
     int layer = 0;                // decoder layer from 1; 0: the penultimate, or the only one
     std::vector<int> heads = {};  // from 1; empty: all heads of the layer
     bool pieces = false;          // link pieces instead of words (see line_words())
+    Frame frame = {};             // around the texts
 };
 
 // `source` and `target` map each piece to its unit: the word's index or the piece's own, -1 for none. Links each target
@@ -29,9 +30,9 @@ struct AlignmentOptions {
 Alignment link_units(std::span<const double> weights, const std::vector<std::int64_t>& source,
                      const std::vector<std::int64_t>& target);
 
-// For each pair, weights [target pieces, source pieces] without ends: the cross-attention of a teacher-forced pass,
-// averaged over the chosen heads and over the models of an ensemble. `budget`: padded tokens per batch. Error for a
-// layer or head that a model does not have.
+// For each pair, weights [target pieces, source pieces] without what stands around them: the cross-attention of a
+// teacher-forced pass, averaged over the chosen heads and over the models of an ensemble. `budget`: padded tokens per
+// batch. Error for a layer or head that a model does not have.
 std::vector<std::vector<double>> alignment_weights(Context& ctx, const std::vector<const Generator*>& models,
                                                    std::span<const Pair> pairs, const AlignmentOptions& options,
                                                    std::int64_t budget);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "infer/model_scorer.h"
+#include "infer/prepared_line.h"
 #include "support/check.h"
 
 namespace headscope {
@@ -103,23 +104,25 @@ AttentionRecord DecodingRecorder::record(const ModelConfig& config, std::int64_t
 
 RecordedTranslation record_translation(Backend& backend, const EncoderDecoder& model, const Tokenizer& target_tokenizer,
                                        const RecordedText& source, const SearchOptions& search_options,
-                                       const RecordOptions& options) {
+                                       const RecordOptions& options, const Frame& frame) {
     HEADSCOPE_CHECK(options.source_pads == 0, "pads need a teacher-forced pass");
     const ModelConfig& config = model.config();
     WeightCollector collector(options.sites);
     Context ctx{.backend = backend, .observer = &collector, .compute = options.compute};
-    ModelScorer scorer(ctx, model, {source.ids});
+    const std::vector<std::int32_t> read = source_ids(source);
+    ModelScorer scorer(ctx, model, {read});
     DecodingRecorder recorder(scorer, collector, backend);
-    const auto longest = static_cast<std::int64_t>(source.ids.size()) + 1 + search_options.max_extra;
     RecordedTranslation result;
-    result.hypothesis = search(recorder, {std::min(longest, config.max_length)}, config.bos_id,
-                               token_rules(config, search_options.allow_unknown), search_options)
-                            .front();
+    result.hypothesis =
+        search_tasks(recorder, {translation_task(frame, search_options, std::ssize(read), config.max_length)},
+                     config.bos_id, token_rules(config, search_options.allow_unknown), search_options)
+            .front()
+            .front();
     if (result.hypothesis.end == EndReason::Unusable) {
         throw Error(unusable_message(result.hypothesis));
     }
-    result.record =
-        recorder.record(config, 0, source, text_of_output(target_tokenizer, config, result.hypothesis.tokens));
+    result.record = recorder.record(
+        config, 0, source, text_of_output(target_tokenizer, config, result.hypothesis.tokens, frame.target_begin));
     return result;
 }
 

@@ -50,6 +50,6 @@ struct RecordedTranslation {
 };
 RecordedTranslation record_translation(Backend& backend, const EncoderDecoder& model, const Tokenizer& target_tokenizer,
                                        const RecordedText& source, const SearchOptions& search,
-                                       const RecordOptions& options);
+                                       const RecordOptions& options, const Frame& frame = {});
 
 }  // namespace headscope

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "data/device_batch.h"
+#include "model/frame.h"
 #include "observe/weight_collector.h"
 #include "support/check.h"
 
@@ -21,8 +22,9 @@ struct Pass {
 Pass pass(const InnerSide& side, const Pair& example) {
     WeightCollector collector;
     Context ctx{.backend = side.backend, .observer = &collector, .compute = side.compute};
-    const DeviceBatch batch =
-        upload(side.backend, make_batch(std::span(&example, 1), special_ids(side.model.config()), 0, {.multiple = 1}));
+    const ModelConfig& config = side.model.config();
+    const Frame complete{.pad = padding_id(config), .bos = config.bos_id, .eos = config.eos_id, .source_end = {}};
+    const DeviceBatch batch = upload(side.backend, make_batch(std::span(&example, 1), complete, 0, {.multiple = 1}));
     const Var hidden = side.model.states(ctx, batch);
     return {to_host<float>(side.backend, side.model.logits(ctx, hidden).value()), collector.fetch(side.backend)};
 }

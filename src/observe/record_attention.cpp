@@ -1,4 +1,5 @@
 #include "observe/record_attention.h"
+#include "model/frame.h"
 
 #include <algorithm>
 
@@ -37,7 +38,7 @@ Tensor upload_padded(Backend& backend, const ModelConfig& config, std::vector<st
                      std::int64_t at_least) {
     const Padding padding{.longest = config.max_length};
     const std::int64_t length = padding.of(std::max(static_cast<std::int64_t>(ids.size()), at_least));
-    ids.resize(static_cast<std::size_t>(length), config.pad_id);
+    ids.resize(static_cast<std::size_t>(length), padding_id(config));
     return make_from_host<std::int32_t>(backend, {1, length}, DType::I32, ids);
 }
 
@@ -65,7 +66,7 @@ SourceMemory read_source(Context& ctx, const Model& model, const RecordedText& s
     if (translates == nullptr) {
         return {};
     }
-    const std::vector<std::int32_t> ids = source_ids(model.config(), source);
+    const std::vector<std::int32_t> ids = source_ids(source);
     const Tensor lengths = upload_length(ctx.backend, ids.size());
     const Tensor in = upload_padded(ctx.backend, model.config(), ids, static_cast<std::int64_t>(ids.size()) + pads);
     return {translates->encode(ctx, in, lengths), lengths};

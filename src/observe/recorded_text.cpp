@@ -6,11 +6,26 @@
 #include <fmt/format.h>
 
 #include "infer/filler.h"
+#include "infer/framed_line.h"
 #include "support/check.h"
 
 namespace headscope {
 
 namespace {
+
+GivenTokens given_tokens(const Tokenizer& tokenizer, const ModelConfig& config, std::vector<std::int32_t> ids) {
+    GivenTokens given{std::move(ids), {}};
+    for (const std::int32_t id : given.ids) {
+        given.pieces.push_back(token_text(tokenizer, config, id));
+    }
+    return given;
+}
+
+void append(std::vector<RecordedToken>& tokens, const GivenTokens& given, TokenKind kind) {
+    for (const std::string& piece : given.pieces) {
+        tokens.push_back({piece, kind});
+    }
+}
 
 // Appends the first `count` pieces as tokens.
 void append(std::vector<RecordedToken>& tokens, const ModelConfig& config, const RecordedText& text,
@@ -28,7 +43,7 @@ void append(std::vector<RecordedToken>& tokens, const ModelConfig& config, const
 // sentence if it was reached. A language model also reads the last one, if that fits.
 std::size_t decoder_input_size(const ModelConfig& config, const RecordedText& target) {
     if (config.architecture != Architecture::EncoderDecoder) {
-        return std::min(target.ids.size(), static_cast<std::size_t>(config.max_length) - 1);
+        return std::min(target.ids.size(), static_cast<std::size_t>(config.max_length - 1 + first_predicted(config)));
     }
     return target.ended || target.ids.empty() ? target.ids.size() : target.ids.size() - 1;
 }
@@ -37,6 +52,21 @@ std::size_t decoder_input_size(const ModelConfig& config, const RecordedText& ta
 
 RecordedText encode_text(const Tokenizer& tokenizer, std::string_view text) {
     return {tokenizer.encode(text), tokenizer.encode_pieces(text), true};
+}
+
+RecordedText encode_source(const ModelDirectory& model, const Languages& languages, std::string_view text) {
+    const FramedLine line = frame_line(model, languages, text);
+    const Tokenizer& tokenizer = *model.source_tokenizer;
+    RecordedText source = encode_text(tokenizer, line.text);
+    source.before = given_tokens(tokenizer, model.config, line.frame.source_begin);
+    source.after = given_tokens(tokenizer, model.config, line.frame.source_end);
+    return source;
+}
+
+RecordedText encode_target(const ModelDirectory& model, const Frame& frame, std::string_view text) {
+    RecordedText target = encode_text(*model.target_tokenizer, text);
+    target.before = given_tokens(*model.target_tokenizer, model.config, frame.target_begin);
+    return target;
 }
 
 RecordedText encode_language_text(const ModelDirectory& model, std::string_view text) {
@@ -50,27 +80,28 @@ RecordedText encode_language_text(const ModelDirectory& model, std::string_view 
         }
     } else {
         encoded = encode_text(*model.target_tokenizer, text);
-        if (static_cast<std::int64_t>(encoded.ids.size()) >= config.max_length) {
+        const std::int64_t length = std::ssize(encoded.ids) + 1 - first_predicted(config);
+        if (length > config.max_length) {
             throw Error(
                 fmt::format("the text has {} tokens including its beginning, but the model takes at most {}: "
                             "shorten it",
-                            encoded.ids.size() + 1, config.max_length));
+                            length, config.max_length));
         }
     }
     encoded.ended = false;
     return encoded;
 }
 
-RecordedText text_of_output(const Tokenizer& tokenizer, const ModelConfig& config, std::vector<std::int32_t> ids) {
+RecordedText text_of_output(const Tokenizer& tokenizer, const ModelConfig& config, std::span<const std::int32_t> ids,
+                            const std::vector<std::int32_t>& given) {
     RecordedText text;
+    ids = ids.subspan(std::min(given.size(), ids.size()));
     text.ended = !ids.empty() && ids.back() == config.eos_id;
-    if (text.ended) {
-        ids.pop_back();
-    }
-    for (const std::int32_t id : ids) {
+    text.ids.assign(ids.begin(), ids.end() - (text.ended ? 1 : 0));
+    for (const std::int32_t id : text.ids) {
         text.pieces.push_back(tokenizer.piece(id));
     }
-    text.ids = std::move(ids);
+    text.before = given_tokens(tokenizer, config, given);
     return text;
 }
 
@@ -103,14 +134,20 @@ std::string token_text(const Tokenizer& tokenizer, const ModelConfig& config, st
     return token == config.bos_id ? "<BOS>" : tokenizer.piece(token);
 }
 
-std::vector<std::int32_t> source_ids(const ModelConfig& config, const RecordedText& source) {
-    std::vector<std::int32_t> ids = source.ids;
-    ids.push_back(config.eos_id);
+std::ptrdiff_t first_predicted(const ModelConfig& config) {
+    return config.architecture == Architecture::CausalLm && config.bos_id < 0 ? 1 : 0;
+}
+
+std::vector<std::int32_t> source_ids(const RecordedText& source) {
+    std::vector<std::int32_t> ids = source.before.ids;
+    ids.insert(ids.end(), source.ids.begin(), source.ids.end());
+    ids.insert(ids.end(), source.after.ids.begin(), source.after.ids.end());
     return ids;
 }
 
 std::vector<std::int32_t> target_in_ids(const ModelConfig& config, const RecordedText& target) {
-    std::vector<std::int32_t> ids{config.bos_id};
+    std::vector<std::int32_t> ids(static_cast<std::size_t>(1 - first_predicted(config)), config.bos_id);
+    ids.insert(ids.end(), target.before.ids.begin(), target.before.ids.end());
     ids.insert(ids.end(), target.ids.begin(),
                target.ids.begin() + static_cast<std::ptrdiff_t>(decoder_input_size(config, target)));
     if (config.architecture == Architecture::MaskedLm) {
@@ -121,14 +158,19 @@ std::vector<std::int32_t> target_in_ids(const ModelConfig& config, const Recorde
 
 std::vector<RecordedToken> source_tokens(const ModelConfig& config, const RecordedText& source, std::int64_t pads) {
     std::vector<RecordedToken> tokens;
+    append(tokens, source.before, TokenKind::Begin);
     append(tokens, config, source, source.ids.size());
-    tokens.push_back({"<EOS>", TokenKind::End});
+    append(tokens, source.after, TokenKind::End);
     tokens.insert(tokens.end(), static_cast<std::size_t>(pads), {"<pad>", TokenKind::Pad});
     return tokens;
 }
 
 std::vector<RecordedToken> target_in_tokens(const ModelConfig& config, const RecordedText& target) {
-    std::vector<RecordedToken> tokens{{"<BOS>", TokenKind::Begin}};
+    std::vector<RecordedToken> tokens;
+    if (first_predicted(config) == 0) {
+        tokens.push_back({"<BOS>", TokenKind::Begin});
+    }
+    append(tokens, target.before, TokenKind::Begin);
     append(tokens, config, target, decoder_input_size(config, target));
     if (config.architecture == Architecture::MaskedLm) {
         tokens.push_back({"<EOS>", TokenKind::End});
@@ -138,10 +180,12 @@ std::vector<RecordedToken> target_in_tokens(const ModelConfig& config, const Rec
 
 std::vector<RecordedToken> target_out_tokens(const ModelConfig& config, const RecordedText& target) {
     std::vector<RecordedToken> tokens;
+    append(tokens, target.before, TokenKind::Begin);
     append(tokens, config, target, target.ids.size());
     if (target.ended) {
         tokens.push_back({"<EOS>", TokenKind::End});
     }
+    tokens.erase(tokens.begin(), tokens.begin() + std::min(first_predicted(config), std::ssize(tokens)));
     return tokens;
 }
 

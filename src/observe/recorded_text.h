@@ -1,29 +1,45 @@
 // A tokenized text: ids for the model, pieces to display. The text of a language model is a target.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "model/frame.h"
 #include "model/model_directory.h"
 #include "observe/attention_record.h"
 #include "text/tokenizer.h"
 
 namespace headscope {
 
+// Tokens that are not of a text.
+struct GivenTokens {
+    std::vector<std::int32_t> ids;
+    std::vector<std::string> pieces;  // one for each id
+};
+
 struct RecordedText {
     std::vector<std::int32_t> ids;    // without begin and end; a masked language model's may be masks
     std::vector<std::string> pieces;  // one for each id
     bool ended = true;                // false for an output that was truncated, and for a prompt
+    GivenTokens before = {};          // Frame::source_begin or target_begin
+    GivenTokens after = {};           // Frame::source_end; of a target empty
 };
 
+// Without what stands around it.
 RecordedText encode_text(const Tokenizer& tokenizer, std::string_view text);
+// A sentence to translate, and a translation. Error for a language that is missing or unknown.
+RecordedText encode_source(const ModelDirectory& model, const Languages& languages, std::string_view text);
+RecordedText encode_target(const ModelDirectory& model, const Frame& frame, std::string_view text);
 // The prompt of a causal language model, or the text of a masked one, in which each "[MASK]" is one masked token. Error
 // if it is too long for the model.
 RecordedText encode_language_text(const ModelDirectory& model, std::string_view text);
-// From a decoder's output, which ends with eos if that was reached.
-RecordedText text_of_output(const Tokenizer& tokenizer, const ModelConfig& config, std::vector<std::int32_t> ids);
+// From a decoder's output, which begins with the `given` tokens and ends with eos if that was reached.
+RecordedText text_of_output(const Tokenizer& tokenizer, const ModelConfig& config, std::span<const std::int32_t> ids,
+                            const std::vector<std::int32_t>& given = {});
 // A prompt and what a causal language model writes or reads after it. Error if both are too long for the model.
 RecordedText with_continuation(const Tokenizer& tokenizer, const ModelConfig& config, const RecordedText& prompt,
                                const std::vector<std::int32_t>& ids);
@@ -31,8 +47,11 @@ RecordedText with_continuation(const Tokenizer& tokenizer, const ModelConfig& co
 // The SentencePiece piece, "<EOS>", "<BOS>", "<pad>" or "[MASK]".
 std::string token_text(const Tokenizer& tokenizer, const ModelConfig& config, std::int32_t token);
 
+// The first token of a text that is predicted: 1 if a causal language model's texts start with a given piece, else 0.
+std::ptrdiff_t first_predicted(const ModelConfig& config);
+
 // Encoder input, decoder input and decoder output, as ids and as tokens.
-std::vector<std::int32_t> source_ids(const ModelConfig& config, const RecordedText& source);
+std::vector<std::int32_t> source_ids(const RecordedText& source);
 std::vector<std::int32_t> target_in_ids(const ModelConfig& config, const RecordedText& target);
 std::vector<RecordedToken> source_tokens(const ModelConfig& config, const RecordedText& source, std::int64_t pads);
 std::vector<RecordedToken> target_in_tokens(const ModelConfig& config, const RecordedText& target);

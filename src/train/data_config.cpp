@@ -67,6 +67,7 @@ void parse_pairs(ConfigReader& reader, const std::string& file, DataConfig& conf
         join.finish();
     }
     config.bpe_dropout = reader.number("bpe_dropout", 0.0, 0.0, 0.99);
+    config.languages = {reader.text("source_language"), reader.text("target_language")};
 }
 
 }  // namespace
@@ -126,6 +127,9 @@ nlohmann::json DataConfig::identity() const {
     }
     if (bpe_dropout > 0.0) {
         json["data.bpe_dropout"] = bpe_dropout;
+    }
+    if (languages != Languages{}) {
+        json["data.languages"] = {languages.source, languages.target};
     }
     if (documents == DocumentForm::Paragraph) {
         json["data.documents"] = name_of(documents);

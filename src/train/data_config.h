@@ -9,6 +9,7 @@
 
 #include "data/document_reader.h"
 #include "data/task.h"
+#include "model/frame.h"
 
 namespace headscope {
 
@@ -33,6 +34,7 @@ struct DataConfig {
     // Of language models.
     DocumentForm documents = DocumentForm::Line;
     bool whole_words = false;  // see TextOptions
+    Languages languages = {};  // "source_language", "target_language": of all pairs, for models that need them
 
     // The part of TrainConfig::identity() that decides which examples the files give.
     nlohmann::json identity() const;

@@ -133,7 +133,7 @@ std::string describe_training(Backend& backend, const TrainConfig& config, const
     const TrainingOptions& t = config.training;
     const ModelConfig model = config.model_config(*data.source_tokenizer, *data.target_tokenizer);
     const Arithmetic arithmetic = arithmetic_of(config, backend);
-    Batcher batcher(data.train, step_budget(t), static_cast<std::uint64_t>(t.seed), special_ids(model));
+    Batcher batcher(data.train, step_budget(t), static_cast<std::uint64_t>(t.seed), data.frame);
     StepRehearsal rehearsal(backend, config, model, arithmetic);
     const auto steps = static_cast<double>(std::max<std::int64_t>(batcher.about_steps_per_epoch(), 1));
     const auto tokens = static_cast<double>(data.train->predicted_tokens());

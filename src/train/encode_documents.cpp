@@ -60,10 +60,11 @@ private:
 
 }  // namespace
 
-std::shared_ptr<const ExampleSource> encode_documents(const TrainConfig& config, const Tokenizer& tokenizer,
+std::shared_ptr<const ExampleSource> encode_documents(const TrainConfig& config, const TrainingData& data,
                                                       const std::vector<CorpusFiles>& corpora, Part which,
                                                       const std::string& folder, const Say& say) {
     const bool train = which == Part::Train;
+    const Tokenizer& tokenizer = *data.target_tokenizer;
     DocumentStore store(folder);
     std::vector<WeightedDocuments> weighted;
     for (std::size_t i = 0; i < corpora.size(); ++i) {
@@ -90,7 +91,7 @@ std::shared_ptr<const ExampleSource> encode_documents(const TrainConfig& config,
                               .longest = config.training.max_length,
                               .packed = train,
                               .whole_words = config.data.whole_words,
-                              .ids = {tokenizer.pad_id(), tokenizer.bos_id(), tokenizer.eos_id(), tokenizer.unk_id()}};
+                              .frame = data.frame};
     // The masks of validation do not depend on the seed, so that runs can be compared.
     const auto seed = train ? static_cast<std::uint64_t>(config.training.seed) : 0;
     try {

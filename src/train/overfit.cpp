@@ -22,8 +22,7 @@ double overfit_one_batch(Backend& backend, TrainConfig config, const TrainingDat
     t.label_smoothing = 0.0;
     t.residual_dropout = t.embedding_dropout = t.attention_dropout = t.activation_dropout = 0.0;
     Learner learner = make_learner(backend, config, data, hooks);
-    Batcher batcher(data.train, step_budget(t), static_cast<std::uint64_t>(t.seed),
-                    special_ids(learner.model_config()));
+    Batcher batcher(data.train, step_budget(t), static_cast<std::uint64_t>(t.seed), data.frame);
     say_start(learner, batcher, config, data, hooks.say);
     if (!from.empty()) {
         load_first_model(learner, config, from);

@@ -42,7 +42,7 @@ Run::Run(Learner& learner, const TrainConfig& config, TrainingData data, std::st
       folder_(std::move(folder)),
       hooks_(std::move(hooks)),
       batcher_(data_.train, step_budget(config.training), static_cast<std::uint64_t>(config.training.seed),
-               special_ids(learner.model_config())),
+               data_.frame),
       checkpoints_(path("checkpoints")),
       guard_(config.training.guard),
       log_(folder_, config.training.tensorboard, hooks_.say),

@@ -181,7 +181,7 @@ void Run::write_model(const std::string& model_directory) {
     write_model_directory(learner_.backend(), model_directory, learner_.model_config(), learner_.parameters(),
                           config_.training.save, *data_.source_tokenizer, *data_.target_tokenizer);
     if (config_.task == Task::Translate) {
-        write_decoding_choices(model_directory, config_.training.max_length);
+        write_decoding_choices(model_directory, config_.training.max_length, data_.languages);
     }
     hooks_.say(fmt::format("{}: {}", model_directory, origin));
     nlohmann::json line = {{"kind", "model"}, {"step", state_.step}, {"origin", origin}};

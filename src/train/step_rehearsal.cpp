@@ -11,6 +11,7 @@ StepRehearsal::StepRehearsal(Backend& backend, const TrainConfig& config, const 
                              const Arithmetic& arithmetic)
     : backend_(backend),
       options_(config.training),
+      frame_(frame_of(model, config.data.languages)),
       before_(backend.memory().live),
       learner_(backend, model, learner_options(config.training, arithmetic)),
       kept_(backend.memory().live - before_) {}
@@ -39,15 +40,15 @@ Batch StepRehearsal::longest_sentences(std::int64_t tokens) const {
     };
     std::vector<Pair> pairs;
     for (std::int64_t i = 0; i < std::max<std::int64_t>(tokens / length, 1); ++i) {
-        if (model.architecture == Architecture::EncoderDecoder) {  // without eos
-            pairs.push_back({side(model.source_vocabulary, i, options_.max_length - 1),
-                             side(model.target_vocabulary, i, options_.max_length - 1)});
+        if (model.architecture == Architecture::EncoderDecoder) {
+            pairs.push_back({side(model.source_vocabulary, i, options_.max_length - frame_.around_source()),
+                             side(model.target_vocabulary, i, options_.max_length - frame_.around_target())});
         } else {
             const std::vector<std::int32_t> ids = side(model.target_vocabulary, i, options_.max_length);
             pairs.push_back({.target = ids, .labels = ids});
         }
     }
-    return make_batch(pairs, special_ids(model), 0, padding);
+    return make_batch(pairs, frame_, 0, padding);
 }
 
 std::optional<std::size_t> StepRehearsal::memory_of(std::int64_t tokens) {

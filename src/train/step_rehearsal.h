@@ -30,6 +30,7 @@ public:
 private:
     Backend& backend_;
     TrainingOptions options_;
+    Frame frame_;
     std::size_t before_;
     Learner learner_;
     std::size_t kept_;

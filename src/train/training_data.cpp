@@ -1,5 +1,6 @@
 #include "train/training_data.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <functional>
 #include <optional>
@@ -30,13 +31,17 @@ struct Counts {
     }
 };
 
+// Of a side: "training.max_length" also counts what stands around.
+std::int64_t most_pieces(const TrainingData& data, std::int64_t max_length) {
+    return max_length - std::max(data.frame.around_source(), data.frame.around_target());
+}
+
 // Encodes pairs and passes them on in order.
 class Encoder {
 public:
     // Keeps the text of the first `kept` pairs.
     Encoder(const TrainingData& data, std::int64_t max_length, std::function<void(Pair)> take, std::int64_t kept = 0)
-        // max_length counts eos, the encoder's bound does not.
-        : data_(data), max_pieces_(max_length - 1), take_(std::move(take)), kept_(kept) {}
+        : data_(data), max_pieces_(most_pieces(data, max_length)), take_(std::move(take)), kept_(kept) {}
 
     void add(const CorpusFiles& files) {
         for_each_reader(files, [&](PairReader& reader) {
@@ -66,8 +71,8 @@ private:
         counts_.dropped_empty += encoded.dropped_empty;
         counts_.pairs += std::ssize(encoded.pairs);
         for (Pair& pair : encoded.pairs) {
-            counts_.source_tokens += std::ssize(pair.source) + 1;  // eos
-            counts_.target_tokens += std::ssize(pair.target) + 1;
+            counts_.source_tokens += std::ssize(pair.source) + data_.frame.around_source();
+            counts_.target_tokens += std::ssize(pair.target) + data_.frame.around_target();
             take_(std::move(pair));
         }
     }
@@ -110,7 +115,8 @@ std::shared_ptr<const ExampleSource> encode_training_text(const TrainConfig& con
     }
     const ExampleOptions options{.joined_share = files.joined_share,
                                  .joined_most = files.joined_most,
-                                 .max_pieces = config.training.max_length - 1};
+                                 .max_pieces = most_pieces(data, config.training.max_length),
+                                 .frame = data.frame};
     std::optional<BpeDropout> source;
     std::optional<BpeDropout> target;
     if (files.bpe_dropout > 0.0) {
@@ -130,11 +136,13 @@ TrainingData prepare_training_data(const TrainConfig& config, const std::string&
     MadeFolder(folder).keep();
     TrainingData data;
     obtain_tokenizers(data, config, folder, origin, say);
+    data.languages = config.data.languages;
+    data.frame = frame_of(config.model_config(*data.source_tokenizer, *data.target_tokenizer), data.languages);
     const CorpusFiles& valid = config.data.valid;
     if (config.task != Task::Translate) {
-        data.train = encode_documents(config, *data.target_tokenizer, config.data.train, Part::Train, folder, say);
+        data.train = encode_documents(config, data, config.data.train, Part::Train, folder, say);
         if (!valid.empty()) {
-            data.valid = encode_documents(config, *data.target_tokenizer, {valid}, Part::Valid, folder, say);
+            data.valid = encode_documents(config, data, {valid}, Part::Valid, folder, say);
         }
         return data;
     }
@@ -148,7 +156,7 @@ TrainingData prepare_training_data(const TrainConfig& config, const std::string&
         data.valid_text = encoder.take_first();
         require_pairs(config, "data.valid", valid, encoder.counts());
         say("validation data: " + encoder.counts().text());
-        data.valid = std::make_shared<const PairSource>(pairs);
+        data.valid = std::make_shared<const PairSource>(pairs, data.frame);
     }
     return data;
 }

@@ -9,6 +9,7 @@
 
 #include "data/corpus.h"
 #include "data/example_source.h"
+#include "data/frame.h"
 #include "text/tokenizer.h"
 #include "train/train_config.h"
 
@@ -18,6 +19,8 @@ using Say = std::function<void(const std::string& line)>;
 
 struct TrainingData {
     std::shared_ptr<const Tokenizer> source_tokenizer, target_tokenizer;
+    Languages languages;  // of all pairs
+    Frame frame;          // around them
     std::shared_ptr<const ExampleSource> train;
     std::shared_ptr<const ExampleSource> valid;  // null: none
     ParallelText

@@ -17,7 +17,7 @@ namespace headscope {
 Validator::Validator(Learner& learner, const TrainingOptions& t, TrainingData& data, const std::string& model_directory)
     : learner_(learner),
       examples_(std::exchange(data.valid, {})),
-      batcher_(examples_, micro_budget(t), 0, special_ids(learner.model_config())),
+      batcher_(examples_, micro_budget(t), 0, data.frame),
       text_(std::exchange(data.valid_text, {})) {
     if (bleu_pairs() == 0) {
         return;
@@ -36,6 +36,7 @@ Validator::Validator(Learner& learner, const TrainingOptions& t, TrainingData& d
                 .compute = learner.options().arithmetic.compute,
                 .split_longer_than = choices.split_longer_than};
     options_.search.beam = options_.search.n_best = 1;
+    options_.search.languages = data.languages;
 }
 
 Validation Validator::measure() const {
@@ -64,10 +65,17 @@ double Validator::bleu() const {
     return corpus_bleu(translations, text_.target).score;
 }
 
-void write_decoding_choices(const std::string& model_directory, std::int64_t max_length) {
+void write_decoding_choices(const std::string& model_directory, std::int64_t max_length, const Languages& languages) {
     const std::filesystem::path file = std::filesystem::path(model_directory) / kDecodingFile;
     if (!std::filesystem::exists(std::filesystem::symlink_status(file))) {
-        atomic_write_file(file.string(), nlohmann::json{{"split_longer_than", max_length}}.dump(2) + "\n");
+        nlohmann::json choices{{"split_longer_than", max_length}};
+        if (!languages.source.empty()) {
+            choices["source_language"] = languages.source;
+        }
+        if (!languages.target.empty()) {
+            choices["target_language"] = languages.target;
+        }
+        atomic_write_file(file.string(), choices.dump(2) + "\n");
     }
 }
 

@@ -46,7 +46,8 @@ private:
     TranslationOptions options_;
 };
 
-// Unless somebody chose otherwise in the model's decoding.json, lines longer than any training sentence are split.
-void write_decoding_choices(const std::string& model_directory, std::int64_t max_length);
+// Unless somebody chose otherwise in the model's decoding.json, lines longer than any training sentence are split, and
+// have the languages of the training.
+void write_decoding_choices(const std::string& model_directory, std::int64_t max_length, const Languages& languages);
 
 }  // namespace headscope

@@ -14,7 +14,7 @@ using Ids = std::vector<std::int32_t>;
 
 namespace {
 
-constexpr SpecialIds kIds{.pad = 0, .bos = 1, .eos = 2, .unk = 3};
+const Frame kIds;
 
 std::vector<Pair> random_pairs(std::size_t count, std::uint64_t seed) {
     Random random(seed);
@@ -78,10 +78,27 @@ TEST_CASE("make_batch gives the expected numbers", "[batch]") {
 
 TEST_CASE("a decoder that starts with pad keeps its start", "[batch]") {
     const std::vector<Pair> pairs{{{5}, {9}}};
-    const Batch batch = make_batch(pairs, {.pad = 0, .bos = 0, .eos = 2, .unk = 3}, 0);
+    const Batch batch = make_batch(pairs, {.bos = 0}, 0);
     CHECK(batch.target_in == Ids{0, 9, 0, 0, 0, 0, 0, 0});
     CHECK(batch.target_lengths == Ids{2});
     CHECK(batch.target_order == Ids{0, 1, -1, -1, -1, -1, -1, -1});
+}
+
+TEST_CASE("a frame stands around the pieces", "[batch]") {
+    const Frame frame{.pad = 3, .bos = -1, .eos = 5, .source_begin = {20, 21}, .source_end = {}, .target_begin = {22}};
+    std::vector<Pair> pairs{{{7, 8}, {9}}, {{7}, {9, 9}}};
+    pairs[1].source_begin = {30, 21};  // a language of its own
+    const Batch batch = make_batch(pairs, frame, 0, {.multiple = 5});
+    CHECK(batch.source == Ids{20, 21, 7, 8, 3, 30, 21, 7, 3, 3});
+    CHECK(batch.source_lengths == Ids{4, 3});
+    CHECK(batch.target_in == Ids{-1, 22, 9, 3, 3, -1, 22, 9, 9, 3});
+    CHECK(batch.target_out == Ids{-1, 9, 5, -1, -1, -1, 9, 9, 5, -1});
+    CHECK(batch.target_lengths == Ids{3, 4});
+    CHECK(batch.target_order == Ids{2, 7, 8, 1, 6, -1, -1, -1, -1, -1});  // no gradient for the start without a token
+    CHECK(batch.source_tokens == 7);
+    CHECK(batch.target_tokens == 5);
+    CHECK(frame.around_source() == 2);
+    CHECK(frame.around_target() == 2);
 }
 
 TEST_CASE("lengths including eos are padded to multiples of eight", "[batch]") {
@@ -107,7 +124,7 @@ TEST_CASE("padding stops at the model's maximum length", "[batch]") {
     CHECK(batch.target_length == 13);
     CHECK(batch.source_lengths == Ids{11, 3});
     check_order(batch.target_order, batch.target_in, batch.target_lengths, batch.target_length);
-    CHECK(make_source_batch(std::vector<Ids>{Ids(9, 5)}, kIds, padding).source_length == 13);
+    CHECK(make_source_batch(std::vector<Ids>{Ids(10, 5)}, 0, padding).source_length == 13);
 }
 
 TEST_CASE("an order lists every real position by id", "[batch]") {
@@ -135,14 +152,14 @@ TEST_CASE("input and output of the decoder are shifted by one token", "[batch]")
 }
 
 TEST_CASE("a source batch has no target", "[batch]") {
-    const std::vector<Ids> sentences{{5, 6}, {}};
-    const Batch batch = make_source_batch(sentences, kIds);
+    const std::vector<Ids> sources{{5, 6, 2}, {2}};
+    const Batch batch = make_source_batch(sources, 0);
     CHECK(batch.source == Ids{5, 6, 2, 0, 0, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0});
     CHECK(batch.source_lengths == Ids{3, 1});
     CHECK(batch.ordinals == Ids{0, 1});
     CHECK(batch.target_length == 0);
     CHECK(batch.target_in.empty());
-    CHECK_THROWS_AS(make_source_batch({}, kIds), CheckFailure);
+    CHECK_THROWS_AS(make_source_batch({}, 0), CheckFailure);
     CHECK_THROWS_AS(make_batch(std::span<const Pair>{}, kIds, 0), CheckFailure);
 }
 
@@ -172,8 +189,8 @@ TEST_CASE("upload() keeps a batch unchanged", "[batch]") {
     CHECK(device.target_length == batch.target_length);
     CHECK(device.source_tokens == batch.source_tokens);
     CHECK(device.target_tokens == batch.target_tokens);
-    const std::vector<Ids> sentences{{5}};
-    CHECK_FALSE(upload(backend, make_source_batch(sentences, kIds)).target_in.defined());
+    const std::vector<Ids> sources{{5, 2}};
+    CHECK_FALSE(upload(backend, make_source_batch(sources, 0)).target_in.defined());
 }
 
 TEST_CASE("an example with labels is taken as it is, without a source") {

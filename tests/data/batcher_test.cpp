@@ -64,8 +64,7 @@ std::vector<std::size_t> sorted(const Numbers& steps) {
 }
 
 std::unique_ptr<Batcher> batcher_of(std::size_t pairs, std::uint64_t seed, std::size_t window = Batcher::kWindow) {
-    return std::make_unique<Batcher>(std::make_shared<const PairSource>(corpus(pairs)), kBudget, seed, SpecialIds{},
-                                     window);
+    return std::make_unique<Batcher>(std::make_shared<const PairSource>(corpus(pairs)), kBudget, seed, Frame{}, window);
 }
 
 }  // namespace

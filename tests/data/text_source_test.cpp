@@ -18,7 +18,7 @@ using Ids = std::vector<std::int32_t>;
 
 namespace {
 
-constexpr SpecialIds kSpecial{};
+const Frame kSpecial;
 constexpr std::int32_t kMask = 4;
 constexpr std::int32_t kFirst = 10;  // of the pieces of text
 
@@ -132,7 +132,7 @@ TEST_CASE("documents are lines or paragraphs", "[text_source]") {
 }
 
 TEST_CASE("a causal block holds documents with bos, labelled with the next piece or eos", "[text_source]") {
-    const auto source = source_of({3}, {.task = Task::Causal, .longest = 8, .ids = kSpecial});
+    const auto source = source_of({3}, {.task = Task::Causal, .longest = 8, .frame = kSpecial});
     const std::vector<Pair> blocks = all_of(*source, 0);
     REQUIRE(blocks.size() == 1);
     CHECK(blocks[0].target == Ids{kSpecial.bos, 10, 11, 12});
@@ -141,11 +141,20 @@ TEST_CASE("a causal block holds documents with bos, labelled with the next piece
     CHECK(source->predicted_tokens() == 4);
 }
 
+TEST_CASE("without bos, a causal document starts with a piece that nothing predicts", "[text_source]") {
+    const auto source = source_of({3, 1}, {.task = Task::Causal, .longest = 8, .packed = false, .frame = {.bos = -1}});
+    const std::vector<Pair> blocks = all_of(*source, 0);
+    REQUIRE(blocks.size() == 2);
+    const Pair& longer = blocks[blocks[0].target.size() == 3 ? 0 : 1];
+    CHECK(longer.labels == Ids{longer.target[1], longer.target[2], 2});
+    CHECK(blocks[blocks[0].target.size() == 3 ? 1 : 0].labels == Ids{2});
+}
+
 TEST_CASE("blocks pack all documents, and long documents continue in the next one", "[text_source]") {
     const bool packed = GENERATE(true, false);
     const Task task = GENERATE(Task::Causal, Task::Masked);
     const std::vector<int> lengths{3, 1, 40, 7, 2, 2600, 5};
-    const auto source = source_of(lengths, {.task = task, .longest = 16, .packed = packed, .ids = kSpecial});
+    const auto source = source_of(lengths, {.task = task, .longest = 16, .packed = packed, .frame = kSpecial});
     const std::int64_t special = task == Task::Masked ? 2 : 1;
     const std::vector<Pair> blocks = all_of(*source, 1);
     Ids stream, labels;
@@ -187,7 +196,7 @@ TEST_CASE("blocks pack all documents, and long documents continue in the next on
 TEST_CASE("epochs shuffle documents, and depend only on the seed and their number", "[text_source]") {
     const Task task = GENERATE(Task::Causal, Task::Masked, Task::Span);
     const std::vector<int> lengths{9, 12, 15, 3, 8, 20, 11};
-    const TextOptions options{.task = task, .longest = 16, .ids = kSpecial};
+    const TextOptions options{.task = task, .longest = 16, .frame = kSpecial};
     const auto source = source_of(lengths, options);
     CHECK(same(all_of(*source, 2), all_of(*source_of(lengths, options), 2)));
     CHECK(!same(all_of(*source, 2), all_of(*source, 3)));
@@ -198,7 +207,7 @@ TEST_CASE("epochs shuffle documents, and depend only on the seed and their numbe
 
 TEST_CASE("the same block is corrupted differently by other epochs, seeds and examples", "[text_source]") {
     const Task task = GENERATE(Task::Masked, Task::Span);
-    const TextOptions options{.task = task, .longest = 64, .ids = kSpecial};
+    const TextOptions options{.task = task, .longest = 64, .frame = kSpecial};
     const auto one = source_of({60}, options);
     const std::vector<Pair> first = all_of(*one, 0);
     REQUIRE(first.size() == 1);
@@ -226,7 +235,7 @@ TEST_CASE("the same block is corrupted differently by other epochs, seeds and ex
 
 TEST_CASE("weights count for documents, too", "[text_source]") {
     const TextSource source(documents({5, 6, 7}), {{1, 3.0}, {2, 1.0}}, vocabulary(),
-                            {.longest = 100, .packed = false, .ids = kSpecial}, 1);
+                            {.longest = 100, .packed = false, .frame = kSpecial}, 1);
     std::map<std::size_t, int> times;
     for (const Pair& block : all_of(source, 0)) {
         ++times[block.target.size()];
@@ -236,7 +245,7 @@ TEST_CASE("weights count for documents, too", "[text_source]") {
 
 TEST_CASE("15 percent of the pieces are predicted: 80 percent masked, 10 replaced, 10 kept", "[text_source]") {
     const bool whole_words = GENERATE(false, true);
-    const TextOptions options{.task = Task::Masked, .longest = 128, .whole_words = whole_words, .ids = kSpecial};
+    const TextOptions options{.task = Task::Masked, .longest = 128, .whole_words = whole_words, .frame = kSpecial};
     const auto source = source_of(std::vector<int>(90, 50), options);
     double pieces = 0, predicted = 0, masked = 0, kept = 0, replaced = 0;
     for (std::int64_t epoch = 0; epoch < 10; ++epoch) {
@@ -265,7 +274,7 @@ TEST_CASE("15 percent of the pieces are predicted: 80 percent masked, 10 replace
 }
 
 TEST_CASE("every block predicts something", "[text_source]") {
-    const auto source = source_of(std::vector<int>(200, 1), {.task = Task::Masked, .packed = false, .ids = kSpecial});
+    const auto source = source_of(std::vector<int>(200, 1), {.task = Task::Masked, .packed = false, .frame = kSpecial});
     for (const Pair& block : all_of(*source, 0)) {
         CHECK(block.labels[1] >= kFirst);
         CHECK(block.labels[0] == kNoTarget);
@@ -275,7 +284,7 @@ TEST_CASE("every block predicts something", "[text_source]") {
 
 TEST_CASE("spans and what is left of the text give the text", "[text_source]") {
     const std::vector<int> lengths{1, 2, 3, 7, 60, 200, 31, 32};
-    const auto source = source_of(lengths, {.task = Task::Span, .longest = 64, .ids = kSpecial});
+    const auto source = source_of(lengths, {.task = Task::Span, .longest = 64, .frame = kSpecial});
     std::size_t pieces = 0, taken = 0;
     for (const Pair& pair : all_of(*source, 0)) {
         CHECK(pair.labels.empty());
@@ -303,7 +312,7 @@ TEST_CASE("a text source resumes at any step with the same blocks", "[text_sourc
     const Task task = GENERATE(Task::Causal, Task::Masked, Task::Span);
     const BatchBudget budget{.source_tokens = 64, .target_tokens = 64};
     const auto batcher = [&] {
-        return Batcher(source_of(std::vector<int>(30, 11), {.task = task, .longest = 16, .ids = kSpecial}), budget, 5,
+        return Batcher(source_of(std::vector<int>(30, 11), {.task = task, .longest = 16, .frame = kSpecial}), budget, 5,
                        kSpecial, 10);
     };
     Batcher whole = batcher();

@@ -35,7 +35,7 @@ std::vector<Hypothesis> decode(Scorer& scorer, const std::vector<std::vector<std
 std::vector<Hypothesis> decode_cached(Context& ctx, const TinyModel& model,
                                       const std::vector<std::vector<std::int32_t>>& sources,
                                       const SearchOptions& options) {
-    ModelScorer scorer(ctx, model.transformer, sources);
+    ModelScorer scorer(ctx, model.transformer, ended(sources));
     return decode(scorer, sources, model.transformer.config(), options);
 }
 
@@ -50,7 +50,7 @@ void check_steps(const std::vector<Step>& steps) {
     const TinyModel model(*backend, tiny_config());
     Context ctx{.backend = *backend};
     const std::vector<std::vector<std::int32_t>> sources{{4, 5, 6, 7, 8, 9, 10, 11, 12, 13}, {30}, {20, 21, 22}};
-    ModelScorer cached(ctx, model.transformer, sources);
+    ModelScorer cached(ctx, model.transformer, ended(sources));
     UncachedScorer uncached(ctx, model.transformer, sources);
     INFO(device);
     for (const Step& step : steps) {
@@ -232,7 +232,7 @@ TEST_CASE("keys and values of the sources are gathered only when a sentence is d
     Blind blind;
     const bool observed = GENERATE(false, true);
     Context ctx{.backend = backend, .observer = observed ? &blind : nullptr};
-    ModelScorer scorer(ctx, model.transformer, sources);
+    ModelScorer scorer(ctx, model.transformer, ended(sources));
     const auto moved = [&](const Step& step) {
         backend.sources.clear();
         scorer.step(step.tokens, step.parents, 3);
@@ -259,14 +259,13 @@ TEST_CASE("teacher-forced scores equal those of cached decoding", "[forced]") {
     const TinyModel model(*backend, tiny_config());
     const ModelConfig& config = model.transformer.config();
     Context ctx{.backend = *backend};
-    const std::vector<std::int32_t> source{4, 9, 30, 17};
+    const std::vector<std::int32_t> source{4, 9, 30, 17, config.eos_id};
     ModelScorer scorer(ctx, model.transformer, {source});
-    const std::vector<std::int32_t> ended{4, 9, 30, 17, config.eos_id};
     std::vector<std::int32_t> written;
     for (const std::int32_t token : {11, 7, 11}) {
         const NextTokens& next = scorer.step({written.empty() ? config.bos_id : written.back()}, {0},
                                              static_cast<int>(config.target_vocabulary));
-        const std::vector<double> forced = next_log_probabilities(ctx, model.transformer, ended, written);
+        const std::vector<double> forced = next_log_probabilities(ctx, model.transformer, source, written);
         REQUIRE(forced.size() == static_cast<std::size_t>(config.target_vocabulary));
         for (std::size_t i = 0; i < next.tokens.size(); ++i) {
             CHECK(forced[static_cast<std::size_t>(next.tokens[i])] ==

@@ -5,6 +5,7 @@
 # shellcheck source=tests/house/commands.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../house/commands.sh"
 silent() { [ ! -s err ]; }
+not() { ! "$@"; }
 lines() { [ "$(wc -l <out)" -eq "$1" ]; }
 line_is() { [ "$(sed -n "$1p" out)" = "$2" ]; }
 json() { jq -es "all(.[]; $1)" "${2:-out}" >/dev/null; } # every line
@@ -107,6 +108,36 @@ mkdir -p odd/config.json
 run translate --model odd input.txt
 expect "and a folder in place of a file" refused "odd/config.json: it is a folder" "model.safetensors"
 
+# ------------------------------------------------------------------------------------ languages
+cp -r "$model" lingual
+jq '. + {target_begin: ["target_language"], languages: {deu: 5, fra: 6}}' "$model/config.json" >lingual/config.json
+speak() { run translate --model lingual --max-extra 8 --json "$@" input.txt; }
+speak
+expect "a missing language lists the model's" refused "--target-language: deu, fra"
+speak --target-language dev
+expect "an unknown one suggests a name" refused 'did you mean "deu"'
+speak --target-language deu --source-language deu
+expect "a language that the model does not need is rejected" refused "takes no source language"
+speak --target-language deu
+cp out german
+speak --target-language fra
+expect "another language is another beginning" not same out german
+printf '{"target_language": "deu"}\n' >lingual/decoding.json
+speak
+expect "decoding.json has a default" same out german
+speak --alignments --target-language deu
+expect "alignments do not count the beginning" json '.translation == "" or ([.alignment[][1]] | max) < (.tokens | length)'
+run translate --model "$model" --target-language deu input.txt
+expect "other models take no language" refused "takes no target language"
+printf '7\tseven\n' >seven.tsv
+run score --model lingual --target-language fra --tsv seven.tsv
+expect "score takes a language" lines 1
+cp out score
+run score --model lingual --tsv seven.tsv
+expect "and the model's default" not same out score
+run attention --model lingual --text 7 --target-language fra --kind cross --output cross.json
+expect "attention, too" jq -e '.target_in | length > 1' cross.json
+
 # ------------------------------------------------------------------------------------ the model's decoding.json
 cp -r "$model" wanting
 wants() { printf '%s\n' "$1" >wanting/decoding.json && shift && run translate --model wanting "$@"; }
@@ -125,6 +156,28 @@ expect "a translation has the minimum length" long_enough
 cp out longer
 wants '{"max_extra": 8, "min_length": 7}' --json input.txt
 expect "also from decoding.json" same out longer
+translate --max-length 3 --json input.txt
+short_enough() { lines 4 && json '.source == "" or (.tokens | length) <= 3'; }
+expect "a translation has the maximum length" short_enough
+expect "some reach it" grep -q '"cut":true' out
+cp out cut
+wants '{"max_extra": 8, "max_length": 3}' --json input.txt
+expect "also from decoding.json" same out cut
+translate --max-length 3 --force-end --json input.txt
+expect "or a translation ends there" not grep -q '"cut":true' out
+wants '{"max_extra": 8, "max_length": 3, "force_end": true}' --json input.txt
+expect "if decoding.json says so" not grep -q '"cut":true' out
+translate --max-factor 0.5 --json input.txt
+expect "a factor limits the length, too" grep -q '"cut":true' out
+translate --json input.txt
+word=$(head -n 1 out | jq -c '.tokens[:1]')
+expect "a piece is written" json ".source == \"\" or .line > 1 or .tokens[:1] == $word"
+wants "{\"max_extra\": 8, \"bad_words\": [$word]}" --json input.txt
+expect "but not if it is a bad word" json "(.tokens | index($word)) == null"
+wants '{"bad_words": [["no such piece"]]}' input.txt
+expect "an unknown bad word is named" refused "wanting/decoding.json" "bad_words" "no such piece"
+wants '{"bad_words": ["x"]}' input.txt
+expect "and bad words are lists" refused "bad_words" "lists"
 wants '{"max_extra": 8, "beam": 2}' --n-best 3 input.txt
 expect "n-best is checked against the beam" refused "n-best must be between 1 and the beam, 2, got 3"
 wants '{"max_extra": 8, "beam": 2}' --greedy input.txt
@@ -141,7 +194,7 @@ for value in '"4"' 2.5 null '[4]'; do
 done
 wants '[]' input.txt
 expect "decoding.json must be an object" refused "decoding.json"
-for limit in 'length_penalty 10.5' 'max_extra 100001' 'no_repeat_ngram 1001' 'min_length 100001' 'split_longer_than 1000001'; do
+for limit in 'length_penalty 10.5' 'max_extra 100001' 'max_length 1000001' 'max_factor 1001' 'no_repeat_ngram 1001' 'min_length 100001' 'split_longer_than 1000001'; do
     wants "{\"${limit% *}\": ${limit#* }}" input.txt
     expect "${limit% *} has a limit in decoding.json" refused "decoding.json" "${limit% *}"
     flag=--$(tr _ - <<<"${limit% *}")

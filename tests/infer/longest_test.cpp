@@ -42,17 +42,15 @@ TEST_CASE("the longest sentences of a model with learned positions are translate
             sources.back().push_back(4 + static_cast<std::int32_t>(sources.back().size() * length % 36));
         }
     }
-    ModelScorer together(ctx, model.transformer, sources);
+    ModelScorer together(ctx, model.transformer, ended(sources));
     const auto found = decode(together, sources, config, beam);
     for (std::size_t i = 0; i < sources.size(); ++i) {
         INFO(device << ", beam " << beam << ", " << sources[i].size() + 1 << " tokens");
-        ModelScorer alone(ctx, model.transformer, {sources[i]});
+        ModelScorer alone(ctx, model.transformer, ended({sources[i]}));
         CHECK(decode(alone, {sources[i]}, config, beam).front().tokens == found[i].tokens);
         // A separate pass without cache, search and batch agrees on the first token.
-        std::vector<std::int32_t> ended = sources[i];
-        ended.push_back(config.eos_id);
-        const auto scores = next_log_probabilities(ctx, model.transformer, ended, {});
-        ModelScorer first(ctx, model.transformer, {sources[i]});
+        const auto scores = next_log_probabilities(ctx, model.transformer, ended({sources[i]}).front(), {});
+        ModelScorer first(ctx, model.transformer, ended({sources[i]}));
         const NextTokens& next = first.step({config.bos_id}, {0}, 1);
         CHECK(scores.at(static_cast<std::size_t>(next.tokens.front())) ==
               Approx(next.log_probabilities.front()).margin(1e-4));

@@ -49,9 +49,16 @@ std::vector<std::vector<std::int32_t>> random_sources(std::int64_t count, std::i
     return sources;
 }
 
+std::vector<std::vector<std::int32_t>> ended(std::vector<std::vector<std::int32_t>> sources) {
+    for (std::vector<std::int32_t>& source : sources) {
+        source.push_back(ModelConfig{}.eos_id);
+    }
+    return sources;
+}
+
 UncachedScorer::UncachedScorer(Context& ctx, const EncoderDecoder& model,
                                const std::vector<std::vector<std::int32_t>>& sources)
-    : ctx_(ctx), model_(model), sources_(sources) {
+    : ctx_(ctx), model_(model), sources_(ended(sources)) {
     for (std::size_t i = 0; i < sources.size(); ++i) {
         rows_.push_back({i, {}});
     }
@@ -77,8 +84,7 @@ Tensor UncachedScorer::newest_logits(const std::vector<std::int32_t>& tokens,
     const auto count = static_cast<std::int64_t>(tokens.size());
     const auto length = static_cast<std::int64_t>(rows_.front().prefix.size());
     const DeviceBatch batch =
-        upload(ctx_.backend, make_source_batch(sources, {config.pad_id, config.bos_id, config.eos_id, config.unk_id},
-                                               {.longest = config.max_length}));
+        upload(ctx_.backend, make_source_batch(sources, config.pad_id, {.longest = config.max_length}));
     const Var memory = model_.encode(ctx_, batch.source, batch.source_lengths);
     const Tensor target = make_from_host<std::int32_t>(ctx_.backend, {count, length}, DType::I32, prefixes);
     const Var hidden = model_.decode(ctx_, target, memory, batch.source_lengths);  // [count, length, d_model]

@@ -28,9 +28,13 @@ struct TinyModel {
 std::vector<std::vector<std::int32_t>> random_sources(std::int64_t count, std::int64_t longest, std::int64_t vocabulary,
                                                       std::uint64_t seed);
 
+// The sources with their ends, as a scorer reads them.
+std::vector<std::vector<std::int32_t>> ended(std::vector<std::vector<std::int32_t>> sources);
+
 // Runs the whole decoder over the whole prefix of every row at every step.
 class UncachedScorer final : public Scorer {
 public:
+    // The sources have no ends.
     UncachedScorer(Context& ctx, const EncoderDecoder& model, const std::vector<std::vector<std::int32_t>>& sources);
 
     std::int64_t vocabulary() const override;

@@ -20,7 +20,7 @@ std::vector<double> logits_of(SmallModel& model, const std::vector<std::int32_t>
                               const std::vector<std::int32_t>& starts = {}) {
     const Pair example{.target = ids, .labels = std::vector<std::int32_t>(ids.size(), kNoTarget), .starts = starts};
     const DeviceBatch batch =
-        upload(*model.backend, make_batch(std::span(&example, 1), special_ids(model.config), 0, {.multiple = 1}));
+        upload(*model.backend, make_batch(std::span(&example, 1), frame_of(model.config), 0, {.multiple = 1}));
     Context ctx{*model.backend};
     return model.host(model.model->logits(ctx, model.model->states(ctx, batch)).value());
 }
@@ -86,7 +86,7 @@ TEST_CASE("a masked model distinguishes token types, and tokens without one are 
         SmallModel model(bert.config, "cpu:oracle");
         Pair example{.target = {1, 5, 9, 7, 4}, .labels = {5, kNoTarget, 8, kNoTarget, 2}, .types = types};
         const std::vector<double> loss{model.loss(
-            upload(*model.backend, make_batch(std::span(&example, 1), special_ids(model.config), 0)), {}, {}, true)};
+            upload(*model.backend, make_batch(std::span(&example, 1), frame_of(model.config), 0)), {}, {}, true)};
         return std::pair(loss, model.host(model.parameters.flat_gradients()));
     };
     const auto [loss, gradients] = loss_and_gradients({});

@@ -8,6 +8,7 @@
 
 #include "data/device_batch.h"
 #include "model/encoder_decoder.h"
+#include "model/frame.h"
 #include "registry/registry.h"
 #include "support/check.h"
 #include "support/random.h"
@@ -232,7 +233,7 @@ struct SmallModel {
     DeviceBatch batch(const std::vector<Pair>& pairs, std::int32_t first_ordinal = 0) {
         const std::vector<Pair> examples =
             config.architecture == Architecture::EncoderDecoder ? pairs : language_examples(config, pairs);
-        return upload(*backend, make_batch(std::span<const Pair>(examples), special_ids(config), first_ordinal));
+        return upload(*backend, make_batch(std::span<const Pair>(examples), frame_of(config), first_ordinal));
     }
 
     // The model as what it must be: an encoder-decoder.

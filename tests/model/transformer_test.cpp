@@ -238,7 +238,7 @@ TEST_CASE("reordering copies only cached tokens, never uninitialised memory") {
     parameters.initialise(3);
     const EncoderDecoder model(config, parameters);
     const DeviceBatch batch =
-        upload(backend, make_batch(std::span<const Pair>(random_pairs(config, 2, 3)), special_ids(config), 0));
+        upload(backend, make_batch(std::span<const Pair>(random_pairs(config, 2, 3)), frame_of(config), 0));
     Context ctx{backend};
     const Tensor memory = model.encode(ctx, batch.source, batch.source_lengths).value();
     Cache still = model.start_cache(ctx, memory, batch.source_lengths, 64);

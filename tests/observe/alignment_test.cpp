@@ -19,7 +19,7 @@ namespace {
 using Units = std::vector<std::int64_t>;
 
 RecordedText shown_text(const std::vector<std::int32_t>& ids) {
-    return {ids, std::vector<std::string>(ids.size(), "x")};
+    return {.ids = ids, .pieces = std::vector<std::string>(ids.size(), "x"), .after = {{2}, {"<EOS>"}}};
 }
 
 }  // namespace

@@ -49,7 +49,7 @@ struct RecordedModel {
 };
 
 RecordedText text_of(const std::vector<std::int32_t>& ids, bool ended = true) {
-    RecordedText text{ids, {}, ended};
+    RecordedText text{.ids = ids, .pieces = {}, .ended = ended, .after = {{2}, {"<EOS>"}}};
     for (const std::int32_t id : ids) {
         text.pieces.push_back("\u2581w" + std::to_string(id));
     }
@@ -201,9 +201,10 @@ TEST_CASE("Attention recorded while decoding equals that of a teacher-forced pas
     INFO(device);
     RecordedModel model(device);
     const std::vector<std::vector<std::int32_t>> sources{{4, 9, 17, 23, 5, 31}, {12, 6}};
+    constexpr std::int32_t kEos = 2;
     WeightCollector collector;
     Context ctx{.backend = *model.backend, .observer = &collector};
-    ModelScorer scorer(ctx, model.transformer, sources);
+    ModelScorer scorer(ctx, model.transformer, {{4, 9, 17, 23, 5, 31, kEos}, {12, 6, kEos}});
     DecodingRecorder recorder(scorer, collector, *model.backend);
     CountingScorer counting(recorder);
     const std::vector<Hypothesis> found =
@@ -229,7 +230,7 @@ TEST_CASE("Two sentences with the same translation keep their own attention", "[
     RecordedModel model;
     WeightCollector collector;
     Context ctx{.backend = *model.backend, .observer = &collector};
-    ModelScorer scorer(ctx, model.transformer, {{4, 9, 17}, {12, 6, 30}});
+    ModelScorer scorer(ctx, model.transformer, {{4, 9, 17, 2}, {12, 6, 30, 2}});
     DecodingRecorder recorder(scorer, collector, *model.backend);
     ForcedScorer forced(recorder, {20, 21, model.config.eos_id});
     const std::vector<Hypothesis> found =
@@ -252,7 +253,8 @@ TEST_CASE("A translation is recorded with its pieces", "[record]") {
     ModelConfig config = small_config();
     config.source_vocabulary = config.target_vocabulary = tokenizer.size();
     RecordedModel model("cpu", config);
-    const RecordedText source = encode_text(tokenizer, "ja und so");
+    RecordedText source = encode_text(tokenizer, "ja und so");
+    source.after = {{config.eos_id}, {"<EOS>"}};
     const RecordedTranslation result =
         record_translation(*model.backend, model.transformer, tokenizer, source, {.beam = 2, .max_extra = 4}, {});
     const AttentionRecord& record = result.record;

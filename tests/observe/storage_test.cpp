@@ -29,7 +29,7 @@ AttentionRecord record_on(Backend& backend, DType storage) {
     parameters.initialise(7);
     const EncoderDecoder model(config, parameters);
     const auto text = [](std::vector<std::int32_t> ids) {
-        RecordedText made{std::move(ids), {}, true};
+        RecordedText made{.ids = std::move(ids), .pieces = {}, .after = {{2}, {"<EOS>"}}};
         made.pieces.assign(made.ids.size(), "w");
         return made;
     };

@@ -1,4 +1,5 @@
 #include "train/gradient_watch.h"
+#include "model/frame.h"
 
 #include <catch2/catch.hpp>
 #include <cmath>
@@ -56,7 +57,7 @@ TEST_CASE("the sums of squares are those of each parameter, also in replayed pas
             Learner learner(*backend, varied.config, options);
             const GradientWatch& watch = *learner.watch();
             const std::vector<ParameterSpec>& table = learner.parameters().table();
-            const std::vector batch{make_batch(random_pairs(varied.config, 3, 1), special_ids(varied.config), 0)};
+            const std::vector batch{make_batch(random_pairs(varied.config, 3, 1), frame_of(varied.config), 0)};
             for (int turn = 1; turn <= 4; ++turn) {
                 learner.step(batch, turn, 1e-3);
                 const auto found = to_host<double>(*backend, watch.squares());

@@ -1,4 +1,5 @@
 #include "train/learner.h"
+#include "model/frame.h"
 
 #include <catch2/catch.hpp>
 
@@ -12,7 +13,7 @@ namespace {
 struct SmallLearner {
     explicit SmallLearner(LearnerOptions options) : learner(*backend, config, std::move(options)) {}
     void step(std::int64_t number) {
-        learner.step({make_batch(random_pairs(config, 2, 1), special_ids(config), 0)}, number, 1e-3);
+        learner.step({make_batch(random_pairs(config, 2, 1), frame_of(config), 0)}, number, 1e-3);
     }
     ModelConfig config = small_config();
     std::unique_ptr<Backend> backend = open_device("cpu");

@@ -1,4 +1,5 @@
 #include "train/text_tasks.h"
+#include "model/frame.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
@@ -68,7 +69,7 @@ double answered(const DigitsRun& run, const Tokenizer& tokenizer, const std::vec
     std::size_t right = 0;
     for (const TextTaskLine& line : lines) {
         const Question question = question_of(line, tokenizer);
-        const Batch batch = make_batch(std::vector<Pair>{question.pair}, special_ids(config), 0);
+        const Batch batch = make_batch(std::vector<Pair>{question.pair}, frame_of(config), 0);
         Context context{.backend = *run.backend};
         const Var logits = model->logits(context, model->states(context, upload(*run.backend, batch)));
         const std::vector<float> scores = to_host<float>(*run.backend, logits.value());

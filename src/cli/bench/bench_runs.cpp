@@ -4,10 +4,13 @@
 
 #include <algorithm>
 #include <chrono>
+#include <set>
+#include <string>
 #include <utility>
 
 #include "data/batch.h"
 #include "infer/model_scorer.h"
+#include "model/frame.h"
 #include "model/generator.h"
 #include "support/check.h"
 #include "support/random.h"
@@ -20,13 +23,25 @@ namespace {
 
 constexpr std::uint64_t kSeed = 1;
 
+// Speed does not depend on which languages.
+Frame any_frame(const ModelConfig& config) {
+    const auto any = [&](std::int32_t word) {
+        return needs_language(config, word) ? config.languages.begin()->first : std::string();
+    };
+    return frame_of(config, {any(kSourceLanguage), any(kTargetLanguage)});
+}
+
 std::vector<std::int32_t> random_pieces(Random& random, const ModelConfig& config, std::int64_t count) {
-    const std::int64_t first =
-        std::max({config.pad_id, config.bos_id, config.eos_id, config.unk_id, config.mask_id}) + 1;
-    const auto range = static_cast<std::uint64_t>(std::min(config.source_vocabulary, config.target_vocabulary) - first);
+    std::set<std::int32_t> special{config.pad_id, config.bos_id, config.eos_id, config.unk_id, config.mask_id};
+    special.erase(-1);
+    const std::int64_t vocabulary = std::min(config.source_vocabulary, config.target_vocabulary);
+    const auto range = static_cast<std::uint64_t>(vocabulary - std::ssize(special));
     std::vector<std::int32_t> pieces(static_cast<std::size_t>(count));
     for (std::int32_t& piece : pieces) {
-        piece = static_cast<std::int32_t>(first + static_cast<std::int64_t>(random.below(range)));
+        piece = static_cast<std::int32_t>(random.below(range));
+        for (const std::int32_t id : special) {  // in order
+            piece += id <= piece ? 1 : 0;
+        }
     }
     return pieces;
 }
@@ -50,14 +65,15 @@ Pair random_text(Random& random, const BenchShape& shape) {
 
 Batch random_batch(const BenchShape& shape) {
     Random random(kSeed);
+    const Frame frame = any_frame(shape.model);
     std::vector<Pair> pairs;
     for (std::int64_t i = 0; i < shape.sentences; ++i) {
         pairs.push_back(shape.model.architecture == Architecture::EncoderDecoder
-                            ? Pair{random_pieces(random, shape.model, shape.source_length - 1),
-                                   random_pieces(random, shape.model, shape.target_length - 1)}
+                            ? Pair{random_pieces(random, shape.model, shape.source_length - frame.around_source()),
+                                   random_pieces(random, shape.model, shape.target_length - frame.around_target())}
                             : random_text(random, shape));
     }
-    return make_batch(std::span<const Pair>(pairs), special_ids(shape.model), 0);
+    return make_batch(std::span<const Pair>(pairs), frame, 0);
 }
 
 constexpr double kFloat = sizeof(float);
@@ -120,8 +136,10 @@ public:
           never_ends_{.eos = -1, .forbidden = token_rules(shape.model, false).forbidden} {
         parameters_.initialise(kSeed);
         Random random(kSeed);
+        const Frame frame = any_frame(shape.model);
         for (std::int64_t i = 0; i < shape.sentences; ++i) {
-            sources_.push_back(random_pieces(random, shape.model, shape.source_length - 1));
+            sources_.push_back(
+                frame.source(random_pieces(random, shape.model, shape.source_length - frame.around_source())));
         }
     }
 

@@ -19,6 +19,7 @@
 #include "engine/model_device.h"
 #include "io/input_files.h"
 #include "observe/family_labels.h"
+#include "options/language_options.h"
 #include "options/option_values.h"
 #include "registry/device_list.h"
 #include "registry/registry.h"
@@ -39,6 +40,7 @@ struct CompareOptions {
     std::size_t limit = 0;
     double tie = 1e-4;
     TranslationOptions translation;
+    DecodingChoices choices;  // languages
 };
 
 using Sides = std::array<const ComparedSide*, 2>;  // a device, and the reference
@@ -161,8 +163,10 @@ void note_failure(ComparedDevice& device, const std::string& why) {
 Contest open_sides(const CompareOptions& options) {
     const std::string model = options.common.model_path();
     const bool all = asked_of(options) == "all";
-    TranslationFlags flags{
-        .common = {.open = options.common.open}, .greedy = true, .choices = {}, .options = options.translation};
+    TranslationFlags flags{.common = {.open = options.common.open},
+                           .greedy = true,
+                           .choices = options.choices,
+                           .options = options.translation};
     flags.choices.split_longer_than = 0;  // compare whole lines
     TranslationFlags rounded = flags;
     rounded.common.precision = options.common.precision;
@@ -306,6 +310,7 @@ void add_compare_command(CLI::App& app, const OpenOptions& open_options) {
         ->type_name("FILE")
         ->excludes(input);
     command->add_option("--limit", options->limit, "Only the first N sentences; 0: all")->check(whole_number(0));
+    add_language_options(*command, options->choices);
     common.add_model(*command);
     CLI::Option* device = common.add_device(*command);
     command->option_defaults()->group("Device");

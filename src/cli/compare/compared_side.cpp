@@ -20,19 +20,18 @@ void warn(const std::string& message) {
 
 // What the model sees of a line and its output.
 Pair example_of(Architecture family, const TranslatedSentence& sentence) {
-    if (family == Architecture::MaskedLm) {
-        return {.target = sentence.source_ids, .labels = sentence.source_ids};
+    std::vector<std::int32_t> read = sentence.target_ids;
+    if (!read.empty()) {
+        read.pop_back();  // nothing comes after it
     }
-    Pair example{.source = sentence.source_ids, .target = sentence.target_ids};
-    if (!example.target.empty()) {
-        example.target.pop_back();  // nothing comes after it
+    if (family == Architecture::EncoderDecoder) {
+        return {.source = sentence.source_ids, .target = std::move(read)};
     }
+    Pair example{.target = sentence.source_ids};
     if (family == Architecture::CausalLm) {
-        example.target.insert(example.target.begin(), example.source.begin() + 1, example.source.end());  // without bos
-        example.source.clear();
-    } else {
-        example.source.pop_back();  // eos
+        example.target.insert(example.target.end(), read.begin(), read.end());
     }
+    example.labels = example.target;
     return example;
 }
 

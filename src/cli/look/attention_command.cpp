@@ -12,6 +12,7 @@
 #include "io/atomic_file.h"
 #include "io/input_files.h"
 #include "observe/head_search.h"
+#include "options/language_options.h"
 #include "options/option_values.h"
 #include "support/check.h"
 
@@ -105,9 +106,10 @@ void add_record_options(CLI::App& command, AttentionOptions& options) {
         ->capture_default_str();
     command.add_option("--pads", options.pads, "Append this many pads to the source, as in Figure 3")
         ->check(whole_number(0, 64));
-    command.add_option("--beam", options.beam, "Hypotheses kept while translating or completing")
+    command.add_option("--beam", options.choices.beam, "Hypotheses kept while translating or completing")
         ->check(whole_number(1, SearchOptions::kMaxBeam))
         ->default_str("the model's decoding.json, or 4; 1 for a prompt");
+    add_language_options(command, options.choices);
     options.common.add_model(command);
     options.common.add_device(command);
     options.common.add_precision(command);

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "cli/command.h"
+#include "infer/framed_line.h"
 #include "observe/decoding_recorder.h"
 #include "observe/family_labels.h"
 #include "observe/head_search.h"
@@ -19,18 +20,16 @@ namespace {
 // The layer of the paper's Figures 3 to 5.
 constexpr int kPaperLayer = 5;
 
-RecordedText read_text(const Tokenizer& tokenizer, const std::string& text, const char* option,
-                       const ModelConfig& config) {
-    RecordedText read = encode_text(tokenizer, text);
-    if (read.ids.empty()) {
+// Error for a text that is empty or too long. `around`: tokens that the model reads or predicts around it.
+void check_text(const RecordedText& text, const char* option, std::int64_t around, const ModelConfig& config) {
+    if (text.ids.empty()) {
         throw Error(fmt::format("{} is empty", option));
     }
-    const auto length = static_cast<std::int64_t>(read.ids.size()) + 1;
+    const auto length = std::ssize(text.ids) + around;
     if (length > config.max_length) {
         throw Error(fmt::format("{} has {} pieces including its end, but the model takes at most {}", option, length,
                                 config.max_length));
     }
-    return read;
 }
 
 // One layer, or all layers of the kind for a search or --all-heads.
@@ -56,7 +55,8 @@ AttentionRecord record_language(Backend& backend, const Translator& translator, 
         throw Error("--text is empty");
     }
     if (options.max_tokens > 0) {
-        const SearchOptions search = translator.search_options({.beam = options.beam, .max_extra = options.max_tokens});
+        const SearchOptions search =
+            translator.search_options({.beam = options.choices.beam, .max_extra = options.max_tokens});
         const TranslatedSentence found =
             translator.translate_line(options.text, {.search = search, .compute = record.compute});
         text = with_continuation(*model.target_tokenizer, model.config, text, found.target_ids);
@@ -73,12 +73,12 @@ void check_family_options(const AttentionOptions& options, Architecture family) 
          {std::tuple("--target", !options.target.empty(), translates),
           std::tuple("--pads", options.pads > 0, translates),
           std::tuple("--max-tokens", options.max_tokens > 0, completes),
-          std::tuple("--beam", options.beam.has_value(), translates || completes)}) {
+          std::tuple("--beam", options.choices.beam.has_value(), translates || completes)}) {
         if (given && !applies) {
             throw Error(fmt::format("{} does not apply to this model: it is a {}", option, name_of(family)));
         }
     }
-    if (completes && options.beam.has_value() && options.max_tokens == 0) {
+    if (completes && options.choices.beam.has_value() && options.max_tokens == 0) {
         throw Error("--beam needs --max-tokens: without it nothing is written");
     }
 }
@@ -127,9 +127,13 @@ AttentionRecord record_for(Backend& backend, const Translator& translator, const
     if (model.config.architecture != Architecture::EncoderDecoder) {
         return record_language(backend, translator, options, record);
     }
-    const RecordedText source = read_text(*model.source_tokenizer, options.text, "--text", model.config);
+    const SearchOptions search = translator.search_options(options.choices);
+    const Frame frame = frame_line(model, search.languages, options.text).frame;
+    const RecordedText source = encode_source(model, search.languages, options.text);
+    check_text(source, "--text", frame.around_source(), model.config);
     if (!options.target.empty()) {
-        const RecordedText target = read_text(*model.target_tokenizer, options.target, "--target", model.config);
+        const RecordedText target = encode_target(model, frame, options.target);
+        check_text(target, "--target", frame.around_target(), model.config);
         return record_attention(backend, translator.transformer(), source, target, record);
     }
     if (selection.kind == AttentionKind::EncoderSelf) {
@@ -138,8 +142,7 @@ AttentionRecord record_for(Backend& backend, const Translator& translator, const
     if (options.pads > 0) {
         throw Error("--pads needs --target or --kind encoder: the model translates without pads");
     }
-    return record_translation(backend, translator.transformer(), *model.target_tokenizer, source,
-                              translator.search_options({.beam = options.beam}), record)
+    return record_translation(backend, translator.transformer(), *model.target_tokenizer, source, search, record, frame)
         .record;
 }
 

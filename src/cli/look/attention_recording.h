@@ -22,7 +22,7 @@ struct AttentionOptions {
     std::string theme = "light";
     std::string order = "model";
     std::string find;
-    std::optional<int> beam;
+    DecodingChoices choices;  // beam and languages
     std::int64_t pads = 0;
     std::int64_t max_tokens = 0;
     bool pieces = false;

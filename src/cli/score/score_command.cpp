@@ -19,6 +19,7 @@
 #include "infer/scored_pair.h"
 #include "io/input_files.h"
 #include "options/common_options.h"
+#include "options/language_options.h"
 #include "options/option_values.h"
 #include "support/check.h"
 #include "support/counted.h"
@@ -29,6 +30,7 @@ namespace {
 
 struct ScoreOptions {
     CommonOptions common;
+    DecodingChoices choices;  // languages
     std::string tsv, source, target, text;
     std::int64_t batch_tokens = 1024;
     bool stats = false;
@@ -77,21 +79,17 @@ private:
     std::optional<LineReader> texts_;  // for language models
 };
 
-bool has_empty_target(const ScoredPair& pair, std::int32_t eos) {
-    return pair.target_ids.front() == eos;
-}
-
 struct Totals {
     std::int64_t pairs = 0, problems = 0, tokens = 0, unknown = 0, empty = 0;
     double log_probability = 0.0;
 
-    void add(const ScoredPair& pair, std::int32_t eos) {
+    void add(const ScoredPair& pair) {
         ++pairs;
         if (!pair.problem.empty()) {
             ++problems;
             return;
         }
-        if (has_empty_target(pair, eos)) {
+        if (pair.empty) {
             ++empty;
             return;
         }
@@ -114,7 +112,7 @@ std::string json_of(const ModelDirectory& model, std::int64_t line, const std::s
         json[model.config.architecture == Architecture::MaskedLm ? "pseudo_log_likelihood" : "log_probability"] =
             pair.log_probability;
         json["nll"] = pair.nll();
-        if (has_empty_target(pair, model.config.eos_id)) {
+        if (pair.empty) {
             json[translates ? "empty_target" : "empty_text"] = true;
         }
         json["tokens"] = nlohmann::ordered_json::array();
@@ -164,11 +162,12 @@ void score(const ScoreOptions& options) {
         std::vector<ScoredPair> scored;
         device.run([&](Backend& backend, const Translator& translator) {
             Context ctx{.backend = backend, .compute = device.arithmetic().compute};
-            scored = score_pairs(ctx, translator, pairs.sources, pairs.targets, options.batch_tokens);
+            scored = score_pairs(ctx, translator, pairs.sources, pairs.targets, options.batch_tokens,
+                                 translator.search_options(options.choices).languages);
         });
         std::string text;
         for (std::size_t i = 0; i < scored.size(); ++i) {
-            totals.add(scored[i], model.config.eos_id);
+            totals.add(scored[i]);
             if (!scored[i].problem.empty()) {
                 log_line(fmt::format("headscope: line {}: {}", totals.pairs, scored[i].problem));
             }
@@ -232,6 +231,7 @@ void add_score_command(CLI::App& app, const OpenOptions& open_options) {
         ->excludes("--tsv")
         ->excludes("--source")
         ->excludes("--target");
+    add_language_options(*command, options->choices);
     common.add_models(*command);
     common.add_device(*command);
     common.add_precision(*command);

@@ -11,11 +11,18 @@ namespace headscope {
 
 namespace {
 
-std::vector<std::int32_t> without_end(std::vector<std::int32_t> ids, std::int32_t eos) {
-    if (!ids.empty() && ids.back() == eos) {
-        ids.pop_back();
+// The pieces of a part and its translation; both empty for an empty line.
+Pair pieces_of(const TranslatedSentence& part, const Translation& translation, const Frame& frame) {
+    const std::vector<std::int32_t>& from = part.source_ids;
+    const std::vector<std::int32_t>& to = translation.ids;
+    if (from.empty()) {
+        return {};
     }
-    return ids;
+    const auto begin = from.begin() + std::ssize(frame.source_begin);
+    const bool ended = !to.empty() && to.back() == frame.eos;
+    return {.source = {begin, from.end() - std::ssize(frame.source_end)},
+            .target = {to.begin() + std::ssize(frame.target_begin), to.end() - (ended ? 1 : 0)},
+            .source_begin = {from.begin(), begin}};
 }
 
 // The sentences of a line that was split, or the line itself.
@@ -76,8 +83,7 @@ std::vector<std::vector<Alignment>> align_lines(Context& ctx, const Translator& 
     for (const StreamedLine& line : lines) {
         for (std::size_t rank = 0; rank < line.sentence.n_best.size(); ++rank) {
             for (const TranslatedSentence& part : parts_of(line)) {
-                pairs.push_back({without_end(part.source_ids, model.config.eos_id),
-                                 without_end(part.n_best[rank].ids, model.config.eos_id)});
+                pairs.push_back(pieces_of(part, part.n_best[rank], options.frame));
             }
         }
     }

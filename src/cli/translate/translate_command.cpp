@@ -23,6 +23,7 @@
 #include "cli/translate/unknown_note.h"
 #include "engine/engine.h"
 #include "engine/exclusive_device.h"
+#include "infer/framed_line.h"
 #include "infer/translation_stream.h"
 #include "io/input_files.h"
 #include "io/unpacking_reader.h"
@@ -157,6 +158,7 @@ void translate(TranslateOptions options) {
     if (engine.several() && options.format.alignments) {
         throw Error("--alignments needs a single --device: it reads the weights where the line was translated");
     }
+    options.alignment.frame = any_frame(engine.model(), translation.search.languages);
     const Prefixes prefixes(options.decoding, *engine.model().target_tokenizer);
     const Writer writer(options, translation, engine);
     const double ready = seconds_since(start);

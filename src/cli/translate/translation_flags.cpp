@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "options/language_options.h"
 #include "options/option_values.h"
 
 namespace headscope {
@@ -45,6 +46,17 @@ void add_search_flags(CLI::App& command, TranslationFlags& flags) {
         .add_option("--max-extra", choices.max_extra, "Maximum pieces of a translation beyond the length of its source")
         ->check(whole_number(0, SearchOptions::kMaxExtra))
         ->default_str(model_or(fallback.max_extra));
+    command.add_option("--max-length", choices.max_length, "Maximum pieces of a translation; 0: any number")
+        ->check(whole_number(0, SearchOptions::kMaxLength))
+        ->default_str(model_or(fallback.max_length));
+    command
+        .add_option("--max-factor", choices.max_factor,
+                    "Maximum pieces of a translation for each piece of its source; 0: any number")
+        ->check(real_number(0.0, SearchOptions::kMaxFactor))
+        ->default_str(model_or(fallback.max_factor));
+    command.add_flag("--force-end{true}", choices.force_end,
+                     "End a translation of maximum length with the end of sentence instead of cutting it");
+    command.add_flag("--allow-unknown{true}", choices.allow_unknown, "Allow the unknown piece in translations");
     command.add_option("--min-length", choices.min_length, "Minimum pieces of a translation")
         ->check(whole_number(0, SearchOptions::kMaxMinLength))
         ->default_str(model_or(fallback.min_length));
@@ -58,6 +70,7 @@ void add_search_flags(CLI::App& command, TranslationFlags& flags) {
                     "Translate a line of more pieces sentence by sentence; 0: never, lines too long are errors")
         ->check(whole_number(0, DecodingChoices::kMaxSplit))
         ->default_str(model_or("the model's longest input"));
+    add_language_options(command, choices);
     command
         .add_option("--batch-tokens", flags.options.batch_tokens,
                     "Source pieces translated at a time; more is faster and takes more memory")

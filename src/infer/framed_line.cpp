@@ -1,0 +1,46 @@
+#include "infer/framed_line.h"
+
+#include <algorithm>
+#include <string>
+
+#include <fmt/format.h>
+
+namespace headscope {
+
+namespace {
+
+constexpr std::string_view kBlanks = " \t\r\n";
+
+bool lines_choose_target(const ModelDirectory& model) {
+    const std::vector<std::int32_t>& begin = model.config.source_begin;
+    if (std::ranges::find(begin, kTargetLanguage) == begin.end()) {
+        return false;
+    }
+    const auto& [name, id] = *model.config.languages.begin();
+    return model.source_tokenizer->piece(id) == fmt::format(">>{}<<", name);
+}
+
+}  // namespace
+
+FramedLine frame_line(const ModelDirectory& model, const Languages& languages, std::string_view line) {
+    Languages chosen = languages;
+    const std::string_view text = line.substr(std::min(line.find_first_not_of(kBlanks), line.size()));
+    if (text.starts_with(">>") && lines_choose_target(model)) {
+        const std::size_t end = std::min(text.find_first_of(kBlanks), text.find("<<"));
+        if (end != std::string_view::npos && text.substr(end).starts_with("<<")) {
+            chosen.target = text.substr(2, end - 2);
+            line = text.substr(end + 2);
+        }
+    }
+    return {frame_of(model.config, chosen), line};
+}
+
+Frame any_frame(const ModelDirectory& model, const Languages& languages) {
+    Languages chosen = languages;
+    if (chosen.target.empty() && lines_choose_target(model)) {
+        chosen.target = model.config.languages.begin()->first;
+    }
+    return frame_of(model.config, chosen);
+}
+
+}  // namespace headscope

@@ -1,0 +1,26 @@
+// The tokens around texts, of a configuration and languages.
+#pragma once
+
+#include <string>
+
+#include "data/frame.h"
+#include "model/config.h"
+
+namespace headscope {
+
+// The languages of a text and its translation: keys of ModelConfig::languages, "" if not chosen.
+struct Languages {
+    std::string source = {}, target = {};
+    bool operator==(const Languages&) const = default;
+};
+
+// Whether the configuration needs the language that `word`, kSourceLanguage or kTargetLanguage, stands for.
+bool needs_language(const ModelConfig& config, std::int32_t word);
+
+// What fills up rows of ids: any id that both sides have.
+std::int32_t padding_id(const ModelConfig& config);
+
+// Error for a language that is missing, unknown or not needed; lists those that the model has.
+Frame frame_of(const ModelConfig& config, const Languages& languages = {});
+
+}  // namespace headscope
