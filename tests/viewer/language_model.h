@@ -1,4 +1,4 @@
-// Language models of random weights, as model directories.
+// Models of random weights, as model directories.
 #pragma once
 
 #include <memory>
@@ -22,8 +22,8 @@ inline std::string write_language_model(const TemporaryFolder& folder, const std
         "tokenizer");
     ModelConfig config;
     config.architecture = family;
-    config.encoder_layers = family == Architecture::MaskedLm ? 2 : 0;
-    config.decoder_layers = family == Architecture::CausalLm ? 2 : 0;
+    config.encoder_layers = family == Architecture::CausalLm ? 0 : 2;
+    config.decoder_layers = family == Architecture::MaskedLm ? 0 : 2;
     config.d_model = 32;
     config.d_ff = 64;
     config.heads = 4;

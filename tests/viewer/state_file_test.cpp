@@ -47,6 +47,8 @@ SavedView random_view(std::uint64_t seed) {
     if (coin(random)) {
         state.target = random_text(random);
     }
+    state.source_language = random_text(random);
+    state.target_language = random_text(random);
     state.beam = 1 + below(random, SearchOptions::kMaxBeam);
     state.length_penalty = static_cast<double>(below(random, 3'000'000)) / 1e6;
     state.continuation_beam = 1 + below(random, 3);

@@ -20,6 +20,7 @@
 #include "tests/house/open_options.h"
 #include "tests/train/digits_run.h"
 #include "tests/viewer/language_model.h"
+#include "tests/viewer/multilingual_model.h"
 #include "viewer/session/wording.h"
 #include "viewer/ui/program.h"
 #include "viewer/ui/script.h"
@@ -160,6 +161,10 @@ TEST_CASE("A small window, large text, the dark theme", "[window]") {
 TEST_CASE("A prompt with its continuation, candidates and an edit", "[window]") {
     const TemporaryFolder folder;
     check_script("causal", viewer::write_language_model(folder, "causal", Architecture::CausalLm), "the small dog");
+}
+TEST_CASE("A language is chosen beside the beam", "[window]") {
+    const TemporaryFolder folder;
+    check_script("languages", viewer::write_multilingual_model(folder), "the small dog");
 }
 TEST_CASE("A word is masked by a click, and filled in", "[window]") {
     const TemporaryFolder folder;

@@ -67,6 +67,8 @@ viewer::SavedView view_of(const ViewOptions& given) {
     if (!options.target.empty()) {
         view.state.target = options.target;
     }
+    view.state.source_language = options.languages.source_language.value_or(view.state.source_language);
+    view.state.target_language = options.languages.target_language.value_or(view.state.target_language);
     if (!options.panel.empty()) {
         view.state.panel = viewer::parse_panel(options.panel);
     }
@@ -97,6 +99,7 @@ void add_view_options(CLI::App& command, ViewOptions& options) {
     command.add_option("--text", options.text, "Start with this sentence or prompt")->check(some_text);
     command.add_option("--target", options.target,
                        "Read this translation or continuation instead of searching for one");
+    add_language_options(command, options.languages);
     command
         .add_option("--panel", options.panel,
                     "Start with this panel: figure, heads, matrix, time, surgery, model, compare or training")

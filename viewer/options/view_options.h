@@ -5,6 +5,7 @@
 #include <string>
 
 #include "options/common_options.h"
+#include "options/language_options.h"
 #include "viewer/session/state_file.h"
 
 namespace headscope {
@@ -14,6 +15,7 @@ struct ViewOptions {
     std::string path;  // a saved view, or a folder like --model
     std::optional<std::string> text;
     std::string target;
+    DecodingChoices languages;
     std::string open;
     std::string panel;
     std::string render;

@@ -55,6 +55,9 @@ ExploreRequest request_of(const ViewState& state, Architecture family) {
     ExploreRequest request{
         .source = state.text, .target = state.target, .edits = state.edits, .candidates = kCandidates};
     if (family == Architecture::EncoderDecoder) {
+        const auto chosen = [](const std::string& name) { return name.empty() ? std::nullopt : std::optional(name); };
+        request.search.source_language = chosen(state.source_language);
+        request.search.target_language = chosen(state.target_language);
         request.search.beam = state.beam;
         request.search.length_penalty = state.length_penalty;
         request.search.length_penalty_form = LengthPenaltyForm::Gnmt;  // the control has the range of this form

@@ -30,10 +30,12 @@ struct ViewState {
     // What the model computes.
     std::string text;
     std::optional<std::string> target = {};  // the user's own translation
-    int beam = 4;                            // of a translation
-    double length_penalty = 0.6;             // of a translation
-    int continuation_beam = 1;               // of a causal language model
-    int max_tokens = 24;                     // of a continuation
+    std::string source_language = {};        // of a model that has languages; empty: its author's
+    std::string target_language = {};
+    int beam = 4;                 // of a translation
+    double length_penalty = 0.6;  // of a translation
+    int continuation_beam = 1;    // of a causal language model
+    int max_tokens = 24;          // of a continuation
     std::vector<AttentionEdit> edits = {};
 
     // What is shown of the result.

@@ -181,6 +181,12 @@ json write_state(const ViewState& state) {
     if (state.checkpoint.has_value()) {
         out["checkpoint"] = *state.checkpoint;
     }
+    if (!state.source_language.empty()) {
+        out["source_language"] = state.source_language;
+    }
+    if (!state.target_language.empty()) {
+        out["target_language"] = state.target_language;
+    }
     const ViewState usual;  // views of translation models lack these keys
     if (state.continuation_beam != usual.continuation_beam) {
         out["continuation_beam"] = state.continuation_beam;
@@ -202,6 +208,8 @@ ViewState read_state(const json& object, const std::string& file, std::vector<st
     if (reader.has("target")) {
         state.target = reader.text("target");
     }
+    state.source_language = reader.text("source_language");
+    state.target_language = reader.text("target_language");
     if (reader.has("checkpoint")) {
         state.checkpoint = numbers.integer("checkpoint", 0, 0, kAny);
     }

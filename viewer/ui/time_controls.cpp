@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <imgui.h>
 
+#include "model/frame.h"
 #include "support/counted.h"
 #include "viewer/session/wording.h"
 #include "viewer/ui/interface.h"
@@ -12,11 +13,46 @@
 
 namespace headscope::viewer {
 
+namespace {
+
+// A choice of the languages of a model that needs one; "" is its author's.
+void language_combo(Interface& ui, const ModelConfig& config, const char* name, std::int32_t word,
+                    std::string& language) {
+    if (!needs_language(config, word)) {
+        return;
+    }
+    const std::string side = word == kSourceLanguage ? "from" : "to";
+    const std::string author = side + " the model's default language";
+    ImGui::SetNextItemWidth(-1.0F);
+    if (ImGui::BeginCombo((std::string("##") + name).c_str(),
+                          language.empty() ? author.c_str() : (side + " " + language).c_str())) {
+        const auto offer = [&](const std::string& id, const std::string& text) {
+            if (text_row(std::string(name) + id, text, language == id, 0.0F)) {
+                language = id;
+            }
+            ui.probes.item(std::string(name) + "." + (id.empty() ? "default" : id));
+        };
+        offer("", author);
+        for (const auto& [id, token] : config.languages) {
+            offer(id, id);
+        }
+        ImGui::EndCombo();
+    }
+    ui.probes.item(name, language);
+}
+
+}  // namespace
+
 void search_controls(Interface& ui) {
     ViewState& state = ui.state();
     const Architecture family = family_of(ui.session.scene());
     if (family == Architecture::MaskedLm) {
         return;  // it does not search
+    }
+    if (const auto& model = ui.session.scene().main.model; model && !model->config.languages.empty()) {
+        heading(ui, "Languages");
+        language_combo(ui, model->config, "source_language", kSourceLanguage, state.source_language);
+        language_combo(ui, model->config, "target_language", kTargetLanguage, state.target_language);
     }
     heading(ui, "Beam");
     int& beam = beam_of(state, family);
