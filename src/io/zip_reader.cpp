@@ -12,6 +12,7 @@
 
 #include "io/byte_reader.h"
 #include "support/check.h"
+#include "support/utf8.h"
 
 namespace headscope {
 
@@ -124,6 +125,9 @@ ZipEntry read_entry(ByteReader& directory, std::span<const std::byte> file, cons
     directory.take(comment_bytes);
     if (packed == kIn64 || entry.size == kIn64 || local_at == kIn64) {
         read_zip64_field(extra, {&entry.size, &packed, &local_at});
+    }
+    if (first_invalid_utf8(entry.name)) {
+        zip_error(path, "an entry's name is not UTF-8");
     }
     if ((flags & 1U) != 0) {
         zip_error(path, fmt::format("the entry '{}' is encrypted", entry.name));

@@ -79,6 +79,53 @@ TEST_CASE("opcodes that state_dicts do not need are rejected", "[pickle]") {
     CHECK_THAT(pickle_complaint(folder, pickle::storage("QInt8Storage", "0", 1)), Contains("torch.QInt8Storage"));
 }
 
+TEST_CASE("calls with unexpected arguments are rejected", "[pickle]") {
+    const TemporaryFolder folder;
+    using pickle::call;
+    const std::string tensor = pickle::tensor(kStorage, 0, {1}, {1});
+    const std::string one = pickle::integers({1});
+    for (const std::string& bad :
+         {call("torch._utils", "_rebuild_tensor_v2", {}),
+          call("torch._utils", "_rebuild_tensor_v2", {tensor, "K\1", one, one}),
+          call("torch._utils", "_rebuild_tensor_v2", {kStorage, "N", one, one}),
+          call("torch._utils", "_rebuild_tensor_v2", {kStorage, "K\1", "]", one}),
+          call("torch._utils", "_rebuild_parameter", {kStorage}), call("collections", "OrderedDict", {"N"}),
+          call("collections", "OrderedDict", {"](" + pickle::tuple({"N"}) + "e"}), call("torch", "Size", {"N"}),
+          call("builtins", "set", {"N"}), pickle::tuple({pickle::text("storage"), "N"}) + "Q"}) {
+        CHECK_THAT(pickle_complaint(folder, bad), Contains("with unexpected arguments"));
+    }
+    CHECK_THAT(
+        pickle_complaint(folder, call("torch._utils", "_rebuild_tensor_v2",
+                                      {kStorage, "K\1", one, one, "\x89", "N", pickle::dict({{"neg", "\x88"}})})),
+        Contains("_rebuild_tensor_v2 with metadata"));
+    CHECK_THAT(pickle_complaint(
+                   folder, call("torch._tensor", "_rebuild_from_type_v2",
+                                {pickle::global("torch._utils", "_rebuild_tensor_v2"),
+                                 pickle::global("other", "Tensor"), pickle::tuple({kStorage, "K\1", one, one}), "N"})),
+               Contains("a tensor of the class other.Tensor"));
+    CHECK_THAT(
+        pickle_complaint(folder, call("torch._utils", "_rebuild_tensor_v3",
+                                      {kStorage, "K\1", one, one, "\x89", "N", pickle::global("torch", "int4")})),
+        Contains("the dtype torch.int4"));
+    CHECK_THAT(pickle_complaint(folder, call("_codecs", "encode", {pickle::text("a"), pickle::text("rot13")})),
+               Contains("it calls _codecs.encode"));
+    CHECK_THAT(pickle_complaint(folder, call("numpy.core.multiarray", "scalar",
+                                             {call("numpy", "dtype", {pickle::text("c16")}), "C\1x"})),
+               Contains("numpy's dtype 'c16'"));
+    CHECK_THAT(pickle_complaint(folder, call("numpy", "dtype", {pickle::text("f8")}) +
+                                            pickle::tuple({"K\3", pickle::text(">")}) + "b"),
+               Contains("big-endian numbers"));
+    CHECK_THAT(pickle_complaint(folder, pickle::global("some", "Class") + ")\x81K\1b"),
+               Contains("not a dict of attributes"));
+    CHECK_THAT(pickle_complaint(folder, pickle::global(std::string(1001, 'm'), "n")), Contains("no valid name"));
+    CHECK_THAT(pickle_complaint(folder, pickle::global("\xff", "n")), Contains("no valid name"));
+    CHECK_THAT(pickle_complaint(folder, "N)\x81"), Contains("an instance needs a class"));
+    const std::string view =
+        pickle::tuple({pickle::text("storage"), pickle::global("torch", "FloatStorage"), pickle::text("0"),
+                       pickle::text("cpu"), "K\1", pickle::tuple({pickle::text("1"), "K\1", "K\1"})});
+    CHECK_THAT(pickle_complaint(folder, view + "Q"), Contains("views of storages"));
+}
+
 TEST_CASE("damaged pickles are rejected", "[pickle]") {
     const TemporaryFolder folder;
     for (const char* root :
@@ -168,6 +215,9 @@ TEST_CASE("legacy files whose storages do not match are rejected", "[pickle]") {
                Contains("data of tensor 'w' is missing"));
     CHECK_THAT(pickle_file_complaint(folder, pickle::torch_legacy(root, {{"1", ""}})),
                Contains("'1' belongs to no tensor"));
+    std::string other = good;
+    other[other.find(pickle::integer(1001)) + 2] ^= 1;
+    CHECK_THAT(pickle_file_complaint(folder, other), Contains("its legacy format is 1000, expected 1001"));
     const std::string two = pickle::dict({{"w", pickle::tensor(kStorage, 0, {1}, {1})},
                                           {"v", pickle::tensor(pickle::storage("LongStorage", "0", 6), 0, {1}, {1})}});
     CHECK_THAT(pickle_file_complaint(folder, pickle::torch_legacy(two, {{"0", std::string(48, 'x')}})),

@@ -115,6 +115,7 @@ TEST_CASE("damaged and unsupported entries are named", "[zip]") {
     CHECK_THAT(zip_complaint(folder, bytes), Contains("'packed' has the compression method 12"));
 
     CHECK_THAT(zip_complaint(folder, zip_of({{"a", "x"}, {"a", "y"}})), Contains("two entries 'a'"));
+    CHECK_THAT(zip_complaint(folder, zip_of({{"\xff", "x"}})), Contains("name is not UTF-8"));
 
     bytes = zip_of({{"a", "x"}});
     bytes[bytes.find("PK\x01\x02") + 42] = 1;  // its place
