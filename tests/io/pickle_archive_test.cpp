@@ -121,6 +121,16 @@ TEST_CASE("deflated storages are unpacked", "[pickle]") {
     CHECK(values_of<float>(archive, "last") == Floats{0.5F});
 }
 
+TEST_CASE("a tensor without elements may begin after its storage", "[pickle]") {
+    const TemporaryFolder folder;
+    const std::string root =
+        pickle::dict({{"none", pickle::tensor(pickle::storage("FloatStorage", "0", 1), 7, {2, 0}, {3, 1})}});
+    const std::string zip = folder.write("m.bin", pickle::torch_zip(root, {{"0", "data"}}));
+    CHECK(open_pickle_archive(zip).at("none").shape == Shape{2, 0});
+    const std::string legacy = folder.write("old.bin", pickle::torch_legacy(root, {{"0", "data"}}));
+    CHECK(open_pickle_archive(legacy).at("none").data.empty());
+}
+
 TEST_CASE("integers that do not fit in 32 bits are an error when read", "[pickle]") {
     const TemporaryFolder folder;
     const std::string root =
