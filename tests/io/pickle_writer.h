@@ -32,7 +32,7 @@ inline std::string joined(const std::vector<std::string>& parts) {
 }
 
 inline std::string tuple(const std::vector<std::string>& items) {
-    return "(" + joined(items) + "t";
+    return joined({"(", joined(items), "t"});
 }
 
 inline std::string integers(const std::vector<std::int64_t>& values) {
@@ -52,7 +52,7 @@ inline std::string dict(const std::vector<std::pair<std::string, std::string>>& 
 }
 
 inline std::string global(const std::string& module, const std::string& name) {
-    return "c" + module + "\n" + name + "\n";
+    return joined({"c", module, "\n", name, "\n"});
 }
 
 inline std::string call(const std::string& module, const std::string& name, const std::vector<std::string>& arguments) {
@@ -71,7 +71,7 @@ inline std::string tensor(const std::string& storage, std::int64_t offset, const
 }
 
 inline std::string whole(const std::string& opcodes) {
-    return "\x80\x02" + opcodes + ".";
+    return joined({"\x80\x02", opcodes, "."});
 }
 
 // What torch.save writes: a zip archive with the storages' data.

@@ -121,6 +121,15 @@ TEST_CASE("damaged and unsupported entries are named", "[zip]") {
     bytes[bytes.find("PK\x01\x02") + 42] = 1;  // its place
     CHECK_THAT(zip_complaint(folder, bytes), Contains("'a' is not where the directory says"));
 
+    for (const auto& [signature, problem] :
+         {std::pair("PK\x01\x02", "directory is damaged"), std::pair("PK\x06\x06", "zip64 record is not where"),
+          std::pair("PK\x06\x07", "zip64 record is missing")}) {
+        bytes = zip_of({{"a", "x"}}, true);
+        bytes[bytes.find(signature)] = 'Q';
+        CHECK_THAT(zip_complaint(folder, bytes), Contains(problem));
+    }
+    CHECK_THAT(zip_complaint(folder, bytes.substr(bytes.find("PK\x05\x06"))), Contains("zip64 record is missing"));
+
     bytes = zip_of({{"a", "x"}});
     bytes[bytes.size() - 18] = 1;  // the number of this part
     CHECK_THAT(zip_complaint(folder, bytes), Contains("one of several parts"));
