@@ -81,6 +81,7 @@ def names(model, of):
 if __name__ == "__main__":
     for seed, (case, config) in enumerate([("t5", T5), ("t5_gated", GATED)], 40):
         model = random_model(lambda: t5(config), seed)
+        # Small steps: the softmax of unscaled scores amplifies rounding.
         write_case(case, config, make_batch(config, seed), lambda ids: logits(model, ids), model.parameters,
                    lambda of: names(model, of), 0.1, "all",
                    f"tests/golden/make_t5_vectors.py, transformers {transformers.__version__}", warmup=100)
