@@ -75,8 +75,7 @@ Tokenizer Tokenizer::load(const std::string& path, std::shared_ptr<const Vocabul
 }
 
 TokenizerFiles Tokenizer::files() const {
-    const bool own_ids = segmenter_->vocabulary() == vocabulary_.get();
-    return {segmenter_->file(), own_ids ? "" : vocabulary_json(*vocabulary_)};
+    return {segmenter_->file(), has_own_ids() ? "" : vocabulary_json(*vocabulary_)};
 }
 
 const Vocabulary& Tokenizer::split_pieces() const {

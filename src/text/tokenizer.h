@@ -33,6 +33,8 @@ public:
     static Tokenizer load(const std::string& path, std::shared_ptr<const Vocabulary> vocabulary);
     // load(segmenter) or load(segmenter, read_vocabulary(vocabulary)) makes the tokenizer again.
     TokenizerFiles files() const;
+    // Whether the ids are those of the segmenter's file.
+    bool has_own_ids() const { return segmenter_->vocabulary() == vocabulary_.get(); }
 
     // Pieces without bos and eos. Unknown text gives unk_id; empty text (is_empty_text) gives an empty list. Error for
     // text that is not UTF-8.
