@@ -68,7 +68,7 @@ void read_pair(const ModelDirectory& model, const ExploreRequest& request, Check
         checked.target = request.target_tokens.empty()
                              ? encode_target(model, checked.frame, *request.target)
                              : text_of_output(*model.target_tokenizer, model.config, request.target_tokens,
-                                              checked.frame.target_begin);
+                                              checked.frame.target_begin.size());
         check_length("translation", std::ssize(checked.target->ids) + checked.frame.around_target(),
                      model.config.max_length + (checked.target->ended ? 0 : 1));
     }

@@ -106,7 +106,7 @@ Exploration RecordedSearch::snapshot() const {
         return result;
     }
     const RecordedText target =
-        text_of_output(*model_.target_tokenizer, model_.config, best(), request_.frame.target_begin);
+        text_of_output(*model_.target_tokenizer, model_.config, best(), request_.frame.target_begin.size());
     if (records()) {
         for (const std::size_t node : tree_.path_to(tree_.best())) {
             result.steps.push_back(explored(node));

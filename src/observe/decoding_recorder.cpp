@@ -121,8 +121,9 @@ RecordedTranslation record_translation(Backend& backend, const EncoderDecoder& m
     if (result.hypothesis.end == EndReason::Unusable) {
         throw Error(unusable_message(result.hypothesis));
     }
-    result.record = recorder.record(
-        config, 0, source, text_of_output(target_tokenizer, config, result.hypothesis.tokens, frame.target_begin));
+    result.record =
+        recorder.record(config, 0, source,
+                        text_of_output(target_tokenizer, config, result.hypothesis.tokens, frame.target_begin.size()));
     return result;
 }
 

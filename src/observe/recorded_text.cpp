@@ -39,13 +39,14 @@ void append(std::vector<RecordedToken>& tokens, const ModelConfig& config, const
     }
 }
 
-// The number of target pieces that the decoder reads: all of its output except the last token, which is the end of
-// sentence if it was reached. A language model also reads the last one, if that fits.
+// The number of target tokens that the decoder reads, without its start: all of its output except the last token, which
+// is the end of sentence if it was reached. A language model also reads the last one, if that fits.
 std::size_t decoder_input_size(const ModelConfig& config, const RecordedText& target) {
     if (config.architecture != Architecture::EncoderDecoder) {
         return std::min(target.ids.size(), static_cast<std::size_t>(config.max_length - 1 + first_predicted(config)));
     }
-    return target.ended || target.ids.empty() ? target.ids.size() : target.ids.size() - 1;
+    const std::size_t all = target.before.ids.size() + target.ids.size();
+    return target.ended || all == 0 ? all : all - 1;
 }
 
 }  // namespace
@@ -93,15 +94,17 @@ RecordedText encode_language_text(const ModelDirectory& model, std::string_view 
 }
 
 RecordedText text_of_output(const Tokenizer& tokenizer, const ModelConfig& config, std::span<const std::int32_t> ids,
-                            const std::vector<std::int32_t>& given) {
+                            std::size_t given) {
     RecordedText text;
-    ids = ids.subspan(std::min(given.size(), ids.size()));
+    const std::span<const std::int32_t> first = ids.first(std::min(given, ids.size()));
+    std::vector<std::int32_t> begin(first.begin(), first.end());
+    ids = ids.subspan(begin.size());
     text.ended = !ids.empty() && ids.back() == config.eos_id;
     text.ids.assign(ids.begin(), ids.end() - (text.ended ? 1 : 0));
     for (const std::int32_t id : text.ids) {
         text.pieces.push_back(tokenizer.piece(id));
     }
-    text.before = given_tokens(tokenizer, config, given);
+    text.before = given_tokens(tokenizer, config, std::move(begin));
     return text;
 }
 
@@ -148,8 +151,9 @@ std::vector<std::int32_t> source_ids(const RecordedText& source) {
 std::vector<std::int32_t> target_in_ids(const ModelConfig& config, const RecordedText& target) {
     std::vector<std::int32_t> ids(static_cast<std::size_t>(1 - first_predicted(config)), config.bos_id);
     ids.insert(ids.end(), target.before.ids.begin(), target.before.ids.end());
-    ids.insert(ids.end(), target.ids.begin(),
-               target.ids.begin() + static_cast<std::ptrdiff_t>(decoder_input_size(config, target)));
+    const std::size_t start = ids.size() - target.before.ids.size();
+    ids.insert(ids.end(), target.ids.begin(), target.ids.end());
+    ids.resize(start + decoder_input_size(config, target));
     if (config.architecture == Architecture::MaskedLm) {
         ids.push_back(config.eos_id);
     }
@@ -170,8 +174,10 @@ std::vector<RecordedToken> target_in_tokens(const ModelConfig& config, const Rec
     if (first_predicted(config) == 0) {
         tokens.push_back({"<BOS>", TokenKind::Begin});
     }
+    const std::size_t start = tokens.size();
     append(tokens, target.before, TokenKind::Begin);
-    append(tokens, config, target, decoder_input_size(config, target));
+    append(tokens, config, target, target.ids.size());
+    tokens.resize(start + decoder_input_size(config, target));
     if (config.architecture == Architecture::MaskedLm) {
         tokens.push_back({"<EOS>", TokenKind::End});
     }

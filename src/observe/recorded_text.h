@@ -37,9 +37,10 @@ RecordedText encode_target(const ModelDirectory& model, const Frame& frame, std:
 // The prompt of a causal language model, or the text of a masked one, in which each "[MASK]" is one masked token. Error
 // if it is too long for the model.
 RecordedText encode_language_text(const ModelDirectory& model, std::string_view text);
-// From a decoder's output, which begins with the `given` tokens and ends with eos if that was reached.
+// From a decoder's output, which begins with `given` tokens that are not of the text and ends with eos if that was
+// reached.
 RecordedText text_of_output(const Tokenizer& tokenizer, const ModelConfig& config, std::span<const std::int32_t> ids,
-                            const std::vector<std::int32_t>& given = {});
+                            std::size_t given = 0);
 // A prompt and what a causal language model writes or reads after it. Error if both are too long for the model.
 RecordedText with_continuation(const Tokenizer& tokenizer, const ModelConfig& config, const RecordedText& prompt,
                                const std::vector<std::int32_t>& ids);

@@ -13,7 +13,7 @@ ModelConfig framed_config() {
     ModelConfig config = tiny_config();
     config.source_begin = {kTargetLanguage};
     config.source_end = {};
-    config.target_begin = {21};
+    config.target_begin = {21, 23};
     config.languages = {{"deu", 22}};
     config.suppressed_ids = {0, 24};
     config.bos_id = config.eos_id;
@@ -30,7 +30,12 @@ TEST_CASE("A search and a pass show the tokens around texts and count only what 
     ExploreRequest request = tiny_request(beam);
     CHECK_THAT(tiny.explorer.explore(request).problem, Contains("--target-language: deu"));
     request.search.target_language = "deu";
-    const Exploration found = tiny.explorer.explore(request);
+    const Exploration found = tiny.explorer.explore(request, [](const Explorer::Snapshot& so_far) {
+        const Exploration part = so_far();
+        CHECK(part.record.target_in.size() == part.record.target_out.size());
+        check_rows(part.record);
+        return true;
+    });
     REQUIRE(found.problem.empty());
     const Tokenizer& tokenizer = *tiny.explorer.model().target_tokenizer;
     CHECK(found.record.source.front() == RecordedToken{tokenizer.piece(22), TokenKind::Begin});
@@ -40,6 +45,7 @@ TEST_CASE("A search and a pass show the tokens around texts and count only what 
     REQUIRE(found.steps.size() == found.record.target_out.size());
     CHECK(found.steps[0].token == 21);
     CHECK(found.steps[0].log_probability == 0.0);
+    CHECK(found.steps[1].token == 23);
     check_rows(found.record);
 
     const Exploration given = tiny.explorer.explore(with_target(request, found));

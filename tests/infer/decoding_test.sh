@@ -110,14 +110,13 @@ expect "and a folder in place of a file" refused "odd/config.json: it is a folde
 
 # ------------------------------------------------------------------------------------ languages
 cp -r "$model" lingual
-jq '. + {target_begin: ["target_language"], languages: {deu: 5, fra: 6}}' "$model/config.json" >lingual/config.json
-speak() { run translate --model lingual --max-extra 8 --json "$@" input.txt; }
+jq '. + {source_begin: ["source_language"], target_begin: ["target_language"], languages: {deu: 5, fra: 6}}' \
+    "$model/config.json" >lingual/config.json
+speak() { run translate --model lingual --max-extra 8 --json --source-language deu "$@" input.txt; }
 speak
 expect "a missing language lists the model's" refused "--target-language: deu, fra"
 speak --target-language dev
 expect "an unknown one suggests a name" refused 'did you mean "deu"'
-speak --target-language deu --source-language deu
-expect "a language that the model does not need is rejected" refused "takes no source language"
 speak --target-language deu
 cp out german
 speak --target-language fra
@@ -130,13 +129,19 @@ expect "alignments do not count the beginning" json '.translation == "" or ([.al
 run translate --model "$model" --target-language deu input.txt
 expect "other models take no language" refused "takes no target language"
 printf '7\tseven\n' >seven.tsv
-run score --model lingual --target-language fra --tsv seven.tsv
-expect "score takes a language" lines 1
+run score --model lingual --source-language deu --target-language fra --tsv seven.tsv
+expect "score takes languages" lines 1
 cp out score
-run score --model lingual --tsv seven.tsv
+run score --model lingual --source-language deu --tsv seven.tsv
 expect "and the model's default" not same out score
-run attention --model lingual --text 7 --target-language fra --kind cross --output cross.json
-expect "attention, too" jq -e '.target_in | length > 1' cross.json
+run evaluate --model lingual --source-language deu --target-language fra --tsv seven.tsv
+expect "evaluate, too" ended_with 0
+run attention --model lingual --text 7 --source-language deu --target-language fra --kind cross --output cross.json
+expect "attention, too" jq -e '.queries | length > 1' cross.json
+run compare --model lingual --device cpu --precision bf16 --with cpu --source-language deu --target-language fra input.txt
+expect "compare, too" ended_with 0
+run view --model lingual --text 7 --source-language deu --target-language fra --device cpu --render view.json
+expect "and view" ended_with 0
 
 # ------------------------------------------------------------------------------------ the model's decoding.json
 cp -r "$model" wanting
@@ -167,6 +172,10 @@ translate --max-length 3 --force-end --json input.txt
 expect "or a translation ends there" not grep -q '"cut":true' out
 wants '{"max_extra": 8, "max_length": 3, "force_end": true}' --json input.txt
 expect "if decoding.json says so" not grep -q '"cut":true' out
+run evaluate --model "$model" --max-length 3 --max-factor 2 --force-end --allow-unknown --tsv data/test.tsv
+expect "evaluate has the same options" ended_with 0
+translate --allow-unknown input.txt
+expect "the unknown piece may be allowed" lines 4
 translate --max-factor 0.5 --json input.txt
 expect "a factor limits the length, too" grep -q '"cut":true' out
 translate --json input.txt
