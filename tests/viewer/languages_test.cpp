@@ -10,7 +10,8 @@ TEST_CASE("The chosen language is that of the translation", "[session]") {
     const TemporaryFolder folder;
     Session session(on_cpu(write_multilingual_model(folder), sentence()), [] {});
     settle(session);
-    CHECK_THAT(errors_of(session), Contains("--target-language: deu, fra"));
+    REQUIRE(session.scene().main.shown != nullptr);
+    CHECK_THAT(session.scene().main.shown->problem, Contains("--target-language: deu, fra"));
     for (const auto& [name, token] : {std::pair("deu", 21), std::pair("fra", 22)}) {
         session.state().target_language = name;
         settle(session);
