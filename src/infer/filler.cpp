@@ -100,7 +100,9 @@ std::vector<std::int32_t> Filler::encode(std::string_view text, std::string_view
 
 std::vector<MaskedPosition> Filler::predict(const std::vector<std::int32_t>& ids, int count) const {
     const ModelConfig& config = model_.config;
-    Pair example{.target = ids, .labels = std::vector<std::int32_t>(ids.size(), kNoTarget)};
+    const Pair example{.target = ids,
+                       .labels = std::vector<std::int32_t>(ids.size(), kNoTarget),
+                       .types = token_types_of(config, ids)};
     std::vector<MaskedPosition> found;
     std::vector<std::int32_t> rows;
     for (std::size_t position = 0; position < ids.size(); ++position) {

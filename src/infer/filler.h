@@ -14,7 +14,8 @@ namespace headscope {
 // The ids of text that follows other text: without a blank of its own, if it does not begin with one.
 std::vector<std::int32_t> encode_continuation(const Tokenizer& tokenizer, std::string_view text);
 
-inline constexpr const char* kMaskText = "[MASK]";  // stands for a masked token in a text
+inline constexpr const char* kMaskText = "[MASK]";      // stands for a masked token in a text
+inline constexpr const char* kSeparatorText = "[SEP]";  // separates two texts, if the model's tokenizer has this piece
 
 // The ids of a text, with its ends, in which each `mask` is one masked token. Error if it is not UTF-8 or too long for
 // the model.

@@ -23,10 +23,12 @@ void add_causal(Ids ids, std::size_t begin, std::size_t end, std::vector<Pair>& 
 }
 
 // A copy for each piece, which is masked.
-void add_masked(Ids ids, std::size_t begin, std::size_t end, std::int32_t mask, std::vector<Pair>& examples) {
+void add_masked(Ids ids, Ids types, std::size_t begin, std::size_t end, std::int32_t mask,
+                std::vector<Pair>& examples) {
     for (std::size_t at = std::max<std::size_t>(begin, 1); at < std::min(end, ids.size() - 1); ++at) {
         Pair copy{.target = copy_of(ids.subspan(begin, end - begin)),
-                  .labels = std::vector<std::int32_t>(end - begin, kNoTarget)};
+                  .labels = std::vector<std::int32_t>(end - begin, kNoTarget),
+                  .types = types.empty() ? std::vector<std::int32_t>() : copy_of(types.subspan(begin, end - begin))};
         copy.labels[at - begin] = std::exchange(copy.target[at - begin], mask);
         examples.push_back(std::move(copy));
     }
@@ -61,6 +63,7 @@ std::vector<std::vector<ForcedToken>> force_texts(Context& ctx, const std::vecto
         std::vector<std::int32_t> ids = frame.start_of_text();
         ids.insert(ids.end(), texts[text].begin(), texts[text].end());
         ids.push_back(config.eos_id);
+        const std::vector<std::int32_t> types = token_types_of(config, ids);
         const std::size_t positions = masked ? ids.size() : ids.size() - 1;  // a causal model never reads eos
         if (positions == 0) {
             continue;
@@ -70,7 +73,7 @@ std::vector<std::vector<ForcedToken>> force_texts(Context& ctx, const std::vecto
             const std::size_t begin = block * positions / blocks;
             const std::size_t end = (block + 1) * positions / blocks;
             if (masked) {
-                add_masked(ids, begin, end, config.mask_id, examples);
+                add_masked(ids, types, begin, end, config.mask_id, examples);
             } else {
                 add_causal(ids, begin, end, examples);
             }

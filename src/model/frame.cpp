@@ -55,6 +55,13 @@ std::int32_t padding_id(const ModelConfig& config) {
     return config.pad_id < config.source_vocabulary ? std::max(config.pad_id, 0) : 0;
 }
 
+std::vector<std::int32_t> token_types_of(const ModelConfig& config, std::span<const std::int32_t> ids) {
+    std::vector<std::int32_t> types(config.token_types > 1 ? ids.size() : 0, 1);
+    const auto end = std::ranges::find(ids, config.eos_id) - ids.begin();
+    std::fill_n(types.begin(), std::min<std::ptrdiff_t>(end + 1, std::ssize(types)), 0);
+    return types;
+}
+
 Frame frame_of(const ModelConfig& config, const Languages& languages) {
     Frame frame{.pad = padding_id(config),
                 .bos = config.bos_id,

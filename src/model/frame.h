@@ -1,7 +1,10 @@
 // The tokens around texts, of a configuration and languages.
 #pragma once
 
+#include <cstdint>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "data/frame.h"
 #include "model/config.h"
@@ -19,6 +22,10 @@ bool needs_language(const ModelConfig& config, std::int32_t word);
 
 // What fills up rows of ids: any id that both sides have.
 std::int32_t padding_id(const ModelConfig& config);
+
+// The types of the tokens of a masked language model's text: 0 up to its first end, 1 for the second text after that.
+// Empty if the model does not distinguish them.
+std::vector<std::int32_t> token_types_of(const ModelConfig& config, std::span<const std::int32_t> ids);
 
 // Error for a language that is missing, unknown or not needed; lists those that the model has.
 Frame frame_of(const ModelConfig& config, const Languages& languages = {});

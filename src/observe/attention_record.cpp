@@ -6,6 +6,11 @@
 
 namespace headscope {
 
+std::string ends_of(const AttentionRecord& record) {
+    const bool named = record.family == Architecture::MaskedLm && !record.source.empty();
+    return named ? record.source.front().text + " and " + record.source.back().text : "<BOS> and <EOS>";
+}
+
 AttentionRecord empty_record(const ModelConfig& config) {
     AttentionRecord record;
     record.family = config.architecture;

@@ -13,8 +13,9 @@ namespace headscope {
 enum class TokenKind : std::uint8_t { Piece, Unknown, Begin, End, Pad, Mask };
 
 struct RecordedToken {
-    std::string text;  // the SentencePiece piece ("\u2581making" begins a word), "<EOS>" or "[MASK]"
+    std::string text;  // token_text(): "\u2581making" begins a word, "<EOS>", "[MASK]"
     TokenKind kind = TokenKind::Piece;
+    bool begins_word = false;  // of WordPiece's, whose text has no mark at a word's begin, but "##" within words
     bool operator==(const RecordedToken&) const = default;
 };
 
@@ -45,6 +46,9 @@ struct AttentionRecord {
     std::string edited = {};   // edits of the model, to display ("Encoder layer 5, head 3: off"); empty: none
     Architecture family = Architecture::EncoderDecoder;
 };
+
+// "<BOS> and <EOS>", or as a masked language model names the ends of its text: "[CLS] and [SEP]".
+std::string ends_of(const AttentionRecord& record);
 
 // Without tokens and weights.
 AttentionRecord empty_record(const ModelConfig& config);

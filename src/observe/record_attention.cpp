@@ -42,6 +42,16 @@ Tensor upload_padded(Backend& backend, const ModelConfig& config, std::vector<st
     return make_from_host<std::int32_t>(backend, {1, length}, DType::I32, ids);
 }
 
+Tensor upload_types(Backend& backend, const ModelConfig& config, const std::vector<std::int32_t>& ids,
+                    std::int64_t padded) {
+    std::vector<std::int32_t> types = token_types_of(config, ids);
+    if (types.empty()) {
+        return {};
+    }
+    types.resize(static_cast<std::size_t>(padded), 0);
+    return make_from_host<std::int32_t>(backend, {1, padded}, DType::I32, types);
+}
+
 AttentionRecord make_record(const ModelConfig& config, const RecordedText& source, std::int64_t source_pads,
                             const RecordedText* target, const std::vector<WeightCollector::Observation>& seen) {
     AttentionRecord record = empty_record(config);
@@ -81,7 +91,8 @@ Var read_target(Context& ctx, const Model& model, const RecordedText& target, co
     return model.states(ctx, {.sentences = 1,
                               .target_length = in.dim(1),
                               .target_in = in,
-                              .target_lengths = upload_length(ctx.backend, ids.size())});
+                              .target_lengths = upload_length(ctx.backend, ids.size()),
+                              .target_types = upload_types(ctx.backend, model.config(), ids, in.dim(1))});
 }
 
 AttentionRecord record_attention(Backend& backend, const Model& model, const RecordedText& source,

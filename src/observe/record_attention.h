@@ -24,6 +24,10 @@ AttentionRecord record_attention(Backend& backend, const Model& model, const Rec
 // Building blocks for other passes. Returns I32 [1, padded length], filled up with pads.
 Tensor upload_padded(Backend& backend, const ModelConfig& config, std::vector<std::int32_t> ids, std::int64_t at_least);
 
+// Their types (token_types_of), I32 [1, padded length]; undefined if the model does not distinguish them.
+Tensor upload_types(Backend& backend, const ModelConfig& config, const std::vector<std::int32_t>& ids,
+                    std::int64_t padded);
+
 // The encoder's output for one sentence; undefined for a language model.
 struct SourceMemory {
     Var states;      // [1, source length, d_model]

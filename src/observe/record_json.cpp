@@ -54,7 +54,8 @@ std::string tokens_json(const std::vector<RecordedToken>& tokens) {
     for (const RecordedToken& token : tokens) {
         for (const auto& [kind, name] : kTokenKinds) {
             if (kind == token.kind) {
-                items.push_back(fmt::format("{{\"text\":{},\"kind\":\"{}\"}}", quoted(token.text), name));
+                items.push_back(fmt::format("{{\"text\":{},\"kind\":\"{}\"{}}}", quoted(token.text), name,
+                                            token.begins_word ? ",\"begins_word\":true" : ""));
             }
         }
     }
@@ -119,6 +120,12 @@ public:
             }
             if (!known) {
                 fail("\"kind\" of " + place, "piece, unknown, begin, end, pad or mask, got \"" + name + "\"");
+            }
+            if (const auto begins = item.find("begins_word"); begins != item.end()) {
+                if (!begins->is_boolean()) {
+                    fail("\"begins_word\" of " + place, "true or false");
+                }
+                token.begins_word = begins->get<bool>();
             }
             found.push_back(std::move(token));
         }

@@ -7,11 +7,39 @@
 
 #include "infer/filler.h"
 #include "infer/framed_line.h"
+#include "observe/words.h"
 #include "support/check.h"
 
 namespace headscope {
 
 namespace {
+
+// Bytes are shown as text.
+std::string shown_piece(const Tokenizer& tokenizer, const std::string& piece) {
+    if (tokenizer.type() != TokenizerType::ByteBpe) {
+        return piece;
+    }
+    const std::string text = tokenizer.readable(piece);
+    // A line break is a word of its own.
+    std::string shown(text.starts_with('\n') ? kWordStart : "");
+    for (const char byte : text) {
+        if (byte == ' ') {
+            shown += kWordStart;
+        } else if (byte == '\n') {
+            shown += kLineBreak;
+        } else if (static_cast<unsigned char>(byte) < 0x20U) {
+            shown += fmt::format("<0x{:02X}>", static_cast<unsigned char>(byte));
+        } else {
+            shown += byte;
+        }
+    }
+    return shown;
+}
+
+std::string special_name(const Tokenizer& tokenizer, std::int32_t id, const char* usual) {
+    const std::string& own = tokenizer.piece(id);
+    return own.starts_with('[') ? own : usual;
+}
 
 GivenTokens given_tokens(const Tokenizer& tokenizer, const ModelConfig& config, std::vector<std::int32_t> ids) {
     GivenTokens given{std::move(ids), {}};
@@ -34,8 +62,10 @@ void append(std::vector<RecordedToken>& tokens, const ModelConfig& config, const
     for (std::size_t i = 0; i < count; ++i) {
         const TokenKind kind = text.ids[i] == config.unk_id    ? TokenKind::Unknown
                                : text.ids[i] == config.mask_id ? TokenKind::Mask
+                               : text.ids[i] == config.eos_id  ? TokenKind::End
                                                                : TokenKind::Piece;
-        tokens.push_back({text.pieces[i], kind});
+        const bool begins = text.word_pieces && !text.pieces[i].starts_with(kContinues);
+        tokens.push_back({text.pieces[i], kind, begins && kind != TokenKind::End});
     }
 }
 
@@ -52,7 +82,13 @@ std::size_t decoder_input_size(const ModelConfig& config, const RecordedText& ta
 }  // namespace
 
 RecordedText encode_text(const Tokenizer& tokenizer, std::string_view text) {
-    return {tokenizer.encode(text), tokenizer.encode_pieces(text), true};
+    RecordedText encoded{.ids = tokenizer.encode(text),
+                         .pieces = tokenizer.encode_pieces(text),
+                         .word_pieces = tokenizer.type() == TokenizerType::WordPiece};
+    for (std::string& piece : encoded.pieces) {
+        piece = shown_piece(tokenizer, piece);
+    }
+    return encoded;
 }
 
 RecordedText encode_source(const ModelDirectory& model, const Languages& languages, std::string_view text) {
@@ -75,10 +111,14 @@ RecordedText encode_language_text(const ModelDirectory& model, std::string_view 
     RecordedText encoded;
     if (config.architecture == Architecture::MaskedLm) {
         const std::vector<std::int32_t> ids = encode_masked(model, text, kMaskText);
+        const Tokenizer& tokenizer = *model.target_tokenizer;
         encoded.ids.assign(ids.begin() + 1, ids.end() - 1);
         for (const std::int32_t id : encoded.ids) {
-            encoded.pieces.push_back(token_text(*model.target_tokenizer, config, id));
+            encoded.pieces.push_back(token_text(tokenizer, config, id));
         }
+        encoded.word_pieces = tokenizer.type() == TokenizerType::WordPiece;
+        encoded.begin = token_text(tokenizer, config, config.bos_id);
+        encoded.end = token_text(tokenizer, config, config.eos_id);
     } else {
         encoded = encode_text(*model.target_tokenizer, text);
         const std::int64_t length = std::ssize(encoded.ids) + 1 - first_predicted(config);
@@ -102,8 +142,9 @@ RecordedText text_of_output(const Tokenizer& tokenizer, const ModelConfig& confi
     text.ended = !ids.empty() && ids.back() == config.eos_id;
     text.ids.assign(ids.begin(), ids.end() - (text.ended ? 1 : 0));
     for (const std::int32_t id : text.ids) {
-        text.pieces.push_back(tokenizer.piece(id));
+        text.pieces.push_back(shown_piece(tokenizer, tokenizer.piece(id)));
     }
+    text.word_pieces = tokenizer.type() == TokenizerType::WordPiece;
     text.before = given_tokens(tokenizer, config, std::move(begin));
     return text;
 }
@@ -126,15 +167,16 @@ RecordedText with_continuation(const Tokenizer& tokenizer, const ModelConfig& co
 
 std::string token_text(const Tokenizer& tokenizer, const ModelConfig& config, std::int32_t token) {
     if (token == config.eos_id) {
-        return "<EOS>";
+        return special_name(tokenizer, token, "<EOS>");
     }
     if (token == config.pad_id) {
-        return "<pad>";
+        return special_name(tokenizer, token, "<pad>");
     }
     if (token == config.mask_id) {
         return kMaskText;
     }
-    return token == config.bos_id ? "<BOS>" : tokenizer.piece(token);
+    return token == config.bos_id ? special_name(tokenizer, token, "<BOS>")
+                                  : shown_piece(tokenizer, tokenizer.piece(token));
 }
 
 std::ptrdiff_t first_predicted(const ModelConfig& config) {
@@ -172,14 +214,14 @@ std::vector<RecordedToken> source_tokens(const ModelConfig& config, const Record
 std::vector<RecordedToken> target_in_tokens(const ModelConfig& config, const RecordedText& target) {
     std::vector<RecordedToken> tokens;
     if (first_predicted(config) == 0) {
-        tokens.push_back({"<BOS>", TokenKind::Begin});
+        tokens.push_back({target.begin, TokenKind::Begin});
     }
     const std::size_t start = tokens.size();
     append(tokens, target.before, TokenKind::Begin);
     append(tokens, config, target, target.ids.size());
     tokens.resize(start + decoder_input_size(config, target));
     if (config.architecture == Architecture::MaskedLm) {
-        tokens.push_back({"<EOS>", TokenKind::End});
+        tokens.push_back({target.end, TokenKind::End});
     }
     return tokens;
 }
@@ -189,7 +231,7 @@ std::vector<RecordedToken> target_out_tokens(const ModelConfig& config, const Re
     append(tokens, target.before, TokenKind::Begin);
     append(tokens, config, target, target.ids.size());
     if (target.ended) {
-        tokens.push_back({"<EOS>", TokenKind::End});
+        tokens.push_back({target.end, TokenKind::End});
     }
     tokens.erase(tokens.begin(), tokens.begin() + std::min(first_predicted(config), std::ssize(tokens)));
     return tokens;

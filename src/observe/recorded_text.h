@@ -22,11 +22,13 @@ struct GivenTokens {
 };
 
 struct RecordedText {
-    std::vector<std::int32_t> ids;    // without begin and end; a masked language model's may be masks
-    std::vector<std::string> pieces;  // one for each id
-    bool ended = true;                // false for an output that was truncated, and for a prompt
-    GivenTokens before = {};          // Frame::source_begin or target_begin
-    GivenTokens after = {};           // Frame::source_end; of a target empty
+    std::vector<std::int32_t> ids;               // without begin and end; a masked language model's may be masks
+    std::vector<std::string> pieces;             // one for each id
+    bool word_pieces = false;                    // whether the pieces are WordPiece's
+    bool ended = true;                           // false for an output that was truncated, and for a prompt
+    GivenTokens before = {};                     // Frame::source_begin or target_begin
+    GivenTokens after = {};                      // Frame::source_end; of a target empty
+    std::string begin = "<BOS>", end = "<EOS>";  // their names, if the text has them
 };
 
 // Without what stands around it.
@@ -45,7 +47,8 @@ RecordedText text_of_output(const Tokenizer& tokenizer, const ModelConfig& confi
 RecordedText with_continuation(const Tokenizer& tokenizer, const ModelConfig& config, const RecordedText& prompt,
                                const std::vector<std::int32_t>& ids);
 
-// The SentencePiece piece, "<EOS>", "<BOS>", "<pad>" or "[MASK]".
+// The piece, of bytes in SentencePiece's notation ("\u2581making", "\u21b5" for a line break); for a special token
+// "<EOS>", "<BOS>", "<pad>", "[MASK]" or its own name in square brackets ("[CLS]").
 std::string token_text(const Tokenizer& tokenizer, const ModelConfig& config, std::int32_t token);
 
 // The first token of a text that is predicted: 1 if a causal language model's texts start with a given piece, else 0.

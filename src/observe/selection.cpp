@@ -16,7 +16,7 @@ namespace {
 
 constexpr const char* kJoinedNote = "Pieces joined to words: weights summed over keys, averaged over queries.";
 constexpr const char* kRenormalisedNote =
-    "<BOS> and <EOS> left out: the other weights renormalised, so that rows add up as before, where they are a "
+    "left out: the other weights renormalised, so that rows add up as before, where they are a "
     "hundredth of the row or more.";
 
 std::vector<int> active_heads(const AttentionSelection& selection, int model_heads) {
@@ -108,7 +108,7 @@ SelectedAttention select_attention(const AttentionRecord& record, const Attentio
                       std::any_of(selected.keys.begin(), selected.keys.end(), several);
     selected.edited = record.edited;
     selected.note = sentences({edited_note(selected.edited), selected.joined ? kJoinedNote : "",
-                               selected.renormalised ? kRenormalisedNote : ""});
+                               selected.renormalised ? ends_of(record) + " " + kRenormalisedNote : ""});
     return selected;
 }
 

@@ -17,14 +17,18 @@ namespace headscope {
 
 namespace {
 
-std::string without_mark(const std::string& piece) {
-    return piece.starts_with(kWordStart) ? piece.substr(kWordStart.size()) : piece;
+bool begins_word(const RecordedToken& token) {
+    return token.begins_word || token.text.starts_with(kWordStart);
+}
+
+std::string without_mark(const std::string& piece, std::string_view mark = kWordStart) {
+    return piece.starts_with(mark) ? piece.substr(mark.size()) : piece;
 }
 
 bool is_punctuation_character(char32_t c) {
     const bool ascii = c < 0x80 && c > 0x20 && !(c >= '0' && c <= '9') && !((c | 0x20U) >= 'a' && (c | 0x20U) <= 'z');
-    // Guillemets, inverted marks, and the block of dashes, quotes and the ellipsis.
-    return ascii || c == 0xAB || c == 0xBB || c == 0xA1 || c == 0xBF || (c >= 0x2010 && c <= 0x205E);
+    // kLineBreak, guillemets, inverted marks, and the block of dashes, quotes and the ellipsis.
+    return ascii || c == 0x21B5 || c == 0xAB || c == 0xBB || c == 0xA1 || c == 0xBF || (c >= 0x2010 && c <= 0x205E);
 }
 
 struct Span {
@@ -68,7 +72,7 @@ std::vector<Span> word_spans(const std::vector<RecordedToken>& tokens) {
         if (!in_word(i)) {
             spans.push_back({i, 1});
         } else {
-            while (end < tokens.size() && in_word(end) && !tokens[end].text.starts_with(kWordStart)) {
+            while (end < tokens.size() && in_word(end) && !begins_word(tokens[end])) {
                 ++end;
             }
             add_word(tokens, {i, end - i}, spans);
@@ -80,8 +84,9 @@ std::vector<Span> word_spans(const std::vector<RecordedToken>& tokens) {
 
 std::string joined(const std::vector<RecordedToken>& tokens, Span span) {
     std::string text;
+    const std::string_view mark = tokens[span.first].begins_word ? kContinues : kWordStart;
     for (std::size_t i = span.first; i < span.first + span.count; ++i) {
-        text += without_mark(tokens[i].text);
+        text += without_mark(tokens[i].text, i == span.first ? kWordStart : mark);
     }
     return text.empty() ? tokens[span.first].text : text;
 }
@@ -110,19 +115,24 @@ bool is_punctuation(const std::string& text) {
 std::vector<RowItem> make_row(const std::vector<RecordedToken>& tokens, const RowOptions& options) {
     std::vector<RowItem> row;
     std::map<std::string, int> seen;
+    bool second = false;
     for (const Span& span : word_spans(tokens)) {
-        if (!shown(tokens[span.first].kind, options)) {
+        const TokenKind kind = tokens[span.first].kind;
+        const bool in_second = second && kind != TokenKind::End && kind != TokenKind::Pad;
+        second = second || kind == TokenKind::End;
+        if (!shown(kind, options)) {
             continue;
         }
         const std::string word = joined(tokens, span);
-        const int occurrence = ++seen[nfkc(word)];
+        const auto first = static_cast<std::int64_t>(span.first);
+        const auto count = static_cast<std::int64_t>(span.count);
+        const RowItem whole{word, word, ++seen[nfkc(word)], first, count, in_second};
         if (options.join_words) {
-            row.push_back(
-                {word, word, occurrence, static_cast<std::int64_t>(span.first), static_cast<std::int64_t>(span.count)});
+            row.push_back(whole);
             continue;
         }
-        for (std::size_t i = span.first; i < span.first + span.count; ++i) {
-            row.push_back({tokens[i].text, word, occurrence, static_cast<std::int64_t>(i), 1});
+        for (std::int64_t i = first; i < first + count; ++i) {
+            row.push_back({tokens[static_cast<std::size_t>(i)].text, word, whole.occurrence, i, 1, in_second});
         }
     }
     return row;

@@ -17,6 +17,7 @@ struct RowItem {
     int occurrence = 1;  // counts equal words (by NFKC) of the row, from 1
     std::int64_t first = 0;
     std::int64_t count = 1;
+    bool second = false;  // of the second text of a pair, after the first one's end
 };
 
 struct RowOptions {
@@ -24,6 +25,9 @@ struct RowOptions {
     bool show_pads = false;
     bool show_special = true;  // begin and end
 };
+
+// A line break within a piece of bytes.
+inline constexpr std::string_view kLineBreak = "\u21b5";
 
 // Punctuation at either end of a word becomes a separate item, as in the paper's figures.
 std::vector<RowItem> make_row(const std::vector<RecordedToken>& tokens, const RowOptions& options);

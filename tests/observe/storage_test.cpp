@@ -3,6 +3,7 @@
 #include <cmath>
 #include <utility>
 
+#include "model/encoder_decoder.h"
 #include "observe/record_attention.h"
 #include "registry/registry.h"
 #include "tests/house/open_options.h"
