@@ -120,7 +120,7 @@ private:
         if (longest != nullptr) {
             add(longest->note);
             if ((longest->joined || longest->renormalised) && std::any_of(tiles_.begin(), tiles_.end(), captioned)) {
-                add("The numbers are of the model's own pieces, <BOS> and <EOS> among them.");
+                add(fmt::format("The numbers are of the model's own pieces, {} among them.", ends_of(record_)));
             }
         }
         return note;

@@ -192,15 +192,18 @@ private:
                      {centre(query), query_bottom_, centre(key), key_top_, kStroke}, alpha);
     }
 
+    // The second text of a pair differs.
+    Colour label_colour(const RowItem& item) const { return item.second ? ink_.accent : ink_.text; }
+
     // Both rows are rotated; the upper one starts and the lower one ends next to the lines.
     void labels() {
         for (std::size_t i = 0; i < attention_.queries.size(); ++i) {
-            sketch_.text({Role::QueryLabel, 0, static_cast<int>(i)}, ink_.text,
+            sketch_.text({Role::QueryLabel, 0, static_cast<int>(i)}, label_colour(attention_.queries[i]),
                          {centre(i) + kBaseline, query_bottom_ - kPadding, kLabel, Anchor::Start, true, false,
                           attention_.queries[i].label});
         }
         for (std::size_t i = 0; i < attention_.keys.size(); ++i) {
-            sketch_.text({Role::KeyLabel, 0, -1, static_cast<int>(i)}, ink_.text,
+            sketch_.text({Role::KeyLabel, 0, -1, static_cast<int>(i)}, label_colour(attention_.keys[i]),
                          {centre(i) + kBaseline, key_top_ + kPadding, kLabel, Anchor::End, true, false,
                           attention_.keys[i].label});
         }

@@ -99,16 +99,19 @@ private:
         }
     }
 
+    // The second text of a pair differs.
+    Colour label_colour(const RowItem& item) const { return item.second ? ink_.accent : ink_.text; }
+
     void labels() {
         const auto every = static_cast<std::size_t>(std::max(1.0, std::ceil(1.1 / options_.cell)));
         const double middle = 0.5 * options_.cell + kBaseline;
         for (std::size_t i = 0; i < content_.queries.size(); i += every) {
-            sketch_.text({Role::QueryLabel, 0, static_cast<int>(i)}, ink_.text,
+            sketch_.text({Role::QueryLabel, 0, static_cast<int>(i)}, label_colour(content_.queries[i]),
                          {left_ - kGap, top_ + static_cast<double>(i) * options_.cell + middle, 1.0, Anchor::End, false,
                           false, content_.queries[i].label});
         }
         for (std::size_t i = 0; i < content_.keys.size(); i += every) {
-            sketch_.text({Role::KeyLabel, 0, -1, static_cast<int>(i)}, ink_.text,
+            sketch_.text({Role::KeyLabel, 0, -1, static_cast<int>(i)}, label_colour(content_.keys[i]),
                          {left_ + static_cast<double>(i) * options_.cell + middle, top_ - kGap, 1.0, Anchor::Start,
                           true, false, content_.keys[i].label});
         }

@@ -62,21 +62,24 @@ std::size_t fitting(std::string_view word, double width) {
 
 std::vector<std::string> wrapped(std::string_view text, double width) {
     std::vector<std::string> lines;
+    bool new_line = true;
     while (!text.empty()) {
-        const std::size_t end = std::min(text.find(' '), text.size());
+        const std::size_t end = std::min(text.find_first_of(" \n"), text.size());
+        const bool line_ends = text.substr(end).starts_with('\n');
         std::string_view word = text.substr(0, end);
         text.remove_prefix(std::min(end + 1, text.size()));
         for (std::size_t most = fitting(word, width); most < word.size(); most = fitting(word, width)) {
             lines.emplace_back(word.substr(0, most));
             word.remove_prefix(most);
         }
-        const bool fits = !lines.empty() && text_width(lines.back()) + text_width(" ") + text_width(word) <= width;
+        const bool fits = !new_line && text_width(lines.back()) + text_width(" ") + text_width(word) <= width;
         if (fits) {
             lines.back() += ' ';
             lines.back() += word;
         } else {
             lines.emplace_back(word);
         }
+        new_line = line_ends;
     }
     return lines;
 }

@@ -1,7 +1,8 @@
-// The note below a figure: joined, renormalised and edited weights.
+// The note below a figure: joined, renormalised and edited weights. The labels of pairs.
 #include <catch2/catch.hpp>
 
 #include "figure_samples.h"
+#include "figures/heat_map.h"
 #include "observe/attention_table.h"
 #include "paint/text_width.h"
 
@@ -100,4 +101,29 @@ TEST_CASE("A note is no wider than the rest of the figure", "[figure]") {
     CHECK(all == "Pieces joined to words: weights summed over keys, averaged over queries. ");
     CHECK(all == select_attention(record, cross()).note + " ");
     CHECK(drawing.height == Approx(last + 10.0));
+}
+
+TEST_CASE("the labels of a pair's second text are coloured", "[figure]") {
+    AttentionRecord record;
+    record.family = Architecture::MaskedLm;
+    record.encoder_layers = 1;
+    record.source = {{"[CLS]", TokenKind::Begin},
+                     {"one", TokenKind::Piece, true},
+                     {"[SEP]", TokenKind::End},
+                     {"two", TokenKind::Piece, true},
+                     {"[SEP]", TokenKind::End}};
+    record.sites = {made_up_weights({AttentionKind::EncoderSelf, 0}, 2, record.source, record.source)};
+    const SelectedAttention selected =
+        select_attention(record, {.kind = AttentionKind::EncoderSelf, .layer = 1, .heads = {1}});
+    for (const Drawing& drawing : {draw_figure(selected, {}), draw_heat_map(selected, 1, {})}) {
+        int coloured = 0;
+        for (const Primitive& primitive : drawing.primitives) {
+            const auto* text = std::get_if<Text>(&primitive.shape);
+            if (text != nullptr && (text->content == "one" || text->content == "two" || text->content == "[SEP]")) {
+                CHECK((primitive.colour == kLightInk.accent) == (text->content == "two"));
+                coloured += primitive.colour == kLightInk.accent ? 1 : 0;
+            }
+        }
+        CHECK(coloured == 2);
+    }
 }

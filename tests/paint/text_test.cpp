@@ -14,6 +14,7 @@ TEST_CASE("Words fill lines, and a word longer than a line is broken", "[text]")
     CHECK(wrapped("mm mm", 0.99 * text_width("mm mm")) == Lines{"mm", "mm"});
     CHECK(wrapped("a mmmmm b", text_width("mm")) == Lines{"a", "mm", "mm", "m", "b"});
     CHECK(wrapped("äöüß", 0.0) == Lines{"ä", "ö", "ü", "ß"});
+    CHECK(wrapped("a b\n  c d\n\ne", 10.0) == Lines{"a b", "  c d", "", "e"});
     std::string word;
     for (int i = 0; i < 200; ++i) {
         word += i % 3 == 0 ? "\U0001F600" : "grö";
