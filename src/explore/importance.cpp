@@ -32,6 +32,7 @@ public:
         };
         const std::vector<std::int32_t> in = target_in_ids(config, *request.target);
         target_in_ = upload_padded(backend, config, in, 0);
+        target_types_ = upload_types(backend, config, in, target_in_.dim(1));
         target_length_ = length(in.size());
         target_out_ = make_from_host<std::int32_t>(backend, target_in_.shape, DType::I32,
                                                    predictions_of(config, request).labels(target_in_.dim(1)));
@@ -90,7 +91,8 @@ private:
                                : model_.states(ctx_, {.sentences = count,
                                                       .target_length = in.dim(1),
                                                       .target_in = in,
-                                                      .target_lengths = copied(target_length_, count)});  // [count, ..]
+                                                      .target_lengths = copied(target_length_, count),
+                                                      .target_types = target_types_});  // [count, ..]
         const Tensor all = backend_.empty({count}, backend_.real());
         for (std::int64_t i = 0; i < count; ++i) {
             const LossSums sums =
@@ -109,6 +111,7 @@ private:
     Context ctx_;
     Tensor source_, source_length_;                  // I32 [1, source length], [1]
     Tensor target_in_, target_out_, target_length_;  // I32 [1, target length] twice, [1]
+    Tensor target_types_;                            // I32 [1, target length], undefined without types
     Var memory_;                                     // [1, source length, d_model]
 };
 

@@ -107,6 +107,14 @@ TEST_CASE("The selected column is a word of the text, and the selected mask a co
     CHECK(word_at(1) == -1);
 }
 
+TEST_CASE("The separator of two texts is one word", "[masking]") {
+    const std::vector<TextWord> words = words_in("a [SEP] [b");
+    REQUIRE(words.size() == 4);
+    CHECK(words[1].begin == 2);
+    CHECK(words[1].size == 5);
+    CHECK(words[2].size == 1);
+}
+
 TEST_CASE("The fillings of a mask are those of the text shown", "[masking]") {
     Scene scene = masked_scene("The [MASK]");
     CHECK(fillings(scene, 0).empty());
@@ -117,6 +125,8 @@ TEST_CASE("The fillings of a mask are those of the text shown", "[masking]") {
     CHECK(fillings(scene, 0) == std::vector<Filling>{{"cat", true}, {"s", false}, {"##s", false}});
     scene.main.model->tokenizer = TokenizerType::WordPiece;
     CHECK(fillings(scene, 0) == std::vector<Filling>{{"\u2581cat", true}, {"s", true}, {"s", false}});
+    scene.main.model->tokenizer = TokenizerType::ByteBpe;  // shown in SentencePiece's notation
+    CHECK(fillings(scene, 0) == std::vector<Filling>{{"cat", true}, {"s", false}, {"##s", false}});
     CHECK(fillings(scene, 1).empty());
     CHECK(fillings(scene, -1).empty());
     scene.state.text = "A [MASK]";

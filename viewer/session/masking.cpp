@@ -17,8 +17,12 @@ bool is_space(char c) {
     return c == ' ' || c == '\t' || c == '\n' || c == '\r';
 }
 
-// The parts of [begin, end), which has no white space and no mask: punctuation, a word, punctuation.
+// The parts of [begin, end), which has no white space and no mask: punctuation, a word, punctuation; or a separator.
 void add_parts(const std::string& text, std::size_t begin, std::size_t end, std::vector<TextWord>& words) {
+    if (text.compare(begin, end - begin, kSeparatorText) == 0) {
+        words.push_back({.begin = begin, .size = end - begin});
+        return;
+    }
     std::vector<std::size_t> starts;  // of the characters
     for (std::size_t at = begin; at < end;) {
         starts.push_back(at);
@@ -93,11 +97,12 @@ std::vector<Filling> fillings(const Scene& scene, int mask) {
     if (result == nullptr || mask < 0 || mask >= std::ssize(result->steps)) {
         return found;
     }
-    const TokenizerType type = scene.main.model->tokenizer;
-    const std::string_view mark = type == TokenizerType::WordPiece ? kContinues : kWordStart;
+    const bool word_pieces = scene.main.model->tokenizer == TokenizerType::WordPiece;
+    const std::string_view mark = word_pieces ? kContinues : kWordStart;
     for (const NextCandidate& candidate : result->steps[static_cast<std::size_t>(mask)].candidates) {
         const std::string& piece = candidate.text;
-        found.push_back({piece.substr(piece.starts_with(mark) ? mark.size() : 0), begins_word(piece, type)});
+        const bool marked = piece.starts_with(mark);
+        found.push_back({piece.substr(marked ? mark.size() : 0), marked != word_pieces});
     }
     return found;
 }

@@ -293,6 +293,9 @@ void Worker::open_model(Session& session, Tag tag, const OpenRequest& request) {
         session = {};  // both devices may share their memory
         device.load(load);
     }
+    for (const std::string& remark : device.translator().model().remarks) {
+        warn(remark);
+    }
     if (fresh) {
         session.device = std::move(fresh);
     }

@@ -25,7 +25,9 @@ void row_toggles(Interface& ui) {
         state.word = state.key = -1;
     }
     bool hidden = !state.show_special;
-    if (toggle(ui, "special", "Hide <BOS> and <EOS>", hidden,
+    const auto& shown = ui.session.scene().main.shown;
+    const std::string ends = shown == nullptr ? ends_of(AttentionRecord()) : ends_of(shown->record);
+    if (toggle(ui, "special", ("Hide " + ends).c_str(), hidden,
                "The other weights are renormalised, so that rows still add up to 1, which a note mentions.")) {
         state.show_special = !hidden;
         state.word = state.key = -1;

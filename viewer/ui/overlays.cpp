@@ -134,14 +134,14 @@ void models(Interface& ui) {
         ui.path = ui.session.model_path();
         ui.typed_device = ui.session.device();
     }
-    heading(ui, "Model directory, or the folder of a training");
+    heading(ui, "A model, also of another program, or the folder of a training");
     const bool go = text_field(ui, "model.path", "such as assets/models/en-de", ui.path, ui.overlay_opened);
     for (const std::string& recent : ui.session.settings().recent_models) {
         if (text_row(recent, recent, false, 0.0F)) {
             ui.path = recent;
         }
     }
-    remark(ui, "A folder can be dropped on the window as well.");
+    remark(ui, "A folder or a file can be dropped on the window as well.");
     heading(ui, "Device");
     device_combo(ui, "model.device", ui.typed_device);
     if (button(ui, "model.open", "Open", nullptr, !ui.path.empty()) || (go && !ui.path.empty())) {
