@@ -226,6 +226,20 @@ TEST_CASE("A lost device is reopened and the request answered there", "[worker]"
           }) == 1);
 }
 
+TEST_CASE("Remarks on another program's model are reported once, when it opens", "[worker]") {
+    const TemporaryFolder folder;
+    for (const char* name : {"config.json", "model.safetensors"}) {  // without a tokenizer
+        std::filesystem::copy(std::string(HEADSCOPE_SOURCE_DIR "/tests/import/models/hf-gpt2/") + name,
+                              folder.file(name));
+    }
+    WorkerClient client;
+    client.open(folder.file(""));
+    CHECK(std::count_if(client.received.begin(), client.received.end(), [](const WorkerEvent& event) {
+              const auto* warned = std::get_if<Warned>(&event);
+              return warned != nullptr && warned->message.find("has no tokenizer") != std::string::npos;
+          }) == 1);
+}
+
 TEST_CASE("A device is reopened a limited number of times", "[worker]") {
     const TemporaryFolder folder;
     const std::string model = write_model(folder, "first", 3);
