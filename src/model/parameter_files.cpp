@@ -78,11 +78,11 @@ std::size_t first_not_finite(std::span<const std::byte> data, Bits exponent) {
     };
     for (std::size_t first = 0; first < total; first += kPiece) {
         const std::size_t end = std::min(first + kPiece, total);
-        bool any = false;  // no early exit, so that the compiler vectorises the loop
+        Bits any = 0;  // as wide as an element, and no early exit, so that the compiler vectorises the loop
         for (std::size_t i = first; i < end; ++i) {
-            any = any | is_bad(i);
+            any |= static_cast<Bits>(is_bad(i));
         }
-        for (std::size_t i = first; any && i < end; ++i) {
+        for (std::size_t i = first; any != 0 && i < end; ++i) {
             if (is_bad(i)) {
                 return i;
             }
