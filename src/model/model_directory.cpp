@@ -106,8 +106,9 @@ std::shared_ptr<const Tokenizer> open_tokenizer(const TokenizerPaths& paths, con
     if (is_target) {
         check_special(file, "pad_id", tokenizer->pad_id(), config.pad_id);
         check_special(file, "unk_id", tokenizer->unk_id(), config.unk_id);
-        // A decoder may start from the pad (Marian) or the end (fairseq), whatever bos the tokenizer has.
-        if (config.bos_id != config.pad_id && config.bos_id != config.eos_id) {
+        // A decoder may start from the pad (Marian), the end (fairseq) or a language (mBART), whatever bos the
+        // tokenizer has.
+        if (tokenizer->has_own_ids() && config.bos_id != config.pad_id && config.bos_id != config.eos_id) {
             check_special(file, "bos_id", tokenizer->bos_id(), config.bos_id);
         }
     }
@@ -308,7 +309,7 @@ std::vector<std::string> folders_of_model(const std::string& path) {
 
 void write_model_directory(Backend& backend, const std::string& path, const ModelConfig& config,
                            const Parameters& parameters, DType dtype, const Tokenizer& source_tokenizer,
-                           const Tokenizer& target_tokenizer) {
+                           const Tokenizer& target_tokenizer, const json* decoding) {
     check_model_config(config, path);
     const std::vector<std::string> folders = folders_of_model(path);
     const fs::path folder = folders[0];
@@ -321,6 +322,9 @@ void write_model_directory(Backend& backend, const std::string& path, const Mode
         write_tokenizers(fresh, source_tokenizer.files(), target_tokenizer.files());
         save_parameters(backend, (fresh / kWeightsFile).string(), parameters, dtype, "");
         atomic_write_file((fresh / kConfigFile).string(), to_json(config).dump(2) + "\n");
+        if (decoding != nullptr) {
+            atomic_write_file((fresh / kDecodingFile).string(), decoding->dump(2) + "\n");
+        }
         keep_modes(folder, fresh);
         put_in_place(fresh, folder, folders[2]);
     } catch (const fs::filesystem_error& problem) {

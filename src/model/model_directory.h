@@ -18,13 +18,14 @@ namespace headscope {
 
 struct ModelDirectory {
     std::string path;
-    ModelConfig config;
-    std::shared_ptr<const Tokenizer> source_tokenizer;
-    std::shared_ptr<const Tokenizer> target_tokenizer;  // the same object when shared
+    ModelConfig config = {};
+    std::shared_ptr<const Tokenizer> source_tokenizer = {};
+    std::shared_ptr<const Tokenizer> target_tokenizer = {};  // the same object when shared
     std::shared_ptr<const WeightSource> weights = {};
     // The decoding options of the model's author, which decoding_choices_of() reads; null: none.
     std::shared_ptr<const nlohmann::json> decoding = {};
-    std::string decoding_origin = {};  // their file, for messages
+    std::string decoding_origin = {};       // their file, for messages
+    std::vector<std::string> remarks = {};  // what users should know of another program's model
 };
 
 inline constexpr const char* kDecodingFile = "decoding.json";  // in a model directory
@@ -60,9 +61,9 @@ void save_parameters(Backend& backend, const std::string& file, const Parameters
 
 // The folder that write_model_directory() writes, and the temporary folders that it makes beside it and removes.
 std::vector<std::string> folders_of_model(const std::string& path);
-// Writes a whole model directory beside the old one, then exchanges the two.
+// Writes a whole model directory beside the old one, then exchanges the two. Without `decoding` it keeps the old one's.
 void write_model_directory(Backend& backend, const std::string& path, const ModelConfig& config,
                            const Parameters& parameters, DType dtype, const Tokenizer& source_tokenizer,
-                           const Tokenizer& target_tokenizer);
+                           const Tokenizer& target_tokenizer, const nlohmann::json* decoding = nullptr);
 
 }  // namespace headscope

@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "backend/convert.h"
+#include "backend/quantisation.h"
 #include "io/safetensors.h"
 #include "model/model_directory.h"
 #include "support/check.h"
@@ -20,6 +21,10 @@
 namespace headscope {
 
 namespace {
+
+std::string scale_name(const std::string& weight) {
+    return weight + ".scale";
+}
 
 class OwnWeights final : public WeightSource {
 public:
@@ -34,8 +39,14 @@ public:
                                         spec.name, spec.shape.to_string()));
             }
             const MappedTensor found = tensors.at(spec.name);
-            take(spec, {found.dtype, found.shape, found.data, file_, spec.name});
             known.insert(spec.name);
+            if (found.dtype == DType::I8) {
+                known.insert(scale_name(spec.name));
+                const std::vector<float> widened = widened_rows(tensors, found);
+                take(spec, {DType::F32, found.shape, std::as_bytes(std::span(widened)), file_, spec.name});
+            } else {
+                take(spec, {found.dtype, found.shape, found.data, file_, spec.name});
+            }
         }
         for (const SafeTensorsEntry& entry : tensors.entries()) {
             if (!known.contains(entry.name)) {
@@ -46,6 +57,23 @@ public:
     }
 
 private:
+    // I8 values times the scales of their rows, which are beside them.
+    std::vector<float> widened_rows(const SafeTensorsFile& tensors, const MappedTensor& rounded) const {
+        const MappedTensor scales = tensors.at(scale_name(rounded.name));
+        if (scales.dtype != DType::F32 || rounded.shape.rank() != 2 || scales.shape != Shape{rounded.shape[0]}) {
+            throw Error(fmt::format("{}: the tensor {} must be F32 [rows of {}], found {} {}", file_, scales.name,
+                                    rounded.name, name_of(scales.dtype), scales.shape.to_string()));
+        }
+        std::vector<float> values(static_cast<std::size_t>(rounded.shape.elements()));
+        const auto columns = static_cast<std::size_t>(rounded.shape[1]);
+        for (std::size_t i = 0; i < values.size(); ++i) {
+            float scale = 0.0F;
+            std::memcpy(&scale, scales.data.data() + i / columns * sizeof(float), sizeof(float));
+            values[i] = scale * static_cast<float>(static_cast<std::int8_t>(rounded.data[i]));
+        }
+        return values;
+    }
+
     std::string file_;
 };
 
@@ -152,6 +180,21 @@ std::vector<std::byte> narrow_values(const std::vector<float>& values, DType dty
     return bytes;
 }
 
+// The rows in I8, and their scales in F32.
+std::pair<std::vector<std::byte>, std::vector<std::byte>> quantise(const std::vector<float>& values,
+                                                                   const Shape& shape) {
+    const auto rows = static_cast<std::size_t>(shape[0]);
+    const std::size_t columns = rows == 0 ? 0 : values.size() / rows;
+    std::vector<std::byte> rounded(values.size());
+    std::vector<std::byte> scales(rows * sizeof(float));
+    for (std::size_t row = 0; row < rows; ++row) {
+        const float scale = quantise_row({values.data() + row * columns, columns},
+                                         reinterpret_cast<std::int8_t*>(rounded.data() + row * columns));
+        std::memcpy(scales.data() + row * sizeof(float), &scale, sizeof(float));
+    }
+    return {std::move(rounded), std::move(scales)};
+}
+
 }  // namespace
 
 std::shared_ptr<const WeightSource> own_weights(const std::string& file) {
@@ -180,7 +223,29 @@ void load_parameters(Backend& backend, const WeightSource& weights, Parameters& 
     parameters.refresh_working();
 }
 
+namespace {
+
+// Reports a model that cannot fit before anything is allocated and read.
+void require_memory(Backend& backend, const ModelDirectory& model, DType storage) {
+    constexpr double kMega = 1e6;
+    const std::uint64_t present = backend.device().memory_bytes;
+    std::uint64_t needed = 0;
+    for (const ParameterSpec& spec : describe(model.config).parameters) {
+        needed += static_cast<std::uint64_t>(spec.shape.elements()) * size_of(spec.multiplied ? storage : DType::F32);
+    }
+    if (present > 0 && needed > present) {
+        throw Error(
+            fmt::format("{} needs {:.0f} MB for its weights as {}, but {} has {:.0f} MB: use a smaller --precision, "
+                        "another device or a smaller model",
+                        model.path, static_cast<double>(needed) / kMega, name_of(storage), backend.device().id,
+                        static_cast<double>(present) / kMega));
+    }
+}
+
+}  // namespace
+
 std::shared_ptr<const Parameters> read_parameters(Backend& backend, const ModelDirectory& model, DType storage) {
+    require_memory(backend, model, storage);
     auto parameters = std::make_shared<Parameters>(backend, model.config, false, storage);
     load_parameters(backend, *model.weights, *parameters);
     return parameters;
@@ -188,14 +253,23 @@ std::shared_ptr<const Parameters> read_parameters(Backend& backend, const ModelD
 
 void save_parameters(Backend& backend, const std::string& file, const Parameters& parameters, DType dtype,
                      const std::string& metadata_json) {
-    HEADSCOPE_CHECK(dtype == DType::F32 || dtype == DType::F16 || dtype == DType::BF16,
-                    std::string("parameters can be saved as F32, F16 or BF16, not as ") + name_of(dtype));
     std::vector<std::vector<std::byte>> data;
     std::vector<TensorToWrite> tensors;
+    const auto add = [&](const std::string& name, DType stored, const Shape& shape, std::vector<std::byte> bytes) {
+        data.push_back(std::move(bytes));
+        tensors.push_back({name, stored, shape, data.back().data()});
+    };
     for (const ParameterSpec& spec : parameters.table()) {
-        HEADSCOPE_CHECK(parameters.stored(spec.name).dtype != DType::I8, spec.name + " is I8, which cannot be saved");
-        data.push_back(narrow_values(to_host<float>(backend, parameters.stored(spec.name)), dtype, spec.name));
-        tensors.push_back({spec.name, dtype, spec.shape, data.back().data()});
+        HEADSCOPE_CHECK(parameters.stored(spec.name).dtype != DType::I8, spec.name + " is I8 in memory");
+        const auto values = to_host<float>(backend, parameters.stored(spec.name));
+        if (dtype == DType::I8 && spec.multiplied) {
+            auto [rounded, scales] = quantise(values, spec.shape);
+            add(spec.name, DType::I8, spec.shape, std::move(rounded));
+            add(scale_name(spec.name), DType::F32, Shape{spec.shape[0]}, std::move(scales));
+        } else {
+            const DType stored = dtype == DType::I8 ? DType::F32 : dtype;
+            add(spec.name, stored, spec.shape, narrow_values(values, stored, spec.name));
+        }
     }
     std::map<std::string, std::string> metadata{{"format", "headscope"},
                                                 {"format_version", std::to_string(ModelConfig::kFormatVersion)}};

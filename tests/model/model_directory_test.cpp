@@ -276,10 +276,14 @@ TEST_CASE("vocabularies are stored beside the segmenters") {
     CHECK((has("vocabulary.json") && has("sentencepiece.model")));
     CHECK_FALSE(has("source.model"));
 
-    const std::string path = folder.file("model/vocabulary.json");
     folder.write("model/vocabulary.json", R"({"<pad>": 0, "<s>": 1, "</s>": 2, "<unk>": 3})");
+    CHECK_THAT(
+        error_of([&] { open_model_directory(folder.file("model")); }),
+        Contains("pieces have no id in") && Contains("vocabulary.json: one of the two belongs to another model"));
+    const std::string own = vocabulary_json(Tokenizer::load(source).vocabulary());
+    folder.write("model/vocabulary.json", own);
     CHECK_THAT(error_of([&] { open_model_directory(folder.file("model")); }),
-               Contains("vocabulary.json has 4 pieces, but \"source_vocabulary\""));
+               Contains("vocabulary.json has 60 pieces, but \"source_vocabulary\""));
 }
 
 TEST_CASE("errors of a model directory name file and key") {

@@ -133,6 +133,37 @@ TEST_CASE("files contain the masters and can be read in any storage", "[paramete
     }
 }
 
+TEST_CASE("weights saved in 8 bits are read as they were rounded, in any storage", "[parameters]") {
+    const TemporaryFolder folder;
+    const auto backend = open_device("cpu");
+    Parameters full(*backend, small_config(), false);
+    full.initialise(2);
+    const std::string file = folder.file("model.safetensors");
+    save_parameters(*backend, file, full, DType::I8, "");
+    Parameters rounded(*backend, small_config(), false, DType::I8);
+    for (const ParameterSpec& spec : full.table()) {
+        rounded.store(spec.name, full.values_of(spec.name));
+    }
+    for (const DType storage : {DType::F32, DType::I8}) {
+        Parameters read(*backend, small_config(), false, storage);
+        load_parameters(*backend, *own_weights(file), read);
+        for (const ParameterSpec& spec : full.table()) {
+            INFO(spec.name << " in " << name_of(storage));
+            CHECK(read.values_of(spec.name) == rounded.values_of(spec.name));
+        }
+    }
+}
+
+TEST_CASE("a model that is larger than the device's memory is reported before it is read", "[parameters]") {
+    const TemporaryFolder folder;
+    ModelDirectory model{.path = "large", .config = small_config()};
+    model.config.d_ff = model.config.d_model = 1 << 15;
+    model.config.encoder_layers = model.config.decoder_layers = 1024;
+    const auto backend = open_device("cpu");
+    CHECK_THAT(error_of([&] { read_parameters(*backend, model, DType::F16); }),
+               Contains("large needs") && Contains("cpu has") && Contains("F16"));
+}
+
 TEST_CASE("a weight above the largest F16 is rejected by name, and BF16 accepts it", "[parameters]") {
     const TemporaryFolder folder;
     const auto backend = open_device("cpu");
