@@ -24,8 +24,12 @@ ModelDevice::ModelDevice(const std::string& id, Precision precision, std::vector
     : ModelDevice(
           id, precision, [open_options](const std::string& name) { return open_device(name, open_options); },
           std::move(warn)) {
-    load_ = [models = std::move(models)](Backend& backend, DType storage) {
-        return std::make_unique<const Translator>(backend, models, storage);
+    load_ = [models = std::move(models), this](Backend& backend, DType storage) {
+        auto translator = std::make_unique<const Translator>(backend, models, storage);
+        for (const std::string& remark : translator->model().remarks) {
+            warn_(remark);
+        }
+        return translator;
     };
 }
 

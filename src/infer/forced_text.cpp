@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "data/batch.h"
+#include "model/frame.h"
 #include "support/check.h"
 
 namespace headscope {

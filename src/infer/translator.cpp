@@ -5,6 +5,7 @@
 #include <map>
 #include <utility>
 
+#include "import/open_model.h"
 #include "infer/beam_search.h"
 #include "infer/ensemble.h"
 #include "support/check.h"
@@ -24,7 +25,7 @@ Translator::Translator(Backend& backend, const std::string& directory, DType sto
 
 Translator::Translator(Backend& backend, const std::vector<std::string>& directories, DType storage)
     : backend_(backend),
-      model_(open_model_directory(directories.at(0))),
+      model_(open_model(directories.at(0))),
       decoding_choices_(decoding_choices_of(model_)),
       longest_(model_.config.max_length) {
     const auto add = [&](const ModelDirectory& model) {
@@ -33,7 +34,7 @@ Translator::Translator(Backend& backend, const std::vector<std::string>& directo
     };
     add(model_);
     for (auto directory = directories.begin() + 1; directory != directories.end(); ++directory) {
-        const ModelDirectory other = open_model_directory(*directory);
+        const ModelDirectory other = open_model(*directory);
         check_can_be_averaged(model_, other);
         add(other);
         longest_ = std::min(longest_, other.config.max_length);

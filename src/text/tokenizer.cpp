@@ -52,6 +52,16 @@ TokenizerParts parse_tokenizer(std::string_view bytes, const std::string& name) 
     return open_sentencepiece(bytes, name);
 }
 
+// Error if most pieces of a segmenter have no id: it belongs to another model. A few without are usual.
+void check_belongs(const Vocabulary& pieces, const Vocabulary& ids, const std::string& path) {
+    const auto numbered = std::count_if(pieces.pieces().begin(), pieces.pieces().end(),
+                                        [&](const Piece& piece) { return ids.find(piece.text).has_value(); });
+    if (const std::int64_t missing = pieces.size() - numbered; missing > numbered) {
+        throw Error(fmt::format("{}: {} of its {} pieces have no id in {}: one of the two belongs to another model",
+                                path, missing, pieces.size(), ids.name()));
+    }
+}
+
 }  // namespace
 
 Tokenizer::Tokenizer(std::shared_ptr<const Segmenter> segmenter, std::shared_ptr<const Vocabulary> vocabulary)
@@ -69,6 +79,7 @@ Tokenizer Tokenizer::load(const std::string& path, std::shared_ptr<const Vocabul
                                   segmenter->type() == TokenizerType::Unigram ||
                                   (own != nullptr && segmenter->type() == TokenizerType::Other);
     if (is_sentencepiece) {
+        check_belongs(*own, *vocabulary, path);
         segmenter = std::make_shared<NumberedPieces>(std::move(segmenter), vocabulary);
     }
     return {std::move(segmenter), std::move(vocabulary)};

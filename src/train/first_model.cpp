@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "model/model_directory.h"
+#include "import/open_model.h"
 #include "support/check.h"
 
 namespace headscope {
@@ -23,7 +23,16 @@ void require_shape(const ModelDirectory& model, const ModelConfig& asked, const 
 }
 
 ModelDirectory open_first_model(const TrainConfig& config, const std::string& directory) {
-    ModelDirectory model = open_model_directory(directory);
+    ModelDirectory model = open_model(directory);
+    // A run keeps tokenizers, but no vocabularies beside them.
+    for (const Tokenizer* tokenizer : {model.source_tokenizer.get(), model.target_tokenizer.get()}) {
+        if (!tokenizer->has_own_ids()) {
+            throw Error(
+                fmt::format("'{}' takes ids from {}: training cannot continue such a model; start without "
+                            "--from",
+                            directory, tokenizer->name()));
+        }
+    }
     const bool shared = model.source_tokenizer == model.target_tokenizer;
     if (shared != config.tokenizer.shared) {
         throw Error(
@@ -48,7 +57,7 @@ void try_first_model(Backend& backend, const TrainConfig& config, const std::str
 }
 
 void load_first_model(Learner& learner, const TrainConfig& config, const std::string& directory) {
-    const ModelDirectory model = open_model_directory(directory);
+    const ModelDirectory model = open_model(directory);
     require_shape(model, learner.model_config(), config.file);
     load_parameters(learner.backend(), *model.weights, learner.parameters());
     learner.begin_optimizer();

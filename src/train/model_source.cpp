@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "import/open_model.h"
 #include "support/check.h"
 #include "train/averaging.h"
 #include "train/checkpoint.h"
@@ -83,7 +84,7 @@ ModelSource ModelSource::at(const std::string& path) {
         return {kind, path};
     }
     const std::string model = model_folder(path);
-    if (folder_kind(model) == FolderKind::Model) {
+    if (folder_kind(model) == FolderKind::Model || format_of(model) != ModelFormat::None) {
         return {FolderKind::Model, model};
     }
     throw Error(fmt::format("'{}' {}: expected a model directory (with config.json) or a training run (with {}/)", path,

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "import/open_model.h"
 #include "infer/model_lookup.h"
 #include "io/input_files.h"
 #include "options/option_values.h"
@@ -32,9 +33,10 @@ ViewOptions with_path(ViewOptions options) {
         return options;
     }
     std::error_code failure;
-    const bool folder = std::filesystem::is_directory(options.path, failure);
+    const bool folder =
+        std::filesystem::is_directory(options.path, failure) || format_of(options.path) != ModelFormat::None;
     if (!folder && !std::filesystem::is_regular_file(options.path, failure)) {
-        throw Error(fmt::format("{} is neither a saved view nor the folder of a model or a training", options.path));
+        throw Error(fmt::format("{} is neither a saved view nor a model or a training", options.path));
     }
     if (folder ? !options.common.models.empty() : !options.open.empty()) {
         throw Error(fmt::format("{} and {} were given: give one", options.path,

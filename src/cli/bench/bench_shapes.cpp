@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "import/open_model.h"
 #include "io/input_files.h"
-#include "model/model_directory.h"
 #include "options/option_values.h"
 #include "support/check.h"
 
@@ -91,7 +91,7 @@ void add_named_sizes(CLI::App& command, BenchKind kind, BenchSizes& sizes) {
                 InputFiles inputs;
                 inputs.add(model_folder(folder));
                 inputs.refuse("-");
-                sizes.shape.model = sizes.named = open_model_directory(model_folder(folder)).config;
+                sizes.shape.model = sizes.named = open_model(model_folder(folder)).config;
             },
             "Take the sizes of this model directory, with random weights")
         ->type_name("FOLDER")

@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/command.h"
+#include "import/open_model.h"
 #include "io/input_files.h"
-#include "model/model_directory.h"
 #include "options/common_options.h"
 #include "options/option_values.h"
 #include "support/check.h"
@@ -30,7 +30,7 @@ void inspect(const InspectOptions& options) {
     InputFiles inputs;
     inputs.add(folder);
     inputs.refuse("-");
-    const ModelDirectory model = open_model_directory(folder);
+    const ModelDirectory model = open_model(folder);
     nlohmann::json facts = to_json(model.config);
     facts["parameters"] = count_parameters(model.config);
     facts["shared_vocabulary"] = model.source_tokenizer == model.target_tokenizer;

@@ -15,8 +15,8 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/command.h"
+#include "import/open_model.h"
 #include "io/input_files.h"
-#include "model/model_directory.h"
 #include "options/common_options.h"
 #include "options/option_values.h"
 #include "support/check.h"
@@ -133,7 +133,7 @@ Tokenizer open_tokenizer(const TokenizeOptions& options, InputFiles& inputs) {
     if (!options.tokenizer.empty()) {
         return Tokenizer::load(place);
     }
-    const ModelDirectory model = open_model_directory(place);
+    const ModelDirectory model = open_model(place);
     return options.side == "target" ? *model.target_tokenizer : *model.source_tokenizer;
 }
 

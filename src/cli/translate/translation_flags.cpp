@@ -54,9 +54,11 @@ void add_search_flags(CLI::App& command, TranslationFlags& flags) {
                     "Maximum pieces of a translation for each piece of its source; 0: any number")
         ->check(real_number(0.0, SearchOptions::kMaxFactor))
         ->default_str(model_or(fallback.max_factor));
-    command.add_flag("--force-end{true}", choices.force_end,
-                     "End a translation of maximum length with the end of sentence instead of cutting it");
-    command.add_flag("--allow-unknown{true}", choices.allow_unknown, "Allow the unknown piece in translations");
+    command.add_flag_callback(
+        "--force-end", [&choices] { choices.force_end = true; },
+        "End a translation of maximum length with the end of sentence instead of cutting it");
+    command.add_flag_callback(
+        "--allow-unknown", [&choices] { choices.allow_unknown = true; }, "Allow the unknown piece in translations");
     command.add_option("--min-length", choices.min_length, "Minimum pieces of a translation")
         ->check(whole_number(0, SearchOptions::kMaxMinLength))
         ->default_str(model_or(fallback.min_length));

@@ -1,0 +1,39 @@
+#include <fmt/format.h>
+
+#include "import/formats.h"
+
+namespace headscope {
+
+void add_bart_stacks(TensorMap& map, const ModelConfig& config, const std::string& prefix) {
+    const auto attention = [&](const std::string& theirs, const std::string& ours) {
+        for (const auto& [name, own] :
+             {std::pair{"q_proj", "q"}, {"k_proj", "k"}, {"v_proj", "v"}, {"out_proj", "output"}}) {
+            map.add_linear(theirs + "." + name, ours + "." + own);
+        }
+        for (const char* end : {"weight", "bias"}) {  // of fairseq's older files
+            map.add({.theirs = fmt::format("{}.in_proj_{}", theirs, end),
+                     .ours = {fmt::format("{}.q.{}", ours, end), fmt::format("{}.k.{}", ours, end),
+                              fmt::format("{}.v.{}", ours, end)}});
+        }
+        map.add_norm(theirs + "_layer_norm", ours + ".norm");
+    };
+    for (const auto& [stack, layers] :
+         {std::pair{"encoder", config.encoder_layers}, {"decoder", config.decoder_layers}}) {
+        const std::string theirs_stack = prefix + stack;
+        for (int i = 0; i < layers; ++i) {
+            const std::string theirs = fmt::format("{}.layers.{}.", theirs_stack, i);
+            const std::string ours = fmt::format("{}.layers.{}.", stack, i);
+            attention(theirs + "self_attn", ours + "self_attention");
+            if (stack == std::string_view("decoder")) {
+                attention(theirs + "encoder_attn", ours + "cross_attention");
+            }
+            map.add_linear(theirs + "fc1", ours + "feed_forward.inner");
+            map.add_linear(theirs + "fc2", ours + "feed_forward.outer");
+            map.add_norm(theirs + "final_layer_norm", ours + "feed_forward.norm");
+        }
+        map.add_norm(theirs_stack + ".layernorm_embedding", fmt::format("{}.embedding_norm", stack));
+        map.add_norm(theirs_stack + ".layer_norm", fmt::format("{}.norm", stack));
+    }
+}
+
+}  // namespace headscope

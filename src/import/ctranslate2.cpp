@@ -1,0 +1,327 @@
+// CTranslate2's model.bin, versions 2 to 6, of encoder-decoders.
+#include <cmath>
+#include <filesystem>
+#include <set>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "import/formats.h"
+#include "import/hugging_face.h"
+#include "io/strict_json.h"
+#include "text/spaced_pieces.h"
+#include "text/vocabulary_file.h"
+
+namespace headscope {
+
+namespace {
+
+using nlohmann::json;
+
+// From version 6 on the settings are in config.json, before among the objects of model.bin.
+class Settings {
+public:
+    Settings(const std::string& folder, const TensorArchive& archive)
+        : file_(file_in(folder, "config.json")),
+          json_(file_.empty() ? archive.objects() : read_json_file(file_)),
+          name_(file_.empty() ? "model.bin" : "config.json") {}
+
+    ForeignConfig reader(Problems& problems) const { return {json_, name_, problems}; }
+
+private:
+    std::string file_;
+    json json_;
+    std::string name_;
+};
+
+bool same_tensor(const TensorArchive& archive, const std::string& one, const std::string& other) {
+    return archive.contains(one) && archive.contains(other) &&
+           archive.entry(one).data.bytes.data() == archive.entry(other).data.bytes.data();
+}
+
+std::string source_embedding(const TensorArchive& archive) {
+    return archive.contains("encoder/embeddings_0/weight") ? "encoder/embeddings_0/weight"
+                                                           : "encoder/embeddings/weight";
+}
+
+Tying tying_of(const TensorArchive& archive) {
+    const bool shared = same_tensor(archive, source_embedding(archive), "decoder/embeddings/weight");
+    const bool tied = same_tensor(archive, "decoder/projection/weight", "decoder/embeddings/weight");
+    if (shared) {
+        return tied ? Tying::All : Tying::Embeddings;
+    }
+    return tied ? Tying::TargetOutput : Tying::None;
+}
+
+int count_layers(const TensorArchive& archive, const std::string& stack) {
+    int layers = 0;
+    while (archive.contains(fmt::format("{}/layer_{}/self_attention/linear_0/weight", stack, layers))) {
+        ++layers;
+    }
+    return layers;
+}
+
+// The scalars of both stacks, which must agree.
+class Scalars {
+public:
+    Scalars(const TensorArchive& archive, Problems& problems)
+        : objects_(archive.objects()), reader_(objects_, "model.bin", problems) {}
+
+    template <class Read>
+    auto both(const std::string& name, const Read& read) const {
+        const auto value = read(reader_, "encoder/" + name);
+        if (read(reader_, "decoder/" + name) != value) {
+            reader_.problem("decoder/" + name, "differs from encoder/" + name + ": they must be equal");
+        }
+        return value;
+    }
+    std::int64_t integer(const std::string& name, std::int64_t fallback) const {
+        return both(name,
+                    [&](const ForeignConfig& from, const std::string& key) { return from.integer(key, fallback); });
+    }
+    const ForeignConfig& reader() const { return reader_; }
+
+private:
+    const json& objects_;
+    ForeignConfig reader_;
+};
+
+Activation activation_numbered(const Scalars& scalars) {
+    switch (scalars.integer("activation", 0)) {
+        case 0: return Activation::Relu;
+        case 1: return Activation::GeluTanh;
+        case 2: return Activation::Swish;
+        case 3: return Activation::Gelu;
+        case 4: return Activation::GeluSigmoid;
+        default: scalars.reader().problem("encoder/activation", "is not supported: expected 0 to 4");
+    }
+    return Activation::Relu;
+}
+
+// A factor since version 4 or so; before, whether to scale by sqrt(d_model).
+bool scales(const Scalars& scalars, std::int64_t d_model) {
+    const double root = std::sqrt(static_cast<double>(d_model));
+    const double factor = scalars.both("scale_embeddings", [&](const ForeignConfig& from, const std::string& key) {
+        const json& value = from.at(key);
+        return value.is_number_integer() ? (value.get<std::int64_t>() != 0 ? root : 1.0) : from.number(key, root);
+    });
+    if (std::abs(factor - root) > 1e-4 * root && factor != 1.0) {
+        scalars.reader().problem("encoder/scale_embeddings",
+                                 fmt::format("is {}: expected 1 or the square root of {}", factor, d_model));
+    }
+    return factor != 1.0;
+}
+
+// Settings that are not read above must be off: rotary positions, ALiBi, merged embeddings and others.
+void check_scalars(const json& objects, Problems& problems) {
+    static const std::set<std::string> known = {"num_heads",
+                                                "pre_norm",
+                                                "activation",
+                                                "scale_embeddings",
+                                                "start_from_zero_embedding",
+                                                "alignment_layer",
+                                                "alignment_heads",
+                                                "scale_alibi",
+                                                "alibi_use_positive_positions"};
+    for (const auto& [name, value] : objects.items()) {
+        const std::size_t slash = name.rfind('/');
+        if (slash != std::string::npos && value.is_number() && value != 0 && !known.contains(name.substr(slash + 1))) {
+            problems.add("model.bin", fmt::format("\"{}\" is {}, which is not supported", name, value.dump()));
+        }
+    }
+}
+
+ModelConfig network(const TensorArchive& archive, const ForeignConfig& settings, Problems& problems) {
+    check_scalars(archive.objects(), problems);
+    const Scalars scalars(archive, problems);
+    ModelConfig net;
+    net.encoder_layers = count_layers(archive, "encoder");
+    net.decoder_layers = count_layers(archive, "decoder");
+    const std::vector<std::int64_t> source = matrix_sides(archive, source_embedding(archive));
+    const std::vector<std::int64_t> target = matrix_sides(archive, "decoder/embeddings/weight");
+    net.source_vocabulary = source.at(0);
+    net.target_vocabulary = target.at(0);
+    net.d_model = source.at(1);
+    net.d_ff = matrix_sides(archive, "encoder/layer_0/ffn/linear_0/weight")[0];
+    net.heads = scalars.integer("num_heads", 8);
+    if (net.heads < 1 || net.d_model % net.heads != 0) {
+        problems.add("model.bin",
+                     fmt::format("d_model {} is not a multiple of \"encoder/num_heads\" {}", net.d_model, net.heads));
+        net.heads = 1;
+    }
+    net.d_k = net.d_v = net.d_model / net.heads;
+    net.activation = activation_numbered(scalars);
+    net.norm = scalars.integer("pre_norm", 1) != 0 ? NormPlacement::Pre : NormPlacement::Post;
+    net.layer_norm_epsilon = static_cast<float>(settings.number("layer_norm_epsilon", 1e-5));
+    net.attention_bias = archive.contains("encoder/layer_0/self_attention/linear_0/bias");
+    net.feed_forward_bias = archive.contains("encoder/layer_0/ffn/linear_0/bias");
+    net.output_bias = archive.contains("decoder/projection/bias");
+    net.embedding_norm = archive.contains("encoder/layernorm_embedding/gamma");
+    net.scale_embedding = scales(scalars, net.d_model);
+    net.tying = tying_of(archive);
+    if (archive.contains("encoder/position_encodings/encodings")) {
+        net.positions = Positions::Learned;
+        net.max_length = matrix_sides(archive, "encoder/position_encodings/encodings")[0];
+    } else {
+        net.sinusoid_layout = SinusoidLayout::HalvesMinusOne;
+        net.first_position = 1;
+    }
+    return net;
+}
+
+void add_stack(TensorMap& map, const std::string& stack, int layers) {
+    const auto linear = [&](const std::string& theirs, const std::string& place,
+                            const std::vector<std::string>& names) {
+        for (const char* end : {"weight", "bias"}) {
+            TensorRow row{.theirs = fmt::format("{}/{}", theirs, end), .ours = {}};
+            for (const std::string& name : names) {
+                row.ours.push_back(fmt::format("{}.{}.{}", place, name, end));
+            }
+            map.add(std::move(row));
+        }
+    };
+    const auto norm = [&](const std::string& theirs, const std::string& ours) {
+        map.add({.theirs = theirs + "/gamma", .ours = {ours + ".gain"}});
+        map.add({.theirs = theirs + "/beta", .ours = {ours + ".bias"}});
+    };
+    for (int i = 0; i < layers; ++i) {
+        const std::string theirs = fmt::format("{}/layer_{}/", stack, i);
+        const std::string ours = fmt::format("{}.layers.{}.", stack, i);
+        linear(theirs + "self_attention/linear_0", ours + "self_attention", {"q", "k", "v"});
+        linear(theirs + "self_attention/linear_1", ours + "self_attention", {"output"});
+        norm(theirs + "self_attention/layer_norm", ours + "self_attention.norm");
+        linear(theirs + "attention/linear_0", ours + "cross_attention", {"q"});
+        linear(theirs + "attention/linear_1", ours + "cross_attention", {"k", "v"});
+        linear(theirs + "attention/linear_2", ours + "cross_attention", {"output"});
+        norm(theirs + "attention/layer_norm", ours + "cross_attention.norm");
+        linear(theirs + "ffn/linear_0", ours + "feed_forward", {"inner"});
+        linear(theirs + "ffn/linear_1", ours + "feed_forward", {"outer"});
+        norm(theirs + "ffn/layer_norm", ours + "feed_forward.norm");
+    }
+    norm(stack + "/layernorm_embedding", stack + ".embedding_norm");
+    norm(stack + "/layer_norm", stack + ".norm");
+    map.add({.theirs = stack + "/position_encodings/encodings", .ours = {stack + ".positions.weight"}});
+}
+
+}  // namespace
+
+TensorMap ctranslate2_tensors(const ModelConfig& net, const std::string& source) {
+    TensorMap map;
+    const std::string target = "decoder/embeddings/weight";
+    const std::string output = "decoder/projection/weight";
+    const bool shared = net.tying == Tying::All || net.tying == Tying::Embeddings;
+    const bool tied = net.tying == Tying::All || net.tying == Tying::TargetOutput;
+    TensorRow embedding{.theirs = target, .ours = {shared ? "embedding.weight" : "target_embedding.weight"}};
+    if (shared) {
+        embedding.copies.push_back(source);
+    }
+    if (tied) {
+        embedding.copies.push_back(output);
+    }
+    map.add(std::move(embedding));
+    map.add({.theirs = source, .ours = {"source_embedding.weight"}});
+    map.add({.theirs = output, .ours = {"output.weight"}});
+    map.add({.theirs = "decoder/projection/bias", .ours = {"output.bias"}});
+    add_stack(map, "encoder", net.encoder_layers);
+    add_stack(map, "decoder", net.decoder_layers);
+    return map;
+}
+
+namespace {
+
+// There is no tokenizer in this format: SentencePiece models may lie beside, otherwise texts are pieces and blanks.
+std::shared_ptr<const Tokenizer> open_tokenizer(const std::string& folder, const std::string& side,
+                                                const VocabularyRules& rules) {
+    std::string ids;
+    for (const std::string& name : {side + "_vocabulary", std::string("shared_vocabulary")}) {
+        for (const char* end : {".json", ".txt"}) {
+            ids = ids.empty() ? file_in(folder, name + end) : ids;
+        }
+    }
+    if (ids.empty()) {
+        require_file(folder, side + "_vocabulary.json", "the vocabulary (or shared_vocabulary.json, or .txt)");
+    }
+    auto vocabulary = read_vocabulary(ids, rules);
+    for (const std::string& name :
+         {side + ".spm", std::string("sentencepiece.model"), std::string("sentencepiece.bpe.model"),
+          std::string("spiece.model"), std::string("spm.model")}) {
+        if (const std::string file = file_in(folder, name); !file.empty()) {
+            return std::make_shared<const Tokenizer>(Tokenizer::load(file, std::move(vocabulary)));
+        }
+    }
+    return std::make_shared<const Tokenizer>(std::make_shared<SpacedPieces>(), std::move(vocabulary));
+}
+
+}  // namespace
+
+ModelDirectory open_ctranslate2(const std::string& folder) {
+    Problems problems(folder);
+    auto archive =
+        std::make_shared<const TensorArchive>(open_ctranslate2_archive(require_file(folder, "model.bin", "")));
+    const Settings read(folder, *archive);
+    const ForeignConfig settings = read.reader(problems);
+    ModelDirectory model{.path = folder};
+    const std::string spec = archive->objects().value("spec_name", "");
+    if (!archive->contains("decoder/embeddings/weight") || count_layers(*archive, "encoder") == 0) {
+        problems.add("model.bin", fmt::format("is a {}: only encoder-decoder Transformers are supported", spec));
+        problems.finish();
+    }
+    model.config = network(*archive, settings, problems);
+    ModelConfig& net = model.config;
+    const std::string begin = settings.text("bos_token", "<s>");
+    const VocabularyRules rules{
+        .eos = settings.text("eos_token", "</s>"), .unk = settings.text("unk_token", "<unk>"), .append_unknown = true};
+    model.source_tokenizer = open_tokenizer(folder, "source", rules);
+    model.target_tokenizer = open_tokenizer(folder, "target", rules);
+    const Tokenizer& target = *model.target_tokenizer;
+    net.pad_id = -1;
+    net.eos_id = target.eos_id();
+    net.unk_id = target.unk_id();
+    const std::string start =
+        settings.text("decoder_start_token", settings.boolean("with_target_bos", true) ? begin : rules.eos);
+    const bool zero = archive->objects().value("decoder/start_from_zero_embedding", 0) != 0;
+    const auto special = [&](const Tokenizer& tokenizer, const char* key, const std::string& piece) {
+        if (!tokenizer.vocabulary().find(piece)) {
+            settings.problem(key, fmt::format("is \"{}\", which the vocabulary lacks", piece));
+        }
+        return tokenizer.vocabulary().find(piece).value_or(0);
+    };
+    net.bos_id = zero ? -1 : special(target, "decoder_start_token", start);
+    // Hugging Face's programs append the end of the source themselves: their decoders start from it.
+    const bool ends =
+        settings.boolean("add_source_eos", settings.boolean("with_source_eos", false)) || start == rules.eos;
+    net.source_end = ends ? std::vector{model.source_tokenizer->eos_id()} : std::vector<std::int32_t>{};
+    if (settings.boolean("add_source_bos", settings.boolean("with_source_bos", false))) {
+        net.source_begin = {special(*model.source_tokenizer, "bos_token", begin)};
+    }
+    model.decoding = std::make_shared<const json>(json{{"beam", 2},
+                                                       {"length_penalty", 1.0},
+                                                       {"length_penalty_form", "power"},
+                                                       {"max_length", 256},
+                                                       {"max_extra", 256}});
+    model.decoding_origin = folder;
+    add_opus_languages(model);
+    if (net.languages.empty()) {
+        add_languages(model);
+        if (!net.languages.empty()) {  // M2M100 and NLLB
+            net.source_begin = {kSourceLanguage};
+            net.target_begin = {kTargetLanguage};
+        }
+    }
+    if (model.source_tokenizer->type() == TokenizerType::Other) {
+        model.remarks.push_back(
+            fmt::format("{} has no SentencePiece model: texts are pieces separated by spaces", folder));
+    }
+    problems.finish();
+    TensorMap map = ctranslate2_tensors(net, source_embedding(*archive));
+    for (const std::string& name : archive->names()) {
+        if (archive->entry(name).shape.empty()) {
+            map.ignore(name);  // a setting
+        }
+    }
+    model.weights = mapped_weights(std::move(archive), std::move(map));
+    check_model_config(net, folder);
+    return model;
+}
+
+}  // namespace headscope

@@ -1,0 +1,217 @@
+// fairseq's checkpoints of translation models: a .pt file, and dictionaries beside it.
+#include <algorithm>
+#include <filesystem>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "import/formats.h"
+#include "import/hugging_face.h"
+#include "support/check.h"
+#include "text/spaced_pieces.h"
+#include "text/vocabulary_file.h"
+
+namespace headscope {
+
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+
+constexpr std::int64_t kFirstPosition = 2;  // behind the pad, which is 1
+
+// The options are a Namespace `args`, or in newer files a dictionary `cfg` of several, of which `model` is one.
+const json& options_of(const TensorArchive& archive) {
+    const json& objects = archive.objects();
+    if (const auto cfg = objects.find("cfg"); cfg != objects.end() && cfg->is_object() && cfg->contains("model")) {
+        return cfg->at("model");
+    }
+    if (const auto args = objects.find("args"); args != objects.end() && args->is_object()) {
+        return *args;
+    }
+    throw Error(
+        fmt::format("{} is not a checkpoint of fairseq: it holds neither \"args\" nor \"cfg\"", archive.path()));
+}
+
+// "source_lang" or "target_lang": newer files have them among the options of the task.
+std::string language_of(const TensorArchive& archive, const char* key) {
+    const json& objects = archive.objects();
+    for (const json* options :
+         {&options_of(archive), objects.contains("cfg") && objects["cfg"].is_object() ? &objects["cfg"] : nullptr}) {
+        if (options == nullptr) {
+            continue;
+        }
+        const json& place =
+            options->contains("task") && options->at("task").is_object() ? options->at("task") : *options;
+        if (place.contains(key) && place.at(key).is_string()) {
+            return place.at(key).get<std::string>();
+        }
+    }
+    throw Error(fmt::format("{} does not say \"{}\": its dictionaries cannot be found", archive.path(), key));
+}
+
+// A dimension or a choice that both stacks have.
+std::int64_t both(const ForeignConfig& config, const std::string& key, std::int64_t fallback) {
+    return config.same("encoder_" + key, "decoder_" + key, fallback);
+}
+
+bool both_true(const ForeignConfig& config, const std::string& key) {
+    const bool encoder = config.boolean("encoder_" + key, false);
+    if (config.boolean("decoder_" + key, false) != encoder) {
+        config.problem("decoder_" + key, "differs from encoder_" + key);
+    }
+    return encoder;
+}
+
+Tying tying_of(const ForeignConfig& config) {
+    if (config.boolean("share_all_embeddings", false)) {
+        return Tying::All;
+    }
+    return config.boolean("share_decoder_input_output_embed", false) ? Tying::TargetOutput : Tying::None;
+}
+
+ModelConfig network(const ForeignConfig& config, const TensorArchive& archive) {
+    ModelConfig net;
+    net.encoder_layers = static_cast<int>(config.integer("encoder_layers", 6, 1, 1024));
+    net.decoder_layers = static_cast<int>(config.integer("decoder_layers", 6, 1, 1024));
+    net.d_model = both(config, "embed_dim", 512);
+    net.d_ff = both(config, "ffn_embed_dim", 2048);
+    net.heads = both(config, "attention_heads", 8);
+    if (net.d_model % net.heads != 0) {
+        config.problem("encoder_attention_heads",
+                       fmt::format("is {}, but encoder_embed_dim is {}", net.heads, net.d_model));
+    }
+    net.d_k = net.d_v = net.d_model / net.heads;
+    net.activation = activation_of(config, "activation_fn", "relu");
+    net.norm = both_true(config, "normalize_before") ? NormPlacement::Pre : NormPlacement::Post;
+    net.layer_norm_epsilon = 1e-5F;
+    net.attention_bias = true;
+    net.embedding_norm = config.boolean("layernorm_embedding", false);
+    net.scale_embedding = !config.boolean("no_scale_embedding", false);
+    net.tying = tying_of(config);
+    net.sinusoid_layout = SinusoidLayout::HalvesMinusOne;
+    net.first_position = kFirstPosition;
+    net.max_length =
+        std::min(config.integer("max_source_positions", 1024, 1), config.integer("max_target_positions", 1024, 1));
+    if (both_true(config, "learned_pos")) {
+        net.positions = Positions::Learned;
+        net.first_position = 0;
+        net.max_length = matrix_sides(archive, "model.encoder.embed_positions.weight")[0] - kFirstPosition;
+    }
+    for (const char* key : {"no_token_positional_embeddings", "adaptive_input", "no_cross_attention",
+                            "cross_self_attention", "tie_adaptive_weights", "no_decoder_final_norm"}) {
+        config.require(key, false);
+    }
+    config.require("decoder_output_dim", net.d_model);
+    config.require("decoder_input_dim", net.d_model);
+    if (config.has("adaptive_softmax_cutoff")) {
+        config.problem("adaptive_softmax_cutoff", "is set: only the ordinary softmax is supported");
+    }
+    net.source_vocabulary = matrix_sides(archive, "model.encoder.embed_tokens.weight")[0];
+    net.target_vocabulary = matrix_sides(archive, "model.decoder.embed_tokens.weight")[0];
+    return net;
+}
+
+TensorMap tensors(const ModelConfig& net, const TensorArchive& archive) {
+    TensorMap map;
+    const std::string source = "model.encoder.embed_tokens.weight";
+    const std::string target = "model.decoder.embed_tokens.weight";
+    const std::string output = archive.contains("model.decoder.embed_out") ? "model.decoder.embed_out"
+                                                                           : "model.decoder.output_projection.weight";
+    TensorRow embedding{.theirs = target,
+                        .ours = {net.tying == Tying::All ? "embedding.weight" : "target_embedding.weight"}};
+    if (net.tying == Tying::All) {
+        embedding.copies.push_back(source);
+    }
+    if (net.tying != Tying::None) {
+        embedding.copies.push_back(output);
+    }
+    map.add(std::move(embedding));
+    map.add({.theirs = source, .ours = {"source_embedding.weight"}});
+    map.add({.theirs = output, .ours = {"output.weight"}});
+    add_bart_stacks(map, net, "model.");
+    for (const char* stack : {"encoder", "decoder"}) {
+        map.add({.theirs = fmt::format("model.{}.embed_positions.weight", stack),
+                 .ours = {fmt::format("{}.positions.weight", stack)},
+                 .skipped_rows = kFirstPosition});
+    }
+    map.ignore("*.version");
+    map.ignore("*.embed_positions._float_tensor");
+    for (const std::string& name : archive.names()) {
+        if (!name.starts_with("model.")) {
+            map.ignore(name);  // of the optimizer
+        }
+    }
+    return map;
+}
+
+std::string first_of(const std::string& folder, const std::vector<std::string>& names) {
+    for (const std::string& name : names) {
+        if (const std::string file = file_in(folder, name); !file.empty()) {
+            return file;
+        }
+    }
+    return "";
+}
+
+std::shared_ptr<const Tokenizer> open_tokenizer(const std::string& folder, const std::string& language,
+                                                const std::string& side, std::int64_t size, Problems& problems) {
+    const std::string name = fmt::format("dict.{}.txt", language);
+    const std::string alone = file_in(folder, "dict.txt");
+    const std::string file =
+        alone.empty() || !file_in(folder, name).empty() ? require_file(folder, name, "the dictionary") : alone;
+    auto vocabulary = read_vocabulary(file);
+    if (vocabulary->size() != size) {
+        problems.add(file, fmt::format("has {} pieces with the four special ones, but the embedding has {} rows",
+                                       vocabulary->size(), size));
+    }
+    const std::string pieces = first_of(
+        folder, {language + ".spm", side + ".spm", "spm." + language + ".model", "sentencepiece." + language + ".model",
+                 "sentencepiece.bpe.model", "sentencepiece.model", "spm.model"});
+    if (!pieces.empty()) {
+        return std::make_shared<const Tokenizer>(Tokenizer::load(pieces, std::move(vocabulary)));
+    }
+    const std::string codes =
+        first_of(folder, {"bpecodes." + language, "codes." + language, "bpecodes", "codes", "code"});
+    if (codes.empty()) {
+        return std::make_shared<const Tokenizer>(std::make_shared<SpacedPieces>(), std::move(vocabulary));
+    }
+    return std::make_shared<const Tokenizer>(Tokenizer::load(codes, std::move(vocabulary)));
+}
+
+}  // namespace
+
+ModelDirectory open_fairseq(const std::string& path) {
+    std::string file = path;
+    if (fs::is_directory(path)) {
+        file = first_of(path, {"checkpoint_best.pt", "model.pt", "checkpoint_last.pt"});
+    }
+    const std::string folder = fs::path(file).parent_path().string();
+    auto archive = std::make_shared<const TensorArchive>(open_pickle_archive(file));
+    Problems problems(path);
+    const ForeignConfig config(options_of(*archive), fs::path(file).filename().string(), problems);
+    ModelDirectory model{.path = path, .config = network(config, *archive)};
+    ModelConfig& net = model.config;
+    model.source_tokenizer =
+        open_tokenizer(folder, language_of(*archive, "source_lang"), "source", net.source_vocabulary, problems);
+    model.target_tokenizer =
+        open_tokenizer(folder, language_of(*archive, "target_lang"), "target", net.target_vocabulary, problems);
+    net.pad_id = model.target_tokenizer->pad_id();
+    net.eos_id = model.target_tokenizer->eos_id();
+    net.unk_id = model.target_tokenizer->unk_id();
+    net.bos_id = net.eos_id;
+    net.source_end = {model.source_tokenizer->eos_id()};
+    model.decoding = std::make_shared<const json>(json{{"beam", 5},
+                                                       {"length_penalty", 1.0},
+                                                       {"length_penalty_form", "power"},
+                                                       {"max_length", 200},
+                                                       {"max_extra", 200}});
+    model.decoding_origin = file;
+    problems.finish();
+    TensorMap map = tensors(net, *archive);
+    model.weights = mapped_weights(std::move(archive), std::move(map));
+    check_model_config(net, path);
+    return model;
+}
+
+}  // namespace headscope

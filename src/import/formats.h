@@ -1,0 +1,58 @@
+// The formats that can be opened, and where the parts of a model come from in each.
+#pragma once
+
+#include <string>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "import/tensor_map.h"
+#include "model/model_directory.h"
+
+namespace headscope {
+
+// What the functions below have in common: `folder` is what the user named, and an Error lists all that is unsupported.
+
+// Hugging Face: config.json with "model_type", the weights as safetensors or as PyTorch's pickle.
+ModelDirectory open_hugging_face(const std::string& folder);
+
+// The families of Hugging Face, by model_type.
+ModelDirectory open_marian_mt(const std::string& folder, const nlohmann::json& config);
+ModelDirectory open_bart(const std::string& folder, const nlohmann::json& config);
+ModelDirectory open_mbart(const std::string& folder, const nlohmann::json& config);
+ModelDirectory open_m2m100(const std::string& folder, const nlohmann::json& config);
+ModelDirectory open_t5(const std::string& folder, const nlohmann::json& config);
+ModelDirectory open_mt5(const std::string& folder, const nlohmann::json& config);
+ModelDirectory open_gpt2(const std::string& folder, const nlohmann::json& config);
+ModelDirectory open_bert(const std::string& folder, const nlohmann::json& config);
+ModelDirectory open_roberta(const std::string& folder, const nlohmann::json& config);
+ModelDirectory open_distilbert(const std::string& folder, const nlohmann::json& config);
+
+// CTranslate2: model.bin and vocabularies.
+ModelDirectory open_ctranslate2(const std::string& folder);
+
+// Marian: a folder with decoder.yml, or one of its .npz files.
+ModelDirectory open_marian(const std::string& path);
+
+// Sockeye 3: a folder with params.best.
+ModelDirectory open_sockeye(const std::string& folder);
+
+// fairseq: a .pt file, or a folder with one of the usual name.
+ModelDirectory open_fairseq(const std::string& path);
+
+// Of a model into several languages, sources begin with a token such as >>deu<<. If there is one, it is chosen. After
+// the decoding options are read.
+void add_opus_languages(ModelDirectory& model);
+
+// The names of tensors. CTranslate2 has two for the source's embedding; Marian's older files have the output
+// transposed.
+TensorMap ctranslate2_tensors(const ModelConfig& net, const std::string& source_embedding);
+TensorMap marian_tensors(const ModelConfig& net, bool older);
+TensorMap marian_mt_tensors(const ModelConfig& net);
+TensorMap gpt2_tensors(const ModelConfig& net, const std::string& prefix);
+TensorMap bert_tensors(const ModelConfig& net);
+
+// Decoders and encoders as fairseq and Hugging Face's Marian, BART, mBART and M2M100 name them; `prefix` is "model." or
+// empty. Embeddings and output are not among them.
+void add_bart_stacks(TensorMap& map, const ModelConfig& config, const std::string& prefix);
+
+}  // namespace headscope

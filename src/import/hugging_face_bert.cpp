@@ -1,0 +1,218 @@
+// Hugging Face's BERT, RoBERTa and DistilBERT.
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "import/formats.h"
+#include "import/hugging_face.h"
+#include "support/check.h"
+
+namespace headscope {
+
+namespace {
+
+// The names of one family's tensors, in which {} is the number of a layer.
+struct Names {
+    const char* prefix;
+    const char* layer;  // "encoder.layer.{}."
+    const char *q, *k, *v, *output, *attention_norm, *inner, *outer, *norm;
+    const char *transform, *transform_norm, *bias;             // of the head
+    std::vector<std::string> output_copies, bias_copies = {};  // where the head repeats embedding and bias
+};
+
+ModelConfig common(const ForeignConfig& config) {
+    ModelConfig net;
+    net.architecture = Architecture::MaskedLm;
+    net.decoder_layers = 0;
+    net.attention_bias = true;
+    net.output_bias = true;
+    net.output_transform = true;
+    net.embedding_norm = true;
+    net.positions = Positions::Learned;
+    net.scale_embedding = false;
+    net.layer_norm_epsilon = static_cast<float>(config.number("layer_norm_eps", 1e-12));
+    net.source_vocabulary = net.target_vocabulary = config.integer("vocab_size", 30522, 1);
+    config.require("tie_word_embeddings", true);
+    return net;
+}
+
+void set_heads(const ForeignConfig& config, const char* key, std::int64_t fallback, ModelConfig& net) {
+    net.heads = config.integer(key, fallback, 1, 65535);
+    if (net.d_model % net.heads != 0) {
+        config.problem(key, fmt::format("is {}, but the model is {} wide", net.heads, net.d_model));
+    }
+    net.d_k = net.d_v = net.d_model / net.heads;
+}
+
+ModelConfig bert_network(const ForeignConfig& config, std::int64_t first_position) {
+    ModelConfig net = common(config);
+    net.encoder_layers = static_cast<int>(config.integer("num_hidden_layers", 12, 1, 1024));
+    net.d_model = config.integer("hidden_size", 768, 1);
+    net.d_ff = config.integer("intermediate_size", 3072, 1);
+    set_heads(config, "num_attention_heads", 12, net);
+    net.activation = activation_of(config, "hidden_act", "gelu");
+    net.max_length = config.integer("max_position_embeddings", 512, 1, 65535) - first_position;
+    net.token_types = config.integer("type_vocab_size", 2, 0, 65535);
+    config.require("position_embedding_type", "absolute");
+    config.require("is_decoder", false);
+    return net;
+}
+
+ModelConfig distil_network(const ForeignConfig& config) {
+    ModelConfig net = common(config);
+    net.encoder_layers = static_cast<int>(config.integer("n_layers", 6, 1, 1024));
+    net.d_model = config.integer("dim", 768, 1);
+    net.d_ff = config.integer("hidden_dim", 3072, 1);
+    set_heads(config, "n_heads", 12, net);
+    net.activation = activation_of(config, "activation", "gelu");
+    net.max_length = config.integer("max_position_embeddings", 512, 1, 65535);
+    return net;
+}
+
+TensorMap tensors(const ModelConfig& net, const Names& names, const std::string& prefix, std::int64_t first_position) {
+    TensorMap map;
+    const std::string embeddings = prefix + "embeddings.";
+    map.add(
+        {.theirs = embeddings + "word_embeddings.weight", .ours = {"embedding.weight"}, .copies = names.output_copies});
+    map.add({.theirs = embeddings + "position_embeddings.weight",
+             .ours = {"encoder.positions.weight"},
+             .skipped_rows = first_position});
+    map.add({.theirs = embeddings + "token_type_embeddings.weight", .ours = {"encoder.token_types.weight"}});
+    // Files of 2018 have other names for the parts of a norm.
+    const auto norm = [&](const std::string& theirs, const std::string& ours) {
+        map.add_norm(theirs, ours);
+        map.add({.theirs = theirs + ".gamma", .ours = {ours + ".gain"}});
+        map.add({.theirs = theirs + ".beta", .ours = {ours + ".bias"}});
+    };
+    norm(embeddings + "LayerNorm", "encoder.embedding_norm");
+    for (int i = 0; i < net.encoder_layers; ++i) {
+        const std::string theirs = prefix + fmt::format(fmt::runtime(names.layer), i);
+        const std::string ours = fmt::format("encoder.layers.{}.", i);
+        map.add_linear(theirs + names.q, ours + "self_attention.q");
+        map.add_linear(theirs + names.k, ours + "self_attention.k");
+        map.add_linear(theirs + names.v, ours + "self_attention.v");
+        map.add_linear(theirs + names.output, ours + "self_attention.output");
+        norm(theirs + names.attention_norm, ours + "self_attention.norm");
+        map.add_linear(theirs + names.inner, ours + "feed_forward.inner");
+        map.add_linear(theirs + names.outer, ours + "feed_forward.outer");
+        norm(theirs + names.norm, ours + "feed_forward.norm");
+    }
+    map.add_linear(names.transform, "output.transform");
+    norm(names.transform_norm, "output.norm");
+    map.add({.theirs = names.bias, .ours = {"output.bias"}, .copies = names.bias_copies});
+    map.ignore("*.position_ids");
+    for (const char* end : {"weight", "bias"}) {  // heads of other tasks
+        map.ignore(fmt::format("*pooler.dense.{}", end));
+        map.ignore(fmt::format("cls.seq_relationship.{}", end));
+    }
+    return map;
+}
+
+struct SpecialIds {
+    std::int32_t pad, begin, end, mask;
+};
+
+SpecialIds special_of(const Tokenizer& tokenizer) {
+    SpecialIds special{tokenizer.pad_id(), tokenizer.bos_id(), tokenizer.eos_id(), -1};
+    for (const char* mask : {"[MASK]", "<mask>"}) {
+        special.mask = tokenizer.vocabulary().find(mask).value_or(special.mask);
+    }
+    return special;
+}
+
+constexpr SpecialIds kUsualOfBert{0, 101, 102, 103};
+
+// `usual`: of a folder without a tokenizer.
+ModelDirectory open(const std::string& folder, Problems& problems, const ModelConfig& net, const Names& names,
+                    const SpecialIds& usual, std::int64_t first_position = 0) {
+    ModelDirectory model{.path = folder, .config = net};
+    open_tokenizers(folder, problems, model);
+    const Tokenizer& tokenizer = *model.target_tokenizer;
+    const SpecialIds special = tokenizer.eos_id() >= 0 ? special_of(tokenizer) : usual;
+    model.config.pad_id = special.pad;
+    model.config.bos_id = special.begin;
+    model.config.eos_id = special.end;
+    model.config.mask_id = special.mask;
+    if (tokenizer.eos_id() < 0) {
+        model.remarks.push_back(fmt::format("{}: assumes the ids {}, {} and {} for the beginning, the end and the mask",
+                                            folder, usual.begin, usual.end, usual.mask));
+    }
+    problems.finish();
+    auto archive = open_folder_weights(folder);
+    if (const std::string head = std::string(names.transform) + ".weight"; !archive->contains(head)) {
+        throw Error(fmt::format("{} has no {}: only models with a head for masked words can be opened, no classifiers",
+                                archive->path(), head));
+    }
+    TensorMap map = tensors(model.config, names, prefix_in(*archive, names.prefix), first_position);
+    model.weights = mapped_weights(std::move(archive), std::move(map));
+    check_model_config(model.config, folder);
+    return model;
+}
+
+Names bert_names() {
+    return {.prefix = "bert.",
+            .layer = "encoder.layer.{}.",
+            .q = "attention.self.query",
+            .k = "attention.self.key",
+            .v = "attention.self.value",
+            .output = "attention.output.dense",
+            .attention_norm = "attention.output.LayerNorm",
+            .inner = "intermediate.dense",
+            .outer = "output.dense",
+            .norm = "output.LayerNorm",
+            .transform = "cls.predictions.transform.dense",
+            .transform_norm = "cls.predictions.transform.LayerNorm",
+            .bias = "cls.predictions.bias",
+            .output_copies = {"cls.predictions.decoder.weight"},
+            .bias_copies = {"cls.predictions.decoder.bias"}};
+}
+
+}  // namespace
+
+TensorMap bert_tensors(const ModelConfig& net) {
+    return tensors(net, bert_names(), "bert.", 0);
+}
+
+ModelDirectory open_bert(const std::string& folder, const nlohmann::json& json) {
+    Problems problems(folder);
+    const ForeignConfig config(json, "config.json", problems);
+    return open(folder, problems, bert_network(config, 0), bert_names(), kUsualOfBert);
+}
+
+ModelDirectory open_roberta(const std::string& folder, const nlohmann::json& json) {
+    Problems problems(folder);
+    const ForeignConfig config(json, "config.json", problems);
+    const std::int64_t first_position = config.integer("pad_token_id", 1) + 1;
+    config.require("hidden_act", "gelu");  // that of the head is fixed
+    Names names = bert_names();
+    names.prefix = "roberta.";
+    names.transform = "lm_head.dense";
+    names.transform_norm = "lm_head.layer_norm";
+    names.bias = "lm_head.bias";
+    names.output_copies = {"lm_head.decoder.weight"};
+    names.bias_copies = {"lm_head.decoder.bias"};
+    const ModelConfig net = bert_network(config, first_position);
+    return open(folder, problems, net, names, {1, 0, 2, static_cast<std::int32_t>(net.target_vocabulary) - 1},
+                first_position);
+}
+
+ModelDirectory open_distilbert(const std::string& folder, const nlohmann::json& json) {
+    Problems problems(folder);
+    const ForeignConfig config(json, "config.json", problems);
+    const Names names{.prefix = "distilbert.",
+                      .layer = "transformer.layer.{}.",
+                      .q = "attention.q_lin",
+                      .k = "attention.k_lin",
+                      .v = "attention.v_lin",
+                      .output = "attention.out_lin",
+                      .attention_norm = "sa_layer_norm",
+                      .inner = "ffn.lin1",
+                      .outer = "ffn.lin2",
+                      .norm = "output_layer_norm",
+                      .transform = "vocab_transform",
+                      .transform_norm = "vocab_layer_norm",
+                      .bias = "vocab_projector.bias",
+                      .output_copies = {"vocab_projector.weight"}};
+    return open(folder, problems, distil_network(config), names, kUsualOfBert);
+}
+
+}  // namespace headscope

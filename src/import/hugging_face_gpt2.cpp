@@ -1,0 +1,89 @@
+// Hugging Face's GPT-2.
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "import/formats.h"
+#include "import/hugging_face.h"
+
+namespace headscope {
+
+namespace {
+
+ModelConfig network(const ForeignConfig& config) {
+    ModelConfig net;
+    net.architecture = Architecture::CausalLm;
+    net.encoder_layers = 0;
+    net.decoder_layers = static_cast<int>(config.integer("n_layer", 12, 1, 1024));
+    net.d_model = config.integer("n_embd", 768, 1);
+    net.d_ff = config.integer("n_inner", 4 * net.d_model, 1);
+    net.heads = config.integer("n_head", 12, 1, 65535);
+    if (net.d_model % net.heads != 0) {
+        config.problem("n_head", fmt::format("is {}, but n_embd is {}", net.heads, net.d_model));
+    }
+    net.d_k = net.d_v = net.d_model / net.heads;
+    net.activation = activation_of(config, "activation_function", "gelu_new");
+    net.norm = NormPlacement::Pre;
+    net.layer_norm_epsilon = static_cast<float>(config.number("layer_norm_epsilon", 1e-5));
+    net.positions = Positions::Learned;
+    net.max_length = config.integer("n_positions", 1024, 1, 65535);
+    net.attention_bias = true;
+    net.scale_attention = config.boolean("scale_attn_weights", true);
+    net.scale_embedding = false;
+    net.tying = config.boolean("tie_word_embeddings", true) ? Tying::All : Tying::None;
+    net.source_vocabulary = net.target_vocabulary = config.integer("vocab_size", 50257, 1);
+    net.pad_id = -1;
+    net.bos_id = -1;  // texts have no beginning
+    net.unk_id = -1;
+    net.eos_id = static_cast<std::int32_t>(config.integer("eos_token_id", 50256));
+    config.require("scale_attn_by_inverse_layer_idx", false);
+    config.require("add_cross_attention", false);
+    return net;
+}
+
+}  // namespace
+
+TensorMap gpt2_tensors(const ModelConfig& net, const std::string& prefix) {
+    TensorMap map;
+    map.add(
+        {.theirs = prefix + "wte.weight",
+         .ours = {"embedding.weight"},
+         .copies = net.tying == Tying::All ? std::vector<std::string>{"lm_head.weight"} : std::vector<std::string>{}});
+    map.add({.theirs = "lm_head.weight", .ours = {"output.weight"}});
+    map.add({.theirs = prefix + "wpe.weight", .ours = {"decoder.positions.weight"}});
+    for (int i = 0; i < net.decoder_layers; ++i) {
+        const std::string theirs = fmt::format("{}h.{}.", prefix, i);
+        const std::string ours = fmt::format("decoder.layers.{}.", i);
+        const std::string attention = ours + "self_attention.";
+        for (const char* end : {"weight", "bias"}) {
+            TensorRow row{.theirs = theirs + "attn.c_attn." + end, .ours = {}, .transposed = true};
+            for (const char* part : {"q.", "k.", "v."}) {
+                row.ours.push_back(attention + part + end);
+            }
+            map.add(std::move(row));
+        }
+        map.add_linear(theirs + "attn.c_proj", attention + "output", true);
+        map.add_norm(theirs + "ln_1", attention + "norm");
+        map.add_linear(theirs + "mlp.c_fc", ours + "feed_forward.inner", true);
+        map.add_linear(theirs + "mlp.c_proj", ours + "feed_forward.outer", true);
+        map.add_norm(theirs + "ln_2", ours + "feed_forward.norm");
+        map.ignore(theirs + "attn.bias");  // the causal mask
+        map.ignore(theirs + "attn.masked_bias");
+    }
+    map.add_norm(prefix + "ln_f", "decoder.norm");
+    return map;
+}
+
+ModelDirectory open_gpt2(const std::string& folder, const nlohmann::json& json) {
+    Problems problems(folder);
+    const ForeignConfig config(json, "config.json", problems);
+    ModelDirectory model{.path = folder, .config = network(config)};
+    open_tokenizers(folder, problems, model);
+    problems.finish();
+    auto archive = open_folder_weights(folder);
+    TensorMap map = gpt2_tensors(model.config, prefix_in(*archive, "transformer."));
+    model.weights = mapped_weights(std::move(archive), std::move(map));
+    check_model_config(model.config, folder);
+    return model;
+}
+
+}  // namespace headscope

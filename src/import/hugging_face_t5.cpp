@@ -1,0 +1,124 @@
+// Hugging Face's T5 (1.0 and 1.1) and mT5.
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "import/formats.h"
+#include "import/hugging_face.h"
+
+namespace headscope {
+
+namespace {
+
+// "relu", or of the gated forms "gated-gelu".
+void read_feed_forward(const ForeignConfig& config, const char* fallback, ModelConfig& net) {
+    const std::string gated = "gated-";
+    std::string name = config.text("feed_forward_proj", fallback);
+    net.feed_forward_gate = name.starts_with(gated);
+    if (net.feed_forward_gate) {
+        name.erase(0, gated.size());
+        name = name == "gelu" ? "gelu_new" : name;
+    }
+    net.activation = activation_named(config, "feed_forward_proj", name);
+}
+
+ModelConfig network(const ForeignConfig& config, bool mt5) {
+    ModelConfig net;
+    net.encoder_layers = static_cast<int>(config.integer("num_layers", mt5 ? 8 : 6, 1, 1024));
+    net.decoder_layers = static_cast<int>(config.integer("num_decoder_layers", net.encoder_layers, 1, 1024));
+    net.d_model = config.integer("d_model", 512, 1);
+    net.d_ff = config.integer("d_ff", mt5 ? 1024 : 2048, 1);
+    net.heads = config.integer("num_heads", mt5 ? 6 : 8, 1, 65535);
+    net.d_k = net.d_v = config.integer("d_kv", 64, 1);
+    read_feed_forward(config, mt5 ? "gated-gelu" : "relu", net);
+    net.norm = NormPlacement::Pre;
+    net.norm_type = NormType::Rms;
+    net.layer_norm_epsilon = static_cast<float>(config.number("layer_norm_epsilon", 1e-6));
+    net.positions = Positions::None;
+    net.relative_positions = RelativePositions::Buckets;
+    net.relative_buckets = config.integer("relative_attention_num_buckets", 32, 4);
+    net.relative_distance = config.integer("relative_attention_max_distance", 128, 2);
+    net.max_length = 2048;  // nothing limits it
+    net.feed_forward_bias = false;
+    net.scale_attention = false;
+    net.scale_embedding = false;
+    // Newer programs write both keys, and never scale mT5's.
+    net.scale_output = !mt5 && config.boolean("scale_decoder_outputs", config.boolean("tie_word_embeddings", true));
+    net.source_vocabulary = net.target_vocabulary = config.integer("vocab_size", mt5 ? 250112 : 32128, 1);
+    return net;
+}
+
+void add_stack(TensorMap& map, const std::string& stack, int layers) {
+    const auto attention = [&](const std::string& theirs, const std::string& name, const std::string& ours) {
+        for (const auto& [their_part, part] : {std::pair{"q", "q"}, {"k", "k"}, {"v", "v"}, {"o", "output"}}) {
+            map.add({.theirs = fmt::format("{}{}.{}.weight", theirs, name, their_part),
+                     .ours = {fmt::format("{}.{}.weight", ours, part)}});
+        }
+        map.add({.theirs = theirs + "layer_norm.weight", .ours = {ours + ".norm.gain"}});
+    };
+    for (int i = 0; i < layers; ++i) {
+        const std::string block = fmt::format("{}.block.{}.layer.", stack, i);
+        const std::string ours = fmt::format("{}.layers.{}.", stack, i);
+        const bool decodes = stack == "decoder";
+        attention(block + "0.", "SelfAttention", ours + "self_attention");
+        if (decodes) {
+            attention(block + "1.", "EncDecAttention", ours + "cross_attention");
+        }
+        const std::string last = block + (decodes ? "2." : "1.");
+        const std::string inner = ours + "feed_forward.inner.weight";
+        map.add({.theirs = last + "DenseReluDense.wi.weight", .ours = {inner}});
+        map.add({.theirs = last + "DenseReluDense.wi_0.weight", .ours = {ours + "feed_forward.gate.weight"}});
+        map.add({.theirs = last + "DenseReluDense.wi_1.weight", .ours = {inner}});
+        map.add({.theirs = last + "DenseReluDense.wo.weight", .ours = {ours + "feed_forward.outer.weight"}});
+        map.add({.theirs = last + "layer_norm.weight", .ours = {ours + "feed_forward.norm.gain"}});
+    }
+    map.add({.theirs = stack + ".block.0.layer.0.SelfAttention.relative_attention_bias.weight",
+             .ours = {stack + ".relative_positions.weight"}});
+    map.add({.theirs = stack + ".final_layer_norm.weight", .ours = {stack + ".norm.gain"}});
+}
+
+ModelDirectory open(const std::string& folder, const nlohmann::json& json, bool mt5) {
+    Problems problems(folder);
+    const ForeignConfig config(json, "config.json", problems);
+    ModelDirectory model{.path = folder, .config = network(config, mt5)};
+    ModelConfig& net = model.config;
+    net.pad_id = static_cast<std::int32_t>(config.integer("pad_token_id", 0));
+    net.eos_id = static_cast<std::int32_t>(config.integer("eos_token_id", 1));
+    net.bos_id = static_cast<std::int32_t>(config.integer("decoder_start_token_id", net.pad_id));
+    net.source_end = {net.eos_id};
+    read_generation(folder, json, problems, model);
+    open_tokenizers(folder, problems, model, mt5);
+    problems.finish();
+    auto archive = open_folder_weights(folder);
+    // "tie_word_embeddings" is not reliable: newer programs always write true.
+    const bool untied = archive->contains("lm_head.weight") && archive->contains("shared.weight") &&
+                        !same_values(*archive, "lm_head.weight", "shared.weight");
+    net.tying = untied ? Tying::Embeddings : Tying::All;
+    TensorMap map;
+    TensorRow embedding{.theirs = "shared.weight",
+                        .ours = {"embedding.weight"},
+                        .copies = {"encoder.embed_tokens.weight", "decoder.embed_tokens.weight"}};
+    if (net.tying == Tying::All) {
+        embedding.copies.push_back("lm_head.weight");
+    }
+    map.add(std::move(embedding));
+    map.add({.theirs = "lm_head.weight", .ours = {"output.weight"}});
+    add_stack(map, "encoder", net.encoder_layers);
+    add_stack(map, "decoder", net.decoder_layers);
+    // Old files have it, but nothing reads it.
+    map.ignore("decoder.block.0.layer.1.EncDecAttention.relative_attention_bias.weight");
+    model.weights = mapped_weights(std::move(archive), std::move(map));
+    check_model_config(net, folder);
+    return model;
+}
+
+}  // namespace
+
+ModelDirectory open_t5(const std::string& folder, const nlohmann::json& config) {
+    return open(folder, config, false);
+}
+
+ModelDirectory open_mt5(const std::string& folder, const nlohmann::json& config) {
+    return open(folder, config, true);
+}
+
+}  // namespace headscope

@@ -1,0 +1,103 @@
+#include "import/problems.h"
+
+#include <fmt/format.h>
+
+#include "support/check.h"
+
+namespace headscope {
+
+void Problems::finish() const {
+    if (lines_.empty()) {
+        return;
+    }
+    if (lines_.size() == 1) {
+        throw Error(fmt::format("{}: {}", model_, lines_.front()));
+    }
+    std::string text = fmt::format("{}: {} problems:", model_, lines_.size());
+    for (const std::string& line : lines_) {
+        text += "\n  " + line;
+    }
+    throw Error(text);
+}
+
+ForeignConfig::ForeignConfig(const nlohmann::json& json, std::string file, Problems& problems)
+    : json_(json), file_(std::move(file)), problems_(problems) {
+    if (!json.is_object()) {
+        throw Error(fmt::format("{}: expected a JSON object, found {}", file_, json.type_name()));
+    }
+}
+
+const nlohmann::json& ForeignConfig::at(const std::string& key) const {
+    static const nlohmann::json none;
+    const auto found = json_.find(key);
+    return found == json_.end() ? none : *found;
+}
+
+bool ForeignConfig::has(const std::string& key) const {
+    return !at(key).is_null();
+}
+
+void ForeignConfig::problem(const std::string& key, const std::string& text) const {
+    problems_.add(file_, fmt::format("\"{}\" {}", key, text));
+}
+
+std::int64_t ForeignConfig::integer(const std::string& key, std::int64_t fallback, std::int64_t least,
+                                    std::int64_t most) const {
+    const nlohmann::json& found = at(key);
+    const nlohmann::json& value = found.is_array() && found.size() == 1 ? found[0] : found;  // a list of one end
+    if (value.is_null()) {
+        return fallback;
+    }
+    // Beyond 64 bits JSON integers are read as unsigned or as floating-point numbers.
+    const bool fits =
+        value.is_number_integer() &&
+        !(value.is_number_unsigned() && value.get<std::uint64_t>() > static_cast<std::uint64_t>(INT64_MAX));
+    if (!fits || value.get<std::int64_t>() < least || value.get<std::int64_t>() > most) {
+        problem(key, fmt::format("must be an integer from {} to {}, found {}", least, most, value.dump()));
+        return fallback;
+    }
+    return value.get<std::int64_t>();
+}
+
+double ForeignConfig::number(const std::string& key, double fallback) const {
+    const nlohmann::json& value = at(key);
+    if (!value.is_null() && !value.is_number()) {
+        problem(key, "must be a number, found " + value.dump());
+    }
+    return value.is_number() ? value.get<double>() : fallback;
+}
+
+bool ForeignConfig::boolean(const std::string& key, bool fallback) const {
+    const nlohmann::json& value = at(key);
+    if (value == 0 || value == 1) {  // of a binary file
+        return value == 1;
+    }
+    if (!value.is_null() && !value.is_boolean()) {
+        problem(key, "must be true or false, found " + value.dump());
+    }
+    return value.is_boolean() ? value.get<bool>() : fallback;
+}
+
+std::string ForeignConfig::text(const std::string& key, const std::string& fallback) const {
+    const nlohmann::json& value = at(key);
+    if (!value.is_null() && !value.is_string()) {
+        problem(key, "must be a string, found " + value.dump());
+    }
+    return value.is_string() ? value.get<std::string>() : fallback;
+}
+
+void ForeignConfig::require(const std::string& key, const nlohmann::json& value) const {
+    if (has(key) && at(key) != value) {
+        problem(key, fmt::format("is {}: only {} is supported", at(key).dump(), value.dump()));
+    }
+}
+
+std::int64_t ForeignConfig::same(const std::string& one, const std::string& other, std::int64_t fallback) const {
+    const std::int64_t first = integer(one, fallback, 1);
+    if (const std::int64_t second = integer(other, fallback, 1); first != second) {
+        problem(one, fmt::format("is {}, but \"{}\" is {}: they must be equal", first, other, second));
+    }
+    return first;
+}
+
+}  // namespace headscope

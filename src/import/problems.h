@@ -1,0 +1,54 @@
+// Collects everything about another program's model that is not supported, so that one error lists it all.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+namespace headscope {
+
+class Problems {
+public:
+    // `model` is the folder or file that the user named.
+    explicit Problems(std::string model) : model_(std::move(model)) {}
+    void add(const std::string& file, const std::string& text) { lines_.push_back(file + ": " + text); }
+    // Error with all problems if there are any.
+    void finish() const;
+
+private:
+    std::string model_;
+    std::vector<std::string> lines_;
+};
+
+// Reads another program's JSON configuration. Keys that are never asked for are ignored, and null counts as absent. A
+// value of the wrong type or out of range is added to the problems and replaced by the fallback.
+class ForeignConfig {
+public:
+    // `file` and `problems` are for messages; all outlive the reader.
+    ForeignConfig(const nlohmann::json& json, std::string file, Problems& problems);
+
+    bool has(const std::string& key) const;
+    std::int64_t integer(const std::string& key, std::int64_t fallback, std::int64_t least = 0,
+                         std::int64_t most = std::int64_t{1} << 24) const;
+    double number(const std::string& key, double fallback) const;
+    bool boolean(const std::string& key, bool fallback) const;
+    std::string text(const std::string& key, const std::string& fallback) const;
+    // The value of a key, or null.
+    const nlohmann::json& at(const std::string& key) const;
+
+    // A problem unless the key is absent or has this value.
+    void require(const std::string& key, const nlohmann::json& value) const;
+    // A problem unless both keys have the same number.
+    std::int64_t same(const std::string& one, const std::string& other, std::int64_t fallback) const;
+    void problem(const std::string& key, const std::string& text) const;
+    const std::string& file() const { return file_; }
+
+private:
+    const nlohmann::json& json_;
+    std::string file_;
+    Problems& problems_;
+};
+
+}  // namespace headscope

@@ -1,0 +1,180 @@
+// Sockeye 3: params.best, config, version and vocabularies.
+#include <filesystem>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "import/formats.h"
+#include "import/hugging_face.h"
+#include "import/yaml.h"
+#include "io/whole_file.h"
+#include "text/spaced_pieces.h"
+#include "text/vocabulary_file.h"
+
+namespace headscope {
+
+namespace {
+
+using nlohmann::json;
+
+// The configurations of both stacks, which must agree but for the number of layers.
+void read_stacks(const ForeignConfig& encoder, const ForeignConfig& decoder, ModelConfig& net) {
+    const auto both = [&](const char* key, std::int64_t fallback) {
+        const std::int64_t value = encoder.integer(key, fallback, 1);
+        if (decoder.integer(key, fallback, 1) != value) {
+            decoder.problem(key, fmt::format("differs from the encoder's, which is {}", value));
+        }
+        return value;
+    };
+    net.encoder_layers = static_cast<int>(encoder.integer("num_layers", 6, 1, 1024));
+    net.decoder_layers = static_cast<int>(decoder.integer("num_layers", 6, 1, 1024));
+    net.d_model = both("model_size", 512);
+    net.d_ff = both("feed_forward_num_hidden", 2048);
+    net.heads = both("attention_heads", 8);
+    net.max_length = both("max_seq_len_source", 99);
+    if (net.d_model % net.heads != 0) {
+        encoder.problem("attention_heads", fmt::format("is {}, but model_size is {}", net.heads, net.d_model));
+    }
+    net.d_k = net.d_v = net.d_model / net.heads;
+    net.activation = activation_of(encoder, "act_type", "relu");
+    for (const ForeignConfig* stack : {&encoder, &decoder}) {
+        stack->require("decoder_type", "transformer");
+        stack->require("preprocess_sequence", "n");
+        stack->require("postprocess_sequence", "dr");
+        stack->require("use_glu", false);
+        stack->require("use_lhuc", false);
+        stack->require("act_type", encoder.at("act_type"));
+        stack->require("depth_key_value", net.d_model);
+        if (const std::string type = stack->text("positional_embedding_type", "fixed"); type == "learned") {
+            net.positions = Positions::Learned;
+        } else if (type != "fixed") {
+            stack->problem("positional_embedding_type", fmt::format("is \"{}\": expected fixed or learned", type));
+        }
+    }
+}
+
+Tying tying_of(const ForeignConfig& config) {
+    const std::string type = config.text("weight_tying_type", "none");
+    const bool source = type.find("src") != std::string::npos;
+    const bool softmax = type.find("softmax") != std::string::npos;
+    if (source) {
+        return softmax ? Tying::All : Tying::Embeddings;
+    }
+    return softmax ? Tying::TargetOutput : Tying::None;
+}
+
+// Queries come first; the rows of keys and values alternate, head by head.
+void add_stack(TensorMap& map, const std::string& stack, const ModelConfig& net, int layers) {
+    for (int i = 0; i < layers; ++i) {
+        const std::string theirs = fmt::format("{}.layers.{}.", stack, i);
+        const std::string ours = fmt::format("{}.layers.{}.", stack, i);
+        const std::string self = ours + "self_attention.";
+        const std::string cross = ours + "cross_attention.";
+        const bool encodes = stack == "encoder";
+        const std::string theirs_self = theirs + (encodes ? "self_attention" : "autoregr_layer");
+        map.add({.theirs = theirs_self + ".ff_in.weight",
+                 .ours = {self + "q.weight", self + "k.weight", self + "v.weight"},
+                 .interleaved_heads = net.heads,
+                 .interleaved_from = 1});
+        map.add({.theirs = theirs_self + ".ff_out.weight", .ours = {self + "output.weight"}});
+        map.add_norm(theirs + (encodes ? "pre_self_attention" : "pre_autoregr_layer") + ".layer_norm", self + "norm");
+        map.add({.theirs = theirs + "enc_attention.ff_q.weight", .ours = {cross + "q.weight"}});
+        map.add({.theirs = theirs + "enc_attention.ff_kv.weight",
+                 .ours = {cross + "k.weight", cross + "v.weight"},
+                 .interleaved_heads = net.heads});
+        map.add({.theirs = theirs + "enc_attention.ff_out.weight", .ours = {cross + "output.weight"}});
+        map.add_norm(theirs + "pre_enc_attention.layer_norm", cross + "norm");
+        map.add_linear(theirs + "ff.ff1", ours + "feed_forward.inner");
+        map.add_linear(theirs + "ff.ff2", ours + "feed_forward.outer");
+        map.add_norm(theirs + "pre_ff.layer_norm", ours + "feed_forward.norm");
+    }
+    map.add_norm(stack + ".final_process.layer_norm", stack + ".norm");
+    if (net.positions == Positions::Learned) {
+        map.add({.theirs = stack + ".pos_embedding.weight", .ours = {stack + ".positions.weight"}});
+    } else {
+        map.ignore(stack + ".pos_embedding.weight");  // sinusoids
+    }
+}
+
+TensorMap tensors(const ModelConfig& net) {
+    TensorMap map;
+    const std::string source = "embedding_source.embedding.weight";
+    const std::string target = "embedding_target.embedding.weight";
+    const std::string output = "output_layer.weight";
+    const bool shared = net.tying == Tying::All || net.tying == Tying::Embeddings;
+    const bool tied = net.tying == Tying::All || net.tying == Tying::TargetOutput;
+    TensorRow embedding{.theirs = target, .ours = {shared ? "embedding.weight" : "target_embedding.weight"}};
+    if (shared) {
+        embedding.copies.push_back(source);
+    }
+    if (tied) {
+        embedding.copies.push_back(output);
+    }
+    map.add(std::move(embedding));
+    map.add({.theirs = source, .ours = {"source_embedding.weight"}});
+    map.add_linear("output_layer", "output");
+    add_stack(map, "encoder", net, net.encoder_layers);
+    add_stack(map, "decoder", net, net.decoder_layers);
+    return map;
+}
+
+std::shared_ptr<const Tokenizer> open_tokenizer(const std::string& folder, const std::string& side, std::int64_t size,
+                                                const ForeignConfig& config) {
+    const std::string name = fmt::format("vocab.{}.0.json", side);
+    auto vocabulary = read_vocabulary(require_file(folder, name, "the vocabulary"));
+    if (vocabulary->size() != size) {
+        config.problem(side == "src" ? "vocab_source_size" : "vocab_target_size",
+                       fmt::format("is {}, but {} has {} pieces", size, name, vocabulary->size()));
+    }
+    return std::make_shared<const Tokenizer>(std::make_shared<SpacedPieces>(), std::move(vocabulary));
+}
+
+}  // namespace
+
+ModelDirectory open_sockeye(const std::string& folder) {
+    const std::string file = require_file(folder, "config", "the configuration");
+    const json options = parse_yaml(read_whole_file(file, file), file);
+    Problems problems(folder);
+    const ForeignConfig config(options, "config", problems);
+    for (const char* stack : {"config_encoder", "config_decoder"}) {
+        if (!config.at(stack).is_object()) {
+            config.problem(stack, "is missing");
+        }
+    }
+    problems.finish();
+    ModelDirectory model{.path = folder};
+    ModelConfig& net = model.config;
+    read_stacks(ForeignConfig(options["config_encoder"], "config: config_encoder", problems),
+                ForeignConfig(options["config_decoder"], "config: config_decoder", problems), net);
+    config.require("lhuc", false);
+    for (const char* side : {"config_embed_source", "config_embed_target"}) {
+        if (config.at(side).is_object()) {
+            ForeignConfig(config.at(side), fmt::format("config: {}", side), problems).require("num_factors", 1);
+        }
+    }
+    net.norm = NormPlacement::Pre;
+    net.layer_norm_epsilon = 1e-6F;
+    net.output_bias = true;
+    net.sinusoid_layout = SinusoidLayout::Halves;
+    net.tying = tying_of(config);
+    net.source_vocabulary = config.integer("vocab_source_size", 0, 1);
+    net.target_vocabulary = config.integer("vocab_target_size", 0, 1);
+    model.source_tokenizer = open_tokenizer(folder, "src", net.source_vocabulary, config);
+    model.target_tokenizer = open_tokenizer(folder, "trg", net.target_vocabulary, config);
+    net.pad_id = model.target_tokenizer->pad_id();
+    net.bos_id = model.target_tokenizer->bos_id();
+    net.eos_id = model.target_tokenizer->eos_id();
+    net.unk_id = model.target_tokenizer->unk_id();
+    net.source_end = {model.source_tokenizer->eos_id()};
+    model.decoding =
+        std::make_shared<const json>(json{{"beam", 5}, {"length_penalty", 1.0}, {"length_penalty_form", "power"}});
+    model.decoding_origin = folder;
+    problems.finish();
+    auto archive = std::make_shared<const TensorArchive>(
+        open_pickle_archive(require_file(folder, "params.best", "the parameters")));
+    model.weights = mapped_weights(std::move(archive), tensors(net));
+    check_model_config(net, folder);
+    return model;
+}
+
+}  // namespace headscope
