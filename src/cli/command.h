@@ -20,6 +20,8 @@ void add_complete_command(CLI::App& app, const OpenOptions& open_options);
 void add_fill_command(CLI::App& app, const OpenOptions& open_options);
 void add_score_command(CLI::App& app, const OpenOptions& open_options);
 void add_compare_command(CLI::App& app, const OpenOptions& open_options);
+void add_export_command(CLI::App& app, const OpenOptions& open_options);
+void add_import_command(CLI::App& app, const OpenOptions& open_options);
 void add_inspect_command(CLI::App& app, const OpenOptions& open_options);
 void add_tokenize_command(CLI::App& app, const OpenOptions& open_options);
 void add_devices_command(CLI::App& app, const OpenOptions& open_options);

@@ -1,0 +1,78 @@
+// headscope import: writes another program's model as a model directory.
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "cli/command.h"
+#include "import/open_model.h"
+#include "io/input_files.h"
+#include "options/common_options.h"
+#include "options/option_values.h"
+#include "registry/registry.h"
+#include "support/check.h"
+
+namespace headscope {
+namespace {
+
+struct ImportOptions {
+    OpenOptions open;
+    std::string model;
+    std::string output;
+    Precision precision = Precision::F32;
+};
+
+DType stored_as(Precision precision) {
+    switch (precision) {
+        case Precision::F16: return DType::F16;
+        case Precision::BF16: return DType::BF16;
+        case Precision::I8: return DType::I8;
+        default: return DType::F32;
+    }
+}
+
+void import(const ImportOptions& options) {
+    InputFiles inputs;
+    inputs.add(options.model);
+    inputs.refuse("-");
+    std::error_code ignored;
+    if (std::filesystem::equivalent(options.model, options.output, ignored)) {
+        throw Error(fmt::format("{} is the input: choose another --output", options.output));
+    }
+    const ModelDirectory model = open_model(options.model);
+    const auto backend = open_device("cpu", options.open);
+    const auto parameters = read_parameters(*backend, model, DType::F32);
+    write_model_directory(*backend, options.output, model.config, *parameters, stored_as(options.precision),
+                          *model.source_tokenizer, *model.target_tokenizer, model.decoding.get());
+    log_line(fmt::format("{}: {}, {} parameters as {}", options.output, name_of(model.config.architecture),
+                         fmt::group_digits(count_parameters(model.config)), name_of(stored_as(options.precision))));
+}
+
+}  // namespace
+
+void add_import_command(CLI::App& app, const OpenOptions& open_options) {
+    auto options = std::make_shared<ImportOptions>();
+    options->open = open_options;
+    CLI::App* command =
+        app.add_subcommand("import", "Write another program's model as a model directory")->group("Models");
+    command->footer(
+        "All commands open other programs' models as they are: those of Hugging Face (MarianMT, M2M100, NLLB, BART,\n"
+        "mBART, T5, mT5, GPT-2, BERT, RoBERTa, DistilBERT), Marian, CTranslate2, fairseq and Sockeye. A model "
+        "directory\n"
+        "is smaller with --precision f16 or i8. docs/importing.md describes the formats.\n\n"
+        "Examples:\n"
+        "  headscope import opus-mt-en-de --output models/en-de\n"
+        "  headscope import opus-mt-en-de --output models/en-de-small --precision i8");
+    command->add_option("MODEL", options->model, "Folder or file of another program")->required()->check(not_empty);
+    command->option_defaults()->group("Output");
+    command->add_option("--output", options->output, "Model directory to write; an existing one is replaced")
+        ->required()
+        ->check(not_empty);
+    add_precision_option(*command, options->precision, "How weights are stored (default f32)",
+                         {Precision::F32, Precision::BF16, Precision::F16, Precision::I8});
+    command->callback([options] { import(*options); });
+}
+
+}  // namespace headscope

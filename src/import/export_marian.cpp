@@ -1,0 +1,154 @@
+// Writes Marian's .npz, decoder.yml and vocabularies.
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "import/exporting.h"
+#include "import/formats.h"
+#include "io/atomic_file.h"
+#include "io/made_folder.h"
+#include "io/npz_writer.h"
+
+namespace headscope {
+
+namespace {
+
+using nlohmann::json;
+
+void check(const ModelDirectory& model, const Parameters& parameters) {
+    Problems problems(model.path);
+    const ModelConfig& net = model.config;
+    const Limits limits(net, problems);
+    limits.require("architecture", {"encoder-decoder"});
+    limits.require("norm", {"post"});
+    limits.require("norm_type", {"layer"});
+    limits.require("positions", {"sinusoid"});
+    limits.require("sinusoid_layout", {"halves_minus_one"});
+    limits.require("first_position", {0});
+    limits.require("relative_positions", {"none"});
+    limits.require("attention_bias", {true});
+    limits.require("feed_forward_bias", {true});
+    limits.require("feed_forward_gate", {false});
+    limits.require("output_bias", {true});
+    limits.require("embedding_norm", {false});
+    limits.require("scale_embedding", {true});
+    limits.require("scale_attention", {true});
+    limits.require("scale_output", {false});
+    limits.require("activation", {"relu", "swish", "gelu"});
+    limits.require("target_begin", {json::array()});
+    limits.require_heads();
+    limits.require("source_begin", {json::array(), json::array({"target_language"})});
+    limits.require("source_end", {json::array({model.source_tokenizer->eos_id()})});
+    require_sentencepiece(model, problems);
+    if (net.bos_id >= 0) {
+        const char* table =
+            net.tying == Tying::All || net.tying == Tying::Embeddings ? "embedding.weight" : "target_embedding.weight";
+        const std::vector<float> rows = parameters.values_of(table);
+        const auto row = rows.begin() + net.bos_id * net.d_model;
+        if (!std::all_of(row, row + net.d_model, [](float value) { return value == 0.0F; })) {
+            problems.add("config.json", fmt::format("\"bos_id\" is {}, whose embedding is not zero: Marian starts from "
+                                                    "a zero vector",
+                                                    net.bos_id));
+        }
+    }
+    for (const auto& tokenizer : {model.source_tokenizer, model.target_tokenizer}) {
+        for (const char* piece : {"</s>", "<unk>"}) {
+            if (!tokenizer->vocabulary().find(piece)) {
+                problems.add(tokenizer->name(), fmt::format("has no piece {}, which Marian needs", piece));
+            }
+        }
+    }
+    problems.finish();
+}
+
+std::string options_of(const ModelConfig& net) {
+    const char* activation = net.activation == Activation::Swish  ? "swish"
+                             : net.activation == Activation::Gelu ? "gelu"
+                                                                  : "relu";
+    std::string text;
+    const auto add = [&](const char* key, const auto& value) { text += fmt::format("{}: {}\n", key, value); };
+    add("type", "transformer");
+    add("version", "v1.12.42 written by headscope");
+    add("dim-emb", net.d_model);
+    add("enc-depth", net.encoder_layers);
+    add("dec-depth", net.decoder_layers);
+    add("transformer-heads", net.heads);
+    add("transformer-dim-ffn", net.d_ff);
+    add("transformer-decoder-dim-ffn", 0);
+    add("transformer-ffn-activation", activation);
+    add("transformer-ffn-depth", 2);
+    add("transformer-decoder-ffn-depth", 0);
+    add("transformer-preprocess", "\"\"");
+    add("transformer-postprocess", "dan");
+    add("transformer-postprocess-emb", "d");
+    add("transformer-postprocess-top", "\"\"");
+    add("transformer-decoder-autoreg", "self-attention");
+    add("transformer-tied-layers", "[]");
+    add("transformer-guided-alignment-layer", "last");
+    for (const char* key :
+         {"transformer-no-projection", "transformer-train-position-embeddings", "transformer-pool",
+          "transformer-depth-scaling", "right-left", "skip", "layer-normalization", "ulr", "output-omit-bias"}) {
+        add(key, false);
+    }
+    add("tied-embeddings-all", net.tying == Tying::All);
+    add("tied-embeddings", net.tying == Tying::TargetOutput);
+    add("tied-embeddings-src", net.tying == Tying::Embeddings);
+    add("input-types", "[]");
+    add("factors-dim-emb", 0);
+    add("lemma-dim-emb", 0);
+    text += fmt::format("dim-vocabs:\n  - {}\n  - {}\n", net.source_vocabulary, net.target_vocabulary);
+    return text;
+}
+
+std::string vocabulary_of(const Tokenizer& tokenizer) {
+    std::string text;
+    std::int32_t id = 0;
+    for (const Piece& piece : tokenizer.vocabulary().pieces()) {
+        text += fmt::format("{}: {}\n", json(piece.text).dump(), id++);
+    }
+    return text;
+}
+
+}  // namespace
+
+void export_marian(const ModelDirectory& model, const Parameters& parameters, const std::string& folder) {
+    check(model, parameters);
+    const ModelConfig& net = model.config;
+    std::vector<ExportedTensor> tensors = exported_tensors(marian_tensors(net, false), parameters);
+    suppress(net, "decoder_ff_logit_out_b", tensors);
+    NpzWriter npz;
+    for (ExportedTensor& tensor : tensors) {
+        if (tensor.shape.size() == 1) {
+            tensor.shape.insert(tensor.shape.begin(), 1);
+        }
+        npz.add(tensor.name, tensor.shape, tensor.values);
+    }
+    npz.add_text("special:model.yml", options_of(net));
+    MadeFolder made(folder);
+    const auto write = [&](const char* name, const std::string& text) {
+        atomic_write_file((std::filesystem::path(folder) / name).string(), text);
+    };
+    const std::string source = vocabulary_of(*model.source_tokenizer);
+    const std::string target = vocabulary_of(*model.target_tokenizer);
+    const bool shared = source == target;
+    if (shared) {
+        write("vocab.yml", source);
+    } else {
+        write("source.vocab.yml", source);
+        write("target.vocab.yml", target);
+    }
+    write_segmenters(model, folder, "source.spm", "target.spm");
+    write("model.npz", npz.finished());
+    write("decoder.yml",
+          fmt::format("relative-paths: true\nmodels:\n  - model.npz\nvocabs:\n  - {}\n  - {}\n"
+                      "beam-size: {}\nnormalize: {}\n",
+                      shared ? "vocab.yml" : "source.vocab.yml", shared ? "vocab.yml" : "target.vocab.yml",
+                      model.decoding ? model.decoding->value("beam", 4) : 4,
+                      power_of(model.decoding ? *model.decoding : json::object())));
+    made.keep();
+}
+
+}  // namespace headscope

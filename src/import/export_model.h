@@ -1,0 +1,18 @@
+// Writes a model in the format of another program.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "model/model_directory.h"
+
+namespace headscope {
+
+enum class ExportFormat : std::uint8_t { HuggingFace, CTranslate2, Marian };
+
+// Writes `folder`, which must not exist or be empty. Error, without changes on disk, that lists everything about the
+// model that the format cannot hold.
+void export_model(const ModelDirectory& model, const Parameters& parameters, ExportFormat format,
+                  const std::string& folder);
+
+}  // namespace headscope
