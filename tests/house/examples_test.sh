@@ -10,6 +10,7 @@
 mkdir desk && cd desk || exit 1
 ln -s "$repository/assets" assets
 mkdir runs data && ln -s ../assets/models/en-de runs/my-model
+ln -s "$repository/tests/import/models/hf-marian-tied" opus-mt-en-de
 printf 'The cat sleeps.\nGood morning!\n' >text.en
 cp text.en test.en
 printf 'Die Katze schläft.\nGuten Morgen!\n' >test.de

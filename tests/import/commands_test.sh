@@ -1,0 +1,47 @@
+#!/usr/bin/env bash
+# headscope import and export, and other programs' models where a model directory is expected.
+# usage: commands_test.sh HEADSCOPE-PROGRAM MODELS
+# shellcheck disable=SC2317 # the conditions are called through expect
+models=$(realpath "$2")
+# shellcheck source=tests/house/commands.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../house/commands.sh"
+size() { stat -c %s "$1/model.safetensors"; }
+smaller() { [ "$(size "$1")" -lt $(($(size "$2") * 2 / 3)) ]; }
+absent() { [ ! -e "$1" ]; }
+translated() { # MODEL TO [OPTION..]
+    echo 'mo Kaleb rito' | "$headscope" translate --device cpu --beam 4 --max-length 40 --model "$1" "${@:3}" >"$2"
+}
+
+marian=$models/hf-marian-tied
+expect "another program's model translates" translated "$marian" theirs
+expect "into something" [ -s theirs ]
+
+run import "$marian" --output f32
+expect "import says what it wrote" complains 'parameters as F32'
+expect "an imported model translates" translated f32 ours
+expect "the same" same theirs ours
+run import "$marian" --output i8 --precision i8
+expect "8-bit weights are smaller" smaller i8 f32
+translated "$marian" theirs.i8 --precision i8
+translated i8 ours.i8 --precision i8
+expect "and translate as rounded ones" same theirs.i8 ours.i8
+
+for format in huggingface ctranslate2; do
+    run export f32 --format $format --output $format
+    expect "$format opens again" translated $format again
+    expect "and translates the same" same theirs again
+done
+run export f32 --format marian --output marian
+expect "a format that cannot hold the model" refused 'sinusoid_layout'
+expect "writes nothing" absent marian
+run import f32 --output f32
+expect "an output that is the input" refused 'f32 is the input'
+mkdir empty
+run import empty --output none
+expect "a folder without a model" refused 'config.json'
+run translate --model "$models/hf-gpt2" <theirs
+expect "a language model that should translate" refused 'headscope complete'
+run inspect --model "$marian" --key sinusoid_layout
+expect "inspect knows the model" [ "$(cat out)" = halves ]
+
+finish "other programs' models are imported, exported and used"
