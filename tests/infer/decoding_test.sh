@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The options of headscope translate and score beyond plain translation, with models that were trained for a few steps.
 # usage: decoding_test.sh HEADSCOPE-PROGRAM
-# shellcheck disable=SC2016,SC2317,SC2329 # conditions are called, and their words expanded, through expect
+# shellcheck disable=SC2016,SC2218,SC2317,SC2329 # conditions are called, and their words expanded, through expect
 # shellcheck source=tests/house/commands.sh
 . "$(dirname "${BASH_SOURCE[0]}")/../house/commands.sh"
 silent() { [ ! -s err ]; }

@@ -104,6 +104,32 @@ TEST_CASE("a decoder may start from the end of sentence") {
     CHECK(token_rules(config, false).forbidden == Ids{0, 3});
 }
 
+TEST_CASE("a decoder may start from no token") {
+    const std::string device = GENERATE(from_range(conformance::devices_under_test()));
+    INFO(device);
+    const auto backend = open_device(device, environment_options());
+    ModelConfig config = tiny_config();
+    // In today's terms: a start whose embedding is 0.
+    const TinyModel plain(*backend, config);
+    const Tensor table = plain.parameters->at("target_embedding.weight").value();
+    auto rows = to_host<float>(*backend, table);
+    std::fill_n(rows.begin() + config.d_model, config.d_model, 0.0F);
+    from_host(*backend, table, rows);
+    Context ctx{.backend = *backend};
+    const auto expected = next_log_probabilities(ctx, plain.transformer, {4, 5, 2}, {11});
+    config.bos_id = -1;
+    const std::vector<double> found = forced(*backend, config, {{4, 5}, {11}}, frame_of(config));
+    CHECK(found.at(1) == Approx(expected.at(2)).margin(1e-5));
+    const TinyModel model(*backend, config);
+    ModelScorer scorer(ctx, model.transformer, {{4, 5, 2}});
+    scorer.step({-1}, {0}, 1);
+    const NextTokens& next = scorer.step({11}, {0}, 40);
+    for (std::size_t rank = 0; rank < next.tokens.size(); ++rank) {
+        CHECK(next.log_probabilities[rank] ==
+              Approx(expected.at(static_cast<std::size_t>(next.tokens[rank]))).margin(1e-4));
+    }
+}
+
 TEST_CASE("suppressed tokens have probability 0 in scores, searches and predictions") {
     const std::string device = GENERATE(from_range(conformance::devices_under_test()));
     const bool bias = GENERATE(false, true);

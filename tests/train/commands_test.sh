@@ -581,6 +581,12 @@ expect "--from a model without weights is an error in a dry run" refused "hollow
 run train two/training.json --output half --from hollow
 expect "and in a training" refused "hollow/model.safetensors"
 expect "none of these leaves anything behind" absent half
+cp -r two/model numbered
+"$headscope" tokenize --tokenizer two/model/sentencepiece.model --json --decode <<<"$(seq -s ' ' 0 "$(($(jq .source_vocabulary two/model/config.json) - 1))")" |
+    jq '[.pieces[].piece]' >numbered/vocabulary.json
+run train two/training.json --output half --from numbered --dry-run
+expect "--from a model with a vocabulary file is an error" refused "numbered/vocabulary.json" "start without --from"
+rm -r numbered
 run train two/training.json --output half --from two/model --dry-run
 expect "--from a model of the same shape works in a dry run" eval 'ended_with 0 && [ ! -e half ]'
 run train two/training.json --output further --from two --steps 1

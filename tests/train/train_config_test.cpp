@@ -65,8 +65,9 @@ TEST_CASE("mistakes are named by file and key", "[config]") {
     CHECK_THAT(changed("/training/steps", -1), Contains("\"training.steps\""));
     CHECK_THAT(changed("/training/precison", "bf16"),
                Contains("did you mean \"precision\"?") && Contains(", precision, "));
-    CHECK_THAT(changed("/data/jion", json::object()), Contains("\"data.jion\"") && Contains("mean \"join\"?") &&
-                                                          Contains("Known here: bpe_dropout, join, source_language, target_language, train, valid"));
+    CHECK_THAT(changed("/data/jion", json::object()),
+               Contains("\"data.jion\"") && Contains("mean \"join\"?") &&
+                   Contains("Known here: bpe_dropout, join, source_language, target_language, train, valid"));
     CHECK_THAT(changed("/training/residual_dropout", 1.5), Contains("\"training.residual_dropout\""));
     CHECK_THAT(changed("/training/compute", "fp8"), Contains("\"f32\"") && Contains("\"fp8\""));
     CHECK_THAT(changed("/training/precision", "bf16"), Contains("\"training.compute\"") && Contains("leave it out"));

@@ -129,7 +129,7 @@ expect "the training panel of a model" refused "not a training"
 run view --model nowhere --text 1 --render x.svg
 expect "a missing model" refused nowhere
 run view nowhere --render x.svg
-expect "a missing path" refused "nowhere is neither a saved view nor the folder"
+expect "a missing path" refused "nowhere is neither a saved view nor a model"
 run view run/model --model run/model --render x.svg
 expect "two models" refused "run/model and --model run/model were given"
 run view my.headscope --open my.headscope --render x.svg

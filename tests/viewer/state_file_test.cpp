@@ -135,12 +135,12 @@ TEST_CASE("A wrong value of any key is an error that names the key", "[state]") 
     view.state.continuation_beam = 2;
     view.state.max_tokens = 8;
     const json whole = json::parse(to_json(view));
-    REQUIRE(whole["view"].size() == 26);
+    REQUIRE(whole["view"].size() == 28);
     const std::vector<json> wrong{nullptr, json::object(), json::array({json::array()}), "no such name", -7, 0.5, 1e300,
                                   true};
     // These take any text, and numbers are clamped.
-    const std::vector<std::string> free{"model",        "model_name", "device", "other_model",
-                                        "other_device", "text",       "target", "block"};
+    const std::vector<std::string> free{"model", "model_name", "device", "other_model",     "other_device",
+                                        "text",  "target",     "block",  "source_language", "target_language"};
     const auto fits = [&](const std::string& key, const json& value) {
         const bool named = std::find(free.begin(), free.end(), key) != free.end();
         return (named && value.is_string()) || (key == "length_penalty" && value.is_number()) ||
