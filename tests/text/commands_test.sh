@@ -131,9 +131,16 @@ run tokenize --tokenizer words/model/sentencepiece.model --model words
 expect "a tokenizer and a model" refused "excludes"
 run tokenize no-such-file
 expect "a missing text is named" refused "'no-such-file'"
-printf '{"</s>": 0, "<unk>": 1, "\u2581The": 2, "<pad>": 3}' >vocab.json
-run tokenize --ids --tokenizer "$shipped/sentencepiece.model" --vocabulary vocab.json --text 'The xylophone'
-expect "--vocabulary numbers the pieces" grep -qxE '2( 1)+' out
+run export "$shipped" --format ctranslate2 --output ct2
+jq -c reverse ct2/shared_vocabulary.json >vocab.json
+run tokenize --ids --tokenizer "$shipped/sentencepiece.model" --text 'The weather'
+read -ra own <out
+run tokenize --ids --tokenizer "$shipped/sentencepiece.model" --vocabulary vocab.json --text 'The weather'
+counts_down() { [ "$(cat out)" = "$((7999 - own[0])) $((7999 - own[1]))" ]; }
+expect "--vocabulary numbers the pieces" counts_down
+printf '{"</s>": 0, "<unk>": 1, "\u2581The": 2, "<pad>": 3}' >other.json
+run tokenize --tokenizer "$shipped/sentencepiece.model" --vocabulary other.json text.en
+expect "a vocabulary of another model" refused "pieces have no id in other.json"
 run tokenize --vocabulary vocab.json text.en
 expect "a vocabulary without a tokenizer" refused "--tokenizer"
 run tokenize --tokenizer no-such-file text.en

@@ -97,6 +97,12 @@ TEST_CASE("a vocabulary may number SentencePiece's pieces in its own way", "[voc
     // The scores are those of the SentencePiece model.
     CHECK(explain(marian, "zehn").front().steps == explain(own, "zehn").front().steps);
 
-    const Tokenizer bare = Tokenizer::load(path, parse_vocabulary("a\nb\n", "bare"));
+    std::string most;
+    for (std::int32_t id = own.unk_id() + 1; id < own.size(); ++id) {
+        most += own.piece(id).find('D') == std::string::npos ? own.piece(id) + "\n" : "";
+    }
+    const Tokenizer bare = Tokenizer::load(path, parse_vocabulary(most, "bare"));
     CHECK_THAT(error_of([&] { bare.encode("Die"); }), Contains("'bare' has neither the piece"));
+    CHECK_THAT(error_of([&] { Tokenizer::load(path, parse_vocabulary("a\nb\n", "few")); }),
+               Contains("118 of its 120 pieces have no id in few"));
 }
