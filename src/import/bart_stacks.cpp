@@ -1,8 +1,19 @@
 #include <fmt/format.h>
 
+#include "import/common.h"
 #include "import/formats.h"
 
 namespace headscope {
+
+void read_bart_sizes(const ForeignConfig& config, ModelConfig& net) {
+    net.encoder_layers = static_cast<int>(config.integer("encoder_layers", 12, 1, 1024));
+    net.decoder_layers = static_cast<int>(config.integer("decoder_layers", 12, 1, 1024));
+    net.d_model = config.integer("d_model", 1024, 1);
+    net.d_ff = config.same("encoder_ffn_dim", "decoder_ffn_dim", 4096);
+    set_heads(config.same("encoder_attention_heads", "decoder_attention_heads", 16), config, "encoder_attention_heads",
+              net);
+    net.max_length = config.integer("max_position_embeddings", 1024, 1, 65535);
+}
 
 void add_bart_stacks(TensorMap& map, const ModelConfig& config, const std::string& prefix) {
     const auto attention = [&](const std::string& theirs, const std::string& ours) {

@@ -6,10 +6,10 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "import/common.h"
 #include "import/formats.h"
 #include "import/hugging_face.h"
 #include "io/strict_json.h"
-#include "text/spaced_pieces.h"
 #include "text/vocabulary_file.h"
 
 namespace headscope {
@@ -44,13 +44,10 @@ std::string source_embedding(const TensorArchive& archive) {
                                                            : "encoder/embeddings/weight";
 }
 
-Tying tying_of(const TensorArchive& archive) {
+Tying read_tying(const TensorArchive& archive) {
     const bool shared = same_tensor(archive, source_embedding(archive), "decoder/embeddings/weight");
     const bool tied = same_tensor(archive, "decoder/projection/weight", "decoder/embeddings/weight");
-    if (shared) {
-        return tied ? Tying::All : Tying::Embeddings;
-    }
-    return tied ? Tying::TargetOutput : Tying::None;
+    return tying_of(shared, tied);
 }
 
 int count_layers(const TensorArchive& archive, const std::string& stack) {
@@ -75,9 +72,10 @@ public:
         }
         return value;
     }
-    std::int64_t integer(const std::string& name, std::int64_t fallback) const {
-        return both(name,
-                    [&](const ForeignConfig& from, const std::string& key) { return from.integer(key, fallback); });
+    std::int64_t integer(const std::string& name, std::int64_t fallback, std::int64_t least = 0) const {
+        return both(name, [&](const ForeignConfig& from, const std::string& key) {
+            return from.integer(key, fallback, least);
+        });
     }
     const ForeignConfig& reader() const { return reader_; }
 
@@ -143,13 +141,7 @@ ModelConfig network(const TensorArchive& archive, const ForeignConfig& settings,
     net.target_vocabulary = target.at(0);
     net.d_model = source.at(1);
     net.d_ff = matrix_sides(archive, "encoder/layer_0/ffn/linear_0/weight")[0];
-    net.heads = scalars.integer("num_heads", 8);
-    if (net.heads < 1 || net.d_model % net.heads != 0) {
-        problems.add("model.bin",
-                     fmt::format("d_model {} is not a multiple of \"encoder/num_heads\" {}", net.d_model, net.heads));
-        net.heads = 1;
-    }
-    net.d_k = net.d_v = net.d_model / net.heads;
+    set_heads(scalars.integer("num_heads", 8, 1), scalars.reader(), "encoder/num_heads", net);
     net.activation = activation_numbered(scalars);
     net.norm = scalars.integer("pre_norm", 1) != 0 ? NormPlacement::Pre : NormPlacement::Post;
     net.layer_norm_epsilon = static_cast<float>(settings.number("layer_norm_epsilon", 1e-5));
@@ -158,7 +150,7 @@ ModelConfig network(const TensorArchive& archive, const ForeignConfig& settings,
     net.output_bias = archive.contains("decoder/projection/bias");
     net.embedding_norm = archive.contains("encoder/layernorm_embedding/gamma");
     net.scale_embedding = scales(scalars, net.d_model);
-    net.tying = tying_of(archive);
+    net.tying = read_tying(archive);
     if (archive.contains("encoder/position_encodings/encodings")) {
         net.positions = Positions::Learned;
         net.max_length = matrix_sides(archive, "encoder/position_encodings/encodings")[0];
@@ -207,20 +199,7 @@ void add_stack(TensorMap& map, const std::string& stack, int layers) {
 
 TensorMap ctranslate2_tensors(const ModelConfig& net, const std::string& source) {
     TensorMap map;
-    const std::string target = "decoder/embeddings/weight";
-    const std::string output = "decoder/projection/weight";
-    const bool shared = net.tying == Tying::All || net.tying == Tying::Embeddings;
-    const bool tied = net.tying == Tying::All || net.tying == Tying::TargetOutput;
-    TensorRow embedding{.theirs = target, .ours = {shared ? "embedding.weight" : "target_embedding.weight"}};
-    if (shared) {
-        embedding.copies.push_back(source);
-    }
-    if (tied) {
-        embedding.copies.push_back(output);
-    }
-    map.add(std::move(embedding));
-    map.add({.theirs = source, .ours = {"source_embedding.weight"}});
-    map.add({.theirs = output, .ours = {"output.weight"}});
+    map.add_embeddings(net.tying, source, "decoder/embeddings/weight", "decoder/projection/weight");
     map.add({.theirs = "decoder/projection/bias", .ours = {"output.bias"}});
     add_stack(map, "encoder", net.encoder_layers);
     add_stack(map, "decoder", net.decoder_layers);
@@ -232,24 +211,15 @@ namespace {
 // There is no tokenizer in this format: SentencePiece models may lie beside, otherwise texts are pieces and blanks.
 std::shared_ptr<const Tokenizer> open_tokenizer(const std::string& folder, const std::string& side,
                                                 const VocabularyRules& rules) {
-    std::string ids;
-    for (const std::string& name : {side + "_vocabulary", std::string("shared_vocabulary")}) {
-        for (const char* end : {".json", ".txt"}) {
-            ids = ids.empty() ? file_in(folder, name + end) : ids;
-        }
-    }
-    if (ids.empty()) {
-        require_file(folder, side + "_vocabulary.json", "the vocabulary (or shared_vocabulary.json, or .txt)");
-    }
-    auto vocabulary = read_vocabulary(ids, rules);
-    for (const std::string& name :
-         {side + ".spm", std::string("sentencepiece.model"), std::string("sentencepiece.bpe.model"),
-          std::string("spiece.model"), std::string("spm.model")}) {
-        if (const std::string file = file_in(folder, name); !file.empty()) {
-            return std::make_shared<const Tokenizer>(Tokenizer::load(file, std::move(vocabulary)));
-        }
-    }
-    return std::make_shared<const Tokenizer>(std::make_shared<SpacedPieces>(), std::move(vocabulary));
+    const std::string own = side + "_vocabulary";
+    const std::string found =
+        file_in(folder, {own + ".json", own + ".txt", "shared_vocabulary.json", "shared_vocabulary.txt"});
+    const std::string ids =
+        !found.empty() ? found
+                       : require_file(folder, own + ".json", "the vocabulary (or shared_vocabulary.json, or .txt)");
+    return numbered_tokenizer(
+        file_in(folder, {side + ".spm", "sentencepiece.model", "sentencepiece.bpe.model", "spiece.model", "spm.model"}),
+        read_vocabulary(ids, rules));
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "import/common.h"
 #include "import/exporting.h"
 #include "import/formats.h"
 #include "io/atomic_file.h"
@@ -126,10 +127,10 @@ std::string model_file(const ModelConfig& net, const Parameters& parameters) {
         write_positions(net, body);
     }
     std::vector<std::pair<std::string, std::string>> aliases;
-    if (net.tying == Tying::All || net.tying == Tying::Embeddings) {
+    if (shares_tables(net.tying)) {
         aliases.emplace_back("encoder/embeddings_0/weight", "decoder/embeddings/weight");
     }
-    if (net.tying == Tying::All || net.tying == Tying::TargetOutput) {
+    if (ties_output(net.tying)) {
         aliases.emplace_back("decoder/projection/weight", "decoder/embeddings/weight");
     }
     if (has_table(net)) {

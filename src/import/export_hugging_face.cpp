@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "import/common.h"
 #include "import/exporting.h"
 #include "import/formats.h"
 #include "io/atomic_file.h"
@@ -60,8 +61,8 @@ json marian_config(const ModelDirectory& model, Problems& problems) {
     if (net.bos_id < 0) {
         problems.add("config.json", "\"bos_id\" is -1: the format's decoders start from a piece");
     }
-    const bool shared = net.tying == Tying::All || net.tying == Tying::Embeddings;
-    const bool tied = net.tying == Tying::All || net.tying == Tying::TargetOutput;
+    const bool shared = shares_tables(net.tying);
+    const bool tied = ties_output(net.tying);
     return {{"model_type", "marian"},
             {"architectures", {"MarianMTModel"}},
             {"d_model", net.d_model},

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "import/common.h"
 #include "import/exporting.h"
 #include "import/formats.h"
 #include "io/atomic_file.h"
@@ -44,8 +45,7 @@ void check(const ModelDirectory& model, const Parameters& parameters) {
     limits.require("source_end", {json::array({model.source_tokenizer->eos_id()})});
     require_sentencepiece(model, problems);
     if (net.bos_id >= 0) {
-        const char* table =
-            net.tying == Tying::All || net.tying == Tying::Embeddings ? "embedding.weight" : "target_embedding.weight";
+        const char* table = shares_tables(net.tying) ? "embedding.weight" : "target_embedding.weight";
         const std::vector<float> rows = parameters.values_of(table);
         const auto row = rows.begin() + net.bos_id * net.d_model;
         if (!std::all_of(row, row + net.d_model, [](float value) { return value == 0.0F; })) {

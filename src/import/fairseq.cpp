@@ -5,10 +5,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "import/common.h"
 #include "import/formats.h"
-#include "import/hugging_face.h"
 #include "support/check.h"
-#include "text/spaced_pieces.h"
 #include "text/vocabulary_file.h"
 
 namespace headscope {
@@ -63,7 +62,7 @@ bool both_true(const ForeignConfig& config, const std::string& key) {
     return encoder;
 }
 
-Tying tying_of(const ForeignConfig& config) {
+Tying read_tying(const ForeignConfig& config) {
     if (config.boolean("share_all_embeddings", false)) {
         return Tying::All;
     }
@@ -76,19 +75,14 @@ ModelConfig network(const ForeignConfig& config, const TensorArchive& archive) {
     net.decoder_layers = static_cast<int>(config.integer("decoder_layers", 6, 1, 1024));
     net.d_model = both(config, "embed_dim", 512);
     net.d_ff = both(config, "ffn_embed_dim", 2048);
-    net.heads = both(config, "attention_heads", 8);
-    if (net.d_model % net.heads != 0) {
-        config.problem("encoder_attention_heads",
-                       fmt::format("is {}, but encoder_embed_dim is {}", net.heads, net.d_model));
-    }
-    net.d_k = net.d_v = net.d_model / net.heads;
+    set_heads(both(config, "attention_heads", 8), config, "encoder_attention_heads", net);
     net.activation = activation_of(config, "activation_fn", "relu");
     net.norm = both_true(config, "normalize_before") ? NormPlacement::Pre : NormPlacement::Post;
     net.layer_norm_epsilon = 1e-5F;
     net.attention_bias = true;
     net.embedding_norm = config.boolean("layernorm_embedding", false);
     net.scale_embedding = !config.boolean("no_scale_embedding", false);
-    net.tying = tying_of(config);
+    net.tying = read_tying(config);
     net.sinusoid_layout = SinusoidLayout::HalvesMinusOne;
     net.first_position = kFirstPosition;
     net.max_length =
@@ -114,21 +108,10 @@ ModelConfig network(const ForeignConfig& config, const TensorArchive& archive) {
 
 TensorMap tensors(const ModelConfig& net, const TensorArchive& archive) {
     TensorMap map;
-    const std::string source = "model.encoder.embed_tokens.weight";
-    const std::string target = "model.decoder.embed_tokens.weight";
-    const std::string output = archive.contains("model.decoder.embed_out") ? "model.decoder.embed_out"
-                                                                           : "model.decoder.output_projection.weight";
-    TensorRow embedding{.theirs = target,
-                        .ours = {net.tying == Tying::All ? "embedding.weight" : "target_embedding.weight"}};
-    if (net.tying == Tying::All) {
-        embedding.copies.push_back(source);
-    }
-    if (net.tying != Tying::None) {
-        embedding.copies.push_back(output);
-    }
-    map.add(std::move(embedding));
-    map.add({.theirs = source, .ours = {"source_embedding.weight"}});
-    map.add({.theirs = output, .ours = {"output.weight"}});
+    // Older files have another name for an output of its own.
+    const bool older = archive.contains("model.decoder.embed_out");
+    map.add_embeddings(net.tying, "model.encoder.embed_tokens.weight", "model.decoder.embed_tokens.weight",
+                       older ? "model.decoder.embed_out" : "model.decoder.output_projection.weight");
     add_bart_stacks(map, net, "model.");
     for (const char* stack : {"encoder", "decoder"}) {
         map.add({.theirs = fmt::format("model.{}.embed_positions.weight", stack),
@@ -145,15 +128,6 @@ TensorMap tensors(const ModelConfig& net, const TensorArchive& archive) {
     return map;
 }
 
-std::string first_of(const std::string& folder, const std::vector<std::string>& names) {
-    for (const std::string& name : names) {
-        if (const std::string file = file_in(folder, name); !file.empty()) {
-            return file;
-        }
-    }
-    return "";
-}
-
 std::shared_ptr<const Tokenizer> open_tokenizer(const std::string& folder, const std::string& language,
                                                 const std::string& side, std::int64_t size, Problems& problems) {
     const std::string name = fmt::format("dict.{}.txt", language);
@@ -165,18 +139,11 @@ std::shared_ptr<const Tokenizer> open_tokenizer(const std::string& folder, const
         problems.add(file, fmt::format("has {} pieces with the four special ones, but the embedding has {} rows",
                                        vocabulary->size(), size));
     }
-    const std::string pieces = first_of(
-        folder, {language + ".spm", side + ".spm", "spm." + language + ".model", "sentencepiece." + language + ".model",
-                 "sentencepiece.bpe.model", "sentencepiece.model", "spm.model"});
-    if (!pieces.empty()) {
-        return std::make_shared<const Tokenizer>(Tokenizer::load(pieces, std::move(vocabulary)));
-    }
-    const std::string codes =
-        first_of(folder, {"bpecodes." + language, "codes." + language, "bpecodes", "codes", "code"});
-    if (codes.empty()) {
-        return std::make_shared<const Tokenizer>(std::make_shared<SpacedPieces>(), std::move(vocabulary));
-    }
-    return std::make_shared<const Tokenizer>(Tokenizer::load(codes, std::move(vocabulary)));
+    return numbered_tokenizer(
+        file_in(folder, {language + ".spm", side + ".spm", "spm." + language + ".model",
+                         "sentencepiece." + language + ".model", "sentencepiece.bpe.model", "sentencepiece.model",
+                         "spm.model", "bpecodes." + language, "codes." + language, "bpecodes", "codes", "code"}),
+        std::move(vocabulary));
 }
 
 }  // namespace
@@ -184,7 +151,7 @@ std::shared_ptr<const Tokenizer> open_tokenizer(const std::string& folder, const
 ModelDirectory open_fairseq(const std::string& path) {
     std::string file = path;
     if (fs::is_directory(path)) {
-        file = first_of(path, {"checkpoint_best.pt", "model.pt", "checkpoint_last.pt"});
+        file = file_in(path, {"checkpoint_best.pt", "model.pt", "checkpoint_last.pt"});
     }
     const std::string folder = fs::path(file).parent_path().string();
     auto archive = std::make_shared<const TensorArchive>(open_pickle_archive(file));

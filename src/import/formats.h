@@ -5,6 +5,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "import/problems.h"
 #include "import/tensor_map.h"
 #include "model/model_directory.h"
 
@@ -51,6 +52,8 @@ TensorMap marian_mt_tensors(const ModelConfig& net);
 TensorMap gpt2_tensors(const ModelConfig& net, const std::string& prefix);
 TensorMap bert_tensors(const ModelConfig& net);
 
+// The sizes in the configurations of MarianMT, BART, mBART and M2M100.
+void read_bart_sizes(const ForeignConfig& config, ModelConfig& net);
 // Decoders and encoders as fairseq and Hugging Face's Marian, BART, mBART and M2M100 name them; `prefix` is "model." or
 // empty. Embeddings and output are not among them.
 void add_bart_stacks(TensorMap& map, const ModelConfig& config, const std::string& prefix);

@@ -62,20 +62,6 @@ void check_same(const TensorArchive& one, const TensorArchive& other) {
 
 }  // namespace
 
-std::string file_in(const std::string& folder, const std::string& name) {
-    const fs::path path = fs::path(folder) / name;
-    std::error_code ignored;
-    return fs::exists(path, ignored) ? path.string() : "";
-}
-
-std::string require_file(const std::string& folder, const std::string& name, const std::string& what) {
-    const std::string path = file_in(folder, name);
-    if (path.empty()) {
-        throw Error(fmt::format("{} has no {}: expected {}", folder, name, what));
-    }
-    return path;
-}
-
 std::shared_ptr<const TensorArchive> open_folder_weights(const std::string& folder) {
     struct Kind {
         const char* name;
@@ -102,30 +88,6 @@ std::shared_ptr<const TensorArchive> open_folder_weights(const std::string& fold
         throw Error(fmt::format("{} holds no weights: expected one of {}", folder, names));
     }
     return first;
-}
-
-Activation activation_named(const ForeignConfig& config, const std::string& key, const std::string& name) {
-    static const std::map<std::string, Activation> names = {
-        {"relu", Activation::Relu},
-        {"gelu", Activation::Gelu},
-        {"gelu_python", Activation::Gelu},
-        {"gelu_new", Activation::GeluTanh},
-        {"gelu_fast", Activation::GeluTanh},
-        {"gelu_pytorch_tanh", Activation::GeluTanh},
-        {"quick_gelu", Activation::GeluSigmoid},
-        {"swish", Activation::Swish},
-        {"silu", Activation::Swish},
-    };
-    const auto found = names.find(name);
-    if (found != names.end()) {
-        return found->second;
-    }
-    config.problem(key, fmt::format("is \"{}\": only relu, gelu, gelu_new, quick_gelu and swish are supported", name));
-    return Activation::Relu;
-}
-
-Activation activation_of(const ForeignConfig& config, const std::string& key, const std::string& fallback) {
-    return activation_named(config, key, config.text(key, fallback));
 }
 
 std::string prefix_in(const TensorArchive& archive, const std::string& prefix) {

@@ -4,24 +4,16 @@
 #include <memory>
 #include <string>
 
+#include "import/common.h"
 #include "import/problems.h"
 #include "import/tensor_map.h"
 #include "model/model_directory.h"
 
 namespace headscope {
 
-// The path of a file in the folder, "" if it has none of this name.
-std::string file_in(const std::string& folder, const std::string& name);
-// The same. Error if it is missing, which says `what` it holds.
-std::string require_file(const std::string& folder, const std::string& name, const std::string& what);
-
 // The weights of the folder: safetensors, or PyTorch's pickle; in one file, or in shards with an index. If there are
 // both, Error unless they agree.
 std::shared_ptr<const TensorArchive> open_folder_weights(const std::string& folder);
-
-// An activation by its name there, which a key has; a problem for one that is not supported.
-Activation activation_named(const ForeignConfig& config, const std::string& key, const std::string& name);
-Activation activation_of(const ForeignConfig& config, const std::string& key, const std::string& fallback);
 
 // `prefix` if names in the file begin so, else "": a model without the head of a task has none.
 std::string prefix_in(const TensorArchive& archive, const std::string& prefix);

@@ -47,16 +47,7 @@ void frame_m2m100(const nlohmann::json& tokenizer, ModelConfig& net) {
 
 ModelConfig network(const ForeignConfig& config, const Kind& kind) {
     ModelConfig net;
-    net.encoder_layers = static_cast<int>(config.integer("encoder_layers", 12, 1, 1024));
-    net.decoder_layers = static_cast<int>(config.integer("decoder_layers", 12, 1, 1024));
-    net.d_model = config.integer("d_model", 1024, 1);
-    net.d_ff = config.same("encoder_ffn_dim", "decoder_ffn_dim", 4096);
-    net.heads = config.same("encoder_attention_heads", "decoder_attention_heads", 16);
-    if (net.d_model % net.heads != 0) {
-        config.problem("d_model",
-                       fmt::format("is {}, which is not a multiple of the {} heads", net.d_model, net.heads));
-    }
-    net.d_k = net.d_v = net.d_model / net.heads;
+    read_bart_sizes(config, net);
     net.activation = activation_of(config, "activation_function", kind.activation);
     net.norm = kind.norm;
     net.layer_norm_epsilon = 1e-5F;
@@ -65,7 +56,6 @@ ModelConfig network(const ForeignConfig& config, const Kind& kind) {
     net.embedding_norm = kind.embedding_norm;
     net.scale_embedding = config.boolean("scale_embedding", kind.scale_embedding);
     net.tying = config.boolean("tie_word_embeddings", true) ? Tying::All : Tying::Embeddings;
-    net.max_length = config.integer("max_position_embeddings", 1024, 1, 65535);
     if (kind.learned_positions) {
         net.positions = Positions::Learned;
     } else {
@@ -83,15 +73,8 @@ ModelConfig network(const ForeignConfig& config, const Kind& kind) {
 
 TensorMap tensors(const ModelConfig& net, const std::string& prefix) {
     TensorMap map;
-    const std::string output = "lm_head.weight";
-    TensorRow embedding{.theirs = prefix + "shared.weight",
-                        .ours = {"embedding.weight"},
-                        .copies = {prefix + "encoder.embed_tokens.weight", prefix + "decoder.embed_tokens.weight"}};
-    if (net.tying == Tying::All) {
-        embedding.copies.push_back(output);
-    }
-    map.add(std::move(embedding));
-    map.add({.theirs = output, .ours = {"output.weight"}});
+    map.add_embeddings(net.tying, prefix + "encoder.embed_tokens.weight", prefix + "decoder.embed_tokens.weight",
+                       "lm_head.weight", prefix + "shared.weight");
     map.add({.theirs = "final_logits_bias", .ours = {"output.bias"}, .zero_if_missing = true});
     add_bart_stacks(map, net, prefix);
     for (const char* stack : {"encoder", "decoder"}) {

@@ -4,7 +4,6 @@
 
 #include "import/formats.h"
 #include "import/hugging_face.h"
-#include "support/check.h"
 
 namespace headscope {
 
@@ -35,20 +34,12 @@ ModelConfig common(const ForeignConfig& config) {
     return net;
 }
 
-void set_heads(const ForeignConfig& config, const char* key, std::int64_t fallback, ModelConfig& net) {
-    net.heads = config.integer(key, fallback, 1, 65535);
-    if (net.d_model % net.heads != 0) {
-        config.problem(key, fmt::format("is {}, but the model is {} wide", net.heads, net.d_model));
-    }
-    net.d_k = net.d_v = net.d_model / net.heads;
-}
-
 ModelConfig bert_network(const ForeignConfig& config, std::int64_t first_position) {
     ModelConfig net = common(config);
     net.encoder_layers = static_cast<int>(config.integer("num_hidden_layers", 12, 1, 1024));
     net.d_model = config.integer("hidden_size", 768, 1);
     net.d_ff = config.integer("intermediate_size", 3072, 1);
-    set_heads(config, "num_attention_heads", 12, net);
+    set_heads(config.integer("num_attention_heads", 12, 1, 65535), config, "num_attention_heads", net);
     net.activation = activation_of(config, "hidden_act", "gelu");
     net.max_length = config.integer("max_position_embeddings", 512, 1, 65535) - first_position;
     net.token_types = config.integer("type_vocab_size", 2, 0, 65535);
@@ -62,7 +53,7 @@ ModelConfig distil_network(const ForeignConfig& config) {
     net.encoder_layers = static_cast<int>(config.integer("n_layers", 6, 1, 1024));
     net.d_model = config.integer("dim", 768, 1);
     net.d_ff = config.integer("hidden_dim", 3072, 1);
-    set_heads(config, "n_heads", 12, net);
+    set_heads(config.integer("n_heads", 12, 1, 65535), config, "n_heads", net);
     net.activation = activation_of(config, "activation", "gelu");
     net.max_length = config.integer("max_position_embeddings", 512, 1, 65535);
     return net;
@@ -102,7 +93,10 @@ TensorMap tensors(const ModelConfig& net, const Names& names, const std::string&
     map.ignore("*.position_ids");
     for (const char* end : {"weight", "bias"}) {  // heads of other tasks
         map.ignore(fmt::format("*pooler.dense.{}", end));
-        map.ignore(fmt::format("cls.seq_relationship.{}", end));
+        for (const char* head : {"cls.seq_relationship", "classifier", "classifier.dense", "classifier.out_proj",
+                                 "pre_classifier", "qa_outputs"}) {
+            map.ignore(fmt::format("{}.{}", head, end));
+        }
     }
     return map;
 }
@@ -138,9 +132,12 @@ ModelDirectory open(const std::string& folder, Problems& problems, const ModelCo
     }
     problems.finish();
     auto archive = open_folder_weights(folder);
-    if (const std::string head = std::string(names.transform) + ".weight"; !archive->contains(head)) {
-        throw Error(fmt::format("{} has no {}: only models with a head for masked words can be opened, no classifiers",
-                                archive->path(), head));
+    if (!archive->contains(std::string(names.transform) + ".weight")) {
+        model.config.output_transform = model.config.output_bias = false;
+        model.remarks.push_back(
+            fmt::format("{} has no head for masked words: its attention can be seen, but what it fills in "
+                        "means nothing",
+                        folder));
     }
     TensorMap map = tensors(model.config, names, prefix_in(*archive, names.prefix), first_position);
     model.weights = mapped_weights(std::move(archive), std::move(map));

@@ -16,11 +16,7 @@ ModelConfig network(const ForeignConfig& config) {
     net.decoder_layers = static_cast<int>(config.integer("n_layer", 12, 1, 1024));
     net.d_model = config.integer("n_embd", 768, 1);
     net.d_ff = config.integer("n_inner", 4 * net.d_model, 1);
-    net.heads = config.integer("n_head", 12, 1, 65535);
-    if (net.d_model % net.heads != 0) {
-        config.problem("n_head", fmt::format("is {}, but n_embd is {}", net.heads, net.d_model));
-    }
-    net.d_k = net.d_v = net.d_model / net.heads;
+    set_heads(config.integer("n_head", 12, 1, 65535), config, "n_head", net);
     net.activation = activation_of(config, "activation_function", "gelu_new");
     net.norm = NormPlacement::Pre;
     net.layer_norm_epsilon = static_cast<float>(config.number("layer_norm_epsilon", 1e-5));

@@ -12,49 +12,12 @@ namespace headscope {
 
 namespace {
 
-// The tables of embeddings, and the output.
-void add_embeddings(TensorMap& map, Tying tying) {
-    const std::string source = "model.encoder.embed_tokens.weight";
-    const std::string target = "model.decoder.embed_tokens.weight";
-    const std::string output = "lm_head.weight";
-    if (tying == Tying::All) {
-        map.add({.theirs = "model.shared.weight", .ours = {"embedding.weight"}, .copies = {source, target, output}});
-    } else if (tying == Tying::Embeddings) {
-        map.add({.theirs = "model.shared.weight", .ours = {"embedding.weight"}, .copies = {source, target}});
-    } else {
-        map.add({.theirs = source, .ours = {"source_embedding.weight"}});
-        map.add({.theirs = target,
-                 .ours = {"target_embedding.weight"},
-                 .copies = tying == Tying::TargetOutput ? std::vector{output} : std::vector<std::string>{}});
-        map.ignore("model.shared.weight");
-    }
-    map.add({.theirs = output, .ours = {"output.weight"}});
-    map.add({.theirs = "final_logits_bias", .ours = {"output.bias"}, .zero_if_missing = true});
-}
-
-Tying tying_of(bool shared, bool tied) {
-    if (shared) {
-        return tied ? Tying::All : Tying::Embeddings;
-    }
-    return tied ? Tying::TargetOutput : Tying::None;
-}
-
 ModelConfig network(const ForeignConfig& config) {
     ModelConfig net;
-    net.encoder_layers = static_cast<int>(config.integer("encoder_layers", 12, 1, 1024));
-    net.decoder_layers = static_cast<int>(config.integer("decoder_layers", 12, 1, 1024));
-    net.d_model = config.integer("d_model", 1024, 1);
-    net.d_ff = config.same("encoder_ffn_dim", "decoder_ffn_dim", 4096);
-    net.heads = config.same("encoder_attention_heads", "decoder_attention_heads", 16);
-    if (net.d_model % net.heads != 0) {
-        config.problem("d_model",
-                       fmt::format("is {}, which is not a multiple of the {} heads", net.d_model, net.heads));
-    }
-    net.d_k = net.d_v = net.d_model / net.heads;
+    read_bart_sizes(config, net);
     net.activation = activation_of(config, "activation_function", "gelu");
     net.layer_norm_epsilon = 1e-5F;
     net.sinusoid_layout = SinusoidLayout::Halves;
-    net.max_length = config.integer("max_position_embeddings", 1024, 1, 65535);
     net.attention_bias = true;
     net.output_bias = true;
     net.tying =
@@ -89,7 +52,12 @@ std::shared_ptr<const Tokenizer> open_tokenizer(const std::string& folder, const
 
 TensorMap marian_mt_tensors(const ModelConfig& net) {
     TensorMap map;
-    add_embeddings(map, net.tying);
+    map.add_embeddings(net.tying, "model.encoder.embed_tokens.weight", "model.decoder.embed_tokens.weight",
+                       "lm_head.weight", "model.shared.weight");
+    if (!shares_tables(net.tying)) {
+        map.ignore("model.shared.weight");
+    }
+    map.add({.theirs = "final_logits_bias", .ours = {"output.bias"}, .zero_if_missing = true});
     add_bart_stacks(map, net, "model.");
     map.ignore("*.embed_positions.weight");
     return map;

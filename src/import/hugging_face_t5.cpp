@@ -94,14 +94,8 @@ ModelDirectory open(const std::string& folder, const nlohmann::json& json, bool 
                         !same_values(*archive, "lm_head.weight", "shared.weight");
     net.tying = untied ? Tying::Embeddings : Tying::All;
     TensorMap map;
-    TensorRow embedding{.theirs = "shared.weight",
-                        .ours = {"embedding.weight"},
-                        .copies = {"encoder.embed_tokens.weight", "decoder.embed_tokens.weight"}};
-    if (net.tying == Tying::All) {
-        embedding.copies.push_back("lm_head.weight");
-    }
-    map.add(std::move(embedding));
-    map.add({.theirs = "lm_head.weight", .ours = {"output.weight"}});
+    map.add_embeddings(net.tying, "encoder.embed_tokens.weight", "decoder.embed_tokens.weight", "lm_head.weight",
+                       "shared.weight");
     add_stack(map, "encoder", net.encoder_layers);
     add_stack(map, "decoder", net.decoder_layers);
     // Old files have it, but nothing reads it.

@@ -7,12 +7,11 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "import/common.h"
 #include "import/formats.h"
-#include "import/hugging_face.h"
 #include "import/yaml.h"
 #include "io/whole_file.h"
 #include "support/check.h"
-#include "text/spaced_pieces.h"
 #include "text/vocabulary_file.h"
 
 namespace headscope {
@@ -65,15 +64,11 @@ NormPlacement norm_placement(const ForeignConfig& config) {
     return NormPlacement::Post;
 }
 
-Tying tying_of(const ForeignConfig& config) {
+Tying read_tying(const ForeignConfig& config) {
     if (config.boolean("tied-embeddings-all", false)) {
         return Tying::All;
     }
-    const bool output = config.boolean("tied-embeddings", false);
-    if (config.boolean("tied-embeddings-src", false)) {
-        return output ? Tying::All : Tying::Embeddings;
-    }
-    return output ? Tying::TargetOutput : Tying::None;
+    return tying_of(config.boolean("tied-embeddings-src", false), config.boolean("tied-embeddings", false));
 }
 
 void require_transformer(const ForeignConfig& config) {
@@ -108,17 +103,13 @@ ModelConfig network(const ForeignConfig& config, const TensorArchive& archive) {
     if (const std::int64_t other = config.integer("transformer-decoder-dim-ffn", 0); other != 0 && other != net.d_ff) {
         config.problem("transformer-decoder-dim-ffn", fmt::format("is {}, but the encoder's is {}", other, net.d_ff));
     }
-    net.heads = config.integer("transformer-heads", 8, 1, 65535);
-    if (net.d_model % net.heads != 0) {
-        config.problem("transformer-heads", fmt::format("is {}, but dim-emb is {}", net.heads, net.d_model));
-    }
-    net.d_k = net.d_v = net.d_model / net.heads;
+    set_heads(config.integer("transformer-heads", 8, 1, 65535), config, "transformer-heads", net);
     net.activation = activation(config);
     net.norm = norm_placement(config);
     net.layer_norm_epsilon = 1e-6F;
     net.attention_bias = true;
     net.output_bias = true;
-    net.tying = tying_of(config);
+    net.tying = read_tying(config);
     net.sinusoid_layout = SinusoidLayout::HalvesMinusOne;
     if (archive.contains("Wpos")) {  // the option of the configuration is not reliable
         net.positions = Positions::Learned;
@@ -239,10 +230,7 @@ std::shared_ptr<const Tokenizer> open_tokenizer(const std::string& file, const s
         return std::make_shared<const Tokenizer>(Tokenizer::load(file, std::move(vocabulary)));
     }
     const std::string pieces = file_in(fs::path(file).parent_path().string(), side + ".spm");
-    if (pieces.empty()) {
-        return std::make_shared<const Tokenizer>(std::make_shared<SpacedPieces>(), std::move(vocabulary));
-    }
-    return std::make_shared<const Tokenizer>(Tokenizer::load(pieces, std::move(vocabulary)));
+    return numbered_tokenizer(pieces, std::move(vocabulary));
 }
 
 json decoding_choices(const json& options, Problems& problems) {

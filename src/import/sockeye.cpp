@@ -4,11 +4,10 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "import/common.h"
 #include "import/formats.h"
-#include "import/hugging_face.h"
 #include "import/yaml.h"
 #include "io/whole_file.h"
-#include "text/spaced_pieces.h"
 #include "text/vocabulary_file.h"
 
 namespace headscope {
@@ -30,12 +29,8 @@ void read_stacks(const ForeignConfig& encoder, const ForeignConfig& decoder, Mod
     net.decoder_layers = static_cast<int>(decoder.integer("num_layers", 6, 1, 1024));
     net.d_model = both("model_size", 512);
     net.d_ff = both("feed_forward_num_hidden", 2048);
-    net.heads = both("attention_heads", 8);
     net.max_length = both("max_seq_len_source", 99);
-    if (net.d_model % net.heads != 0) {
-        encoder.problem("attention_heads", fmt::format("is {}, but model_size is {}", net.heads, net.d_model));
-    }
-    net.d_k = net.d_v = net.d_model / net.heads;
+    set_heads(both("attention_heads", 8), encoder, "attention_heads", net);
     net.activation = activation_of(encoder, "act_type", "relu");
     for (const ForeignConfig* stack : {&encoder, &decoder}) {
         stack->require("decoder_type", "transformer");
@@ -53,14 +48,9 @@ void read_stacks(const ForeignConfig& encoder, const ForeignConfig& decoder, Mod
     }
 }
 
-Tying tying_of(const ForeignConfig& config) {
+Tying read_tying(const ForeignConfig& config) {
     const std::string type = config.text("weight_tying_type", "none");
-    const bool source = type.find("src") != std::string::npos;
-    const bool softmax = type.find("softmax") != std::string::npos;
-    if (source) {
-        return softmax ? Tying::All : Tying::Embeddings;
-    }
-    return softmax ? Tying::TargetOutput : Tying::None;
+    return tying_of(type.find("src") != std::string::npos, type.find("softmax") != std::string::npos);
 }
 
 // Queries come first; the rows of keys and values alternate, head by head.
@@ -98,21 +88,9 @@ void add_stack(TensorMap& map, const std::string& stack, const ModelConfig& net,
 
 TensorMap tensors(const ModelConfig& net) {
     TensorMap map;
-    const std::string source = "embedding_source.embedding.weight";
-    const std::string target = "embedding_target.embedding.weight";
-    const std::string output = "output_layer.weight";
-    const bool shared = net.tying == Tying::All || net.tying == Tying::Embeddings;
-    const bool tied = net.tying == Tying::All || net.tying == Tying::TargetOutput;
-    TensorRow embedding{.theirs = target, .ours = {shared ? "embedding.weight" : "target_embedding.weight"}};
-    if (shared) {
-        embedding.copies.push_back(source);
-    }
-    if (tied) {
-        embedding.copies.push_back(output);
-    }
-    map.add(std::move(embedding));
-    map.add({.theirs = source, .ours = {"source_embedding.weight"}});
-    map.add_linear("output_layer", "output");
+    map.add_embeddings(net.tying, "embedding_source.embedding.weight", "embedding_target.embedding.weight",
+                       "output_layer.weight");
+    map.add({.theirs = "output_layer.bias", .ours = {"output.bias"}});
     add_stack(map, "encoder", net, net.encoder_layers);
     add_stack(map, "decoder", net, net.decoder_layers);
     return map;
@@ -126,7 +104,7 @@ std::shared_ptr<const Tokenizer> open_tokenizer(const std::string& folder, const
         config.problem(side == "src" ? "vocab_source_size" : "vocab_target_size",
                        fmt::format("is {}, but {} has {} pieces", size, name, vocabulary->size()));
     }
-    return std::make_shared<const Tokenizer>(std::make_shared<SpacedPieces>(), std::move(vocabulary));
+    return numbered_tokenizer("", std::move(vocabulary));
 }
 
 }  // namespace
@@ -156,7 +134,7 @@ ModelDirectory open_sockeye(const std::string& folder) {
     net.layer_norm_epsilon = 1e-6F;
     net.output_bias = true;
     net.sinusoid_layout = SinusoidLayout::Halves;
-    net.tying = tying_of(config);
+    net.tying = read_tying(config);
     net.source_vocabulary = config.integer("vocab_source_size", 0, 1);
     net.target_vocabulary = config.integer("vocab_target_size", 0, 1);
     model.source_tokenizer = open_tokenizer(folder, "src", net.source_vocabulary, config);

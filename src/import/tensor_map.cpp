@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "import/common.h"
 #include "import/problems.h"
 #include "support/check.h"
 
@@ -247,6 +248,23 @@ void TensorMap::add_linear(const std::string& theirs, const std::string& ours, b
 void TensorMap::add_norm(const std::string& theirs, const std::string& ours) {
     add({.theirs = theirs + ".weight", .ours = {ours + ".gain"}});
     add({.theirs = theirs + ".bias", .ours = {ours + ".bias"}});
+}
+
+void TensorMap::add_embeddings(Tying tying, const std::string& source, const std::string& target,
+                               const std::string& output, const std::string& shared) {
+    TensorRow table{.theirs = target, .ours = {"target_embedding.weight"}};
+    if (shares_tables(tying)) {
+        table = {.theirs = shared.empty() ? target : shared, .ours = {"embedding.weight"}, .copies = {source}};
+        if (!shared.empty()) {
+            table.copies.push_back(target);
+        }
+    }
+    if (ties_output(tying)) {
+        table.copies.push_back(output);
+    }
+    add(std::move(table));
+    add({.theirs = source, .ours = {"source_embedding.weight"}});
+    add({.theirs = output, .ours = {"output.weight"}});
 }
 
 bool TensorMap::ignores(const std::string& name) const {

@@ -33,6 +33,10 @@ public:
     // A weight and its bias: `theirs`.weight is `ours`.weight, `theirs`.bias is `ours`.bias. The next one likewise.
     void add_linear(const std::string& theirs, const std::string& ours, bool transposed = false);
     void add_norm(const std::string& theirs, const std::string& ours);
+    // The tables of source and target and the weight of the output. `shared`: the name of a table that both sides have,
+    // if it has one of its own.
+    void add_embeddings(Tying tying, const std::string& source, const std::string& target, const std::string& output,
+                        const std::string& shared = {});
     // Tensors that need not be read, such as position tables: a name, or its end after '*'.
     void ignore(std::string pattern) { ignored_.push_back(std::move(pattern)); }
 

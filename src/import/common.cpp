@@ -1,0 +1,93 @@
+#include "import/common.h"
+
+#include <filesystem>
+#include <map>
+
+#include <fmt/format.h>
+
+#include "support/check.h"
+#include "text/spaced_pieces.h"
+
+namespace headscope {
+
+namespace fs = std::filesystem;
+
+std::string file_in(const std::string& folder, const std::string& name) {
+    const fs::path path = fs::path(folder) / name;
+    std::error_code ignored;
+    return fs::exists(path, ignored) ? path.string() : "";
+}
+
+std::string file_in(const std::string& folder, const std::vector<std::string>& names) {
+    for (const std::string& name : names) {
+        if (const std::string file = file_in(folder, name); !file.empty()) {
+            return file;
+        }
+    }
+    return "";
+}
+
+std::string require_file(const std::string& folder, const std::string& name, const std::string& what) {
+    const std::string path = file_in(folder, name);
+    if (path.empty()) {
+        throw Error(fmt::format("{} has no {}: expected {}", folder, name, what));
+    }
+    return path;
+}
+
+std::shared_ptr<const Tokenizer> numbered_tokenizer(const std::string& segmenter,
+                                                    std::shared_ptr<const Vocabulary> vocabulary) {
+    if (segmenter.empty()) {
+        return std::make_shared<const Tokenizer>(std::make_shared<SpacedPieces>(), std::move(vocabulary));
+    }
+    return std::make_shared<const Tokenizer>(Tokenizer::load(segmenter, std::move(vocabulary)));
+}
+
+Tying tying_of(bool shared, bool tied) {
+    if (shared) {
+        return tied ? Tying::All : Tying::Embeddings;
+    }
+    return tied ? Tying::TargetOutput : Tying::None;
+}
+
+bool shares_tables(Tying tying) {
+    return tying == Tying::All || tying == Tying::Embeddings;
+}
+
+bool ties_output(Tying tying) {
+    return tying == Tying::All || tying == Tying::TargetOutput;
+}
+
+void set_heads(std::int64_t heads, const ForeignConfig& config, const std::string& key, ModelConfig& net) {
+    net.heads = heads;
+    if (net.d_model % heads != 0) {
+        config.problem(key, fmt::format("is {}, which does not divide the width {}", heads, net.d_model));
+    }
+    net.d_k = net.d_v = net.d_model / heads;
+}
+
+Activation activation_named(const ForeignConfig& config, const std::string& key, const std::string& name) {
+    static const std::map<std::string, Activation> names = {
+        {"relu", Activation::Relu},
+        {"gelu", Activation::Gelu},
+        {"gelu_python", Activation::Gelu},
+        {"gelu_new", Activation::GeluTanh},
+        {"gelu_fast", Activation::GeluTanh},
+        {"gelu_pytorch_tanh", Activation::GeluTanh},
+        {"quick_gelu", Activation::GeluSigmoid},
+        {"swish", Activation::Swish},
+        {"silu", Activation::Swish},
+    };
+    const auto found = names.find(name);
+    if (found != names.end()) {
+        return found->second;
+    }
+    config.problem(key, fmt::format("is \"{}\": only relu, gelu, gelu_new, quick_gelu and swish are supported", name));
+    return Activation::Relu;
+}
+
+Activation activation_of(const ForeignConfig& config, const std::string& key, const std::string& fallback) {
+    return activation_named(config, key, config.text(key, fallback));
+}
+
+}  // namespace headscope

@@ -1,0 +1,38 @@
+// What the readers of all formats have in common.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "import/problems.h"
+#include "model/config.h"
+#include "text/tokenizer.h"
+
+namespace headscope {
+
+// The path of a file in the folder, "" if it has none of this name.
+std::string file_in(const std::string& folder, const std::string& name);
+// The first of these that there is, "" if there is none.
+std::string file_in(const std::string& folder, const std::vector<std::string>& names);
+// Error if it is missing, which says `what` it holds.
+std::string require_file(const std::string& folder, const std::string& name, const std::string& what);
+
+// The ids of a vocabulary for the pieces of `segmenter`, a SentencePiece model or subword-nmt's codes. Without a file,
+// texts are pieces separated by spaces.
+std::shared_ptr<const Tokenizer> numbered_tokenizer(const std::string& segmenter,
+                                                    std::shared_ptr<const Vocabulary> vocabulary);
+
+// `shared`: one table for source and target; `tied`: the target's is the output, too.
+Tying tying_of(bool shared, bool tied);
+bool shares_tables(Tying tying);
+bool ties_output(Tying tying);
+
+// Heads of equal size; a problem with `key` if they do not divide d_model.
+void set_heads(std::int64_t heads, const ForeignConfig& config, const std::string& key, ModelConfig& net);
+
+// An activation by its name in PyTorch's programs, which a key has; a problem for one that is not supported.
+Activation activation_named(const ForeignConfig& config, const std::string& key, const std::string& name);
+Activation activation_of(const ForeignConfig& config, const std::string& key, const std::string& fallback);
+
+}  // namespace headscope
