@@ -2,9 +2,13 @@
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <utility>
 
+#include "broken_model.h"
 #include "import/open_model.h"
 #include "infer/decoding_choices.h"
+#include "infer/translator.h"
+#include "model/frame.h"
 #include "registry/registry.h"
 #include "tests/house/files.h"
 #include "tests/io/temporary_folder.h"
@@ -49,4 +53,47 @@ TEST_CASE("a model that was imported opens as the same model", "[import]") {
             CHECK(ours.target_tokenizer->encode(text) == theirs.target_tokenizer->encode(text));
         }
     }
+}
+
+TEST_CASE("every model translates as its author chose, in its first languages", "[import]") {
+    const auto backend = open_device("cpu");
+    for (const std::string& path : models()) {
+        INFO(path);
+        const Translator translator(*backend, path);
+        const ModelConfig& config = translator.model().config;
+        if (config.architecture != Architecture::EncoderDecoder) {
+            continue;
+        }
+        TranslationOptions options{.search = translator.search_options({})};
+        Languages& languages = options.search.languages;
+        const std::string some = config.languages.empty() ? "" : config.languages.begin()->first;
+        for (const auto& [word, name] :
+             {std::pair{kSourceLanguage, &languages.source}, {kTargetLanguage, &languages.target}}) {
+            *name = name->empty() && needs_language(config, word) ? some : *name;
+        }
+        options.search.max_extra = 8;
+        CHECK_FALSE(translator.translate_line("mo Kaleb rito", options).n_best.empty());
+    }
+}
+
+TEST_CASE("BERT without a head for masked words opens, with a remark", "[import]") {
+    const BrokenModel model("hf-bert");
+    // Those of a classifier in their place.
+    std::vector<std::string> names{"classifier.weight",           "classifier.bias",       "pre_classifier.weight",
+                                   "pre_classifier.bias",         "qa_outputs.weight",     "qa_outputs.bias",
+                                   "cls.seq_relationship.weight", "bert.pooler.dense.bias"};
+    model.change_header("model.safetensors", [&](nlohmann::json& header) {
+        nlohmann::json renamed = nlohmann::json::object();
+        for (const auto& [name, entry] : header.items()) {
+            const bool of_head = name.starts_with("cls.predictions.");
+            renamed[of_head ? names.back() : name] = entry;
+            names.resize(names.size() - (of_head ? 1 : 0));
+        }
+        header = std::move(renamed);
+    });
+    CHECK(model.complaint().empty());
+    const ModelDirectory opened = open_model(model.path());
+    CHECK_FALSE(opened.config.output_transform);
+    REQUIRE_FALSE(opened.remarks.empty());
+    CHECK_THAT(opened.remarks.front(), Catch::Matchers::Contains("has no head for masked words"));
 }
