@@ -20,14 +20,14 @@ struct Kind {
     const char* activation;
     bool scale_embedding;
     // What stands around texts; in whose vocabulary there are languages.
-    void (*frame)(const nlohmann::json& tokenizer, ModelConfig& net);
+    void (*frame)(const ForeignConfig& config, const nlohmann::json& tokenizer, ModelConfig& net);
 };
 
-void frame_bart(const nlohmann::json&, ModelConfig& net) {
-    net.source_begin = {0};  // <s>
+void frame_bart(const ForeignConfig& config, const nlohmann::json&, ModelConfig& net) {
+    net.source_begin = {static_cast<std::int32_t>(config.integer("bos_token_id", 0))};
 }
 
-void frame_mbart(const nlohmann::json& tokenizer, ModelConfig& net) {
+void frame_mbart(const ForeignConfig&, const nlohmann::json& tokenizer, ModelConfig& net) {
     if (tokenizer.value("tokenizer_class", "").starts_with("MBart50")) {
         net.source_begin = {kSourceLanguage};
         net.target_begin = net.target_begin.empty() ? std::vector{kTargetLanguage} : net.target_begin;
@@ -36,7 +36,7 @@ void frame_mbart(const nlohmann::json& tokenizer, ModelConfig& net) {
     }
 }
 
-void frame_m2m100(const nlohmann::json& tokenizer, ModelConfig& net) {
+void frame_m2m100(const ForeignConfig&, const nlohmann::json& tokenizer, ModelConfig& net) {
     if (tokenizer.value("legacy_behaviour", false)) {  // NLLB before 2023
         net.source_end = {net.eos_id, kSourceLanguage};
     } else {
@@ -100,7 +100,7 @@ ModelDirectory open(const std::string& folder, const nlohmann::json& json, const
     open_tokenizers(folder, problems, model);
     add_languages(model);
     if (json.value("model_type", "") == "bart" || !net.languages.empty()) {
-        kind.frame(tokenizer_settings(folder), net);
+        kind.frame(config, tokenizer_settings(folder), net);
     }
     choose_languages(folder, model);
     problems.finish();
