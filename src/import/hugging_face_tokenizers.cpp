@@ -9,6 +9,7 @@
 #include "io/strict_json.h"
 #include "io/whole_file.h"
 #include "model/frame.h"
+#include "support/check.h"
 #include "text/known_vocabularies.h"
 #include "text/sentencepiece_model.h"
 #include "text/spaced_pieces.h"
@@ -23,7 +24,11 @@ using nlohmann::json;
 
 json read_if_there(const std::string& folder, const char* name) {
     const std::string file = file_in(folder, name);
-    return file.empty() ? json::object() : read_json_file(file);
+    json read = file.empty() ? json::object() : read_json_file(file);
+    if (!read.is_object()) {
+        throw Error(fmt::format("{}: expected a JSON object, found {}", file, read.type_name()));
+    }
+    return read;
 }
 
 // Further special tokens, such as languages, in the order of their ids.

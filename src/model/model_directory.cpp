@@ -43,9 +43,10 @@ json read_json(const fs::path& file) {
     std::ifstream stream(file, std::ios::binary);
     const std::string reason = fs::is_directory(file) ? "it is a folder" : stream ? "" : std::strerror(errno);
     if (!reason.empty()) {
-        throw Error(fmt::format("cannot open {}: {}; a model directory holds {}, {} and {} (or {} and {})",
-                                file.string(), reason, kConfigFile, kWeightsFile, kSharedTokenizer, kSourceTokenizer,
-                                kTargetTokenizer));
+        throw Error(fmt::format(
+            "cannot open {}: {}; a model directory holds {}, {} and {} (or {} and {}); docs/importing.md lists "
+            "the other models that open",
+            file.string(), reason, kConfigFile, kWeightsFile, kSharedTokenizer, kSourceTokenizer, kTargetTokenizer));
     }
     return parse_json(stream, file.string());
 }

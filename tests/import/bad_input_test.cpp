@@ -195,6 +195,12 @@ TEST_CASE("all unsupported options of a model are listed in one error, with file
     }
 }
 
+TEST_CASE("tokenizer settings that are not an object are an error that names the file", "[bad_input]") {
+    const BrokenModel model("hf-marian-tied");
+    model.write("tokenizer_config.json", "[]");
+    check_complaint(model, {"tokenizer_config.json: expected a JSON object, found array"});
+}
+
 TEST_CASE("students of Marian that are not Transformers are named", "[bad_input]") {
     for (const char* kind : {"rnn", "average-attention"}) {
         const BrokenModel model("marian-tied");
