@@ -113,7 +113,8 @@ void Limits::require_heads() const {
 namespace {
 
 bool is_sentencepiece(const Tokenizer& tokenizer) {
-    return tokenizer.type() == TokenizerType::Bpe || tokenizer.type() == TokenizerType::Unigram;
+    return tokenizer.type() == TokenizerType::Bpe ||
+           (tokenizer.type() == TokenizerType::Unigram && !tokenizer.files().segmenter.starts_with('{'));
 }
 
 }  // namespace

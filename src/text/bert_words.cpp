@@ -5,7 +5,6 @@
 #include <array>
 #include <utility>
 
-#include "support/utf8.h"
 #include "text/punctuation.h"
 #include "text/white_space.h"
 
@@ -18,90 +17,71 @@ bool is_dropped(char32_t c) {
                                           c != U'\t' && c != U'\n' && c != U'\r');
 }
 
-// A character, which may be a part of one in the text, and that one's bytes.
-struct Part {
-    char32_t c;
-    ByteSpan span;
-};
-
 bool is_mark(char32_t c) {
     return utf8proc_category(static_cast<utf8proc_int32_t>(c)) == UTF8PROC_CATEGORY_MN;
 }
 
-// Appends the canonical decomposition without its marks. The last part has the character's bytes.
-void append_stripped(std::vector<Part>& parts, char32_t c, ByteSpan span) {
+// Appends the canonical decomposition without its marks.
+void append_stripped(AlignedText& parts, char32_t c, ByteSpan span) {
     std::array<utf8proc_int32_t, 8> decomposed{};  // no character has more than 4
     int last_class = 0;
     const utf8proc_ssize_t count = utf8proc_decompose_char(static_cast<utf8proc_int32_t>(c), decomposed.data(),
                                                            decomposed.size(), UTF8PROC_DECOMPOSE, &last_class);
-    const std::size_t before = parts.size();
+    std::u32string stripped;
     for (utf8proc_ssize_t i = 0; i < count; ++i) {
         const auto part = static_cast<char32_t>(decomposed[static_cast<std::size_t>(i)]);
         if (!is_mark(part)) {
-            parts.push_back({part, {span.begin, span.begin}});
+            stripped += part;
         }
     }
-    if (parts.size() > before) {
-        parts.back().span.end = span.end;
-    }
+    append_made_from(parts, stripped, span);
 }
 
 // Unicode's full mapping of one character, which does not depend on those around it.
-void append_lower_case(std::vector<Part>& parts, char32_t c, ByteSpan span) {
-    constexpr char32_t kCapitalDottedI = 0x130, kDotAbove = 0x307;
+void append_lower_case(AlignedText& parts, char32_t c, ByteSpan span) {
+    constexpr char32_t kCapitalDottedI = 0x130;
     if (c == kCapitalDottedI) {
-        parts.push_back({U'i', {span.begin, span.begin}});
-        parts.push_back({kDotAbove, span});
+        append_made_from(parts, U"i\u0307", span);  // with a dot above
     } else {
         parts.push_back({static_cast<char32_t>(utf8proc_tolower(static_cast<utf8proc_int32_t>(c))), span});
     }
 }
 
-std::vector<Part> normalised_parts(std::string_view text, const BertWordOptions& options) {
-    std::vector<Part> parts;
-    for (std::size_t at = 0; at < text.size();) {
-        const std::size_t begin = at;
-        const char32_t c = next_character(text, at);
-        if (options.clean_text && is_dropped(c)) {
+AlignedText normalised_parts(std::string_view text, const BertWordOptions& options) {
+    AlignedText parts;
+    for (const AlignedCharacter& part : aligned(text)) {
+        if (options.clean_text && is_dropped(part.c)) {
             continue;
         }
         if (options.strip_accents) {
-            append_stripped(parts, c, {begin, at});
+            append_stripped(parts, part.c, part.span);
         } else {
-            parts.push_back({c, {begin, at}});
+            parts.push_back(part);
         }
     }
     if (options.lowercase) {
-        for (const Part& part : std::exchange(parts, {})) {
+        for (const AlignedCharacter& part : std::exchange(parts, {})) {
             append_lower_case(parts, part.c, part.span);
         }
     }
     return parts;
 }
 
-void append(BertWord& word, const Part& part) {
-    std::array<utf8proc_uint8_t, 4> bytes{};
-    const utf8proc_ssize_t count = utf8proc_encode_char(static_cast<utf8proc_int32_t>(part.c), bytes.data());
-    word.text.append(bytes.begin(), bytes.begin() + count);
-    word.begins.push_back(word.text.size());
-    word.spans.push_back(part.span);
-}
-
 }  // namespace
 
-std::vector<BertWord> bert_words(std::string_view text, const BertWordOptions& options) {
-    std::vector<BertWord> words;
+std::vector<AlignedWord> bert_words(std::string_view text, const BertWordOptions& options) {
+    std::vector<AlignedWord> words;
     bool in_word = false;
-    for (const Part& part : normalised_parts(text, options)) {
+    for (const AlignedCharacter& part : normalised_parts(text, options)) {
         if (is_white_space(part.c)) {
             in_word = false;
             continue;
         }
         const bool alone = is_punctuation(part.c) || (options.split_ideographs && is_ideograph(part.c));
         if (!in_word || alone) {
-            words.push_back({"", {0}, {}});
+            words.emplace_back();
         }
-        append(words.back(), part);
+        words.back().append(part);
         in_word = !alone;
     }
     return words;

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstdint>
+#include <system_error>
 #include <unordered_map>
 
 #include <fmt/format.h>
@@ -103,6 +105,19 @@ JoinedText text_of_bytes(std::string_view bytes, const std::vector<std::size_t>&
     return joined;
 }
 
+std::string byte_piece(unsigned char byte) {
+    return fmt::format("<0x{:02X}>", byte);
+}
+
+std::optional<char> byte_of_piece(std::string_view piece) {
+    if (piece.size() != 6 || !piece.starts_with("<0x") || !piece.ends_with('>')) {
+        return std::nullopt;
+    }
+    unsigned value = 0;
+    const auto [end, problem] = std::from_chars(piece.data() + 3, piece.data() + 5, value, 16);
+    return problem == std::errc() && end == piece.data() + 5 ? std::optional(static_cast<char>(value)) : std::nullopt;
+}
+
 std::string readable_bytes(std::string_view piece) {
     const std::optional<std::string> bytes = bytes_of_characters(piece);
     if (!bytes) {
@@ -112,7 +127,7 @@ std::string readable_bytes(std::string_view piece) {
     for (std::size_t at = 0; at < bytes->size();) {
         const std::size_t first = at;
         text += next_code_point(*bytes, at) ? bytes->substr(first, at - first)
-                                            : fmt::format("<0x{:02X}>", static_cast<unsigned char>((*bytes)[first]));
+                                            : byte_piece(static_cast<unsigned char>((*bytes)[first]));
     }
     return text;
 }

@@ -1,10 +1,10 @@
 #include "text/numbered_pieces.h"
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
 #include "support/utf8.h"
+#include "text/byte_pieces.h"
 
 namespace headscope {
 
@@ -12,24 +12,6 @@ namespace {
 
 constexpr std::string_view kUnknownSurface = " \u2047 ";  // SentencePiece's
 constexpr std::string_view kReplacement = "\ufffd";
-
-std::string with_spaces(std::string_view piece) {
-    std::string text;
-    while (!piece.empty()) {
-        const std::size_t mark = std::min(piece.find(kWordStart), piece.size());
-        text += piece.substr(0, mark);
-        text += mark < piece.size() ? " " : "";
-        piece.remove_prefix(std::min(mark + kWordStart.size(), piece.size()));
-    }
-    return text;
-}
-
-// "<0xE2>"
-char byte_of(std::string_view piece) {
-    unsigned value = 0;
-    std::from_chars(piece.data() + 3, piece.data() + 5, value, 16);
-    return static_cast<char>(value);
-}
 
 // Appends the text that byte pieces spell, U+FFFD for each byte that is not part of a character.
 void append_bytes(JoinedText& joined, std::string_view bytes) {
@@ -47,6 +29,17 @@ void append_bytes(JoinedText& joined, std::string_view bytes) {
 
 }  // namespace
 
+std::string with_marks_as(std::string_view space, std::string_view piece) {
+    std::string text;
+    while (!piece.empty()) {
+        const std::size_t mark = std::min(piece.find(kWordStart), piece.size());
+        text += piece.substr(0, mark);
+        text += mark < piece.size() ? space : "";
+        piece.remove_prefix(std::min(mark + kWordStart.size(), piece.size()));
+    }
+    return text;
+}
+
 NumberedPieces::NumberedPieces(std::shared_ptr<const Segmenter> inner, std::shared_ptr<const Vocabulary> vocabulary)
     : inner_(std::move(inner)), vocabulary_(std::move(vocabulary)) {}
 
@@ -62,10 +55,10 @@ JoinedText NumberedPieces::join(const std::vector<std::string_view>& pieces) con
     for (const std::string_view piece : pieces) {
         const std::optional<std::int32_t> id = vocabulary_->find(piece);
         const PieceKind kind = id ? vocabulary_->piece(*id).kind : PieceKind::Normal;
-        if (kind == PieceKind::Byte) {
-            bytes += byte_of(piece);
+        if (const auto byte = kind == PieceKind::Byte ? byte_of_piece(piece) : std::nullopt) {
+            bytes += *byte;
         } else {
-            append(kind == PieceKind::Unknown ? std::string(kUnknownSurface) : with_spaces(piece));
+            append(kind == PieceKind::Unknown ? std::string(kUnknownSurface) : with_marks_as(" ", piece));
         }
     }
     append_bytes(joined, bytes);

@@ -11,6 +11,9 @@
 
 namespace headscope {
 
+// The piece with `space` in place of each U+2581.
+std::string with_marks_as(std::string_view space, std::string_view piece);
+
 // Splits as `inner` does: a piece without an id is not split further. Joins the pieces of `vocabulary`, of which
 // `inner` may lack some: U+2581 becomes a space, except at both ends of the text, and the unknown piece " \u2047 ".
 class NumberedPieces final : public Segmenter {

@@ -78,7 +78,7 @@ Tokenizer Tokenizer::load(const std::string& path, std::shared_ptr<const Vocabul
     const bool is_sentencepiece = segmenter->type() == TokenizerType::Bpe ||
                                   segmenter->type() == TokenizerType::Unigram ||
                                   (own != nullptr && segmenter->type() == TokenizerType::Other);
-    if (is_sentencepiece) {
+    if (is_sentencepiece && !is_json(text_of(file))) {
         check_belongs(*own, *vocabulary, path);
         segmenter = std::make_shared<NumberedPieces>(std::move(segmenter), vocabulary);
     }

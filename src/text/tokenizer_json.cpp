@@ -13,6 +13,10 @@
 #include "io/strict_json.h"
 #include "support/check.h"
 #include "text/byte_bpe.h"
+#include "text/byte_pieces.h"
+#include "text/json_field.h"
+#include "text/normalizers.h"
+#include "text/unigram.h"
 #include "text/vocabulary_file.h"
 #include "text/vocabulary_formats.h"
 #include "text/word_piece.h"
@@ -22,63 +26,7 @@ namespace headscope {
 namespace {
 
 using nlohmann::json;
-
-// A value of the file with its key, for messages.
-class Field {
-public:
-    Field(const json& value, std::string key, const std::string& file)
-        : value_(&value), key_(std::move(key)), file_(&file) {}
-
-    // A member, null if there is none.
-    Field operator[](const char* key) const {
-        static const json kNull;
-        const auto found = value_->is_object() ? value_->find(key) : value_->end();
-        return {value_->is_object() && found != value_->end() ? *found : kNull, key_.empty() ? key : key_ + "." + key,
-                *file_};
-    }
-    const json& value() const { return *value_; }
-    bool is_null() const { return value_->is_null(); }
-    // `fallback` if null.
-    template <class T>
-    T get(T fallback) const {
-        if (is_null()) {
-            return fallback;
-        }
-        try {
-            return value_->get<T>();
-        } catch (const json::exception&) {
-            reject("is not understood");
-        }
-    }
-    std::string type() const { return (*this)["type"].get<std::string>(""); }
-    std::vector<Field> elements() const {
-        if (!is_null() && !value_->is_array()) {
-            reject("must be a list");
-        }
-        std::vector<Field> fields;
-        for (const json& element : *value_) {
-            fields.emplace_back(element, fmt::format("{}[{}]", key_, fields.size()), *file_);
-        }
-        return fields;
-    }
-    [[noreturn]] void reject(const std::string& problem) const {
-        std::string text = value_->dump(-1, ' ', false, json::error_handler_t::replace);
-        if (text.size() > 60) {
-            text = text.substr(0, 60) + "...";
-        }
-        throw Error(fmt::format("{}: \"{}\" is {}, which {}", *file_, key_, text, problem));
-    }
-    void require(bool holds, const std::string& problem) const {
-        if (!holds) {
-            reject(problem);
-        }
-    }
-
-private:
-    const json* value_;
-    std::string key_;
-    const std::string* file_;
-};
+using Field = JsonField;
 
 struct Added {
     std::vector<AddedToken> tokens;
@@ -108,12 +56,24 @@ json ids_of_model(const Field& vocab) {
     }
     json ids = json::object();
     for (const Field& piece : vocab.elements()) {
-        piece.require(piece.value().is_array() && piece.value().size() == 2 && piece.value()[0].is_string(),
+        const json& pair = piece.value();
+        piece.require(pair.is_array() && pair.size() == 2 && pair[0].is_string() && pair[1].is_number(),
                       "must be a piece and its score");
-        const bool is_new = ids.emplace(piece.value()[0].get<std::string>(), ids.size()).second;
+        const bool is_new = ids.emplace(pair[0].get<std::string>(), ids.size()).second;
         piece.require(is_new, "occurs twice");
     }
     return ids;
+}
+
+// Those of "Unigram", which come first.
+void set_scores(const Field& model, std::vector<Piece>& pieces) {
+    const bool bytes = model["byte_fallback"].get(false);
+    auto piece = pieces.begin();
+    for (const json& pair : model["vocab"].value()) {
+        piece->score = pair[1].get<float>();
+        piece->kind = bytes && byte_of_piece(piece->text) ? PieceKind::Byte : piece->kind;
+        ++piece;
+    }
 }
 
 // Those of "model.vocab", and the added tokens.
@@ -128,6 +88,9 @@ std::shared_ptr<const Vocabulary> vocabulary_of(const Field& model, const Added&
         }
     }
     std::vector<Piece> pieces = numbered_pieces(ids, name);
+    if (model["vocab"].value().is_array()) {
+        set_scores(model, pieces);
+    }
     std::vector<Piece> named(pieces.size());  // only control pieces
     for (std::size_t i = 0; i < added.ids.size(); ++i) {
         const auto id = static_cast<std::size_t>(added.ids[i]);
@@ -219,6 +182,67 @@ std::shared_ptr<const Segmenter> word_pieces(const Field& file, const std::share
     return std::make_shared<WordPieces>(vocabulary, options);
 }
 
+// "Metaspace", perhaps after "WhitespaceSplit".
+void read_words(const Field& field, UnigramOptions& options) {
+    std::vector<Field> steps = field.type() == "Sequence" ? field["pretokenizers"].elements() : std::vector{field};
+    if (!steps.empty() && steps.front().type() == "WhitespaceSplit") {
+        options.split_at_white_space = true;
+        steps.erase(steps.begin());
+    }
+    field.require(steps.size() == 1 && steps.front().type() == "Metaspace",
+                  "is not supported: only \"Metaspace\", perhaps after \"WhitespaceSplit\", is");
+    const Field& marks = steps.front();
+    marks["replacement"].require(marks["replacement"].get<std::string>("") == kWordStart,
+                                 "is not supported: only \"\u2581\" is");
+    const auto scheme = marks["prepend_scheme"].get<std::string>("always");
+    marks["prepend_scheme"].require(scheme == "always" || scheme == "never",
+                                    "is not supported: only \"always\" and \"never\" are");
+    options.add_mark = scheme == "always";
+    options.split_at_marks = marks["split"].get(true);
+}
+
+// "Metaspace", or a "Sequence" of "Replace", "ByteFallback", "Fuse" and "Strip" that does the same.
+void read_joining(const Field& field, UnigramOptions& options) {
+    const std::string supported = "is not supported: only \"Metaspace\", or what stands for it, is";
+    if (field.type() == "Metaspace") {
+        options.drop_first_marks = field["prepend_scheme"].get<std::string>("always") != "never";
+        return;
+    }
+    field.require(field.type() == "Sequence", supported);
+    options.drop_first_marks = false;
+    std::string types;
+    for (const Field& step : field["decoders"].elements()) {
+        types += step.type() + " ";
+        options.join_bytes = options.join_bytes || step.type() == "ByteFallback";
+        if (step.type() == "Replace") {
+            step.require(step["pattern"]["String"].get<std::string>("") == kWordStart &&
+                             step["content"].get<std::string>("") == " ",
+                         supported);
+        } else if (step.type() == "Strip") {
+            step.require(
+                step["content"].get<std::string>("") == " " && step["start"].get(0) == 1 && step["stop"].get(0) == 0,
+                supported);
+            options.drop_first_space = true;
+        }
+    }
+    field.require(types == "Replace " || types == "Replace ByteFallback " || types == "Replace ByteFallback Fuse " ||
+                      types == "Replace Fuse Strip " || types == "Replace ByteFallback Fuse Strip ",
+                  supported);
+}
+
+std::shared_ptr<const Segmenter> unigram(const Field& file, const std::shared_ptr<const Vocabulary>& vocabulary) {
+    const Field model = file["model"];
+    UnigramOptions options{.normalizer = parse_normalizer(file["normalizer"]),
+                           .byte_fallback = model["byte_fallback"].get(false)};
+    read_words(file["pre_tokenizer"], options);
+    read_joining(file["decoder"], options);
+    std::vector<double> scores;
+    for (const json& pair : model["vocab"].value()) {
+        scores.push_back(pair[1].get<double>());
+    }
+    return std::make_shared<Unigram>(vocabulary, std::move(scores), std::move(options));
+}
+
 }  // namespace
 
 TokenizerParts parse_tokenizer_json(std::string_view bytes, const std::string& name) {
@@ -227,13 +251,19 @@ TokenizerParts parse_tokenizer_json(std::string_view bytes, const std::string& n
     const Field file(parsed, "", name);
     const Field model = file["model"];
     model.require(model.value().is_object(), "must be the model of a tokenizer");
-    const std::string type = model.type().empty() ? (model["merges"].is_null() ? "WordPiece" : "BPE") : model.type();
-    model["type"].require(
-        type == "BPE" || type == "WordPiece",
-        "is not supported: only byte-level \"BPE\" and \"WordPiece\" are; use the SentencePiece model");
+    const bool has_scores = model["vocab"].value().is_array();
+    const std::string type = !model.type().empty()       ? model.type()
+                             : has_scores                ? "Unigram"
+                             : model["merges"].is_null() ? "WordPiece"
+                                                         : "BPE";
+    model["type"].require(type == "BPE" || type == "WordPiece" || type == "Unigram",
+                          "is not supported: only byte-level \"BPE\", \"WordPiece\" and \"Unigram\" are");
+    model["vocab"].require(has_scores == (type == "Unigram"), "has the form of another type of model");
     const Added added = added_tokens(file["added_tokens"], !file["normalizer"].is_null());
     const std::shared_ptr<const Vocabulary> vocabulary = vocabulary_of(model, added, name);
-    std::shared_ptr<const Segmenter> inner = type == "BPE" ? byte_bpe(file, vocabulary) : word_pieces(file, vocabulary);
+    std::shared_ptr<const Segmenter> inner = type == "BPE"         ? byte_bpe(file, vocabulary)
+                                             : type == "WordPiece" ? word_pieces(file, vocabulary)
+                                                                   : unigram(file, vocabulary);
     const auto find_added = [&](bool normalized, const std::string& own_file) {
         std::vector<AddedToken> tokens;
         std::copy_if(added.tokens.begin(), added.tokens.end(), std::back_inserter(tokens),

@@ -1,4 +1,4 @@
-// tokenizer.json, the file of Hugging Face's tokenizers, with byte-level BPE or WordPiece.
+// tokenizer.json, the file of Hugging Face's tokenizers, with byte-level BPE, WordPiece or unigram models.
 #pragma once
 
 #include <string>
@@ -18,7 +18,7 @@ namespace headscope {
 // pre-tokenizer or option.
 TokenizerParts parse_tokenizer_json(std::string_view bytes, const std::string& name);
 
-// Only the ids of a tokenizer.json, also with "Unigram". Added tokens such as languages are control pieces.
+// Only the ids of a tokenizer.json. Added tokens such as languages are control pieces.
 std::shared_ptr<const Vocabulary> ids_of_tokenizer_json(const nlohmann::json& file, const std::string& name);
 
 // A tokenizer.json of GPT-2's, RoBERTa's or BART's vocab.json and merges.txt; `name` is that of `merges`, for messages.

@@ -11,6 +11,7 @@
 #include "io/mapped_file.h"
 #include "support/check.h"
 #include "support/utf8.h"
+#include "text/byte_pieces.h"
 #include "text/sentencepiece_model.h"
 #include "text/vocabulary_formats.h"
 
@@ -46,8 +47,7 @@ std::string_view between(std::string_view piece, std::string_view prefix, std::s
 }
 
 PieceKind usual_kind(std::string_view piece) {
-    const std::string_view byte = between(piece, "<0x", ">");
-    if (byte.size() == 2 && all_of(byte, std::isxdigit)) {
+    if (byte_of_piece(piece)) {
         return PieceKind::Byte;
     }
     // Sockeye and fairseq fill vocabularies up to a multiple of 8 with these.

@@ -29,7 +29,7 @@ PieceKind kind_of_piece(std::string_view piece) {
 }
 
 // Appends the longest pieces of the word; false if they cannot spell it.
-bool spell(const Vocabulary& vocabulary, const BertWord& word, std::vector<Segment>& segments) {
+bool spell(const Vocabulary& vocabulary, const AlignedWord& word, std::vector<Segment>& segments) {
     for (std::size_t begin = 0; begin < word.size();) {
         std::string piece;
         std::size_t end = word.size();
@@ -94,7 +94,7 @@ std::shared_ptr<const Vocabulary> parse_word_pieces(std::string_view bytes, cons
 
 std::vector<Segment> WordPieces::split(std::string_view text) const {
     std::vector<Segment> segments;
-    for (const BertWord& word : bert_words(text, options_.words)) {
+    for (const AlignedWord& word : bert_words(text, options_.words)) {
         const std::size_t before = segments.size();
         if (word.size() > options_.longest_word || !spell(*vocabulary_, word, segments)) {
             segments.resize(before);

@@ -17,7 +17,7 @@ namespace headscope {
 namespace {
 
 struct CountedWord {
-    BertWord word;
+    AlignedWord word;
     std::int64_t count = 0;
 };
 
@@ -26,7 +26,7 @@ std::vector<CountedWord> count_words(const std::vector<std::string>& lines) {
     std::vector<CountedWord> words;
     std::unordered_map<std::string, std::size_t> places;
     for (const std::string& line : lines) {
-        for (BertWord& word : bert_words(line)) {
+        for (AlignedWord& word : bert_words(line)) {
             if (word.size() > kLongestWord) {
                 continue;
             }
@@ -75,7 +75,7 @@ void cover(std::vector<CountedWord>& words, double coverage) {
 }
 
 // The character as a piece.
-std::string piece_of(const BertWord& word, std::size_t i) {
+std::string piece_of(const AlignedWord& word, std::size_t i) {
     return std::string(i > 0 ? kContinues : "") + std::string(word.part(i, i + 1));
 }
 

@@ -4,11 +4,13 @@
     python3 tests/golden/make_tokenizer_vectors.py                            (writes tests/golden/tokenizers/)
     python3 tests/golden/make_tokenizer_vectors.py --check HEADSCOPE [LINES]  (compares LINES lines, default 30,000)
 
-Needs tokenizers (PyPI). The text is random: scripts, emoji, combining marks, ideographs, controls and all white space.
+Needs tokenizers, sentencepiece and protobuf (PyPI). The text is random: scripts, emoji, combining marks, ideographs, controls and all white space.
 It has no characters that tokenizers classifies in another way than Unicode: its tables for BERT are those of Unicode 8,
 and it does not split at U+2B820 to U+2B91F.
 """
 
+import collections
+import io
 import json
 import pathlib
 import random
@@ -17,7 +19,9 @@ import sys
 import tempfile
 import unicodedata
 
-from tokenizers import (AddedToken, Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers)
+import sentencepiece
+from sentencepiece import sentencepiece_model_pb2
+from tokenizers import (AddedToken, Regex, Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers)
 
 FOLDER = pathlib.Path(__file__).parent / "tokenizers"
 
@@ -103,6 +107,68 @@ def word_piece(lines, size, **options):
     return made
 
 
+def character_map(size):
+    """SentencePiece's nmt_nfkc; a part of it for small tokenizers."""
+    options = {"normalization_rule_name": "nmt_nfkc"}
+    with tempfile.NamedTemporaryFile("w", suffix=".tsv", encoding="utf-8") as rules:
+        if size < 1000:
+            pairs = {c: unicodedata.normalize("NFKC", c) for c in
+                     "e\u0301 o\u0308 E\u0301 \uff21 \uff11 \uff1f \ufb01 \u00bd \u2168 \u2460 \uff76\uff9e \uff76 \u212b"
+                     " \U0001d400 \u3392 \ufdfa a\u0323\u0302".split()}
+            pairs |= {c: " " for c in WHITE if c != " " and not 0x0b <= ord(c) < 0x20} | {"\x01": "", "\u00ad": "", "\u200b": " "}
+            for source, target in pairs.items():
+                rules.write("\t".join(" ".join(f"{ord(c):x}" for c in text) for text in (source, target)) + "\n")
+            rules.flush()
+            options = {"normalization_rule_tsv": rules.name}
+        model = io.BytesIO()
+        sentencepiece.SentencePieceTrainer.train(sentence_iterator=iter(["hello world"] * 20), model_writer=model,
+                                                 vocab_size=20, hard_vocab_limit=False, minloglevel=2, **options)
+    proto = sentencepiece_model_pb2.ModelProto()
+    proto.ParseFromString(model.getvalue())
+    return normalizers.Precompiled(proto.normalizer_spec.precompiled_charsmap)
+
+
+def unigram(lines, size, normalizer, pre_tokenizer, byte_fallback=False, decoder=None, specials=()):
+    """Rare characters have no piece."""
+    made = Tokenizer(models.Unigram())
+    made.normalizer = normalizer
+    made.pre_tokenizer = pre_tokenizer
+    common = {c for c, _ in collections.Counter("".join(lines)).most_common(size // 4)} - {"<"}  # which begins </s>
+    shown = ["".join(c for c in line if c in common) for line in lines]
+    made.train_from_iterator(shown, trainers.UnigramTrainer(
+        vocab_size=size, special_tokens=["<pad>", "</s>", "<unk>"], unk_token="<unk>"))
+    vocabulary = [tuple(piece) for piece in json.loads(made.to_str())["model"]["vocab"]]
+    if byte_fallback:
+        vocabulary[3:3] = [(f"<0x{byte:02X}>", 0.0) for byte in range(256)]
+    made.model = models.Unigram(vocabulary, unk_id=2, byte_fallback=byte_fallback)
+    made.decoder = decoder or decoders.Metaspace()
+    made.add_special_tokens([AddedToken(token, lstrip=token == "<mask>", special=True) for token in specials])
+    return made
+
+
+def unigrams(lines, size):
+    table = character_map(size)
+    marks = pre_tokenizers.Metaspace()
+    at_blanks = pre_tokenizers.Sequence([pre_tokenizers.WhitespaceSplit(), marks])
+    spaces = normalizers.Replace(Regex(" {2,}"), " ")
+    return {
+        "t5": unigram(lines, size, table, at_blanks, specials=["<extra_id_1>", "<extra_id_0>"]),
+        "mbart": unigram(lines, size, None, at_blanks, specials=["de_DE", "en_XX", "<mask>"]),
+        "mbart50": unigram(lines, size, normalizers.Sequence([table, spaces]), marks, specials=["<mask>"]),
+        "stripped": unigram(lines, size, normalizers.Sequence(
+            [table, normalizers.Strip(left=False, right=True), normalizers.Replace(Regex(" {2,}"), "\u2581")]), marks),
+        "converted": unigram(lines, size, normalizers.Sequence(
+            [table, normalizers.Replace(Regex(r"\A +| +\z"), ""), spaces, normalizers.Replace(" ", "\u2581"),
+             normalizers.Replace(Regex("\\A\u2581"), "\u2581\u2581")]), pre_tokenizers.Metaspace(split=False),
+            byte_fallback=True, decoder=decoders.Sequence(
+                [decoders.Replace("\u2581", " "), decoders.ByteFallback(), decoders.Fuse(),
+                 decoders.Strip(content=" ", left=1)])),
+        "prepended": unigram(lines, size, normalizers.Prepend("\u2581the "),
+                             pre_tokenizers.Metaspace(prepend_scheme="never"),
+                             decoder=decoders.Metaspace(prepend_scheme="never")),
+    }
+
+
 def tokenizers(lines, size):
     mask = AddedToken("<mask>", lstrip=True, special=True)
     roberta = byte_level(lines, True, ["<s>", "<pad>", "</s>", "<unk>", mask], size)
@@ -114,6 +180,7 @@ def tokenizers(lines, size):
         "bert_uncased": word_piece(lines, size, lowercase=True),
         "bert_accents": word_piece(lines, size, lowercase=True, strip_accents=False, handle_chinese_chars=False,
                                    clean_text=False),
+        **unigrams(lines, size),
     }
 
 
@@ -127,7 +194,8 @@ def decode(tokenizer, ids):
 def id_lines(tokenizer, count, seed):
     """Random ids: bytes that spell no text, control pieces, and words in any order."""
     draw = random.Random(seed)
-    usable = [i for i in range(tokenizer.get_vocab_size()) if "\u010a" not in tokenizer.id_to_token(i)]
+    usable = [i for i in range(tokenizer.get_vocab_size())
+              if "\u010a" not in tokenizer.id_to_token(i) and tokenizer.id_to_token(i) != "<0x0A>"]
     return [draw.choices(usable, k=draw.randrange(1, 20)) for _ in range(count)]
 
 

@@ -47,6 +47,36 @@ json bert() {
                {{"[UNK]", 0}, {"[MASK]", 1}, {"ca", 2}, {"##fe", 3}, {".", 4}, {"\u4e2d", 5}, {"cafe\u0301", 6}}}}}};
 }
 
+json unigram() {
+    json file = {{"added_tokens", {{{"id", 0}, {"content", "<unk>"}, {"special", true}}}},
+                 {"normalizer",
+                  {{"type", "Sequence"},
+                   {"normalizers",
+                    {{{"type", "Strip"}, {"strip_left", false}, {"strip_right", true}},
+                     {{"type", "Replace"}, {"pattern", {{"Regex", " {2,}"}}}, {"content", " "}},
+                     {{"type", "Replace"}, {"pattern", {{"String", "\u00df"}}}, {"content", "ss"}},
+                     {{"type", "Precompiled"}, {"precompiled_charsmap", ""}}}}}},
+                 {"pre_tokenizer",
+                  {{"type", "Sequence"},
+                   {"pretokenizers",
+                    {{{"type", "WhitespaceSplit"}},
+                     {{"type", "Metaspace"}, {"replacement", "\u2581"}, {"prepend_scheme", "always"}}}}}},
+                 {"decoder", {{"type", "Metaspace"}, {"replacement", "\u2581"}, {"prepend_scheme", "always"}}},
+                 {"model", {{"type", "Unigram"}, {"unk_id", 0}, {"byte_fallback", false}, {"vocab", json::array()}}}};
+    for (const auto& [piece, score] : std::vector<std::pair<const char*, double>>{{"<unk>", 0.0},
+                                                                                  {"\u2581", -3.0},
+                                                                                  {"s", -2.0},
+                                                                                  {"a", -2.0},
+                                                                                  {"\u2581a", -2.5},
+                                                                                  {"ss", -3.5},
+                                                                                  {"sa", -4.0},
+                                                                                  {"<0xC3>", -9.0},
+                                                                                  {"<0xA9>", -9.0}}) {
+        file["model"]["vocab"].push_back(json::array({piece, score}));
+    }
+    return file;
+}
+
 Tokenizer made(const json& file) {
     return Tokenizer::from_bytes(file.dump(), "tokenizer.json");
 }
@@ -211,13 +241,43 @@ TEST_CASE("a model directory can hold a tokenizer.json with more pieces", "[toke
     CHECK(parse_vocabulary(padded.files().vocabulary, "again")->size() == 10);
 }
 
+TEST_CASE("a unigram model gives the likeliest pieces", "[tokenizer_json]") {
+    const Tokenizer tokenizer = made(unigram());
+    CHECK(tokenizer.type() == TokenizerType::Unigram);
+    CHECK(tokenizer.encode_pieces("a\u00dfa") == Texts{"\u2581a", "ss", "a"});  // -8, with "s", "sa" -8.5
+    CHECK(tokenizer.encoded_spans("a\u00dfa") == Spans{{0, 1}, {1, 3}, {3, 4}});
+    CHECK(tokenizer.encode_pieces("a  sxya") == Texts{"\u2581a", "\u2581", "s", "xy", "a"});
+    CHECK(tokenizer.encode("a  sxya") == Ids{4, 1, 2, 0, 3});
+    CHECK(tokenizer.decode({4, 1, 2, 3}) == "a sa");
+    CHECK(tokenizer.split_pieces().piece(4).score == -2.5F);
+    json bytes = unigram();
+    bytes["model"]["byte_fallback"] = true;
+    const Tokenizer with_bytes = made(bytes);
+    CHECK(with_bytes.encode("s\u00e9s\u00e8") == Ids{1, 2, 7, 8, 2, 0});  // no piece for the last byte of the other
+    CHECK(with_bytes.encoded_spans("\u00e9") == Spans{{0, 0}, {0, 0}, {0, 2}});
+    CHECK(with_bytes.vocabulary().piece(7).kind == PieceKind::Byte);
+}
+
+TEST_CASE("a model directory can hold a unigram tokenizer.json with more pieces", "[tokenizer_json]") {
+    TemporaryFolder folder;
+    const std::string path = folder.write("tokenizer.json", unigram().dump());
+    const Tokenizer own = Tokenizer::load(path);
+    const Tokenizer padded = Tokenizer::load(
+        path, numbered_vocabulary(own.vocabulary().pieces(), own.vocabulary().special(), "padded", {.size = 12}));
+    CHECK(padded.size() == 12);
+    for (const Tokenizer* tokenizer : {&own, &padded}) {
+        CHECK(tokenizer->decode({1, 1, 0, 4}) == " <unk> a");  // SentencePiece would write U+2047 here
+    }
+}
+
 TEST_CASE("errors of a tokenizer.json name file and key", "[tokenizer_json]") {
     const auto rejects = [](const json& file, const char* pointer, const json& value, const std::string& text) {
         CAPTURE(pointer, value);
         CHECK_THAT(problem(file, [&](json& edited) { edited[json::json_pointer(pointer)] = value; }),
                    Contains("tokenizer.json: ") && Contains(text));
     };
-    rejects(gpt2(), "/model/type", "Unigram", R"("model.type" is "Unigram", which is not supported)");
+    rejects(gpt2(), "/model/type", "WordLevel", R"("model.type" is "WordLevel", which is not supported)");
+    rejects(gpt2(), "/model/type", "Unigram", R"(which has the form of another type of model)");
     rejects(gpt2(), "/model", nullptr, R"("model" is null)");
     rejects(gpt2(), "/model/vocab", 1, R"("model.vocab" is 1, which must be an object)");
     rejects(gpt2(), "/model/vocab/t", 99, "no piece has the id 0");
@@ -249,5 +309,28 @@ TEST_CASE("errors of a tokenizer.json name file and key", "[tokenizer_json]") {
     rejects(bert(), "/model/continuing_subword_prefix", "@@", R"("model.continuing_subword_prefix" is "@@")");
     rejects(bert(), "/model/unk_token", nullptr, R"("model.unk_token" is null)");
     rejects(bert(), "/added_tokens/0/normalized", true, R"("added_tokens[0].normalized" is true)");
+
+    const char* steps = "/normalizer/normalizers";
+    const auto rejects_step = [&](const json& step, const std::string& text) {
+        rejects(unigram(), (steps + std::string("/0")).c_str(), step, text);
+    };
+    rejects(unigram(), "/normalizer", {{"type", "NFKC"}}, R"("normalizer" is {"type":"NFKC"}, which is not supported)");
+    rejects_step({{"type", "Lowercase"}}, R"("normalizer.normalizers[0]" is {"type":"Lowercase"})");
+    rejects_step({{"type", "Replace"}, {"pattern", {{"Regex", "\\s+"}}}},
+                 R"("normalizer.normalizers[0].pattern.Regex" is "\\s+", which is not supported)");
+    rejects_step({{"type", "Replace"}, {"pattern", {{"String", ""}}}}, R"(.pattern.String" is "", which is empty)");
+    rejects_step({{"type", "Precompiled"}, {"precompiled_charsmap", "AAEC$"}}, "which is not Base64");
+    rejects_step({{"type", "Precompiled"}, {"precompiled_charsmap", "AAQAAA=="}}, "which is damaged");
+    rejects(unigram(), "/pre_tokenizer", nullptr, R"("pre_tokenizer" is null)");
+    rejects(unigram(), "/pre_tokenizer/pretokenizers/0/type", "Digits", R"("pre_tokenizer" is )");
+    rejects(unigram(), "/pre_tokenizer/pretokenizers/1/replacement", "_",
+            R"("pre_tokenizer.pretokenizers[1].replacement" is "_")");
+    rejects(unigram(), "/pre_tokenizer/pretokenizers/1/prepend_scheme", "first", R"(prepend_scheme" is "first")");
+    rejects(unigram(), "/decoder", {{"type", "WordPiece"}}, R"("decoder" is {"type":"WordPiece"})");
+    rejects(unigram(), "/decoder", {{"type", "Sequence"}, {"decoders", {{{"type", "Fuse"}}}}}, R"("decoder" is )");
+    rejects(unigram(), "/model/vocab/3", {"a"}, R"("model.vocab[3]" is ["a"], which must be a piece and its score)");
+    rejects(unigram(), "/model/vocab/3", json::array({"s", -1.0}),
+            R"("model.vocab[3]" is ["s",-1.0], which occurs twice)");
+    rejects(unigram(), "/model/unk_id", 9, R"("model.unk_id" is 9, which is not in the vocabulary)");
     CHECK_THAT(error_of([] { Tokenizer::from_bytes("{\"model\": ", "t.json"); }), Contains("t.json is not valid JSON"));
 }

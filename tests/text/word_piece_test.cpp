@@ -20,7 +20,7 @@ namespace {
 
 Texts words_of(std::string_view text) {
     Texts words;
-    for (const BertWord& word : bert_words(text)) {
+    for (const AlignedWord& word : bert_words(text)) {
         words.push_back(word.text);
     }
     return words;
@@ -75,7 +75,7 @@ TEST_CASE("words are those of BERT", "[word_piece]") {
     CHECK(words_of("東京は中文") == Texts{"東", "京", "は", "中", "文"});
     CHECK(words_of("a\u00adb z\u200by \ufffd\x01 x\u0308 €9") == Texts{"ab", "zy", "x\u0308", "€9"});
     CHECK(words_of(" \n").empty());
-    const std::vector<BertWord> words = bert_words("né\u00ade");
+    const std::vector<AlignedWord> words = bert_words("né\u00ade");
     REQUIRE(words.size() == 1);
     CHECK(words[0].spans == std::vector<ByteSpan>{{0, 1}, {1, 3}, {5, 6}});
     CHECK(words[0].part(1, 3) == "ée");
@@ -111,7 +111,7 @@ TEST_CASE("WordPiece joins words", "[word_piece]") {
     const auto rejoined = [](const std::string& text) {
         std::set<std::string> words;
         std::string lines;
-        for (const BertWord& word : bert_words(text)) {
+        for (const AlignedWord& word : bert_words(text)) {
             lines += words.insert(word.text).second ? word.text + "\n" : "";
         }
         const Tokenizer tokenizer = with_pieces(lines);

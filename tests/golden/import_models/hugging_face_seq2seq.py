@@ -162,6 +162,9 @@ def make_t5(folder, kind="T5", extra_ids=4, untied=False, **more):
     if untied:
         model.lm_head.weight = torch.nn.Parameter(torch.randn(56, 12) * 0.2)
     finish(folder, model, rows_of(side.ids, side.ids), side.text, {})
+    if kind == "mT5":  # as transformers 5 saves a tokenizer
+        transformers.AutoTokenizer.from_pretrained(folder).save_pretrained(folder)
+        (folder / "spiece.model").unlink()
     if "tie_word_embeddings" in more:  # as published
         own = json.loads((folder / "config.json").read_text())
         own["tie_word_embeddings"] = more["tie_word_embeddings"]

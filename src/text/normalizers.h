@@ -1,0 +1,17 @@
+// The normalizers of a tokenizer.json that change text before it is split by a unigram model.
+#pragma once
+
+#include <functional>
+
+#include "text/aligned_text.h"
+#include "text/json_field.h"
+
+namespace headscope {
+
+using Normalizer = std::function<AlignedText(AlignedText)>;
+
+// "Precompiled", "Replace", "Strip", "Prepend" or a "Sequence" of them; null changes nothing. Error that names file and
+// key for others.
+Normalizer parse_normalizer(const JsonField& field);
+
+}  // namespace headscope
