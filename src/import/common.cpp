@@ -1,7 +1,9 @@
 #include "import/common.h"
 
+#include <cctype>
 #include <filesystem>
 #include <map>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -88,6 +90,37 @@ Activation activation_named(const ForeignConfig& config, const std::string& key,
 
 Activation activation_of(const ForeignConfig& config, const std::string& key, const std::string& fallback) {
     return activation_named(config, key, config.text(key, fallback));
+}
+
+namespace {
+
+// Replaces whole words.
+std::string with_their_names(std::string text, const std::vector<KeyName>& names) {
+    const auto is_inside = [&](std::size_t at) {
+        return at < text.size() && (text[at] == '_' || std::isalnum(static_cast<unsigned char>(text[at])) != 0);
+    };
+    for (const auto& [ours, theirs] : names) {
+        const std::size_t size = std::string_view(ours).size();
+        for (std::size_t at = text.find(ours); at != std::string::npos; at = text.find(ours, at)) {
+            const bool is_word = !is_inside(at - 1) && !is_inside(at + size);
+            text.replace(at, size, is_word ? theirs : ours);
+            at += is_word ? std::string_view(theirs).size() : size;
+        }
+    }
+    return text;
+}
+
+}  // namespace
+
+void check_imported(const ModelDirectory& model, const std::string& file, const std::vector<KeyName>& names) {
+    if (model.config.eos_id < 0) {
+        throw Error(fmt::format("{} has no piece for the end of a text, such as </s>", model.target_tokenizer->name()));
+    }
+    try {
+        check_model_config(model.config, "");
+    } catch (const Error& problem) {
+        throw Error(file + with_their_names(problem.what(), names));
+    }
 }
 
 }  // namespace headscope

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "import/problems.h"
-#include "model/config.h"
+#include "model/model_directory.h"
 #include "text/tokenizer.h"
 
 namespace headscope {
@@ -34,5 +34,13 @@ void set_heads(std::int64_t heads, const ForeignConfig& config, const std::strin
 // An activation by its name in PyTorch's programs, which a key has; a problem for one that is not supported.
 Activation activation_named(const ForeignConfig& config, const std::string& key, const std::string& name);
 Activation activation_of(const ForeignConfig& config, const std::string& key, const std::string& fallback);
+
+// Our key and the one that the program's file has for it.
+struct KeyName {
+    const char* ours;
+    const char* theirs;
+};
+// check_model_config(), whose errors name `file` and its keys; and there must be a piece for the end.
+void check_imported(const ModelDirectory& model, const std::string& file, const std::vector<KeyName>& names);
 
 }  // namespace headscope

@@ -290,7 +290,7 @@ ModelDirectory open_ctranslate2(const std::string& folder) {
         }
     }
     model.weights = mapped_weights(std::move(archive), std::move(map));
-    check_model_config(net, folder);
+    check_imported(model, folder, {{"bos_id", "decoder_start_token"}, {"eos_id", "eos_token"}});
     return model;
 }
 

@@ -177,7 +177,7 @@ ModelDirectory open_fairseq(const std::string& path) {
     problems.finish();
     TensorMap map = tensors(net, *archive);
     model.weights = mapped_weights(std::move(archive), std::move(map));
-    check_model_config(net, path);
+    check_imported(model, file, {});
     return model;
 }
 

@@ -159,6 +159,19 @@ void read_generation(const std::string& folder, const json& config, Problems& pr
     model.decoding_origin = file.empty() ? (fs::path(folder) / "config.json").string() : file;
 }
 
+void check_hugging_face(const ModelDirectory& model) {
+    check_imported(model, (fs::path(model.path) / "config.json").string(),
+                   {{"pad_id", "pad_token_id"},
+                    {"bos_id", "decoder_start_token_id"},
+                    {"eos_id", "eos_token_id"},
+                    {"target_begin", "forced_bos_token_id"},
+                    {"suppressed_ids", "suppress_tokens"},
+                    {"source_vocabulary", "vocab_size"},
+                    {"target_vocabulary", "vocab_size"},
+                    {"relative_buckets", "relative_attention_num_buckets"},
+                    {"relative_distance", "relative_attention_max_distance"}});
+}
+
 ModelDirectory open_hugging_face(const std::string& folder) {
     const std::string file = (fs::path(folder) / "config.json").string();
     const json config = read_json_file(file);

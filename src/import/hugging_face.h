@@ -23,6 +23,9 @@ std::string prefix_in(const TensorArchive& archive, const std::string& prefix);
 void read_generation(const std::string& folder, const nlohmann::json& config, Problems& problems,
                      ModelDirectory& model);
 
+// check_imported() with the keys of config.json.
+void check_hugging_face(const ModelDirectory& model);
+
 // tokenizer_config.json, an empty object if it is missing.
 nlohmann::json tokenizer_settings(const std::string& folder);
 // One tokenizer for both sides, by the files that there are, and the id of the unknown piece. Without any file, texts

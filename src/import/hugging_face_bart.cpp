@@ -107,7 +107,7 @@ ModelDirectory open(const std::string& folder, const nlohmann::json& json, const
     auto archive = open_folder_weights(folder);
     TensorMap map = tensors(net, prefix_in(*archive, "model."));
     model.weights = mapped_weights(std::move(archive), std::move(map));
-    check_model_config(net, folder);
+    check_hugging_face(model);
     return model;
 }
 

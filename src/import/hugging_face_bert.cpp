@@ -141,7 +141,7 @@ ModelDirectory open(const std::string& folder, Problems& problems, const ModelCo
     }
     TensorMap map = tensors(model.config, names, prefix_in(*archive, names.prefix), first_position);
     model.weights = mapped_weights(std::move(archive), std::move(map));
-    check_model_config(model.config, folder);
+    check_hugging_face(model);
     return model;
 }
 

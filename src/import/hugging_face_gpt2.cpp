@@ -78,7 +78,7 @@ ModelDirectory open_gpt2(const std::string& folder, const nlohmann::json& json) 
     auto archive = open_folder_weights(folder);
     TensorMap map = gpt2_tensors(model.config, prefix_in(*archive, "transformer."));
     model.weights = mapped_weights(std::move(archive), std::move(map));
-    check_model_config(model.config, folder);
+    check_hugging_face(model);
     return model;
 }
 

@@ -92,7 +92,7 @@ ModelDirectory open_marian_mt(const std::string& folder, const nlohmann::json& j
     add_opus_languages(model);
     problems.finish();
     model.weights = mapped_weights(open_folder_weights(folder), marian_mt_tensors(net));
-    check_model_config(net, folder);
+    check_hugging_face(model);
     return model;
 }
 

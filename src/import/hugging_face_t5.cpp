@@ -101,7 +101,7 @@ ModelDirectory open(const std::string& folder, const nlohmann::json& json, bool 
     // Old files have it, but nothing reads it.
     map.ignore("decoder.block.0.layer.1.EncDecAttention.relative_attention_bias.weight");
     model.weights = mapped_weights(std::move(archive), std::move(map));
-    check_model_config(net, folder);
+    check_hugging_face(model);
     return model;
 }
 

@@ -280,7 +280,8 @@ ModelDirectory open_marian(const std::string& path) {
     problems.finish();
     TensorMap map = marian_tensors(net, archive->contains("decoder_ff_logit_out_W"));
     model.weights = mapped_weights(std::move(archive), std::move(map));
-    check_model_config(net, path);
+    check_imported(model, path,
+                   {{"source_vocabulary", "dim-vocabs"}, {"target_vocabulary", "dim-vocabs"}, {"d_model", "dim-emb"}});
     return model;
 }
 

@@ -151,7 +151,8 @@ ModelDirectory open_sockeye(const std::string& folder) {
     auto archive = std::make_shared<const TensorArchive>(
         open_pickle_archive(require_file(folder, "params.best", "the parameters")));
     model.weights = mapped_weights(std::move(archive), tensors(net));
-    check_model_config(net, folder);
+    check_imported(model, file_in(folder, "config"),
+                   {{"source_vocabulary", "vocab_source_size"}, {"target_vocabulary", "vocab_target_size"}});
     return model;
 }
 

@@ -127,6 +127,28 @@ TEST_CASE("the configuration of another model does not fit its weights and vocab
     check_complaint(wider, {"model.safetensors", "model.shared.weight: the tensor is [", "the configuration needs ["});
 }
 
+TEST_CASE("ids that do not fit are named as the file names them", "[bad_input]") {
+    const auto complaint = [](const char* name, const auto& change) {
+        const BrokenModel model(name);
+        model.change_json("config.json", change);
+        const std::string message = model.complaint();
+        CHECK_THAT(message, Contains(model.path("config.json: ")));
+        return message;
+    };
+    CHECK_THAT(complaint("hf-t5", [](json& config) { config["eos_token_id"] = 99; }),
+               Contains("\"eos_token_id\" must be below 56"));
+    CHECK_THAT(complaint("hf-t5", [](json& config) { config["eos_token_id"] = 0; }),
+               Contains("\"eos_token_id\" 0 must differ from pad_token_id"));
+    CHECK_THAT(complaint("hf-bart", [](json& config) { config["decoder_start_token_id"] = 999; }),
+               Contains("\"decoder_start_token_id\" must be below"));
+}
+
+TEST_CASE("a vocabulary without an end is an error that names it", "[bad_input]") {
+    const BrokenModel model("sockeye-tied");
+    model.replace_text("vocab.trg.0.json", "</s>", "</t>");
+    check_complaint(model, {model.path("vocab.trg.0.json") + " has no piece for the end of a text"});
+}
+
 TEST_CASE("a vocabulary with holes, doubles or too few pieces is an error that names piece or id", "[bad_input]") {
     const auto complaint = [](const auto& change) {
         const BrokenModel model("hf-marian-tied");
