@@ -106,6 +106,20 @@ ModelConfig network(const ForeignConfig& config, const TensorArchive& archive) {
     return net;
 }
 
+// In files of 2018 a layer's norms have numbers.
+void add_old_norms(TensorMap& map, const ModelConfig& net) {
+    const auto add = [&](const char* stack, int layers, const std::vector<std::string>& blocks) {
+        for (int layer = 0; layer < layers; ++layer) {
+            for (std::size_t i = 0; i < blocks.size(); ++i) {
+                map.add_norm(fmt::format("model.{}.layers.{}.layer_norms.{}", stack, layer, i),
+                             fmt::format("{}.layers.{}.{}.norm", stack, layer, blocks[i]));
+            }
+        }
+    };
+    add("encoder", net.encoder_layers, {"self_attention", "feed_forward"});
+    add("decoder", net.decoder_layers, {"self_attention", "cross_attention", "feed_forward"});
+}
+
 TensorMap tensors(const ModelConfig& net, const TensorArchive& archive) {
     TensorMap map;
     // Older files have another name for an output of its own.
@@ -118,8 +132,10 @@ TensorMap tensors(const ModelConfig& net, const TensorArchive& archive) {
                  .ours = {fmt::format("{}.positions.weight", stack)},
                  .skipped_rows = kFirstPosition});
     }
+    add_old_norms(map, net);
     map.ignore("*.version");
     map.ignore("*.embed_positions._float_tensor");
+    map.ignore("*.embed_positions.weights");  // sinusoids
     for (const std::string& name : archive.names()) {
         if (!name.starts_with("model.")) {
             map.ignore(name);  // of the optimizer

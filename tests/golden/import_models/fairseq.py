@@ -26,8 +26,8 @@ def options_of(shape):
             "decoder_input_dim": shape.d_model, "lr": [0.0005], "adam_betas": "(0.9, 0.98)"}
 
 
-def tensors(model, in_proj):
-    """Of old files, one matrix holds those of queries, keys and values."""
+def tensors(model, old):
+    """Of old files, one matrix holds those of queries, keys and values, and a layer's norms have numbers."""
     shape, own, found = model.shape, model.values, {}
     blocks = {"self_attention": "self_attn", "cross_attention": "encoder_attn"}
     for name, value in own.items():
@@ -37,7 +37,7 @@ def tensors(model, in_proj):
             names = {"embedding": ["encoder.embed_tokens", "decoder.embed_tokens"],
                      "source_embedding": ["encoder.embed_tokens"], "target_embedding": ["decoder.embed_tokens"],
                      "output": ["decoder.output_projection"]}[parts[0]]
-            if parts[0] == {"all": "embedding", "target_output": "target_embedding"}.get(shape.tying) and not in_proj:
+            if parts[0] == {"all": "embedding", "target_output": "target_embedding"}.get(shape.tying) and not old:
                 names.append("decoder.output_projection")  # repeated in newer files
             found.update({f"{theirs}.weight": value for theirs in names})
         elif parts[1] == "positions":
@@ -46,15 +46,20 @@ def tensors(model, in_proj):
             theirs = {"norm": "layer_norm", "embedding_norm": "layernorm_embedding"}[parts[1]]
             found[f"{parts[0]}.{theirs}.{ends.get(parts[2], parts[2])}"] = value
         else:
+            norms = {name: f"{theirs}_layer_norm" for name, theirs in blocks.items()} | {
+                "feed_forward": "final_layer_norm"}
+            if old:
+                present = [name for name in norms if parts[0] == "decoder" or name != "cross_attention"]
+                norms = {name: f"layer_norms.{i}" for i, name in enumerate(present)}
             layer, block, part, end = ".".join(parts[:3]), parts[3], parts[4], ends.get(parts[5], parts[5])
             if block == "feed_forward":
-                theirs = {"inner": "fc1", "outer": "fc2", "norm": "final_layer_norm"}[part]
+                theirs = {"inner": "fc1", "outer": "fc2", "norm": norms["feed_forward"]}[part]
                 found[f"{layer}.{theirs}.{end}"] = value
             elif part == "norm":
-                found[f"{layer}.{blocks[block]}_layer_norm.{end}"] = value
+                found[f"{layer}.{norms[block]}.{end}"] = value
             elif part == "output":
                 found[f"{layer}.{blocks[block]}.out_proj.{end}"] = value
-            elif not in_proj:
+            elif not old:
                 found[f"{layer}.{blocks[block]}.{part}_proj.{end}"] = value
             elif part == "q":
                 three = [own[f"{layer}.{block}.{letter}.{end}"] for letter in "qkv"]
@@ -62,11 +67,12 @@ def tensors(model, in_proj):
     found["encoder.version"] = found["decoder.version"] = torch.tensor([3.0])
     if not shape.learned:
         for stack in ("encoder", "decoder"):
-            found[f"{stack}.embed_positions._float_tensor"] = torch.zeros(1)
+            table = {"weights": torch.zeros(4, shape.d_model)} if old else {"_float_tensor": torch.zeros(1)}
+            found.update({f"{stack}.embed_positions.{name}": value for name, value in table.items()})
     return found
 
 
-def make_fairseq(folder, cfg=False, in_proj=False, dtype=torch.float32, **more):
+def make_fairseq(folder, cfg=False, old=False, dtype=torch.float32, **more):
     tying = more.get("tying", "all")
     source, target = sides(["<s>", "<pad>", "</s>", "<unk>"], shared=tying == "all")
     shape = Shape(**{"source_vocabulary": len(source.pieces), "target_vocabulary": len(target.pieces),
@@ -77,7 +83,7 @@ def make_fairseq(folder, cfg=False, in_proj=False, dtype=torch.float32, **more):
     checkpoint = {"args": None if cfg else options,
                   "cfg": {"_name": None, "common": {"seed": 1}, "model": options} if cfg else None,
                   "model": collections.OrderedDict((name, value.to(dtype)) for name, value in
-                                                   tensors(model, in_proj).items()),
+                                                   tensors(model, old).items()),
                   "extra_state": {"epoch": 1}, "last_optimizer_state": None,
                   "optimizer_history": [{"optimizer_name": "FairseqAdam", "num_updates": 1}]}
     torch.save(checkpoint, folder / "checkpoint_best.pt", _use_new_zipfile_serialization=cfg)

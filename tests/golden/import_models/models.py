@@ -22,7 +22,7 @@ MODELS = {
     "fairseq-cfg": lambda folder: make_fairseq(folder, cfg=True, pre_norm=True, tying="target_output", scale=False,
                                                dtype=torch.float16),
     "fairseq-learned": lambda folder: make_fairseq(folder, learned=True, activation="gelu", embedding_norm=True),
-    "fairseq-in-proj": lambda folder: make_fairseq(folder, in_proj=True, tying="separate", dtype=torch.float16),
+    "fairseq-old": lambda folder: make_fairseq(folder, old=True, tying="separate", dtype=torch.float16),
     "hf-bart": make_bart,
     "hf-mbart": make_mbart,
     "hf-mbart50": lambda folder: make_prefixed(folder, "mbart", ["en_XX", "de_DE"], "MBart50Tokenizer", ["<mask>"]),
