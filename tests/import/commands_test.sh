@@ -44,4 +44,18 @@ expect "a language model that should translate" refused 'headscope complete'
 run inspect --model "$marian" --key sinusoid_layout
 expect "inspect knows the model" [ "$(cat out)" = halves ]
 
+run tokenize --model "$models/hf-mbart" --source-language en_XX --frame --text 'mo Kaleb'
+expect "tokenize --frame shows a source's end and language" grep -qx '▁.* </s> en_XX' out
+run tokenize --model "$models/hf-mbart50" --side target --source-language en_XX --target-language de_DE --frame --text mo
+expect "and a target's start, language and end" grep -qx '</s> de_DE ▁.* </s>' out
+run tokenize --model "$models/hf-marian-languages" --frame --offsets --text '>>fra<< mo'
+expect "and a line's language" grep -qP '^0\t0\t63\t>>fra<<$' out
+expect "at the ends of the rest of the line" grep -qP '^3\t3\t0\t</s>$' out
+run tokenize --model "$models/hf-bert" --frame --text mo
+expect "and BERT's" grep -qx '\[CLS\] .* \[SEP\]' out
+run tokenize --model "$models/hf-gpt2" --text mo
+cp out bare
+run tokenize --model "$models/hf-gpt2" --frame --text mo
+expect "and nothing where there is nothing" same out bare
+
 finish "other programs' models are imported, exported and used"

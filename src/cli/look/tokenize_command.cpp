@@ -3,6 +3,7 @@
 #include <charconv>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -16,8 +17,11 @@
 
 #include "cli/command.h"
 #include "import/open_model.h"
+#include "infer/decoding_choices.h"
+#include "infer/framed_line.h"
 #include "io/input_files.h"
 #include "options/common_options.h"
+#include "options/language_options.h"
 #include "options/option_values.h"
 #include "support/check.h"
 #include "text/explain.h"
@@ -31,7 +35,8 @@ namespace {
 struct TokenizeOptions {
     CommonOptions common;
     std::string input = "-", text, tokenizer, vocabulary, side = "source";
-    bool from_text = false, ids = false, offsets = false, explain = false, decode = false;
+    bool from_text = false, ids = false, offsets = false, explain = false, decode = false, frame = false;
+    DecodingChoices choices;  // languages
 };
 
 // A text with its pieces and the bytes of each.
@@ -50,6 +55,52 @@ TokenizedText tokenized(const Tokenizer& tokenizer, const std::string& text) {
         result.spans.push_back(segment.span);
     }
     return result;
+}
+
+// Where texts get their pieces from.
+struct Pieces {
+    std::shared_ptr<const Tokenizer> tokenizer;
+    std::optional<ModelDirectory> model = {};
+    Languages languages = {};
+};
+
+// What stands around a line, which may begin with its language.
+struct Surroundings {
+    std::string text;
+    std::vector<std::int32_t> before, after;
+};
+
+Surroundings surroundings_of(const Pieces& pieces, bool is_source, const std::string& line) {
+    const ModelConfig& net = pieces.model->config;
+    std::vector<std::int32_t> begin(net.bos_id >= 0 ? 1 : 0, net.bos_id);
+    switch (net.architecture) {
+        case Architecture::CausalLm: return {line, begin, {}};
+        case Architecture::MaskedLm: return {line, begin, {net.eos_id}};
+        case Architecture::EncoderDecoder: break;
+    }
+    const FramedLine framed = frame_line(*pieces.model, pieces.languages, is_source ? line : "");
+    if (is_source) {
+        return {std::string(framed.text), framed.frame.source_begin, framed.frame.source_end};
+    }
+    begin.insert(begin.end(), framed.frame.target_begin.begin(), framed.frame.target_begin.end());
+    return {line, begin, {net.eos_id}};
+}
+
+// The text without its language, and the pieces with what stands around them.
+TokenizedText framed(const Pieces& pieces, bool is_source, const std::string& line) {
+    const Surroundings around = surroundings_of(pieces, is_source, line);
+    TokenizedText text = tokenized(*pieces.tokenizer, around.text);
+    const auto add = [&](const std::vector<std::int32_t>& ids, std::size_t place, std::size_t at) {
+        for (std::size_t i = 0; i < ids.size(); ++i) {
+            const auto to = static_cast<std::ptrdiff_t>(place + i);
+            text.ids.insert(text.ids.begin() + to, ids[i]);
+            text.pieces.insert(text.pieces.begin() + to, pieces.tokenizer->piece(ids[i]));
+            text.spans.insert(text.spans.begin() + to, {at, at});
+        }
+    };
+    add(around.before, 0, 0);
+    add(around.after, text.ids.size(), around.text.size());
+    return text;
 }
 
 TokenizedText decoded(const Tokenizer& tokenizer, std::string_view line) {
@@ -105,12 +156,15 @@ std::string explanation_of(const Tokenizer& tokenizer, const std::string& text) 
     return lines + "\n";
 }
 
-std::string output_of(const TokenizeOptions& options, const Tokenizer& tokenizer, const std::string& line,
+std::string output_of(const TokenizeOptions& options, const Pieces& pieces, const std::string& line,
                       std::size_t number) {
+    const Tokenizer& tokenizer = *pieces.tokenizer;
     if (options.explain) {
         return explanation_of(tokenizer, line);
     }
-    const TokenizedText text = options.decode ? decoded(tokenizer, line) : tokenized(tokenizer, line);
+    const TokenizedText text = options.decode  ? decoded(tokenizer, line)
+                               : options.frame ? framed(pieces, options.side == "source", line)
+                                               : tokenized(tokenizer, line);
     if (options.common.json) {
         return json_of(tokenizer, text, number);
     }
@@ -123,27 +177,30 @@ std::string output_of(const TokenizeOptions& options, const Tokenizer& tokenizer
 }
 
 // The files that hold the tokenizer are inputs.
-Tokenizer open_tokenizer(const TokenizeOptions& options, InputFiles& inputs) {
+Pieces open_pieces(const TokenizeOptions& options, InputFiles& inputs) {
     const std::string place = options.tokenizer.empty() ? options.common.model_path() : options.tokenizer;
     inputs.add({place, options.vocabulary});
     inputs.refuse("-");
     if (!options.vocabulary.empty()) {
-        return Tokenizer::load(place, read_vocabulary(options.vocabulary));
+        return {std::make_shared<Tokenizer>(Tokenizer::load(place, read_vocabulary(options.vocabulary)))};
     }
     if (!options.tokenizer.empty()) {
-        return Tokenizer::load(place);
+        return {std::make_shared<Tokenizer>(Tokenizer::load(place))};
     }
-    const ModelDirectory model = open_model(place);
-    return options.side == "target" ? *model.target_tokenizer : *model.source_tokenizer;
+    ModelDirectory model = open_model(place);
+    Pieces pieces{options.side == "target" ? model.target_tokenizer : model.source_tokenizer};
+    pieces.languages = options.choices.over(decoding_choices_of(model).over({})).languages;
+    pieces.model = std::move(model);
+    return pieces;
 }
 
 void tokenize(const TokenizeOptions& options) {
     InputFiles inputs;
     inputs.add(options.from_text ? "" : options.input);
-    const Tokenizer tokenizer = open_tokenizer(options, inputs);
+    const Pieces pieces = open_pieces(options, inputs);
     const auto output = [&](const std::string& line, std::size_t number, const std::string& place) {
         try {
-            return output_of(options, tokenizer, line, number);
+            return output_of(options, pieces, line, number);
         } catch (const Error& error) {
             throw Error(fmt::format("{}: {}", place, error.what()));
         }
@@ -172,7 +229,14 @@ void add_outputs(CLI::App& command, TokenizeOptions& options) {
                                ->excludes(json)
                                ->excludes(ids)
                                ->excludes(offsets);
-    command.add_flag("--decode", options.decode, "Read ids and print their text")->excludes(ids)->excludes(explain);
+    CLI::Option* decode =
+        command.add_flag("--decode", options.decode, "Read ids and print their text")->excludes(ids)->excludes(explain);
+    command
+        .add_flag("--frame", options.frame,
+                  "Print what the model has around the pieces, too: its language, its end, [CLS] and [SEP]")
+        ->excludes(explain)
+        ->excludes(decode)
+        ->excludes("--tokenizer");
 }
 
 }  // namespace
@@ -191,6 +255,7 @@ void add_tokenize_command(CLI::App& app, const OpenOptions& open_options) {
         "  headscope tokenize --explain --text sleeping\n"
         "  headscope tokenize --ids text.en | headscope tokenize --decode\n"
         "  headscope tokenize --offsets --side target --model runs/my-model test.de\n"
+        "  headscope tokenize --frame --text 'The weather is nice today.'\n"
         "  headscope tokenize --json --tokenizer runs/my-model/sentencepiece.model text.en");
     CLI::Option* file = command
                             ->add_option("FILE", options->input,
@@ -217,6 +282,7 @@ void add_tokenize_command(CLI::App& app, const OpenOptions& open_options) {
         ->type_name("FILE")
         ->check(not_empty)
         ->needs(tokenizer);
+    add_language_options(*command, options->choices);
     add_outputs(*command, *options);
     command->callback([options] { tokenize(*options); });
 }
