@@ -4,12 +4,10 @@
 #include <stdio.h>  // renameat2
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <initializer_list>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -17,8 +15,8 @@
 
 #include "io/atomic_file.h"
 #include "io/strict_json.h"
+#include "model/tokenizer_files.h"
 #include "support/check.h"
-#include "text/vocabulary_file.h"
 
 namespace headscope {
 
@@ -29,15 +27,6 @@ using nlohmann::json;
 
 constexpr const char* kConfigFile = "config.json";
 constexpr const char* kWeightsFile = "model.safetensors";
-constexpr const char* kSharedTokenizer = "sentencepiece.model";
-constexpr const char* kSourceTokenizer = "source.model";
-constexpr const char* kTargetTokenizer = "target.model";
-constexpr const char* kFastTokenizer = "tokenizer.json";
-constexpr const char* kSharedVocabulary = "vocabulary.json";
-constexpr const char* kSourceVocabulary = "source.vocabulary.json";
-constexpr const char* kTargetVocabulary = "target.vocabulary.json";
-constexpr std::array kOurFiles{kConfigFile,    kWeightsFile,      kSharedTokenizer,  kSourceTokenizer, kTargetTokenizer,
-                               kFastTokenizer, kSharedVocabulary, kSourceVocabulary, kTargetVocabulary};
 
 json read_json(const fs::path& file) {
     std::ifstream stream(file, std::ios::binary);
@@ -46,7 +35,8 @@ json read_json(const fs::path& file) {
         throw Error(fmt::format(
             "cannot open {}: {}; a model directory holds {}, {} and {} (or {} and {}); docs/importing.md lists "
             "the other models that open",
-            file.string(), reason, kConfigFile, kWeightsFile, kSharedTokenizer, kSourceTokenizer, kTargetTokenizer));
+            file.string(), reason, kConfigFile, kWeightsFile, kTokenizerFiles[0], kTokenizerFiles[2],
+            kTokenizerFiles[3]));
     }
     return parse_json(stream, file.string());
 }
@@ -71,30 +61,10 @@ void check_special(const fs::path& file, const char* key, std::int32_t in_tokeni
     }
 }
 
-// The files of one side's tokenizer; no vocabulary if the segmenter numbers its pieces itself.
-struct TokenizerPaths {
-    fs::path segmenter, vocabulary;
-
-    bool operator==(const TokenizerPaths&) const = default;
-};
-
-TokenizerPaths tokenizer_paths(const fs::path& folder, const char* segmenter, const char* vocabulary) {
-    const auto first_of = [&](std::initializer_list<const char*> names) {
-        const auto found =
-            std::find_if(names.begin(), names.end(), [&](auto name) { return fs::exists(folder / name); });
-        return found == names.end() ? fs::path() : folder / *found;
-    };
-    const fs::path found = first_of({kSharedTokenizer, kFastTokenizer, segmenter});
-    return {found.empty() ? folder / segmenter : found, first_of({kSharedVocabulary, vocabulary})};
-}
-
 std::shared_ptr<const Tokenizer> open_tokenizer(const TokenizerPaths& paths, const char* size_key, std::int64_t size,
                                                 const ModelConfig& config, bool is_target) {
     const fs::path& file = paths.vocabulary.empty() ? paths.segmenter : paths.vocabulary;
-    const auto tokenizer = std::make_shared<const Tokenizer>(
-        paths.vocabulary.empty()
-            ? Tokenizer::load(paths.segmenter.string())
-            : Tokenizer::load(paths.segmenter.string(), read_vocabulary(paths.vocabulary.string())));
+    const std::shared_ptr<const Tokenizer> tokenizer = paths.open();
     if (tokenizer->size() != size) {
         throw Error(
             fmt::format("{} has {} pieces, but \"{}\" in config.json beside it is {}: they belong to different "
@@ -167,30 +137,12 @@ void keep_other_files(const fs::path& from, const fs::path& to) {
     }
     for (const fs::directory_entry& entry : fs::directory_iterator(from)) {
         const std::string name = entry.path().filename().string();
-        if (std::find(kOurFiles.begin(), kOurFiles.end(), name) == kOurFiles.end()) {
+        const bool is_ours = name == kConfigFile || name == kWeightsFile ||
+                             std::find(kTokenizerFiles.begin(), kTokenizerFiles.end(), name) != kTokenizerFiles.end();
+        if (!is_ours) {
             copy_whole(entry.path(), to / name);
         }
     }
-}
-
-// Writes one file if both sides have the same content.
-void write_pair(const fs::path& folder, const std::string& source, const std::string& target, const char* shared_name,
-                const char* source_name, const char* target_name) {
-    if (source == target && !source.empty()) {
-        atomic_write_file((folder / shared_name).string(), source);
-        return;
-    }
-    for (const auto& [text, name] : {std::pair(&source, source_name), std::pair(&target, target_name)}) {
-        if (!text->empty()) {
-            atomic_write_file((folder / name).string(), *text);
-        }
-    }
-}
-
-void write_tokenizers(const fs::path& folder, const TokenizerFiles& source, const TokenizerFiles& target) {
-    const char* shared = source.segmenter.starts_with('{') ? kFastTokenizer : kSharedTokenizer;
-    write_pair(folder, source.segmenter, target.segmenter, shared, kSourceTokenizer, kTargetTokenizer);
-    write_pair(folder, source.vocabulary, target.vocabulary, kSharedVocabulary, kSourceVocabulary, kTargetVocabulary);
 }
 
 // Files and folder keep the modes of those they replace.
@@ -286,9 +238,9 @@ ModelDirectory open_model_directory(const std::string& path) {
     check_model_config(model.config, config_file.string());
     model.weights = own_weights((folder / kWeightsFile).string());
     read_decoding(path, model);
-    const TokenizerPaths source = tokenizer_paths(folder, kSourceTokenizer, kSourceVocabulary);
-    const TokenizerPaths target = tokenizer_paths(folder, kTargetTokenizer, kTargetVocabulary);
-    const bool shared = source == target;
+    const TokenizersPaths tokenizers = tokenizers_in(folder);
+    const auto& [source, target] = tokenizers;
+    const bool shared = tokenizers.shared();
     model.source_tokenizer =
         open_tokenizer(source, "source_vocabulary", model.config.source_vocabulary, model.config, shared);
     if (shared && model.config.target_vocabulary != model.config.source_vocabulary) {
@@ -320,7 +272,7 @@ void write_model_directory(Backend& backend, const std::string& path, const Mode
         fs::create_directories(fresh);
         const Scaffold scaffold{fresh};
         keep_other_files(folder, fresh);
-        write_tokenizers(fresh, source_tokenizer.files(), target_tokenizer.files());
+        write_tokenizers(fresh, source_tokenizer, target_tokenizer);
         save_parameters(backend, (fresh / kWeightsFile).string(), parameters, dtype, "");
         atomic_write_file((fresh / kConfigFile).string(), to_json(config).dump(2) + "\n");
         if (decoding != nullptr) {

@@ -1,5 +1,9 @@
 #include "train/first_model.h"
 
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -22,22 +26,20 @@ void require_shape(const ModelDirectory& model, const ModelConfig& asked, const 
     }
 }
 
+// Two tokenizers may have the same ids.
+bool shares_vocabulary(const ModelDirectory& model) {
+    const std::string ids = model.source_tokenizer->files().vocabulary;
+    return model.source_tokenizer == model.target_tokenizer ||
+           (!ids.empty() && ids == model.target_tokenizer->files().vocabulary);
+}
+
 ModelDirectory open_first_model(const TrainConfig& config, const std::string& directory) {
     ModelDirectory model = open_model(directory);
-    // A run keeps tokenizers, but no vocabularies beside them.
-    for (const Tokenizer* tokenizer : {model.source_tokenizer.get(), model.target_tokenizer.get()}) {
-        if (!tokenizer->has_own_ids()) {
-            throw Error(
-                fmt::format("'{}' takes ids from {}: training cannot continue such a model; start without "
-                            "--from",
-                            directory, tokenizer->name()));
-        }
-    }
-    const bool shared = model.source_tokenizer == model.target_tokenizer;
+    const bool shared = shares_vocabulary(model);
     if (shared != config.tokenizer.shared) {
         throw Error(
             fmt::format("'{}' has {}, but {} asks for {}: set \"tokenizer.shared\" to {}, or start without --from",
-                        directory, shared ? "one tokenizer for both languages" : "a tokenizer for each language",
+                        directory, shared ? "one vocabulary for both languages" : "a vocabulary for each language",
                         config.file, shared ? "two" : "one", shared));
     }
     require_shape(model, config.model_config(*model.source_tokenizer, *model.target_tokenizer), config.file);
@@ -45,6 +47,28 @@ ModelDirectory open_first_model(const TrainConfig& config, const std::string& di
 }
 
 }  // namespace
+
+nlohmann::json config_from(nlohmann::json config, const std::string& directory) {
+    constexpr double kGentle = 0.1;  // the highest learning rate, compared with that of a training from the start
+    const ModelDirectory model = open_model(directory);
+    const auto width = static_cast<double>(model.config.d_model);
+    nlohmann::json& training = config["training"];
+    training["learning_rate_scale"] = kGentle * training["learning_rate_scale"].get<double>() *
+                                      std::sqrt(width / config["model"]["d_model"].get<double>());
+    training["max_length"] = std::min(training["max_length"].get<std::int64_t>(), model.config.max_length);
+    config["model"] = to_json(model.config);
+    for (const char* key : {"source_vocabulary", "target_vocabulary", "mask_id"}) {
+        config["model"].erase(key);
+    }
+    config["tokenizer"] = {{"vocabulary", std::max(model.config.source_vocabulary, model.config.target_vocabulary)},
+                           {"shared", shares_vocabulary(model)}};
+    for (const char* key : {"source_language", "target_language"}) {
+        if (model.decoding != nullptr && model.decoding->contains(key)) {
+            config["data"][key] = model.decoding->at(key);
+        }
+    }
+    return config;
+}
 
 void require_first_model(const TrainConfig& config, const std::string& directory) {
     static_cast<void>(open_first_model(config, directory));

@@ -3,11 +3,16 @@
 
 #include <string>
 
+#include <nlohmann/json_fwd.hpp>
+
 #include "backend/backend.h"
 #include "train/learner.h"
 #include "train/train_config.h"
 
 namespace headscope {
+
+// A configuration with the shape, the tokenizers and the languages of the model, to go on with its training.
+nlohmann::json config_from(nlohmann::json config, const std::string& directory);
 
 // Error if a run of this configuration cannot start from the model and its tokenizers.
 void require_first_model(const TrainConfig& config, const std::string& directory);

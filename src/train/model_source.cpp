@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "import/open_model.h"
+#include "model/tokenizer_files.h"
 #include "support/check.h"
 #include "train/averaging.h"
 #include "train/checkpoint.h"
@@ -34,15 +35,9 @@ bool is_there(const fs::path& path) {
 
 // The tokenizers of a run, written by prepare_training_data().
 void open_tokenizers(const fs::path& folder, ModelDirectory& model) {
-    const auto open = [&](const char* name) {
-        return std::make_shared<const Tokenizer>(Tokenizer::load((folder / name).string()));
-    };
-    if (is_there(folder / "sentencepiece.model")) {
-        model.source_tokenizer = model.target_tokenizer = open("sentencepiece.model");
-        return;
-    }
-    model.source_tokenizer = open("source.model");
-    model.target_tokenizer = open("target.model");
+    const TokenizersPaths paths = tokenizers_in(folder);
+    model.source_tokenizer = paths.source.open();
+    model.target_tokenizer = paths.shared() ? model.source_tokenizer : paths.target.open();
 }
 
 // From a checkpoint; the vocabulary sizes come from the tokenizers.

@@ -10,7 +10,9 @@
 #include <fmt/ranges.h>
 
 #include "data/corruption.h"
+#include "import/open_model.h"
 #include "io/atomic_file.h"
+#include "model/tokenizer_files.h"
 #include "support/check.h"
 #include "support/counted.h"
 #include "support/random.h"
@@ -118,6 +120,18 @@ void learn(const TrainConfig& config, const std::string& path, Sample sample, bo
     atomic_write_file(path, model);
 }
 
+void learn_tokenizers(const TrainConfig& config, const std::string& folder, bool warned, const Say& say) {
+    const auto path = [&](const char* name) { return (std::filesystem::path(folder) / name).string(); };
+    SampledText text = sample_text(config);
+    if (config.tokenizer.shared) {
+        text.source.append(std::move(text.target));
+        learn(config, path("sentencepiece.model"), std::move(text.source), warned, say);
+        return;
+    }
+    learn(config, path("source.model"), std::move(text.source), warned, say);
+    learn(config, path("target.model"), std::move(text.target), warned, say);
+}
+
 }  // namespace
 
 void require_files(const TrainConfig& config) {
@@ -158,32 +172,17 @@ void for_each_reader(const CorpusFiles& files, const std::function<void(PairRead
 
 void obtain_tokenizers(TrainingData& data, const TrainConfig& config, const std::string& folder,
                        const TokenizerOrigin& origin, const Say& say) {
-    const bool shared = config.tokenizer.shared;
-    const std::vector<std::string> names = shared ? std::vector<std::string>{"sentencepiece.model"}
-                                                  : std::vector<std::string>{"source.model", "target.model"};
-    std::vector<std::string> paths;
-    bool complete = origin.reuse;
-    for (const std::string& name : names) {
-        paths.push_back((std::filesystem::path(folder) / name).string());
-        complete = complete && std::filesystem::exists(paths.back());
-    }
-    if (!complete && !origin.from_model.empty()) {
-        for (std::size_t i = 0; i < names.size(); ++i) {
-            atomic_copy_file((std::filesystem::path(origin.from_model) / names[i]).string(), paths[i]);
-        }
-    } else if (!complete) {
-        SampledText text = sample_text(config);
-        if (shared) {
-            text.source.append(std::move(text.target));
-        }
-        learn(config, paths.front(), std::move(text.source), origin.warned, say);
-        if (!shared) {
-            learn(config, paths.back(), std::move(text.target), origin.warned, say);
+    if (!origin.reuse || !tokenizers_in(folder).exist()) {
+        if (origin.from_model.empty()) {
+            learn_tokenizers(config, folder, origin.warned, say);
+        } else {
+            const ModelDirectory model = open_model(origin.from_model);
+            write_tokenizers(folder, *model.source_tokenizer, *model.target_tokenizer);
         }
     }
-    data.source_tokenizer = std::make_shared<const Tokenizer>(Tokenizer::load(paths.front()));
-    data.target_tokenizer =
-        shared ? data.source_tokenizer : std::make_shared<const Tokenizer>(Tokenizer::load(paths.back()));
+    const TokenizersPaths found = tokenizers_in(folder);
+    data.source_tokenizer = found.source.open();
+    data.target_tokenizer = found.shared() ? data.source_tokenizer : found.target.open();
 }
 
 }  // namespace headscope

@@ -58,4 +58,17 @@ cp out bare
 run tokenize --model "$models/hf-gpt2" --frame --text mo
 expect "and nothing where there is nothing" same out bare
 
+for i in {1..120}; do echo "mo Kaleb $i rito"; done >text.a
+sed 's/mo/om/' text.a >text.b
+run train --device cpu --source text.a --target text.b --from "$models/hf-marian-separate" --output tuned --steps 2
+expect "training continues with a model whose vocabularies are files" complains "starting from the weights of $models/hf-marian-separate"
+expect "two of them" [ -s tuned/tokenizer/source.vocabulary.json ]
+expect "and writes one that translates" translated tuned/model tuned.out
+run train --device cpu --source text.a --target text.b --from "$marian" --output shared --steps 2
+expect "also with one vocabulary for two languages" translated shared/model shared.out
+run train --output shared --resume
+expect "which can be continued" ended_with 0
+run train --device cpu --source text.a --target text.b --from "$models/hf-mt5" --output t5 --steps 2
+expect "also T5 with tokenizer.json" translated t5/model t5.out
+
 finish "other programs' models are imported, exported and used"

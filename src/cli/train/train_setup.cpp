@@ -103,10 +103,13 @@ void TrainSetup::open() {
 void TrainSetup::choose_config(const std::string& folder) {
     const ConfigOptions& given = options_.given;
     const std::string data = (std::filesystem::path(folder) / "data").string();
-    const nlohmann::json json = given.text.empty() ? config_for_pairs(data) : config_for_text(data);
+    nlohmann::json json = given.text.empty() ? config_for_pairs(data) : config_for_text(data);
+    if (!options_.from.empty()) {
+        json = config_from(std::move(json), options_.from);
+    }
     const std::string file = RunConfig::file_in(options_.output);
     say_(fmt::format(
-        "chosen by the amount of text: {}{}", describe(json),
+        "chosen by the {}amount of text: {}{}", options_.from.empty() ? "" : "model and the ", describe(json),
         folder == options_.output ? fmt::format("; saved in {}, which you can edit and use again", file) : ""));
     RunConfig config(json, file);
     apply(given, config);
