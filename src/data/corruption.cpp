@@ -15,6 +15,7 @@ namespace headscope {
 namespace {
 
 constexpr const char* kMask = "<mask>";
+constexpr const char* kMaskOfBert = "[MASK]";
 
 std::string sentinel(std::size_t number) {
     return fmt::format("<extra_id_{}>", number);
@@ -47,7 +48,8 @@ std::vector<std::size_t> split_randomly(std::size_t total, std::size_t count, Ra
 }  // namespace
 
 std::int32_t mask_id(const Tokenizer& tokenizer) {
-    return tokenizer.vocabulary().find(kMask).value_or(-1);
+    const Vocabulary& pieces = tokenizer.vocabulary();
+    return pieces.find(kMask).value_or(pieces.find(kMaskOfBert).value_or(-1));
 }
 
 TextVocabulary text_vocabulary(const Tokenizer& tokenizer) {

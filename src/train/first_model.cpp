@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -48,7 +49,7 @@ ModelDirectory open_first_model(const TrainConfig& config, const std::string& di
 
 }  // namespace
 
-nlohmann::json config_from(nlohmann::json config, const std::string& directory) {
+nlohmann::json config_from(nlohmann::json config, const std::string& directory, const Languages& languages) {
     constexpr double kGentle = 0.1;  // the highest learning rate, compared with that of a training from the start
     const ModelDirectory model = open_model(directory);
     const auto width = static_cast<double>(model.config.d_model);
@@ -62,8 +63,11 @@ nlohmann::json config_from(nlohmann::json config, const std::string& directory) 
     }
     config["tokenizer"] = {{"vocabulary", std::max(model.config.source_vocabulary, model.config.target_vocabulary)},
                            {"shared", shares_vocabulary(model)}};
-    for (const char* key : {"source_language", "target_language"}) {
-        if (model.decoding != nullptr && model.decoding->contains(key)) {
+    for (const auto& [key, chosen] :
+         {std::pair{"source_language", languages.source}, {"target_language", languages.target}}) {
+        if (!chosen.empty()) {
+            config["data"][key] = chosen;
+        } else if (model.decoding != nullptr && model.decoding->contains(key)) {
             config["data"][key] = model.decoding->at(key);
         }
     }

@@ -11,8 +11,9 @@
 
 namespace headscope {
 
-// A configuration with the shape, the tokenizers and the languages of the model, to go on with its training.
-nlohmann::json config_from(nlohmann::json config, const std::string& directory);
+// A configuration with the shape and the tokenizers of the model, to go on with its training. Languages that are not
+// chosen are its author's choice.
+nlohmann::json config_from(nlohmann::json config, const std::string& directory, const Languages& languages);
 
 // Error if a run of this configuration cannot start from the model and its tokenizers.
 void require_first_model(const TrainConfig& config, const std::string& directory);

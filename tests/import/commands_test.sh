@@ -70,5 +70,12 @@ run train --output shared --resume
 expect "which can be continued" ended_with 0
 run train --device cpu --source text.a --target text.b --from "$models/hf-mt5" --output t5 --steps 2
 expect "also T5 with tokenizer.json" translated t5/model t5.out
+run train --device cpu --source text.a --target text.b --from "$models/hf-nllb" --output many --steps 2
+expect "a model for many languages needs them" refused "--source-language"
+run train --device cpu --source text.a --target text.b --from "$models/hf-nllb" --output many --steps 2 \
+    --source-language eng_Latn --target-language deu_Latn
+expect "which are those of the run" translated many/model many.out
+run train --device cpu --text text.a --task masked --from "$models/hf-bert" --output masked --steps 2
+expect "training continues with BERT, too" [ -s masked/model/config.json ]
 
 finish "other programs' models are imported, exported and used"

@@ -85,6 +85,13 @@ void add_input(CLI::App& command, TrainOptions& options) {
             "--from", [&options](const std::string& folder) { options.from = model_folder(folder); },
             "Start from the weights and the tokenizer of this model or training, not from random weights")
         ->check(not_empty);
+    for (const auto& [name, language] : {std::pair{"--source-language", &options.given.languages.source},
+                                         {"--target-language", &options.given.languages.target}}) {
+        command.add_option(name, *language, "Language of all pairs, for a --from model that needs it")
+            ->check(not_empty)
+            ->needs("--from")
+            ->needs("--source");
+    }
 }
 
 void add_course(CLI::App& command, TrainOptions& options) {

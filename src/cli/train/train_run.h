@@ -7,6 +7,7 @@
 
 #include "data/document_reader.h"
 #include "data/task.h"
+#include "model/frame.h"
 #include "options/common_options.h"
 
 namespace headscope {
@@ -19,6 +20,7 @@ struct ConfigOptions {
     std::string text;            // or one, for a language model
     Task task = Task::Causal;
     DocumentForm documents = DocumentForm::Line;
+    Languages languages;  // of two texts, for the first model
     // Unset options do not change the configuration.
     std::optional<Precision> precision;
     std::optional<std::string> batch;  // "auto" or a number

@@ -105,7 +105,7 @@ void TrainSetup::choose_config(const std::string& folder) {
     const std::string data = (std::filesystem::path(folder) / "data").string();
     nlohmann::json json = given.text.empty() ? config_for_pairs(data) : config_for_text(data);
     if (!options_.from.empty()) {
-        json = config_from(std::move(json), options_.from);
+        json = config_from(std::move(json), options_.from, given.languages);
     }
     const std::string file = RunConfig::file_in(options_.output);
     say_(fmt::format(
