@@ -1,5 +1,6 @@
 #include "viewer/ui/program.h"
 
+#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <optional>
@@ -13,6 +14,7 @@
 #include "io/whole_file.h"
 #include "paint/png.h"
 #include "registry/registry.h"
+#include "support/median.h"
 #include "viewer/draw/theme.h"
 #include "viewer/ui/interface.h"
 #include "viewer/ui/script.h"
@@ -56,7 +58,8 @@ public:
                                       .probes = ui_.probes,
                                       .commands = ui_.commands,
                                       .busy = [this] { return session_.busy() || ui_.devices.valid(); },
-                                      .shoot = [this](const std::string& path) { shot_ = path; }};
+                                      .shoot = [this](const std::string& path) { shot_ = path; },
+                                      .times = [this](const std::string& label) { print_times(label); }};
             player_.emplace(std::move(script_), options.script, std::move(stage));
         }
         start_recording();
@@ -73,7 +76,12 @@ public:
             } else {
                 window_.wait(timeout());
             }
+            const auto start = std::chrono::steady_clock::now();
             frame();
+            if (player_.has_value()) {
+                const std::chrono::duration<double, std::milli> taken = std::chrono::steady_clock::now() - start;
+                frame_times_.push_back(taken.count());
+            }
         }
         session_.settings().width = window_.size().width;
         session_.settings().height = window_.size().height;
@@ -166,6 +174,15 @@ private:
         }
     }
 
+    void print_times(const std::string& label) {
+        if (!frame_times_.empty()) {
+            const double worst = *std::max_element(frame_times_.begin(), frame_times_.end());
+            fmt::print("{}: {} frames, median {:.1f} ms, worst {:.1f} ms\n", label, frame_times_.size(),
+                       median(frame_times_), worst);
+        }
+        frame_times_.clear();
+    }
+
     void name_window() {
         const auto& model = session_.scene().main.model;
         std::string title = "Headscope";
@@ -186,6 +203,7 @@ private:
     Interface ui_;
     std::optional<ScriptPlayer> player_;
     std::string shot_;
+    std::vector<double> frame_times_;  // ms, of a script's frames since print_times()
     ScriptRecorder recorded_;
     std::string title_;
     Architecture family_ = Architecture::EncoderDecoder;  // that the commands are for

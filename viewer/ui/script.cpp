@@ -22,9 +22,9 @@ namespace {
 
 constexpr int kFramesAfterAction = 3;
 constexpr auto kTimeout = std::chrono::seconds(120);
-constexpr std::array<std::string_view, 19> kVerbs{"size",    "wait",   "frames", "point",  "click", "double", "right",
-                                                  "drag",    "wheel",  "move",   "down",   "up",    "key",    "type",
-                                                  "command", "expect", "shot",   "scroll", "quit"};
+constexpr std::array<std::string_view, 20> kVerbs{"size",    "wait",   "frames", "point", "click",  "double", "right",
+                                                  "drag",    "wheel",  "move",   "down",  "up",     "key",    "type",
+                                                  "command", "expect", "shot",   "times", "scroll", "quit"};
 
 std::string trimmed(const std::string& text) {
     const std::size_t first = text.find_first_not_of(" \t\r");
@@ -203,6 +203,8 @@ void ScriptPlayer::perform(const ScriptLine& line) {
         } else if (line.verb == "shot") {
             stage_.shoot(line.rest);
             frames_ = 1;
+        } else if (line.verb == "times") {
+            stage_.times(line.rest);
         } else if (line.verb == "expect") {
             expect(line);
         } else if (line.verb == "quit") {

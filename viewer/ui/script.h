@@ -33,6 +33,7 @@ struct ScriptLine {
 //   command ID                run a command of the palette
 //   expect NAME = TEXT        check the value of an item;  expect NAME ~ TEXT: check for a substring
 //   shot FILE                 save the window as a PNG
+//   times LABEL               print the median and the worst of the frame times since the last such line
 //   quit
 std::vector<ScriptLine> parse_script(const std::string& text, const std::string& file);
 
@@ -44,6 +45,7 @@ public:
         const Commands& commands;
         std::function<bool()> busy;                     // whether the model is running
         std::function<void(const std::string&)> shoot;  // saves the next frame to this file
+        std::function<void(const std::string&)> times;  // prints the frame times under this label
     };
 
     ScriptPlayer(std::vector<ScriptLine> lines, std::string file, Stage stage);
