@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "figures/thumbnails.h"
 #include "observe/head_statistics.h"
-#include "observe/selection.h"
 #include "paint/sketch.h"
 
 namespace headscope {
@@ -24,11 +24,12 @@ const char* name_of(HeadOrder order);
 HeadOrder parse_head_order(const std::string& name);
 // The heads of one kind: in model order, or by increasing entropy, or by decreasing distance, sharpness or diagonal
 // weight.
-std::vector<HeadTile> head_tiles(const AttentionRecord& record, AttentionKind kind, HeadOrder order);
+std::vector<HeadTile> head_tiles(const std::vector<HeadStatistics>& statistics, AttentionKind kind, HeadOrder order);
 
 struct AllHeadsOptions {
     int columns = 0;        // 0: the number of heads per layer, so that a row is a layer
     double tile = 9.0;      // width and height of a picture
+    double width = 0.0;     // if not 0, pictures shrink to as little as kLeastTile so that a row fits into this width
     std::string note = {};  // explains the numbers; begins the note under the title
     bool lines = false;     // small figures as in the paper instead of heat maps
     RowOptions rows = {};
@@ -36,18 +37,14 @@ struct AllHeadsOptions {
     Look look = {};
 };
 
-// Draws the tiles row by row. Heat maps larger than kTileCells per side are max-pooled. The note names edits, joined
-// pieces and hidden tokens. A tile's frame has layer, head and item, its index in `tiles`.
-constexpr std::size_t kTileCells = 24;
+constexpr double kLeastTile = 4.0;  // holds "L24 H16"
+
+// Draws the tiles, heads of the thumbnails' kind, row by row. Heat maps larger than kTileCells per side are max-pooled.
+// The note names edits, joined pieces and hidden tokens. A tile's frame has layer, head and item, its index in `tiles`.
+Drawing draw_all_heads(const Thumbnails& thumbnails, const std::vector<HeadTile>& tiles,
+                       const AllHeadsOptions& options);
+// The same, for tiles of one kind.
 Drawing draw_all_heads(const AttentionRecord& record, const std::vector<HeadTile>& tiles,
                        const AllHeadsOptions& options);
-
-// Max-pools a matrix [rows, columns] to at most `most` per side.
-struct SmallMatrix {
-    std::size_t rows = 0;
-    std::size_t columns = 0;
-    std::vector<float> values;
-};
-SmallMatrix max_pooled(const float* values, std::size_t rows, std::size_t columns, std::size_t most);
 
 }  // namespace headscope

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <utility>
+
+#include "support/parallel.h"
 
 namespace headscope {
 
@@ -46,12 +49,19 @@ HeadStatistics statistics_of(const AttentionRecord& record, const SiteWeights& w
 }
 
 std::vector<HeadStatistics> head_statistics(const AttentionRecord& record) {
-    std::vector<HeadStatistics> found;
+    std::vector<std::pair<const SiteWeights*, int>> heads;
     for (const SiteWeights& weights : record.sites) {
         for (int head = 1; head <= static_cast<int>(weights.heads); ++head) {
-            found.push_back(statistics_of(record, weights, head));
+            heads.emplace_back(&weights, head);
         }
     }
+    std::vector<HeadStatistics> found(heads.size());
+    constexpr std::size_t kLeastHeads = 16;  // for a thread
+    in_parallel(heads.size(), kLeastHeads, [&](std::size_t first, std::size_t end) {
+        for (; first < end; ++first) {
+            found[first] = statistics_of(record, *heads[first].first, heads[first].second);
+        }
+    });
     return found;
 }
 

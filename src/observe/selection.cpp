@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -79,9 +80,17 @@ void check_heads(const std::vector<int>& heads, int model_heads) {
     }
 }
 
+void choose(SelectedAttention& selected, const AttentionSelection& selection) {
+    check_heads(selection.heads, selected.model_heads);
+    std::vector<std::size_t> columns =
+        chosen_columns(selection, selection.looked_at ? selected.keys : selected.queries);
+    selected.heads = active_heads(selection, selected.model_heads);
+    selected.chosen = selected.chosen_keys = {};
+    (selection.looked_at ? selected.chosen_keys : selected.chosen) = std::move(columns);
+}
+
 SelectedAttention select_attention(const AttentionRecord& record, const AttentionSelection& selection) {
     const SiteWeights& weights = find_site(record, selection.kind, selection.layer);
-    check_heads(selection.heads, static_cast<int>(weights.heads));
     const std::vector<RecordedToken>& query_row = query_tokens(record, selection.kind);
     const std::vector<RecordedToken>& key_row = key_tokens(record, selection.kind);
     check_record(weights, query_row.size(), key_row.size());
@@ -95,9 +104,7 @@ SelectedAttention select_attention(const AttentionRecord& record, const Attentio
     selected.keys = make_row(key_row, selection.rows);
     selected.layer = selection.layer;
     selected.model_heads = static_cast<int>(weights.heads);
-    selected.heads = active_heads(selection, selected.model_heads);
-    (selection.looked_at ? selected.chosen_keys : selected.chosen) =
-        chosen_columns(selection, selection.looked_at ? selected.keys : selected.queries);
+    choose(selected, selection);
     selected.weights = join_weights(weights, selected.queries, selected.keys);
     if (!selection.rows.show_special) {
         renormalise(selected.weights, weights, selected.queries, selected.keys);

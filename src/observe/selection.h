@@ -17,6 +17,7 @@ struct AttentionSelection {
     std::vector<int> positions = {};      // chosen queries by column, from 1
     bool looked_at = false;               // `words` and `positions` choose keys instead of queries
     RowOptions rows = {};
+    bool operator==(const AttentionSelection&) const = default;
 };
 
 struct SelectedAttention {
@@ -45,6 +46,10 @@ struct SelectedAttention {
 
 // Error for a layer, head, word or position that does not exist, listing those that do, and for non-finite weights.
 SelectedAttention select_attention(const AttentionRecord& record, const AttentionSelection& selection);
+
+// Makes the heads, words and positions of `selection` the visible and chosen ones. Kind, layer and rows are those of
+// `selected`. The same errors.
+void choose(SelectedAttention& selected, const AttentionSelection& selection);
 
 // Error for a head outside 1 to `model_heads`.
 void check_heads(const std::vector<int>& heads, int model_heads);

@@ -144,15 +144,16 @@ std::vector<float> join_weights(const SiteWeights& weights, const std::vector<Ro
     result.reserve(static_cast<std::size_t>(weights.heads) * queries.size() * keys.size());
     for (std::int64_t head = 0; head < weights.heads; ++head) {
         for (const RowItem& query : queries) {
+            const float* row = weights.values.data() + (head * weights.queries + query.first) * weights.keys;
             for (const RowItem& key : keys) {
                 if (query.count == 1 && key.count == 1) {
-                    result.push_back(weights.at(head, query.first, key.first));
+                    result.push_back(row[key.first]);
                     continue;
                 }
                 double sum = 0.0;
-                for (std::int64_t q = query.first; q < query.first + query.count; ++q) {
+                for (std::int64_t q = 0; q < query.count; ++q) {
                     for (std::int64_t k = key.first; k < key.first + key.count; ++k) {
-                        sum += static_cast<double>(weights.at(head, q, k));
+                        sum += static_cast<double>(row[q * weights.keys + k]);
                     }
                 }
                 result.push_back(static_cast<float>(sum / static_cast<double>(query.count)));

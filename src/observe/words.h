@@ -24,6 +24,7 @@ struct RowOptions {
     bool join_words = true;
     bool show_pads = false;
     bool show_special = true;  // begin and end
+    bool operator==(const RowOptions&) const = default;
 };
 
 // A line break within a piece of bytes.

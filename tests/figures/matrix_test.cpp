@@ -93,7 +93,7 @@ TEST_CASE("A heat map's layout is valid in every style and shape", "[heat_map]")
 TEST_CASE("Heat maps and the overview have the notes of the figure", "[heat_map][all_heads]") {
     AttentionRecord record = test::cross_record();
     AttentionSelection options{.kind = AttentionKind::Cross, .layer = 2};
-    const auto tiles = head_tiles(record, AttentionKind::Cross, HeadOrder::Model);
+    const auto tiles = head_tiles(head_statistics(record), AttentionKind::Cross, HeadOrder::Model);
     CHECK(notes_of(draw_heat_map(select_attention(record, options), 1, {})).empty());
     CHECK(notes_of(draw_all_heads(record, tiles, {})).empty());
     record.edited = "head 2 of cross layer 1 off";
@@ -158,7 +158,7 @@ TEST_CASE("A sentence of 300 tokens is drawn fast enough", "[heat_map]") {
 
 TEST_CASE("All heads are a layers x heads grid, or sorted", "[all_heads]") {
     const AttentionRecord record = test::cross_record();
-    const auto tiles = head_tiles(record, AttentionKind::Cross, HeadOrder::Model);
+    const auto tiles = head_tiles(head_statistics(record), AttentionKind::Cross, HeadOrder::Model);
     REQUIRE(tiles.size() == 6);
     CHECK(tiles[3].site.layer == 1);
     CHECK(tiles[3].head == 1);
@@ -188,7 +188,7 @@ TEST_CASE("All heads are a layers x heads grid, or sorted", "[all_heads]") {
     }
     for (const HeadOrder order : {HeadOrder::Entropy, HeadOrder::Distance, HeadOrder::Sharpness, HeadOrder::Diagonal}) {
         CHECK(parse_head_order(name_of(order)) == order);
-        const auto sorted = head_tiles(record, AttentionKind::Cross, order);
+        const auto sorted = head_tiles(head_statistics(record), AttentionKind::Cross, order);
         std::vector<double> values;
         for (const HeadTile& tile : sorted) {
             values.push_back(std::stod(tile.value));
@@ -201,6 +201,28 @@ TEST_CASE("All heads are a layers x heads grid, or sorted", "[all_heads]") {
     }
     CHECK_THROWS_WITH(parse_head_order("size"), Catch::Matchers::Contains("entropy, distance, sharpness or diagonal"));
     CHECK(draw_all_heads(record, {}, {}).primitives.size() == 2);
+}
+
+TEST_CASE("An overview shrinks to a width, but not below what holds its names", "[all_heads]") {
+    const AttentionRecord record = test::cross_record();  // 3 heads
+    const auto tiles = head_tiles(head_statistics(record), AttentionKind::Cross, HeadOrder::Model);
+    const auto tile = [&](double width) {
+        const Drawing drawing = draw_all_heads(record, tiles, {.width = width});
+        test::check_layout(drawing);
+        return all_of<Rect>(drawing, Role::Frame)[0].second.width;
+    };
+    const double whole = tile(0.0);
+    const double unit = whole / 9.0;
+    CHECK(tile(100.0) == whole);
+    CHECK(tile(20.0) == Approx(((20.0 - 2.0 + 0.8) / 3.0 - 0.8) * unit));  // margins of 1, gaps of 0.8
+    CHECK(tile(1.0) == Approx(kLeastTile * unit));
+    // There is room for a swatch beside "L1 H1", but not beside "L100 H1": none has one.
+    CHECK(all_of<Rect>(draw_all_heads(record, tiles, {.width = 1.0}), Role::Swatch).size() == 6);
+    Thumbnails deep = reduce_heads(record, AttentionKind::Cross, false, {});
+    deep.layers.resize(100, deep.layers[0]);
+    auto named = tiles;
+    named[5].site.layer = 99;
+    CHECK(all_of<Rect>(draw_all_heads(deep, named, {.width = 1.0}), Role::Swatch).empty());
 }
 
 TEST_CASE("A matrix that is too large for a tile is max-pooled", "[all_heads]") {

@@ -133,6 +133,74 @@ TEST_CASE("A picture is redrawn only if its contents change", "[panels]") {
     CHECK_THAT(texts_of(pictures.of(scene, PanelId::Matrix, {})), Contains("It broke."));
 }
 
+TEST_CASE("The heads are redrawn only if what they show changes", "[panels]") {
+    Stage stage(false);
+    Scene scene = stage.scene();
+    PanelPictures pictures;
+    PanelOptions options;
+    const auto drawn = [&] { return pictures.of(scene, PanelId::Heads, options).primitives.data(); };
+    const auto redraws = [&](const auto& change) {
+        const auto* before = drawn();
+        change();
+        return drawn() != before;
+    };
+    ViewState& state = scene.state;
+    CHECK_FALSE(redraws([&] { state.text += " and the dog"; }));
+    CHECK_FALSE(redraws([&] { state.layer = 1; }));
+    CHECK_FALSE(redraws([&] { state.word = 1; }));
+    CHECK_FALSE(redraws([&] { state.panel = PanelId::Heads; }));
+    CHECK_FALSE(redraws([&] { scene.hovered_word = 2; }));
+    CHECK(redraws([&] { options.ink = kDarkInk; }));
+    CHECK(redraws([&] { options.text_size = 15.0; }));
+    CHECK(redraws([&] { options.width = 300.0; }));
+    CHECK(redraws([&] { state.kind = AttentionKind::Cross; }));
+    CHECK(redraws([&] { state.order = HeadOrder::Entropy; }));
+    CHECK(redraws([&] { state.small_figures = true; }));
+    CHECK(redraws([&] { state.palette = Palette::OkabeIto; }));
+    CHECK(redraws([&] { state.join_words = false; }));
+    CHECK(redraws([&] { state.show_special = false; }));
+    CHECK(redraws([&] { scene.main.shown = std::make_shared<Exploration>(*scene.main.shown); }));
+    CHECK(redraws([&] { ++scene.main.model->tag; }));
+}
+
+TEST_CASE("Typing and pointing away repeat no drawing of the figure", "[panels]") {
+    Stage stage(false);
+    Scene scene = stage.scene();
+    PanelPictures pictures;
+    const auto drawn = [&] { return pictures.of(scene, PanelId::Figure, {}).primitives.data(); };
+    const auto* whole = drawn();
+    scene.state.text += " and";
+    CHECK(drawn() == whole);
+    scene.hovered_word = 1;
+    const auto* pointed = drawn();
+    CHECK(pointed != whole);
+    scene.hovered_word = -1;
+    CHECK(drawn() == whole);
+    scene.hovered_word = 2;
+    drawn();
+    CHECK_THAT(pictures.of(scene, PanelId::Figure, {}).description, Contains("from \"dog\""));
+    scene.state.layer = 1;
+    CHECK_THAT(pictures.of(scene, PanelId::Figure, {}).description, Contains("Layer1"));
+    scene.hovered_word = -1;
+    CHECK_THAT(pictures.of(scene, PanelId::Figure, {}).description, Contains("Layer1"));
+}
+
+TEST_CASE("A record that is no longer shown is freed, whatever panels have drawn it", "[panels]") {
+    Stage stage(false);
+    Scene scene = stage.scene();
+    scene.main.original = nullptr;
+    scene.main.shown = std::make_shared<Exploration>(*scene.main.shown);
+    const std::weak_ptr<const Exploration> old = scene.main.shown;
+    PanelPictures pictures;
+    for (const PanelId panel : {PanelId::Figure, PanelId::Heads, PanelId::Matrix}) {
+        pictures.of(scene, panel, {});
+    }
+    scene.main.shown = std::make_shared<Exploration>(*scene.main.shown);
+    CHECK_FALSE(old.expired());
+    pictures.of(scene, PanelId::Matrix, {});
+    CHECK(old.expired());
+}
+
 TEST_CASE("The JSON of the figure and the matrix holds their weights", "[panels][json]") {
     Stage stage;
     const AttentionRecord& record = stage.scene().main.shown->record;

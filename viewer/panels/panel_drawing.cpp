@@ -107,13 +107,24 @@ Drawing draw_attention(const Scene& scene, const Side& side, const PanelOptions&
 
 namespace {
 
-Drawing draw_heads(const Scene& scene, const PanelOptions& options) {
-    const AttentionRecord& record = scene.main.shown->record;
-    AllHeadsOptions all{.lines = scene.state.small_figures,
-                        .rows = row_options(scene.state),
-                        .palette = scene.state.palette,
-                        .look = look_of(options)};
-    return draw_all_heads(record, head_tiles(record, shown_kind(scene), scene.state.order), all);
+// The overview is as wide as the panel, unless that made its text smaller than this share of the other panels'.
+constexpr double kSmallestText = 0.75;
+
+Drawing draw_heads(const Scene& scene, const PanelOptions& options, RecordParts& parts) {
+    const AttentionKind kind = shown_kind(scene);
+    const AllHeadsOptions all{.width = options.width / options.text_size / kSmallestText,
+                              .lines = scene.state.small_figures,
+                              .palette = scene.state.palette,
+                              .look = look_of(options)};
+    const auto& shown = scene.main.shown;
+    return draw_all_heads(parts.thumbnails(shown, kind, all.lines, row_options(scene.state)),
+                          head_tiles(parts.statistics(shown), kind, scene.state.order), all);
+}
+
+Drawing draw_main_figure(const Scene& scene, const PanelOptions& options, RecordParts& parts) {
+    AttentionSelection selection = selection_of(scene, scene.main.shown->record);
+    choose_word(scene, selection);
+    return draw_figure(parts.selected(scene.main.shown, selection), figure_options(scene, options));
 }
 
 // The heat map of the first visible head. Its marks hold `item`, the index into panel_contents().
@@ -155,7 +166,7 @@ AttentionRecord matrix_record(const Scene& scene, const AttentionRecord& record)
 
 namespace {
 
-Drawing drawn(const Scene& scene, PanelId panel, const PanelOptions& options) {
+Drawing drawn(const Scene& scene, PanelId panel, const PanelOptions& options, RecordParts& parts) {
     const std::string nothing = nothing_there(scene.main);
     const bool needs_attention = panel != PanelId::Model && panel != PanelId::Training;
     if (!nothing.empty() && needs_attention) {
@@ -166,8 +177,8 @@ Drawing drawn(const Scene& scene, PanelId panel, const PanelOptions& options) {
                            options);
     }
     switch (panel) {
-        case PanelId::Figure: return draw_attention(scene, scene.main, options);
-        case PanelId::Heads: return draw_heads(scene, options);
+        case PanelId::Figure: return draw_main_figure(scene, options, parts);
+        case PanelId::Heads: return draw_heads(scene, options, parts);
         case PanelId::Matrix: return draw_matrix(scene, options);
         case PanelId::Time: return draw_time(scene, options);
         case PanelId::Surgery: return draw_surgery(scene, options);
@@ -181,15 +192,59 @@ Drawing drawn(const Scene& scene, PanelId panel, const PanelOptions& options) {
 }  // namespace
 
 Drawing draw_panel(const Scene& scene, PanelId panel, const PanelOptions& options) {
-    Drawing drawing = drawn(scene, panel, options);
+    RecordParts parts;
+    return draw_panel(scene, panel, options, parts);
+}
+
+Drawing draw_panel(const Scene& scene, PanelId panel, const PanelOptions& options, RecordParts& parts) {
+    Drawing drawing = drawn(scene, panel, options, parts);
     if (drawing.title.empty()) {  // only a remark
         drawing.title = title_of(panel, family_of(scene));
     }
     return drawing;
 }
 
+namespace {
+
+// The part of the state that a panel's drawing depends on. Drawing the heads of a long text takes longer than a frame,
+// so typing and what other panels show must not repeat it.
+ViewState seen_by(PanelId panel, const ViewState& state) {
+    if (panel == PanelId::Heads) {
+        ViewState seen;
+        seen.kind = state.kind;
+        seen.order = state.order;
+        seen.small_figures = state.small_figures;
+        seen.join_words = state.join_words;
+        seen.show_special = state.show_special;
+        seen.palette = state.palette;
+        return seen;
+    }
+    ViewState seen = state;
+    seen.panel = PanelId::Figure;
+    if (panel == PanelId::Figure || panel == PanelId::Matrix) {  // these show a finished record
+        seen.text.clear();
+        seen.target.reset();
+        seen.edits.clear();
+    }
+    return seen;
+}
+
+}  // namespace
+
+bool PanelPictures::Kept::fits(const Key& wanted, const Scene& scene) const {
+    const auto alike = [](const Side& a, const Side& b) { return a.problem == b.problem; };
+    return key == wanted && alike(parts.main, scene.main) &&
+           parts.main.model.has_value() == scene.main.model.has_value() &&
+           (!scene.main.model.has_value() || parts.main.model->tag == scene.main.model->tag) &&
+           parts.other.has_value() == scene.other.has_value() &&
+           (!scene.other.has_value() || alike(*parts.other, *scene.other));
+}
+
 const Drawing& PanelPictures::of(const Scene& scene, PanelId panel, const PanelOptions& options) {
-    Key key{.state = scene.state, .options = options, .hovered = scene.hovered_word};
+    Key key{.state = seen_by(panel, scene.state), .options = options, .hovered = scene.hovered_word};
+    if (panel == PanelId::Heads) {
+        key.hovered = -1;
+    }
     key.parts = {scene.main.shown.get(),
                  scene.main.original.get(),
                  scene.importance.get(),
@@ -197,21 +252,29 @@ const Drawing& PanelPictures::of(const Scene& scene, PanelId panel, const PanelO
                  scene.run.get(),
                  scene.weights.get(),
                  scene.other.has_value() ? scene.other->shown.get() : nullptr};
-    auto& kept = kept_[static_cast<std::size_t>(panel)];
-    const bool same_words = kept.has_value() && kept->parts.main.problem == scene.main.problem &&
-                            kept->parts.main.model.has_value() == scene.main.model.has_value() &&
-                            (!scene.main.model.has_value() || kept->parts.main.model->tag == scene.main.model->tag) &&
-                            kept->parts.other.has_value() == scene.other.has_value() &&
-                            (!scene.other.has_value() || kept->parts.other->problem == scene.other->problem);
-    if (!same_words || !(kept->key == key)) {
-        kept = Kept{std::move(key), scene, draw_panel(scene, panel, options), {}};
+    for (Pictures& pictures : pictures_) {  // frees records that are no longer shown, which may be large
+        for (std::optional<Kept>& kept : pictures.kept) {
+            if (kept.has_value() && kept->parts.main.shown != scene.main.shown) {
+                kept.reset();
+            }
+        }
+    }
+    parts_.look_at(scene.main.shown);
+    Pictures& pictures = pictures_[static_cast<std::size_t>(panel)];
+    pictures.shown = key.hovered >= 0 ? 1 : 0;
+    std::optional<Kept>& kept = pictures.kept[pictures.shown];
+    if (!kept.has_value() || !kept->fits(key, scene)) {
+        kept = Kept{std::move(key), scene, draw_panel(scene, panel, options, parts_), {}};
     }
     return kept->drawing;
 }
 
 std::string PanelPictures::tip(PanelId panel, const Mark& mark) {
-    auto& kept = kept_[static_cast<std::size_t>(panel)];
-    if (!mark.tip.empty() || !kept.has_value()) {
+    Pictures& pictures = pictures_[static_cast<std::size_t>(panel)];
+    std::optional<Kept>& kept = pictures.kept[pictures.shown];
+    // Words have no tip: pointing along them must not compute the weights again.
+    const bool word = mark.role == Role::QueryLabel || mark.role == Role::KeyLabel || mark.role == Role::ChosenWord;
+    if (!mark.tip.empty() || !kept.has_value() || word) {
         return mark.tip;
     }
     if (!kept->contents.has_value()) {

@@ -11,6 +11,7 @@
 #include "figures/heat_map.h"
 #include "paint/drawing.h"
 #include "paint/ink.h"
+#include "viewer/panels/record_parts.h"
 #include "viewer/session/scene.h"
 
 namespace headscope::viewer {
@@ -25,6 +26,8 @@ struct PanelOptions {
 
 // If there is nothing to draw yet, the drawing gives the reason.
 Drawing draw_panel(const Scene& scene, PanelId panel, const PanelOptions& options);
+// The same, with what `parts` already has.
+Drawing draw_panel(const Scene& scene, PanelId panel, const PanelOptions& options, RecordParts& parts);
 // The attention whose columns a panel's marks refer to, by the index Mark::item. Empty if they refer to none.
 std::vector<SelectedAttention> panel_contents(const Scene& scene, PanelId panel);
 // The tooltip of a part of the panel.
@@ -54,8 +57,14 @@ private:
         Scene parts;  // keeps alive what the key points to, so that no address is reused
         Drawing drawing;
         std::optional<std::vector<SelectedAttention>> contents;  // computed on the first tip()
+        bool fits(const Key& wanted, const Scene& scene) const;
     };
-    std::array<std::optional<Kept>, kPanels> kept_;
+    struct Pictures {
+        std::array<std::optional<Kept>, 2> kept;  // without and with a word under the pointer
+        std::size_t shown = 0;                    // the one last returned
+    };
+    std::array<Pictures, kPanels> pictures_;
+    RecordParts parts_;
 };
 
 // The part of a record that the state selects.

@@ -38,7 +38,7 @@ std::string statistics_table(const AttentionRecord& record, AttentionKind kind, 
     std::string text = fmt::format("{:>5} {:>5} {:>9} {:>9} {:>8} {:>10} {:>9} {:>6}\n", "layer", "head", "entropy",
                                    "distance", "offset", "sharpness", "diagonal",
                                    record.family == Architecture::EncoderDecoder ? "<EOS>" : "ends");
-    for (const HeadTile& tile : head_tiles(record, kind, order)) {
+    for (const HeadTile& tile : head_tiles(head_statistics(record), kind, order)) {
         const HeadStatistics one = statistics_of(record, find_site(record, kind, tile.site.layer + 1), tile.head);
         text +=
             fmt::format("{:>5} {:>5} {:>9.2f} {:>9.2f} {:>+8.2f} {:>10.2f} {:>9.2f} {:>6.2f}\n", tile.site.layer + 1,
@@ -51,7 +51,7 @@ Drawing draw(const AttentionRecord& record, const AttentionSelection& selection,
     const FigureOptions& figure = options.figure;
     if (options.picture == AttentionPicture::AllHeads) {
         return draw_all_heads(
-            record, head_tiles(record, selection.kind, options.order),
+            record, head_tiles(head_statistics(record), selection.kind, options.order),
             {.note = words_of(options.order), .rows = selection.rows, .palette = figure.palette, .look = figure.look});
     }
     const SelectedAttention content = select_attention(record, selection);
