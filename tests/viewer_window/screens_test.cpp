@@ -126,6 +126,19 @@ TEST_CASE("Every golden belongs to a script's screenshot, and vice versa", "[pic
 TEST_CASE("A first start shows a figure, and words respond to the pointer", "[window]") {
     check_script("figure");
 }
+TEST_CASE("What is below a tooltip is kept until it changes", "[window]") {
+    if (!test::display()) {
+        return;
+    }
+    const Folder folder("tooltip");
+    REQUIRE_NOTHROW(play("tooltip"));
+    const auto differ = [](const char* one, const char* other) {
+        return !test::difference_of(test::read_png(one), test::read_png(other)).empty();
+    };
+    CHECK_FALSE(differ("export-tip.png", "export-tip-anew.png"));
+    CHECK(differ("export-tip.png", "export-changed.png"));
+    CHECK_FALSE(differ("export-changed.png", "export-changed-anew.png"));
+}
 TEST_CASE("Typed text is translated, whatever it is", "[window]") {
     check_script("typing");
 }

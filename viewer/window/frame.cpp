@@ -36,7 +36,35 @@ void begin(VkCommandBuffer commands) {
 
 }  // namespace
 
-bool Swapchain::draw(const float background[3], const std::function<void(VkCommandBuffer)>& draw, Picture* picture) {
+// The kept image is drawn if `below` is given; a copy of it with `above` on top is the frame.
+void Swapchain::record_frame(VkImage image, VkFramebuffer framebuffer, const float background[3], const Record& below,
+                             const Record& above) {
+    const VkClearValue clear{.color = {.float32 = {background[0], background[1], background[2], 1.0F}}};
+    VkRenderPassBeginInfo pass{.sType = VK_STRUCTURE_TYPE_RENDER_PASS_BEGIN_INFO,
+                               .renderPass = below_pass_,
+                               .framebuffer = kept_->framebuffer(),
+                               .renderArea = {.extent = extent_},
+                               .clearValueCount = 1,
+                               .pClearValues = &clear};
+    if (below) {
+        vkCmdBeginRenderPass(commands_, &pass, VK_SUBPASS_CONTENTS_INLINE);
+        below(commands_);
+        vkCmdEndRenderPass(commands_);
+    }
+    change_layout(commands_, image, VK_IMAGE_LAYOUT_UNDEFINED, VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL);
+    const VkImageSubresourceLayers colour{.aspectMask = VK_IMAGE_ASPECT_COLOR_BIT, .layerCount = 1};
+    const VkImageCopy copy{
+        .srcSubresource = colour, .dstSubresource = colour, .extent = {extent_.width, extent_.height, 1}};
+    vkCmdCopyImage(commands_, kept_->image(), VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL, image,
+                   VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL, 1, &copy);
+    pass.renderPass = above_pass_;
+    pass.framebuffer = framebuffer;
+    vkCmdBeginRenderPass(commands_, &pass, VK_SUBPASS_CONTENTS_INLINE);
+    above(commands_);
+    vkCmdEndRenderPass(commands_);
+}
+
+bool Swapchain::draw(const float background[3], const Record& below, const Record& above, Picture* picture) {
     HEADSCOPE_CHECK(picture == nullptr || can_copy_, "the swapchain's images can be read back");
     const VkDevice device = gpu_.device();
     check_vulkan(vkWaitForFences(device, 1, &idle_, VK_TRUE, kForever), "vkWaitForFences");
@@ -49,19 +77,10 @@ bool Swapchain::draw(const float background[3], const std::function<void(VkComma
     const Frame& frame = frames_[index];
     check_vulkan(vkResetFences(device, 1, &idle_), "vkResetFences");
     begin(commands_);
-    const VkClearValue clear{.color = {.float32 = {background[0], background[1], background[2], 1.0F}}};
-    const VkRenderPassBeginInfo pass{.sType = VK_STRUCTURE_TYPE_RENDER_PASS_BEGIN_INFO,
-                                     .renderPass = render_pass_,
-                                     .framebuffer = frame.framebuffer,
-                                     .renderArea = {.extent = extent_},
-                                     .clearValueCount = 1,
-                                     .pClearValues = &clear};
-    vkCmdBeginRenderPass(commands_, &pass, VK_SUBPASS_CONTENTS_INLINE);
-    draw(commands_);
-    vkCmdEndRenderPass(commands_);
+    record_frame(frame.image, frame.framebuffer, background, below, above);
     const Readback readback = picture != nullptr ? start_readback(frame.image) : Readback{};
     check_vulkan(vkEndCommandBuffer(commands_), "vkEndCommandBuffer");
-    const VkPipelineStageFlags stage = VK_PIPELINE_STAGE_COLOR_ATTACHMENT_OUTPUT_BIT;
+    const VkPipelineStageFlags stage = VK_PIPELINE_STAGE_ALL_COMMANDS_BIT;  // the copy comes first
     const VkSubmitInfo submit{.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO,
                               .waitSemaphoreCount = 1,
                               .pWaitSemaphores = &acquired_,
@@ -90,7 +109,7 @@ bool Swapchain::draw(const float background[3], const std::function<void(VkComma
     return acquired != VK_SUBOPTIMAL_KHR;
 }
 
-void Swapchain::run_now(const std::function<void(VkCommandBuffer)>& record) {
+void Swapchain::run_now(const Record& record) {
     check_vulkan(vkWaitForFences(gpu_.device(), 1, &idle_, VK_TRUE, kForever), "vkWaitForFences");
     begin(commands_);
     record(commands_);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <string_view>
 
 #include <imgui.h>
 #include <imgui_impl_glfw.h>
@@ -65,7 +66,7 @@ std::uint64_t hash_of(std::uint64_t hash, const void* data, std::size_t bytes) {
     return mixed(hash, rest);
 }
 
-// A hash of everything that affects the look of a frame; never 0.
+// A hash of everything that affects the look of these lists; never 0.
 std::uint64_t hash_of(const ImDrawData& data) {
     std::uint64_t hash = hash_of(kPrime, &data.DisplaySize, sizeof data.DisplaySize);
     for (int at = 0; at < data.CmdListsCount; ++at) {
@@ -78,6 +79,36 @@ std::uint64_t hash_of(const ImDrawData& data) {
         }
     }
     return hash | 1U;
+}
+
+// The lists [first, end) of a frame. Newer versions keep them in a vector of their own type.
+template <class Data>
+Data part_of(const Data& all, int first, int end) {
+    Data part = all;
+    if constexpr (requires { part.CmdLists.Size; }) {
+        part.CmdLists.clear();
+        for (int at = first; at < end; ++at) {
+            part.CmdLists.push_back(all.CmdLists[at]);
+        }
+    } else {
+        part.CmdLists = all.CmdLists + first;
+    }
+    part.CmdListsCount = end - first;
+    part.TotalVtxCount = part.TotalIdxCount = 0;
+    for (int at = first; at < end; ++at) {
+        part.TotalVtxCount += all.CmdLists[at]->VtxBuffer.Size;
+        part.TotalIdxCount += all.CmdLists[at]->IdxBuffer.Size;
+    }
+    return part;
+}
+
+// Tooltips are drawn last; this is the index of the first one's list.
+int first_tooltip(const ImDrawData& data) {
+    int first = data.CmdListsCount;
+    while (first > 0 && std::string_view(data.CmdLists[first - 1]->_OwnerName).starts_with("##Tooltip")) {
+        --first;
+    }
+    return first;
 }
 
 // Whether all textures are on the device; old versions upload their only one at once.
@@ -150,7 +181,7 @@ void ImguiRenderer::rebuild_fonts(const std::function<void()>& build) {
         ImGui_ImplVulkan_Shutdown();
         started_ = false;
     }
-    shown_ = 0;
+    shown_ = {};
     ImGui::GetIO().Fonts->Clear();
     build();
     start();
@@ -165,14 +196,21 @@ void ImguiRenderer::begin_frame() {
 bool ImguiRenderer::draw(Swapchain& swapchain, Picture* picture) {
     const ImVec4 background = ImGui::GetStyle().Colors[ImGuiCol_WindowBg];
     const float colour[3] = {background.x, background.y, background.z};
-    const std::uint64_t looks = hash_of(*ImGui::GetDrawData());
-    if (looks == shown_ && picture == nullptr && textures_ready(*ImGui::GetDrawData())) {
+    const ImDrawData& all = *ImGui::GetDrawData();
+    const int tooltip = first_tooltip(all);
+    ImDrawData below = part_of(all, 0, tooltip);
+    ImDrawData above = part_of(all, tooltip, all.CmdListsCount);
+    const Looks looks{hash_of(below), hash_of(above)};
+    const bool ready = textures_ready(all);
+    if (looks == shown_ && picture == nullptr && ready) {
         return true;
     }
-    const bool drawn = swapchain.draw(
-        colour, [](VkCommandBuffer commands) { ImGui_ImplVulkan_RenderDrawData(ImGui::GetDrawData(), commands); },
-        picture);
-    shown_ = drawn ? looks : 0;
+    const auto render = [](ImDrawData& data) -> Swapchain::Record {
+        return [&data](VkCommandBuffer commands) { ImGui_ImplVulkan_RenderDrawData(&data, commands); };
+    };
+    const bool kept = looks.below == shown_.below && ready;
+    const bool drawn = swapchain.draw(colour, kept ? Swapchain::Record{} : render(below), render(above), picture);
+    shown_ = drawn ? looks : Looks{};
     return drawn;
 }
 

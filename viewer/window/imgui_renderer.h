@@ -20,10 +20,10 @@ public:
     // Before ImGui::NewFrame().
     void begin_frame();
     // Draws the result of ImGui::Render(), see Swapchain::draw. Skips a frame that looks like the last one, unless a
-    // picture is requested: this makes idle pointer movement free.
+    // picture is requested: this makes idle pointer movement free. If only tooltips changed, only these are drawn.
     bool draw(Swapchain& swapchain, Picture* picture);
     // Forces the next frame to be drawn.
-    void forget_shown() { shown_ = 0; }
+    void forget_shown() { shown_ = {}; }
 
 private:
     void start();
@@ -32,7 +32,13 @@ private:
     Swapchain& swapchain_;
     VkDescriptorPool descriptors_ = VK_NULL_HANDLE;
     bool started_ = false;
-    std::uint64_t shown_ = 0;  // a hash of the last frame; 0: none
+    // Hashes of the last frame, without and of its tooltips; 0: none.
+    struct Looks {
+        std::uint64_t below = 0;
+        std::uint64_t above = 0;
+        bool operator==(const Looks&) const = default;
+    };
+    Looks shown_;
 };
 
 }  // namespace headscope::viewer

@@ -1,6 +1,7 @@
 #include "viewer/window/swapchain.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 
 #include "support/check.h"
@@ -18,7 +19,10 @@ bool is_bgra(VkFormat format) {
 Swapchain::Swapchain(const Gpu& gpu, int width, int height) : gpu_(gpu) {
     try {
         choose_format();
-        create_render_pass();
+        below_pass_ = create_render_pass(VK_ATTACHMENT_LOAD_OP_CLEAR, VK_IMAGE_LAYOUT_UNDEFINED,
+                                         VK_IMAGE_LAYOUT_TRANSFER_SRC_OPTIMAL);
+        above_pass_ = create_render_pass(VK_ATTACHMENT_LOAD_OP_LOAD, VK_IMAGE_LAYOUT_TRANSFER_DST_OPTIMAL,
+                                         VK_IMAGE_LAYOUT_PRESENT_SRC_KHR);
         create_commands();
         create(width, height);
     } catch (...) {
@@ -38,7 +42,8 @@ void Swapchain::destroy() {
     vkDestroyFence(gpu_.device(), idle_, nullptr);
     vkDestroySemaphore(gpu_.device(), acquired_, nullptr);
     vkDestroyCommandPool(gpu_.device(), pool_, nullptr);
-    vkDestroyRenderPass(gpu_.device(), render_pass_, nullptr);
+    vkDestroyRenderPass(gpu_.device(), below_pass_, nullptr);
+    vkDestroyRenderPass(gpu_.device(), above_pass_, nullptr);
 }
 
 // 8-bit UNORM without sRGB conversion: colours are sRGB values already, as in SVG.
@@ -58,32 +63,47 @@ void Swapchain::choose_format() {
     format_ = *found;
 }
 
-void Swapchain::create_render_pass() {
+VkRenderPass Swapchain::create_render_pass(VkAttachmentLoadOp load, VkImageLayout from, VkImageLayout to) const {
     const VkAttachmentDescription colour{.format = format_.format,
                                          .samples = VK_SAMPLE_COUNT_1_BIT,
-                                         .loadOp = VK_ATTACHMENT_LOAD_OP_CLEAR,
+                                         .loadOp = load,
                                          .storeOp = VK_ATTACHMENT_STORE_OP_STORE,
                                          .stencilLoadOp = VK_ATTACHMENT_LOAD_OP_DONT_CARE,
                                          .stencilStoreOp = VK_ATTACHMENT_STORE_OP_DONT_CARE,
-                                         .initialLayout = VK_IMAGE_LAYOUT_UNDEFINED,
-                                         .finalLayout = VK_IMAGE_LAYOUT_PRESENT_SRC_KHR};
+                                         .initialLayout = from,
+                                         .finalLayout = to};
     const VkAttachmentReference reference{0, VK_IMAGE_LAYOUT_COLOR_ATTACHMENT_OPTIMAL};
     const VkSubpassDescription subpass{.pipelineBindPoint = VK_PIPELINE_BIND_POINT_GRAPHICS,
                                        .colorAttachmentCount = 1,
                                        .pColorAttachments = &reference};
-    const VkSubpassDependency dependency{.srcSubpass = VK_SUBPASS_EXTERNAL,
-                                         .dstSubpass = 0,
-                                         .srcStageMask = VK_PIPELINE_STAGE_COLOR_ATTACHMENT_OUTPUT_BIT,
-                                         .dstStageMask = VK_PIPELINE_STAGE_COLOR_ATTACHMENT_OUTPUT_BIT,
-                                         .dstAccessMask = VK_ACCESS_COLOR_ATTACHMENT_WRITE_BIT};
+    // Before and after come copies.
+    const VkPipelineStageFlags stages = VK_PIPELINE_STAGE_COLOR_ATTACHMENT_OUTPUT_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT;
+    const VkAccessFlags accesses = VK_ACCESS_COLOR_ATTACHMENT_READ_BIT | VK_ACCESS_COLOR_ATTACHMENT_WRITE_BIT |
+                                   VK_ACCESS_TRANSFER_READ_BIT | VK_ACCESS_TRANSFER_WRITE_BIT;
+    const VkSubpassDependency before{
+        .srcSubpass = VK_SUBPASS_EXTERNAL,
+        .dstSubpass = 0,
+        .srcStageMask = stages,
+        .dstStageMask = VK_PIPELINE_STAGE_COLOR_ATTACHMENT_OUTPUT_BIT,
+        .srcAccessMask = accesses,
+        .dstAccessMask = VK_ACCESS_COLOR_ATTACHMENT_READ_BIT | VK_ACCESS_COLOR_ATTACHMENT_WRITE_BIT};
+    const VkSubpassDependency after{.srcSubpass = 0,
+                                    .dstSubpass = VK_SUBPASS_EXTERNAL,
+                                    .srcStageMask = VK_PIPELINE_STAGE_COLOR_ATTACHMENT_OUTPUT_BIT,
+                                    .dstStageMask = stages,
+                                    .srcAccessMask = VK_ACCESS_COLOR_ATTACHMENT_WRITE_BIT,
+                                    .dstAccessMask = accesses};
+    const std::array dependencies{before, after};
     const VkRenderPassCreateInfo info{.sType = VK_STRUCTURE_TYPE_RENDER_PASS_CREATE_INFO,
                                       .attachmentCount = 1,
                                       .pAttachments = &colour,
                                       .subpassCount = 1,
                                       .pSubpasses = &subpass,
-                                      .dependencyCount = 1,
-                                      .pDependencies = &dependency};
-    check_vulkan(vkCreateRenderPass(gpu_.device(), &info, nullptr, &render_pass_), "vkCreateRenderPass");
+                                      .dependencyCount = static_cast<std::uint32_t>(dependencies.size()),
+                                      .pDependencies = dependencies.data()};
+    VkRenderPass pass = VK_NULL_HANDLE;
+    check_vulkan(vkCreateRenderPass(gpu_.device(), &info, nullptr, &pass), "vkCreateRenderPass");
+    return pass;
 }
 
 void Swapchain::create_commands() {
@@ -120,29 +140,34 @@ void Swapchain::create(int width, int height) {
             std::clamp(static_cast<std::uint32_t>(height), can.minImageExtent.height, can.maxImageExtent.height);
     }
     const std::uint32_t most = can.maxImageCount == 0 ? std::numeric_limits<std::uint32_t>::max() : can.maxImageCount;
+    if ((can.supportedUsageFlags & VK_IMAGE_USAGE_TRANSFER_DST_BIT) == 0) {
+        throw Error(gpu_.name() + " does not support copying images to this window");
+    }
     can_copy_ = (can.supportedUsageFlags & VK_IMAGE_USAGE_TRANSFER_SRC_BIT) != 0;
     const VkImageUsageFlags copied = can_copy_ ? static_cast<VkImageUsageFlags>(VK_IMAGE_USAGE_TRANSFER_SRC_BIT) : 0U;
     const VkSwapchainKHR old = swapchain_;
-    const VkSwapchainCreateInfoKHR info{.sType = VK_STRUCTURE_TYPE_SWAPCHAIN_CREATE_INFO_KHR,
-                                        .surface = gpu_.surface(),
-                                        .minImageCount = std::min(std::max(can.minImageCount, 2U), most),
-                                        .imageFormat = format_.format,
-                                        .imageColorSpace = format_.colorSpace,
-                                        .imageExtent = extent_,
-                                        .imageArrayLayers = 1,
-                                        .imageUsage = VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT | copied,
-                                        .imageSharingMode = VK_SHARING_MODE_EXCLUSIVE,
-                                        .preTransform = can.currentTransform,
-                                        .compositeAlpha = VK_COMPOSITE_ALPHA_OPAQUE_BIT_KHR,
-                                        .presentMode = VK_PRESENT_MODE_FIFO_KHR,
-                                        .clipped = VK_TRUE,
-                                        .oldSwapchain = old};
+    const VkSwapchainCreateInfoKHR info{
+        .sType = VK_STRUCTURE_TYPE_SWAPCHAIN_CREATE_INFO_KHR,
+        .surface = gpu_.surface(),
+        .minImageCount = std::min(std::max(can.minImageCount, 2U), most),
+        .imageFormat = format_.format,
+        .imageColorSpace = format_.colorSpace,
+        .imageExtent = extent_,
+        .imageArrayLayers = 1,
+        .imageUsage = VK_IMAGE_USAGE_COLOR_ATTACHMENT_BIT | VK_IMAGE_USAGE_TRANSFER_DST_BIT | copied,
+        .imageSharingMode = VK_SHARING_MODE_EXCLUSIVE,
+        .preTransform = can.currentTransform,
+        .compositeAlpha = VK_COMPOSITE_ALPHA_OPAQUE_BIT_KHR,
+        .presentMode = VK_PRESENT_MODE_FIFO_KHR,
+        .clipped = VK_TRUE,
+        .oldSwapchain = old};
     check_vulkan(vkCreateSwapchainKHR(gpu_.device(), &info, nullptr, &swapchain_), "vkCreateSwapchainKHR");
     vkDestroySwapchainKHR(gpu_.device(), old, nullptr);
     create_frames();
 }
 
 void Swapchain::create_frames() {
+    kept_.emplace(gpu_, format_.format, extent_, below_pass_);
     std::uint32_t count = 0;
     check_vulkan(vkGetSwapchainImagesKHR(gpu_.device(), swapchain_, &count, nullptr), "vkGetSwapchainImagesKHR");
     std::vector<VkImage> images(count);
@@ -158,7 +183,7 @@ void Swapchain::create_frames() {
             .subresourceRange = {.aspectMask = VK_IMAGE_ASPECT_COLOR_BIT, .levelCount = 1, .layerCount = 1}};
         check_vulkan(vkCreateImageView(gpu_.device(), &view, nullptr, &frame.view), "vkCreateImageView");
         const VkFramebufferCreateInfo framebuffer{.sType = VK_STRUCTURE_TYPE_FRAMEBUFFER_CREATE_INFO,
-                                                  .renderPass = render_pass_,
+                                                  .renderPass = above_pass_,
                                                   .attachmentCount = 1,
                                                   .pAttachments = &frame.view,
                                                   .width = extent_.width,
@@ -178,6 +203,7 @@ void Swapchain::destroy_frames() {
         vkDestroyImageView(gpu_.device(), frame.view, nullptr);
     }
     frames_.clear();
+    kept_.reset();
 }
 
 }  // namespace headscope::viewer

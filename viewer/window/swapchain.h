@@ -3,9 +3,11 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "viewer/window/gpu.h"
+#include "viewer/window/kept_image.h"
 
 namespace headscope::viewer {
 
@@ -23,17 +25,21 @@ public:
     Swapchain& operator=(const Swapchain&) = delete;
     ~Swapchain();
 
-    VkRenderPass render_pass() const { return render_pass_; }
+    // Of both passes, which are compatible.
+    VkRenderPass render_pass() const { return above_pass_; }
     std::uint32_t images() const { return static_cast<std::uint32_t>(frames_.size()); }
 
     void resize(int width, int height);
 
-    // Records a frame with `draw` over `background` (RGB, 0 to 1), presents it, and copies it to `picture` unless that
-    // is null. False if the window was resized: call resize() and draw again.
-    bool draw(const float background[3], const std::function<void(VkCommandBuffer)>& draw, Picture* picture);
+    using Record = std::function<void(VkCommandBuffer)>;
+
+    // Records a frame, presents it, and copies it to `picture` unless that is null. `below` is drawn over `background`
+    // (RGB, 0 to 1) and kept; if it is empty, the last one stays. `above` is drawn on top. False if the window was
+    // resized: call resize() and draw both again.
+    bool draw(const float background[3], const Record& below, const Record& above, Picture* picture);
 
     // Runs commands immediately and waits for them.
-    void run_now(const std::function<void(VkCommandBuffer)>& record);
+    void run_now(const Record& record);
 
 private:
     struct Frame {
@@ -49,7 +55,9 @@ private:
     };
     void create(int width, int height);
     void choose_format();
-    void create_render_pass();
+    VkRenderPass create_render_pass(VkAttachmentLoadOp load, VkImageLayout from, VkImageLayout to) const;
+    void record_frame(VkImage image, VkFramebuffer framebuffer, const float background[3], const Record& below,
+                      const Record& above);
     void create_commands();
     void create_frames();
     void destroy_frames();
@@ -62,7 +70,9 @@ private:
     VkSurfaceFormatKHR format_{};
     bool can_copy_ = false;
     VkExtent2D extent_{};
-    VkRenderPass render_pass_ = VK_NULL_HANDLE;
+    VkRenderPass below_pass_ = VK_NULL_HANDLE;  // clears, then draws into kept_
+    VkRenderPass above_pass_ = VK_NULL_HANDLE;  // draws over what was copied from kept_
+    std::optional<KeptImage> kept_;
     VkSwapchainKHR swapchain_ = VK_NULL_HANDLE;
     VkCommandPool pool_ = VK_NULL_HANDLE;
     VkCommandBuffer commands_ = VK_NULL_HANDLE;
