@@ -68,6 +68,9 @@ public:
         has_swatches_ = std::all_of(tiles.begin(), tiles.end(), [&](const HeadTile& tile) {
             return (text_width(name_of(tile)) + 1.0) * kLabel <= tile_;
         });
+        has_values_ = std::all_of(tiles.begin(), tiles.end(), [&](const HeadTile& tile) {
+            return (text_width(name_of(tile)) + text_width(tile.value) + 1.5) * kLabel <= tile_;
+        });
     }
 
     Drawing draw() {
@@ -181,8 +184,7 @@ private:
         mark.role = Role::Label;
         sketch_.text(mark, ink_.text,
                      {place.x + (has_swatches_ ? kLabel : 0.0), line, kLabel, Anchor::Start, false, false, name});
-        const double left = place.width - kLabel - (text_width(name) + 0.5) * kLabel;
-        if (text_width(tile.value) * kLabel <= left && !tile.value.empty()) {
+        if (has_values_ && !tile.value.empty()) {
             mark.role = Role::Value;
             sketch_.text(mark, ink_.faint,
                          {place.x + place.width, line, kLabel, Anchor::End, false, false, tile.value});
@@ -197,6 +199,7 @@ private:
     int columns_ = 1;
     double tile_ = 0.0;
     bool has_swatches_ = true;  // beside all names or none
+    bool has_values_ = true;    // the same
 };
 
 }  // namespace

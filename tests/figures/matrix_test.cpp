@@ -218,6 +218,11 @@ TEST_CASE("An overview shrinks to a width, but not below what holds its names", 
     CHECK(tile(1.0) == Approx(kLeastTile * unit));
     // There is room for a swatch beside "L1 H1", but not beside "L100 H1": none has one.
     CHECK(all_of<Rect>(draw_all_heads(record, tiles, {.width = 1.0}), Role::Swatch).size() == 6);
+    // The same for values: beside all names or none.
+    auto valued = tiles;
+    CHECK(all_of<Text>(draw_all_heads(record, valued, {}), Role::Value).size() == 6);
+    valued[2].value = "a value wider than a tile";
+    CHECK(all_of<Text>(draw_all_heads(record, valued, {}), Role::Value).empty());
     Thumbnails deep = reduce_heads(record, AttentionKind::Cross, false, {});
     deep.layers.resize(100, deep.layers[0]);
     auto named = tiles;
