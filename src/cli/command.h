@@ -15,6 +15,7 @@ void add_train_command(CLI::App& app, const OpenOptions& open_options);
 void add_plot_command(CLI::App& app);
 void add_data_command(CLI::App& app);
 void add_make_task_command(CLI::App& app);
+void add_trees_command(CLI::App& app);
 void add_translate_command(CLI::App& app, const OpenOptions& open_options);
 void add_complete_command(CLI::App& app, const OpenOptions& open_options);
 void add_fill_command(CLI::App& app, const OpenOptions& open_options);

@@ -40,6 +40,7 @@ void add_commands(CLI::App& app, const headscope::OpenOptions& open_options, int
     add_train_command(app, open_options);
     add_data_command(app);
     add_make_task_command(app);
+    add_trees_command(app);
     add_plot_command(app);
     add_attention_command(app, open_options);
     add_view_command(app, open_options, count, words);

@@ -36,6 +36,8 @@ cat >my.json <<'JSON'
   "training": {"steps": 3, "max_length": 64, "source_tokens": 256, "target_tokens": 256, "warmup_steps": 50}
 }
 JSON
+for i in $(seq 20); do printf '(S (NP (DT The) (NN cat) (CD %s)) (VP (VBZ sleeps)) (. .))\n' "$i"; done >treebank.trees
+for what in words tags sequences; do "$headscope" trees linearise --print $what treebank.trees >$what.txt; done
 mkdir -p site-packages/onnx/backend/test/data
 ln -s "$repository/tests/golden/onnx" site-packages/onnx/backend/test/data/node
 "$headscope" make-task digits --output data/digits --pairs 2000 >/dev/null && cp data/digits/train.tsv .

@@ -1,0 +1,131 @@
+#include "trees/tree_reader.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "support/check.h"
+#include "support/counted.h"
+
+namespace headscope {
+
+namespace {
+
+constexpr std::string_view kSeparators = " \t\r\n\v\f()";
+constexpr std::size_t kDeepest = 1000;  // recursion over trees must not exhaust the stack
+
+}  // namespace
+
+std::vector<Tree> TreeParser::read(std::string_view line, const std::string& place) {
+    std::vector<Tree> trees;
+    for (std::size_t at = 0; at < line.size();) {
+        if (line[at] == '(') {
+            open(place);
+            ++at;
+        } else if (line[at] == ')') {
+            close(place, trees);
+            ++at;
+        } else if (kSeparators.find(line[at]) != std::string_view::npos) {
+            ++at;
+        } else {
+            const std::size_t end = std::min(line.find_first_of(kSeparators, at), line.size());
+            add(std::string(line.substr(at, end - at)), end < line.size() && line[end] == '(', place);
+            at = end;
+        }
+    }
+    return trees;
+}
+
+void TreeParser::open(const std::string& place) {
+    if (open_.empty()) {
+        begin_ = place;
+    } else if (Open& parent = open_.back(); !parent.tree.word.empty()) {
+        throw Error(fmt::format("{}: expected ) after the word \"{}\", found (", place, parent.tree.word));
+    } else if (!parent.labelled && open_.size() > 1) {
+        throw Error(fmt::format("{}: a bracket has no label: only the outermost one may lack it", place));
+    } else {
+        parent.labelled = true;
+    }
+    if (open_.size() == kDeepest) {
+        throw Error(fmt::format("{}: more than {} brackets are open: is one of them never closed?", place, kDeepest));
+    }
+    open_.emplace_back();
+}
+
+void TreeParser::close(const std::string& place, std::vector<Tree>& trees) {
+    if (open_.empty()) {
+        throw Error(fmt::format("{}: ) without (: the brackets are not balanced", place));
+    }
+    Tree tree = std::move(open_.back().tree);
+    open_.pop_back();
+    if (tree.children.empty() && tree.word.empty()) {
+        throw Error(fmt::format("{}: the tree ({}) is empty: expected a word or other trees in it", place, tree.label));
+    }
+    if (!open_.empty()) {
+        open_.back().tree.children.push_back(std::move(tree));
+    } else if (!tree.label.empty()) {
+        trees.push_back(std::move(tree));
+    } else if (tree.children.size() == 1) {
+        Tree only = std::move(tree.children.front());
+        trees.push_back(std::move(only));
+    } else {
+        tree.label = kTopLabel;
+        trees.push_back(std::move(tree));
+    }
+}
+
+void TreeParser::add(std::string token, bool bracket_follows, const std::string& place) {
+    if (open_.empty()) {
+        throw Error(fmt::format("{}: expected a tree, which begins with (, found \"{}\"", place, token));
+    }
+    Open& parent = open_.back();
+    Tree& tree = parent.tree;
+    if (!parent.labelled) {
+        tree.label = std::move(token);
+        parent.labelled = true;
+    } else if (!tree.children.empty()) {
+        throw Error(
+            fmt::format("{}: expected ( or ) in ({} ...), found \"{}\": words have brackets of their own, as in "
+                        "(NN cat)",
+                        place, tree.label, token));
+    } else if (!tree.word.empty()) {
+        throw Error(fmt::format("{}: expected ) after the word \"{}\", found \"{}\"", place, tree.word, token));
+    } else if (bracket_follows) {
+        throw Error(fmt::format("{}: the word \"{}\" contains a bracket: write ( and ) in words as -LRB- and -RRB-",
+                                place, token + "("));
+    } else {
+        tree.word = std::move(token);
+    }
+}
+
+void TreeParser::finish() const {
+    if (!open_.empty()) {
+        throw Error(fmt::format("{}: {} of this tree {} never closed", begin_, counted(open_.size(), "bracket"),
+                                open_.size() == 1 ? "is" : "are"));
+    }
+}
+
+std::vector<Tree> parse_trees(std::string_view text, const std::string& place) {
+    TreeParser parser;
+    std::vector<Tree> trees = parser.read(text, place);
+    parser.finish();
+    return trees;
+}
+
+bool TreeReader::next(Tree& tree) {
+    for (std::string line; ready_.empty();) {
+        if (!lines_.next(line)) {
+            parser_.finish();
+            return false;
+        }
+        std::vector<Tree> trees = parser_.read(line, fmt::format("{} line {}", lines_.name(), lines_.number()));
+        std::move(trees.begin(), trees.end(), std::back_inserter(ready_));
+    }
+    tree = std::move(ready_.front());
+    ready_.pop_front();
+    return true;
+}
+
+}  // namespace headscope

@@ -1,0 +1,54 @@
+// Reads trees in the notation of the Penn Treebank, with any white space between brackets, labels and words.
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "text/lines.h"
+#include "trees/tree.h"
+
+namespace headscope {
+
+// Reads lines; a tree may extend over several. An outer bracket without a label is left out: ( (S ...) ) is (S ...),
+// and TOP is over several trees in one such bracket. Errors begin with the line's `place`, such as "'x.trees' line 3".
+class TreeParser {
+public:
+    // Returns the trees that end in this line.
+    std::vector<Tree> read(std::string_view line, const std::string& place);
+    // Error if the last tree is not closed.
+    void finish() const;
+
+private:
+    void open(const std::string& place);
+    void close(const std::string& place, std::vector<Tree>& trees);
+    void add(std::string token, bool bracket_follows, const std::string& place);
+
+    struct Open {
+        Tree tree;
+        bool labelled = false;
+    };
+    std::vector<Open> open_;
+    std::string begin_;  // the place of the first open bracket
+};
+
+// All trees of a complete text. Errors as those of TreeParser.
+std::vector<Tree> parse_trees(std::string_view text, const std::string& place);
+
+// Reads the trees of a file, plain or compressed.
+class TreeReader {
+public:
+    explicit TreeReader(const std::string& path) : lines_(path) {}
+
+    // False at the end. Errors name file and line.
+    bool next(Tree& tree);
+
+private:
+    LineReader lines_;
+    TreeParser parser_;
+    std::deque<Tree> ready_;
+};
+
+}  // namespace headscope

@@ -1,0 +1,77 @@
+#!/usr/bin/env bash
+# headscope trees: what it reads, writes, repairs and rejects.
+# usage: commands_test.sh HEADSCOPE-PROGRAM
+# shellcheck disable=SC2317 # the conditions are called through expect
+# shellcheck source=tests/house/commands.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../house/commands.sh"
+
+line_is() { [ "$(sed -n "$1p" out)" = "$2" ]; } # NUMBER TEXT
+
+# ----------------------------------------------------------------------------------------------- linearise
+cat >raw.trees <<'TEXT'
+( (S (NP-SBJ-1 (DT The) (NN cat))
+     (VP (VBZ is) (VP (VBN seen) (NP (-NONE- *-1))))
+     (. .)))
+( (NP (-NONE- *)) )
+( (FRAG (ADVP=2 (RB Here))))
+TEXT
+gzip -k raw.trees
+run trees linearise raw.trees.gz
+expect "trees become pairs" line_is 1 $'The cat is seen .\t(S (NP XX XX )NP (VP XX (VP XX )VP )VP XX )S'
+expect "without traces and functional tags" line_is 2 $'Here\t(FRAG (ADVP XX )ADVP )FRAG'
+expect "and nothing else" [ "$(wc -l <out)" -eq 2 ]
+expect "a tree without words is reported" complains "left out 1 tree without words"
+run trees linearise --print words raw.trees
+cp out words.txt
+expect "words alone" line_is 1 "The cat is seen ."
+run trees linearise --print tags raw.trees raw.trees
+expect "tags of several files" [ "$(grep -cx 'DT NN VBZ VBN .' out)" -eq 2 ]
+run trees linearise --print tags raw.trees
+cp out tags.txt
+run trees linearise --print trees <raw.trees
+cp out bare.trees
+expect "the trees themselves" line_is 2 "(FRAG (ADVP (RB Here)))"
+run trees linearise --print sequences --terminals words raw.trees
+expect "with words as terminals" line_is 2 "(FRAG (ADVP Here )ADVP )FRAG"
+
+# ------------------------------------------------------------------------------------------------- restore
+for terminals in normalised tags words; do
+    run trees linearise --print sequences --terminals $terminals raw.trees
+    cp out sequences.txt
+    run trees restore --terminals $terminals --words words.txt --tags tags.txt <sequences.txt
+    expect "the same trees come back from $terminals" same out bare.trees
+    expect "without repairs" complains "repaired 0 of 2 sequences"
+done
+printf '(S (NP XX )NP )VP\n\n' >broken.txt
+run trees restore --words words.txt broken.txt
+expect "a malformed sequence is repaired" line_is 1 "(S (NP (XX The)) (XX cat) (XX is) (XX seen) (. .))"
+expect "an empty one, too" line_is 2 "(XX Here)"
+expect "repairs are counted" complains "repaired 2 of 2 sequences: 1 closing symbol and 0 terminals left out, 1 closing symbol and 5 words added"
+printf 'The cat is seen .\n\n' >gap.txt
+run trees restore --words gap.txt broken.txt
+expect "no words, no tree" line_is 2 ""
+run trees restore --words words.txt --pretty broken.txt
+expect "a tree over several lines" line_is 2 "  (NP (XX The))"
+
+# ------------------------------------------------------------------------------------------------- bad input
+run trees linearise <<<'(S (A a)'
+expect "brackets that are not balanced" refused "standard input line 1: 1 bracket of this tree is never closed"
+printf '(S (A a))\n(S (A (a))\n' >bad.trees
+run trees linearise bad.trees
+expect "an empty tree, after the good ones" complains "'bad.trees' line 2: the tree (a) is empty"
+expect "is an error" ended_with 1
+run trees restore --words words.txt <bare.trees
+expect "trees are no sequences" refused "standard input line 1" 'found "The)"'
+run trees restore --words words.txt <<<'(S XX )S'
+expect "more words than sequences" complains "'words.txt' has more lines than standard input (1)"
+run trees restore --words words.txt < <(printf '(S )S\n(S )S\n(S )S\n')
+expect "more sequences than words" complains "'words.txt' has 2 lines, but standard input has more"
+printf 'DT\n\n' >few.txt
+run trees restore --words words.txt --tags few.txt broken.txt
+expect "too few tags" refused "'broken.txt' line 1: expected one tag for each of 5 words, found 1 tag"
+# shellcheck disable=SC2094 # it must not happen
+"$headscope" trees linearise raw.trees 2>err >>raw.trees
+code=$?
+expect "an input is not overwritten" eval 'ended_with 1 && complains "raw.trees"'
+
+finish "trees are read, written and repaired"
