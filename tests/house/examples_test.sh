@@ -37,6 +37,9 @@ cat >my.json <<'JSON'
 }
 JSON
 for i in $(seq 20); do printf '(S (NP (DT The) (NN cat) (CD %s)) (VP (VBZ sleeps)) (. .))\n' "$i"; done >treebank.trees
+cp treebank.trees gold.trees
+cp treebank.trees test.trees
+cp "$repository/tests/trees/evalb/COLLINS.prm" my.prm
 for what in words tags sequences; do "$headscope" trees linearise --print $what treebank.trees >$what.txt; done
 mkdir -p site-packages/onnx/backend/test/data
 ln -s "$repository/tests/golden/onnx" site-packages/onnx/backend/test/data/node

@@ -53,6 +53,25 @@ expect "no words, no tree" line_is 2 ""
 run trees restore --words words.txt --pretty broken.txt
 expect "a tree over several lines" line_is 2 "  (NP (XX The))"
 
+# --------------------------------------------------------------------------------------------------- score
+evalb=$repository/tests/trees/evalb
+run trees score --rules "$evalb/sample.prm" --evalb "$evalb/sample.gld" "$evalb/sample.tst"
+expect "EVALB's report" same out "$evalb/sample.rsl.current"
+expect "errors are reported" complains 'line 12: the gold tree has the word "is", the other one "was": left out'
+cp bare.trees same.trees
+run trees score bare.trees <same.trees
+expect "a tree equals itself" grep -qE '^all +2 +0 +0 +100.00 +100.00 +100.00 +100.00' out
+run trees score --json bare.trees bare.trees
+expect "also in JSON" [ "$(jq .all.f1 out)" = 100 ]
+run trees score --max-errors 4 --rules "$evalb/sample.prm" "$evalb/sample.gld" "$evalb/sample.tst"
+expect "too many errors" complains "more than 4 trees have other words"
+expect "are an error" ended_with 1
+head -n 1 bare.trees >one.trees
+run trees score bare.trees one.trees
+expect "too few trees" refused "'bare.trees' and 'one.trees' must have equally many lines, but one ends after 1 line"
+run trees score raw.trees raw.trees
+expect "a tree over several lines" refused "'raw.trees' line 1: 2 brackets of this tree are never closed" "one sentence per line"
+
 # ------------------------------------------------------------------------------------------------- bad input
 run trees linearise <<<'(S (A a)'
 expect "brackets that are not balanced" refused "standard input line 1: 1 bracket of this tree is never closed"

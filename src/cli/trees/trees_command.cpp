@@ -11,6 +11,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/command.h"
+#include "cli/trees/score_trees.h"
 #include "io/input_files.h"
 #include "options/option_values.h"
 #include "support/check.h"
@@ -202,6 +203,7 @@ void add_trees_command(CLI::App& app) {
         "Example:\n  headscope trees linearise treebank.trees > train.tsv");
     add_linearise(*command);
     add_restore(*command);
+    add_score_trees(*command);
 }
 
 }  // namespace headscope
