@@ -278,7 +278,7 @@ ModelDirectory open_ctranslate2(const std::string& folder) {
             net.target_begin = {kTargetLanguage};
         }
     }
-    if (model.source_tokenizer->type() == TokenizerType::Other) {
+    if (model.source_tokenizer->type() == TokenizerType::Words) {
         model.remarks.push_back(
             fmt::format("{} has no SentencePiece model: texts are pieces separated by spaces", folder));
     }

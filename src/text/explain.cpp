@@ -129,7 +129,7 @@ Steps longest_matches(const Vocabulary& vocabulary, std::string_view word, const
 
 std::vector<ExplainedWord> explain(const Tokenizer& tokenizer, std::string_view text) {
     const TokenizerType type = tokenizer.type();
-    if (type == TokenizerType::Other || type == TokenizerType::ByteBpe) {
+    if (type == TokenizerType::Words || type == TokenizerType::ByteBpe || type == TokenizerType::Other) {
         throw Error(fmt::format("only BPE, unigram and WordPiece tokenizers can be explained, '{}' is of another type",
                                 tokenizer.name()));
     }

@@ -11,9 +11,9 @@ namespace headscope {
 
 class Vocabulary;
 
-// How words are split: by merges, by likelihood, by the longest match, by merges of bytes, or in another way (words,
-// characters).
-enum class TokenizerType : std::uint8_t { Bpe, Unigram, WordPiece, ByteBpe, Other };
+// How words are split: by merges, by likelihood, by the longest match, not at all, by merges of bytes, or in another
+// way (characters).
+enum class TokenizerType : std::uint8_t { Bpe, Unigram, WordPiece, Words, ByteBpe, Other };
 
 // SentencePiece's pieces begin with the first at the begin of a word, WordPiece's with the second inside of words.
 // Pieces of bytes begin with the third after a space.
@@ -22,9 +22,10 @@ inline constexpr std::string_view kContinues = "##";
 inline constexpr std::string_view kByteSpace = "\u0120";
 
 inline bool begins_word(std::string_view piece, TokenizerType type) {
-    return type == TokenizerType::WordPiece
-               ? !piece.starts_with(kContinues)
-               : piece.starts_with(type == TokenizerType::ByteBpe ? kByteSpace : kWordStart);
+    if (type == TokenizerType::WordPiece) {
+        return !piece.starts_with(kContinues);
+    }
+    return type == TokenizerType::Words || piece.starts_with(type == TokenizerType::ByteBpe ? kByteSpace : kWordStart);
 }
 
 // A range of bytes of a text.

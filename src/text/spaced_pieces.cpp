@@ -1,7 +1,11 @@
 #include "text/spaced_pieces.h"
 
+#include <algorithm>
+#include <map>
+
 #include "support/utf8.h"
 #include "text/white_space.h"
+#include "text/word_piece.h"
 
 namespace headscope {
 
@@ -23,6 +27,11 @@ std::vector<ByteSpan> words_of(std::string_view text) {
     return words;
 }
 
+std::string SpacedPieces::file() const {
+    std::string lines = std::string(kSpacedPieces) + "\n";
+    return vocabulary_ == nullptr ? lines : lines + word_piece_lines(*vocabulary_);
+}
+
 std::vector<Segment> SpacedPieces::split(std::string_view text) const {
     std::vector<Segment> segments;
     for (const ByteSpan word : words_of(text)) {
@@ -40,6 +49,25 @@ JoinedText SpacedPieces::join(const std::vector<std::string_view>& pieces) const
         joined.spans.push_back({begin, joined.text.size()});
     }
     return joined;
+}
+
+std::vector<std::string> frequent_words(const std::vector<std::string>& lines, std::size_t most, std::int64_t minimum) {
+    std::map<std::string, std::int64_t> counts;
+    for (const std::string& line : lines) {
+        for (const ByteSpan word : words_of(line)) {
+            ++counts[line.substr(word.begin, word.end - word.begin)];
+        }
+    }
+    std::vector<std::string> words;
+    for (const auto& [word, count] : counts) {
+        if (count >= minimum && kind_of_word_piece(word) == PieceKind::Normal) {
+            words.push_back(word);
+        }
+    }
+    std::stable_sort(words.begin(), words.end(),
+                     [&](const std::string& a, const std::string& b) { return counts.at(a) > counts.at(b); });
+    words.resize(std::min(words.size(), most));
+    return words;
 }
 
 }  // namespace headscope

@@ -39,12 +39,15 @@ TokenizerParts parse_tokenizer(std::string_view bytes, const std::string& name) 
     if (is_json(bytes)) {
         return parse_tokenizer_json(bytes, name);
     }
+    if (bytes.starts_with(kSpacedPieces)) {
+        next_line(bytes);
+        const std::shared_ptr<const Vocabulary> vocabulary =
+            bytes.empty() ? nullptr : parse_word_pieces(bytes, name, 2);
+        return {std::make_shared<SpacedPieces>(vocabulary), vocabulary};
+    }
     if (is_word_piece_vocabulary(bytes)) {
         const std::shared_ptr<const Vocabulary> vocabulary = parse_word_pieces(bytes, name);
         return {std::make_shared<WordPieces>(vocabulary), vocabulary};
-    }
-    if (bytes.starts_with(kSpacedPieces)) {
-        return {std::make_shared<SpacedPieces>(), nullptr};
     }
     if (is_subword_nmt(bytes)) {
         return {std::make_shared<SubwordNmt>(bytes, name), nullptr};

@@ -22,8 +22,8 @@ struct TokenizerFiles {
 // A segmenter and a vocabulary. Thread-safe. A vocabulary shared by both languages is one tokenizer used twice.
 class Tokenizer {
 public:
-    // Loads a SentencePiece model, a WordPiece vocabulary or a tokenizer.json. Error that names it if it is missing or
-    // invalid.
+    // Loads a SentencePiece model, a WordPiece vocabulary, a tokenizer.json or a list of words (SpacedPieces::file()).
+    // Error that names it if it is missing or invalid.
     static Tokenizer load(const std::string& path);
     // The same from its bytes; `name` is for messages.
     static Tokenizer from_bytes(std::string_view bytes, const std::string& name);

@@ -17,6 +17,7 @@
 #include "support/utf8.h"
 #include "text/lines.h"
 #include "text/normalised.h"
+#include "text/spaced_pieces.h"
 #include "text/word_piece_training.h"
 
 namespace headscope {
@@ -162,9 +163,23 @@ std::string train_sentencepiece(const TokenizerTraining& training, const std::ve
     return model;
 }
 
-std::string train_word_piece(const TokenizerTraining& training, const std::vector<std::string>& text) {
+std::vector<std::string> first_pieces(const TokenizerTraining& training) {
     std::vector<std::string> pieces{"<pad>", "<s>", "</s>", "<unk>"};
     pieces.insert(pieces.end(), training.control_pieces.begin(), training.control_pieces.end());
+    return pieces;
+}
+
+std::string train_words(const TokenizerTraining& training, const std::vector<std::string>& text) {
+    std::vector<std::string> pieces = first_pieces(training);
+    const std::size_t most = static_cast<std::size_t>(training.vocabulary_size) - pieces.size();
+    for (std::string& word : frequent_words(text, most, training.minimum)) {
+        pieces.push_back(std::move(word));
+    }
+    return fmt::format("{}\n{}\n", kSpacedPieces, fmt::join(pieces, "\n"));
+}
+
+std::string train_word_piece(const TokenizerTraining& training, const std::vector<std::string>& text) {
+    std::vector<std::string> pieces = first_pieces(training);
     const auto size = static_cast<std::size_t>(training.vocabulary_size);
     for (std::string& piece : train_word_pieces(text, size - pieces.size(), training.character_coverage)) {
         pieces.push_back(std::move(piece));
@@ -201,8 +216,9 @@ std::string train_tokenizer(const TokenizerTraining& training) {
     check_options(training);
     const std::vector<std::string> text = gather(training);
     try {
-        return training.type == TokenizerType::WordPiece ? train_word_piece(training, text)
-                                                         : train_sentencepiece(training, text);
+        return training.type == TokenizerType::Words       ? train_words(training, text)
+               : training.type == TokenizerType::WordPiece ? train_word_piece(training, text)
+                                                           : train_sentencepiece(training, text);
     } catch (const Error& error) {
         throw Error(fmt::format("cannot train a tokenizer of {} pieces on {}: {}", training.vocabulary_size,
                                 counted(text.size(), "sentence"), error.what()));

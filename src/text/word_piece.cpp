@@ -19,15 +19,6 @@ namespace {
 
 constexpr std::array<std::string_view, 2> kUnknown{"<unk>", "[UNK]"};
 
-PieceKind kind_of_piece(std::string_view piece) {
-    if (std::find(kUnknown.begin(), kUnknown.end(), piece) != kUnknown.end()) {
-        return PieceKind::Unknown;
-    }
-    const bool bracketed = piece.size() > 2 && ((piece.front() == '<' && piece.back() == '>') ||
-                                                (piece.front() == '[' && piece.back() == ']'));
-    return bracketed ? PieceKind::Control : PieceKind::Normal;
-}
-
 // Appends the longest pieces of the word; false if they cannot spell it.
 bool spell(const Vocabulary& vocabulary, const AlignedWord& word, std::vector<Segment>& segments) {
     for (std::size_t begin = 0; begin < word.size();) {
@@ -71,22 +62,33 @@ bool is_spaced(std::string_view before, std::string_view next, bool plain) {
 
 }  // namespace
 
+PieceKind kind_of_word_piece(std::string_view piece) {
+    if (std::find(kUnknown.begin(), kUnknown.end(), piece) != kUnknown.end()) {
+        return PieceKind::Unknown;
+    }
+    const bool bracketed = piece.size() > 2 && ((piece.front() == '<' && piece.back() == '>') ||
+                                                (piece.front() == '[' && piece.back() == ']'));
+    return bracketed ? PieceKind::Control : PieceKind::Normal;
+}
+
 bool is_word_piece_vocabulary(std::string_view bytes) {
     bool unknown = false;
     for (std::string_view rest = bytes; !rest.empty() && !unknown;) {
-        unknown = kind_of_piece(next_line(rest)) == PieceKind::Unknown;
+        unknown = kind_of_word_piece(next_line(rest)) == PieceKind::Unknown;
     }
     return unknown && !first_invalid_utf8(bytes);
 }
 
-std::shared_ptr<const Vocabulary> parse_word_pieces(std::string_view bytes, const std::string& name) {
+std::shared_ptr<const Vocabulary> parse_word_pieces(std::string_view bytes, const std::string& name,
+                                                    std::size_t first_line) {
     std::vector<Piece> pieces;
     while (!bytes.empty()) {
         const std::string_view piece = next_line(bytes);
         if (piece.empty()) {
-            throw Error(fmt::format("'{}' is not a WordPiece vocabulary: line {} is empty", name, pieces.size() + 1));
+            throw Error(
+                fmt::format("'{}' is not a list of pieces: line {} is empty", name, first_line + pieces.size()));
         }
-        pieces.push_back({std::string(piece), kind_of_piece(piece)});
+        pieces.push_back({std::string(piece), kind_of_word_piece(piece)});
     }
     const SpecialPieces special = usual_special(pieces);
     return std::make_shared<Vocabulary>(std::move(pieces), special, name);
@@ -107,9 +109,9 @@ std::vector<Segment> WordPieces::split(std::string_view text) const {
     return segments;
 }
 
-std::string WordPieces::file() const {
+std::string word_piece_lines(const Vocabulary& vocabulary) {
     std::string lines;
-    for (const Piece& piece : vocabulary_->pieces()) {
+    for (const Piece& piece : vocabulary.pieces()) {
         lines += piece.text + "\n";
     }
     return lines;

@@ -26,9 +26,14 @@ struct WordPieceOptions {
 // Whether this is a WordPiece vocabulary: lines of UTF-8, one of which is `<unk>` or [UNK].
 bool is_word_piece_vocabulary(std::string_view bytes);
 // The id of a piece is the number of its line, from 0. Pieces in angle or square brackets are control pieces. The
-// special ones are `<pad>`, `<s>`, `</s>` and `<unk>`, or [PAD], [CLS], [SEP] and [UNK]. Error for an empty line or a
-// piece that occurs twice.
-std::shared_ptr<const Vocabulary> parse_word_pieces(std::string_view bytes, const std::string& name);
+// special ones are `<pad>`, `<s>`, `</s>` and `<unk>`, or [PAD], [CLS], [SEP] and [UNK]. Error for an empty line, whose
+// number counts from `first_line`, or a piece that occurs twice.
+std::shared_ptr<const Vocabulary> parse_word_pieces(std::string_view bytes, const std::string& name,
+                                                    std::size_t first_line = 1);
+// The same lines again.
+std::string word_piece_lines(const Vocabulary& vocabulary);
+// The kind that a piece of such a vocabulary has by its text.
+PieceKind kind_of_word_piece(std::string_view piece);
 
 // Words are those of bert_words(). A word that pieces cannot spell is one segment. Joining puts spaces between words,
 // but not before closing punctuation, after opening brackets, around apostrophes, hyphens and slashes, or between
@@ -40,7 +45,7 @@ public:
     TokenizerType type() const override { return TokenizerType::WordPiece; }
     std::vector<Segment> split(std::string_view text) const override;
     JoinedText join(const std::vector<std::string_view>& pieces) const override;
-    std::string file() const override;  // one piece per line
+    std::string file() const override { return word_piece_lines(*vocabulary_); }
     const Vocabulary* vocabulary() const override { return vocabulary_.get(); }
 
 private:

@@ -94,7 +94,8 @@ SampledText sample_text(const TrainConfig& config) {
     return text;
 }
 
-void learn(const TrainConfig& config, const std::string& path, Sample sample, bool warned, const Say& say) {
+void learn(const TrainConfig& config, const TokenizerOptions::Side& side, const std::string& path, Sample sample,
+           bool warned, const Say& say) {
     const UnlearnableLines& left_out = sample.left_out();
     if (sample.size() == 0) {
         throw Error(fmt::format("{}: \"data.train\" ({}) holds no sentence that a vocabulary can be learned from: {}",
@@ -103,11 +104,12 @@ void learn(const TrainConfig& config, const std::string& path, Sample sample, bo
     if (left_out.count() > 0 && !warned) {
         say(left_out.warning());
     }
-    say(fmt::format("learning {} pieces from {} sentences: {}", config.tokenizer.vocabulary, sample.size(), path));
+    say(fmt::format("learning {} pieces from {} sentences: {}", side.vocabulary, sample.size(), path));
     TokenizerTraining training;
     training.sentences = sample.take();
-    training.type = config.tokenizer.type;
-    training.vocabulary_size = static_cast<std::int32_t>(config.tokenizer.vocabulary);
+    training.type = side.type;
+    training.vocabulary_size = static_cast<std::int32_t>(side.vocabulary);
+    training.minimum = side.minimum;
     training.seed = static_cast<std::uint64_t>(config.training.seed);
     training.control_pieces = control_pieces_of(config.task, config.training.max_length - 1);
     std::string model;
@@ -115,7 +117,7 @@ void learn(const TrainConfig& config, const std::string& path, Sample sample, bo
         model = train_tokenizer(training);
     } catch (const Error& error) {
         throw Error(fmt::format("{}: no vocabulary for \"data.train\" ({}) with \"tokenizer.vocabulary\" {}: {}",
-                                config.file, sample.files(), config.tokenizer.vocabulary, error.what()));
+                                config.file, sample.files(), side.vocabulary, error.what()));
     }
     atomic_write_file(path, model);
 }
@@ -125,11 +127,11 @@ void learn_tokenizers(const TrainConfig& config, const std::string& folder, bool
     SampledText text = sample_text(config);
     if (config.tokenizer.shared) {
         text.source.append(std::move(text.target));
-        learn(config, path("sentencepiece.model"), std::move(text.source), warned, say);
+        learn(config, config.tokenizer.source, path("sentencepiece.model"), std::move(text.source), warned, say);
         return;
     }
-    learn(config, path("source.model"), std::move(text.source), warned, say);
-    learn(config, path("target.model"), std::move(text.target), warned, say);
+    learn(config, config.tokenizer.source, path("source.model"), std::move(text.source), warned, say);
+    learn(config, config.tokenizer.target, path("target.model"), std::move(text.target), warned, say);
 }
 
 }  // namespace

@@ -17,17 +17,43 @@ namespace headscope {
 namespace {
 
 // In the order of TokenizerType.
-const std::vector<std::string> kTokenizerTypes{"bpe", "unigram", "wordpiece"};
+const std::vector<std::string> kTokenizerTypes{"bpe", "unigram", "wordpiece", "words"};
 constexpr std::int64_t kShortestBlock = 8;  // of a language model
+
+TokenizerOptions::Side parse_side(ConfigReader& reader, TokenizerOptions::Side side) {
+    side.type = static_cast<TokenizerType>(reader.choice("type", static_cast<int>(side.type), kTokenizerTypes));
+    side.vocabulary = reader.integer("vocabulary", side.vocabulary, 8, 1'000'000);
+    if (reader.has("minimum") && side.type != TokenizerType::Words) {
+        reader.fail("minimum", "is only for the type \"words\": leave it out");
+    }
+    side.minimum = reader.integer("minimum", side.minimum, 1, 1'000'000'000);
+    return side;
+}
 
 TokenizerOptions parse_tokenizer(const nlohmann::json& json, const std::string& file) {
     ConfigReader reader(json, file, "tokenizer");
     TokenizerOptions options;
-    options.type = static_cast<TokenizerType>(reader.choice("type", 0, kTokenizerTypes));
-    options.vocabulary = reader.integer("vocabulary", options.vocabulary, 8, 1'000'000);
+    options.source = parse_side(reader, options.source);
+    options.target = options.source;
     options.shared = reader.boolean("shared", options.shared);
+    if (reader.has("target")) {
+        if (options.shared) {
+            reader.fail("target", "needs \"tokenizer.shared\" false: one tokenizer has one type");
+        }
+        ConfigReader target(reader.child("target"), file, "tokenizer.target");
+        options.target = parse_side(target, {.type = options.source.type, .vocabulary = options.source.vocabulary});
+        target.finish();
+    }
     reader.finish();
     return options;
+}
+
+void add_identity(nlohmann::json& json, const std::string& prefix, const TokenizerOptions::Side& side) {
+    json[prefix + ".type"] = kTokenizerTypes[static_cast<std::size_t>(side.type)];
+    json[prefix + ".vocabulary"] = side.vocabulary;
+    if (side.type == TokenizerType::Words) {
+        json[prefix + ".minimum"] = side.minimum;
+    }
 }
 
 // "model.architecture" follows "task". It is added only where it is not the default, since earlier runs lack it.
@@ -72,10 +98,12 @@ Schedule TrainConfig::schedule(const ModelConfig& of) const {
 nlohmann::json TrainConfig::identity() const {
     nlohmann::json json = {
         {"model", model},
-        {"tokenizer.type", kTokenizerTypes[static_cast<std::size_t>(tokenizer.type)]},
-        {"tokenizer.vocabulary", tokenizer.vocabulary},
         {"tokenizer.shared", tokenizer.shared},
     };
+    add_identity(json, "tokenizer", tokenizer.source);
+    if (tokenizer.target != tokenizer.source) {  // earlier runs lack it
+        add_identity(json, "tokenizer.target", tokenizer.target);
+    }
     if (task != Task::Translate) {
         json["task"] = name_of(task);
     }
@@ -109,7 +137,7 @@ TrainConfig parse_train_config(const nlohmann::json& json, const std::string& fi
     }
     reader.finish();
     // Detect an impossible model now, not after training the tokenizer.
-    static_cast<void>(config.model_config(config.tokenizer.vocabulary, config.tokenizer.vocabulary));
+    static_cast<void>(config.model_config(config.tokenizer.source.vocabulary, config.tokenizer.target.vocabulary));
     return config;
 }
 
@@ -147,8 +175,8 @@ void check_lengths(const TrainConfig& config) {
     if (t.micro_batch_tokens > 0) {
         check("training.micro_batch_tokens", t.micro_batch_tokens);
     }
-    const std::int64_t pieces = config.tokenizer.vocabulary;
-    const std::int64_t longest = config.model_config(pieces, pieces).max_length;
+    const std::int64_t longest =
+        config.model_config(config.tokenizer.source.vocabulary, config.tokenizer.target.vocabulary).max_length;
     if (t.max_length > longest) {
         throw Error(
             fmt::format("{}: \"training.max_length\" ({}) exceeds \"model.max_length\" ({}): lower the "

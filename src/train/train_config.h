@@ -18,8 +18,15 @@
 namespace headscope {
 
 struct TokenizerOptions {
-    TokenizerType type = TokenizerType::Bpe;  // byte-pair encoding (paper 5.1)
-    std::int64_t vocabulary = 8000;
+    struct Side {
+        TokenizerType type = TokenizerType::Bpe;  // byte-pair encoding (paper 5.1)
+        std::int64_t vocabulary = 8000;
+        std::int64_t minimum = 1;  // how often a word must occur to get an id, of the type "words"
+
+        bool operator==(const Side&) const = default;
+    };
+    Side source;
+    Side target;         // the same unless "tokenizer.target" says otherwise
     bool shared = true;  // one vocabulary for both languages
 };
 

@@ -119,9 +119,12 @@ std::shared_ptr<const ExampleSource> encode_training_text(const TrainConfig& con
                                  .frame = data.frame};
     std::optional<BpeDropout> source;
     std::optional<BpeDropout> target;
+    // A target of words has nothing to skip.
     if (files.bpe_dropout > 0.0) {
         source.emplace(*data.source_tokenizer, files.bpe_dropout);
-        target.emplace(*data.target_tokenizer, files.bpe_dropout);
+        if (data.target_tokenizer->type() != TokenizerType::Words) {
+            target.emplace(*data.target_tokenizer, files.bpe_dropout);
+        }
     }
     return std::make_shared<const PairSource>(std::move(corpora), options,
                                               static_cast<std::uint64_t>(config.training.seed), std::move(source),

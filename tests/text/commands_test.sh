@@ -102,6 +102,19 @@ cp out target
 run tokenize --model unigrams --side source --offsets data/test.tsv
 expect "--side chooses one of two" not same out target
 
+# ------------------------------------------------------------------------------------------- words as pieces
+config bpe 40 false none | sed 's/"shared": false/&, "target": {"type": "words", "vocabulary": 30, "minimum": 2}/; s/"data": {/&"bpe_dropout": 0.1, /' >apart.json
+run train apart.json --output apart
+expect "a source of BPE and a target of words are trained, BPE-dropout on one" ended_with 0
+run tokenize --model apart --side target --text "eins undtausend"
+expect "words have ids" line_is 1 "eins undtausend"
+run tokenize --model apart --side target --ids --text "undtausend"
+expect "or none" line_is 1 3
+run train apart.json --output apart --resume
+expect "their training resumes" ended_with 0
+run tokenize --explain --model apart --side target --text "eins"
+expect "there is nothing to explain" refused "only BPE, unigram and WordPiece"
+
 # ------------------------------------------------------------------------------------------------- bad input
 run tokenize --decode --text "5 The"
 expect "words are not ids" refused '--text: "The" is not an id: --decode reads whole numbers'

@@ -1,4 +1,4 @@
-// Segmenters without ids of their own: subword-nmt's codes and pieces separated by spaces.
+// Segmenters that need no training: subword-nmt's codes and pieces separated by spaces; and the ids of words.
 #include <catch2/catch.hpp>
 #include <string>
 #include <vector>
@@ -7,6 +7,7 @@
 #include "text/spaced_pieces.h"
 #include "text/subword_nmt.h"
 #include "text/tokenizer.h"
+#include "text/tokenizer_training.h"
 #include "text/vocabulary_file.h"
 
 using namespace headscope;
@@ -83,4 +84,34 @@ TEST_CASE("segmenters without ids need a vocabulary", "[tokenizer]") {
         CHECK(Tokenizer::load(path, parse_vocabulary(tokenizer.files().vocabulary, "again")).encode(text) ==
               tokenizer.encode(text));
     }
+}
+
+TEST_CASE("words have ids by their frequency", "[spaced_pieces]") {
+    const Texts lines{"(S XX )S", "(S (NP XX )NP XX )S", "<x> [y] rare"};
+    CHECK(frequent_words(lines, 100, 1) == Texts{"XX", "(S", ")S", "(NP", ")NP", "rare"});
+    CHECK(frequent_words(lines, 100, 2) == Texts{"XX", "(S", ")S"});
+    CHECK(frequent_words(lines, 2, 1) == Texts{"XX", "(S"});
+}
+
+TEST_CASE("a tokenizer of words is trained and read again", "[spaced_pieces]") {
+    TokenizerTraining training{.sentences = {"b a a", "a ##c"}, .type = TokenizerType::Words, .vocabulary_size = 8000};
+    const std::string file = train_tokenizer(training);
+    CHECK(file == "#pieces separated by spaces\n<pad>\n<s>\n</s>\n<unk>\na\n##c\nb\n");
+    const Tokenizer tokenizer = Tokenizer::from_bytes(file, "my.words");
+    CHECK(tokenizer.type() == TokenizerType::Words);
+    CHECK(tokenizer.encode("a  ##c x </s> b") == std::vector<std::int32_t>{4, 5, 3, 3, 6});
+    CHECK(tokenizer.decode({1, 4, 5, 4, 2, 0}) == "a ##c a");
+    CHECK(tokenizer.has_own_ids());
+    CHECK(tokenizer.files().segmenter == file);
+    CHECK(begins_word("##c", TokenizerType::Words));
+    CHECK(tokenizer.pad_id() == 0);
+    CHECK(tokenizer.unk_id() == 3);
+
+    training.vocabulary_size = 6;
+    training.minimum = 2;
+    training.control_pieces = {"<mask>"};
+    CHECK(train_tokenizer(training) == "#pieces separated by spaces\n<pad>\n<s>\n</s>\n<unk>\n<mask>\na\n");
+    CHECK_THAT(error_of([&] { Tokenizer::from_bytes(file + "a\n", "my.words"); }), Contains("has the piece 'a' twice"));
+    CHECK_THAT(error_of([&] { Tokenizer::from_bytes(file + "\n", "my.words"); }),
+               Contains("'my.words'") && Contains("line 9 is empty"));
 }

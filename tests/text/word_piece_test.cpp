@@ -160,7 +160,7 @@ TEST_CASE("a damaged WordPiece vocabulary is an error", "[word_piece]") {
         return error_of([&] { Tokenizer::from_bytes(bytes, "my.txt"); });
     };
     CHECK(error("[UNK]\na\n##a").empty());
-    CHECK_THAT(error("[UNK]\na\n\nb\n"), Contains("'my.txt' is not a WordPiece vocabulary: line 3 is empty"));
+    CHECK_THAT(error("[UNK]\na\n\nb\n"), Contains("'my.txt' is not a list of pieces: line 3 is empty"));
     CHECK_THAT(error("[UNK]\na\na\n"), Contains("'my.txt' has the piece 'a' twice, as 1 and 2"));
     for (const char* bytes : {"a\nb\n", "[UNK]\na\xff\n", "[UNK] \na\n"}) {
         CHECK_THAT(error(bytes), Contains("'my.txt' is not a SentencePiece model"));

@@ -109,8 +109,8 @@ TEST_CASE("the configuration for a text works, and grows with the text", "[parts
         const ModelConfig model = config.model_config(64, 64);
         CHECK(model.d_model >= width);
         width = model.d_model;
-        CHECK(config.tokenizer.vocabulary >= 98);
-        CHECK(config.tokenizer.vocabulary <= parts.characters + parts.words / 2 + 8);
+        CHECK(config.tokenizer.source.vocabulary >= 98);
+        CHECK(config.tokenizer.source.vocabulary <= parts.characters + parts.words / 2 + 8);
         CHECK_THAT(describe(json), Contains(std::to_string(model.d_model)));
         const bool rounds = native && model.d_model > 128;
         CHECK(config.training.compute == (rounds ? Compute::BF16 : Compute::F32));

@@ -32,11 +32,12 @@ TEST_CASE("a configuration is read with the paper's values where it is silent", 
     const TrainConfig config = parse_train_config(sample(), "dir/c.json", "");
     CHECK(config.data.train.front().tsv == std::vector<std::string>{"dir/train.tsv"});
     CHECK(config.data.valid.source == std::vector<std::string>{"dir/a.en", "/b.en"});
-    CHECK(config.tokenizer.type == TokenizerType::Unigram);
+    CHECK(config.tokenizer.source.type == TokenizerType::Unigram);
     CHECK(config.identity()["tokenizer.type"] == "unigram");
     json word_piece = sample();
     word_piece["tokenizer"]["type"] = "wordpiece";
-    CHECK(parse_train_config(word_piece, "dir/c.json", "").tokenizer.type == TokenizerType::WordPiece);
+    CHECK(parse_train_config(word_piece, "dir/c.json", "").tokenizer.source.type == TokenizerType::WordPiece);
+    CHECK(config.tokenizer.target == config.tokenizer.source);
     CHECK(config.training.target_tokens == 512);
     CHECK(config.training.source_tokens == 25000);
     CHECK(config.training.beta2 == 0.98);
@@ -48,6 +49,26 @@ TEST_CASE("a configuration is read with the paper's values where it is silent", 
     CHECK(model.d_k == 16);  // d_model / heads
     CHECK(model.source_vocabulary == 500);
     CHECK(parse_train_config(sample(), "dir/c.json", "/data").data.train.front().tsv.front() == "/data/train.tsv");
+}
+
+TEST_CASE("the target may have a tokenizer of another type", "[config]") {
+    json apart = sample();
+    apart["tokenizer"]["shared"] = false;
+    apart["model"]["tying"] = "none";
+    const json one_type = parse_train_config(apart, "dir/c.json", "").identity();
+    CHECK_FALSE(one_type.contains("tokenizer.target.type"));
+    apart["tokenizer"]["target"] = {{"type", "words"}, {"vocabulary", 90}, {"minimum", 3}};
+    const TrainConfig config = parse_train_config(apart, "dir/c.json", "");
+    CHECK(config.tokenizer.source.type == TokenizerType::Unigram);
+    CHECK(config.tokenizer.source.vocabulary == 500);
+    CHECK(config.tokenizer.target.type == TokenizerType::Words);
+    CHECK(config.tokenizer.target.vocabulary == 90);
+    CHECK(config.tokenizer.target.minimum == 3);
+    CHECK(config.identity()["tokenizer.type"] == "unigram");
+    CHECK(config.identity()["tokenizer.target.type"] == "words");
+    CHECK(config.identity()["tokenizer.target.minimum"] == 3);
+    apart["tokenizer"]["target"] = {{"vocabulary", 90}};
+    CHECK(parse_train_config(apart, "dir/c.json", "").tokenizer.target.type == TokenizerType::Unigram);
 }
 
 TEST_CASE("mistakes are named by file and key", "[config]") {
@@ -75,6 +96,9 @@ TEST_CASE("mistakes are named by file and key", "[config]") {
     CHECK_THAT(changed("/training/loss_scale_interval", -1), Contains("\"training.loss_scale_interval\""));
     CHECK_THAT(changed("/tokenizer/typ", "bpe"), Contains("\"tokenizer.typ\""));
     CHECK_THAT(changed("/tokenizer/type", "bep"), Contains("\"tokenizer.type\"") && Contains("\"wordpiece\""));
+    CHECK_THAT(changed("/tokenizer/minimum", 2), Contains("\"tokenizer.minimum\" is only for the type \"words\""));
+    CHECK_THAT(changed("/tokenizer/target", json::object()),
+               Contains("\"tokenizer.target\"") && Contains("\"tokenizer.shared\" false"));
     CHECK_THAT(changed("/extra", 1), Contains("\"extra\""));
     CHECK_THAT(changed("/model/widht", 1), Contains("\"model.widht\" is unknown. Known here: activation, "));
     CHECK_THAT(changed("/model/dmodel", 1), Contains("\"model.dmodel\" is unknown; did you mean \"d_model\"?"));
@@ -112,7 +136,7 @@ TEST_CASE("a file that is missing or no JSON is named", "[config]") {
 }
 
 TEST_CASE("the shipped configurations can be read", "[config]") {
-    for (const auto& entry : std::filesystem::directory_iterator(checkout_file("assets/configs"))) {
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(checkout_file("assets/configs"))) {
         if (entry.path().extension() == ".json") {
             INFO(entry.path());
             CHECK_NOTHROW(check_train_config(read_train_config(entry.path().string(), "")));
