@@ -152,6 +152,9 @@ std::string Run::load_best_weights(const std::vector<Checkpoint>& files, std::op
     };
     nll = validator_->nll();
     origin = describe(origin, *nll);
+    if (config_.training.average_always) {
+        return origin;
+    }
     if (learner_.mean() != nullptr) {
         const std::string mean = load_mean();
         const double found = validator_->nll();

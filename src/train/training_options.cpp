@@ -91,6 +91,7 @@ const ConfigFields<Options>& other_fields() {
         number_field("checkpoint_minutes", &Options::checkpoint_minutes, 0.0, 1e6),
         integer_field("keep_last", &Options::keep_last, 1, 1000),
         integer_field("average_last", &Options::average_last, 1, 1000),
+        boolean_field("average_always", &Options::average_always),
         choice_field("save", &Options::save, {{"f32", DType::F32}, {"f16", DType::F16}}),
         boolean_field("tensorboard", &Options::tensorboard),
     };
@@ -191,6 +192,12 @@ void check_training_options(const TrainingOptions& t, const std::string& file) {
     if (t.average_last > t.keep_last) {
         throw Error(fmt::format("{}: \"training.average_last\" ({}) is more than \"training.keep_last\" ({})", file,
                                 t.average_last, t.keep_last));
+    }
+    if (t.average_always && t.ema_decay > 0.0) {
+        throw Error(fmt::format(
+            "{}: with \"training.average_always\" the mean of \"training.ema_decay\" ({}) could never become "
+            "the model: leave one out",
+            file, t.ema_decay));
     }
     if (t.patience > 0 && t.validate_every == 0) {
         throw Error(

@@ -71,8 +71,9 @@ struct TrainingOptions {
     double checkpoint_minutes = 5.0;    // 0: only by steps
     std::int64_t keep_last = 5;
     std::int64_t average_last = 1;
-    DType save = DType::F32;   // of the final model: F32 or F16
-    bool tensorboard = false;  // also write event files
+    bool average_always = false;  // whatever does better on the validation text
+    DType save = DType::F32;      // of the final model: F32 or F16
+    bool tensorboard = false;     // also write event files
 
     Limits limits() const { return {.steps = steps, .epochs = epochs, .tokens = tokens, .minutes = minutes}; }
 };

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "model/model_directory.h"
 #include "registry/registry.h"
 #include "tests/house/open_options.h"
 #include "tests/io/temporary_folder.h"
@@ -68,6 +69,12 @@ struct DigitsRun {
     std::unique_ptr<Learner> learner;
     std::unique_ptr<Run> training;
 };
+
+// In the layout of Parameters::flat_values().
+inline std::vector<double> weights_of_model(Backend& backend, const std::string& directory) {
+    return to_host<double>(backend,
+                           read_parameters(backend, open_model_directory(directory), DType::F32)->flat_values());
+}
 
 // Stops after this many further steps.
 inline std::function<bool()> stop_after(int steps) {

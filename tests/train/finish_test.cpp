@@ -7,6 +7,7 @@
 
 #include "tests/ops/devices.h"
 #include "tests/train/digits_run.h"
+#include "train/averaging.h"
 #include "train/overfit.h"
 
 using namespace headscope;
@@ -54,6 +55,26 @@ TEST_CASE("damaged checkpoints and best models are skipped when the model is wri
                                  Contains("best.safetensors is damaged") &&
                                  Contains("out/model: the mean of the 2 checkpoints after steps 16 to 24"));
     CHECK(std::filesystem::exists(run.file("model/model.safetensors")));
+}
+
+TEST_CASE("with average_always the model is the mean, even if the best single one does better", "[finish]") {
+    DoneRun run;
+    CHECK_THAT(run.finish(), Contains("better than the mean of the 3 checkpoints after steps 16 to 24"));
+    const std::string best = read_all(run.file("model/model.safetensors"));
+    run.settings["training"]["average_always"] = true;
+    CHECK_THAT(run.finish(), Contains("out/model: the mean of the 3 checkpoints after steps 16 to 24, validation nll"));
+    CHECK(read_all(run.file("model/model.safetensors")) != best);
+    DigitsRun trained(run.folder, run.settings, "out");
+    trained.start(true, Purpose::Finish);
+    std::vector<Checkpoint> files;
+    for (const char* step : {"16", "20", "24"}) {
+        files.push_back(Checkpoint::open(run.file(fmt::format("checkpoints/step-000000{}.safetensors", step))));
+    }
+    average_checkpoints(*trained.backend, files, trained.learner->parameters().flat_values());
+    CHECK(weights_of_model(*trained.backend, run.file("model")) == trained.weights());
+    run.settings["training"]["ema_decay"] = 0.9;
+    CHECK_THAT(error_of([&] { run.finish(); }),
+               Contains("with \"training.average_always\"") && Contains("\"training.ema_decay\" (0.9)"));
 }
 
 TEST_CASE("a run shorter than a report's interval still reports its steps and the model's loss", "[finish]") {
