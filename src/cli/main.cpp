@@ -42,6 +42,7 @@ void add_commands(CLI::App& app, const headscope::OpenOptions& open_options, int
     add_make_task_command(app);
     add_trees_command(app);
     add_plot_command(app);
+    add_average_command(app, open_options);
     add_attention_command(app, open_options);
     add_view_command(app, open_options, count, words);
     add_import_command(app, open_options);

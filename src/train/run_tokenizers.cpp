@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <iterator>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -172,6 +173,12 @@ void for_each_reader(const CorpusFiles& files, const std::function<void(PairRead
     }
 }
 
+TokenizerPair load_tokenizers(const std::string& folder) {
+    const TokenizersPaths found = tokenizers_in(folder);
+    const auto source = found.source.open();
+    return {source, found.shared() ? source : found.target.open()};
+}
+
 void obtain_tokenizers(TrainingData& data, const TrainConfig& config, const std::string& folder,
                        const TokenizerOrigin& origin, const Say& say) {
     if (!origin.reuse || !tokenizers_in(folder).exist()) {
@@ -182,9 +189,7 @@ void obtain_tokenizers(TrainingData& data, const TrainConfig& config, const std:
             write_tokenizers(folder, *model.source_tokenizer, *model.target_tokenizer);
         }
     }
-    const TokenizersPaths found = tokenizers_in(folder);
-    data.source_tokenizer = found.source.open();
-    data.target_tokenizer = found.shared() ? data.source_tokenizer : found.target.open();
+    std::tie(data.source_tokenizer, data.target_tokenizer) = load_tokenizers(folder);
 }
 
 }  // namespace headscope

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
+#include <utility>
 
 #include "data/pair_reader.h"
 #include "train/training_data.h"
@@ -16,6 +18,11 @@ void require_files(const TrainConfig& config);
                                     std::int64_t dropped_empty);
 
 void for_each_reader(const CorpusFiles& files, const std::function<void(PairReader& reader)>& visit);
+
+using TokenizerPair = std::pair<std::shared_ptr<const Tokenizer>, std::shared_ptr<const Tokenizer>>;
+// Those of source and target that a run has stored in its `folder`, one object if they are the same. Error naming a
+// missing file.
+TokenizerPair load_tokenizers(const std::string& folder);
 
 // Sets the tokenizers of `data`. Pieces are learned from all corpora, or from a seeded sample of a long text.
 void obtain_tokenizers(TrainingData& data, const TrainConfig& config, const std::string& folder,

@@ -65,17 +65,21 @@ double Validator::bleu() const {
     return corpus_bleu(translations, text_.target).score;
 }
 
+nlohmann::json default_decoding(std::int64_t max_length, const Languages& languages) {
+    nlohmann::json choices{{"split_longer_than", max_length}};
+    if (!languages.source.empty()) {
+        choices["source_language"] = languages.source;
+    }
+    if (!languages.target.empty()) {
+        choices["target_language"] = languages.target;
+    }
+    return choices;
+}
+
 void write_decoding_choices(const std::string& model_directory, std::int64_t max_length, const Languages& languages) {
     const std::filesystem::path file = std::filesystem::path(model_directory) / kDecodingFile;
     if (!std::filesystem::exists(std::filesystem::symlink_status(file))) {
-        nlohmann::json choices{{"split_longer_than", max_length}};
-        if (!languages.source.empty()) {
-            choices["source_language"] = languages.source;
-        }
-        if (!languages.target.empty()) {
-            choices["target_language"] = languages.target;
-        }
-        atomic_write_file(file.string(), choices.dump(2) + "\n");
+        atomic_write_file(file.string(), default_decoding(max_length, languages).dump(2) + "\n");
     }
 }
 

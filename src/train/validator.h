@@ -46,8 +46,9 @@ private:
     TranslationOptions options_;
 };
 
-// Unless somebody chose otherwise in the model's decoding.json, lines longer than any training sentence are split, and
-// have the languages of the training.
+// The decoding options of a model that was trained on sentences of up to `max_length` pieces: longer lines are split.
+nlohmann::json default_decoding(std::int64_t max_length, const Languages& languages);
+// Writes them as the model's decoding.json, unless it has one.
 void write_decoding_choices(const std::string& model_directory, std::int64_t max_length, const Languages& languages);
 
 }  // namespace headscope

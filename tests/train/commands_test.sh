@@ -480,6 +480,18 @@ run train --output nothing --finish
 expect "--finish without a run or configuration is an error" refused "nothing" "no checkpoint"
 expect "which creates nothing" absent nothing
 
+# ------------------------------------------------------------------------------------------ the mean of checkpoints
+run average whole/checkpoints/step-*.safetensors --output mean/model
+expect "checkpoints are averaged" eval 'ended_with 0 && complains "mean/model: the mean of 3 sets of weights"'
+run translate --model mean/model <<<'1 7'
+expect "the mean is a model" ended_with 0
+run average whole mean/model --output mean/model
+expect "an input is not replaced" refused "mean/model/config.json' would be written while it is read"
+run average whole/checkpoints/step-00000006.safetensors none --output mean/other
+expect "a missing input is named" refused "none"
+run average whole --output data
+expect "a folder that is no model is not replaced" refused "data exists and is not a model directory"
+
 # ------------------------------------------------------------------------------------------ two texts
 cut -f1 data/train.tsv >my.digits
 cut -f2 data/train.tsv >my.words
