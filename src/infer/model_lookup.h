@@ -13,9 +13,7 @@ inline constexpr const char* kCausalModel = "en-causal";
 inline constexpr const char* kMaskedModel = "en-masked";
 
 // model_folder() of `wanted` if it is not empty; else of the setting HEADSCOPE_MODEL; else the bundled model in the
-// first of these folders that has it: share/headscope/models beside the executable's folder, bin or libexec/headscope
-// (installed), then assets/models under the working directory or above the executable (a source tree). Error lists the
-// searched places.
+// first of the bundled_places() that has it. Error lists the searched places.
 std::string find_model(const std::string& wanted, const Settings& settings,
                        const std::string& bundled = kTranslationModel);
 

@@ -24,7 +24,7 @@ struct Size {
     double peak_rate;  // learning rate at the end of the warm-up
 };
 
-// The last one is the paper's base model (Table 3) on the paper's batch.
+// The last one has the sizes of the paper's base model (Table 3) and its batch, but pre-norm like the others.
 constexpr std::array kSizes = {
     Size{20'000, 3, 3, 128, 512, 4, 2000, 1000, 0.3, 60, 2e-3},
     Size{100'000, 4, 2, 192, 768, 6, 4000, 2000, 0.2, 40, 1.5e-3},

@@ -1,17 +1,22 @@
 #include "train/train_config.h"
 
 #include <filesystem>
+#include <set>
 #include <sstream>
+#include <system_error>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "data/batch.h"
 #include "data/corruption.h"
+#include "io/bundled_places.h"
 #include "io/config_reader.h"
 #include "io/strict_json.h"
 #include "io/whole_file.h"
 #include "support/check.h"
+#include "support/edit_distance.h"
 
 namespace headscope {
 namespace {
@@ -139,6 +144,32 @@ TrainConfig parse_train_config(const nlohmann::json& json, const std::string& fi
     // Detect an impossible model now, not after training the tokenizer.
     static_cast<void>(config.model_config(config.tokenizer.source.vocabulary, config.tokenizer.target.vocabulary));
     return config;
+}
+
+std::string find_config(const std::string& wanted) {
+    namespace fs = std::filesystem;
+    if (fs::exists(wanted) || wanted.ends_with(".json")) {
+        return wanted;
+    }
+    std::set<std::string> names;
+    for (const fs::path& folder : bundled_places("configs")) {
+        std::error_code failure;
+        fs::recursive_directory_iterator entry(folder, failure);
+        for (; !failure && entry != fs::recursive_directory_iterator(); entry.increment(failure)) {
+            const fs::path name = entry->path().lexically_relative(folder).replace_extension();
+            if (entry->path().extension() != ".json") {
+                continue;
+            }
+            if (name == wanted) {
+                return entry->path().string();
+            }
+            names.insert(name.string());
+        }
+    }
+    const std::string guess = nearest(wanted, {names.begin(), names.end()});
+    throw Error(fmt::format("'{}' is neither a file nor a configuration that comes with headscope ({}){}", wanted,
+                            names.empty() ? "they are missing" : fmt::format("{}", fmt::join(names, ", ")),
+                            guess.empty() ? "" : fmt::format("; did you mean '{}'?", guess)));
 }
 
 nlohmann::json read_config_json(const std::string& file) {

@@ -1,12 +1,17 @@
 #include "train/train_config.h"
 
 #include <catch2/catch.hpp>
+#include <cmath>
+#include <filesystem>
+
 #include <nlohmann/json.hpp>
 
+#include "infer/decoding_choices.h"
 #include "support/check.h"
 #include "tests/house/files.h"
 #include "tests/io/temporary_folder.h"
 #include "train/config_changes.h"
+#include "train/validator.h"
 
 using namespace headscope;
 using nlohmann::json;
@@ -142,6 +147,78 @@ TEST_CASE("the shipped configurations can be read", "[config]") {
             CHECK_NOTHROW(check_train_config(read_train_config(entry.path().string(), "")));
         }
     }
+}
+
+TEST_CASE("the paper's recipes have the paper's values", "[config]") {
+    struct Recipe {
+        const char* name;
+        bool big, french;
+    };
+    for (const Recipe& recipe : {Recipe{"base-en-de", false, false}, Recipe{"big-en-de", true, false},
+                                 Recipe{"base-en-fr", false, true}, Recipe{"big-en-fr", true, true}}) {
+        INFO(recipe.name);
+        const std::string file = checkout_file(std::string("assets/configs/paper/") + recipe.name + ".json");
+        const TrainConfig config = read_train_config(file, "data");
+        check_train_config(config);
+        CHECK(config.data.train.front().tsv == std::vector<std::string>{"data/wmt14/train.tsv"});
+        // 3.1, 3.4 and Table 3.
+        ModelConfig model;
+        if (recipe.big) {
+            model.d_model = 1024;
+            model.d_ff = 4096;
+            model.heads = 16;
+        }
+        const std::int64_t pieces = recipe.french ? 32000 : 37000;  // 5.1
+        model.source_vocabulary = model.target_vocabulary = pieces;
+        CHECK(to_json(config.model_config(pieces, pieces)) == to_json(model));
+        CHECK(model.norm == NormPlacement::Post);
+        CHECK(config.tokenizer.type == (recipe.french ? TokenizerType::WordPiece : TokenizerType::Bpe));
+        CHECK(config.tokenizer.vocabulary == pieces);
+        CHECK(config.tokenizer.shared);
+        const TrainingOptions& t = config.training;
+        CHECK(t.source_tokens == 25000);
+        CHECK(t.target_tokens == 25000);
+        // 5.2: 100,000 or 300,000 steps, and no other limit.
+        CHECK(t.steps == (recipe.big ? 300'000 : 100'000));
+        CHECK((t.epochs == 0.0 && t.tokens == 0 && t.minutes == 0.0 && t.patience == 0));
+        // 5.3, with nothing else that changes the rate or the gradient.
+        CHECK((t.beta1 == 0.9 && t.beta2 == 0.98 && t.epsilon == 1e-9 && t.clip_norm == 0.0));
+        const Schedule schedule = config.schedule(model);
+        CHECK(schedule(4000) == Approx(1.0 / std::sqrt(static_cast<double>(model.d_model) * 4000.0)));
+        CHECK(schedule(1000) == Approx(schedule(4000) / 4.0));
+        CHECK(schedule(16000) == Approx(schedule(4000) / 2.0));
+        CHECK(schedule(t.steps) == Approx(schedule(4000) * std::sqrt(4000.0 / static_cast<double>(t.steps))));
+        // 5.4, and 6.1 for the big French model.
+        const double dropout = recipe.big && !recipe.french ? 0.3 : 0.1;
+        CHECK((t.residual_dropout == dropout && t.embedding_dropout == dropout));
+        CHECK((t.attention_dropout == 0.0 && t.activation_dropout == 0.0));
+        CHECK((t.label_smoothing == 0.1 && t.smoothing == Smoothing::AllClasses));
+        // 6.1: the mean of the last checkpoints, of every ten minutes.
+        CHECK((t.checkpoint_minutes == 10.0 && t.checkpoint_every == 0));
+        CHECK((t.average_last == (recipe.big ? 20 : 5) && t.keep_last == t.average_last && t.average_always));
+        CHECK((t.ema_decay == 0.0 && !t.precision && t.compute == Compute::F32));
+    }
+}
+
+TEST_CASE("models that say nothing else are decoded as in the paper", "[config]") {  // 6.1
+    const SearchOptions search;
+    CHECK((search.beam == 4 && search.length_penalty == 0.6 && search.max_extra == 50));
+    CHECK((search.length_penalty_form == LengthPenaltyForm::Gnmt && search.no_repeat_ngram == 0));
+    // What a run writes leaves these open.
+    const DecodingChoices written = parse_decoding_choices(default_decoding(256, {}), "decoding.json");
+    CHECK(written == DecodingChoices{.split_longer_than = 256});
+}
+
+TEST_CASE("a configuration that comes with the program is found by its name", "[config]") {
+    const std::string found = find_config("paper/big-en-fr");
+    CHECK(std::filesystem::equivalent(found, checkout_file("assets/configs/paper/big-en-fr.json")));
+    CHECK(find_config("none.json") == "none.json");  // which its reader reports
+    CHECK_THAT(error_of([] { find_config("paper/big-en-fra"); }),
+               Catch::Contains("'paper/big-en-fra' is neither a file nor a configuration") &&
+                   Catch::Contains("did you mean 'paper/big-en-fr'?") && Catch::Contains("digits, "));
+    const TemporaryFolder folder;
+    const std::string file = folder.write("mine", "{}");
+    CHECK(find_config(file) == file);
 }
 
 TEST_CASE("what decides the weights is part of a run's identity, what does not is not", "[config]") {

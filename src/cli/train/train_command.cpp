@@ -14,6 +14,7 @@
 #include "options/common_options.h"
 #include "options/option_values.h"
 #include "support/check.h"
+#include "train/train_config.h"
 
 namespace headscope {
 namespace {
@@ -51,9 +52,10 @@ void check(const TrainOptions& options) {
 
 void add_input(CLI::App& command, TrainOptions& options) {
     command.option_defaults()->group("Data");
-    CLI::Option* config = command.add_option("CONFIG", options.given.config,
-                                             "Training configuration (JSON), see assets/configs; --resume and "
-                                             "--finish use the run's own by default");
+    CLI::Option* config = command.add_option_function<std::string>(
+        "CONFIG,--config", [&options](const std::string& wanted) { options.given.config = find_config(wanted); },
+        "Training configuration: a JSON file, or the name of one in assets/configs, such as paper/base-en-de; --resume "
+        "and --finish use the run's own by default");
     CLI::Option* source = command.add_option("--source", options.given.source,
                                              "Text, one sentence per line, instead of a configuration, which is "
                                              "chosen by the amount of text");
