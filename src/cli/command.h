@@ -28,6 +28,7 @@ void add_inspect_command(CLI::App& app, const OpenOptions& open_options);
 void add_tokenize_command(CLI::App& app, const OpenOptions& open_options);
 void add_devices_command(CLI::App& app, const OpenOptions& open_options);
 void add_tune_command(CLI::App& app, const OpenOptions& open_options);
+void add_parse_command(CLI::App& app, const OpenOptions& open_options);
 void add_attention_command(CLI::App& app, const OpenOptions& open_options);
 // These get the process's command line, to pass it on or to record it in results.
 void add_evaluate_command(CLI::App& app, const OpenOptions& open_options, int count, const char* const* words);

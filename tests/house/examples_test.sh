@@ -41,6 +41,10 @@ cp treebank.trees gold.trees
 cp treebank.trees test.trees
 cp "$repository/tests/trees/evalb/COLLINS.prm" my.prm
 for what in words tags sequences; do "$headscope" trees linearise --print $what treebank.trees >$what.txt; done
+"$headscope" trees linearise treebank.trees >parser.tsv
+sed 's/train.tsv/parser.tsv/; s/"type": "bpe", "vocabulary": 96, "shared": true/"type": "words", "shared": false/
+    s/"max_length": 64}/"tying": "none", &/' my.json >parser.json
+"$headscope" train parser.json --output runs/parser 2>/dev/null
 mkdir -p site-packages/onnx/backend/test/data
 ln -s "$repository/tests/golden/onnx" site-packages/onnx/backend/test/data/node
 "$headscope" make-task digits --output data/digits --pairs 2000 >/dev/null && cp data/digits/train.tsv .

@@ -72,6 +72,48 @@ expect "too few trees" refused "'bare.trees' and 'one.trees' must have equally m
 run trees score raw.trees raw.trees
 expect "a tree over several lines" refused "'raw.trees' line 1: 2 brackets of this tree are never closed" "one sentence per line"
 
+# --------------------------------------------------------------------------------------------------- parse
+cat >parser.json <<'JSON'
+{
+  "model": {"encoder_layers": 1, "decoder_layers": 1, "d_model": 32, "d_ff": 64, "heads": 2, "max_length": 64,
+            "tying": "target_output"},
+  "data": {"train": {"tsv": "train.tsv"}},
+  "tokenizer": {"type": "words", "shared": false},
+  "training": {"steps": 250, "max_length": 32, "source_tokens": 256, "target_tokens": 256, "warmup_steps": 20,
+               "learning_rate_scale": 2, "label_smoothing": 0, "residual_dropout": 0, "embedding_dropout": 0}
+}
+JSON
+for verb in sleeps sits eats; do
+    for noun in cat dog cow pig; do echo "(S (NP (DT The) (NN $noun)) (VP (VBZ $verb)) (. .))"; done
+done >farm.trees
+"$headscope" trees linearise --terminals tags farm.trees >train.tsv
+run train parser.json --output parser
+expect "a parser is trained" ended_with 0
+run parse --model parser --device cpu --precision f32 "The dog eats."
+expect "and parses" line_is 1 "(S (NP (DT The) (NN dog)) (VP (VBZ eats)) (. .))"
+expect "without repairs" [ ! -s err ]
+run parse --model parser --tokens --pretty " The  dog eats . "
+expect "words, and prints over several lines" line_is 2 "  (NP (DT The) (NN dog))"
+run parse --model parser -o tree.svg "The dog eats."
+expect "a tree is drawn" eval 'quiet && grep -qF ">The dog eats .</title>" tree.svg && grep -qF ">NP</text>" tree.svg'
+run parse --model parser -o tree.png "The dog eats."
+expect "also as PNG" [ "$(head -c 4 tree.png | tail -c 3)" = PNG ]
+run parse --model parser -o tree.bmp "The dog eats."
+expect "but not in other formats" refused "tree.bmp" "use .svg or .png"
+run parse --model parser " "
+expect "nothing to parse" refused "TEXT is empty"
+run parse --model parser "$(printf 'a %.0s' $(seq 100))"
+expect "a sentence that is too long" refused "at most 64"
+run parse --model "$repository/assets/models/en-de" "The dog eats."
+expect "a model that translates" refused "does not write trees"
+cut -f 1 train.tsv >farm.txt
+run translate --model parser --max-extra 300 farm.txt
+cp out sequences.txt
+run trees restore --words farm.txt --terminals tags sequences.txt
+cp out test.trees
+run trees score farm.trees test.trees
+expect "whole files are parsed by translating" grep -qE '^all +12 +0 +0 +100.00' out
+
 # ------------------------------------------------------------------------------------------------- bad input
 run trees linearise <<<'(S (A a)'
 expect "brackets that are not balanced" refused "standard input line 1: 1 bracket of this tree is never closed"

@@ -175,7 +175,7 @@ void add_restore(CLI::App& trees) {
         "word are left out; words without a terminal are added to the end of the outermost constituent. Constituents\n"
         "without words are left out, and TOP is put over several trees. Standard error has the number of repairs.\n\n"
         "Examples:\n"
-        "  echo '(S (NP XX )NP (VP XX )VP )S' | headscope trees restore --words words.txt\n"
+        "  headscope trees restore --words words.txt sequences.txt > out.trees\n"
         "  headscope trees restore --words words.txt --tags tags.txt --pretty sequences.txt");
     command->add_option("FILE", options->input, "Sequences, one per line; - is standard input")->capture_default_str();
     command->option_defaults()->group("Data");
@@ -200,6 +200,7 @@ void add_trees_command(CLI::App& app) {
     CLI::App* command = app.add_subcommand("trees", "Constituency trees for training parsers")->group("Train");
     command->require_subcommand(1);
     command->footer(
+        "docs/parsing.md describes how to train a parser.\n\n"
         "Example:\n  headscope trees linearise treebank.trees > train.tsv");
     add_linearise(*command);
     add_restore(*command);

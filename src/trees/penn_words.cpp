@@ -1,0 +1,100 @@
+#include "trees/penn_words.h"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <utility>
+
+#include "trees/tree.h"
+
+namespace headscope {
+
+namespace {
+
+struct Mark {
+    std::string_view text;
+    std::string_view at_begin, at_end;  // how it is written there; empty: it is not split off
+};
+
+constexpr std::array<Mark, 21> kMarks{{
+    {"...", "...", "..."},   {"…", "...", "..."},     {"--", "--", "--"},      {"—", "--", "--"},
+    {",", ",", ","},         {";", ";", ";"},         {":", ":", ":"},         {"?", "?", "?"},
+    {"!", "!", "!"},         {"%", "%", "%"},         {"(", "-LRB-", "-LRB-"}, {"[", "-LRB-", "-LRB-"},
+    {"{", "-LRB-", "-LRB-"}, {")", "-RRB-", "-RRB-"}, {"]", "-RRB-", "-RRB-"}, {"}", "-RRB-", "-RRB-"},
+    {"“", "``", "``"},       {"”", "''", "''"},       {"\"", "``", "''"},      {"``", "``", ""},
+    {"''", "", "''"},
+}};
+constexpr std::array<std::string_view, 7> kEndings{"n't", "'s", "'re", "'ve", "'ll", "'d", "'m"};
+
+const Mark* mark_at_begin(std::string_view word) {
+    const auto* const found = std::find_if(kMarks.begin(), kMarks.end(), [&](const Mark& mark) {
+        return !mark.at_begin.empty() && word.starts_with(mark.text);
+    });
+    return found == kMarks.end() ? nullptr : found;
+}
+
+const Mark* mark_at_end(std::string_view word) {
+    const auto* const found = std::find_if(kMarks.begin(), kMarks.end(), [&](const Mark& mark) {
+        return !mark.at_end.empty() && word.ends_with(mark.text);
+    });
+    return found == kMarks.end() ? nullptr : found;
+}
+
+// Appends the words of a part without white space.
+void add_words(std::string_view part, bool is_last, std::vector<std::string>& words) {
+    for (const Mark* mark = mark_at_begin(part); mark != nullptr; mark = mark_at_begin(part)) {
+        words.emplace_back(mark->at_begin);
+        part.remove_prefix(mark->text.size());
+    }
+    std::vector<std::string> after;  // in reverse
+    const auto strip = [&](std::string_view text, std::string_view written) {
+        after.emplace_back(written);
+        part.remove_suffix(text.size());
+    };
+    for (bool again = true; again;) {
+        again = false;
+        if (const Mark* mark = mark_at_end(part)) {
+            strip(mark->text, mark->at_end);
+            again = true;
+        } else if (is_last && part.size() > 1 && part.ends_with('.')) {
+            strip(".", ".");
+            is_last = false;
+            again = true;
+        }
+    }
+    for (const std::string_view ending : kEndings) {
+        if (part.size() > ending.size() && part.ends_with(ending)) {
+            strip(ending, ending);
+            break;
+        }
+    }
+    if (!part.empty()) {
+        words.push_back(without_brackets(part));
+    }
+    std::move(after.rbegin(), after.rend(), std::back_inserter(words));
+}
+
+}  // namespace
+
+std::vector<std::string> penn_words(std::string_view text) {
+    std::vector<std::string> words;
+    const std::vector<std::string> parts = split_at_blanks(text);
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        add_words(parts[i], i + 1 == parts.size(), words);
+    }
+    return words;
+}
+
+std::string without_brackets(std::string_view word) {
+    std::string written;
+    for (const char one : word) {
+        if (std::string_view("()[]{}").find(one) == std::string_view::npos) {
+            written += one;
+        } else {
+            written += std::string_view("([{").find(one) != std::string_view::npos ? "-LRB-" : "-RRB-";
+        }
+    }
+    return written;
+}
+
+}  // namespace headscope
