@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -164,6 +165,24 @@ Restored restored(std::string_view sequence, const std::vector<std::string>& wor
         restorer.read(symbol);
     }
     return restorer.finish();
+}
+
+Restored best_restored(const std::vector<std::string>& sequences, const std::vector<std::string>& words,
+                       const std::vector<std::string>* tags, Terminals terminals) {
+    std::optional<Restored> first;
+    for (const std::string& sequence : sequences) {
+        Restored one = restored(sequence, words, tags, terminals);
+        if (!one.repairs.any()) {
+            return one;
+        }
+        if (!first) {
+            first = std::move(one);
+        }
+    }
+    if (!first) {
+        throw Error("there is no sequence for these words");
+    }
+    return *std::move(first);
 }
 
 std::string usual_tag(std::string_view word) {

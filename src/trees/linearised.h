@@ -51,6 +51,11 @@ struct Restored {
 Restored restored(std::string_view sequence, const std::vector<std::string>& words,
                   const std::vector<std::string>* tags, Terminals terminals);
 
+// The tree of the first of several sequences for the same words that needs no repairs, or else of the first. Errors are
+// those of restored(), and if there is no sequence.
+Restored best_restored(const std::vector<std::string>& sequences, const std::vector<std::string>& words,
+                       const std::vector<std::string>* tags, Terminals terminals);
+
 // The tag of a word of which nothing but its letters is known: the Penn Treebank's for punctuation and brackets, else
 // XX.
 std::string usual_tag(std::string_view word);

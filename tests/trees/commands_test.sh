@@ -53,6 +53,22 @@ expect "no words, no tree" line_is 2 ""
 run trees restore --words words.txt --pretty broken.txt
 expect "a tree over several lines" line_is 2 "  (NP (XX The))"
 
+cat >lists.txt <<'TEXT'
+0 ||| (S XX )S ||| LogP= -1 ||| -1
+0 ||| (S XX XX XX XX XX )S ||| LogP= -2 ||| -2
+0 ||| (NP XX XX XX XX XX )NP ||| LogP= -2 ||| -2
+1 ||| (FRAG XX ||| LogP= -3 ||| -3
+TEXT
+run trees restore --n-best --words words.txt --tags tags.txt lists.txt
+expect "the first of a list that is a tree" line_is 1 "(S (DT The) (NN cat) (VBZ is) (VBN seen) (. .))"
+expect "or the first, repaired" line_is 2 "(FRAG (RB Here))"
+expect "and counted" complains "repaired 1 of 2 sequences"
+grep '^1' lists.txt >gap.lists
+run trees restore --n-best --words words.txt gap.lists
+expect "a list is missing" refused "'gap.lists' line 1: expected list 0, found 1"
+run trees restore --n-best --words words.txt sequences.txt
+expect "only lists" refused "'sequences.txt' line 1: expected \"number ||| sequence ||| ...\""
+
 # --------------------------------------------------------------------------------------------------- score
 evalb=$repository/tests/trees/evalb
 run trees score --rules "$evalb/sample.prm" --evalb "$evalb/sample.gld" "$evalb/sample.tst"

@@ -110,6 +110,16 @@ TEST_CASE("malformed sequences are repaired and counted", "[trees]") {
     CHECK_THAT(error_of([&] { restored("(S XX )S", {"a"}, &none, Terminals::Normalised); }), Contains("found 0 tags"));
 }
 
+TEST_CASE("of several sequences the first that is a tree is taken", "[trees]") {
+    const auto best = [](const Texts& sequences) {
+        const Restored found = best_restored(sequences, {"a", "b"}, nullptr, Terminals::Normalised);
+        return to_line(found.tree) + (found.repairs.any() ? " repaired" : "");
+    };
+    CHECK(best({"(S XX )S", "(NP XX XX )NP", "(VP XX XX )VP"}) == "(NP (XX a) (XX b))");
+    CHECK(best({"(S XX )S", "(NP XX XX"}) == "(S (XX a) (XX b)) repaired");
+    CHECK_THAT(error_of([&] { best({}); }), Contains("no sequence"));
+}
+
 TEST_CASE("any sequence gives a tree with each word once", "[trees]") {
     const Texts symbols{"(S", "(NP", ")S", ")NP", "XX", "XX"};
     Random random(3);

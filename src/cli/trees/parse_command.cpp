@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -68,8 +69,12 @@ Tree parsed(const ParseOptions& options, const std::vector<std::string>& words) 
         TranslationOptions search = paper_search();
         search.search = translator.decoding_choices().over(search.search);
         search.compute = device.arithmetic().compute;
-        const TranslatedSentence found = translator.translate_line(fmt::format("{}", fmt::join(words, " ")), search);
-        result = restored(found.text, words, nullptr, terminals);
+        search.search.n_best = search.search.beam;
+        std::vector<std::string> sequences;
+        for (Translation& one : translator.translate_line(fmt::format("{}", fmt::join(words, " ")), search).n_best) {
+            sequences.push_back(std::move(one.text));
+        }
+        result = best_restored(sequences, words, nullptr, terminals);
     });
     if (result.repairs.any()) {
         log_line("headscope: the model wrote a malformed tree, which was repaired (headscope trees restore --help)");
@@ -108,10 +113,10 @@ void add_parse_command(CLI::App& app, const OpenOptions& open_options) {
     options->common.open = open_options;
     CLI::App* command = app.add_subcommand("parse", "Print or draw the constituency tree of a sentence")->group("Look");
     command->footer(
-        "Needs a model trained on linearised trees; docs/parsing.md shows how. The search is the paper's (6.3): beam "
-        "21,\n"
-        "length penalty 0.3, 300 symbols more than the source has pieces, unless the model's decoding.json says "
-        "otherwise.\n"
+        "Needs a model trained on linearised trees; docs/parsing.md shows how. The search is the paper's (6.3):\n"
+        "beam 21, length penalty 0.3, 300 symbols more than the source has pieces, unless the model's decoding.json\n"
+        "says otherwise. Of the sequences found, the best that is a tree of these words is taken, or else the best,\n"
+        "repaired.\n"
         "For whole files use headscope translate and headscope trees restore.\n\n"
         "Examples:\n"
         "  headscope parse --model runs/parser 'The cat sleeps.'\n"

@@ -1,5 +1,4 @@
-#include "cli/trees/score_trees.h"
-
+// headscope trees score
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -11,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/command.h"
+#include "cli/trees/trees_actions.h"
 #include "io/input_files.h"
 #include "options/common_options.h"
 #include "options/option_values.h"
