@@ -85,12 +85,10 @@ Cooldown take_cooldown(nlohmann::json& config) {
 }
 
 std::string cooldown_conflict(const Cooldown& then, const Cooldown& now, const Progress& done) {
-    std::vector<std::string> changes;
-    list_differences(then.values, now.values, "", changes);
     std::string text = fmt::format(
         "{}: this cannot change once the learning rate falls, which it did {} and would now {}, and "
         "the run is resumed after step {}",
-        fmt::join(changes, ", "), then.begins(), now.begins(), done.steps);
+        fmt::join(differences(then.values, now.values), ", "), then.begins(), now.begins(), done.steps);
     const nlohmann::json steps = then.values.value(kSteps, nlohmann::json());
     if (done.steps > then.last_at_full_rate && steps != now.values.value(kSteps, nlohmann::json())) {
         text += fmt::format(": give --steps {} again", steps.dump());
@@ -105,6 +103,12 @@ void erase_training(nlohmann::json& config) {
 }
 
 }  // namespace
+
+std::vector<std::string> differences(const nlohmann::json& then, const nlohmann::json& now) {
+    std::vector<std::string> found;
+    list_differences(then, now, "", found);
+    return found;
+}
 
 ConfigChanges compare_configs(nlohmann::json then, nlohmann::json now, const Progress& done, Purpose purpose) {
     ConfigChanges changes;
@@ -132,9 +136,7 @@ ConfigChanges compare_configs(nlohmann::json then, nlohmann::json now, const Pro
     }
     const Cooldown old = take_cooldown(then);
     const Cooldown asked = take_cooldown(now);
-    std::vector<std::string> differences;
-    list_differences(then, now, "", differences);
-    changes.refused = fmt::format("{}", fmt::join(differences, "; "));
+    changes.refused = fmt::format("{}", fmt::join(differences(then, now), "; "));
     if (changes.refused.empty() && (old.falls(done) || asked.falls(done)) && old.values != asked.values) {
         changes.refused = cooldown_conflict(old, asked, done);
     }

@@ -19,6 +19,9 @@ struct ConfigChanges {
     std::vector<std::string> allowed;  // changes that take effect from here on
 };
 
+// What differs between two configurations, key by key: '"seed" was 1 and is now 2'.
+std::vector<std::string> differences(const nlohmann::json& then, const nlohmann::json& now);
+
 // `then` and `now` are TrainConfig::identity() of the run at `done` and of its continuation. The length of the run or
 // of its cool-down may change until the learning rate begins to fall, since that does not affect the steps done. Error
 // for a number in `then` that is not a count.

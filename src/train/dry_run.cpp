@@ -89,18 +89,6 @@ std::string memory_text(Backend& backend, StepRehearsal& rehearsal, const Traini
     return text;
 }
 
-// Mean over some of the first steps, which are in random order.
-double seconds_of_a_step(StepRehearsal& rehearsal, const TrainingOptions& t, Batcher& batcher) {
-    constexpr int kWarm = 2;  // to allocate memory and start threads
-    constexpr int kTimed = 5;
-    double seconds = 0.0;
-    for (int i = 0; i < kWarm + kTimed; ++i) {
-        const double taken = rehearsal.run(batcher.micro_batches(batcher.next(), part_budget(t)));
-        seconds += i < kWarm ? 0.0 : taken / kTimed;
-    }
-    return seconds;
-}
-
 std::string time_text(const TrainingOptions& t, double seconds, double steps_per_epoch, double tokens_per_step) {
     const auto [limit, steps] = t.limits().about_steps(steps_per_epoch, tokens_per_step, seconds);
     const std::string early = ends_in_warmup(steps, t.warmup_steps);
@@ -144,7 +132,7 @@ std::string describe_training(Backend& backend, const TrainConfig& config, const
                                  : std::to_string(t.target_tokens);
     text += fmt::format("steps: at most {} tokens each, about {:.0f} per epoch\n", most, steps);
     text += memory_text(backend, rehearsal, t);
-    text += time_text(t, seconds_of_a_step(rehearsal, t, batcher), steps, tokens / steps);
+    text += time_text(t, rehearsal.seconds_of_a_step(batcher), steps, tokens / steps);
     return text + files_text(config, rehearsal.parameters(), output);
 }
 

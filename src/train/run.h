@@ -82,6 +82,7 @@ public:
     // The limit that ended the run, or patience, such as '"training.steps" (24)'; "" if none has.
     std::string ended_by() const;
     std::int64_t step() const { return state_.step; }
+    double minutes() const { return seconds_done() / 60.0; }  // of training, over all starts
 
 private:
     static constexpr const char* kBestFile = "best.safetensors";
@@ -96,8 +97,8 @@ private:
     void report();
     double learning_rate(std::int64_t step) const;
     Progress progress() const;
-    double seconds_done() const;  // of training, over all starts
-    void note_progress();         // in the state
+    double seconds_done() const;
+    void note_progress();  // in the state
     bool finished() const { return !ended_by().empty(); }
     bool patience_spent() const;
     std::string path(const char* name) const;

@@ -1,6 +1,7 @@
 #include "train/run_config.h"
 
 #include <filesystem>
+#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -45,9 +46,14 @@ std::string RunConfig::file_in(const std::string& folder) {
 RunConfig RunConfig::read(const std::string& file, const std::string& data_directory) {
     RunConfig config(read_config_json(file), file);
     static_cast<void>(parse_train_config(config.json_, file, data_directory));  // so that errors name this file
-    make_names_absolute(config.json_["data"],
-                        data_directory.empty() ? fs::path(file).parent_path() : fs::path(data_directory));
+    config.json_ = with_data(std::move(config.json_),
+                             data_directory.empty() ? fs::path(file).parent_path().string() : data_directory);
     return config;
+}
+
+nlohmann::json RunConfig::with_data(nlohmann::json json, const std::string& data_directory) {
+    make_names_absolute(json["data"], data_directory);
+    return json;
 }
 
 RunConfig RunConfig::of_run(const std::string& folder) {

@@ -18,6 +18,8 @@ public:
     static RunConfig read(const std::string& file, const std::string& data_directory);
     // Reads the configuration saved in a run's folder. Error if there is none.
     static RunConfig of_run(const std::string& folder);
+    // `json` with the names of its data files made absolute, as read() does it.
+    static nlohmann::json with_data(nlohmann::json json, const std::string& data_directory);
     // `file`: where `json` will be saved.
     RunConfig(nlohmann::json json, std::string file) : json_(std::move(json)), file_(std::move(file)) {}
 

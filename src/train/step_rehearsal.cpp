@@ -26,6 +26,17 @@ double StepRehearsal::run(const std::vector<Batch>& parts) {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
+double StepRehearsal::seconds_of_a_step(Batcher& batcher) {
+    constexpr int kWarm = 2;  // to allocate memory and start threads
+    constexpr int kTimed = 5;
+    double seconds = 0.0;
+    for (int i = 0; i < kWarm + kTimed; ++i) {
+        const double taken = run(batcher.micro_batches(batcher.next(), part_budget(options_)));
+        seconds += i < kWarm ? 0.0 : taken / kTimed;
+    }
+    return seconds;
+}
+
 Batch StepRehearsal::longest_sentences(std::int64_t tokens) const {
     const ModelConfig& model = learner_.model_config();
     const Padding padding = step_budget(options_).padding();

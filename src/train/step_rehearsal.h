@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "data/batcher.h"
 #include "train/learner.h"
 #include "train/train_config.h"
 
@@ -18,6 +19,8 @@ public:
 
     // Runs a whole step over these parts and returns its seconds. The weights are useless afterwards.
     double run(const std::vector<Batch>& parts);
+    // The mean over some of the first steps of a training, which are in random order.
+    double seconds_of_a_step(Batcher& batcher);
     // The most memory of a step over `tokens` padded tokens of each side, without kept_bytes(): all its sentences have
     // the configuration's greatest length. nullopt: more than the device has.
     std::optional<std::size_t> memory_of(std::int64_t tokens);

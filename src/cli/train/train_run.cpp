@@ -1,11 +1,8 @@
 #include "cli/train/train_run.h"
 
-#include <cerrno>
-#include <cstdlib>
 #include <filesystem>
 #include <optional>
 #include <string>
-#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
@@ -14,9 +11,11 @@
 #include "cli/stop_signal.h"
 #include "cli/train/train_setup.h"
 #include "cli/train/train_terminal.h"
+#include "io/scratch_folder.h"
 #include "support/check.h"
 #include "train/dry_run.h"
 #include "train/first_model.h"
+#include "train/folder_training.h"
 #include "train/overfit.h"
 #include "train/run_folder.h"
 
@@ -25,36 +24,18 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A temporary folder, removed at the end.
-struct ScratchFolder {
-    ScratchFolder() {
-        if (::mkdtemp(path.data()) == nullptr) {
-            throw Error(
-                fmt::format("cannot make a temporary folder {}: {}", path, std::generic_category().message(errno)));
-        }
-    }
-    ~ScratchFolder() {
-        std::error_code ignored;
-        fs::remove_all(path, ignored);
-    }
-    ScratchFolder(const ScratchFolder&) = delete;
-    ScratchFolder& operator=(const ScratchFolder&) = delete;
-
-    std::string path = (fs::temp_directory_path() / "headscope-XXXXXX").string();
-};
-
 // A training that leaves no files behind.
 struct Attempt {
     Attempt(const TrainOptions& options, const Say& say) : setup(options, say) {
         setup.open();
         if (!setup.has_config()) {
-            setup.choose_config(folder.path);
+            setup.choose_config(folder.path());
         }
         setup.inputs().files.refuse("-");
         if (!options.from.empty()) {
             try_first_model(setup.backend(), setup.config(), options.from);
         }
-        setup.prepare_data((fs::path(folder.path) / "tokenizer").string());
+        setup.prepare_data((fs::path(folder.path()) / "tokenizer").string());
     }
 
     ScratchFolder folder;
@@ -124,45 +105,35 @@ private:
     }
 
     void train(bool resumed) {
-        const fs::path output(options_.output);
         // Without a checkpoint nothing proves that a tokenizer there belongs to this configuration.
-        setup_->prepare_data((output / "tokenizer").string(), resumed ? &*folder_ : nullptr);
-        const RunConfig& given = setup_->given();
-        const RunHooks hooks = hooks_for(setup_->backend(), terminal_);
-        Learner learner = make_learner(setup_->backend(), setup_->config(), setup_->data(), hooks);
-        Run run(learner, setup_->config(), std::move(setup_->data()), options_.output, hooks);
-        if (!options_.from.empty()) {
-            run.begin_from(options_.from);
+        const std::string tokenizer = (fs::path(options_.output) / "tokenizer").string();
+        setup_->prepare_data(tokenizer, resumed ? &*folder_ : nullptr);
+        const TrainedFolder trained = train_or_advise({.given = setup_->given(),
+                                                       .config = setup_->config(),
+                                                       .data = std::move(setup_->data()),
+                                                       .from = options_.from,
+                                                       .resumed = resumed,
+                                                       .purpose = options_.finish ? Purpose::Finish : Purpose::Train});
+        if (trained.end == RunEnd::Stopped) {
+            throw Error(
+                trained.step == 0
+                    ? "stopped by a signal before the first step: there is no checkpoint yet; --resume starts again"
+                    : fmt::format("stopped after step {} by a signal; the step is checkpointed, and --resume continues",
+                                  trained.step));
         }
-        if (resumed) {
-            given.naming_options([&] { run.resume(options_.finish ? Purpose::Finish : Purpose::Train); });
-        }
-        folder_->keep();
         if (!options_.finish) {
-            given.save(options_.output);
-            train_to_the_end(run);
-        }
-        run.write_model((output / "model").string());
-        if (!options_.finish) {
-            say_(fmt::format("the training ended after step {} by {}", run.step(), given.with_options(run.ended_by())));
+            say_(fmt::format("the training ended after step {} by {}", trained.step, trained.ended_by));
         }
     }
 
-    void train_to_the_end(Run& run) const {
-        RunEnd end = RunEnd::Finished;
+    TrainedFolder train_or_advise(FolderTraining training) {
         try {
-            end = run.train();
+            return train_in_folder(*folder_, setup_->backend(), std::move(training),
+                                   hooks_for(setup_->backend(), terminal_));
         } catch (const DeviceLost& lost) {
             throw Error(lost.what() + std::string(holds_checkpoints(options_.output)
                                                       ? "; --resume continues from the last checkpoint"
                                                       : "; there is no checkpoint to resume from yet"));
-        }
-        if (end == RunEnd::Stopped) {
-            throw Error(
-                run.step() == 0
-                    ? "stopped by a signal before the first step: there is no checkpoint yet; --resume starts again"
-                    : fmt::format("stopped after step {} by a signal; the step is checkpointed, and --resume continues",
-                                  run.step()));
         }
     }
 
