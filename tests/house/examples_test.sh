@@ -31,7 +31,7 @@ done | tee runs/first/log.jsonl >runs/second/log.jsonl
 cat >my.json <<'JSON'
 {
   "model": {"encoder_layers": 1, "decoder_layers": 1, "d_model": 64, "d_ff": 128, "heads": 2, "max_length": 64},
-  "data": {"train": {"tsv": "train.tsv"}},
+  "data": {"train": {"tsv": "train.tsv"}, "valid": {"tsv": "valid.tsv"}},
   "tokenizer": {"type": "bpe", "vocabulary": 96, "shared": true},
   "training": {"steps": 3, "max_length": 64, "source_tokens": 256, "target_tokens": 256, "warmup_steps": 50}
 }
@@ -47,7 +47,7 @@ sed 's/train.tsv/parser.tsv/; s/"type": "bpe", "vocabulary": 96, "shared": true/
 "$headscope" train parser.json --output runs/parser 2>/dev/null
 mkdir -p site-packages/onnx/backend/test/data
 ln -s "$repository/tests/golden/onnx" site-packages/onnx/backend/test/data/node
-"$headscope" make-task digits --output data/digits --pairs 2000 >/dev/null && cp data/digits/train.tsv .
+"$headscope" make-task digits --output data/digits --pairs 2000 >/dev/null && cp data/digits/{train,valid}.tsv .
 for task in causal masked; do "$headscope" train --text my.txt --task $task --output runs/$task --steps 2 2>/dev/null; done
 cd .. || exit 1
 

@@ -1,0 +1,14 @@
+// The experiments of headscope experiment, one file each.
+#pragma once
+
+#include "backend/open_options.h"
+
+namespace CLI {
+class App;
+}
+
+namespace headscope {
+
+void add_table3_command(CLI::App& app, const OpenOptions& open_options);
+
+}  // namespace headscope

@@ -1,0 +1,119 @@
+#include "cli/experiment/experiment_run.h"
+
+#include <memory>
+#include <utility>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "cli/command.h"
+#include "cli/stop_signal.h"
+#include "experiment/plan.h"
+#include "experiment/scale.h"
+#include "experiment/text_table.h"
+#include "options/option_values.h"
+#include "options/precision_option.h"
+#include "registry/device_list.h"
+#include "registry/registry.h"
+#include "support/check.h"
+#include "support/counted.h"
+#include "train/run_config.h"
+#include "train/run_totals.h"
+
+namespace headscope {
+
+void ExperimentFlags::add_data(CLI::App& command) {
+    command.option_defaults()->group("Data");
+    command.add_option("--data", data, "Folder with train.tsv and valid.tsv: lines of \"source TAB target\"")
+        ->type_name("FOLDER")
+        ->required();
+    command.add_option("--output", output, "Folder of the experiment")->type_name("FOLDER")->required();
+}
+
+void ExperimentFlags::add_training(CLI::App& command) {
+    command.option_defaults()->group("Training");
+    CLI::Option* of_scale = add_choice(
+        command, "--scale", kScales, [this](std::size_t chosen) { scale = chosen; },
+        "Size of the base model and its training");
+    command.add_option("--config", config, "Base configuration (JSON) instead of a scale's")
+        ->type_name("FILE")
+        ->excludes(of_scale);
+    command.add_option("--steps", steps, "Steps of the base model (default: the configuration's)")
+        ->check(whole_number(1, 1'000'000'000));
+    common.add_device_list(command);
+    add_precision_option(command, precision, "Number format of the training")->default_str("the configuration's");
+    command.add_flag("--dry-run", dry_run,
+                     "Print the trainings, their parameters and estimated times, and write nothing");
+}
+
+nlohmann::json ExperimentFlags::base() const {
+    nlohmann::json json = config.empty() ? scale_config(scale) : read_config_json(config);
+    if (steps) {
+        json["training"]["steps"] = *steps;
+    }
+    if (precision) {
+        json["training"]["precision"] = name_of(*precision);
+        json["training"].erase("compute");  // an older form of "precision"
+    }
+    return RunConfig::with_data(std::move(json), data);
+}
+
+ExperimentOptions ExperimentFlags::experiment() const {
+    listen_for_stop();
+    return {.folder = output,
+            .devices = asked_devices(common.device(), common.open),
+            .open = common.open,
+            .say = [](const std::string& line) { log_line(line); },
+            .stop_requested = stop_requested};
+}
+
+void print_plan(const ExperimentFlags& flags, const nlohmann::json& base, const std::vector<Trial>& trials) {
+    const std::vector<std::string> devices = asked_devices(flags.common.device(), flags.common.open);
+    const std::unique_ptr<Backend> backend = open_device(devices.front(), flags.common.open);
+    TextTable table{.head = {"training", "params", "steps", "minutes"}, .rows = {}};
+    std::string problems;
+    double minutes = 0.0;
+    const std::vector<PlannedTrial> planned = plan_trials(*backend, base, trials);
+    for (std::size_t i = 0; i < trials.size(); ++i) {
+        const PlannedTrial& one = planned[i];
+        if (!one.problem.empty()) {
+            problems += fmt::format("{}: {}\n", trials[i].name, one.problem);
+            continue;
+        }
+        minutes += one.minutes;
+        table.rows.push_back({trials[i].name, fmt::format("{:.2f} M", static_cast<double>(one.parameters) / 1e6),
+                              fmt::format("{:.0f}", one.steps), fmt::format("{:.1f}", one.minutes)});
+    }
+    write_output(table.plain() +
+                 fmt::format("{} on {}: about {}, without development data\n", counted(table.rows.size(), "training"),
+                             backend->device().id, duration_text(minutes)) +
+                 problems);
+}
+
+void run_reported(const Experiment& experiment, const std::vector<Trial>& trials,
+                  const std::function<std::string(const std::vector<TrialProblem>&)>& write) {
+    std::size_t done = 0;
+    std::vector<TrialProblem> problems;
+    experiment.run(trials, [&](std::size_t trial, const TrialOutcome& outcome) {
+        if (!outcome.problem.empty()) {
+            problems.push_back({trial, outcome.problem});
+            log_line(fmt::format("{} failed: {}", trials[trial].name, outcome.problem));
+        } else if (outcome.result) {
+            ++done;
+            log_line(fmt::format("{}: PPL {:.2f}, BLEU {:.1f}; {} of {} done", trials[trial].name,
+                                 outcome.result->perplexity, outcome.result->bleu.front(), done,
+                                 counted(trials.size(), "training")));
+        }
+        write(problems);
+    });
+    write_output(write(problems));
+    const std::string all = counted(trials.size(), "training");
+    if (done + problems.size() < trials.size()) {
+        throw Error(fmt::format("stopped by a signal, {} of {} done; the same command continues", done, all));
+    }
+    if (!problems.empty()) {
+        throw Error(fmt::format("{} of {} failed; the same command tries them again", problems.size(), all));
+    }
+}
+
+}  // namespace headscope

@@ -1,0 +1,46 @@
+// What the commands that train several models share: options, the plan, and running.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "experiment/experiment.h"
+#include "options/common_options.h"
+
+namespace headscope {
+
+struct ExperimentFlags {
+    CommonOptions common;
+    std::string data, config, output;
+    std::size_t scale = 0;  // index in kScales
+    std::optional<std::int64_t> steps;
+    std::optional<Precision> precision;
+    bool dry_run = false;
+
+    void add_data(CLI::App& command);
+    // --scale, --config, --steps, --device, --precision and --dry-run.
+    void add_training(CLI::App& command);
+    // The configuration of the scale or the file, with the options in place and absolute data files.
+    nlohmann::json base() const;
+    ExperimentOptions experiment() const;
+};
+
+// Prints the trials with their parameters and estimated times.
+void print_plan(const ExperimentFlags& flags, const nlohmann::json& base, const std::vector<Trial>& trials);
+
+struct TrialProblem {
+    std::size_t trial = 0;
+    std::string text;
+};
+
+// Runs the trials. Calls `write` after each one with the problems so far, and prints what the last call returns. Error,
+// after that, if some failed or a signal stopped them.
+void run_reported(const Experiment& experiment, const std::vector<Trial>& trials,
+                  const std::function<std::string(const std::vector<TrialProblem>&)>& write);
+
+}  // namespace headscope

@@ -1,0 +1,170 @@
+#include "experiment/experiment.h"
+
+#include <cstddef>
+#include <exception>
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "infer/fresh_device.h"
+#include "io/atomic_file.h"
+#include "io/strict_json.h"
+#include "registry/registry.h"
+#include "support/check.h"
+#include "train/config_changes.h"
+#include "train/run_config.h"
+
+namespace headscope {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kExperimentFile = "experiment.json";
+constexpr const char* kTokenizerFolder = "tokenizer";
+
+}  // namespace
+
+Experiment::Experiment(std::string kind, nlohmann::json base, ExperimentOptions options)
+    : options_(std::move(options)) {
+    const std::string file = path(kExperimentFile);
+    const TrainConfig config = RunConfig(base, file).parsed();
+    if (config.data.valid.empty()) {
+        throw Error(fmt::format("{}: an experiment compares models on development data: name some in \"data.valid\"",
+                                config.file));
+    }
+    const bool begun = fs::exists(file);
+    nlohmann::json identity = {{"experiment", std::move(kind)}, {"config", std::move(base)}};
+    if (begun) {
+        check_unchanged(identity);
+    }
+    require_unused(options_.folder);
+    held_.emplace(options_.folder, options_.say);
+    const TrainingData data =
+        prepare_training_data(config, path(kTokenizerFolder), {.reuse = begun, .from_model = {}}, options_.say);
+    identity["data"] = {{"train", fmt::format("{:016x}", data.fingerprint())},
+                        {"development", fmt::format("{:016x}", data.valid->fingerprint())}};
+    if (begun) {
+        check_unchanged(identity);
+    }
+    atomic_write_file(file, identity.dump(2) + "\n");
+    held_->keep();
+}
+
+std::string Experiment::path(const std::string& name) const {
+    return (fs::path(options_.folder) / name).string();
+}
+
+void Experiment::check_unchanged(const nlohmann::json& identity) const {
+    nlohmann::json then = read_json_file(path(kExperimentFile));
+    for (const char* key : {"experiment", "config", "data"}) {
+        if (!then.contains(key)) {
+            throw Error(fmt::format("'{}' lacks \"{}\": it was not written by an experiment; choose another --output",
+                                    path(kExperimentFile), key));
+        }
+        if (!identity.contains(key)) {
+            then.erase(key);  // not known yet
+        }
+    }
+    const std::vector<std::string> changed = differences(then, identity);
+    if (!changed.empty()) {
+        throw Error(
+            fmt::format("'{}' holds another experiment: {}; give the same options again, or choose another "
+                        "--output",
+                        options_.folder, fmt::join(changed, "; ")));
+    }
+}
+
+std::optional<TrialResult> Experiment::result_of(const Trial& trial) const {
+    return read_result(path(trial.name), trial);
+}
+
+// One thread for each device takes the next trial.
+class Experiment::Workers {
+public:
+    Workers(const Experiment& experiment, const std::vector<Trial>& trials,
+            const std::function<void(std::size_t, const TrialOutcome&)>& after_each)
+        : experiment_(experiment), trials_(trials), after_each_(after_each), outcomes_(trials.size()) {}
+
+    std::vector<TrialOutcome> run() {
+        {
+            std::vector<std::jthread> threads;
+            for (const std::string& device : experiment_.options_.devices) {
+                threads.emplace_back([this, &device] { work(device); });
+            }
+        }
+        if (failure_) {
+            std::rethrow_exception(failure_);
+        }
+        return std::move(outcomes_);
+    }
+
+private:
+    std::optional<std::size_t> take() {
+        const std::scoped_lock lock(mutex_);
+        return next_ < trials_.size() && !failure_ && !experiment_.options_.stop_requested() ? std::optional(next_++)
+                                                                                             : std::nullopt;
+    }
+
+    void say(const std::string& line) {
+        const std::scoped_lock lock(mutex_);
+        experiment_.options_.say(line);
+    }
+
+    void work(const std::string& device) {
+        try {
+            const OpenOptions& open = experiment_.options_.open;
+            std::unique_ptr<Backend> backend = open_device(device, open);
+            SecondChance chance;
+            for (std::optional<std::size_t> trial = take(); trial; trial = take()) {
+                TrialOutcome outcome;
+                try {
+                    with_fresh_device(
+                        chance, [&] { outcome.result = finish(*backend, trials_[*trial]); },
+                        [&] {
+                            backend.reset();
+                            backend = open_device(device, open);
+                        },
+                        [&](const std::string& what) { say(what + "; the device was opened again"); });
+                } catch (const Error& error) {
+                    outcome.problem = error.what();
+                }
+                const std::scoped_lock lock(mutex_);
+                outcomes_[*trial] = outcome;
+                after_each_(*trial, outcome);
+            }
+        } catch (...) {
+            const std::scoped_lock lock(mutex_);
+            failure_ = failure_ ? failure_ : std::current_exception();
+        }
+    }
+
+    std::optional<TrialResult> finish(Backend& backend, const Trial& trial) {
+        if (std::optional<TrialResult> known = experiment_.result_of(trial)) {
+            return known;
+        }
+        RunHooks hooks{.say = [this, &trial](const std::string& line) { say(fmt::format("{}: {}", trial.name, line)); },
+                       .stop_requested = experiment_.options_.stop_requested};
+        return run_trial(backend, trial, experiment_.path(trial.name), experiment_.path(kTokenizerFolder), hooks);
+    }
+
+    const Experiment& experiment_;
+    const std::vector<Trial>& trials_;
+    const std::function<void(std::size_t, const TrialOutcome&)>& after_each_;
+    std::mutex mutex_;  // of everything below, and of what the caller gets
+    std::vector<TrialOutcome> outcomes_;
+    std::size_t next_ = 0;
+    std::exception_ptr failure_;  // of the experiment itself, such as a device that cannot be opened
+};
+
+std::vector<TrialOutcome> Experiment::run(
+    const std::vector<Trial>& trials,
+    const std::function<void(std::size_t trial, const TrialOutcome&)>& after_each) const {
+    return Workers(*this, trials, after_each).run();
+}
+
+}  // namespace headscope

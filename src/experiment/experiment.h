@@ -1,0 +1,59 @@
+// Trials that share data and tokenizers, in one folder, on one or several devices. Resumable: a trial with a result is
+// not repeated, and one without continues from its newest checkpoint.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "backend/open_options.h"
+#include "experiment/trial.h"
+#include "train/run_folder.h"
+
+namespace headscope {
+
+struct TrialOutcome {
+    std::optional<TrialResult> result;
+    std::string problem;  // why it failed; "" unless it did
+};
+
+struct ExperimentOptions {
+    std::string folder;
+    std::vector<std::string> devices = {""};  // see open_device(); one trial at a time on each
+    OpenOptions open = {};
+    Say say = [](const std::string&) {};
+    std::function<bool()> stop_requested = [] { return false; };
+};
+
+class Experiment {
+public:
+    // Opens or creates the folder and learns the tokenizers of `base`, a training configuration whose data files are
+    // absolute. Error if the folder holds an experiment of another kind, configuration or data, with the differences,
+    // and for a configuration without development data.
+    Experiment(std::string kind, nlohmann::json base, ExperimentOptions options);
+
+    // What the folder knows of a trial without training it.
+    std::optional<TrialResult> result_of(const Trial& trial) const;
+
+    // Runs the trials that have no result, in this order. A trial that fails does not end the others. Calls
+    // `after_each` after each one with its index, one call at a time. Returns early if a stop is requested: then some
+    // outcomes have neither a result nor a problem.
+    std::vector<TrialOutcome> run(const std::vector<Trial>& trials,
+                                  const std::function<void(std::size_t trial, const TrialOutcome&)>& after_each) const;
+
+    const std::string& folder() const { return options_.folder; }
+
+private:
+    class Workers;
+
+    void check_unchanged(const nlohmann::json& identity) const;
+    std::string path(const std::string& name) const;
+
+    ExperimentOptions options_;
+    std::optional<RunFolder> held_;
+};
+
+}  // namespace headscope

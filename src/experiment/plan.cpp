@@ -1,0 +1,46 @@
+#include "experiment/plan.h"
+
+#include <algorithm>
+
+#include <nlohmann/json.hpp>
+
+#include "io/scratch_folder.h"
+#include "support/check.h"
+#include "train/run_config.h"
+#include "train/step_options.h"
+#include "train/step_rehearsal.h"
+#include "train/training_data.h"
+
+namespace headscope {
+namespace {
+
+PlannedTrial plan(Backend& backend, const TrainConfig& config, const TrainingData& data) {
+    const ModelConfig model = config.model_config(*data.source_tokenizer, *data.target_tokenizer);
+    const TrainingOptions& t = config.training;
+    StepRehearsal rehearsal(backend, config, model, arithmetic_of(config, backend));
+    Batcher batcher(data.train, step_budget(t), static_cast<std::uint64_t>(t.seed), data.frame);
+    const double seconds = rehearsal.seconds_of_a_step(batcher);
+    const auto each = static_cast<double>(std::max<std::int64_t>(batcher.about_steps_per_epoch(), 1));
+    const double tokens = static_cast<double>(data.train->predicted_tokens()) / each;
+    const double steps = t.limits().about_steps(each, tokens, seconds).steps;
+    return {.parameters = count_parameters(model), .steps = steps, .minutes = seconds * steps / 60.0, .problem = {}};
+}
+
+}  // namespace
+
+std::vector<PlannedTrial> plan_trials(Backend& backend, const nlohmann::json& base, const std::vector<Trial>& trials) {
+    const ScratchFolder folder;
+    const TrainConfig config = RunConfig(base, "the base").parsed();
+    const TrainingData data = prepare_training_data(config, folder.path(), {}, [](const std::string&) {});
+    std::vector<PlannedTrial> planned;
+    for (const Trial& trial : trials) {
+        try {
+            planned.push_back(plan(backend, RunConfig(trial.config, trial.name).parsed(), data));
+        } catch (const Error& error) {
+            planned.push_back({.problem = error.what()});
+        }
+    }
+    return planned;
+}
+
+}  // namespace headscope

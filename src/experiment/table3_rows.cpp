@@ -1,0 +1,146 @@
+#include "experiment/table3_rows.h"
+
+#include <algorithm>
+#include <array>
+#include <iterator>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "model/config.h"
+#include "support/check.h"
+
+namespace headscope {
+namespace {
+
+constexpr std::array kRows = {
+    Table3Row{.name = "base", .perplexity = 4.92, .bleu = 25.8, .parameters = 65},
+    Table3Row{.name = "A1", .heads = 1, .d_k = 512, .d_v = 512, .perplexity = 5.29, .bleu = 24.9},
+    Table3Row{.name = "A2", .heads = 4, .d_k = 128, .d_v = 128, .perplexity = 5.00, .bleu = 25.5},
+    Table3Row{.name = "A3", .heads = 16, .d_k = 32, .d_v = 32, .perplexity = 4.91, .bleu = 25.8},
+    Table3Row{.name = "A4", .heads = 32, .d_k = 16, .d_v = 16, .perplexity = 5.01, .bleu = 25.4},
+    Table3Row{.name = "B1", .d_k = 16, .perplexity = 5.16, .bleu = 25.1, .parameters = 58},
+    Table3Row{.name = "B2", .d_k = 32, .perplexity = 5.01, .bleu = 25.4, .parameters = 60},
+    Table3Row{.name = "C1", .layers = 2, .perplexity = 6.11, .bleu = 23.7, .parameters = 36},
+    Table3Row{.name = "C2", .layers = 4, .perplexity = 5.19, .bleu = 25.3, .parameters = 50},
+    Table3Row{.name = "C3", .layers = 8, .perplexity = 4.88, .bleu = 25.5, .parameters = 80},
+    Table3Row{.name = "C4", .d_model = 256, .d_k = 32, .d_v = 32, .perplexity = 5.75, .bleu = 24.5, .parameters = 28},
+    Table3Row{
+        .name = "C5", .d_model = 1024, .d_k = 128, .d_v = 128, .perplexity = 4.66, .bleu = 26.0, .parameters = 168},
+    Table3Row{.name = "C6", .d_ff = 1024, .perplexity = 5.12, .bleu = 25.4, .parameters = 53},
+    Table3Row{.name = "C7", .d_ff = 4096, .perplexity = 4.75, .bleu = 26.2, .parameters = 90},
+    Table3Row{.name = "D1", .dropout = 0.0, .perplexity = 5.77, .bleu = 24.6},
+    Table3Row{.name = "D2", .dropout = 0.2, .perplexity = 4.95, .bleu = 25.5},
+    Table3Row{.name = "D3", .smoothing = 0.0, .perplexity = 4.67, .bleu = 25.3},
+    Table3Row{.name = "D4", .smoothing = 0.2, .perplexity = 5.47, .bleu = 25.7},
+    Table3Row{.name = "E", .learned_positions = true, .perplexity = 4.92, .bleu = 25.7},
+    Table3Row{.name = "big",
+              .d_model = 1024,
+              .d_ff = 4096,
+              .heads = 16,
+              .dropout = 0.3,
+              .kilosteps = 300,
+              .perplexity = 4.33,
+              .bleu = 26.4,
+              .parameters = 213},
+};
+constexpr const Table3Row& kBase = kRows.front();
+
+// Applies the columns of a row one after the other.
+class Columns {
+public:
+    explicit Columns(const nlohmann::json& base) : config_(base) {
+        const ModelConfig model =
+            parse_model_config(base.value("model", nlohmann::json::object()), "the base", "model");
+        nlohmann::json& sizes = config_["model"];  // also those that the base leaves to their defaults
+        sizes["encoder_layers"] = model.encoder_layers;
+        sizes["decoder_layers"] = model.decoder_layers;
+        sizes["d_model"] = model.d_model;
+        sizes["d_ff"] = model.d_ff;
+        sizes["heads"] = model.heads;
+        sizes["d_k"] = model.d_k;
+        sizes["d_v"] = model.d_v;
+    }
+
+    void size(const char* name, const char* section, const std::vector<const char*>& keys, int paper, int paper_base) {
+        if (paper == paper_base) {
+            return;
+        }
+        for (const char* key : keys) {
+            nlohmann::json& value = config_[section][key];
+            const auto before = value.get<std::int64_t>();
+            const std::int64_t scaled = before * paper;
+            if (scaled % paper_base != 0) {
+                impossible_ =
+                    fmt::format("{} would be {} x {} / {}, not a whole number", name, before, paper, paper_base);
+                return;
+            }
+            value = scaled / paper_base;
+        }
+        varied_.push_back(fmt::format("{} {}", name, config_[section][keys.front()].get<std::int64_t>()));
+    }
+
+    void rate(const char* name, const std::vector<const char*>& keys, double paper, double paper_base) {
+        if (paper == paper_base) {
+            return;
+        }
+        for (const char* key : keys) {
+            config_["training"][key] = paper;
+        }
+        varied_.push_back(fmt::format("{} {:.1f}", name, paper));
+    }
+
+    void positions(bool learned) {
+        if (learned) {
+            config_["model"]["positions"] = "learned";
+            varied_.emplace_back("learned positions");
+        }
+    }
+
+    RowConfig done() {
+        return {std::move(config_), fmt::format("{}", fmt::join(varied_, ", ")), std::move(impossible_)};
+    }
+
+private:
+    nlohmann::json config_;
+    std::vector<std::string> varied_;
+    std::string impossible_;
+};
+
+}  // namespace
+
+std::span<const Table3Row> table3_rows() {
+    return kRows;
+}
+
+const Table3Row& table3_row(const std::string& name) {
+    const auto* const found =
+        std::find_if(kRows.begin(), kRows.end(), [&](const auto& row) { return name == row.name; });
+    if (found == kRows.end()) {
+        std::vector<std::string> names;
+        std::transform(kRows.begin(), kRows.end(), std::back_inserter(names), [](const auto& row) { return row.name; });
+        throw Error(
+            fmt::format("Table 3 has no row \"{}\": expected {}, or a group (A to D)", name, fmt::join(names, ", ")));
+    }
+    return *found;
+}
+
+RowConfig row_config(const Table3Row& row, const nlohmann::json& base) {
+    Columns columns(base);
+    columns.size("N", "model", {"encoder_layers", "decoder_layers"}, row.layers, kBase.layers);
+    columns.size("d_model", "model", {"d_model"}, row.d_model, kBase.d_model);
+    columns.size("d_ff", "model", {"d_ff"}, row.d_ff, kBase.d_ff);
+    columns.size("h", "model", {"heads"}, row.heads, kBase.heads);
+    columns.size("d_k", "model", {"d_k"}, row.d_k, kBase.d_k);
+    columns.size("d_v", "model", {"d_v"}, row.d_v, kBase.d_v);
+    columns.rate("P_drop", {"residual_dropout", "embedding_dropout"}, row.dropout, kBase.dropout);
+    columns.rate("eps_ls", {"label_smoothing"}, row.smoothing, kBase.smoothing);
+    columns.positions(row.learned_positions);
+    columns.size("steps", "training", {"steps"}, row.kilosteps, kBase.kilosteps);
+    return columns.done();
+}
+
+}  // namespace headscope

@@ -1,0 +1,146 @@
+#include "experiment/trial.h"
+
+#include <cmath>
+#include <filesystem>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "data/corpus.h"
+#include "eval/bleu.h"
+#include "eval/force_references.h"
+#include "infer/translator.h"
+#include "io/atomic_file.h"
+#include "io/strict_json.h"
+#include "support/check.h"
+#include "train/config_changes.h"
+#include "train/folder_training.h"
+#include "train/run_tokenizers.h"
+
+namespace headscope {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kResultFile = "result.json";
+
+ParallelText development_text(const TrainConfig& config) {
+    ParallelText text;
+    for_each_reader(config.data.valid, [&](PairReader& reader) {
+        for (std::string source, target; reader.next(source, target);) {
+            text.source.push_back(std::move(source));
+            text.target.push_back(std::move(target));
+        }
+    });
+    return text;
+}
+
+// Fills in what the model in `directory` does on development data.
+void measure(Backend& backend, const TrainConfig& config, const std::string& directory,
+             const std::vector<Decoding>& decodings, TrialResult& result) {
+    const ParallelText text = development_text(config);
+    const Translator translator(backend, directory);
+    TranslationOptions options{.search = translator.search_options({}),
+                               .compute = arithmetic_of(config, backend).compute};
+    const ForcedStatistics forced =
+        force_references(backend, translator, text.source, {text.target}, options).statistics;
+    result.perplexity = forced.perplexity();
+    result.accuracy = forced.accuracy();
+    result.calibration_error = forced.expected_calibration_error();
+    for (const Decoding& decoding : decodings) {
+        options.search.beam = decoding.beam;
+        options.search.length_penalty = decoding.length_penalty;
+        result.untranslated = 0;
+        std::vector<std::string> translations;
+        for (TranslatedSentence& sentence : translator.translate(text.source, options)) {
+            result.untranslated += sentence.problem.empty() ? 0 : 1;
+            translations.push_back(std::move(sentence.text));
+        }
+        result.bleu.push_back(corpus_bleu(translations, text.target).score);
+    }
+}
+
+}  // namespace
+
+nlohmann::json to_json(const TrialResult& result, const std::vector<Decoding>& decodings) {
+    nlohmann::json bleu = nlohmann::json::array();
+    for (std::size_t i = 0; i < decodings.size(); ++i) {
+        bleu.push_back({{"beam", decodings[i].beam},
+                        {"length_penalty", decodings[i].length_penalty},
+                        {"bleu", result.bleu.at(i)}});
+    }
+    return {{"parameters", result.parameters},
+            {"steps", result.steps},
+            {"minutes", result.minutes},
+            {"perplexity", result.perplexity},
+            {"accuracy", result.accuracy},
+            {"calibration_error", result.calibration_error},
+            {"decodings", bleu},
+            {"untranslated", result.untranslated},
+            {"config", result.config}};
+}
+
+std::optional<TrialResult> read_result(const std::string& folder, const Trial& trial) {
+    const std::string file = (fs::path(folder) / kResultFile).string();
+    if (!fs::exists(file)) {
+        return std::nullopt;
+    }
+    const nlohmann::json json = read_json_file(file);
+    TrialResult result;
+    try {
+        result.parameters = json.at("parameters").get<std::int64_t>();
+        result.steps = json.at("steps").get<std::int64_t>();
+        result.minutes = json.at("minutes").get<double>();
+        result.perplexity = json.at("perplexity").get<double>();
+        result.accuracy = json.at("accuracy").get<double>();
+        result.calibration_error = json.at("calibration_error").get<double>();
+        result.untranslated = json.at("untranslated").get<std::size_t>();
+        result.config = json.at("config");
+        std::vector<Decoding> decodings;
+        for (const nlohmann::json& one : json.at("decodings")) {
+            decodings.push_back({one.at("beam").get<int>(), one.at("length_penalty").get<double>()});
+            result.bleu.push_back(one.at("bleu").get<double>());
+        }
+        if (decodings != trial.decodings) {
+            throw Error(
+                fmt::format("'{}' was translated with other beams or length penalties: choose another --output", file));
+        }
+    } catch (const nlohmann::json::exception& error) {
+        throw Error(fmt::format("'{}' is no result of an experiment ({}): remove it, and the model is measured again",
+                                file, error.what()));
+    }
+    if (const std::vector<std::string> changed = differences(result.config, trial.config); !changed.empty()) {
+        throw Error(
+            fmt::format("'{}' is the result of another configuration: {}; give the same options again, or "
+                        "choose another --output",
+                        file, fmt::join(changed, "; ")));
+    }
+    return result;
+}
+
+std::optional<TrialResult> run_trial(Backend& backend, const Trial& trial, const std::string& folder,
+                                     const std::string& tokenizers, const RunHooks& hooks) {
+    const RunConfig given(trial.config, RunConfig::file_in(folder));
+    const TrainConfig config = given.parsed();
+    RunFolder held(folder, hooks.say);
+    const bool resumed = holds_checkpoints(folder);
+    const Say quiet = [](const std::string&) {};  // the experiment has said it
+    TrainingData data = prepare_training_data(config, (fs::path(folder) / "tokenizer").string(),
+                                              {.reuse = resumed, .from_model = tokenizers, .warned = true}, quiet);
+    TrialResult result{.config = trial.config};
+    result.parameters = count_parameters(config.model_config(*data.source_tokenizer, *data.target_tokenizer));
+    const TrainedFolder trained = train_in_folder(
+        held, backend, {.given = given, .config = config, .data = std::move(data), .resumed = resumed}, hooks);
+    if (trained.end == RunEnd::Stopped) {
+        return std::nullopt;
+    }
+    result.steps = trained.step;
+    result.minutes = trained.minutes;
+    measure(backend, config, (fs::path(folder) / "model").string(), trial.decodings, result);
+    atomic_write_file((fs::path(folder) / kResultFile).string(), to_json(result, trial.decodings).dump(2) + "\n");
+    fs::remove_all(fs::path(folder) / "checkpoints");  // only a trial without a result continues
+    return result;
+}
+
+}  // namespace headscope

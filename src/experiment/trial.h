@@ -1,0 +1,51 @@
+// One training of an experiment: a run folder, its model, and what was measured of it on development data.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "backend/backend.h"
+#include "train/run.h"
+
+namespace headscope {
+
+// How development data is translated (paper 6.1).
+struct Decoding {
+    int beam = 4;
+    double length_penalty = 0.6;
+
+    bool operator==(const Decoding&) const = default;
+};
+
+struct Trial {
+    std::string name;       // of its folder: "A1-s1"
+    nlohmann::json config;  // a training configuration; data files by absolute names
+    std::vector<Decoding> decodings = {{}};
+};
+
+struct TrialResult {
+    std::int64_t parameters = 0;
+    std::int64_t steps = 0;
+    double minutes = 0.0;             // of training, over all starts
+    double perplexity = 0.0;          // per piece of the development references, end included
+    double accuracy = 0.0;            // how often their next piece is the likeliest one
+    double calibration_error = 0.0;   // ForcedStatistics::expected_calibration_error()
+    std::vector<double> bleu = {};    // of each decoding: 0 to 100, cased, 13a tokens
+    std::size_t untranslated = 0;     // development sentences that count as empty
+    nlohmann::json config = nullptr;  // of the trial
+};
+
+nlohmann::json to_json(const TrialResult& result, const std::vector<Decoding>& decodings);
+// The result that `folder` has, if any. Error if it is of another trial, with the differences.
+std::optional<TrialResult> read_result(const std::string& folder, const Trial& trial);
+
+// Trains in `folder` with a copy of the tokenizers in `tokenizers`, from the newest checkpoint there, measures the
+// weights of the last step, and writes result.json. std::nullopt: stopped.
+std::optional<TrialResult> run_trial(Backend& backend, const Trial& trial, const std::string& folder,
+                                     const std::string& tokenizers, const RunHooks& hooks);
+
+}  // namespace headscope

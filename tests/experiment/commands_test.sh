@@ -1,0 +1,68 @@
+#!/usr/bin/env bash
+# headscope experiment on the command line: killed and continued, with rows that are impossible or fail, and its errors.
+# usage: commands_test.sh HEADSCOPE-PROGRAM
+# shellcheck disable=SC2016,SC2317 # the conditions are called, and words of eval expanded, through expect
+# shellcheck source=tests/house/commands.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../house/commands.sh"
+run make-task digits --output data --pairs 400 --valid 10 --test 10
+cat >small.json <<'JSON'
+{
+  "model": {"encoder_layers": 3, "decoder_layers": 3, "d_model": 16, "d_ff": 32, "heads": 4},
+  "data": {"train": {"tsv": "train.tsv"}, "valid": {"tsv": "valid.tsv"}},
+  "tokenizer": {"type": "bpe", "vocabulary": 72, "shared": true},
+  "training": {"steps": 20, "source_tokens": 256, "target_tokens": 512, "warmup_steps": 10, "max_length": 64,
+               "checkpoint_every": 4, "checkpoint_minutes": 0, "keep_last": 1, "validate_every": 0}
+}
+JSON
+table3() { run experiment table3 --config small.json --data data "$@"; }
+without_times() { grep -v '"minutes"' "$1/table.json"; }
+row() { grep -qE -- "^$1 +$2" out; } # NAME PATTERN
+
+# ------------------------------------------------------------------------------------------ table3
+table3 --output whole --rows base,A1,D1 --device cpu
+expect "rows are trained" ended_with 0
+expect "the table has ours beside the paper's" row base 'the base model +[0-9.]+ +4.92 +[0-9.]+ +25.8 +0.0[12] +65 +1'
+expect "and rows without results" row D2 'P_drop 0.2 +- +4.95 +- +25.5'
+expect "an impossible row is said" complains "A1 is impossible at this scale: h would be 4 x 1 / 8, not a whole number"
+expect "also below the table" says "A1: impossible at this scale"
+expect "the Markdown table has the same" grep -qE '^\| D1 +\| P_drop 0.0 +\| +[0-9.]+ \| +5.77' whole/table.md
+
+while :; do
+    "$headscope" experiment table3 --config small.json --data data --output killed --rows base,A1,D1 >out 2>err &
+    experiment=$!
+    sleep "0.0$((RANDOM % 10))"
+    kill -9 "$experiment" 2>/dev/null
+    wait "$experiment"
+    code=$?
+    [ "$code" -eq 137 ] || break
+    kills=$((${kills:-0} + 1))
+    if [ "$kills" -ge 20 ]; then table3 --output killed --rows base,A1,D1 && break; fi
+done 2>/dev/null
+expect "an experiment that was killed again and again ends" ended_with 0
+expect "with the same table" eval 'diff <(without_times killed) <(without_times whole)'
+
+table3 --output whole --rows base,E --seeds 2 --device cpu,cpu
+expect "further rows and seeds can follow, on two devices" ended_with 0
+expect "the table then has means and deviations" row base 'the base model +[0-9.]+ ± [0-9.]+ '
+expect "a finished row is not trained again" not complains "base-s1: step"
+
+table3 --output whole --rows base --steps 21
+expect "a changed experiment is refused" refused "'whole' holds another experiment" '"steps" was 20 and is now 21'
+mkdir failing && touch failing/D1-s1
+table3 --output failing --rows D1,base
+expect "a row that fails is an error at the end" eval 'ended_with 1 && complains "headscope: 1 of 2 trainings failed"'
+expect "and the others go on" row base 'the base model +[0-9.]+ +4.92'
+expect "which the table says" says "D1: failed: seed 1: "
+
+table3 --output none --rows base,B --steps 3 --precision f32 --dry-run
+expect "a dry run lists trainings" eval 'ended_with 0 && row base-s1 "0.0[12] M +3 " && says "3 trainings on cpu: about"'
+expect "and writes nothing" not [ -e none ]
+table3 --output none --rows X
+expect "an unknown row is an error" refused 'Table 3 has no row "X"' "base, A1"
+run experiment table3 --scale tiny --data data --output none
+expect "a vocabulary too large for the data is an error" refused '"tokenizer.vocabulary" 6000' "at most"
+expect "that leaves nothing behind" not [ -e none ]
+mkdir empty && cp data/train.tsv empty
+run experiment table3 --scale tiny --data empty --output none
+expect "missing development data is an error" refused "empty/valid.tsv" "does not exist"
+finish "experiments continue, and say what they cannot do"

@@ -1,0 +1,169 @@
+// Experiments: resumed after random stops, on two devices, with trials that fail, and refused when changed.
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <random>
+
+#include "experiment/table3.h"
+#include "tests/house/open_options.h"
+#include "tests/io/temporary_folder.h"
+#include "train/digits_task.h"
+#include "train/run_config.h"
+
+using namespace headscope;
+namespace fs = std::filesystem;
+
+namespace {
+
+struct Digits {
+    Digits() {
+        std::string train;
+        std::string valid;
+        for (const DigitsPair& pair : make_digits_task(400, 1)) {
+            (train.size() < 12'000 ? train : valid) += pair.digits + "\t" + pair.words + "\n";
+        }
+        folder.write("train.tsv", train);
+        folder.write("valid.tsv", valid.substr(0, valid.find('\n', 600) + 1));
+        base = RunConfig::with_data(nlohmann::json::parse(R"({
+            "model": {"encoder_layers": 3, "decoder_layers": 3, "d_model": 16, "d_ff": 16, "heads": 8, "d_k": 4,
+                      "d_v": 4},
+            "data": {"train": {"tsv": "train.tsv"}, "valid": {"tsv": "valid.tsv"}},
+            "tokenizer": {"type": "bpe", "vocabulary": 72, "shared": true},
+            "training": {"steps": 12, "source_tokens": 256, "target_tokens": 512, "warmup_steps": 10, "max_length": 64,
+                         "checkpoint_every": 5, "checkpoint_minutes": 0, "keep_last": 1, "validate_every": 0}
+        })"),
+                                    folder.file(""));
+    }
+
+    ExperimentOptions options(const std::string& output) const {
+        return {.folder = folder.file(output), .devices = {"cpu"}, .open = environment_options()};
+    }
+    std::vector<Trial> trials() const {
+        std::vector<Trial> all;
+        for (const Table3Row* row : chosen_rows({"base", "C1", "D1"})) {
+            all.push_back(table3_trial(*row, base, 1));
+        }
+        return all;
+    }
+
+    TemporaryFolder folder;
+    nlohmann::json base;
+};
+
+void ignore(std::size_t /*trial*/, const TrialOutcome& /*outcome*/) {}
+
+// Everything but times.
+nlohmann::json table_of(const Digits& digits, const Experiment& experiment) {
+    nlohmann::json json = Table3(digits.base, experiment, 1).json();
+    for (nlohmann::json& row : json["rows"]) {
+        if (row.contains("ours")) {
+            row["ours"]["trials"][0].erase("minutes");
+        }
+    }
+    return json;
+}
+
+nlohmann::json finished(const Digits& digits, const ExperimentOptions& options) {
+    const Experiment experiment("table3", digits.base, options);
+    for (const TrialOutcome& outcome : experiment.run(digits.trials(), ignore)) {
+        CHECK(outcome.problem.empty());
+        REQUIRE(outcome.result);
+    }
+    return table_of(digits, experiment);
+}
+
+}  // namespace
+
+TEST_CASE("an experiment stopped at random gives the same table") {
+    const Digits digits;
+    const nlohmann::json expected = finished(digits, digits.options("unbroken"));
+    CHECK(expected["rows"][0]["ours"]["steps"] == 12);
+    std::minstd_rand random(std::random_device{}());
+    std::size_t done = 0;
+    int stops = 0;
+    for (; done < 3; ++stops) {
+        ExperimentOptions options = digits.options("stopped");
+        int left = static_cast<int>(random() % 9) + 2;
+        INFO("stopped after " << left << " questions");
+        options.stop_requested = [&left] { return left-- <= 0; };
+        const Experiment experiment("table3", digits.base, options);
+        const std::vector<TrialOutcome> outcomes = experiment.run(digits.trials(), ignore);
+        done = 0;
+        for (const TrialOutcome& outcome : outcomes) {
+            CHECK(outcome.problem.empty());
+            done += outcome.result ? 1 : 0;
+        }
+    }
+    CHECK(stops > 2);
+    CHECK(finished(digits, digits.options("stopped")) == expected);
+    CHECK_FALSE(fs::exists(digits.folder.file("stopped/C1-s1/checkpoints")));
+    CHECK(fs::exists(digits.folder.file("stopped/C1-s1/model/config.json")));
+}
+
+TEST_CASE("rows that run side by side on two devices are the same") {
+    const Digits digits;
+    ExperimentOptions two = digits.options("two");
+    two.devices = {"cpu", "cpu"};
+    CHECK(finished(digits, two) == finished(digits, digits.options("one")));
+}
+
+TEST_CASE("a finished trial is not repeated") {
+    const Digits digits;
+    finished(digits, digits.options("out"));
+    const std::string result = read_all(digits.folder.file("out/base-s1/result.json"));
+    nlohmann::json changed = nlohmann::json::parse(result);
+    changed["perplexity"] = 2.5;
+    digits.folder.write("out/base-s1/result.json", changed.dump());
+    CHECK(finished(digits, digits.options("out"))["rows"][0]["ours"]["perplexity"]["mean"] == 2.5);
+}
+
+TEST_CASE("a trial that fails does not end the others") {
+    const Digits digits;
+    ExperimentOptions options = digits.options("out");
+    const Experiment experiment("table3", digits.base, options);
+    digits.folder.write("out/C1-s1", "in the way");
+    const std::vector<TrialOutcome> outcomes = experiment.run(digits.trials(), ignore);
+    CHECK(outcomes[0].result);
+    CHECK(outcomes[1].problem.find("out/C1-s1") != std::string::npos);
+    CHECK(outcomes[2].result);
+    CHECK_FALSE(table_of(digits, experiment)["rows"][7].contains("ours"));
+}
+
+TEST_CASE("a changed experiment is refused with the difference") {
+    const Digits digits;
+    finished(digits, digits.options("out"));
+    const auto refusal = [&](const std::string& kind, const nlohmann::json& base) {
+        return error_of([&] { const Experiment experiment(kind, base, digits.options("out")); });
+    };
+    nlohmann::json longer = digits.base;
+    longer["training"]["steps"] = 13;
+    CHECK_THAT(refusal("table3", longer),
+               Catch::Matchers::Contains("holds another experiment: training: \"steps\" was 12 and is now 13"));
+    CHECK_THAT(refusal("sweep", digits.base),
+               Catch::Matchers::Contains("\"experiment\" was \"table3\" and is now \"sweep\""));
+    const std::string train = read_all(digits.folder.file("train.tsv"));
+    digits.folder.write("train.tsv", train.substr(0, train.find('\n', 6000) + 1));
+    CHECK_THAT(refusal("table3", digits.base), Catch::Matchers::Contains("data: \"train\" was "));
+    digits.folder.write("train.tsv", train);
+    CHECK(refusal("table3", digits.base).empty());
+
+    std::vector<Trial> trials = digits.trials();
+    trials[0].config["training"]["seed"] = 7;
+    const Experiment experiment("table3", digits.base, digits.options("out"));
+    CHECK_THAT(
+        experiment.run(trials, ignore)[0].problem,
+        Catch::Matchers::Contains("is the result of another configuration: training: \"seed\" was 1 and is now 7"));
+}
+
+TEST_CASE("an experiment needs development data and a vocabulary that the data can fill") {
+    Digits digits;
+    const auto refusal = [&] {
+        return error_of([&] { const Experiment experiment("table3", digits.base, digits.options("out")); });
+    };
+    digits.base["tokenizer"]["vocabulary"] = 5000;
+    CHECK_THAT(refusal(), Catch::Matchers::Contains("\"tokenizer.vocabulary\" 5000"));
+    digits.base["data"].erase("valid");
+    CHECK_THAT(refusal(), Catch::Matchers::Contains("name some in \"data.valid\""));
+    CHECK_FALSE(fs::exists(digits.folder.file("out")));
+}

@@ -1,0 +1,133 @@
+// The rows of Table 3: sizes, parameters and scaling.
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "experiment/scale.h"
+#include "experiment/table3.h"
+#include "model/config.h"
+#include "tests/io/temporary_folder.h"
+#include "train/train_config.h"
+
+using namespace headscope;
+
+namespace {
+
+constexpr std::size_t kTiny = 0, kBase = 2;
+
+ModelConfig model_of(const char* row, const nlohmann::json& base, std::int64_t vocabulary) {
+    const RowConfig planned = row_config(table3_row(row), base);
+    REQUIRE(planned.impossible.empty());
+    return parse_train_config(planned.config, "row", "").model_config(vocabulary, vocabulary);
+}
+
+// Section 3 of the paper: four projections in each attention, two in each feed-forward layer, with biases, two or three
+// layer normalisations, and one matrix for both embeddings and the softmax.
+std::int64_t closed_formula(const Table3Row& row, std::int64_t vocabulary) {
+    const std::int64_t d = row.d_model;
+    const std::int64_t attention = row.heads * (2 * row.d_k + row.d_v) * d + row.heads * row.d_v * d;
+    const std::int64_t feed_forward = 2 * d * row.d_ff + row.d_ff + d;
+    const std::int64_t norm = 2 * d;
+    return vocabulary * d +
+           row.layers * (attention + 2 * norm + feed_forward + 2 * attention + 3 * norm + feed_forward);
+}
+
+}  // namespace
+
+TEST_CASE("at base scale Table 3 has the paper's sizes") {
+    const nlohmann::json base = scale_config(kBase);
+    for (const Table3Row& row : table3_rows()) {
+        INFO(row.name);
+        const ModelConfig model = model_of(row.name, base, 37000);
+        CHECK(model.encoder_layers == row.layers);
+        CHECK(model.decoder_layers == row.layers);
+        CHECK(model.d_model == row.d_model);
+        CHECK(model.d_ff == row.d_ff);
+        CHECK(model.heads == row.heads);
+        CHECK(model.d_k == row.d_k);
+        CHECK(model.d_v == row.d_v);
+        CHECK(model.norm == NormPlacement::Post);
+        CHECK((model.positions == Positions::Learned) == row.learned_positions);
+        const nlohmann::json training = row_config(row, base).config["training"];
+        CHECK(training["residual_dropout"] == row.dropout);
+        CHECK(training["embedding_dropout"] == row.dropout);
+        CHECK(training["label_smoothing"] == row.smoothing);
+        CHECK(training["steps"] == 1000 * row.kilosteps);
+    }
+}
+
+TEST_CASE("the parameters of Table 3 follow the closed formula") {
+    const nlohmann::json base = scale_config(kBase);
+    for (const Table3Row& row : table3_rows()) {
+        INFO(row.name);
+        if (!row.learned_positions) {
+            CHECK(count_parameters(model_of(row.name, base, 37000)) == closed_formula(row, 37000));
+        }
+    }
+    CHECK(count_parameters(model_of("base", base, 37000)) == 63'045'632);
+    CHECK(count_parameters(model_of("big", base, 37000)) == 214'171'648);
+}
+
+// The paper names a vocabulary of about 37,000 pieces, but its column fits one of 41,010 to 41,200, except for the big
+// model, which fits 35,370 to 36,340.
+TEST_CASE("the paper's column of parameters fits one vocabulary in all rows but the last") {
+    const nlohmann::json base = scale_config(kBase);
+    int published = 0;
+    for (const Table3Row& row : table3_rows()) {
+        if (row.parameters) {
+            INFO(row.name);
+            const std::int64_t pieces = std::string(row.name) == "big" ? 36'000 : 41'100;
+            const auto millions = static_cast<double>(count_parameters(model_of(row.name, base, pieces))) / 1e6;
+            CHECK(std::round(millions) == *row.parameters);
+            ++published;
+        }
+    }
+    CHECK(published == 11);
+}
+
+TEST_CASE("smaller scales keep the proportions of Table 3") {
+    const nlohmann::json tiny = scale_config(kTiny);
+    CHECK(model_of("base", tiny, 100).d_k == 16);
+    CHECK(model_of("A1", tiny, 100).heads == 1);
+    CHECK(model_of("A1", tiny, 100).d_v == 128);
+    CHECK(model_of("A4", tiny, 100).heads == 32);
+    CHECK(model_of("A4", tiny, 100).d_k == 4);
+    CHECK(model_of("B1", tiny, 100).d_k == 4);
+    CHECK(model_of("B1", tiny, 100).d_v == 16);
+    CHECK(model_of("C1", tiny, 100).encoder_layers == 1);
+    CHECK(model_of("C3", tiny, 100).decoder_layers == 4);
+    CHECK(model_of("C4", tiny, 100).d_model == 64);
+    CHECK(model_of("C4", tiny, 100).d_k == 8);
+    CHECK(model_of("C7", tiny, 100).d_ff == 1024);
+    CHECK(model_of("big", tiny, 100).heads == 16);
+    CHECK(row_config(table3_row("big"), tiny).config["training"]["steps"] == 3 * tiny["training"]["steps"].get<int>());
+    CHECK(row_config(table3_row("A1"), tiny).varied == "h 1, d_k 128, d_v 128");
+    CHECK(row_config(table3_row("base"), tiny).varied.empty());
+    for (std::size_t scale = 0; scale < std::size(kScales); ++scale) {
+        for (const Table3Row& row : table3_rows()) {
+            INFO(kScales[scale] << " " << row.name);
+            CHECK(row_config(row, scale_config(scale)).impossible.empty());
+        }
+    }
+}
+
+TEST_CASE("a row whose sizes are not whole numbers is impossible") {
+    nlohmann::json base = scale_config(kTiny);
+    base["model"]["heads"] = 4;
+    CHECK(row_config(table3_row("A1"), base).impossible == "h would be 4 x 1 / 8, not a whole number");
+    CHECK(row_config(table3_row("A2"), base).impossible.empty());
+    base["model"]["encoder_layers"] = base["model"]["decoder_layers"] = 2;
+    CHECK(row_config(table3_row("C1"), base).impossible == "N would be 2 x 2 / 6, not a whole number");
+}
+
+TEST_CASE("rows are chosen by name or group") {
+    CHECK(chosen_rows({}).size() == 20);
+    const auto chosen = chosen_rows({"big", "A", "A1", "E"});
+    std::string names;
+    for (const Table3Row* row : chosen) {
+        names += std::string(row->name) + " ";
+    }
+    CHECK(names == "big A1 A2 A3 A4 E ");
+    CHECK_THROWS_WITH(chosen_rows({"F"}), Catch::Matchers::Contains("Table 3 has no row \"F\": expected base, A1"));
+    CHECK_THROWS_WITH(chosen_rows({"a1"}), Catch::Matchers::Contains("no row \"a1\""));
+}
