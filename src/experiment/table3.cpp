@@ -7,13 +7,18 @@
 
 #include <fmt/format.h>
 
+#include "figures/dot_rows.h"
 #include "io/atomic_file.h"
+#include "paint/png.h"
+#include "paint/svg.h"
 #include "support/check.h"
 
 namespace headscope {
 namespace {
 
 namespace fs = std::filesystem;
+
+constexpr double kPngScale = 2.0;
 
 // Over seeds.
 struct Spread {
@@ -50,6 +55,12 @@ Spread perplexity_of(const Table3Line& line) {
 
 Spread bleu_of(const Table3Line& line) {
     return spread_of(line.results, [](const TrialResult& result) { return result.bleu.front(); });
+}
+
+DotValue dot_of(const Spread& spread) {
+    return {.mean = spread.count > 0 ? std::optional(spread.mean) : std::nullopt,
+            .deviation = spread.deviation,
+            .reference = {}};
 }
 
 std::string varied_of(const Table3Line& line) {
@@ -122,8 +133,8 @@ TextTable Table3::table() const {
             {row.name, varied_of(line), perplexity_of(line).text(2), fmt::format("{:.2f}", row.perplexity),
              bleu_of(line).text(1), fmt::format("{:.1f}", row.bleu),
              any ? fmt::format("{:.2f}", static_cast<double>(line.results.front().parameters) / 1e6) : "-",
-             row.parameters ? fmt::format("{:.0f}", *row.parameters) : "", any ? std::to_string(line.seeds.size()) : "-",
-             any ? fmt::format("{:.1f}", minutes.mean) : "-"});
+             row.parameters ? fmt::format("{:.0f}", *row.parameters) : "",
+             any ? std::to_string(line.seeds.size()) : "-", any ? fmt::format("{:.1f}", minutes.mean) : "-"});
     }
     return table;
 }
@@ -131,7 +142,8 @@ TextTable Table3::table() const {
 std::string Table3::notes() const {
     std::string text =
         "PPL is per piece and BLEU cased with 13a tokens (sacreBLEU's), both of the development data: beam 4, length\n"
-        "penalty 0.6, the weights of the last step. Parameters are in millions. The paper's columns are its base-sized\n"
+        "penalty 0.6, the weights of the last step. Parameters are in millions. The paper's columns are its "
+        "base-sized\n"
         "models on newstest2013: compare the differences between rows, not the numbers.\n";
     for (const Table3Line& line : lines_) {
         if (!line.planned.impossible.empty()) {
@@ -184,10 +196,40 @@ nlohmann::json Table3::json() const {
     return {{"experiment", "table3"}, {"rows", rows}};
 }
 
+Drawing Table3::picture(const Look& look) const {
+    const Table3Line& base = lines_.front();
+    const bool compared = !base.results.empty();
+    const double perplexity = perplexity_of(base).mean;
+    const double bleu = bleu_of(base).mean;
+    std::vector<DotRow> rows;
+    for (const Table3Line& line : lines_) {
+        const Table3Row& row = *line.row;
+        DotValue of_perplexity = dot_of(perplexity_of(line));
+        DotValue of_bleu = dot_of(bleu_of(line));
+        if (compared) {
+            of_perplexity.reference = perplexity * row.perplexity / base.row->perplexity;
+            of_bleu.reference = bleu + row.bleu - base.row->bleu;
+        }
+        const bool group = !rows.empty() && rows.back().name.front() != row.name[0];
+        rows.push_back({row.name, varied_of(line), group, {of_perplexity, of_bleu}});
+    }
+    const auto guide = [&](double value) { return compared ? std::optional(value) : std::nullopt; };
+    return draw_dot_rows(
+        rows, {{"Perplexity per piece (lower is better)", guide(perplexity)}, {"BLEU (higher is better)", guide(bleu)}},
+        {.title = "Variations of the Transformer (Table 3)",
+         .note = "On development data. The vertical lines are the base model.",
+         .mean = "ours, with the standard deviation over seeds",
+         .reference = compared ? "the paper's, moved so that its base model is ours" : "",
+         .look = look});
+}
+
 void Table3::write(const std::string& folder) const {
     const auto file = [&](const char* name) { return (fs::path(folder) / name).string(); };
     atomic_write_file(file("table.json"), json().dump(2) + "\n");
     atomic_write_file(file("table.md"), table().markdown() + "\n" + notes());
+    const Drawing drawing = picture();
+    atomic_write_file(file("table.svg"), to_svg(drawing));
+    atomic_write_file(file("table.png"), to_png(rasterise(drawing, kPngScale)));
 }
 
 }  // namespace headscope

@@ -18,9 +18,9 @@ namespace {
 
 constexpr const char* kFooter =
     "Trains each row on the same data with the same steps, and prints perplexity, BLEU and parameters beside the\n"
-    "paper's; table.json and table.md in the output folder have the same. The same command continues after any end and\n"
-    "repeats no finished row; later it may ask for further rows or seeds. docs/experiments.md says what the numbers\n"
-    "show.\n\n"
+    "paper's; table.json, table.md, table.svg and table.png in the output folder have the same. The same command\n"
+    "continues after any end and repeats no finished row; later it may ask for further rows or seeds.\n"
+    "docs/experiments.md says what the numbers show.\n\n"
     "Examples:\n"
     "  headscope experiment table3 --config my.json --data data/digits --output out/table3 --dry-run\n"
     "  headscope experiment table3 --config my.json --data data/digits --output out/table3 --rows base,D --seeds 2";
