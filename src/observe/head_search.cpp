@@ -19,12 +19,6 @@ struct Measure {
     std::string what;
 };
 
-// True unless the item is a special token or punctuation.
-bool is_word(const std::vector<RecordedToken>& tokens, const RowItem& item) {
-    const TokenKind kind = tokens[static_cast<std::size_t>(item.first)].kind;
-    return (kind == TokenKind::Piece || kind == TokenKind::Unknown) && !is_punctuation(item.word);
-}
-
 int words_between(std::size_t query, std::size_t key) {
     return std::abs(static_cast<int>(query) - static_cast<int>(key));
 }
@@ -36,17 +30,6 @@ double mass(const SelectedAttention& content, int head, const std::vector<std::s
         sum += static_cast<double>(content.weight(head, query, key));
     }
     return sum / static_cast<double>(queries.size());
-}
-
-// The mean weight of each key over all queries.
-std::vector<double> common_weights(const SelectedAttention& content, int head) {
-    std::vector<std::size_t> all(content.queries.size());
-    std::iota(all.begin(), all.end(), std::size_t{0});
-    std::vector<double> common;
-    for (std::size_t key = 0; key < content.keys.size(); ++key) {
-        common.push_back(mass(content, head, all, key));
-    }
-    return common;
 }
 
 Measure link(const SelectedAttention& content, int head, const HeadQuery& query) {
@@ -114,6 +97,21 @@ Measure structured(const SelectedAttention& content, const HeadStatistics& stati
 }
 
 }  // namespace
+
+bool is_word(const std::vector<RecordedToken>& tokens, const RowItem& item) {
+    const TokenKind kind = tokens[static_cast<std::size_t>(item.first)].kind;
+    return (kind == TokenKind::Piece || kind == TokenKind::Unknown) && !is_punctuation(item.word);
+}
+
+std::vector<double> common_weights(const SelectedAttention& content, int head) {
+    std::vector<std::size_t> all(content.queries.size());
+    std::iota(all.begin(), all.end(), std::size_t{0});
+    std::vector<double> common;
+    for (std::size_t key = 0; key < content.keys.size(); ++key) {
+        common.push_back(mass(content, head, all, key));
+    }
+    return common;
+}
 
 HeadQuery parse_head_query(const std::string& text) {
     const std::size_t equals = text.find('=');

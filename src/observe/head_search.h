@@ -49,4 +49,9 @@ struct FoundHead {
 std::vector<FoundHead> find_heads(const AttentionRecord& record, const AttentionSelection& selection,
                                   const HeadQuery& query);
 
+// True unless the item is a special token or punctuation.
+bool is_word(const std::vector<RecordedToken>& tokens, const RowItem& item);
+// The mean weight of each key over all queries.
+std::vector<double> common_weights(const SelectedAttention& content, int head);
+
 }  // namespace headscope
