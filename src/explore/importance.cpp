@@ -115,7 +115,17 @@ private:
     Var memory_;                                     // [1, source length, d_model]
 };
 
-std::vector<AttentionSite> sites_of(const ModelConfig& config) {
+std::vector<int> head_range(std::int64_t first, std::int64_t count) {
+    std::vector<int> heads;
+    for (std::int64_t head = first; head < first + count; ++head) {
+        heads.push_back(static_cast<int>(head) + 1);
+    }
+    return heads;
+}
+
+}  // namespace
+
+std::vector<AttentionSite> attention_sites(const ModelConfig& config) {
     std::vector<AttentionSite> sites;
     for (int layer = 0; layer < config.encoder_layers; ++layer) {
         sites.push_back({AttentionKind::EncoderSelf, layer});
@@ -129,21 +139,11 @@ std::vector<AttentionSite> sites_of(const ModelConfig& config) {
     return sites;
 }
 
-std::vector<int> head_range(std::int64_t first, std::int64_t count) {
-    std::vector<int> heads;
-    for (std::int64_t head = first; head < first + count; ++head) {
-        heads.push_back(static_cast<int>(head) + 1);
-    }
-    return heads;
-}
-
-}  // namespace
-
 Importance measure_importance(Backend& backend, const Translator& translator, Compute compute,
                               const CheckedRequest& request, const std::function<bool(const Importance&)>& so_far) {
     const Model& model = translator.network();
     const std::int64_t all_heads = model.config().heads;
-    const std::vector<AttentionSite> sites = sites_of(model.config());
+    const std::vector<AttentionSite> sites = attention_sites(model.config());
     Importance result;
     result.family = model.config().architecture;
     const std::vector<std::int32_t> labels = predictions_of(model.config(), request).tokens;

@@ -2,10 +2,14 @@
 #pragma once
 
 #include <functional>
+#include <vector>
 
 #include "explore/checked_request.h"
 
 namespace headscope {
+
+// All attentions of a model: encoder layers, then decoder layers.
+std::vector<AttentionSite> attention_sites(const ModelConfig& config);
 
 // Teacher-forced. Calls `so_far` after each group of heads; it may return false to cancel. The request's edits apply
 // throughout, so a head that is already off has a loss of 0.

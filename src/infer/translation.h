@@ -13,6 +13,8 @@
 
 namespace headscope {
 
+class AttentionObserver;
+
 struct SourceLine {
     std::string text;
     std::string prefix = {};   // forced beginning of the translation
@@ -29,6 +31,7 @@ struct TranslationOptions {
     std::optional<std::int64_t> split_longer_than{};
     // Add a remark to lines that should be split but have no end of a sentence: for users who asked for splitting.
     bool warn_unsplit = true;
+    AttentionObserver* observer = nullptr;  // sees the attention weights, and may replace them; may be null
 };
 
 // One translation of a line.

@@ -102,7 +102,7 @@ void Translator::search_units(const std::vector<TranslationUnit*>& units, const 
         sources.push_back(unit->sentence.source_ids);
         tasks.push_back(unit->task);
     }
-    Context ctx{.backend = backend_, .compute = options.compute};
+    Context ctx{.backend = backend_, .observer = options.observer, .compute = options.compute};
     const std::unique_ptr<Scorer> scorer = make_scorer(ctx, generators(), sources);
     TokenRules rules = token_rules(config, options.search.allow_unknown);
     rules.text_of = [this](const std::vector<std::int32_t>& prompt, const std::vector<std::int32_t>& tokens) {
