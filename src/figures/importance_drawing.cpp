@@ -39,12 +39,13 @@ public:
     }
 
     Drawing draw() {
-        const std::string title =
-            fmt::format("What each head is worth to this {}", labels_of(importance_.family).predicted_in);
+        const std::string title = !options_.title.empty() ? options_.title
+                                                          : fmt::format("What each head is worth to this {}",
+                                                                        labels_of(importance_.family).predicted_in);
         sketch_.text({Role::Title}, ink_.text,
                      {kMargin, kMargin + 0.8 * kTitleSize, kTitleSize, Anchor::Start, false, false, title});
         const std::string note =
-            fmt::format("Loss of log probability without the head{}",
+            fmt::format("{}{}", options_.note.empty() ? "Loss of log probability without the head" : options_.note,
                         importance_.finished || importance_.total == 0
                             ? std::string()
                             : fmt::format("; {} of {} heads so far", importance_.heads.size(), importance_.total));

@@ -1,6 +1,8 @@
 // Draws the effect of ablating each head on a translation.
 #pragma once
 
+#include <string>
+
 #include "explore/exploration.h"
 #include "paint/sketch.h"
 
@@ -10,6 +12,8 @@ struct ImportanceOptions {
     // true: bars, the most important head first; false: a layers x heads grid per kind of attention.
     bool bars = false;
     int most_bars = 24;
+    std::string title = {};  // default: of one translation or text
+    std::string note = {};   // what the numbers are; default: of one translation or text
     Palette palette = Palette::Paper;
     Look look = {};
 };

@@ -16,6 +16,7 @@ cp text.en test.en
 printf 'Die Katze schläft.\nGuten Morgen!\n' >test.de
 cp test.de theirs.de
 paste test.en test.de >test.tsv
+for thing in key dog hat river; do printf 'Tom lost his %s.\tTom hat das verloren.\n' "$thing"; done >pairs.tsv
 for i in $(seq 3500); do printf 'Sentence %s.\tSatz %s.\n' "$i" "$i"; done >deu.txt
 cut -f1 deu.txt | tee my.en | gzip >my.en.gz
 cut -f2 deu.txt | tee my.de | gzip >my.de.gz

@@ -50,6 +50,39 @@ expect "a logarithmic scale changes the colours" not same out linear
 run attention --text 'The cat sleeps.' --log
 expect "a logarithmic scale needs --matrix" refused "--matrix"
 
+for thing in key dog hat cat river boat; do
+    printf 'Tom lost his %s.\tTom hat das verloren.\n' "$thing"
+done >pairs.tsv
+search() { run attention --corpus pairs.tsv "$@" -o - --format json; }
+search --find anaphora
+expect "a corpus is searched for the head that knows what pronouns stand for" holds '.[0].sentences == 6 and .[0].questions == 3 and .[0].heads == 48'
+expect "which is chosen by the other half" holds '.[0].chosen.rate == 1 and .[0].measured.rate == 1'
+expect "and compared with baselines" holds '[.[0].baselines[] | .name] == ["previous word", "offset -2", "uniform"] and .[0].baselines[1].head_minus_baseline == 0'
+search --find anaphora --limit 4
+expect "--limit takes the first sentences" holds '.[0].sentences == 4'
+search --find link=his,Tom --kind decoder
+expect "a search without questions is explained" refused "link his, Tom: no sentence with a question"
+cut -f1 pairs.tsv >texts.txt
+run attention --corpus texts.txt --find all
+expect "a rule without questions" refused "long-distance: no sentence"
+run attention --corpus texts.txt --find anaphora
+expect "encoder attention needs no translations" says "better than every baseline:"
+run attention --corpus texts.txt --importance
+expect "importance needs them" refused "texts.txt" "line 1" "found no TAB"
+run attention --corpus pairs.tsv
+expect "a corpus needs a question" refused "either --find or --importance"
+run attention --corpus pairs.tsv --find anaphora=his
+expect "rules for one sentence" refused "must be all, long-distance, anaphora"
+run attention --corpus pairs.tsv --find anaphora --text Hello
+expect "a corpus and a text" refused "--text"
+run attention
+expect "neither" refused "--text or --corpus"
+search --importance --limit 4 --bleu 1
+expect "heads are measured over a corpus" holds '.pairs_that_choose == 2 and .pairs_that_measure == 2 and (.heads | length) == 96'
+expect "in nats and BLEU" holds 'all(.heads[]; .nll > 0 and .bleu >= 0) and .sentences_of_bleu == 1'
+expect "pruning ends without heads" holds '.pruned[0].heads_left == 96 and .pruned[-1].heads_left == 0 and (.pruned_at_random | length) == 3'
+expect "and costs nats" holds '.pruned[-1].nll > .pruned[0].nll + 1'
+
 run view --text 'The cat sleeps.' --panel heads --precision f32 --render heads.json
 expect "a panel is rendered without a window" [ -s heads.json ]
 

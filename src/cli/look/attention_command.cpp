@@ -7,6 +7,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/command.h"
+#include "cli/look/attention_corpus.h"
 #include "cli/look/attention_recording.h"
 #include "engine/model_device.h"
 #include "io/atomic_file.h"
@@ -25,8 +26,7 @@ std::string check_number(const std::string& text) {
     return number ? "" : "must be numbers separated by commas, such as 1,5, got \"" + text + "\"";
 }
 
-void show_attention(const AttentionOptions& options) {
-    const PictureFormat format = picture_format(options.output, options.format);
+PictureOptions picture_options(const AttentionOptions& options) {
     PictureOptions picture = options.picture;
     picture.order = parse_head_order(options.order);
     picture.figure.palette = options.palette == "okabe-ito" ? Palette::OkabeIto : Palette::Paper;
@@ -34,6 +34,11 @@ void show_attention(const AttentionOptions& options) {
     picture.picture = options.matrix      ? AttentionPicture::Matrix
                       : options.all_heads ? AttentionPicture::AllHeads
                                           : AttentionPicture::Figure;
+    return picture;
+}
+
+// The figure or table of one sentence.
+std::string look_at_sentence(const AttentionOptions& options, PictureFormat format) {
     if (!options.find.empty()) {
         parse_head_query(options.find);  // reports mistakes before loading the model
     }
@@ -54,7 +59,17 @@ void show_attention(const AttentionOptions& options) {
     if (!options.find.empty()) {
         choose_found(selection, record, options);
     }
-    const std::string bytes = write_picture(record, selection, picture, format);
+    return write_picture(record, selection, options.picture, format);
+}
+
+void show_attention(AttentionOptions options) {
+    if (options.text.empty() == options.corpus.empty()) {
+        throw Error("--text or --corpus is required");
+    }
+    const PictureFormat format = picture_format(options.output, options.format);
+    options.picture = picture_options(options);
+    const std::string bytes =
+        options.corpus.empty() ? look_at_sentence(options, format) : look_at_corpus(options, format);
     if (options.output.empty() || options.output == "-") {
         write_output(bytes);
     } else {
@@ -80,6 +95,15 @@ constexpr const char* kExamples =
     "All but link, and long-distance without a word, count a weight by what it has beyond the mean that all words "
     "give\n"
     "to the same key.\n\n"
+    "--corpus --find looks for the head that answers a rule's questions best in every second sentence, and measures "
+    "it\n"
+    "in the others beside the previous word, the best fixed offset and uniform weights:\n"
+    "  anaphora            from an English pronoun to the only word before it that it can stand for\n"
+    "  long-distance       from the second of two English words that belong together, five or more apart, to the "
+    "first\n"
+    "  structure           from a word to another one of its clause, in sentences with several\n"
+    "  all, link=WORD,WORD the three, or from the first word to the second\n"
+    "--corpus --importance measures the nats that are lost without heads, and prunes them.\n\n"
     "Examples:\n"
     "  headscope attention --text 'The cat sleeps because it is tired.' --word it\n"
     "  headscope attention --text 'The cat sleeps.' --layer 5 --heads 5 -o cat.svg\n"
@@ -89,13 +113,15 @@ constexpr const char* kExamples =
     "  headscope attention --text 'The cat sleeps.' --layer 2 --heads 3 --matrix -o matrix.svg\n"
     "  headscope attention --text 'The cat sleeps.' -o - --format json\n"
     "  headscope attention --text 'The cat sleeps.' --target 'Die Katze schläft.' --kind decoder -o cat.svg\n"
+    "  headscope attention --corpus pairs.tsv --find anaphora -o anaphora.svg\n"
+    "  headscope attention --corpus pairs.tsv --importance -o importance.svg\n"
     "  headscope attention --model out/lm --text 'The weather' --max-tokens 5 -o weather.svg\n"
     "  headscope attention --model out/masked --text 'The [MASK] sleeps.' --word '[MASK]' -o mask.svg";
 
 // Options for what is computed.
 void add_record_options(CLI::App& command, AttentionOptions& options) {
     command.option_defaults()->group("Data");
-    command.add_option("--text", options.text, "The source sentence, or the text of a language model")->required();
+    command.add_option("--text", options.text, "The source sentence, or the text of a language model");
     command.add_option("--target", options.target, "The target sentence; without it the model translates");
     command.add_option("--kind", options.kind, "encoder, decoder or cross")
         ->default_str("encoder, or the only one of a language model");
@@ -158,6 +184,29 @@ void add_choice_options(CLI::App& command, AttentionOptions& options) {
         ->capture_default_str();
 }
 
+// Options for many sentences.
+void add_corpus_options(CLI::App& command, AttentionOptions& options) {
+    command.option_defaults()->group("Many sentences");
+    CLI::Option* corpus = command.add_option("--corpus", options.corpus,
+                                             "Lines of \"source TAB target\", or of text: for --find or --importance");
+    for (const char* other : {"--text", "--target", "--max-tokens", "--pads", "--layer", "--heads", "--best", "--rank",
+                              "--word", "--position", "--no-special", "--matrix", "--all-heads", "--overview"}) {
+        corpus->excludes(other);
+    }
+    CLI::Option* importance =
+        command
+            .add_flag("--importance", options.importance, "Leave out each head, each layer, and more and more heads")
+            ->needs(corpus)
+            ->excludes("--find");
+    command.add_option("--bleu", options.bleu, "Also translate this many sentences each time, for BLEU")
+        ->needs(importance)
+        ->check(whole_number(1));
+    command.add_option("--limit", options.limit, "Only the first this many sentences of the corpus")
+        ->needs(corpus)
+        ->check(whole_number(1))
+        ->default_str("all");
+}
+
 // Options for how it is drawn.
 void add_look_options(CLI::App& command, AttentionOptions& options) {
     command.option_defaults()->group("Output");
@@ -190,6 +239,7 @@ void add_attention_command(CLI::App& app, const OpenOptions& open_options) {
     add_record_options(*command, *options);
     add_choice_options(*command, *options);
     add_look_options(*command, *options);
+    add_corpus_options(*command, *options);
     command->callback([options] { show_attention(*options); });
 }
 

@@ -22,6 +22,10 @@ struct AttentionOptions {
     std::string theme = "light";
     std::string order = "model";
     std::string find;
+    std::string corpus;
+    bool importance = false;
+    std::size_t limit = 0;    // sentences of the corpus; 0: all
+    std::size_t bleu = 0;     // sentences to translate for the importance
     DecodingChoices choices;  // beam and languages
     std::int64_t pads = 0;
     std::int64_t max_tokens = 0;
