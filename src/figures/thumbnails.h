@@ -33,7 +33,8 @@ struct Thumbnail {
 // The thumbnails of all heads of one kind of attention. A long text has hundreds of megabytes of weights: reducing them
 // takes longer than a frame, drawing the thumbnails does not.
 struct Thumbnails {
-    std::vector<std::vector<Thumbnail>> layers = {};  // by layer and head, from 0; empty for layers that were not recorded
+    std::vector<std::vector<Thumbnail>> layers =
+        {};  // by layer and head, from 0; empty for layers that were not recorded
     std::string title = {};
     std::string note = {};  // of the weights
     std::string ends = {};  // ends_of() the record
