@@ -57,8 +57,9 @@ struct Block {
 struct MultiplyAdds {
     double source_token = 0.0;
     double target_token = 0.0;
-    double source_pair = 0.0;  // self-attention of the encoder
-    double causal_pair = 0.0;  // self-attention of the decoder: a query attends to no later key
+    double predicted_token = 0.0;  // the output's, for each token to predict
+    double source_pair = 0.0;      // self-attention of the encoder
+    double causal_pair = 0.0;      // self-attention of the decoder: a query attends to no later key
     double cross_pair = 0.0;
 };
 

@@ -1,8 +1,17 @@
 #include "model/flops.h"
 
-#include "model/description.h"
-
 namespace headscope {
+
+namespace {
+
+constexpr double kMultiplyAdd = 2.0;
+
+// Pairs of a query and a key that it may attend to.
+double causal_pairs(double length) {
+    return length * (length + 1.0) / 2.0;
+}
+
+}  // namespace
 
 double forward_flops(const ModelConfig& model, const WorkShape& shape) {
     return translation_flops(model, shape, 1);
@@ -13,14 +22,36 @@ double training_flops(const ModelConfig& model, const WorkShape& shape) {
 }
 
 double translation_flops(const ModelConfig& model, const WorkShape& shape, int beam) {
-    constexpr double kMultiplyAdd = 2.0;
     const MultiplyAdds each = describe(model).multiply_adds;
     const auto source = static_cast<double>(shape.source_length);
     const auto target = static_cast<double>(shape.target_length);
     const double encode = source * each.source_token + source * source * each.source_pair;
-    const double decode = target * each.target_token + target * (target + 1.0) / 2.0 * each.causal_pair +
-                          target * source * each.cross_pair;
+    const double decode = target * (each.target_token + each.predicted_token) +
+                          causal_pairs(target) * each.causal_pair + target * source * each.cross_pair;
     return kMultiplyAdd * static_cast<double>(shape.sentences) * (encode + beam * decode);
+}
+
+TrainingFlops::TrainingFlops(const ModelConfig& model, std::int64_t parameters)
+    : architecture_(model.architecture),
+      each_(describe(model).multiply_adds),
+      optimizer_((kSquareSumFlops + kAdamFlops) * static_cast<double>(parameters)) {}
+
+StepFlops TrainingFlops::of(std::span<const Batch> parts) const {
+    StepFlops step{.optimizer = optimizer_};
+    for (const Batch& part : parts) {
+        const bool masked = architecture_ == Architecture::MaskedLm;
+        const auto sentences = static_cast<double>(part.sentences);
+        const auto target = static_cast<double>(part.target_length);
+        const double source = masked ? target : static_cast<double>(part.source_length);
+        const double predicted =
+            part.predicted.empty() ? sentences * target : static_cast<double>(part.predicted.size());
+        step.weights += kMultiplyAdd * (sentences * source * each_.source_token +
+                                        sentences * target * each_.target_token + predicted * each_.predicted_token);
+        step.attention += kMultiplyAdd * sentences *
+                          (source * source * each_.source_pair + causal_pairs(target) * each_.causal_pair +
+                           target * source * each_.cross_pair);
+    }
+    return step;
 }
 
 }  // namespace headscope

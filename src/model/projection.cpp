@@ -31,7 +31,7 @@ Projection::Projection(const ModelConfig& config, const Scope& model, const Embe
     : activation_(config.activation),
       scale_(config.scale_output ? 1.0F / std::sqrt(static_cast<float>(config.d_model)) : 1.0F),
       suppressed_(config.suppressed_ids) {
-    const Scope scope = model.in("output").for_each(&MultiplyAdds::target_token);
+    const Scope scope = model.in("output").for_each(&MultiplyAdds::predicted_token);
     if (config.output_transform) {
         scope.block({.kind = BlockKind::Linear,
                      .title = "Transform",
@@ -51,7 +51,7 @@ Projection::Projection(const ModelConfig& config, const Scope& model, const Embe
     if (config.output_bias) {
         bias_ = scope.values("bias", {config.target_vocabulary}, Initial::Zero);
     }
-    scope.multiply_adds(&MultiplyAdds::target_token, config.target_vocabulary * config.d_model);
+    scope.multiply_adds(&MultiplyAdds::predicted_token, config.target_vocabulary * config.d_model);
     scope.block({.kind = BlockKind::Softmax, .title = "Softmax", .without_parameters = true});
 }
 

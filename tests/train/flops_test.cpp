@@ -1,0 +1,136 @@
+// The formula of a step's arithmetic against a backend that counts every op that runs.
+#include "model/flops.h"
+
+#include <catch2/catch.hpp>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "tests/backend/forwarding_backend.h"
+#include "tests/model/small_model.h"
+#include "train/learner.h"
+
+using namespace headscope;
+
+namespace {
+
+// Counts the multiplications and additions of products, and of the optimizer, as each op's header states them.
+// Attention and Linear are fused, forward and backward, or `composed`: then each product is a Matmul.
+class CountingBackend final : public ForwardingBackend {
+public:
+    CountingBackend(std::unique_ptr<Backend> counted, bool composed)
+        : ForwardingBackend(std::move(counted)), composed_(composed) {}
+
+    double products = 0.0, optimizer = 0.0;
+
+    Support support(OpId op, DType dtype) const override {
+        const bool fused = op == OpId::Attention || op == OpId::AttentionBackward || op == OpId::Linear;
+        return fused ? Support{composed_ ? SupportLevel::Composed : SupportLevel::Native, "counted"}
+                     : ForwardingBackend::support(op, dtype);
+    }
+
+    using ForwardingBackend::run;
+    void run(const Matmul& op) override {
+        products += 2.0 * static_cast<double>(op.out.elements() * op.a.dim(op.transpose_a ? -2 : -1));
+        ForwardingBackend::run(op);
+    }
+    void run(const Linear& op) override {
+        if (composed_) {
+            Backend::run(op);
+            return;
+        }
+        products += 2.0 * static_cast<double>(op.y.elements() * op.x.dim(-1));
+        ForwardingBackend::run(op);
+    }
+    void run(const Attention& op) override {
+        if (composed_) {
+            Backend::run(op);
+            return;
+        }
+        products += attention(op.q, op.k, op.v, op.mask);
+        ForwardingBackend::run(op);
+    }
+    void run(const AttentionBackward& op) override {
+        products += 2.0 * attention(op.q, op.k, op.v, op.mask);  // the gradients of Q and K, and of weights and V
+        ForwardingBackend::run(op);
+    }
+    void run(const SquareSum& op) override {
+        optimizer += kSquareSumFlops * static_cast<double>(op.x.elements());
+        ForwardingBackend::run(op);
+    }
+    void run(const Adam& op) override {
+        optimizer += kAdamFlops * static_cast<double>(op.parameter.elements());
+        ForwardingBackend::run(op);
+    }
+
+private:
+    static double attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionMask& mask) {
+        double pairs = 0.0;
+        for (std::int64_t query = 0; query < q.dim(2); ++query) {
+            pairs += static_cast<double>(mask.causal ? std::min(query + 1, k.dim(2)) : k.dim(2));
+        }
+        return 2.0 * static_cast<double>(q.dim(0) * q.dim(1) * (q.dim(3) + v.dim(3))) * pairs;
+    }
+
+    bool composed_;
+};
+
+// Two parts with padding, of different shapes.
+std::vector<Batch> parts_for(const ModelConfig& config) {
+    std::vector<Batch> parts;
+    for (const std::int64_t sentences : {5, 2}) {
+        std::vector<Pair> pairs = random_pairs(config, sentences, 7);
+        if (config.architecture != Architecture::EncoderDecoder) {
+            pairs = language_examples(config, pairs);
+        }
+        parts.push_back(make_batch(pairs, frame_of(config), 0, {.multiple = sentences == 5 ? 8 : 1}));
+    }
+    return parts;
+}
+
+// A product of all queries and keys also multiplies those that a causal attention masks.
+double masked_products(const ModelConfig& config, const std::vector<Batch>& parts) {
+    double surplus = 0.0;
+    for (const Batch& part : parts) {
+        const auto length = static_cast<double>(part.target_length);
+        surplus += 2.0 * static_cast<double>(part.sentences) * (length * length - length * (length + 1.0) / 2.0) *
+                   describe(config).multiply_adds.causal_pair;
+    }
+    return surplus;
+}
+
+}  // namespace
+
+TEST_CASE("the formula of a step's FLOPs counts every product that runs, forward and backward", "[flops]") {
+    for (const bool composed : {false, true}) {
+        for (const NamedConfig& named : all_configs()) {
+            INFO(named.name << (composed ? ", composed" : ", fused"));
+            CountingBackend backend(open_device(composed ? "cpu:oracle" : "cpu", environment_options()), composed);
+            Learner learner(backend, named.config, LearnerOptions{});
+            backend.products = backend.optimizer = 0.0;
+            const std::vector<Batch> parts = parts_for(named.config);
+            const StepFlops formula = TrainingFlops(named.config, learner.parameters().total()).of(parts);
+            // Scores to which distances add are not fused, so all of them are multiplied.
+            const bool whole = composed || named.config.relative_positions == RelativePositions::Buckets;
+            const double masked = whole ? masked_products(named.config, parts) : 0.0;
+
+            const std::unique_ptr<Model> model = make_model(named.config, learner.parameters());
+            for (const Batch& part : parts) {
+                model->prepare(backend, std::max(part.source_length, part.target_length));
+                Context context{.backend = backend};
+                model->loss(context, upload(backend, part), {});
+            }
+            CHECK(backend.products == formula.forward() + masked);
+            CHECK(backend.optimizer == 0.0);
+
+            backend.products = 0.0;
+            learner.step(parts, 1, 1e-3);
+            CHECK(backend.products == formula.forward() + formula.backward() + 3.0 * masked);
+            CHECK(backend.optimizer == formula.optimizer);
+            CHECK(formula.total() == formula.forward() + formula.backward() + formula.optimizer);
+            CHECK(formula.attention > 0.0);
+            CHECK(formula.weights > 0.0);
+        }
+    }
+}
