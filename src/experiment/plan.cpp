@@ -7,6 +7,7 @@
 #include "io/scratch_folder.h"
 #include "support/check.h"
 #include "train/run_config.h"
+#include "train/step_estimate.h"
 #include "train/step_options.h"
 #include "train/step_rehearsal.h"
 #include "train/training_data.h"
@@ -19,7 +20,7 @@ PlannedTrial plan(Backend& backend, const TrainConfig& config, const TrainingDat
     const TrainingOptions& t = config.training;
     StepRehearsal rehearsal(backend, config, model, arithmetic_of(config, backend));
     Batcher batcher(data.train, step_budget(t), static_cast<std::uint64_t>(t.seed), data.frame);
-    const double seconds = rehearsal.seconds_of_a_step(batcher);
+    const double seconds = estimate_step(rehearsal, t, typical_step(t, &data), &batcher).seconds;
     const auto each = static_cast<double>(std::max<std::int64_t>(batcher.about_steps_per_epoch(), 1));
     const double tokens = static_cast<double>(data.train->predicted_tokens()) / each;
     const double steps = t.limits().about_steps(each, tokens, seconds).steps;

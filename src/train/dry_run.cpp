@@ -1,16 +1,21 @@
 #include "train/dry_run.h"
 
 #include <algorithm>
-#include <map>
+#include <cmath>
+#include <limits>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "conformance/peak.h"
 #include "data/batcher.h"
-#include "support/check.h"
+#include "eval/training_cost.h"
 #include "support/counted.h"
+#include "train/batch_size.h"
 #include "train/run_totals.h"
+#include "train/step_estimate.h"
 #include "train/step_options.h"
 #include "train/step_rehearsal.h"
 
@@ -66,37 +71,93 @@ std::string shape_of(const Batch& batch) {
                        batch.target_length);
 }
 
-std::string memory_text(Backend& backend, StepRehearsal& rehearsal, const TrainingOptions& t) {
+std::string memory_text(Backend& backend, const StepRehearsal& rehearsal, const StepEstimate& step,
+                        std::int64_t part_tokens, const TrainingOptions& t) {
     const Parameters& p = rehearsal.parameters();
     const auto flat = static_cast<double>(p.total()) * static_cast<double>(size_of(p.flat_values().dtype));
     const double working = p.flat_working().defined()
                                ? static_cast<double>(p.total()) * static_cast<double>(size_of(p.flat_working().dtype))
                                : 0.0;
-    const std::int64_t tokens = std::max(micro_budget(t).source_tokens, micro_budget(t).target_tokens);
-    const std::optional<std::size_t> step = rehearsal.memory_of(tokens);
     std::string text = fmt::format("memory: parameters {}, gradients {}, Adam's moments {}", mebibytes(flat + working),
                                    mebibytes(flat), mebibytes(2.0 * flat));
     if (t.ema_decay > 0.0) {
         text += fmt::format(", the mean of the weights {}", mebibytes(flat));
     }
-    text += fmt::format("; measured for the largest step of {}: ", shape_of(rehearsal.longest_sentences(tokens)));
-    text += step ? fmt::format("{} more, {} in total\n", mebibytes(static_cast<double>(*step)),
-                               mebibytes(static_cast<double>(*step + rehearsal.kept_bytes())))
-                 : fmt::format("more than {} has; {}\n", backend.device().id,
-                               t.split_when_out_of_memory ? "such steps would be halved"
-                                                          : "\"split_when_out_of_memory\" is false, so the run would "
-                                                            "end: lower \"source_tokens\" and \"target_tokens\"");
-    return text;
+    text += fmt::format("; {} for the largest step of {}: ", step.estimated ? step.how : "measured",
+                        shape_of(rehearsal.longest_sentences(part_tokens)));
+    if (!step.bytes) {
+        return text + fmt::format("more than {} has; {}\n", backend.device().id,
+                                  t.split_when_out_of_memory
+                                      ? "such steps would be halved"
+                                      : "\"split_when_out_of_memory\" is false, so the run would "
+                                        "end: lower \"source_tokens\" and \"target_tokens\"");
+    }
+    const auto total = static_cast<double>(*step.bytes + rehearsal.kept_bytes());
+    const auto limit = static_cast<double>(memory_limit(backend));
+    return text + fmt::format("{} more, {} in total{}\n", mebibytes(static_cast<double>(*step.bytes)), mebibytes(total),
+                              limit > 0.0 && total > limit ? fmt::format(", but {} are free", mebibytes(limit)) : "");
 }
 
-std::string time_text(const TrainingOptions& t, double seconds, double steps_per_epoch, double tokens_per_step) {
-    const auto [limit, steps] = t.limits().about_steps(steps_per_epoch, tokens_per_step, seconds);
+// `steps_per_epoch` is infinite without data.
+std::string time_text(const TrainingOptions& t, const StepEstimate& step, double steps_per_epoch, double steps,
+                      const char* limit) {
     const std::string early = ends_in_warmup(steps, t.warmup_steps);
-    return fmt::format(
-        "time: {:.3f} s per step (mean of 5), {} per epoch; about {:.0f} steps by \"{}\", {:.1f} epochs: {} without "
-        "validations and checkpoints\n{}",
-        seconds, duration_text(seconds * steps_per_epoch / 60.0), steps, limit, steps / steps_per_epoch,
-        duration_text(seconds * steps / 60.0), early.empty() ? "" : "warm-up: " + early + "\n");
+    const bool data = std::isfinite(steps_per_epoch);
+    const std::string epoch =
+        data ? fmt::format(", {} per epoch", duration_text(step.seconds * steps_per_epoch / 60.0)) : "";
+    const std::string epochs = data ? fmt::format(", {:.1f} epochs", steps / steps_per_epoch) : "";
+    const std::string all = std::isfinite(steps)
+                                ? fmt::format("about {:.0f} steps by \"{}\"{}: {} without validations and checkpoints",
+                                              steps, limit, epochs, duration_text(step.seconds * steps / 60.0))
+                                : "how many steps depends on the data";
+    return fmt::format("time: {:.3f} s per step ({}){}; {}\n{}", step.seconds, step.how, epoch, all,
+                       early.empty() ? "" : "warm-up: " + early + "\n");
+}
+
+// The paper's training of a model of this shape (Table 3, 5.2); null if there is none.
+const PaperTraining* in_the_paper(const ModelConfig& model) {
+    constexpr std::int64_t kHead = 64;
+    for (const auto& [training, d_model] : {std::pair(&kPaperBase, 512), std::pair(&kPaperBig, 1024)}) {
+        ModelConfig paper;
+        paper.d_model = d_model;
+        paper.d_ff = 4 * d_model;
+        paper.heads = d_model / kHead;
+        paper.source_vocabulary = model.source_vocabulary;
+        paper.target_vocabulary = model.target_vocabulary;
+        if (model == paper) {
+            return training;
+        }
+    }
+    return nullptr;
+}
+
+// The exact number of operations, and the paper's estimate from time and speed.
+std::string cost_text(Backend& backend, const ModelConfig& model, const Arithmetic& arithmetic,
+                      const StepEstimate& step, double steps) {
+    const StepFlops& f = step.flops;
+    const double sustained = measure_peak(backend, arithmetic).flops_per_second;
+    const double speed = f.total() / step.seconds;
+    std::string text = fmt::format(
+        "arithmetic: {} FLOPs per step: forward {} (products with weights {}, attention {}), backward {}, optimizer {}",
+        flops_text(f.total()), flops_text(f.forward()), flops_text(f.weights), flops_text(f.attention),
+        flops_text(f.backward()), flops_text(f.optimizer));
+    text += fmt::format("{}\nspeed: {} FLOP/s, {:.0f} % of the {} that large products sustain here",
+                        std::isfinite(steps) ? fmt::format("; {} in all", flops_text(f.total() * steps)) : "",
+                        flops_text(speed), 100.0 * speed / sustained, flops_text(sustained));
+    if (std::isfinite(steps)) {
+        text += fmt::format("; time x devices x that, as the paper estimates costs: {} FLOPs",
+                            flops_text(estimated_flops(step.seconds * steps, 1.0, sustained)));
+    }
+    text += "\n";
+    if (const PaperTraining* const paper = in_the_paper(model)) {
+        text += fmt::format(
+            "in the paper: {}, {:.0f} steps of {} s, {} on {} {} of {} FLOP/s: {} FLOPs; a step here takes {:.3g} "
+            "times as long\n",
+            paper->model, paper->steps, paper->seconds_per_step, duration_text(paper->hours * 60.0), paper->devices,
+            kPaperGpu.device, flops_text(kPaperGpu.flops_per_second), flops_text(paper->flops()),
+            step.seconds / paper->seconds_per_step);
+    }
+    return text;
 }
 
 std::string files_text(const TrainConfig& config, const Parameters& parameters, const std::string& output) {
@@ -114,26 +175,44 @@ std::string files_text(const TrainConfig& config, const Parameters& parameters, 
         t.tensorboard ? ", tensorboard/" : "");
 }
 
+std::string steps_text(const TrainingOptions& t, const ModelConfig& model, double steps_per_epoch,
+                       std::int64_t sentence) {
+    const bool pairs = model.architecture == Architecture::EncoderDecoder;
+    const std::string most = pairs ? fmt::format("{} source and {} target", t.source_tokens, t.target_tokens)
+                                   : std::to_string(t.target_tokens);
+    return fmt::format("steps: at most {} tokens each, {}\n", most,
+                       std::isfinite(steps_per_epoch) ? fmt::format("about {:.0f} per epoch", steps_per_epoch)
+                       : pairs                        ? fmt::format("in sentences of {} pieces", sentence)
+                                                      : fmt::format("in blocks of {}", t.max_length));
+}
+
 }  // namespace
 
-std::string describe_training(Backend& backend, const TrainConfig& config, const TrainingData& data,
+std::string describe_training(Backend& backend, const TrainConfig& config, const TrainingData* data,
                               const std::string& output) {
     const TrainingOptions& t = config.training;
-    const ModelConfig model = config.model_config(*data.source_tokenizer, *data.target_tokenizer);
+    const std::int64_t pieces = config.tokenizer.vocabulary;
+    const ModelConfig model = data != nullptr ? config.model_config(*data->source_tokenizer, *data->target_tokenizer)
+                                              : config.model_config(pieces, pieces);
     const Arithmetic arithmetic = arithmetic_of(config, backend);
-    Batcher batcher(data.train, step_budget(t), static_cast<std::uint64_t>(t.seed), data.frame);
+    std::optional<Batcher> batcher;
+    double steps_per_epoch = std::numeric_limits<double>::infinity();
+    double tokens_per_step = static_cast<double>(t.target_tokens);
+    if (data != nullptr) {
+        batcher.emplace(data->train, step_budget(t), static_cast<std::uint64_t>(t.seed), data->frame);
+        steps_per_epoch = static_cast<double>(std::max<std::int64_t>(batcher->about_steps_per_epoch(), 1));
+        tokens_per_step = static_cast<double>(data->train->predicted_tokens()) / steps_per_epoch;
+    }
     StepRehearsal rehearsal(backend, config, model, arithmetic);
-    const auto steps = static_cast<double>(std::max<std::int64_t>(batcher.about_steps_per_epoch(), 1));
-    const auto tokens = static_cast<double>(data.train->predicted_tokens());
-    std::string text = fmt::format("on {} ({}), {}\n", backend.device().id, backend.device().name, name_of(arithmetic));
-    text += model_text(model) + parameters_text(rehearsal.parameters());
-    const std::string most = model.architecture == Architecture::EncoderDecoder
-                                 ? fmt::format("{} source and {} target", t.source_tokens, t.target_tokens)
-                                 : std::to_string(t.target_tokens);
-    text += fmt::format("steps: at most {} tokens each, about {:.0f} per epoch\n", most, steps);
-    text += memory_text(backend, rehearsal, t);
-    text += time_text(t, rehearsal.seconds_of_a_step(batcher), steps, tokens / steps);
-    return text + files_text(config, rehearsal.parameters(), output);
+    const TypicalStep typical = typical_step(t, data);
+    const StepEstimate step = estimate_step(rehearsal, t, typical, batcher ? &*batcher : nullptr);
+    const auto [limit, steps] = t.limits().about_steps(steps_per_epoch, tokens_per_step, step.seconds);
+    return fmt::format("on {} ({}), {}\n", backend.device().id, backend.device().name, name_of(arithmetic)) +
+           model_text(model) + parameters_text(rehearsal.parameters()) +
+           steps_text(t, model, steps_per_epoch, typical.length) +
+           memory_text(backend, rehearsal, step, typical.part_tokens, t) +
+           time_text(t, step, steps_per_epoch, steps, limit) + cost_text(backend, model, arithmetic, step, steps) +
+           files_text(config, rehearsal.parameters(), output);
 }
 
 }  // namespace headscope

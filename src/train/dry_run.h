@@ -9,9 +9,10 @@
 
 namespace headscope {
 
-// Text for the user: the model and its parameters by block, the number of steps, their measured memory and time, and
-// the files that would be written to `output`. Writes nothing.
-std::string describe_training(Backend& backend, const TrainConfig& config, const TrainingData& data,
+// Text for the user: the model and its parameters by block, the number of steps, their memory, time and arithmetic,
+// what the training costs by the paper's estimate, and the files that would be written to `output`. Without data steps
+// have sentences of random pieces. Writes nothing.
+std::string describe_training(Backend& backend, const TrainConfig& config, const TrainingData* data,
                               const std::string& output);
 
 }  // namespace headscope

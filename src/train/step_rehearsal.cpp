@@ -26,36 +26,26 @@ double StepRehearsal::run(const std::vector<Batch>& parts) {
     return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-double StepRehearsal::seconds_of_a_step(Batcher& batcher) {
-    constexpr int kWarm = 2;  // to allocate memory and start threads
-    constexpr int kTimed = 5;
-    double seconds = 0.0;
-    for (int i = 0; i < kWarm + kTimed; ++i) {
-        const double taken = run(batcher.micro_batches(batcher.next(), part_budget(options_)));
-        seconds += i < kWarm ? 0.0 : taken / kTimed;
-    }
-    return seconds;
-}
-
-Batch StepRehearsal::longest_sentences(std::int64_t tokens) const {
+Batch StepRehearsal::sentences(std::int64_t tokens, std::int64_t length) const {
     const ModelConfig& model = learner_.model_config();
     const Padding padding = step_budget(options_).padding();
-    const std::int64_t length = padding.of(options_.max_length);
+    const bool pair = model.architecture == Architecture::EncoderDecoder;
+    length = pair ? length : options_.max_length;
     // All pieces differ, so that lookups spread over the whole embedding table.
     const auto side = [&](std::int64_t vocabulary, std::int64_t sentence, std::int64_t pieces) {
         std::vector<std::int32_t> ids;
         for (std::int64_t i = 0; i < pieces; ++i) {
-            ids.push_back(static_cast<std::int32_t>((sentence * options_.max_length + i) % vocabulary));
+            ids.push_back(static_cast<std::int32_t>((sentence * length + i) % vocabulary));
         }
         return ids;
     };
     std::vector<Pair> pairs;
-    for (std::int64_t i = 0; i < std::max<std::int64_t>(tokens / length, 1); ++i) {
-        if (model.architecture == Architecture::EncoderDecoder) {
-            pairs.push_back({side(model.source_vocabulary, i, options_.max_length - frame_.around_source()),
-                             side(model.target_vocabulary, i, options_.max_length - frame_.around_target())});
+    for (std::int64_t i = 0; i < std::max<std::int64_t>(tokens / padding.of(length), 1); ++i) {
+        if (pair) {
+            pairs.push_back({side(model.source_vocabulary, i, length - frame_.around_source()),
+                             side(model.target_vocabulary, i, length - frame_.around_target())});
         } else {
-            const std::vector<std::int32_t> ids = side(model.target_vocabulary, i, options_.max_length);
+            const std::vector<std::int32_t> ids = side(model.target_vocabulary, i, length);
             pairs.push_back({.target = ids, .labels = ids});
         }
     }

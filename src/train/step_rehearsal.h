@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "data/batcher.h"
+#include "model/flops.h"
 #include "train/learner.h"
 #include "train/train_config.h"
 
@@ -19,14 +19,16 @@ public:
 
     // Runs a whole step over these parts and returns its seconds. The weights are useless afterwards.
     double run(const std::vector<Batch>& parts);
-    // The mean over some of the first steps of a training, which are in random order.
-    double seconds_of_a_step(Batcher& batcher);
     // The most memory of a step over `tokens` padded tokens of each side, without kept_bytes(): all its sentences have
     // the configuration's greatest length. nullopt: more than the device has.
     std::optional<std::size_t> memory_of(std::int64_t tokens);
     // Sentences of the greatest length on both sides.
-    Batch longest_sentences(std::int64_t tokens) const;
+    Batch longest_sentences(std::int64_t tokens) const { return sentences(tokens, options_.max_length); }
+    // `tokens` padded tokens of each side in sentences of `length` tokens, of which a language model's blocks have the
+    // greatest number.
+    Batch sentences(std::int64_t tokens, std::int64_t length) const;
 
+    TrainingFlops flops() const { return {learner_.model_config(), learner_.parameters().total()}; }
     const Parameters& parameters() const { return learner_.parameters(); }
     std::size_t kept_bytes() const { return kept_; }
 

@@ -8,6 +8,7 @@
 #include "tests/train/digits_run.h"
 #include "tests/train/limited_backend.h"
 #include "train/dry_run.h"
+#include "train/step_estimate.h"
 
 using namespace headscope;
 using Catch::Matchers::Contains;
@@ -73,12 +74,53 @@ TEST_CASE("a rehearsal keeps and computes what the training will, for any number
     CHECK(kept[1] > kept[0]);
 }
 
+TEST_CASE("steps that would take long are estimated from small ones", "[dry_run]") {
+    const TemporaryFolder folder;
+    nlohmann::json settings = write_digits(folder);
+    settings["training"]["source_tokens"] = settings["training"]["target_tokens"] = 8192;
+    const TrainConfig config = parse_train_config(settings, folder.file("digits.json"), "");
+    const auto backend = open_device("cpu");
+    StepRehearsal rehearsal(*backend, config, config.model_config(72, 72), Arithmetic{});
+    const TypicalStep step{.tokens = 8192, .part_tokens = 8192, .length = 16};
+    const StepEstimate estimate = estimate_step(rehearsal, config.training, step, nullptr, 0.0);
+    CHECK(estimate.estimated);
+    CHECK(estimate.how == "estimated from steps of 128 and 256 tokens");
+    const StepEstimate measured = estimate_step(rehearsal, config.training, step, nullptr, 1e9);
+    CHECK(!measured.estimated);
+    CHECK(measured.how == "mean of 5");
+    CHECK(estimate.flops.total() == measured.flops.total());
+    CHECK(measured.flops.total() == rehearsal.flops().of(std::vector{rehearsal.sentences(8192, 16)}).total());
+    REQUIRE((estimate.bytes && measured.bytes));
+    CHECK(static_cast<double>(*estimate.bytes) == Approx(static_cast<double>(*measured.bytes)).epsilon(0.3));
+    // Only that it is of the right order: other programs run beside the tests.
+    CHECK(estimate.seconds > measured.seconds / 20.0);
+    CHECK(estimate.seconds < measured.seconds * 20.0);
+}
+
+TEST_CASE("without data a dry run has random pieces, and says what the paper's model cost", "[dry_run]") {
+    const TemporaryFolder folder;
+    nlohmann::json settings = write_digits(folder);
+    DigitsRun run(folder, settings, "out");
+    const std::string text = describe_training(*run.backend, run.config, nullptr, run.output_folder);
+    const ModelConfig model = run.config.model_config(72, 72);
+    CHECK_THAT(text, Contains(fmt::format("parameters: {}\n", count_parameters(model))) &&
+                         Contains("in sentences of 30 pieces") && Contains("about 24 steps by \"steps\": ") &&
+                         Contains("FLOPs per step: forward ") &&
+                         Contains(" that large products sustain here; time x "));
+    CHECK_THAT(text, !Contains("epoch") && !Contains("in the paper"));
+    settings["training"].erase("steps");
+    settings["training"]["epochs"] = 3;
+    const TrainConfig epochs = parse_train_config(settings, folder.file("digits.json"), "");
+    CHECK_THAT(describe_training(*run.backend, epochs, nullptr, "out"),
+               Contains("how many steps depends on the data") && !Contains("in all") && !Contains("estimates costs"));
+}
+
 TEST_CASE("a dry run describes model, steps, memory, time and files, and writes nothing", "[dry_run]") {
     const TemporaryFolder folder;
     DigitsRun run(folder, write_digits(folder), "out");
     const TrainingData data =
         prepare_training_data(run.config, folder.file("tokenizer"), {.reuse = false, .from_model = {}}, run.hooks.say);
-    const std::string text = describe_training(*run.backend, run.config, data, run.output_folder);
+    const std::string text = describe_training(*run.backend, run.config, &data, run.output_folder);
     CHECK(!std::filesystem::exists(run.output_folder));
     run.start();
     CHECK_THAT(text, Contains("parameters: " + std::to_string(run.learner->parameters().count()) + "\n") &&

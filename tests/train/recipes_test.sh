@@ -76,6 +76,13 @@ jq '.model += {encoder_layers: 1, decoder_layers: 1, d_model: 16, d_ff: 32, head
     "$repository/assets/configs/paper/base-en-de.json" >tiny.json
 run train --config tiny.json --data prepared --output small
 expect "the prepared text is what the recipe asks for" eval 'ended_with 0 && [ -s small/model/model.safetensors ]'
+mkdir empty && sed 's/"average_always": true/"average_always": true, "length_multiple": 1/' tiny.json >empty/tiny.json
+run train --config empty/tiny.json --output none --dry-run
+expect "a dry run needs no data" eval 'ended_with 0 && complains "none of the files of empty/tiny.json is there" && says "FLOPs per step" && says "sentences of 30 pieces" && ! [ -e none ]'
+run train --config empty/tiny.json --data nowhere --output none --dry-run
+expect "but a wrong folder is an error" refused "nowhere/wmt14/train.tsv"
+run train --config empty/tiny.json --output none --dry-run --batch auto
+expect "and so is a batch that depends on the data" refused "empty/wmt14/train.tsv"
 run train paper/big-en-fr --data nowhere --output none
 expect "a recipe is found by its name" refused "nowhere/wmt14/train.tsv" "paper/big-en-fr.json"
 run train paper/big-en-it --data prepared --output none

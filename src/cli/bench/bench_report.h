@@ -9,9 +9,9 @@
 
 #include "backend/instrumented.h"
 #include "backend/open_options.h"
-#include "cli/bench/bench_peak.h"
 #include "cli/bench/bench_runs.h"
 #include "cli/result_origin.h"
+#include "conformance/peak.h"
 
 namespace headscope {
 

@@ -26,7 +26,8 @@ namespace fs = std::filesystem;
 
 // A training that leaves no files behind.
 struct Attempt {
-    Attempt(const TrainOptions& options, const Say& say) : setup(options, say) {
+    // `needs_data`: whether it is an error if there is none.
+    Attempt(const TrainOptions& options, const Say& say, bool needs_data) : setup(options, say) {
         setup.open();
         if (!setup.has_config()) {
             setup.choose_config(folder.path());
@@ -35,18 +36,27 @@ struct Attempt {
         if (!options.from.empty()) {
             try_first_model(setup.backend(), setup.config(), options.from);
         }
-        setup.prepare_data((fs::path(folder.path()) / "tokenizer").string());
+        if (needs_data || !setup.lacks_data()) {
+            setup.prepare_data((fs::path(folder.path()) / "tokenizer").string());
+            data = &setup.data();
+        }
     }
 
     ScratchFolder folder;
     TrainSetup setup;
+    const TrainingData* data = nullptr;
 };
 
 // --dry-run
 void describe(const TrainOptions& options, Terminal& terminal) {
-    Attempt attempt(options, terminal.say());
+    Attempt attempt(options, terminal.say(), false);
     TrainSetup& setup = attempt.setup;
-    write_output(describe_training(setup.backend(), setup.config(), setup.data(), options.output));
+    if (attempt.data == nullptr) {
+        terminal.say()(
+            fmt::format("none of the files of {} is there: measuring with random pieces; --data names the folder",
+                        setup.config().file));
+    }
+    write_output(describe_training(setup.backend(), setup.config(), attempt.data, options.output));
 }
 
 // --overfit-one-batch
@@ -54,7 +64,7 @@ void overfit(const TrainOptions& options, Terminal& terminal) {
     constexpr std::int64_t kSteps = 300;
     constexpr double kEnough = 0.1;  // nll per token
     require_unused(options.output);
-    Attempt attempt(options, terminal.say());
+    Attempt attempt(options, terminal.say(), true);
     TrainSetup& setup = attempt.setup;
     const double nll = overfit_one_batch(setup.backend(), setup.config(), setup.data(), options.from,
                                          options.given.steps.value_or(kSteps), hooks_for(setup.backend(), terminal));

@@ -1,5 +1,6 @@
 #include "cli/train/train_setup.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <utility>
 #include <vector>
@@ -166,6 +167,17 @@ RunInputs TrainSetup::inputs() const {
         inputs.files.add(corpus.all());
     }
     return inputs;
+}
+
+bool TrainSetup::lacks_data() const {
+    std::vector<CorpusFiles> corpora = config_.data.train;
+    corpora.push_back(config_.data.valid);
+    return options_.given.data.empty() && !config_.training.find_batch &&
+           std::all_of(corpora.begin(), corpora.end(), [](const CorpusFiles& corpus) {
+               const std::vector<std::string> files = corpus.all();
+               return std::none_of(files.begin(), files.end(),
+                                   [](const std::string& file) { return std::filesystem::exists(file); });
+           });
 }
 
 void TrainSetup::take(RunConfig config) {

@@ -30,6 +30,8 @@ public:
     // the folder of a `resumed` run, the tokenizers in `folder` and the recorded batch are used again.
     void prepare_data(const std::string& folder, const RunFolder* resumed = nullptr);
 
+    // Whether no --data was given and none of the configuration's files is there. A batch of "auto" needs them.
+    bool lacks_data() const;
     bool has_config() const { return given_.has_value(); }
     const RunConfig& given() const { return *given_; }  // to be kept in the run's folder
     const TrainConfig& config() const { return config_; }

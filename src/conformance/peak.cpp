@@ -1,4 +1,4 @@
-#include "cli/bench/bench_peak.h"
+#include "conformance/peak.h"
 
 #include <algorithm>
 #include <vector>
