@@ -16,6 +16,7 @@
 #include "io/atomic_file.h"
 #include "io/strict_json.h"
 #include "model/tokenizer_files.h"
+#include "model/training_card.h"
 #include "support/check.h"
 
 namespace headscope {
@@ -137,7 +138,7 @@ void keep_other_files(const fs::path& from, const fs::path& to) {
     }
     for (const fs::directory_entry& entry : fs::directory_iterator(from)) {
         const std::string name = entry.path().filename().string();
-        const bool is_ours = name == kConfigFile || name == kWeightsFile ||
+        const bool is_ours = name == kConfigFile || name == kWeightsFile || name == kTrainingCard ||
                              std::find(kTokenizerFiles.begin(), kTokenizerFiles.end(), name) != kTokenizerFiles.end();
         if (!is_ours) {
             copy_whole(entry.path(), to / name);

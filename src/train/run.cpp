@@ -43,6 +43,7 @@ Run::Run(Learner& learner, const TrainConfig& config, TrainingData data, std::st
       hooks_(std::move(hooks)),
       batcher_(data_.train, step_budget(config.training), static_cast<std::uint64_t>(config.training.seed),
                data_.frame),
+      count_flops_(learner_.model_config(), learner_.parameters().total()),
       checkpoints_(path("checkpoints")),
       guard_(config.training.guard),
       log_(folder_, config.training.tensorboard, hooks_.say),
@@ -138,6 +139,10 @@ void Run::take_step() {
     for (const Batch& part : parts) {
         state_.tokens += part.target_tokens;
     }
+    if (state_.flops) {
+        *state_.flops += count_flops_.of(parts).total();
+    }
+    trained_ = true;
     // Not in learn(): reading may run out of memory too, and a step that was taken must not be repeated.
     if (learner_.history_full()) {
         collect();
@@ -210,6 +215,7 @@ void Run::report() {
                         .loss_scale = state_.loss_scale ? state_.loss_scale->scale : 0.0,
                         .minutes = done.minutes,
                         .memory_bytes = learner_.backend().memory().peak,
+                        .flops = state_.flops,
                         .totals = state_.totals};
     if (hooks_.report) {
         hooks_.report(report);

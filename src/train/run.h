@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "data/batcher.h"
+#include "model/flops.h"
 #include "train/checkpoint.h"
 #include "train/divergence_guard.h"
 #include "train/learner.h"
@@ -111,6 +112,7 @@ private:
     bool read_best();                  // into the learner; false, with a warning, if the file is unusable
     void find_newer_best();
     std::string load_average(const std::vector<Checkpoint>& files);
+    nlohmann::json training_card(const std::string& model_directory, const nlohmann::json& state) const;
     std::string load_best_weights(const std::vector<Checkpoint>& files, std::optional<double>& nll);
 
     // run_checkpoints.cpp
@@ -136,6 +138,7 @@ private:
     std::string from_;  // model directory with the first weights; "" for random ones
     RunHooks hooks_;
     Batcher batcher_;
+    TrainingFlops count_flops_;
     std::optional<Validator> validator_;  // empty without validation text
     CheckpointFolder checkpoints_;
     DivergenceGuard guard_;
@@ -146,6 +149,7 @@ private:
     double seconds_before_ = 0.0;    // state_.seconds at the start of this process
     double learning_rate_ = 0.0;     // of the newest step
     std::int64_t checkpointed_ = 0;  // step of the newest checkpoint
+    bool trained_ = false;           // this process took a step
 };
 
 }  // namespace headscope

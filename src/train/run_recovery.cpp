@@ -106,6 +106,7 @@ void Run::recover() {
     }
     state_.best = before.best;  // its file still exists
     state_.part_tokens = before.part_tokens;
+    state_.flops = before.flops;  // that work was done
     note_progress();
     // A run that is killed now either finds this checkpoint, or comes to the same decision again.
     if (good) {

@@ -157,6 +157,9 @@ nlohmann::json Report::json() const {
                            {"skipped", totals.skipped},
                            {"minutes", minutes},
                            {"memory_bytes", memory_bytes}};
+    if (flops) {
+        line["flops"] = *flops;
+    }
     if (loss_scale > 0.0) {
         line["loss_scale"] = loss_scale;
     }

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -51,10 +52,11 @@ struct Report {
     std::int64_t step = 0;
     double epoch = 0.0;
     double learning_rate = 0.0;
-    double minutes_left = -1.0;    // negative: unknown
-    double loss_scale = 0.0;       // 0: none
-    double minutes = 0.0;          // of training, over all starts
-    std::size_t memory_bytes = 0;  // peak of the device since this process started
+    double minutes_left = -1.0;        // negative: unknown
+    double loss_scale = 0.0;           // 0: none
+    double minutes = 0.0;              // of training, over all starts
+    std::size_t memory_bytes = 0;      // peak of the device since this process started
+    std::optional<double> flops = {};  // of all steps, see TrainingState::flops
     RunTotals totals;
 
     double loss() const;  // means over the interval, per target token

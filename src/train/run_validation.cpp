@@ -5,7 +5,10 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "conformance/peak.h"
+#include "eval/training_cost.h"
 #include "model/model_directory.h"
+#include "model/training_card.h"
 #include "support/check.h"
 #include "train/averaging.h"
 #include "train/run.h"
@@ -174,11 +177,38 @@ std::string Run::load_best_weights(const std::vector<Checkpoint>& files, std::op
     return origin;
 }
 
+// What the training cost so far. `state`: of its newest checkpoint. A model that is written again, without further
+// steps, keeps its card, since this may be another device.
+nlohmann::json Run::training_card(const std::string& model_directory, const nlohmann::json& state) const {
+    constexpr double kWorthMeasuring = 60.0;  // seconds: measuring the device takes up to one
+    const nlohmann::json before = read_training_card(model_directory);
+    if (!trained_ && before.is_object() && before.value("steps", nlohmann::json()) == state_.step) {
+        return before;
+    }
+    const Backend& backend = learner_.backend();
+    nlohmann::json card = {{"steps", state_.step},           {"epochs", state_.epochs},
+                           {"target_tokens", state_.tokens}, {"seconds", state_.seconds},
+                           {"device", state.at("device")},   {"arithmetic", state.at("compute")}};
+    if (state_.flops) {
+        card["flops"] = *state_.flops;
+    }
+    if (trained_) {
+        card["device"] = fmt::format("{} ({})", backend.device().id, backend.device().name);
+    }
+    if (trained_ && state_.seconds >= kWorthMeasuring) {
+        const double sustained = measure_peak(learner_.backend(), learner_.options().arithmetic).flops_per_second;
+        card["sustained_flops_per_second"] = sustained;
+        card["estimated_flops"] = estimated_flops(state_.seconds, 1.0, sustained);
+    }
+    return card;
+}
+
 void Run::write_model(const std::string& model_directory) {
     const std::vector<Checkpoint> files = checkpoints_to_average();
     if (files.empty()) {
         throw Error(fmt::format("{} holds no intact checkpoint to make a model from", path("checkpoints")));
     }
+    const nlohmann::json card = training_card(model_directory, files.back().state());
     std::optional<double> nll;
     const std::string origin = load_best_weights(files, nll);
     write_model_directory(learner_.backend(), model_directory, learner_.model_config(), learner_.parameters(),
@@ -186,6 +216,7 @@ void Run::write_model(const std::string& model_directory) {
     if (config_.task == Task::Translate) {
         write_decoding_choices(model_directory, config_.training.max_length, data_.languages);
     }
+    write_training_card(model_directory, card);
     hooks_.say(fmt::format("{}: {}", model_directory, origin));
     nlohmann::json line = {{"kind", "model"}, {"step", state_.step}, {"origin", origin}};
     if (nll) {

@@ -112,6 +112,9 @@ nlohmann::json to_json(const TrainingState& state, const RunIdentity& identity) 
                            {"data", identity.data},
                            {"device", identity.device},
                            {"compute", identity.arithmetic}};
+    if (state.flops) {
+        json["flops"] = *state.flops;
+    }
     if (state.loss_scale) {
         json["loss_scale"] = state.loss_scale->scale;
         json["good_steps"] = state.loss_scale->good_steps;
@@ -160,6 +163,7 @@ TrainingState parse_training_state(const nlohmann::json& json, const std::string
         if (json.contains("best")) {
             state.best = parse_best(json["best"], file);
         }
+        state.flops = json.contains("flops") ? std::optional(json["flops"].get<double>()) : std::nullopt;
         parse_since_format_2(json, state);
         return state;
     });

@@ -20,6 +20,8 @@ struct TrainingState {
     double seconds = 0.0;     // of training, over all processes
     std::int64_t tokens = 0;  // of the target side, of all steps
     double epochs = 0.0;
+    // Of all steps, as TrainingFlops counts them; unknown if earlier versions did some of them.
+    std::optional<double> flops = 0.0;
     BatcherState batcher;
     RunTotals totals;  // since the last report
     struct Best {

@@ -83,6 +83,13 @@ run train --config empty/tiny.json --data nowhere --output none --dry-run
 expect "but a wrong folder is an error" refused "nowhere/wmt14/train.tsv"
 run train --config empty/tiny.json --output none --dry-run --batch auto
 expect "and so is a batch that depends on the data" refused "empty/wmt14/train.tsv"
+run inspect small
+expect "a model says what its training cost" eval 'ended_with 0 && grep -q "training_flops " out && grep -q "training_steps  *2$" out'
+flops=$(jq .flops small/model/training.json)
+run inspect small --key training_flops
+expect "also by key" [ "$(jq . out)" = "$flops" ]
+run import small/model --output smaller --precision f16
+expect "which import copies" same small/model/training.json smaller/training.json
 run train paper/big-en-fr --data nowhere --output none
 expect "a recipe is found by its name" refused "nowhere/wmt14/train.tsv" "paper/big-en-fr.json"
 run train paper/big-en-it --data prepared --output none

@@ -5,10 +5,12 @@
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
 
 #include "cli/command.h"
 #include "import/open_model.h"
 #include "io/input_files.h"
+#include "model/training_card.h"
 #include "options/common_options.h"
 #include "options/option_values.h"
 #include "registry/registry.h"
@@ -46,6 +48,9 @@ void import(const ImportOptions& options) {
     const auto parameters = read_parameters(*backend, model, DType::F32);
     write_model_directory(*backend, options.output, model.config, *parameters, stored_as(options.precision),
                           *model.source_tokenizer, *model.target_tokenizer, model.decoding.get());
+    if (const nlohmann::json card = read_training_card(options.model); !card.is_null()) {
+        write_training_card(options.output, card);
+    }
     log_line(fmt::format("{}: {}, {} parameters as {}", options.output, name_of(model.config.architecture),
                          fmt::group_digits(count_parameters(model.config)), name_of(stored_as(options.precision))));
 }

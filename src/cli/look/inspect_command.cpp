@@ -1,4 +1,5 @@
 // headscope inspect: prints the configuration and size of a model.
+#include <algorithm>
 #include <memory>
 #include <string>
 
@@ -9,6 +10,7 @@
 #include "cli/command.h"
 #include "import/open_model.h"
 #include "io/input_files.h"
+#include "model/training_card.h"
 #include "options/common_options.h"
 #include "options/option_values.h"
 #include "support/check.h"
@@ -34,6 +36,10 @@ void inspect(const InspectOptions& options) {
     nlohmann::json facts = to_json(model.config);
     facts["parameters"] = count_parameters(model.config);
     facts["shared_vocabulary"] = model.source_tokenizer == model.target_tokenizer;
+    const nlohmann::json card = read_training_card(model.path);
+    for (const auto& [key, value] : card.items()) {
+        facts["training_" + key] = value;
+    }
     if (!options.key.empty()) {
         if (!facts.contains(options.key)) {
             throw Error(fmt::format("unknown key '{}': omit --key to list all", options.key));
@@ -42,8 +48,12 @@ void inspect(const InspectOptions& options) {
         return;
     }
     std::string text = model.path + "\n";
+    std::size_t width = 0;
     for (const auto& [key, value] : facts.items()) {
-        text += fmt::format("    {:<20}{}\n", key, plain(value));
+        width = std::max(width, key.size() + 2);
+    }
+    for (const auto& [key, value] : facts.items()) {
+        text += fmt::format("    {:<{}}{}\n", key, width, plain(value));
     }
     write_output(text);
 }
@@ -55,8 +65,9 @@ void add_inspect_command(CLI::App& app, const OpenOptions& open_options) {
     options->common.open = open_options;
     CLI::App* command = app.add_subcommand("inspect", "Print the configuration and size of a model")->group("Look");
     command->footer(
-        "The keys are those of config.json with its defaults, the number of parameters, and whether both languages\n"
-        "share a vocabulary.\n\n"
+        "The keys are those of config.json with its defaults, the number of parameters, whether both languages share "
+        "a\n"
+        "vocabulary, and what the training cost (docs/model-directory.md).\n\n"
         "Examples:\n  headscope inspect runs/my-model\n  headscope inspect --key heads");
     CLI::Option* place = command->add_option("MODEL", options->common.models, "Model directory, as --model")
                              ->expected(1)
