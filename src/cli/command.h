@@ -14,6 +14,7 @@ namespace headscope {
 void add_train_command(CLI::App& app, const OpenOptions& open_options);
 void add_average_command(CLI::App& app, const OpenOptions& open_options);
 void add_experiment_command(CLI::App& app, const OpenOptions& open_options);
+void add_sweep_command(CLI::App& app, const OpenOptions& open_options);
 void add_plot_command(CLI::App& app);
 void add_data_command(CLI::App& app);
 void add_make_task_command(CLI::App& app);

@@ -39,6 +39,7 @@ void add_commands(CLI::App& app, const headscope::OpenOptions& open_options, int
     add_evaluate_command(app, open_options, count, words);
     add_train_command(app, open_options);
     add_experiment_command(app, open_options);
+    add_sweep_command(app, open_options);
     add_data_command(app);
     add_make_task_command(app);
     add_trees_command(app);

@@ -66,4 +66,31 @@ expect "that leaves nothing behind" not [ -e none ]
 mkdir empty && cp data/train.tsv empty
 run experiment table3 --scale tiny --data empty --output none
 expect "missing development data is an error" refused "empty/valid.tsv" "does not exist"
+# ------------------------------------------------------------------------------------------ sweep
+sweep() { run sweep small.json --data data "$@"; }
+sweep --output swept --vary training.residual_dropout+training.embedding_dropout=0,0.3 --vary model.norm=pre,post \
+    --vary decoding.length_penalty=0,1 --vary decoding.beam=1,2 --sort ppl
+expect "a sweep trains every combination" eval 'ended_with 0 && complains "4 of 4 trainings done"'
+expect "and lists each with each decoding" [ "$(grep -cE '^ +0(\.3)? +(pre|post) +[12] +[01] ' out)" -eq 16 ]
+sorted() { sed 1,2d out | awk -v column="$1" '{ print $column }' | sort -c "-$2"; }
+expect "sorted by perplexity" sorted 6 g
+sweep --output swept --vary training.residual_dropout+training.embedding_dropout=0,0.3 --vary model.norm=pre,post \
+    --vary decoding.length_penalty=0,1 --vary decoding.beam=1,2
+expect "a second time it trains nothing" not complains "step 20"
+expect "sorted by BLEU" sorted 5 gr
+expect "the values are in the JSON" grep -q '"training.residual_dropout": 0.3' swept/table.json
+sweep --output drawn --vary training.seed=1,2,3,4,5,6 --random 2 --seed 5 --dry-run
+expect "some combinations are drawn" eval 'ended_with 0 && says "2 trainings"'
+sweep --output none --vary training.residual_droput=0
+expect "an unknown key is an error" refused residual_droput
+sweep --output none --vary training.residual_dropout
+expect "an axis without values is an error" refused "--vary 'training.residual_dropout'" "SECTION.KEY=VALUE"
+sweep --output none --vary heads=2
+expect "a key without its section is an error" refused '"heads" is no key'
+sweep --output none --vary training.seed=1 --vary training.seed=2
+expect "a key varied twice is an error" refused '"training.seed" is varied twice'
+sweep --output none --vary decoding.beam=99
+expect "an impossible beam is an error" refused "the beam must be between" 99
+expect "none of which leaves anything behind" not [ -e none ]
+
 finish "experiments continue, and say what they cannot do"

@@ -30,12 +30,12 @@ void ExperimentFlags::add_data(CLI::App& command) {
     command.add_option("--output", output, "Folder of the experiment")->type_name("FOLDER")->required();
 }
 
-void ExperimentFlags::add_training(CLI::App& command) {
+void ExperimentFlags::add_training(CLI::App& command, const char* config_name) {
     command.option_defaults()->group("Training");
     CLI::Option* of_scale = add_choice(
         command, "--scale", kScales, [this](std::size_t chosen) { scale = chosen; },
         "Size of the base model and its training");
-    command.add_option("--config", config, "Base configuration (JSON) instead of a scale's")
+    command.add_option(config_name, config, "Base configuration (JSON) instead of a scale's")
         ->type_name("FILE")
         ->excludes(of_scale);
     command.add_option("--steps", steps, "Steps of the base model (default: the configuration's)")

@@ -23,8 +23,8 @@ struct ExperimentFlags {
     bool dry_run = false;
 
     void add_data(CLI::App& command);
-    // --scale, --config, --steps, --device, --precision and --dry-run.
-    void add_training(CLI::App& command);
+    // --scale, the configuration, --steps, --device, --precision and --dry-run.
+    void add_training(CLI::App& command, const char* config_name = "--config");
     // The configuration of the scale or the file, with the options in place and absolute data files.
     nlohmann::json base() const;
     ExperimentOptions experiment() const;

@@ -1,0 +1,61 @@
+// Values of a configuration chosen on development data, as the paper chose dropout, beam and length penalty (6.1):
+// every combination, or some of them at random.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "experiment/experiment.h"
+#include "experiment/text_table.h"
+
+namespace headscope {
+
+// "training.residual_dropout=0.1,0.2". Keys joined by "+" get the same value. "decoding.beam" and
+// "decoding.length_penalty" need no further training.
+struct SweepAxis {
+    std::vector<std::string> keys;
+    std::vector<nlohmann::json> values;
+
+    // Error for a text of another form.
+    static SweepAxis parse(const std::string& text);
+    std::string name() const;  // "residual_dropout"
+    bool decodes() const;
+};
+
+class Sweep {
+public:
+    // `random`: only that many of the combinations, drawn without repetition from `seed`; 0: all. Error, naming the
+    // key, if `base` does not take one of the values, and for a key that is named twice.
+    Sweep(nlohmann::json base, std::vector<SweepAxis> axes, std::size_t random, std::uint64_t seed);
+
+    // One for each combination of the keys that need training. Its folder has their values in its name.
+    const std::vector<Trial>& trials() const { return trials_; }
+
+    enum class Order : std::uint8_t { Bleu, Perplexity };
+    // A row for each trial with a result and each decoding, best first.
+    TextTable table(const Experiment& experiment, Order order) const;
+    nlohmann::json json(const Experiment& experiment, Order order) const;
+
+private:
+    struct Row {
+        std::vector<std::string> values;  // of the axes
+        TrialResult result;
+        double bleu;
+        std::string trial;
+    };
+    void check_values() const;
+    void add_trial(std::size_t number);
+    std::vector<Decoding> decodings() const;
+    std::vector<Row> rows(const Experiment& experiment, Order order) const;
+
+    nlohmann::json base_;
+    std::vector<SweepAxis> trained_, decoded_;
+    std::vector<Trial> trials_;
+    std::vector<std::vector<std::string>> values_;  // of each trial, by trained axis
+};
+
+}  // namespace headscope
