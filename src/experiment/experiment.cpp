@@ -44,8 +44,7 @@ Experiment::Experiment(std::string kind, nlohmann::json base, ExperimentOptions 
     }
     require_unused(options_.folder);
     held_.emplace(options_.folder, options_.say);
-    const TrainingData data =
-        prepare_training_data(config, path(kTokenizerFolder), {.reuse = begun, .from_model = {}}, options_.say);
+    const TrainingData data = prepare_training_data(config, path(kTokenizerFolder), {.reuse = begun}, options_.say);
     identity["data"] = {{"train", fmt::format("{:016x}", data.fingerprint())},
                         {"development", fmt::format("{:016x}", data.valid->fingerprint())}};
     if (begun) {

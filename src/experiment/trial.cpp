@@ -126,8 +126,9 @@ std::optional<TrialResult> run_trial(Backend& backend, const Trial& trial, const
     RunFolder held(folder, hooks.say);
     const bool resumed = holds_checkpoints(folder);
     const Say quiet = [](const std::string&) {};  // the experiment has said it
-    TrainingData data = prepare_training_data(config, (fs::path(folder) / "tokenizer").string(),
-                                              {.reuse = resumed, .from_model = tokenizers, .warned = true}, quiet);
+    TrainingData data =
+        prepare_training_data(config, (fs::path(folder) / "tokenizer").string(),
+                              {.reuse = resumed, .given = load_tokenizers(tokenizers), .warned = true}, quiet);
     TrialResult result{.config = trial.config};
     result.parameters = count_parameters(config.model_config(*data.source_tokenizer, *data.target_tokenizer));
     const TrainedFolder trained = train_in_folder(

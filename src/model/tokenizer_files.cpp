@@ -62,6 +62,12 @@ TokenizersPaths tokenizers_in(const fs::path& folder) {
             paths_of(folder, kTargetTokenizer, kTargetVocabulary)};
 }
 
+void remove_tokenizers(const fs::path& folder) {
+    for (const char* name : kTokenizerFiles) {
+        fs::remove(folder / name);
+    }
+}
+
 void write_tokenizers(const fs::path& folder, const Tokenizer& source_tokenizer, const Tokenizer& target_tokenizer) {
     const TokenizerFiles source = source_tokenizer.files();
     const TokenizerFiles target = target_tokenizer.files();

@@ -34,6 +34,9 @@ struct TokenizersPaths {
 // Those in a folder; the usual names if there are none.
 TokenizersPaths tokenizers_in(const std::filesystem::path& folder);
 
+// Removes the files of all tokenizers in a folder.
+void remove_tokenizers(const std::filesystem::path& folder);
+
 // One file where both sides have the same content.
 void write_tokenizers(const std::filesystem::path& folder, const Tokenizer& source, const Tokenizer& target);
 

@@ -11,7 +11,6 @@
 #include <fmt/ranges.h>
 
 #include "data/corruption.h"
-#include "import/open_model.h"
 #include "io/atomic_file.h"
 #include "model/tokenizer_files.h"
 #include "support/check.h"
@@ -182,11 +181,11 @@ TokenizerPair load_tokenizers(const std::string& folder) {
 void obtain_tokenizers(TrainingData& data, const TrainConfig& config, const std::string& folder,
                        const TokenizerOrigin& origin, const Say& say) {
     if (!origin.reuse || !tokenizers_in(folder).exist()) {
-        if (origin.from_model.empty()) {
-            learn_tokenizers(config, folder, origin.warned, say);
+        remove_tokenizers(folder);  // an ended attempt may have left others
+        if (origin.given) {
+            write_tokenizers(folder, *origin.given->first, *origin.given->second);
         } else {
-            const ModelDirectory model = open_model(origin.from_model);
-            write_tokenizers(folder, *model.source_tokenizer, *model.target_tokenizer);
+            learn_tokenizers(config, folder, origin.warned, say);
         }
     }
     std::tie(data.source_tokenizer, data.target_tokenizer) = load_tokenizers(folder);

@@ -2,9 +2,7 @@
 #pragma once
 
 #include <functional>
-#include <memory>
 #include <string>
-#include <utility>
 
 #include "data/pair_reader.h"
 #include "train/training_data.h"
@@ -19,9 +17,7 @@ void require_files(const TrainConfig& config);
 
 void for_each_reader(const CorpusFiles& files, const std::function<void(PairReader& reader)>& visit);
 
-using TokenizerPair = std::pair<std::shared_ptr<const Tokenizer>, std::shared_ptr<const Tokenizer>>;
-// Those of source and target that a run has stored in its `folder`, one object if they are the same. Error naming a
-// missing file.
+// Those that a run has stored in its `folder`. Error naming a missing file.
 TokenizerPair load_tokenizers(const std::string& folder);
 
 // Sets the tokenizers of `data`. Pieces are learned from all corpora, or from a seeded sample of a long text.

@@ -4,7 +4,9 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "data/corpus.h"
@@ -30,10 +32,13 @@ struct TrainingData {
 };
 
 // Where a run's tokenizers come from.
+// Of source and target, one object if they are the same.
+using TokenizerPair = std::pair<std::shared_ptr<const Tokenizer>, std::shared_ptr<const Tokenizer>>;
+
 struct TokenizerOrigin {
-    bool reuse = false;      // use those in the folder
-    std::string from_model;  // otherwise copy those of this model directory; "": learn them
-    bool warned = false;     // the warning about unlearnable lines was already printed
+    bool reuse = false;                       // use those in the folder
+    std::optional<TokenizerPair> given = {};  // otherwise copy these; none: learn them
+    bool warned = false;                      // the warning about unlearnable lines was already printed
 };
 
 // Tokenizers are stored in `folder`. Text is read as a stream: memory holds a few bytes per pair, and the ids of large

@@ -118,8 +118,7 @@ TEST_CASE("without data a dry run has random pieces, and says what the paper's m
 TEST_CASE("a dry run describes model, steps, memory, time and files, and writes nothing", "[dry_run]") {
     const TemporaryFolder folder;
     DigitsRun run(folder, write_digits(folder), "out");
-    const TrainingData data =
-        prepare_training_data(run.config, folder.file("tokenizer"), {.reuse = false, .from_model = {}}, run.hooks.say);
+    const TrainingData data = prepare_training_data(run.config, folder.file("tokenizer"), {}, run.hooks.say);
     const std::string text = describe_training(*run.backend, run.config, &data, run.output_folder);
     CHECK(!std::filesystem::exists(run.output_folder));
     run.start();

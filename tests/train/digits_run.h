@@ -44,8 +44,7 @@ struct DigitsRun {
     }
 
     TrainingData prepare_data(bool reuse = false) const {
-        return prepare_training_data(config, output_folder + "/tokenizer", {.reuse = reuse, .from_model = {}},
-                                     hooks.say);
+        return prepare_training_data(config, output_folder + "/tokenizer", {.reuse = reuse}, hooks.say);
     }
 
     Run& start(bool resume = false, Purpose purpose = Purpose::Train) {

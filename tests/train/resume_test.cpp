@@ -175,8 +175,7 @@ TEST_CASE("a process that trains until it is killed", "[.child]") {
         return false;
     };
     const RunFolder out(folder + "/out", hooks.say);
-    TrainingData data =
-        prepare_training_data(config, out.path() + "/tokenizer", {.reuse = true, .from_model = {}}, hooks.say);
+    TrainingData data = prepare_training_data(config, out.path() + "/tokenizer", {.reuse = true}, hooks.say);
     Learner learner = make_learner(*backend, config, data, hooks);
     Run run(learner, config, std::move(data), out.path(), hooks);
     run.resume();

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "import/open_model.h"
 #include "registry/registry.h"
 #include "support/check.h"
 #include "train/batch_size.h"
@@ -143,8 +144,11 @@ void TrainSetup::warn_of(const UnlearnableLines& lines) const {
 }
 
 void TrainSetup::prepare_data(const std::string& folder, const RunFolder* resumed) {
-    const TokenizerOrigin origin{
-        .reuse = resumed != nullptr, .from_model = options_.from, .warned = options_.given.of_texts()};
+    TokenizerOrigin origin{.reuse = resumed != nullptr, .warned = options_.given.of_texts()};
+    if (!options_.from.empty()) {
+        const ModelDirectory model = open_model(options_.from);
+        origin.given = {model.source_tokenizer, model.target_tokenizer};
+    }
     data_ = prepare_training_data(config_, folder, origin, say_);
     if (config_.training.find_batch) {
         RunConfig found = *given_;
