@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <map>
 #include <memory>
 #include <optional>
 #include <tuple>
@@ -92,13 +91,7 @@ public:
     void add(const std::string& path) {
         if (is_checkpoint(path)) {
             const Checkpoint checkpoint = Checkpoint::open(path);
-            const fs::path run = run_of(path);
-            if (!runs_.contains(run)) {
-                runs_.emplace(run, model_of_run(run, checkpoint));
-            }
-            ModelDirectory model = runs_.at(run);
-            model.path = path;
-            accept(model);
+            accept(model_of_run(run_of(path), checkpoint));
             sums_->add(checkpoint);
         } else {
             const ModelDirectory model = open_model(model_folder(path));
@@ -126,7 +119,6 @@ private:
     }
 
     Backend& backend_;
-    std::map<fs::path, ModelDirectory> runs_;
     std::optional<ModelDirectory> first_;
     std::optional<AverageWeights> sums_;
 };

@@ -111,6 +111,11 @@ TEST_CASE("what cannot be averaged is an error that names the file", "[average]"
     CHECK_THAT(refusal({other.checkpoint(8)}),
                Contains("other/checkpoints/step-00000008.safetensors belongs to another configuration") &&
                    Contains("\"heads\" was 4 and is now 2"));
+    // A checkpoint of another training lies among the run's.
+    std::filesystem::copy(folder.file("other/checkpoints/step-00000008.safetensors"),
+                          folder.file("one/checkpoints/step-00000009.safetensors"));
+    CHECK_THAT(refusal({good, folder.file("one/checkpoints/step-00000009.safetensors")}),
+               Contains("step-00000009.safetensors belongs to another configuration"));
     std::string bytes = read_all(good);
     bytes.back() = static_cast<char>(bytes.back() ^ 1);
     folder.write("one/checkpoints/step-00000008.safetensors", bytes);
