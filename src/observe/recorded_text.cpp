@@ -36,6 +36,11 @@ std::string shown_piece(const Tokenizer& tokenizer, const std::string& piece) {
     return shown;
 }
 
+// Of WordPiece, and of whole words.
+bool marks_continuations(const Tokenizer& tokenizer) {
+    return tokenizer.type() == TokenizerType::WordPiece || tokenizer.type() == TokenizerType::Words;
+}
+
 std::string special_name(const Tokenizer& tokenizer, std::int32_t id, const char* usual) {
     const std::string& own = tokenizer.piece(id);
     return own.starts_with('[') ? own : usual;
@@ -84,7 +89,7 @@ std::size_t decoder_input_size(const ModelConfig& config, const RecordedText& ta
 RecordedText encode_text(const Tokenizer& tokenizer, std::string_view text) {
     RecordedText encoded{.ids = tokenizer.encode(text),
                          .pieces = tokenizer.encode_pieces(text),
-                         .word_pieces = tokenizer.type() == TokenizerType::WordPiece};
+                         .word_pieces = marks_continuations(tokenizer)};
     for (std::string& piece : encoded.pieces) {
         piece = shown_piece(tokenizer, piece);
     }
@@ -116,7 +121,7 @@ RecordedText encode_language_text(const ModelDirectory& model, std::string_view 
         for (const std::int32_t id : encoded.ids) {
             encoded.pieces.push_back(token_text(tokenizer, config, id));
         }
-        encoded.word_pieces = tokenizer.type() == TokenizerType::WordPiece;
+        encoded.word_pieces = marks_continuations(tokenizer);
         encoded.begin = token_text(tokenizer, config, config.bos_id);
         encoded.end = token_text(tokenizer, config, config.eos_id);
     } else {
@@ -144,7 +149,7 @@ RecordedText text_of_output(const Tokenizer& tokenizer, const ModelConfig& confi
     for (const std::int32_t id : text.ids) {
         text.pieces.push_back(shown_piece(tokenizer, tokenizer.piece(id)));
     }
-    text.word_pieces = tokenizer.type() == TokenizerType::WordPiece;
+    text.word_pieces = marks_continuations(tokenizer);
     text.before = given_tokens(tokenizer, config, std::move(begin));
     return text;
 }

@@ -24,7 +24,7 @@ struct GivenTokens {
 struct RecordedText {
     std::vector<std::int32_t> ids;               // without begin and end; a masked language model's may be masks
     std::vector<std::string> pieces;             // one for each id
-    bool word_pieces = false;                    // whether the pieces are WordPiece's
+    bool word_pieces = false;                    // whether every piece without ## begins a word
     bool ended = true;                           // false for an output that was truncated, and for a prompt
     GivenTokens before = {};                     // Frame::source_begin or target_begin
     GivenTokens after = {};                      // Frame::source_end; of a target empty

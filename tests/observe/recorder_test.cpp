@@ -1,6 +1,7 @@
 // Recording an untrained model: in a teacher-forced pass, and step by step during beam search.
 #include <catch2/catch.hpp>
 
+#include <algorithm>
 #include <memory>
 
 #include "infer/model_scorer.h"
@@ -276,6 +277,18 @@ TEST_CASE("An unknown word keeps its spelling", "[record]") {
         found = found || (token.kind == TokenKind::Unknown && token.text.find("Ω") != std::string::npos);
     }
     CHECK(found);
+}
+
+TEST_CASE("Each piece of a vocabulary of words is a word", "[record]") {
+    const Tokenizer tokenizer = Tokenizer::from_bytes(
+        train_tokenizer({.sentences = {"(NP NN )NP"}, .type = TokenizerType::Words, .vocabulary_size = 10}), "test");
+    ModelConfig config = small_config();
+    for (const RecordedText& text :
+         {encode_text(tokenizer, "(NP NN )NP"), text_of_output(tokenizer, config, tokenizer.encode("(NP NN )NP"))}) {
+        const std::vector<RecordedToken> tokens = source_tokens(config, text, 0);
+        REQUIRE(tokens.size() >= 3);
+        CHECK(std::all_of(tokens.begin(), tokens.begin() + 3, [](const auto& token) { return token.begins_word; }));
+    }
 }
 
 TEST_CASE("The table lists the strongest key of each head", "[table]") {
