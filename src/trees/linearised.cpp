@@ -58,6 +58,9 @@ public:
     void read(const std::string& symbol) {
         require_symbol(symbol);
         if (symbol.starts_with('(')) {
+            if (open_.size() + 2 == kDeepestTree) {  // there may be TOP above them, and a word's bracket below
+                throw Error(fmt::format("more than {} constituents are open at \"{}\"", open_.size(), symbol));
+            }
             open_.push_back({symbol.substr(1)});
         } else if (symbol.starts_with(')')) {
             close(symbol.substr(1));

@@ -1,6 +1,7 @@
 // Constituency trees in the notation of the Penn Treebank: (S (NP (DT The) (NN cat)) (VP (VBZ sleeps))).
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,6 +19,8 @@ struct Tree {
     bool operator==(const Tree&) const = default;
 };
 
+// Brackets around one another, with that of the word: recursion over a tree must not exhaust the stack.
+inline constexpr std::size_t kDeepestTree = 1000;
 // The label of a bracket over several trees of one sentence.
 inline constexpr const char* kTopLabel = "TOP";
 // The label of leaves without words, such as traces.

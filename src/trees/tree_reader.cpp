@@ -14,7 +14,6 @@ namespace headscope {
 namespace {
 
 constexpr std::string_view kSeparators = " \t\r\n\v\f()";
-constexpr std::size_t kDeepest = 1000;  // recursion over trees must not exhaust the stack
 
 }  // namespace
 
@@ -48,8 +47,9 @@ void TreeParser::open(const std::string& place) {
     } else {
         parent.labelled = true;
     }
-    if (open_.size() == kDeepest) {
-        throw Error(fmt::format("{}: more than {} brackets are open: is one of them never closed?", place, kDeepest));
+    if (open_.size() == kDeepestTree) {
+        throw Error(
+            fmt::format("{}: more than {} brackets are open: is one of them never closed?", place, kDeepestTree));
     }
     open_.emplace_back();
 }

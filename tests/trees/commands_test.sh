@@ -31,6 +31,8 @@ cp out tags.txt
 run trees linearise --print trees <raw.trees
 cp out bare.trees
 expect "the trees themselves" line_is 2 "(FRAG (ADVP (RB Here)))"
+run trees linearise --print words --terminals words raw.trees
+expect "which words alone have not" refused "--terminals is only for --print pairs and sequences"
 run trees linearise --print sequences --terminals words raw.trees
 expect "with words as terminals" line_is 2 "(FRAG (ADVP Here )ADVP )FRAG"
 
@@ -38,7 +40,7 @@ expect "with words as terminals" line_is 2 "(FRAG (ADVP Here )ADVP )FRAG"
 for terminals in normalised tags words; do
     run trees linearise --print sequences --terminals $terminals raw.trees
     cp out sequences.txt
-    run trees restore --terminals $terminals --words words.txt --tags tags.txt <sequences.txt
+    run trees restore --words words.txt --tags tags.txt <sequences.txt
     expect "the same trees come back from $terminals" same out bare.trees
     expect "without repairs" complains "repaired 0 of 2 sequences"
 done

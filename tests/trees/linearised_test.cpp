@@ -103,6 +103,13 @@ TEST_CASE("malformed sequences are repaired and counted", "[trees]") {
     for (const char* symbol : {"(", ")", "X(", "(S(", ")S)"}) {
         CHECK_THAT(error_of([&] { from(symbol, "a"); }), Contains(std::string("found \"") + symbol + "\""));
     }
+    std::string deep;
+    for (int i = 0; i < 998; ++i) {
+        deep += "(S ";
+    }
+    const Tree deepest = from(deep + "XX", "a").tree;
+    CHECK(parse_trees("(TOP " + to_line(deepest) + ")", "here").front().children.front() == deepest);
+    CHECK_THAT(error_of([&] { from(deep + "(S XX", "a"); }), Contains("more than 998 constituents are open"));
     CHECK_THAT(error_of([] { from("(S XX )S", "a(b"); }), Contains("\"a(b\" contains a bracket"));
     CHECK_THAT(error_of([] { from("(S XX )S", ""); }), Contains("at least one word"));
     CHECK_THAT(error_of([] { from("(S XX )S", "a b", "DT"); }), Contains("one tag for each of 2 words, found 1 tag"));

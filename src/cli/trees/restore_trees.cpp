@@ -171,14 +171,11 @@ void add_restore_trees(CLI::App& trees) {
     auto options = std::make_shared<RestoreOptions>();
     CLI::App* command = trees.add_subcommand("restore", "Sequences of symbols to trees");
     command->footer(
-        "Prints one tree for each sequence, whatever a model wrote. The n-th terminal stands for the n-th word. )X "
-        "closes\n"
-        "the innermost open X with all that is open inside it, and is left out if no X is open. Terminals after the "
-        "last\n"
-        "word are left out; words without a terminal are added to the end of the outermost constituent. Constituents\n"
-        "without words are left out, and TOP is put over several trees. Standard error has the number of repairs. "
-        "With\n"
-        "--n-best the first sequence that needs none is taken, or else the first.\n\n"
+        "Prints one tree for each sequence, whatever a model wrote. The n-th terminal stands for the n-th word. )X\n"
+        "closes the innermost open X with all that is open inside it, and is left out if no X is open. Terminals\n"
+        "after the last word are left out; words without a terminal are added to the end of the outermost\n"
+        "constituent. Constituents without words are left out, and TOP is put over several trees. Standard error has\n"
+        "the number of repairs. With --n-best the first sequence that needs none is taken, or else the first.\n\n"
         "Examples:\n"
         "  headscope trees restore --words words.txt sequences.txt > out.trees\n"
         "  headscope trees restore --words words.txt --tags tags.txt --pretty sequences.txt");
@@ -188,15 +185,15 @@ void add_restore_trees(CLI::App& trees) {
         ->type_name("FILE")
         ->check(not_empty)
         ->required();
-    command
-        ->add_option(
-            "--tags", options->tags,
-            "Their tags; without them the terminals, if those are tags, or else XX and the tags of punctuation")
-        ->type_name("FILE")
-        ->check(not_empty);
+    CLI::Option* tags = command
+                            ->add_option("--tags", options->tags,
+                                         "Their tags; without them the terminals, if those are tags, or else XX and "
+                                         "the tags of punctuation")
+                            ->type_name("FILE")
+                            ->check(not_empty);
     command->add_flag("--n-best", options->lists,
                       "FILE has the lists of headscope translate --n-best: of each, take the first without repairs");
-    add_terminals_option(*command, options->terminals);
+    add_terminals_option(*command, options->terminals)->excludes(tags);
     command->add_flag("--pretty", options->pretty, "Print trees indented, over several lines")->group("Output");
     command->callback([options] { restore(*options); });
 }

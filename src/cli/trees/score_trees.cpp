@@ -83,10 +83,9 @@ void add_score_trees(CLI::App& trees) {
     auto options = std::make_shared<ScoreOptions>();
     CLI::App* command = trees.add_subcommand("score", "Compare trees with gold trees, as EVALB does");
     command->footer(
-        "Both files have one sentence per line; an empty line is a sentence without a tree, and is skipped. A tree "
-        "whose\n"
-        "words differ from the gold tree's is reported on standard error and left out. Without --rules the rules are\n"
-        "those of COLLINS.prm: labels count, ADVP equals PRT, TOP and punctuation do not count.\n\n"
+        "Both files have one sentence per line; an empty line is a sentence without a tree, and is skipped. A tree\n"
+        "whose words differ from the gold tree's is reported on standard error and left out. Without --rules the\n"
+        "rules are those of COLLINS.prm: labels count, ADVP equals PRT, TOP and punctuation do not count.\n\n"
         "Examples:\n"
         "  headscope trees score gold.trees test.trees\n"
         "  headscope trees score --evalb gold.trees test.trees\n"

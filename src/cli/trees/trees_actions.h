@@ -5,6 +5,7 @@
 
 namespace CLI {
 class App;
+class Option;
 }
 
 namespace headscope {
@@ -14,6 +15,6 @@ void add_restore_trees(CLI::App& trees);
 void add_score_trees(CLI::App& trees);
 
 // --terminals
-void add_terminals_option(CLI::App& command, Terminals& terminals);
+CLI::Option* add_terminals_option(CLI::App& command, Terminals& terminals);
 
 }  // namespace headscope

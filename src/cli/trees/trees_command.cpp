@@ -65,11 +65,9 @@ void add_linearise(CLI::App& trees) {
     auto options = std::make_shared<LineariseOptions>();
     CLI::App* command = trees.add_subcommand("linearise", "Trees to words and sequences of symbols");
     command->footer(
-        "Reads trees as in the Penn Treebank. Removes traces (-NONE-) with the constituents that they leave empty, "
-        "and\n"
-        "functional tags and indices (NP-SBJ-1 becomes NP). Prints one line for each tree; \"pairs\" is the words, a "
-        "TAB\n"
-        "and the sequence, as headscope train reads it.\n\n"
+        "Reads trees as in the Penn Treebank. Removes traces (-NONE-) with the constituents that they leave empty,\n"
+        "and functional tags and indices (NP-SBJ-1 becomes NP). Prints one line for each tree; \"pairs\" is the\n"
+        "words, a TAB and the sequence, as headscope train reads it.\n\n"
         "Examples:\n"
         "  headscope trees linearise treebank.trees > train.tsv\n"
         "  headscope trees linearise --print words treebank.trees\n"
@@ -77,17 +75,22 @@ void add_linearise(CLI::App& trees) {
     command->add_option("FILE", options->files, "Trees, plain or compressed; - is standard input")
         ->capture_default_str();
     command->option_defaults()->group("Output");
-    add_terminals_option(*command, options->terminals);
+    const CLI::Option* terminals = add_terminals_option(*command, options->terminals);
     add_choice(
         *command, "--print", kPrintNames,
         [print = &options->print](std::size_t at) { *print = static_cast<Print>(at); }, "What to print of each tree");
-    command->callback([options] { linearise(*options); });
+    command->callback([options, terminals] {
+        if (terminals->count() > 0 && options->print != Print::Pairs && options->print != Print::Sequences) {
+            throw Error("--terminals is only for --print pairs and sequences");
+        }
+        linearise(*options);
+    });
 }
 
 }  // namespace
 
-void add_terminals_option(CLI::App& command, Terminals& terminals) {
-    add_choice(
+CLI::Option* add_terminals_option(CLI::App& command, Terminals& terminals) {
+    return add_choice(
         command, "--terminals", kTerminalNames, [to = &terminals](std::size_t at) { *to = static_cast<Terminals>(at); },
         "What stands for a word: XX for each, its part-of-speech tag, or the word");
 }
