@@ -14,9 +14,20 @@ namespace {
 constexpr int kWarm = 2;  // whole steps, to allocate memory and start threads
 constexpr int kTimed = 5;
 
-// The value at `x` on the line through (a, at_a) and (2 a, at_2a), of what neither falls nor more than doubles there.
-double extended(double a, double at_a, double at_2a, double x) {
-    return std::clamp(at_a + (at_2a - at_a) * (x - a) / a, at_2a, at_2a * x / (2.0 * a));
+// What a small step took, for a number of padded tokens of one side.
+struct Point {
+    double tokens = 0.0;
+    double value = 0.0;
+};
+
+// The value at `tokens` on the line through both, of what neither falls nor grows more than in proportion there.
+double extended(const Point& small, const Point& large, double tokens) {
+    const double slope = (large.value - small.value) / (large.tokens - small.tokens);
+    return std::clamp(large.value + slope * (tokens - large.tokens), large.value, large.value * tokens / large.tokens);
+}
+
+double padded_tokens(const Batch& batch) {
+    return static_cast<double>(batch.sentences * std::max(batch.source_length, batch.target_length));
 }
 
 class Estimating {
@@ -47,7 +58,17 @@ public:
         }
     }
 
-    double seconds_of(std::int64_t tokens) { return rehearsal_.run({rehearsal_.sentences(tokens, step_.length)}); }
+    Point seconds_of(std::int64_t tokens) {
+        const Batch batch = rehearsal_.sentences(tokens, step_.length);
+        return {padded_tokens(batch), rehearsal_.run({batch})};
+    }
+    // Empty if the device has less memory.
+    std::optional<Point> bytes_of(std::int64_t tokens) {
+        const std::optional<std::size_t> bytes = rehearsal_.memory_of(tokens);
+        return bytes ? std::optional(
+                           Point{padded_tokens(rehearsal_.longest_sentences(tokens)), static_cast<double>(*bytes)})
+                     : std::nullopt;
+    }
 
     StepFlops flops_of_a_step() const { return count_.of(typical_step()); }
 
@@ -88,28 +109,27 @@ StepEstimate estimate_step(StepRehearsal& rehearsal, const TrainingOptions& opti
     constexpr double kWholeSteps = kWarm + kTimed + 1;  // one more for the memory
     Estimating estimating(rehearsal, options, step);
     StepEstimate found;
-    const std::int64_t small = std::max(
-        step.tokens / kShare, padded_length(std::max(options.max_length, step.length), options.length_multiple));
-    const auto whole = static_cast<double>(step.tokens);
-    const auto one = static_cast<double>(small);
+    // Whole sentences of the greatest length.
+    const std::int64_t small = padded_length(std::max(step.tokens / kShare, step.length),
+                                             padded_length(options.max_length, options.length_multiple));
     if (2 * small > step.tokens) {
         estimating.measure_whole_steps(batcher, found);
         return found;
     }
-    const std::optional<std::size_t> bytes = rehearsal.memory_of(small);
-    const double seconds = bytes ? estimating.seconds_of(small) : 0.0;
-    if (seconds * whole / one * kWholeSteps <= patience) {
+    const std::optional<Point> bytes = estimating.bytes_of(small);
+    const Point time = bytes ? estimating.seconds_of(small) : Point{};
+    const auto tokens = static_cast<double>(step.tokens);
+    if (!bytes || time.value * tokens / time.tokens * kWholeSteps <= patience) {
         estimating.measure_whole_steps(batcher, found);
         return found;
     }
-    const std::optional<std::size_t> twice = rehearsal.memory_of(2 * small);
+    const std::optional<Point> more_bytes = estimating.bytes_of(2 * small);
     found.estimated = true;
     found.how = fmt::format("estimated from steps of {} and {} tokens", small, 2 * small);
     found.flops = estimating.flops_of_a_step();
-    found.seconds = extended(one, seconds, estimating.seconds_of(2 * small), whole);
-    if (twice) {
-        found.bytes = static_cast<std::size_t>(extended(one, static_cast<double>(*bytes), static_cast<double>(*twice),
-                                                        static_cast<double>(step.part_tokens)));
+    found.seconds = extended(time, estimating.seconds_of(2 * small), tokens);
+    if (more_bytes) {
+        found.bytes = static_cast<std::size_t>(extended(*bytes, *more_bytes, static_cast<double>(step.part_tokens)));
     }
     return found;
 }
