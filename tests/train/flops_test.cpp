@@ -83,6 +83,8 @@ std::vector<Batch> parts_for(const ModelConfig& config) {
         std::vector<Pair> pairs = random_pairs(config, sentences, 7);
         if (config.architecture != Architecture::EncoderDecoder) {
             pairs = language_examples(config, pairs);
+        } else {
+            pairs.front().target.resize(9, 5);  // so that the sides of neither part have one length
         }
         parts.push_back(make_batch(pairs, frame_of(config), 0, {.multiple = sentences == 5 ? 8 : 1}));
     }
