@@ -32,10 +32,9 @@ Counts count_ngrams(const std::vector<std::string>& words) {
 }
 
 std::vector<std::string> words_of(const std::string& line, const BleuOptions& options) {
-    if (options.lowercase) {
-        return words_of(lower_case(line), {.tokens = options.tokens});
-    }
-    return options.tokens == BleuTokens::None ? split_words(line) : tokenize_13a(line);
+    const std::string text = options.lowercase ? lower_case(line) : line;
+    std::vector<std::string> words = options.tokens == BleuTokens::None ? split_words(text) : tokenize_13a(text);
+    return options.split_compounds ? split_compounds(words) : words;
 }
 
 // Adds one sentence and its references to the sums.
@@ -137,8 +136,9 @@ std::string BleuScore::to_string() const {
 }
 
 std::string BleuScore::signature() const {
-    return fmt::format("nrefs:{}|case:{}|eff:no|tok:{}|smooth:exp", references, options.lowercase ? "lc" : "mixed",
-                       options.tokens == BleuTokens::None ? "none" : "13a");
+    return fmt::format("nrefs:{}|case:{}|eff:no|tok:{}|smooth:exp{}", references, options.lowercase ? "lc" : "mixed",
+                       options.tokens == BleuTokens::None ? "none" : "13a",
+                       options.split_compounds ? "|compounds:split" : "");
 }
 
 }  // namespace headscope

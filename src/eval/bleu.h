@@ -18,6 +18,9 @@ enum class BleuTokens : std::uint8_t { Mteval13a, None };
 struct BleuOptions {
     BleuTokens tokens = BleuTokens::Mteval13a;
     bool lowercase = false;  // both sides, before tokenization
+    // "rich-text" counts as the three tokens "rich ##AT##-##AT## text", as the paper's scores do: the rule of
+    // tensor2tensor's get_ende_bleu.sh, which it applies to Moses tokens.
+    bool split_compounds = false;
 };
 
 struct BleuScore {
@@ -32,7 +35,9 @@ struct BleuScore {
 
     // "BLEU = 28.30 59.9/34.0/21.8/14.4 (BP = 1.000 ratio = 1.026 hyp_len = 62873 ref_len = 61287)"
     std::string to_string() const;
-    // The settings in sacreBLEU's notation: "nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp"
+    // The settings in sacreBLEU's notation: "nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp", and with split compounds,
+    // which sacreBLEU lacks,
+    // "|compounds:split"
     std::string signature() const;
 };
 
@@ -43,6 +48,10 @@ BleuScore corpus_bleu(const std::vector<std::string>& translations, const std::v
 // references[r][s]: one or more references per sentence.
 BleuScore corpus_bleu(const std::vector<std::string>& translations,
                       const std::vector<std::vector<std::string>>& references, const BleuOptions& options = {});
+
+// The tokens of BleuOptions::split_compounds. Bytes work as characters. Matches do not overlap, so of "a-b-c" only the
+// first hyphen is split, as in Perl's s{(\S)-(\S)}{$1 ##AT##-##AT## $2}g.
+std::vector<std::string> split_compounds(const std::vector<std::string>& tokens);
 
 // Tokenizes as mteval-v13a does.
 std::vector<std::string> tokenize_13a(std::string_view line);

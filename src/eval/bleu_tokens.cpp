@@ -47,6 +47,25 @@ std::string rewrite_neighbours(const std::string& text, Match match, Write write
 
 }  // namespace
 
+std::vector<std::string> split_compounds(const std::vector<std::string>& tokens) {
+    std::vector<std::string> parts;
+    for (const std::string& token : tokens) {
+        std::size_t begin = 0;
+        for (std::size_t at = 0; at + 2 < token.size();) {
+            if (token[at + 1] == '-') {
+                parts.push_back(token.substr(begin, at + 1 - begin));
+                parts.emplace_back("##AT##-##AT##");
+                begin = at + 2;
+                at += 3;
+            } else {
+                ++at;
+            }
+        }
+        parts.push_back(token.substr(begin));
+    }
+    return parts;
+}
+
 std::vector<std::string> tokenize_13a(std::string_view line) {
     std::string text(line);
     // Trailing white space is removed first, so that a hyphen there does not join lines.

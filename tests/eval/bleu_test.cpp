@@ -177,3 +177,22 @@ TEST_CASE("different numbers of lines are rejected", "[bleu]") {
     }
     CHECK_THROWS_AS(corpus_bleu({"a"}, std::vector<Lines>{}), CheckFailure);
 }
+
+// Expected: perl -ple 's{(\S)-(\S)}{$1 ##AT##-##AT## $2}g' on both sides, then multi-bleu's sums.
+TEST_CASE("compounds are split as in the paper's scores", "[bleu]") {
+    CHECK(split_compounds({"schwarz-weiß", "a-b-c", "-", "-x-", "---", "S-", "--"}) ==
+          std::vector<std::string>{"schwarz", "##AT##-##AT##", "weiß", "a", "##AT##-##AT##", "b-c", "-", "-x-", "-",
+                                   "##AT##-##AT##", "-", "S-", "--"});
+    const std::vector<std::string> translations{"ein schwarz-weißer Hund läuft über die A-B-C Straße .",
+                                                "die S-Bahn ist pünktlich - wie immer -x- --- ."};
+    const std::vector<std::string> references{"ein schwarz-weißer Hund rennt über die A-B-C Straße .",
+                                              "die S-Bahn war pünktlich - wie immer -x- --- ."};
+    const BleuScore whole = corpus_bleu(translations, references, {.tokens = BleuTokens::None});
+    CHECK(whole.score == Approx(65.97618889159989).epsilon(1e-12));
+    const BleuScore split =
+        corpus_bleu(translations, references, {.tokens = BleuTokens::None, .split_compounds = true});
+    CHECK(split.score == Approx(77.23695937778386).epsilon(1e-12));
+    CHECK(split.matches == std::array<std::int64_t, 4>{25, 21, 17, 13});
+    CHECK(split.totals == std::array<std::int64_t, 4>{27, 25, 23, 21});
+    CHECK(split.signature() == "nrefs:1|case:mixed|eff:no|tok:none|smooth:exp|compounds:split");
+}

@@ -192,6 +192,8 @@ void add_scoring(CLI::App& command, EvaluateOptions& options) {
         ->check(CLI::IsMember({"13a", "none"}))
         ->default_str("13a");
     command.add_flag("--lowercase", options.bleu.lowercase, "Ignore case in BLEU and chrF2");
+    command.add_flag("--split-compounds", options.bleu.split_compounds,
+                     "BLEU splits words at hyphens, as the paper's scores do");
     command.add_flag("--by-length", options.by_length, "Also print the scores by the number of source words");
 }
 
@@ -217,6 +219,7 @@ void add_evaluate_command(CLI::App& app, const OpenOptions& open_options, int co
         "  headscope evaluate --source test.en --reference test.de --output mine.de\n"
         "  headscope evaluate --hypotheses theirs.de --reference test.de\n"
         "  headscope evaluate --hypotheses theirs.de --reference test.de --tokenize none --lowercase --json\n"
+        "  headscope evaluate --hypotheses theirs.de --reference test.de --tokenize none --split-compounds\n"
         "  headscope evaluate --text test.txt --model out/lm");
     add_files(*command, options->files);
     CLI::Option* hypotheses =
