@@ -16,6 +16,7 @@
 #include "support/check.h"
 #include "train/config_changes.h"
 #include "train/folder_training.h"
+#include "train/model_source.h"
 #include "train/run_tokenizers.h"
 
 namespace headscope {
@@ -59,6 +60,14 @@ void measure(Backend& backend, const TrainConfig& config, const std::string& dir
         }
         result.bleu.push_back(corpus_bleu(translations, text.target).score);
     }
+}
+
+// From the newest checkpoint.
+void write_last_model(Backend& backend, const std::string& folder) {
+    const ModelSource::Loaded last = ModelSource::at(folder).load(backend, std::nullopt, DType::F32);
+    const ModelDirectory& model = last.translator->model();
+    write_model_directory(backend, (fs::path(folder) / kLastModel).string(), model.config,
+                          last.translator->parameters(), DType::F32, *model.source_tokenizer, *model.target_tokenizer);
 }
 
 }  // namespace
@@ -138,7 +147,10 @@ std::optional<TrialResult> run_trial(Backend& backend, const Trial& trial, const
     }
     result.steps = trained.step;
     result.minutes = trained.minutes;
-    measure(backend, config, (fs::path(folder) / "model").string(), trial.decodings, result);
+    if (config.training.average_last > 1) {
+        write_last_model(backend, folder);
+    }
+    measure(backend, config, (fs::path(folder) / kTrialModel).string(), trial.decodings, result);
     atomic_write_file((fs::path(folder) / kResultFile).string(), to_json(result, trial.decodings).dump(2) + "\n");
     fs::remove_all(fs::path(folder) / "checkpoints");  // only a trial without a result continues
     return result;

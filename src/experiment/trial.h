@@ -43,8 +43,13 @@ nlohmann::json to_json(const TrialResult& result, const std::vector<Decoding>& d
 // The result that `folder` has, if any. Error if it is of another trial, with the differences.
 std::optional<TrialResult> read_result(const std::string& folder, const Trial& trial);
 
-// Trains in `folder` with a copy of the tokenizers in `tokenizers`, from the newest checkpoint there, measures the
-// weights of the last step, and writes result.json. std::nullopt: stopped.
+// The models of a trial's folder: of the weights that "training.average_last" asks for, and, if these are a mean, of
+// the last step's.
+inline constexpr const char* kTrialModel = "model";
+inline constexpr const char* kLastModel = "last";
+
+// Trains in `folder` with a copy of the tokenizers in `tokenizers`, from the newest checkpoint there, measures
+// the model, and writes result.json. std::nullopt: stopped.
 std::optional<TrialResult> run_trial(Backend& backend, const Trial& trial, const std::string& folder,
                                      const std::string& tokenizers, const RunHooks& hooks);
 

@@ -16,6 +16,7 @@ cat >small.json <<'JSON'
 JSON
 table3() { run experiment table3 --config small.json --data data "$@"; }
 without_times() { grep -v '"minutes"' "$1/table.json"; }
+value() { sed -n "s/.*\"$1\": \([0-9.e+-]*\).*/\1/p" "$2"; } # KEY FILE
 row() { grep -qE -- "^$1 +$2" out; } # NAME PATTERN
 
 # ------------------------------------------------------------------------------------------ table3
@@ -66,6 +67,25 @@ expect "that leaves nothing behind" not [ -e none ]
 mkdir empty && cp data/train.tsv empty
 run experiment table3 --scale tiny --data empty --output none
 expect "missing development data is an error" refused "empty/valid.tsv" "does not exist"
+# ------------------------------------------------------------------------------------------ table2
+sed 's/"steps": 20/"steps": 60/; s/"d_model": 16/"d_model": 32/' small.json >more.json
+table2() { run experiment table2 --config more.json --data data --output quality "$@"; }
+digits='[0-9]+\.[0-9]+'
+table2 --shapes base --seeds 1
+expect "Table 2 has the last checkpoint and the mean" eval 'ended_with 0 && row "base, last checkpoint" "$digits +$digits +$digits"'
+expect "the latter beside the paper's" row "base, mean of the last 5" "$digits +$digits +27.3 +$digits +$digits +$digits +3.3e\\+18"
+expect "which are two models" eval '! same quality/base-s1/last/model.safetensors quality/base-s1/model/model.safetensors'
+cp quality/base-mean.json mean.json
+table2 --shapes base --seeds 4 --device cpu,cpu
+expect "more seeds make ensembles" row "base, ensemble of 4 means" "$digits +$digits"
+expect "of more parameters" eval '[ $(value parameters quality/base-ensemble4.json) -eq $((4 * $(value parameters mean.json))) ]'
+expect "and measure nothing again" same quality/base-mean.json mean.json
+run evaluate --tsv data/test.tsv --model quality/base-s1/model --model quality/base-s2/model --beam 4 --length-penalty 0.6
+expect "BLEU of an ensemble is that of headscope evaluate" says "$(printf '%.2f' "$(value bleu quality/base-ensemble2.json)")"
+mkdir bare && cp data/train.tsv data/valid.tsv bare
+run experiment table2 --config more.json --data bare --output none
+expect "a missing test text is an error" refused "bare/test.tsv' does not exist"
+
 # ------------------------------------------------------------------------------------------ sweep
 sweep() { run sweep small.json --data data "$@"; }
 sweep --output swept --vary training.residual_dropout+training.embedding_dropout=0,0.3 --vary model.norm=pre,post \

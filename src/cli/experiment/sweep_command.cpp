@@ -16,7 +16,7 @@
 namespace headscope {
 namespace {
 
-constexpr const char* kFooter =
+constexpr const char* kSweepFooter =
     "Trains every combination of the values on the same data, and lists the results, best first; table.json and\n"
     "table.md in the output folder have the same. Beam and length penalty need no further training. The same command\n"
     "continues after any end and repeats no finished training; later it may name further values.\n\n"
@@ -27,7 +27,7 @@ constexpr const char* kFooter =
     "  headscope sweep my.json --data data/digits --output out/both --random 2 --vary "
     "training.residual_dropout+training.embedding_dropout=0,0.1,0.2,0.3";
 
-constexpr const char* kOrders[] = {"bleu", "ppl"};
+constexpr const char* kSweepOrders[] = {"bleu", "ppl"};
 
 struct SweepOptions {
     ExperimentFlags flags;
@@ -65,7 +65,7 @@ void add_sweep_command(CLI::App& app, const OpenOptions& open_options) {
     options->flags.common.open = open_options;
     CLI::App* command =
         app.add_subcommand("sweep", "Choose values of a configuration on development data")->group("Train");
-    command->footer(kFooter);
+    command->footer(kSweepFooter);
     options->flags.add_data(*command);
     command->option_defaults()->group("Values");
     command->add_option("--vary", options->vary, "Values of a key of the configuration; may be repeated")
@@ -77,7 +77,7 @@ void add_sweep_command(CLI::App& app, const OpenOptions& open_options) {
             ->check(whole_number(0));
     command->add_option("--seed", options->seed, "Of the draw")->check(seed_number())->needs(random);
     add_choice(
-        *command, "--sort", kOrders,
+        *command, "--sort", kSweepOrders,
         [options](std::size_t order) { options->order = static_cast<Sweep::Order>(order); },
         "What the table is sorted by");
     options->flags.add_training(*command, "CONFIG");

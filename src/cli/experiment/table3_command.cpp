@@ -16,7 +16,7 @@
 namespace headscope {
 namespace {
 
-constexpr const char* kFooter =
+constexpr const char* kTable3Footer =
     "Trains each row on the same data with the same steps, and prints perplexity, BLEU and parameters beside the\n"
     "paper's; table.json, table.md, table.svg and table.png in the output folder have the same. The same command\n"
     "continues after any end and repeats no finished row; later it may ask for further rows or seeds.\n"
@@ -72,7 +72,7 @@ void add_table3_command(CLI::App& app, const OpenOptions& open_options) {
     auto options = std::make_shared<Table3Options>();
     options->flags.common.open = open_options;
     CLI::App* command = app.add_subcommand("table3", "The variations of the model in the paper's Table 3");
-    command->footer(kFooter);
+    command->footer(kTable3Footer);
     options->flags.add_data(*command);
     command->option_defaults()->group("Rows");
     command->add_option("--rows", options->rows, "Rows or groups, such as base,A,D2 (default: all)")

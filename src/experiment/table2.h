@@ -1,0 +1,65 @@
+// The paper's Table 2 at a small scale: translation quality of a base-like and a big-like model, alone, as the mean of
+// their last checkpoints, and as ensembles.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json.hpp>
+
+#include "backend/backend.h"
+#include "eval/bleu.h"
+#include "experiment/experiment.h"
+#include "experiment/text_table.h"
+
+namespace headscope {
+
+inline constexpr const char* kTable2Shapes[] = {"base", "big"};
+
+struct Table2Entry {
+    std::string name;                 // "base-ensemble2"
+    std::string model;                // what it is, for people
+    std::vector<std::string> models;  // model directories in the experiment's folder; several: an ensemble
+    std::vector<std::string> trials;  // whose training they need
+    // The paper's, for English to German newstest2014: BLEU, and the floating point operations of its training.
+    std::optional<double> paper_bleu, paper_operations;
+};
+
+struct Table2Result {
+    double bleu = 0.0;            // sacreBLEU's: cased, 13a tokens
+    double split_bleu = 0.0;      // compounds split at hyphens (BleuOptions::split_compounds)
+    double perplexity = 0.0;      // per piece
+    std::int64_t parameters = 0;  // of all models
+};
+
+class Table2 {
+public:
+    // `seeds`: trainings of each shape, at most 4 of which make ensembles.
+    Table2(const nlohmann::json& base, std::vector<std::string> shapes, int seeds);
+
+    // Each keeps the mean of its last five checkpoints and the last one.
+    const std::vector<Trial>& trials() const { return trials_; }
+
+    // Translates the test text, a TSV file, with every entry whose trainings are finished and that has no result for
+    // this text yet. Results are kept in the experiment's folder.
+    void measure(Backend& backend, const Experiment& experiment, const std::string& test);
+
+    TextTable table(const Experiment& experiment) const;
+    static std::string notes();
+    nlohmann::json json(const Experiment& experiment) const;
+
+private:
+    struct Row {
+        const Table2Entry* entry;
+        std::optional<Table2Result> result;
+        double minutes;  // of its trainings
+    };
+    std::vector<Row> rows(const Experiment& experiment) const;
+
+    std::vector<Trial> trials_;
+    std::vector<Table2Entry> entries_;
+    std::vector<std::optional<Table2Result>> results_;  // by entry
+};
+
+}  // namespace headscope
