@@ -24,6 +24,7 @@ constexpr double kBold = 1.12;  // width of bold text
 struct Placed {
     const Tree& tree;
     int item = 0;
+    bool stands_out = false;
     int height = 0;      // levels above the tags
     double width = 0.0;  // of everything below it
     double x = 0.0;      // centre
@@ -32,7 +33,8 @@ struct Placed {
 
 class ParseTreeDrawing {
 public:
-    ParseTreeDrawing(const Tree& tree, const Look& look) : sketch_(look), ink_(sketch_.ink()), root_(placed(tree)) {}
+    ParseTreeDrawing(const Tree& tree, const Look& look, int chosen)
+        : sketch_(look), ink_(sketch_.ink()), chosen_(chosen), root_(placed(tree, false)) {}
 
     Drawing draw() {
         place(root_, kMargin);
@@ -44,10 +46,11 @@ public:
     }
 
 private:
-    Placed placed(const Tree& tree) {
+    Placed placed(const Tree& tree, bool stands_out) {
         Placed here{.tree = tree, .item = next_++};
+        here.stands_out = stands_out || here.item == chosen_;
         for (const Tree& child : tree.children) {
-            here.children.push_back(placed(child));
+            here.children.push_back(placed(child, here.stands_out));
             here.height = std::max(here.height, here.children.back().height + 1);
             here.width += here.children.back().width;
         }
@@ -82,16 +85,19 @@ private:
             return;
         }
         const double turn = y_of(root_, here.height) + kLevel / 2.0 - kLetters / 2.0;
-        edge(here.item, {here.x, y_of(root_, here.height) + kGap, here.x, turn, kLine});
-        edge(here.item,
-             {here.children.front().x - kLine / 2.0, turn, here.children.back().x + kLine / 2.0, turn, kLine});
+        edge(here, {here.x, y_of(root_, here.height) + kGap, here.x, turn, kLine});
+        edge(here, {here.children.front().x - kLine / 2.0, turn, here.children.back().x + kLine / 2.0, turn, kLine});
         for (const Placed& child : here.children) {
-            edge(child.item, {child.x, turn, child.x, y_of(root_, child.height) - kLetters - kGap, kLine});
+            // Its upper end belongs to the parent: only what is below a constituent stands out with it.
+            edge(here, {child.x, turn, child.x, y_of(root_, child.height) - kLetters - kGap, kLine}, child.item);
             lines(child);
         }
     }
 
-    void edge(int item, const Line& line) { sketch_.line({.role = Role::Edge, .item = item}, ink_.off, line); }
+    void edge(const Placed& above, const Line& line, int item = -1) {
+        sketch_.line({.role = Role::Edge, .item = item < 0 ? above.item : item},
+                     above.stands_out ? ink_.accent : ink_.off, line);
+    }
 
     void boxes(const Placed& here) {
         if (here.children.empty()) {
@@ -99,7 +105,8 @@ private:
         }
         const std::string tip = fmt::format("{}: {}", here.tree.label, words_of(here.tree));
         const double width = kBold * text_width(here.tree.label) + 2.0 * kGap;
-        sketch_.rect({.role = Role::Node, .tip = sketch_.tips() ? tip : "", .item = here.item}, ink_.surface,
+        sketch_.rect({.role = Role::Node, .tip = sketch_.tips() ? tip : "", .item = here.item},
+                     here.item == chosen_ ? ink_.accent : ink_.surface,
                      {.x = here.x - width / 2.0,
                       .y = y_of(root_, here.height) - kLetters - kGap,
                       .width = width,
@@ -118,9 +125,12 @@ private:
     void texts(const Placed& here) {
         const double y = y_of(root_, here.height);
         const bool is_leaf = here.children.empty();
-        text(here, here.tree.label, y, is_leaf ? ink_.faint : ink_.accent, !is_leaf);
+        const Colour label = is_leaf && !here.stands_out        ? ink_.faint
+                             : !is_leaf && here.item == chosen_ ? ink_.paper
+                                                                : ink_.accent;
+        text(here, here.tree.label, y, label, !is_leaf);
         if (is_leaf) {
-            text(here, here.tree.word, y + kLevel / 2.0, ink_.text, false);
+            text(here, here.tree.word, y + kLevel / 2.0, here.stands_out ? ink_.accent : ink_.text, false);
         }
         for (const Placed& child : here.children) {
             texts(child);
@@ -129,14 +139,15 @@ private:
 
     Sketch sketch_;
     const Ink& ink_;
+    const int chosen_;
     int next_ = 0;
     Placed root_;
 };
 
 }  // namespace
 
-Drawing draw_parse_tree(const Tree& tree, const Look& look) {
-    return ParseTreeDrawing(tree, look).draw();
+Drawing draw_parse_tree(const Tree& tree, const Look& look, int chosen) {
+    return ParseTreeDrawing(tree, look, chosen).draw();
 }
 
 }  // namespace headscope

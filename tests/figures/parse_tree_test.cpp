@@ -51,3 +51,21 @@ TEST_CASE("Words are in a line, below their tags and constituents", "[parse_tree
     CHECK(boxes[1].first.mark.item == 1);
     CHECK(test::all_of<Line>(drawing, Role::Edge).size() == 12);
 }
+
+TEST_CASE("A chosen constituent stands out with all below it", "[parse_tree]") {
+    const Tree tree = tree_of("(S (NP (DT The) (NN cat)) (VP (VBZ sleeps)) (. .))");
+    test::check_looks([&](const Look& look) { return draw_parse_tree(tree, look, 1); });
+    const auto accented = [&](int chosen) {
+        std::string words;
+        for (const auto& [primitive, text] : test::all_of<Text>(draw_parse_tree(tree, {}, chosen), Role::Label)) {
+            words += primitive.colour == kLightInk.accent && !text.bold ? text.content + " " : "";
+        }
+        return words;
+    };
+    CHECK(accented(-1).empty());
+    CHECK(accented(1) == "DT The NN cat ");
+    CHECK(accented(5) == "VBZ sleeps ");
+    const auto boxes = test::all_of<Rect>(draw_parse_tree(tree, {}, 1), Role::Node);
+    CHECK(boxes[1].first.colour == kLightInk.accent);
+    CHECK(boxes[0].first.colour == kLightInk.surface);
+}

@@ -116,6 +116,8 @@ run parse --model parser -o tree.svg "The dog eats."
 expect "a tree is drawn" eval 'quiet && grep -qF ">The dog eats .</title>" tree.svg && grep -qF ">NP</text>" tree.svg'
 run parse --model parser -o tree.png "The dog eats."
 expect "also as PNG" [ "$(head -c 4 tree.png | tail -c 3)" = PNG ]
+run view parser --text "The dog eats." --device cpu --panel tree --render view.json
+expect "the window has the same tree" [ "$(jq -r .tree view.json)" = "(S (NP (DT The) (NN dog)) (VP (VBZ eats)) (. .))" ]
 run parse --model parser -o tree.bmp "The dog eats."
 expect "but not in other formats" refused "tree.bmp" "use .svg or .png"
 run parse --model parser " "

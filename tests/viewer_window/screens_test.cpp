@@ -21,6 +21,7 @@
 #include "tests/train/digits_run.h"
 #include "tests/viewer/language_model.h"
 #include "tests/viewer/multilingual_model.h"
+#include "tests/viewer/parser_model.h"
 #include "viewer/session/wording.h"
 #include "viewer/ui/program.h"
 #include "viewer/ui/script.h"
@@ -54,7 +55,8 @@ private:
     fs::path before_, path_;
 };
 
-void play(const std::string& name, const std::string& model = "", const std::string& text = "") {
+void play(const std::string& name, const std::string& model = "", const std::string& text = "",
+          const std::string& target = "") {
     viewer::ProgramOptions options;
     options.open_options = environment_options();
     options.script = (kHere / "scripts" / (name + ".script")).string();
@@ -62,6 +64,9 @@ void play(const std::string& name, const std::string& model = "", const std::str
     options.session.device = "cpu";
     options.session.view.state.text =
         text.empty() ? viewer::wording(Architecture::EncoderDecoder).examples.front() : text;
+    if (!target.empty()) {
+        options.session.view.state.target = target;
+    }
     viewer::run_program(options);
 }
 
@@ -88,12 +93,13 @@ void compare_pictures(const fs::path& folder) {
     }
 }
 
-void check_script(const std::string& name, const std::string& model = "", const std::string& text = "") {
+void check_script(const std::string& name, const std::string& model = "", const std::string& text = "",
+                  const std::string& target = "") {
     if (!test::display()) {
         return;
     }
     const Folder folder(name);
-    REQUIRE_NOTHROW(play(name, model, text));
+    REQUIRE_NOTHROW(play(name, model, text, target));
     compare_pictures(folder.path());
 }
 
@@ -194,6 +200,11 @@ TEST_CASE("A training's checkpoints are stepped through", "[window]") {
     run.start().train();
     const Folder folder("training");
     REQUIRE_NOTHROW(play("training", training.file("out"), "12 7"));
+}
+
+TEST_CASE("A parser's tree beside its heads", "[window]") {
+    const TemporaryFolder folder;
+    check_script("tree", viewer::write_parser(folder), viewer::kParsed, viewer::kSymbols);
 }
 
 TEST_CASE("A window that is closed while the model is busy exits at once", "[window]") {

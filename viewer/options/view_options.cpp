@@ -104,7 +104,7 @@ void add_view_options(CLI::App& command, ViewOptions& options) {
     add_language_options(command, options.languages);
     command
         .add_option("--panel", options.panel,
-                    "Start with this panel: figure, heads, matrix, time, surgery, model, compare or training")
+                    "Start with this panel: figure, heads, matrix, time, surgery, model, compare,\ntraining or tree")
         ->default_str("the saved view's, or figure");
     command.option_defaults()->group("Output");
     CLI::Option* render =

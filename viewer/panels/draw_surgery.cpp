@@ -51,12 +51,12 @@ std::vector<Drawing> draw_edited(const Scene& scene, const PanelOptions& options
 }  // namespace
 
 bool edits_answered(const Scene& scene) {
-    return scene.main.shown != nullptr && scene.main.answered == request_of(scene.state, family_of(scene));
+    return scene.main.shown != nullptr && scene.main.answered == request_of(scene.state, *scene.main.model);
 }
 
 bool original_answered(const Scene& scene) {
     return scene.main.original != nullptr && scene.main.original->problem.empty() &&
-           scene.main.answered_original == without_edits(request_of(scene.state, family_of(scene)));
+           scene.main.answered_original == without_edits(request_of(scene.state, *scene.main.model));
 }
 
 Drawing draw_surgery(const Scene& scene, const PanelOptions& options) {

@@ -30,7 +30,8 @@ int node_of_step(const Exploration& shown, int step) {
 
 int shown_step(const Scene& scene) {
     const int last = static_cast<int>(scene.main.shown->steps.size()) - 1;
-    return scene.state.step < 0 ? last : std::min(scene.state.step, last);
+    const int chosen = scene.hovered_step >= 0 ? scene.hovered_step : scene.state.step;
+    return chosen < 0 ? last : std::min(chosen, last);
 }
 
 std::optional<AttentionSelection> step_selection(const Scene& scene) {

@@ -168,7 +168,7 @@ namespace {
 
 Drawing drawn(const Scene& scene, PanelId panel, const PanelOptions& options, RecordParts& parts) {
     const std::string nothing = nothing_there(scene.main);
-    const bool needs_attention = panel != PanelId::Model && panel != PanelId::Training;
+    const bool needs_attention = panel != PanelId::Model && panel != PanelId::Training && panel != PanelId::Tree;
     if (!nothing.empty() && needs_attention) {
         return draw_remark(nothing, options);
     }
@@ -185,6 +185,7 @@ Drawing drawn(const Scene& scene, PanelId panel, const PanelOptions& options, Re
         case PanelId::Model: return draw_model(scene, options);
         case PanelId::Compare: return draw_comparison(scene, options);
         case PanelId::Training: return draw_training(scene, options);
+        case PanelId::Tree: return draw_tree(scene, options);
     }
     return {};
 }
@@ -241,9 +242,10 @@ bool PanelPictures::Kept::fits(const Key& wanted, const Scene& scene) const {
 }
 
 const Drawing& PanelPictures::of(const Scene& scene, PanelId panel, const PanelOptions& options) {
-    Key key{.state = seen_by(panel, scene.state), .options = options, .hovered = scene.hovered_word};
+    Key key{
+        .state = seen_by(panel, scene.state), .options = options, .hovered = {scene.hovered_word, scene.hovered_step}};
     if (panel == PanelId::Heads) {
-        key.hovered = -1;
+        key.hovered = {-1, -1};
     }
     key.parts = {scene.main.shown.get(),
                  scene.main.original.get(),
@@ -261,7 +263,7 @@ const Drawing& PanelPictures::of(const Scene& scene, PanelId panel, const PanelO
     }
     parts_.look_at(scene.main.shown);
     Pictures& pictures = pictures_[static_cast<std::size_t>(panel)];
-    pictures.shown = key.hovered >= 0 ? 1 : 0;
+    pictures.shown = key.hovered == std::pair(-1, -1) ? 0 : 1;
     std::optional<Kept>& kept = pictures.kept[pictures.shown];
     if (!kept.has_value() || !kept->fits(key, scene)) {
         kept = Kept{std::move(key), scene, draw_panel(scene, panel, options, parts_), {}};

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "figures/figure.h"
@@ -49,7 +50,7 @@ private:
         ViewState state;
         PanelOptions options;
         std::array<const void*, 7> parts{};
-        int hovered = -1;
+        std::pair<int, int> hovered{-1, -1};  // the word and the step under the pointer
         bool operator==(const Key&) const = default;
     };
     struct Kept {
@@ -60,7 +61,7 @@ private:
         bool fits(const Key& wanted, const Scene& scene) const;
     };
     struct Pictures {
-        std::array<std::optional<Kept>, 2> kept;  // without and with a word under the pointer
+        std::array<std::optional<Kept>, 2> kept;  // without and with a word or step under the pointer
         std::size_t shown = 0;                    // the one last returned
     };
     std::array<Pictures, kPanels> pictures_;

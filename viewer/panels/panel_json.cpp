@@ -288,6 +288,17 @@ json training_json(const Scene& scene) {
     return out;
 }
 
+json tree_json(const Scene& scene) {
+    const WrittenTree written = written_tree(scene);
+    if (!written.problem.empty()) {
+        throw Error("there is no tree to save: " + written.problem);
+    }
+    json out = output_json(*scene.main.shown);
+    out["tree"] = to_line(written.restored.tree);
+    out["repaired"] = written.restored.repairs.any();
+    return out;
+}
+
 json numbers_of(const Scene& scene, PanelId panel) {
     const Side& side = scene.main;
     if (panel == PanelId::Model) {
@@ -304,6 +315,7 @@ json numbers_of(const Scene& scene, PanelId panel) {
         case PanelId::Time: return time_json(*side.shown);
         case PanelId::Surgery: return surgery_json(scene);
         case PanelId::Compare: return comparison_json(scene);
+        case PanelId::Tree: return tree_json(scene);
         case PanelId::Heads: return parsed(to_json(side.shown->record));
         default: return figure_json(scene, side.shown->record);
     }

@@ -30,7 +30,7 @@ std::vector<SelectedAttention> panel_contents(const Scene& scene, PanelId panel)
         choose_word(scene, selection);
         return {select_attention(record, selection)};
     }
-    if (panel == PanelId::Time) {
+    if (panel == PanelId::Time || panel == PanelId::Tree) {
         const std::optional<AttentionSelection> selection = step_selection(scene);
         return selection.has_value() ? std::vector{select_attention(record, *selection)}
                                      : std::vector<SelectedAttention>{};

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "paint/sketch.h"
+#include "trees/linearised.h"
 #include "viewer/panels/panel_drawing.h"
 
 namespace headscope::viewer {
@@ -41,5 +42,17 @@ Drawing draw_surgery(const Scene& scene, const PanelOptions& options);
 Drawing draw_model(const Scene& scene, const PanelOptions& options);
 Drawing draw_comparison(const Scene& scene, const PanelOptions& options);
 Drawing draw_training(const Scene& scene, const PanelOptions& options);
+Drawing draw_tree(const Scene& scene, const PanelOptions& options);
+
+// What a parser wrote.
+struct WrittenTree {
+    Restored restored;
+    // For each constituent and leaf, in the order of the written tree, the step that opened it or stands for it. Empty
+    // after repairs.
+    std::vector<int> steps = {};
+    std::vector<int> nodes = {};  // for each step the constituent or leaf that it opens, closes or stands for; or -1
+    std::string problem = {};     // why there is no tree; empty if there is one
+};
+WrittenTree written_tree(const Scene& scene);
 
 }  // namespace headscope::viewer

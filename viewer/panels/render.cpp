@@ -6,6 +6,7 @@
 
 #include "support/check.h"
 #include "viewer/panels/export.h"
+#include "viewer/panels/panels.h"
 #include "viewer/session/session.h"
 
 namespace headscope::viewer {
@@ -67,6 +68,11 @@ void render(const SavedView& view, Precision precision, const std::string& path,
     }
     if (view.state.panel == PanelId::Training && session.scene().run == nullptr) {
         throw Error("'" + view.model + "' is a model, not a training: it has no loss and no checkpoints to draw");
+    }
+    if (view.state.panel == PanelId::Tree) {
+        if (const std::string problem = written_tree(session.scene()).problem; !problem.empty()) {
+            throw Error("there is no tree to draw: " + problem);
+        }
     }
     for (const Notice& notice : session.notices()) {
         warn(notice.text);

@@ -11,6 +11,11 @@ RowOptions row_options(const ViewState& state) {
     return {.join_words = state.join_words, .show_pads = false, .show_special = state.show_special};
 }
 
+bool offered(const Scene& scene, PanelId panel) {
+    const bool parses = scene.main.model.has_value() && scene.main.model->terminals.has_value();
+    return panel != PanelId::Tree || parses || scene.state.panel == panel;
+}
+
 AttentionKind shown_kind(const Scene& scene) {
     const std::vector<KindLabels>& kinds = labels_of(family_of(scene)).kinds;
     return kinds.size() == 1 ? kinds.front().kind : scene.state.kind;

@@ -10,6 +10,8 @@
 namespace headscope::viewer {
 
 RowOptions row_options(const ViewState& state);
+// Whether the window offers the panel: the tree needs a parser, but a saved view may ask for it.
+bool offered(const Scene& scene, PanelId panel);
 // The kind of attention shown: the state's, or the only one of a language model.
 AttentionKind shown_kind(const Scene& scene);
 // Layers of that kind; 0 without a model.

@@ -40,12 +40,16 @@ struct Scene {
     std::shared_ptr<const TrainingRun> run = {};                        // null for a model directory
     std::shared_ptr<const std::vector<WeightStatistics>> weights = {};  // of the selected block
     int hovered_word = -1;  // the column under the pointer, which overrides the selected one
+    int hovered_step = -1;  // the step of the decoding under the pointer, likewise
 };
 
 // Why a side has no result, other than that one is awaited; empty if it has one.
 inline std::string why_empty(const Side& side) {
     return side.shown == nullptr ? side.problem : side.shown->problem;
 }
+
+// What the model has to compute for this state.
+ExploreRequest request_of(const ViewState& state, const Opened& model);
 
 // Of the open model; a translation model's until there is one.
 inline Architecture family_of(const Scene& scene) {

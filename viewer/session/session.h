@@ -44,6 +44,7 @@ public:
     const Scene& scene() const { return scene_; }
     ViewerSettings& settings() { return settings_; }
     void hover_word(int column) { scene_.hovered_word = column; }
+    void hover_step(int step) { scene_.hovered_step = step; }
 
     // Takes the workers' results and requests what the state needs now. Call once a frame.
     void update(History::Clock::time_point now);

@@ -2,10 +2,13 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "explore/explorer.h"
 #include "model/model_directory.h"
 #include "text/normalised.h"
+#include "trees/penn_words.h"
+#include "trees/tree_vocabulary.h"
 #include "viewer/session/rows.h"
 #include "viewer/session/session.h"
 #include "viewer/session/wording.h"
@@ -28,6 +31,16 @@ std::string unanswerable(const Scene& scene, const Side& side) {
 
 }  // namespace
 
+// A parser reads the words of a treebank.
+ExploreRequest request_of(const ViewState& state, const Opened& model) {
+    ExploreRequest request = request_of(state, model.config.architecture);
+    if (model.terminals.has_value()) {
+        request.source = fmt::format("{}", fmt::join(penn_words(state.text), " "));
+        request.search.max_extra = kExtraSymbols;
+    }
+    return request;
+}
+
 void Session::ask(Client& client, Side& side) {
     if (!side.model.has_value() || client.opening) {
         return;
@@ -40,7 +53,7 @@ void Session::ask(Client& client, Side& side) {
         client.exploring = client.exploring_original = false;
         return;
     }
-    const ExploreRequest wanted = request_of(scene_.state, side.model->config.architecture);
+    const ExploreRequest wanted = request_of(scene_.state, *side.model);
     if (client.asked != wanted) {
         side.problem.clear();
         client.asked = wanted;

@@ -15,8 +15,8 @@ namespace {
 
 constexpr int kCandidates = 10;
 
-constexpr std::array<const char*, kPanels> kNames{"figure",  "heads", "matrix",  "time",
-                                                  "surgery", "model", "compare", "training"};
+constexpr std::array<const char*, kPanels> kNames{"figure", "heads",   "matrix",   "time", "surgery",
+                                                  "model",  "compare", "training", "tree"};
 
 }  // namespace
 

@@ -12,8 +12,8 @@
 
 namespace headscope::viewer {
 
-enum class PanelId : std::uint8_t { Figure, Heads, Matrix, Time, Surgery, Model, Compare, Training };
-constexpr int kPanels = 8;
+enum class PanelId : std::uint8_t { Figure, Heads, Matrix, Time, Surgery, Model, Compare, Training, Tree };
+constexpr int kPanels = 9;
 const char* name_of(PanelId panel);  // "figure", in files and options
 // Error lists the panels if there is none of this name.
 PanelId parse_panel(const std::string& name);

@@ -106,6 +106,7 @@ const char* title_of(PanelId panel, Architecture family) {
         case PanelId::Model: return "Model";
         case PanelId::Compare: return "Compare";
         case PanelId::Training: return "Training";
+        case PanelId::Tree: return "Tree";
     }
     return "";
 }

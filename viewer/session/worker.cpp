@@ -9,6 +9,7 @@
 #include "explore/explorer.h"
 #include "registry/registry.h"
 #include "support/check.h"
+#include "trees/tree_vocabulary.h"
 
 namespace headscope::viewer {
 
@@ -307,6 +308,7 @@ void Worker::open_model(Session& session, Tag tag, const OpenRequest& request) {
                          .checkpoint = *step,
                          .config = device.translator().model().config,
                          .tokenizer = device.translator().model().target_tokenizer->type(),
+                         .terminals = terminals_in(*device.translator().model().target_tokenizer),
                          .parameters = device.translator().parameters().count(),
                          .device = device.info().id,
                          .device_name = device.info().name,

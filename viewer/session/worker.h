@@ -17,6 +17,7 @@
 #include "explore/exploration.h"
 #include "explore/weight_statistics.h"
 #include "train/model_source.h"
+#include "trees/linearised.h"
 
 namespace headscope::viewer {
 
@@ -42,6 +43,7 @@ struct Opened {
     std::optional<std::int64_t> checkpoint;
     ModelConfig config;
     TokenizerType tokenizer = TokenizerType::Bpe;  // of the target
+    std::optional<Terminals> terminals = {};       // of the trees that it writes; empty: it writes none
     std::int64_t parameters = 0;
     std::string device;                      // "vulkan:0"
     std::string device_name;                 // "NVIDIA H100"

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <imgui.h>
 
+#include "observe/family_labels.h"
 #include "support/counted.h"
 #include "viewer/draw/theme.h"
 #include "viewer/panels/panels.h"
@@ -36,6 +37,14 @@ void row_toggles(Interface& ui) {
 
 namespace {
 
+void layer_stepper(Interface& ui, int layers) {
+    layers = std::max(layers, 1);
+    int layer = shown_layer(ui.state(), layers);
+    if (stepper(ui, "layer", fmt::format("Layer {} of {}", layer, layers), layer, 1, layers)) {
+        ui.state().layer = layer;
+    }
+}
+
 void kind_and_layer(Interface& ui, bool with_layer) {
     ViewState& state = ui.state();
     const bool translates = family_of(ui.session.scene()) == Architecture::EncoderDecoder;
@@ -48,11 +57,7 @@ void kind_and_layer(Interface& ui, bool with_layer) {
         state.key = -1;
     }
     if (with_layer) {
-        const int layers = std::max(layers_of(ui.session.scene()), 1);
-        int layer = shown_layer(state, layers);
-        if (stepper(ui, "layer", fmt::format("Layer {} of {}", layer, layers), layer, 1, layers)) {
-            state.layer = layer;
-        }
+        layer_stepper(ui, layers_of(ui.session.scene()));
     }
 }
 
@@ -266,6 +271,17 @@ void compare_controls(Interface& ui) {
     remark(ui, "The difference map is left minus right, weight by weight, where both read the same tokens.");
 }
 
+void tree_controls(Interface& ui) {
+    heading(ui, "Attention");
+    const auto& model = ui.session.scene().main.model;
+    layer_stepper(ui, model.has_value() ? headscope::layers_of(model->config, AttentionKind::Cross) : 0);
+    heads_row(ui);
+    search_controls(ui);
+    remark(ui,
+           "The constituency tree that the model wrote, and below it what each head of the cross-attention looked at "
+           "for one of its symbols. Point at a constituent or a tag for its symbol; click to keep it.");
+}
+
 void training_controls(Interface& ui) {
     const auto& run = ui.session.scene().run;
     if (run == nullptr) {
@@ -304,6 +320,7 @@ void show_controls(Interface& ui) {
         case PanelId::Model: model_controls(ui); break;
         case PanelId::Compare: compare_controls(ui); break;
         case PanelId::Training: training_controls(ui); break;
+        case PanelId::Tree: tree_controls(ui); break;
     }
 }
 

@@ -19,6 +19,7 @@ RoleSet pointable(PanelId panel) {
                     Role::QueryLabel, Role::KeyLabel,    Role::ChosenWord};
         case PanelId::Matrix: return {Role::Cell, Role::QueryLabel, Role::KeyLabel, Role::Legend};
         case PanelId::Training: return {Role::Point, Role::Curve, Role::Attention, Role::Slab};
+        case PanelId::Tree: return {Role::Node, Role::Label, Role::Attention, Role::Slab};
         case PanelId::Time: return {Role::Cell, Role::Bar, Role::Node, Role::Attention, Role::Slab, Role::Swatch};
         case PanelId::Model: return {Role::Block, Role::Bar};
         case PanelId::Heads:
@@ -172,6 +173,21 @@ void model_events(Interface& ui, const CanvasEvents& events) {
     }
 }
 
+// The symbol of a constituent or a leaf, whose attention is shown below the tree.
+void tree_events(Interface& ui, const CanvasEvents& events) {
+    int step = -1;
+    if (events.hovered.has_value() && events.hovered->item >= 0 &&
+        (events.hovered->role == Role::Node || events.hovered->role == Role::Label)) {
+        const WrittenTree tree = written_tree(ui.session.scene());
+        const auto node = static_cast<std::size_t>(events.hovered->item);
+        step = node < tree.steps.size() ? tree.steps[node] : -1;
+    }
+    ui.session.hover_step(step);
+    if (events.clicked && step >= 0) {
+        ui.state().step = ui.state().step == step ? -1 : step;
+    }
+}
+
 void training_events(Interface& ui, const CanvasEvents& events) {
     if (events.clicked && events.hovered.has_value() && events.hovered->role == Role::Point &&
         events.hovered->item >= 0) {
@@ -212,10 +228,14 @@ void show_panel(Interface& ui, PanelId panel) {
         case PanelId::Surgery: surgery_events(ui, events); break;
         case PanelId::Training: training_events(ui, events); break;
         case PanelId::Model: model_events(ui, events); break;
+        case PanelId::Tree: tree_events(ui, events); break;
         case PanelId::Compare: break;
     }
     if (panel != PanelId::Figure) {
         ui.session.hover_word(-1);
+    }
+    if (panel != PanelId::Tree) {
+        ui.session.hover_step(-1);
     }
 }
 

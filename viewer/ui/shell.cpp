@@ -25,6 +25,9 @@ void navigation(Interface& ui) {
     ImGui::PushStyleVar(ImGuiStyleVar_FrameBorderSize, 0.0F);
     for (int index = 0; index < kPanels; ++index) {
         const auto panel = static_cast<PanelId>(index);
+        if (!offered(ui.session.scene(), panel)) {
+            continue;
+        }
         const bool on = ui.state().panel == panel;
         const ImVec4 ground = on ? to_vec4(mixed(ui.ink().surface, ui.ink().accent, 0.22)) : ImVec4(0, 0, 0, 0);
         ImGui::PushStyleColor(ImGuiCol_Button, ground);
@@ -72,6 +75,9 @@ void panels(Interface& ui, ImVec2 size) {
     const bool chosen = ui.docked_panel != ui.state().panel || ui.docked_frames++ < kSettling;
     for (int index = 0; index < kPanels; ++index) {
         const auto panel = static_cast<PanelId>(index);
+        if (!offered(ui.session.scene(), panel)) {
+            continue;
+        }
         ImGui::SetNextWindowDockID(space, ImGuiCond_FirstUseEver);
         if (chosen && panel == ui.state().panel) {
             ImGui::SetNextWindowFocus();

@@ -1,7 +1,6 @@
 // headscope parse: the constituency tree of a sentence, by a model that was trained on linearised trees.
-#include <algorithm>
-#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,6 +22,7 @@
 #include "support/check.h"
 #include "trees/linearised.h"
 #include "trees/penn_words.h"
+#include "trees/tree_vocabulary.h"
 
 namespace headscope {
 namespace {
@@ -38,24 +38,17 @@ TranslationOptions paper_search() {
     TranslationOptions options;
     options.search.beam = 21;
     options.search.length_penalty = 0.3;
-    options.search.max_extra = 300;
+    options.search.max_extra = kExtraSymbols;
     options.split_longer_than = 0;
     return options;
 }
 
-// What the model was trained with: a vocabulary without XX has tags. Error if it does not hold (X with its )X.
 Terminals terminals_of(const Translator& translator) {
-    const Tokenizer& symbols = *translator.model().target_tokenizer;
-    const std::vector<Piece>& pieces = symbols.vocabulary().pieces();
-    const auto opens = [&](const Piece& piece) {
-        return piece.text.starts_with('(') && symbols.vocabulary().find(")" + piece.text.substr(1));
-    };
-    if (symbols.type() != TokenizerType::Words || std::none_of(pieces.begin(), pieces.end(), opens)) {
-        throw Error(
-            fmt::format("'{}' does not write trees: train a model on headscope trees linearise (docs/parsing.md)",
-                        translator.model().path));
+    if (const std::optional<Terminals> terminals = terminals_in(*translator.model().target_tokenizer)) {
+        return *terminals;
     }
-    return symbols.vocabulary().find(kAnyTag) ? Terminals::Normalised : Terminals::Tags;
+    throw Error(fmt::format("'{}' does not write trees: train a model on headscope trees linearise (docs/parsing.md)",
+                            translator.model().path));
 }
 
 Tree parsed(const ParseOptions& options, const std::vector<std::string>& words) {
