@@ -14,6 +14,7 @@
 #include "support/check.h"
 #include "train/averaging.h"
 #include "train/checkpoint.h"
+#include "train/experiment_reader.h"
 #include "train/log_reader.h"
 #include "train/train_config.h"
 #include "train/training_state.h"
@@ -27,10 +28,29 @@ namespace fs = std::filesystem;
 constexpr const char* kCheckpoints = "checkpoints";
 constexpr const char* kTokenizers = "tokenizer";
 constexpr const char* kLog = "log.jsonl";
+constexpr const char* kIdentity = "experiment.json";
 
 bool is_there(const fs::path& path) {
     std::error_code ignored;
     return fs::exists(path, ignored);
+}
+
+bool has_checkpoint(const fs::path& run) {
+    const fs::path folder = run / kCheckpoints;
+    return is_there(folder) && !CheckpointFolder(folder.string()).steps().empty();
+}
+
+// What a file that is not there has by default.
+ModelSource::FileStamp stamp_of(const fs::path& file) {
+    ModelSource::FileStamp stamp;
+    std::error_code none;
+    if (const std::uintmax_t size = fs::file_size(file, none); !none) {
+        stamp.size = size;
+    }
+    if (const fs::file_time_type written = fs::last_write_time(file, none); !none) {
+        stamp.written = written;
+    }
+    return stamp;
 }
 
 // The tokenizers of a run, written by prepare_training_data().
@@ -76,18 +96,49 @@ std::shared_ptr<const Parameters> parameters_of(Backend& backend, const Checkpoi
 ModelSource ModelSource::at(const std::string& path) {
     const FolderKind kind = folder_kind(path);
     if (kind == FolderKind::Training) {
-        return {kind, path};
+        return {kind, path, path};
     }
     const std::string model = model_folder(path);
     if (folder_kind(model) == FolderKind::Model || format_of(model) != ModelFormat::None) {
-        return {FolderKind::Model, model};
+        return {FolderKind::Model, model, model != path && is_there(fs::path(path) / kLog) ? path : ""};
     }
-    throw Error(fmt::format("'{}' {}: expected a model directory (with config.json) or a training run (with {}/)", path,
-                            is_there(path) ? "holds no model" : "does not exist", kCheckpoints));
+    if (has_experiment_table(path)) {
+        return of_experiment(path);
+    }
+    throw Error(fmt::format(
+        "'{}' {}: expected a model directory (with config.json), a training run (with {}/) or an experiment (with {})",
+        path, is_there(path) ? "holds no model" : "does not exist", kCheckpoints,
+        fs::path(experiment_table_file("")).string()));
+}
+
+ModelSource ModelSource::of_experiment(const std::string& folder) {
+    for (const ExperimentRow& row : read_experiment_table(folder).rows) {
+        for (const std::vector<int>& seeds : {row.seeds, row.unfinished}) {
+            for (const int seed : seeds) {
+                const std::string trial = (fs::path(folder) / trial_name(row.name, seed)).string();
+                if (folder_kind(model_folder(trial)) == FolderKind::Model || has_checkpoint(trial)) {
+                    return at(trial);
+                }
+            }
+        }
+    }
+    throw Error(fmt::format("no trial in '{}' has a model or a checkpoint yet: open it again later", folder));
 }
 
 std::string ModelSource::in(const char* name) const {
-    return (fs::path(path_) / name).string();
+    return (fs::path(run_) / name).string();
+}
+
+// Other programs may keep a table.json beside their trainings.
+std::string ModelSource::experiment_folder() const {
+    const fs::path run = fs::absolute(run_).lexically_normal();
+    const std::string folder = (run.has_filename() ? run : run.parent_path()).parent_path().string();
+    return has_experiment_table(folder) && is_there(fs::path(folder) / kIdentity) ? folder : "";
+}
+
+std::optional<ExperimentTable> ModelSource::experiment() const {
+    const std::string folder = experiment_folder();
+    return folder.empty() ? std::nullopt : std::optional(read_experiment_table(folder));
 }
 
 std::vector<std::int64_t> ModelSource::steps() const {
@@ -102,21 +153,26 @@ std::vector<std::int64_t> ModelSource::steps() const {
 }
 
 ModelSource::RunStamp ModelSource::run_stamp() const {
-    HEADSCOPE_CHECK(kind_ == Kind::Training, "a model directory has no training");
-    RunStamp stamp{.checkpoints = steps()};
-    std::error_code none;  // without a log both keep their defaults
-    if (const std::uintmax_t size = fs::file_size(in(kLog), none); !none) {
-        stamp.log_size = size;
-    }
-    if (const fs::file_time_type written = fs::last_write_time(in(kLog), none); !none) {
-        stamp.log_written = written;
+    HEADSCOPE_CHECK(has_run(), "a model directory has no training");
+    RunStamp stamp;
+    stamp.checkpoints = checkpoints();
+    stamp.log = stamp_of(in(kLog));
+    if (const std::string folder = experiment_folder(); !folder.empty()) {
+        stamp.table = stamp_of(experiment_table_file(folder));
+        stamp.trials = stamp_of(folder).written;
     }
     return stamp;
 }
 
 TrainingRun ModelSource::run() const {
-    HEADSCOPE_CHECK(kind_ == Kind::Training, "a model directory has no training");
-    return {read_training_log(in(kLog)), steps()};
+    HEADSCOPE_CHECK(has_run(), "a model directory has no training");
+    return {read_training_log(in(kLog)), checkpoints()};
+}
+
+// None of a finished training that keeps only its model.
+std::vector<std::int64_t> ModelSource::checkpoints() const {
+    const bool gone = !is_there(in(kCheckpoints)) && folder_kind(model_folder(run_)) == FolderKind::Model;
+    return kind_ == Kind::Training && !gone ? steps() : std::vector<std::int64_t>();
 }
 
 ModelSource::Loaded ModelSource::load(Backend& backend, std::optional<std::int64_t> step, DType storage) const {

@@ -45,6 +45,23 @@ expect "a training's folder needs no option" with training.json '.checkpoints ==
 run view run/model --text "1 7" --target "one seven" --panel time --render given.json
 expect "nor does a model's" eval 'ended_with 0 && with given.json ".given and ((.beam // []) | length) == 0"'
 
+# ---------------------------------------------------------------------------------------- an experiment
+mkdir -p table3/base-s1 && cp -r run/model run/log.jsonl table3/base-s1/ && echo '{}' >table3/experiment.json || exit 1
+cat >table3/table.json <<'JSON'
+{"experiment": "table3", "rows": [
+ {"row": "base", "varied": "", "paper": {"perplexity": 4.92, "bleu": 25.8, "parameters_millions": 65},
+  "ours": {"parameters": 1000, "perplexity": {"mean": 7.5, "deviation": null}, "bleu": {"mean": 30, "deviation": null},
+           "trials": [{"seed": 1, "minutes": 2}]}},
+ {"row": "A1", "varied": "h 1", "paper": {"perplexity": 5.29, "bleu": 24.9, "parameters_millions": null}}]}
+JSON
+run view table3 --text "1 7" --panel training --render table3.svg
+expect "the table of an experiment is drawn" eval 'ended_with 0 && whole_svg table3.svg && grep -q ">7.50<" table3.svg'
+run view table3/base-s1 --text "1 7" --panel training --render table3.json
+expect "also from one of its trainings" with table3.json '.experiment[1].row == "A1"'
+sed -i 's/"mean": 7.5/"mean": "7.5"/' table3/table.json
+run view table3 --panel training --render x.svg
+expect "a damaged table" refused "table3/table.json" "rows[0].ours.perplexity.mean"
+
 # ------------------------------------------------------------------------------------------ a saved view
 saved() { # MODEL PARAMETERS
     cat <<JSON

@@ -184,6 +184,6 @@ TEST_CASE("A training's stamp changes with its log and its checkpoints", "[panel
     const auto longer = source.run();
     CHECK(longer == source.run());  // with a loss that was not reported
     std::filesystem::remove(folder.file("run/log.jsonl"));
-    CHECK(source.run_stamp().log_size == 0);
+    CHECK(source.run_stamp().log.size == 0);
     CHECK_FALSE(source.run() == longer);
 }

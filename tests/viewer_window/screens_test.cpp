@@ -19,6 +19,7 @@
 #include "support/check.h"
 #include "tests/house/open_options.h"
 #include "tests/train/digits_run.h"
+#include "tests/train/experiment_folder.h"
 #include "tests/viewer/language_model.h"
 #include "tests/viewer/multilingual_model.h"
 #include "tests/viewer/parser_model.h"
@@ -205,6 +206,12 @@ TEST_CASE("A training's checkpoints are stepped through", "[window]") {
 TEST_CASE("A parser's tree beside its heads", "[window]") {
     const TemporaryFolder folder;
     check_script("tree", viewer::write_parser(folder), viewer::kParsed, viewer::kSymbols);
+}
+
+TEST_CASE("The table of an experiment opens its trainings", "[window]") {
+    const TemporaryFolder folder;
+    write_experiment(folder, viewer::write_model);
+    check_script("experiment", folder.file("table3"), "the small dog");
 }
 
 TEST_CASE("A window that is closed while the model is busy exits at once", "[window]") {

@@ -36,7 +36,7 @@ ViewOptions with_path(ViewOptions options) {
     const bool folder =
         std::filesystem::is_directory(options.path, failure) || format_of(options.path) != ModelFormat::None;
     if (!folder && !std::filesystem::is_regular_file(options.path, failure)) {
-        throw Error(fmt::format("{} is neither a saved view nor a model or a training", options.path));
+        throw Error(fmt::format("{} is neither a saved view nor a model, a training or an experiment", options.path));
     }
     if (folder ? !options.common.models.empty() : !options.open.empty()) {
         throw Error(fmt::format("{} and {} were given: give one", options.path,
@@ -92,8 +92,9 @@ viewer::SavedView view_of(const ViewOptions& given) {
 
 void add_view_options(CLI::App& command, ViewOptions& options) {
     command.footer(kExamples);
-    command.add_option("PATH", options.path, "A saved view, or the folder of a model or a training")->check(not_empty);
-    options.common.add_model(command)->description("Model directory, or the folder of a training");
+    command.add_option("PATH", options.path, "A saved view, or the folder of a model, a training or an experiment")
+        ->check(not_empty);
+    options.common.add_model(command)->description("Model directory, or the folder of a training or an experiment");
     options.common.add_device(command);
     options.common.add_precision(command);
     command.option_defaults()->group("View");

@@ -1,9 +1,11 @@
-// A training: its loss, its checkpoints, and the heads of the open checkpoint.
+// A training: the table of its experiment, its loss, its checkpoints, and the heads of the open checkpoint.
 #include <algorithm>
+#include <filesystem>
 
 #include <fmt/format.h>
 
 #include "figures/curve.h"
+#include "figures/experiment_drawing.h"
 #include "paint/compose.h"
 #include "viewer/panels/panels.h"
 
@@ -43,6 +45,18 @@ int open_checkpoint(const Scene& scene) {
     return found == steps.end() ? -1 : static_cast<int>(found - steps.begin());
 }
 
+// The row of the experiment whose trial is open.
+int open_row(const Scene& scene) {
+    const std::string open = scene.main.model.has_value() ? scene.main.model->name : "";
+    const std::vector<ExperimentRow>& rows = scene.experiment->rows;
+    const auto found = std::find_if(rows.begin(), rows.end(), [&](const ExperimentRow& row) {
+        const auto is_open = [&](int seed) { return trial_name(row.name, seed) == open; };
+        return std::any_of(row.seeds.begin(), row.seeds.end(), is_open) ||
+               std::any_of(row.unfinished.begin(), row.unfinished.end(), is_open);
+    });
+    return found == rows.end() ? -1 : static_cast<int>(found - rows.begin());
+}
+
 }  // namespace
 
 Drawing draw_training(const Scene& scene, const PanelOptions& options) {
@@ -53,13 +67,22 @@ Drawing draw_training(const Scene& scene, const PanelOptions& options) {
             options);
     }
     const TrainingRun& run = *scene.run;
+    std::vector<Drawing> parts;
+    if (scene.experiment != nullptr) {
+        Look look = look_of(options);
+        look.tips = true;  // few, and not in panel_contents()
+        parts.push_back(draw_experiment(*scene.experiment, {.chosen = open_row(scene), .look = look}));
+    }
     std::vector<Series> series{{.name = "training", .points = points_of(run.training)}};
     if (!run.validation.empty()) {
         series.push_back({.name = "validation", .points = points_of(run.validation)});
     }
-    series.push_back(checkpoints_of(run));
-    std::vector<Drawing> parts;
-    parts.push_back(draw_curves(series, {.title = "Loss",
+    if (!run.checkpoints.empty()) {
+        series.push_back(checkpoints_of(run));
+    }
+    parts.push_back(draw_curves(series, {.title = scene.experiment != nullptr && scene.main.model.has_value()
+                                                      ? "Loss of " + scene.main.model->name
+                                                      : "Loss",
                                          .y_label = "nats per token, unsmoothed",
                                          .width = std::clamp(options.width / options.text_size - 4.0, 30.0, 70.0),
                                          .height = 20.0,
@@ -69,10 +92,28 @@ Drawing draw_training(const Scene& scene, const PanelOptions& options) {
     if (!nothing.empty()) {
         parts.push_back(draw_remark(nothing, options));
     } else {
-        parts.push_back(draw_heading(fmt::format("After step {}", scene.main.model->checkpoint.value_or(0)), options));
+        const std::optional<std::int64_t> step = scene.main.model->checkpoint;
+        parts.push_back(
+            draw_heading(step ? fmt::format("After step {}", *step) : "The model of this training", options));
         parts.push_back(draw_attention(scene, scene.main, options));
     }
     return stacked(std::move(parts), options.text_size, options.ink);
+}
+
+std::string trial_after(const Scene& scene, std::size_t row) {
+    const ExperimentRow& wanted = scene.experiment->rows.at(row);
+    std::vector<std::string> trials;
+    for (const std::vector<int>& seeds : {wanted.seeds, wanted.unfinished}) {
+        for (const int seed : seeds) {
+            trials.push_back(trial_name(wanted.name, seed));
+        }
+    }
+    if (trials.empty()) {
+        return "";
+    }
+    const auto open = std::find(trials.begin(), trials.end(), scene.main.model ? scene.main.model->name : "");
+    const bool next = open != trials.end() && std::next(open) != trials.end();
+    return (std::filesystem::path(scene.experiment->folder) / (next ? *std::next(open) : trials.front())).string();
 }
 
 }  // namespace headscope::viewer

@@ -272,6 +272,28 @@ json curve_json(const std::vector<LossPoint>& points) {
     return curve;
 }
 
+json spread_json(const SeedSpread& spread) {
+    return {{"mean", spread.mean}, {"deviation", spread.deviation ? json(*spread.deviation) : json()}};
+}
+
+json experiment_json(const ExperimentTable& table) {
+    json rows = json::array();
+    for (const ExperimentRow& row : table.rows) {
+        const auto number = [](const std::optional<double>& value) { return value ? json(*value) : json(); };
+        rows.push_back({{"row", row.name},
+                        {"varied", row.varied},
+                        {"seeds", row.seeds},
+                        {"unfinished", row.unfinished},
+                        {"paper", {{"perplexity", number(row.paper.perplexity)}, {"bleu", number(row.paper.bleu)}}}});
+        if (row.ours) {
+            rows.back()["ours"] = {{"perplexity", spread_json(row.ours->perplexity)},
+                                   {"bleu", spread_json(row.ours->bleu)},
+                                   {"parameters", row.ours->parameters}};
+        }
+    }
+    return rows;
+}
+
 json training_json(const Scene& scene) {
     if (scene.run == nullptr) {
         throw Error("this is a model, not a training: there are no checkpoints to save");
@@ -279,6 +301,9 @@ json training_json(const Scene& scene) {
     json out{{"checkpoints", scene.run->checkpoints},
              {"training", curve_json(scene.run->training)},
              {"validation", curve_json(scene.run->validation)}};
+    if (scene.experiment != nullptr) {
+        out["experiment"] = experiment_json(*scene.experiment);
+    }
     if (scene.main.model.has_value() && scene.main.model->checkpoint.has_value()) {
         out["open"] = *scene.main.model->checkpoint;
     }

@@ -44,6 +44,10 @@ Drawing draw_comparison(const Scene& scene, const PanelOptions& options);
 Drawing draw_training(const Scene& scene, const PanelOptions& options);
 Drawing draw_tree(const Scene& scene, const PanelOptions& options);
 
+// The folder of a trial of this row of the experiment: the first, or the one after the trial that is open. Empty if
+// none was started.
+std::string trial_after(const Scene& scene, std::size_t row);
+
 // What a parser wrote.
 struct WrittenTree {
     Restored restored;

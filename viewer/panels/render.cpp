@@ -67,7 +67,8 @@ void render(const SavedView& view, Precision precision, const std::string& path,
         throw Error(side.shown->problem);
     }
     if (view.state.panel == PanelId::Training && session.scene().run == nullptr) {
-        throw Error("'" + view.model + "' is a model, not a training: it has no loss and no checkpoints to draw");
+        throw Error("'" + view.model +
+                    "' is a model, not a training or an experiment: it has no loss and no checkpoints to draw");
     }
     if (view.state.panel == PanelId::Tree) {
         if (const std::string problem = written_tree(session.scene()).problem; !problem.empty()) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "eval/experiment_table.h"
 #include "eval/training_log.h"
 #include "explore/exploration.h"
 #include "viewer/session/state.h"
@@ -38,6 +39,7 @@ struct Scene {
     std::shared_ptr<const Importance> importance = {};
     std::shared_ptr<const NeuronView> neuron = {};
     std::shared_ptr<const TrainingRun> run = {};                        // null for a model directory
+    std::shared_ptr<const ExperimentTable> experiment = {};             // that the training is a trial of
     std::shared_ptr<const std::vector<WeightStatistics>> weights = {};  // of the selected block
     int hovered_word = -1;  // the column under the pointer, which overrides the selected one
     int hovered_step = -1;  // the step of the decoding under the pointer, likewise

@@ -102,6 +102,7 @@ private:
     void follow_checkpoint();
     void take(Client& client, Side& side);
     void handle(Client& client, Side& side, const Opened& opened);
+    void show_experiment(const Opened& opened);
     void handle(Client& client, Side& side, const Explored& explored);
     void handle(Client& client, Side& side, const Measured& measured);
     void handle(Client& client, Side& side, const NeuronSeen& neuron);

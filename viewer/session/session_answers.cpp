@@ -1,4 +1,5 @@
 // How a session handles its workers' results.
+#include <filesystem>
 #include <utility>
 
 #include <fmt/format.h>
@@ -11,6 +12,8 @@
 namespace headscope::viewer {
 
 namespace {
+
+namespace fs = std::filesystem;
 
 // Whether this is the last report of a request.
 bool complete(const Exploration& exploration) {
@@ -41,15 +44,25 @@ void Session::handle(Client& client, Side& side, const Opened& opened) {
         return;
     }
     scene_.run = opened.run;
+    scene_.experiment = opened.experiment;
     run_problem_.clear();
     remember(settings_.recent_models, settings_file_.empty() ? opened.path : absolute_path(opened.path));
     const SavedView awaited = std::exchange(awaited_, {});
     if (awaited.model_name.empty()) {
+        show_experiment(opened);
         fit_family(scene_.state, before, opened.config.architecture);
     }
     if (awaited.parameters != 0 && awaited.parameters != opened.parameters) {
         report_error(fmt::format("this view was saved with another model: {} had {} parameters, {} has {}",
                                  awaited.model_name, awaited.parameters, opened.name, opened.parameters));
+    }
+}
+
+// An experiment was opened for its table, and not one of its trials for a sentence's heads.
+void Session::show_experiment(const Opened& opened) {
+    if (opened.experiment != nullptr && scene_.state.panel == PanelId::Figure &&
+        fs::path(absolute_path(opened.path)) / "" == fs::path(opened.experiment->folder) / "") {
+        scene_.state.panel = PanelId::Training;
     }
 }
 
@@ -83,6 +96,7 @@ void Session::handle(Client& /*client*/, Side& /*side*/, const WeightsRead& weig
 
 void Session::handle(Client& /*client*/, Side& /*side*/, const RunRead& run) {
     scene_.run = run.run;
+    scene_.experiment = run.experiment;
     run_problem_.clear();
 }
 

@@ -41,6 +41,14 @@ std::string name_of_directory(const std::string& path) {
     return (normal.has_filename() ? normal : normal.parent_path()).filename().string();
 }
 
+std::shared_ptr<const ExperimentTable> shared(std::optional<ExperimentTable> table) {
+    return table ? std::make_shared<const ExperimentTable>(std::move(*table)) : nullptr;
+}
+
+bool same(const std::shared_ptr<const ExperimentTable>& a, const std::shared_ptr<const ExperimentTable>& b) {
+    return a == nullptr || b == nullptr ? a == b : *a == *b;
+}
+
 Tag tag_of(const WorkerEvent& event) {
     return std::visit([](const auto& one) { return one.tag; }, event);
 }
@@ -52,6 +60,7 @@ struct Worker::Session {
         ModelSource source;
         ModelSource::RunStamp stamp;             // of a training, when `run` was read
         std::shared_ptr<const TrainingRun> run;  // as last reported
+        std::shared_ptr<const ExperimentTable> experiment;
     };
     std::unique_ptr<ModelDevice> device;
     OpenRequest opened;
@@ -267,10 +276,15 @@ void Worker::run(Session& session, Kind kind, Tag tag, const Job& job) {
 }
 
 void Worker::open_model(Session& session, Tag tag, const OpenRequest& request) {
-    Session::Model model{ModelSource::at(request.model), {}, {}};
-    if (model.source.kind() == ModelSource::Kind::Training) {
+    Session::Model model{ModelSource::at(request.model), {}, {}, {}};
+    if (model.source.has_run()) {
         model.stamp = model.source.run_stamp();  // first, so that the next read_run() sees what changes meanwhile
         model.run = std::make_shared<const TrainingRun>(model.source.run());
+        try {
+            model.experiment = shared(model.source.experiment());
+        } catch (const Error& error) {
+            warn(error.what());  // the training is whole
+        }
     }
     std::unique_ptr<ModelDevice> fresh;
     if (!session.device || session.opened.device != request.device || session.opened.precision != request.precision) {
@@ -304,7 +318,8 @@ void Worker::open_model(Session& session, Tag tag, const OpenRequest& request) {
     session.model = std::move(model);
     report(kOpen, Opened{.tag = tag,
                          .path = request.model,
-                         .name = name_of_directory(request.model),
+                         .name = name_of_directory(session.model->source.has_run() ? session.model->source.folder()
+                                                                                   : request.model),
                          .checkpoint = *step,
                          .config = device.translator().model().config,
                          .tokenizer = device.translator().model().target_tokenizer->type(),
@@ -313,11 +328,12 @@ void Worker::open_model(Session& session, Tag tag, const OpenRequest& request) {
                          .device = device.info().id,
                          .device_name = device.info().name,
                          .arithmetic = name_of(device.arithmetic()),
-                         .run = session.model->run});
+                         .run = session.model->run,
+                         .experiment = session.model->experiment});
 }
 
 void Worker::read_run_again(Session& session, Tag tag) {
-    if (!session.model || session.model->source.kind() != ModelSource::Kind::Training) {
+    if (!session.model || !session.model->source.has_run()) {
         throw Error("no training is open");
     }
     Session::Model& model = *session.model;
@@ -326,10 +342,15 @@ void Worker::read_run_again(Session& session, Tag tag) {
         return;
     }
     TrainingRun run = model.source.run();
+    std::shared_ptr<const ExperimentTable> experiment = shared(model.source.experiment());
     model.stamp = std::move(stamp);
+    const bool changed = run != *model.run || !same(experiment, model.experiment);
     if (run != *model.run) {
         model.run = std::make_shared<const TrainingRun>(std::move(run));
-        report(kReadRun, RunRead{tag, model.run});
+    }
+    if (changed) {
+        model.experiment = std::move(experiment);
+        report(kReadRun, RunRead{tag, model.run, model.experiment});
     }
 }
 

@@ -22,7 +22,7 @@
 namespace headscope::viewer {
 
 struct OpenRequest {
-    std::string model;                            // a model directory, or the folder of a training
+    std::string model;                            // a model directory, or the folder of a training or experiment
     std::optional<std::int64_t> checkpoint = {};  // of a training; empty: the newest
     std::string device = {};                      // like --device; empty: the default
     Precision precision = Precision::F32;
@@ -45,10 +45,11 @@ struct Opened {
     TokenizerType tokenizer = TokenizerType::Bpe;  // of the target
     std::optional<Terminals> terminals = {};       // of the trees that it writes; empty: it writes none
     std::int64_t parameters = 0;
-    std::string device;                      // "vulkan:0"
-    std::string device_name;                 // "NVIDIA H100"
-    std::string arithmetic;                  // "F32", "BF16 products"
-    std::shared_ptr<const TrainingRun> run;  // of a training
+    std::string device;                                      // "vulkan:0"
+    std::string device_name;                                 // "NVIDIA H100"
+    std::string arithmetic;                                  // "F32", "BF16 products"
+    std::shared_ptr<const TrainingRun> run;                  // of a training
+    std::shared_ptr<const ExperimentTable> experiment = {};  // that the training is a trial of
 };
 struct Explored {
     Tag tag = 0;
@@ -70,6 +71,7 @@ struct WeightsRead {
 struct RunRead {
     Tag tag = 0;
     std::shared_ptr<const TrainingRun> run;
+    std::shared_ptr<const ExperimentTable> experiment = {};
 };
 struct Failed {
     Tag tag = 0;
@@ -104,7 +106,7 @@ public:
     Tag explore_original(ExploreRequest request);  // a separate kind: the same without edits, for comparison
     Tag look_at_neuron(NeuronRequest request);
     Tag read_weights(std::string prefix);  // of the parameters whose names start with it
-    // Reads the open training's checkpoints and losses again. Reports nothing if they have not changed.
+    // Reads the open training's checkpoints, losses and experiment again. Reports nothing if they have not changed.
     Tag read_run();
     Tag measure(ExploreRequest request);  // importance of all heads; the request needs a target
 

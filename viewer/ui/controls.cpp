@@ -284,15 +284,18 @@ void tree_controls(Interface& ui) {
 
 void training_controls(Interface& ui) {
     const auto& run = ui.session.scene().run;
+    if (ui.session.scene().experiment != nullptr) {
+        remark(ui, "A trial of an experiment: click a row of the table for its training, again for its next seed.");
+    }
     if (run == nullptr) {
         remark(ui,
                "Open the folder of a training (of `headscope train`), running or over: its checkpoints can be "
                "stepped through, and a fixed sentence's heads watched as they form.");
     } else {
-        heading(ui, "Checkpoint");
         const auto& model = ui.session.scene().main.model;
         const auto& steps = run->checkpoints;
         if (!steps.empty() && model.has_value() && model->checkpoint.has_value()) {
+            heading(ui, "Checkpoint");
             const auto at = std::lower_bound(steps.begin(), steps.end(), *model->checkpoint);
             int index = static_cast<int>(std::min<std::ptrdiff_t>(at - steps.begin(), std::ssize(steps) - 1)) + 1;
             const std::string label = fmt::format("step {} ({} of {})", *model->checkpoint, index, steps.size());

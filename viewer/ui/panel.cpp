@@ -18,7 +18,7 @@ RoleSet pointable(PanelId panel) {
             return {Role::Swatch,     Role::SwatchLabel, Role::Attention, Role::Slab,
                     Role::QueryLabel, Role::KeyLabel,    Role::ChosenWord};
         case PanelId::Matrix: return {Role::Cell, Role::QueryLabel, Role::KeyLabel, Role::Legend};
-        case PanelId::Training: return {Role::Point, Role::Curve, Role::Attention, Role::Slab};
+        case PanelId::Training: return {Role::Point, Role::Curve, Role::Block, Role::Attention, Role::Slab};
         case PanelId::Tree: return {Role::Node, Role::Label, Role::Attention, Role::Slab};
         case PanelId::Time: return {Role::Cell, Role::Bar, Role::Node, Role::Attention, Role::Slab, Role::Swatch};
         case PanelId::Model: return {Role::Block, Role::Bar};
@@ -173,6 +173,23 @@ void model_events(Interface& ui, const CanvasEvents& events) {
     }
 }
 
+// A click on a row opens the training of its first seed; further clicks, those of the others.
+void experiment_events(Interface& ui, const CanvasEvents& events) {
+    const Scene& scene = ui.session.scene();
+    const auto row = static_cast<std::size_t>(events.hovered->item);
+    if (scene.experiment == nullptr || events.hovered->item < 0 || row >= scene.experiment->rows.size()) {
+        return;
+    }
+    const std::string trial = trial_after(scene, row);
+    if (trial.empty()) {
+        return;
+    }
+    ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
+    if (events.clicked && trial != scene.main.model->path) {
+        ui.session.open(trial, ui.session.device());
+    }
+}
+
 // The symbol of a constituent or a leaf, whose attention is shown below the tree.
 void tree_events(Interface& ui, const CanvasEvents& events) {
     int step = -1;
@@ -189,6 +206,10 @@ void tree_events(Interface& ui, const CanvasEvents& events) {
 }
 
 void training_events(Interface& ui, const CanvasEvents& events) {
+    if (events.hovered.has_value() && events.hovered->role == Role::Block) {
+        experiment_events(ui, events);
+        return;
+    }
     if (events.clicked && events.hovered.has_value() && events.hovered->role == Role::Point &&
         events.hovered->item >= 0) {
         const auto& run = ui.session.scene().run;
