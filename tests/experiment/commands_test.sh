@@ -62,7 +62,7 @@ expect "and writes nothing" not [ -e none ]
 table3 --output none --rows X
 expect "an unknown row is an error" refused 'Table 3 has no row "X"' "base, A1"
 run experiment table3 --scale tiny --data data --output none
-expect "a vocabulary too large for the data is an error" refused '"tokenizer.vocabulary" 6000' "at most"
+expect "a vocabulary too large for the data is an error" eval 'ended_with 1 && complains "\"tokenizer.vocabulary\" 6000"'
 expect "that leaves nothing behind" not [ -e none ]
 mkdir empty && cp data/train.tsv empty
 run experiment table3 --scale tiny --data empty --output none
@@ -83,6 +83,10 @@ expect "and measure nothing again" same quality/base-mean.json mean.json
 run evaluate --tsv data/test.tsv --model quality/base-s1/model --model quality/base-s2/model --beam 4 --length-penalty 0.6
 expect "BLEU of an ensemble is that of headscope evaluate" says "$(printf '%.2f' "$(value bleu quality/base-ensemble2.json)")"
 mkdir bare && cp data/train.tsv data/valid.tsv bare
+table2 --steps 3 --precision f32 --seeds 2 --dry-run
+expect "a dry run lists its trainings" eval 'ended_with 0 && row big-s2 "[0-9.]+ M +9 " && says "4 trainings"'
+run experiment table2 --scale tiny --data data --output none
+expect "its scales have their vocabularies" complains '"tokenizer.vocabulary" 6000'
 run experiment table2 --config more.json --data bare --output none
 expect "a missing test text is an error" refused "bare/test.tsv' does not exist"
 
@@ -99,8 +103,10 @@ sweep --output swept --vary training.residual_dropout+training.embedding_dropout
 expect "a second time it trains nothing" not complains "step 20"
 expect "sorted by BLEU" sorted 5 gr
 expect "the values are in the JSON" grep -q '"training.residual_dropout": 0.3' swept/table.json
-sweep --output drawn --vary training.seed=1,2,3,4,5,6 --random 2 --seed 5 --dry-run
-expect "some combinations are drawn" eval 'ended_with 0 && says "2 trainings"'
+sweep --output drawn --vary training.seed=1,2,3,4,5,6 --random 2 --seed 5 --steps 3 --precision f32 --device cpu --dry-run
+expect "some combinations are drawn" eval 'ended_with 0 && says "2 trainings" && says "M      3 "'
+run sweep --scale tiny --data data --output none --vary training.seed=1
+expect "a sweep can start from a scale" complains '"tokenizer.vocabulary" 6000'
 sweep --output none --vary training.residual_droput=0
 expect "an unknown key is an error" refused residual_droput
 sweep --output none --vary training.residual_dropout
