@@ -191,9 +191,9 @@ std::string steps_text(const TrainingOptions& t, const ModelConfig& model, doubl
 std::string describe_training(Backend& backend, const TrainConfig& config, const TrainingData* data,
                               const std::string& output) {
     const TrainingOptions& t = config.training;
-    const std::int64_t pieces = config.tokenizer.vocabulary;
-    const ModelConfig model = data != nullptr ? config.model_config(*data->source_tokenizer, *data->target_tokenizer)
-                                              : config.model_config(pieces, pieces);
+    const ModelConfig model =
+        data != nullptr ? config.model_config(*data->source_tokenizer, *data->target_tokenizer)
+                        : config.model_config(config.tokenizer.source.vocabulary, config.tokenizer.target.vocabulary);
     const Arithmetic arithmetic = arithmetic_of(config, backend);
     std::optional<Batcher> batcher;
     double steps_per_epoch = std::numeric_limits<double>::infinity();
