@@ -14,7 +14,8 @@ namespace headscope {
 
 ScratchFolder::ScratchFolder() : path_((std::filesystem::temp_directory_path() / "headscope-XXXXXX").string()) {
     if (::mkdtemp(path_.data()) == nullptr) {
-        throw Error(fmt::format("cannot make a temporary folder {}: {}", path_, std::generic_category().message(errno)));
+        throw Error(
+            fmt::format("cannot make a temporary folder {}: {}", path_, std::generic_category().message(errno)));
     }
 }
 
