@@ -172,8 +172,8 @@ TEST_CASE("the paper's recipes have the paper's values", "[config]") {
         model.source_vocabulary = model.target_vocabulary = pieces;
         CHECK(to_json(config.model_config(pieces, pieces)) == to_json(model));
         CHECK(model.norm == NormPlacement::Post);
-        CHECK(config.tokenizer.type == (recipe.french ? TokenizerType::WordPiece : TokenizerType::Bpe));
-        CHECK(config.tokenizer.vocabulary == pieces);
+        CHECK(config.tokenizer.source.type == (recipe.french ? TokenizerType::WordPiece : TokenizerType::Bpe));
+        CHECK(config.tokenizer.source.vocabulary == pieces);
         CHECK(config.tokenizer.shared);
         const TrainingOptions& t = config.training;
         CHECK(t.source_tokens == 25000);
