@@ -7,11 +7,12 @@
 
 #include <fmt/format.h>
 
-#include "figures/dot_rows.h"
+#include "figures/experiment_drawing.h"
 #include "io/atomic_file.h"
 #include "paint/png.h"
 #include "paint/svg.h"
 #include "support/check.h"
+#include "train/experiment_reader.h"
 
 namespace headscope {
 namespace {
@@ -55,12 +56,6 @@ Spread perplexity_of(const Table3Line& line) {
 
 Spread bleu_of(const Table3Line& line) {
     return spread_of(line.results, [](const TrialResult& result) { return result.bleu.front(); });
-}
-
-DotValue dot_of(const Spread& spread) {
-    return {.mean = spread.count > 0 ? std::optional(spread.mean) : std::nullopt,
-            .deviation = spread.deviation,
-            .reference = {}};
 }
 
 std::string varied_of(const Table3Line& line) {
@@ -196,38 +191,11 @@ nlohmann::json Table3::json() const {
     return {{"experiment", "table3"}, {"rows", rows}};
 }
 
-Drawing Table3::picture(const Look& look) const {
-    const Table3Line& base = lines_.front();
-    const bool compared = !base.results.empty();
-    const double perplexity = perplexity_of(base).mean;
-    const double bleu = bleu_of(base).mean;
-    std::vector<DotRow> rows;
-    for (const Table3Line& line : lines_) {
-        const Table3Row& row = *line.row;
-        DotValue of_perplexity = dot_of(perplexity_of(line));
-        DotValue of_bleu = dot_of(bleu_of(line));
-        if (compared) {
-            of_perplexity.reference = perplexity * row.perplexity / base.row->perplexity;
-            of_bleu.reference = bleu + row.bleu - base.row->bleu;
-        }
-        const bool group = !rows.empty() && rows.back().name.front() != row.name[0];
-        rows.push_back({row.name, varied_of(line), group, {of_perplexity, of_bleu}});
-    }
-    const auto guide = [&](double value) { return compared ? std::optional(value) : std::nullopt; };
-    return draw_dot_rows(
-        rows, {{"Perplexity per piece (lower is better)", guide(perplexity)}, {"BLEU (higher is better)", guide(bleu)}},
-        {.title = "Variations of the Transformer (Table 3)",
-         .note = "On development data. The vertical lines are the base model.",
-         .mean = "ours, with the standard deviation over seeds",
-         .reference = compared ? "the paper's, moved so that its base model is ours" : "",
-         .look = look});
-}
-
 void Table3::write(const std::string& folder) const {
     const auto file = [&](const char* name) { return (fs::path(folder) / name).string(); };
     atomic_write_file(file("table.json"), json().dump(2) + "\n");
     atomic_write_file(file("table.md"), table().markdown() + "\n" + notes());
-    const Drawing drawing = picture();
+    const Drawing drawing = draw_experiment(read_experiment_table(folder));
     atomic_write_file(file("table.svg"), to_svg(drawing));
     atomic_write_file(file("table.png"), to_png(rasterise(drawing, kPngScale)));
 }

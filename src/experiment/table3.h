@@ -11,7 +11,6 @@
 #include "experiment/experiment.h"
 #include "experiment/table3_rows.h"
 #include "experiment/text_table.h"
-#include "paint/sketch.h"
 
 namespace headscope {
 
@@ -42,9 +41,6 @@ public:
     // Explains the table's columns, and lists rows that are impossible or failed.
     std::string notes() const;
     nlohmann::json json() const;
-    // Perplexity and BLEU by row, with bars of one standard deviation. The paper's numbers are moved so that its base
-    // model is where ours is: perplexities by a factor, BLEU by a difference.
-    Drawing picture(const Look& look = {}) const;
     // Replaces table.json, table.md, table.svg and table.png in the experiment's folder.
     void write(const std::string& folder) const;
 

@@ -27,7 +27,7 @@ expect "and rows without results" row D2 'P_drop 0.2 +- +4.95 +- +25.5'
 expect "an impossible row is said" complains "A1 is impossible at this scale: h would be 4 x 1 / 8, not a whole number"
 expect "also below the table" says "A1: impossible at this scale"
 expect "the Markdown table has the same" grep -qE '^\| D1 +\| P_drop 0.0 +\| +[0-9.]+ \| +5.77' whole/table.md
-expect "and a picture" eval '[ "$(head -c 4 whole/table.png | tail -c 3)" = PNG ] && grep -q "Perplexity per piece" whole/table.svg'
+expect "and a picture" eval '[ "$(head -c 4 whole/table.png | tail -c 3)" = PNG ] && grep -q "Table 3: variations of the model" whole/table.svg'
 
 while :; do
     "$headscope" experiment table3 --config small.json --data data --output killed --rows base,A1,D1 >out 2>err &
