@@ -75,7 +75,7 @@ std::vector<CorpusFinding> search(Backend& backend, const Translator& translator
         searches.emplace_back(query, selection.kind, selection.rows.join_words);
     }
     AttentionOptions one = options;
-    Progress progress;
+    TimedProgress progress;
     std::size_t too_long = 0;
     for (std::size_t i = 0; i < corpus.targets.size(); ++i) {
         one.text = translates ? corpus.sources[i] : corpus.targets[i];
@@ -153,7 +153,7 @@ std::string look_at_corpus(const AttentionOptions& options, PictureFormat format
                                   options.picture, format);
             return;
         }
-        Progress progress;
+        TimedProgress progress;
         const CorpusImportanceOptions chosen{.translation = {.search = translator.search_options(options.choices),
                                                              .compute = device.arithmetic().compute},
                                              .bleu = options.bleu};

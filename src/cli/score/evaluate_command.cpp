@@ -46,7 +46,7 @@ struct Translations {
 Translations translate_all(const LineTranslator& translator, const TranslationOptions& options,
                            const std::vector<std::string>& source) {
     Translations translations;
-    Progress progress;
+    TimedProgress progress;
     SplitNews split;
     translator.translate_in_order(
         numbered(source), options, [&](std::vector<TranslatedSentence> next, std::size_t finished) {

@@ -30,7 +30,7 @@ void evaluate_text(const CommonOptions& common, const EvaluatedText& text, std::
     const ModelDirectory model = device.translator().model();
     EncodedDocuments input(text.file, text.form, model.target_tokenizer);
     TextEvaluation evaluation;
-    Progress progress;
+    TimedProgress progress;
     for (auto documents = input.next(); !documents.empty(); documents = input.next()) {
         std::vector<std::vector<std::int32_t>> pieces;
         std::transform(documents.begin(), documents.end(), std::back_inserter(pieces),

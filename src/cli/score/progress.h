@@ -8,7 +8,7 @@
 
 namespace headscope {
 
-class Progress {
+class TimedProgress {
 public:
     void show(const std::string& line) {
         const auto now = std::chrono::steady_clock::now();
