@@ -14,12 +14,17 @@ namespace headscope {
 
 namespace {
 
+bool has_letters(std::string_view tag) {
+    return std::any_of(tag.begin(), tag.end(), [](char one) {
+        return (one >= 'A' && one <= 'Z') || (one >= 'a' && one <= 'z') || static_cast<unsigned char>(one) >= 0x80;
+    });
+}
+
 void add_symbols(const Tree& tree, Terminals terminals, std::string& sequence) {
     sequence += sequence.empty() ? "" : " ";
     if (tree.is_leaf()) {
-        sequence += terminals == Terminals::Normalised ? kAnyTag
-                    : terminals == Terminals::Tags     ? tree.label
-                                                       : tree.word;
+        const bool any = terminals == Terminals::Normalised && has_letters(tree.label);
+        sequence += any ? kAnyTag : terminals == Terminals::Words ? tree.word : tree.label;
         return;
     }
     sequence += "(" + tree.label;
@@ -99,7 +104,8 @@ private:
 
     Tree leaf(const std::string& symbol) {
         const std::string& word = words_[next_];
-        const bool is_tag = terminals_ == Terminals::Tags && !symbol.empty();
+        const bool is_tag = !symbol.empty() && (terminals_ == Terminals::Tags ||
+                                                (terminals_ == Terminals::Normalised && symbol != kAnyTag));
         Tree made{tags_ != nullptr ? tags_->at(next_) : is_tag ? symbol : usual_tag(word), word};
         ++next_;
         return made;

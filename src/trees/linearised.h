@@ -1,5 +1,5 @@
 // Trees as sequences of symbols and back (Vinyals et al., 2015, "Grammar as a Foreign Language", section 2):
-// (S (NP XX )NP (VP XX )VP XX )S
+// (S (NP XX XX )NP (VP XX )VP . )S
 #pragma once
 
 #include <array>
@@ -12,7 +12,8 @@
 
 namespace headscope {
 
-// What stands for a word in a sequence: XX for each, its tag, or the word itself.
+// What stands for a word in a sequence: XX, but its tag if that has no letters, as punctuation has (their figure 1); its
+// tag; or the word itself.
 enum class Terminals : std::uint8_t { Normalised, Tags, Words };
 inline constexpr std::array<const char*, 3> kTerminalNames = {"normalised", "tags", "words"};
 inline constexpr const char* kAnyTag = "XX";
@@ -45,8 +46,8 @@ struct Restored {
 // - Terminals after the last word are left out. Words without a terminal are added to the end of the outermost
 //   constituent, and what is open then is closed.
 // - Constituents without a word are left out. TOP is put over several trees, or over words outside of any constituent.
-// The tag of a word is that of `tags`, unless that is null, or else the terminal, if terminals are tags, or else
-// usual_tag(). Error if there are no words, if there are tags but not one for each word, and for brackets in words or
+// The tag of a word is that of `tags`, unless that is null, or else the terminal, if that is a tag, or else usual_tag().
+// Error if there are no words, if there are tags but not one for each word, and for brackets in words or
 // inside of symbols.
 Restored restored(std::string_view sequence, const std::vector<std::string>& words,
                   const std::vector<std::string>* tags, Terminals terminals);

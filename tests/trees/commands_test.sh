@@ -17,7 +17,7 @@ cat >raw.trees <<'TEXT'
 TEXT
 gzip -k raw.trees
 run trees linearise raw.trees.gz
-expect "trees become pairs" line_is 1 $'The cat is seen .\t(S (NP XX XX )NP (VP XX (VP XX )VP )VP XX )S'
+expect "trees become pairs" line_is 1 $'The cat is seen .\t(S (NP XX XX )NP (VP XX (VP XX )VP )VP . )S'
 expect "without traces and functional tags" line_is 2 $'Here\t(FRAG (ADVP XX )ADVP )FRAG'
 expect "and nothing else" [ "$(wc -l <out)" -eq 2 ]
 expect "a tree without words is reported" complains "left out 1 tree without words"

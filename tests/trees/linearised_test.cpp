@@ -45,7 +45,8 @@ Tree random_tree(Random& random, int depth) {
 }  // namespace
 
 TEST_CASE("trees become sequences", "[trees]") {
-    CHECK(linearised(tree_of(kCat), Terminals::Normalised) == "(S (NP XX XX )NP (VP XX )VP XX )S");
+    CHECK(linearised(tree_of(kCat), Terminals::Normalised) == "(S (NP XX XX )NP (VP XX )VP . )S");
+    CHECK(linearised(tree_of("(S (PRP$ a) ($ b) (`` c) (-LRB- d) (Ä e))"), Terminals::Normalised) == "(S XX $ `` XX XX )S");
     CHECK(linearised(tree_of(kCat), Terminals::Tags) == "(S (NP DT NN )NP (VP VBZ )VP . )S");
     CHECK(linearised(tree_of(kCat), Terminals::Words) == "(S (NP The cat )NP (VP sleeps )VP . )S");
 }
@@ -70,6 +71,7 @@ TEST_CASE("tags come from the tags, the terminals or the word", "[trees]") {
     CHECK(to_line(from("(S X Y )S", "a ,", "DT ,", Terminals::Tags).tree) == "(S (DT a) (, ,))");
     CHECK(to_line(from("(S X Y )S", "a ,", "", Terminals::Tags).tree) == "(S (X a) (Y ,))");
     CHECK(to_line(from("(S X Y )S", "a ,", "", Terminals::Words).tree) == "(S (XX a) (, ,))");
+    CHECK(line_from("(S XX : , )S", "a ' ,") == "(S (XX a) (: ') (, ,))");
     CHECK(line_from("(S XX XX XX XX )S", "a ? -LRB- ''") == "(S (XX a) (. ?) (-LRB- -LRB-) ('' ''))");
 }
 

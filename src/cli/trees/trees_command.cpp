@@ -92,7 +92,8 @@ void add_linearise(CLI::App& trees) {
 CLI::Option* add_terminals_option(CLI::App& command, Terminals& terminals) {
     return add_choice(
         command, "--terminals", kTerminalNames, [to = &terminals](std::size_t at) { *to = static_cast<Terminals>(at); },
-        "What stands for a word: XX for each, its part-of-speech tag, or the word");
+        "What stands for a word: XX (the tag if it has no letters, as of punctuation), its part-of-speech tag, or the "
+        "word");
 }
 
 void add_trees_command(CLI::App& app) {
