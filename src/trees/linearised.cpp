@@ -35,10 +35,8 @@ void add_symbols(const Tree& tree, Terminals terminals, std::string& sequence) {
 }
 
 // Whatever is read here is part of a tree that must be readable again.
-void require_symbol(const std::string& symbol) {
-    if (symbol == "(" || symbol == ")" || symbol.find_first_of("()", 1) != std::string::npos) {
-        throw Error(fmt::format("expected (LABEL, )LABEL or a terminal without brackets, found \"{}\"", symbol));
-    }
+bool is_symbol(const std::string& symbol) {
+    return symbol != "(" && symbol != ")" && symbol.find_first_of("()", 1) == std::string::npos;
 }
 
 void require_words(const std::vector<std::string>& words) {
@@ -61,11 +59,11 @@ public:
         : words_(words), tags_(tags), terminals_(terminals) {}
 
     void read(const std::string& symbol) {
-        require_symbol(symbol);
-        if (symbol.starts_with('(')) {
-            if (open_.size() + 2 == kDeepestTree) {  // there may be TOP above them, and a word's bracket below
-                throw Error(fmt::format("more than {} constituents are open at \"{}\"", open_.size(), symbol));
-            }
+        const bool opens = symbol.starts_with('(');
+        // There may be TOP above the open constituents, and a word's bracket below.
+        if (!is_symbol(symbol) || (opens && open_.size() + 2 == kDeepestTree)) {
+            ++repairs_.dropped_symbols;
+        } else if (opens) {
             open_.push_back({symbol.substr(1)});
         } else if (symbol.starts_with(')')) {
             close(symbol.substr(1));
@@ -153,6 +151,7 @@ std::string linearised(const Tree& tree, Terminals terminals) {
 }
 
 Repairs& Repairs::operator+=(const Repairs& other) {
+    dropped_symbols += other.dropped_symbols;
     dropped_closings += other.dropped_closings;
     added_closings += other.added_closings;
     dropped_terminals += other.dropped_terminals;

@@ -12,8 +12,8 @@
 
 namespace headscope {
 
-// What stands for a word in a sequence: XX, but its tag if that has no letters, as punctuation has (their figure 1); its
-// tag; or the word itself.
+// What stands for a word in a sequence: XX, but its tag if that has no letters, as punctuation has (their figure 1);
+// its tag; or the word itself.
 enum class Terminals : std::uint8_t { Normalised, Tags, Words };
 inline constexpr std::array<const char*, 3> kTerminalNames = {"normalised", "tags", "words"};
 inline constexpr const char* kAnyTag = "XX";
@@ -23,6 +23,7 @@ std::string linearised(const Tree& tree, Terminals terminals);
 
 // How often a sequence of symbols broke the rules of trees.
 struct Repairs {
+    std::int64_t dropped_symbols = 0;    // that are no symbols of trees, such as "(" and "a(", or too deep
     std::int64_t dropped_closings = 0;   // of a constituent that is not open
     std::int64_t added_closings = 0;     // of constituents that were open at the end or inside of a closed one
     std::int64_t dropped_terminals = 0;  // after the last word
@@ -42,13 +43,13 @@ struct Restored {
 
 // The tree of a sequence over these words: the n-th terminal stands for the n-th word. Every sequence gives a tree that
 // holds each word once, in order. Symbols are read from left to right:
+// - Brackets without a label, symbols with another bracket inside, and (X deeper than a tree may be are left out.
 // - )X closes the innermost open X and everything opened inside it; it is left out if no X is open.
 // - Terminals after the last word are left out. Words without a terminal are added to the end of the outermost
 //   constituent, and what is open then is closed.
 // - Constituents without a word are left out. TOP is put over several trees, or over words outside of any constituent.
-// The tag of a word is that of `tags`, unless that is null, or else the terminal, if that is a tag, or else usual_tag().
-// Error if there are no words, if there are tags but not one for each word, and for brackets in words or
-// inside of symbols.
+// The tag of a word is that of `tags`, unless that is null, or else the terminal, if that is a tag, or else
+// usual_tag(). Error if there are no words, if there are tags but not one for each word, and for brackets in words.
 Restored restored(std::string_view sequence, const std::vector<std::string>& words,
                   const std::vector<std::string>* tags, Terminals terminals);
 

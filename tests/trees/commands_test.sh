@@ -48,7 +48,12 @@ printf '(S (NP XX )NP )VP\n\n' >broken.txt
 run trees restore --words words.txt broken.txt
 expect "a malformed sequence is repaired" line_is 1 "(S (NP (XX The)) (XX cat) (XX is) (XX seen) (. .))"
 expect "an empty one, too" line_is 2 "(XX Here)"
-expect "repairs are counted" complains "repaired 2 of 2 sequences: 1 closing symbol and 0 terminals left out, 1 closing symbol and 5 words added"
+expect "repairs are counted" complains "repaired 2 of 2 sequences: 0 misplaced brackets, 1 closing symbol and 0 terminals left out, 1 closing symbol and 5 words added"
+printf '( (FRAG Here) XX )FRAG )\n' >bare.txt
+echo Here >here.txt
+run trees restore --words here.txt bare.txt
+expect "misplaced brackets are left out" line_is 1 "(FRAG (XX Here))"
+expect "and counted" complains "repaired 1 of 1 sequence: 3 misplaced brackets,"
 printf 'The cat is seen .\n\n' >gap.txt
 run trees restore --words gap.txt broken.txt
 expect "no words, no tree" line_is 2 ""
@@ -141,8 +146,6 @@ printf '(S (A a))\n(S (A (a))\n' >bad.trees
 run trees linearise bad.trees
 expect "an empty tree, after the good ones" complains "'bad.trees' line 2: the tree (a) is empty"
 expect "is an error" ended_with 1
-run trees restore --words words.txt <bare.trees
-expect "trees are no sequences" refused "standard input line 1" 'found "The)"'
 run trees restore --words words.txt <<<'(S XX )S'
 expect "more words than sequences" complains "'words.txt' has more lines than standard input (1)"
 run trees restore --words words.txt < <(printf '(S )S\n(S )S\n(S )S\n')

@@ -125,11 +125,12 @@ Restored restored_sentence(const SequenceReader& reader, const std::vector<std::
 
 void print_repairs(const Repairs& all, std::int64_t repaired, std::int64_t lines) {
     log_line(
-        fmt::format("headscope: repaired {} of {}: {} and {} left out, {} and {} added, {} without words and {} "
+        fmt::format("headscope: repaired {} of {}: {}, {} and {} left out, {} and {} added, {} without words and {} "
                     "beside the first",
-                    repaired, counted(lines, "sequence"), counted(all.dropped_closings, "closing symbol"),
-                    counted(all.dropped_terminals, "terminal"), counted(all.added_closings, "closing symbol"),
-                    counted(all.added_words, "word"), counted(all.empty, "constituent"), counted(all.joined, "tree")));
+                    repaired, counted(lines, "sequence"), counted(all.dropped_symbols, "misplaced bracket"),
+                    counted(all.dropped_closings, "closing symbol"), counted(all.dropped_terminals, "terminal"),
+                    counted(all.added_closings, "closing symbol"), counted(all.added_words, "word"),
+                    counted(all.empty, "constituent"), counted(all.joined, "tree")));
 }
 
 void restore(const RestoreOptions& options) {
@@ -172,10 +173,11 @@ void add_restore_trees(CLI::App& trees) {
     CLI::App* command = trees.add_subcommand("restore", "Sequences of symbols to trees");
     command->footer(
         "Prints one tree for each sequence, whatever a model wrote. The n-th terminal stands for the n-th word. )X\n"
-        "closes the innermost open X with all that is open inside it, and is left out if no X is open. Terminals\n"
-        "after the last word are left out; words without a terminal are added to the end of the outermost\n"
-        "constituent. Constituents without words are left out, and TOP is put over several trees. Standard error has\n"
-        "the number of repairs. With --n-best the first sequence that needs none is taken, or else the first.\n\n"
+        "closes the innermost open X with all that is open inside it, and is left out if no X is open. Symbols with\n"
+        "brackets elsewhere and terminals after the last word are left out; words without a terminal are added to\n"
+        "the end of the outermost constituent. Constituents without words are left out, and TOP is put over several\n"
+        "trees. Standard error has the number of repairs. With --n-best the first sequence that needs none is taken,\n"
+        "or else the first.\n\n"
         "Examples:\n"
         "  headscope trees restore --words words.txt sequences.txt > out.trees\n"
         "  headscope trees restore --words words.txt --tags tags.txt --pretty sequences.txt");
