@@ -65,7 +65,7 @@ void TreeParser::close(const std::string& place, std::vector<Tree>& trees) {
     }
     if (!open_.empty()) {
         open_.back().tree.children.push_back(std::move(tree));
-    } else if (!tree.label.empty()) {
+    } else if (!tree.label.empty() || empty_ == EmptyBracket::Kept) {
         trees.push_back(std::move(tree));
     } else if (tree.children.size() == 1) {
         Tree only = std::move(tree.children.front());
@@ -107,8 +107,8 @@ void TreeParser::finish() const {
     }
 }
 
-std::vector<Tree> parse_trees(std::string_view text, const std::string& place) {
-    TreeParser parser;
+std::vector<Tree> parse_trees(std::string_view text, const std::string& place, EmptyBracket empty) {
+    TreeParser parser(empty);
     std::vector<Tree> trees = parser.read(text, place);
     parser.finish();
     return trees;

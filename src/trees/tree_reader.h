@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <string>
 #include <string_view>
@@ -12,10 +13,15 @@
 
 namespace headscope {
 
-// Reads lines; a tree may extend over several. An outer bracket without a label is left out: ( (S ...) ) is (S ...),
-// and TOP is over several trees in one such bracket. Errors begin with the line's `place`, such as "'x.trees' line 3".
+// An outermost bracket without a label, as in ( (S ...) ). Left out: it is (S ...), and TOP is over several trees in
+// one such bracket. Kept: a constituent with an empty label, which EVALB counts.
+enum class EmptyBracket : std::uint8_t { LeftOut, Kept };
+
+// Reads lines; a tree may extend over several. Errors begin with the line's `place`, such as "'x.trees' line 3".
 class TreeParser {
 public:
+    explicit TreeParser(EmptyBracket empty = EmptyBracket::LeftOut) : empty_(empty) {}
+
     // Returns the trees that end in this line.
     std::vector<Tree> read(std::string_view line, const std::string& place);
     // Error if the last tree is not closed.
@@ -30,12 +36,14 @@ private:
         Tree tree;
         bool labelled = false;
     };
+    EmptyBracket empty_;
     std::vector<Open> open_;
     std::string begin_;  // the place of the first open bracket
 };
 
 // All trees of a complete text. Errors as those of TreeParser.
-std::vector<Tree> parse_trees(std::string_view text, const std::string& place);
+std::vector<Tree> parse_trees(std::string_view text, const std::string& place,
+                              EmptyBracket empty = EmptyBracket::LeftOut);
 
 // Reads the trees of a file, plain or compressed.
 class TreeReader {

@@ -84,6 +84,9 @@ expect "errors are reported" complains 'line 12: the gold tree has the word "is"
 cp bare.trees same.trees
 run trees score bare.trees <same.trees
 expect "a tree equals itself" grep -qE '^all +2 +0 +0 +100.00 +100.00 +100.00 +100.00' out
+sed 's/.*/( & )/' bare.trees >outer.trees
+run trees score outer.trees bare.trees
+expect "but not one with an outer bracket, as in EVALB" grep -qE '^all +2 +0 +0 +75.00 +100.00' out
 run trees score --json bare.trees bare.trees
 expect "also in JSON" [ "$(jq .all.f1 out)" = 100 ]
 run trees score --max-errors 4 --rules "$evalb/sample.prm" "$evalb/sample.gld" "$evalb/sample.tst"

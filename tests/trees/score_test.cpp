@@ -90,6 +90,15 @@ TEST_CASE("rules say what counts", "[trees]") {
     CHECK(score_of("(S-X=1 (NP-SBJ (A b)))", "(S (NP (A b)))").matched == 2);
 }
 
+TEST_CASE("an outer bracket without a label counts, as EVALB has it", "[trees]") {
+    const auto raw = [](const std::string& line) { return parse_trees(line, "raw", EmptyBracket::Kept); };
+    const TreeScore score = score_trees(raw("( (S (NP (A a)) (B b)) )"), raw("(TOP (S (A a) (B b)))"), {});
+    CHECK(score.gold == 3);
+    CHECK(score.test == 1);
+    CHECK(score.matched == 1);
+    CHECK(score_trees(raw("((S (A a)) (S (B b)))"), raw("( (S (A a)) (S (B b)))"), {}).matched == 3);
+}
+
 // Of n equal gold constituents and m others, min(n, m) match.
 TEST_CASE("unary chains count by their number", "[trees]") {
     const TreeScore score = score_of("(S (NP (NP (A a))) (B b))", "(S (NP (NP (NP (A a)))) (B b))");

@@ -37,7 +37,7 @@ std::optional<std::vector<Tree>> next_trees(LineReader& reader) {
         return {};
     }
     try {
-        return parse_trees(line, fmt::format("{} line {}", reader.name(), reader.number()));
+        return parse_trees(line, fmt::format("{} line {}", reader.name(), reader.number()), EmptyBracket::Kept);
     } catch (const Error& error) {
         throw Error(fmt::format("{} (one sentence per line: headscope trees linearise --print trees)", error.what()));
     }
