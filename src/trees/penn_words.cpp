@@ -16,14 +16,18 @@ struct Mark {
     std::string_view at_begin, at_end;  // how it is written there; empty: it is not split off
 };
 
-constexpr std::array<Mark, 21> kMarks{{
-    {"...", "...", "..."},   {"…", "...", "..."},     {"--", "--", "--"},      {"—", "--", "--"},
-    {",", ",", ","},         {";", ";", ";"},         {":", ":", ":"},         {"?", "?", "?"},
-    {"!", "!", "!"},         {"%", "%", "%"},         {"(", "-LRB-", "-LRB-"}, {"[", "-LRB-", "-LRB-"},
-    {"{", "-LRB-", "-LRB-"}, {")", "-RRB-", "-RRB-"}, {"]", "-RRB-", "-RRB-"}, {"}", "-RRB-", "-RRB-"},
-    {"“", "``", "``"},       {"”", "''", "''"},       {"\"", "``", "''"},      {"``", "``", ""},
-    {"''", "", "''"},
+// Longer ones before their beginnings and ends.
+constexpr std::array<Mark, 23> kMarks{{
+    {"...", "...", "..."},   {",", ",", ","},         {";", ";", ";"},         {":", ":", ":"},
+    {"?", "?", "?"},         {"!", "!", "!"},         {"%", "%", "%"},         {"(", "-LRB-", "-LRB-"},
+    {"[", "-LRB-", "-LRB-"}, {"{", "-LRB-", "-LRB-"}, {")", "-RRB-", "-RRB-"}, {"]", "-RRB-", "-RRB-"},
+    {"}", "-RRB-", "-RRB-"}, {"“", "``", "``"},       {"”", "''", "''"},       {"\"", "``", "''"},
+    {"``", "``", ""},        {"''", "", "''"},        {"‘", "`", "`"},         {"`", "`", ""},
+    {"'", "", "'"},          {"$", "$", ""},          {"#", "#", ""},
 }};
+// What is written otherwise wherever it stands. Blanks separate words.
+constexpr std::array<std::array<std::string_view, 2>, 5> kEverywhere{
+    {{"’", "'"}, {"--", " -- "}, {"—", " -- "}, {"...", " ... "}, {"…", " ... "}}};
 constexpr std::array<std::string_view, 7> kEndings{"n't", "'s", "'re", "'ve", "'ll", "'d", "'m"};
 
 const Mark* mark_at_begin(std::string_view word) {
@@ -38,6 +42,31 @@ const Mark* mark_at_end(std::string_view word) {
         return !mark.at_end.empty() && word.ends_with(mark.text);
     });
     return found == kMarks.end() ? nullptr : found;
+}
+
+std::string with_usual_marks(std::string_view text) {
+    std::string written;
+    while (!text.empty()) {
+        const auto* const found = std::find_if(kEverywhere.begin(), kEverywhere.end(),
+                                               [&](const auto& mark) { return text.starts_with(mark[0]); });
+        const std::size_t size = found == kEverywhere.end() ? 1 : (*found)[0].size();
+        written += found == kEverywhere.end() ? text.substr(0, 1) : (*found)[1];
+        text.remove_prefix(size);
+    }
+    return written;
+}
+
+// Where the second of two words begins that are written as one; the end if it is one word. `lower` has no capitals.
+std::size_t second_word(std::string_view lower) {
+    if (lower == "cannot") {
+        return 3;
+    }
+    for (const std::string_view ending : kEndings) {
+        if (lower.size() > ending.size() && lower.ends_with(ending)) {
+            return lower.size() - ending.size();
+        }
+    }
+    return lower.size();
 }
 
 // Appends the words of a part without white space.
@@ -62,11 +91,11 @@ void add_words(std::string_view part, bool is_last, std::vector<std::string>& wo
             again = true;
         }
     }
-    for (const std::string_view ending : kEndings) {
-        if (part.size() > ending.size() && part.ends_with(ending)) {
-            strip(ending, ending);
-            break;
-        }
+    std::string lower(part);
+    std::transform(lower.begin(), lower.end(), lower.begin(),
+                   [](char one) { return one >= 'A' && one <= 'Z' ? static_cast<char>(one - 'A' + 'a') : one; });
+    if (const std::string_view second = part.substr(second_word(lower)); !second.empty()) {
+        strip(second, second);
     }
     if (!part.empty()) {
         words.push_back(without_brackets(part));
@@ -78,7 +107,7 @@ void add_words(std::string_view part, bool is_last, std::vector<std::string>& wo
 
 std::vector<std::string> penn_words(std::string_view text) {
     std::vector<std::string> words;
-    const std::vector<std::string> parts = split_at_blanks(text);
+    const std::vector<std::string> parts = split_at_blanks(with_usual_marks(text));
     for (std::size_t i = 0; i < parts.size(); ++i) {
         add_words(parts[i], i + 1 == parts.size(), words);
     }
