@@ -120,6 +120,8 @@ expect "and parses" line_is 1 "(S (NP (DT The) (NN dog)) (VP (VBZ eats)) (. .))"
 expect "without repairs" [ ! -s err ]
 run parse --model parser --tokens --pretty " The  dog eats . "
 expect "words, and prints over several lines" line_is 2 "  (NP (DT The) (NN dog))"
+run parse --model parser --tokens "The dog(s) eats ."
+expect "brackets in words are written as in treebanks" says " dog-LRB-s-RRB-)"
 run parse --model parser -o tree.svg "The dog eats."
 expect "a tree is drawn" eval 'quiet && grep -qF ">The dog eats .</title>" tree.svg && grep -qF ">NP</text>" tree.svg'
 run parse --model parser -o tree.png "The dog eats."

@@ -87,7 +87,8 @@ void parse(const ParseOptions& options) {
     InputFiles inputs(options.common.open.settings);
     inputs.add(options.common.model_path());
     inputs.refuse(options.output);
-    const std::vector<std::string> words = options.tokens ? split_at_blanks(options.text) : penn_words(options.text);
+    std::vector<std::string> words = options.tokens ? split_at_blanks(options.text) : penn_words(options.text);
+    std::transform(words.begin(), words.end(), words.begin(), without_brackets);  // penn_words() has none
     if (words.empty()) {
         throw Error("TEXT is empty");
     }
@@ -118,7 +119,8 @@ void add_parse_command(CLI::App& app, const OpenOptions& open_options) {
     command->option_defaults()->group("Data");
     command->add_option("TEXT", options->text, "One sentence; punctuation and n't, 's, ... become words of their own")
         ->required();
-    command->add_flag("--tokens", options->tokens, "Words are already separated by blanks");
+    command->add_flag("--tokens", options->tokens,
+                      "Words are already separated by blanks; ( and ) in them become -LRB- and -RRB-");
     options->common.add_model(*command)->required();
     options->common.add_device(*command);
     options->common.add_precision(*command);
