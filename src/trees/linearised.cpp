@@ -150,6 +150,22 @@ std::string linearised(const Tree& tree, Terminals terminals) {
     return sequence;
 }
 
+Terminals terminals_among(const std::vector<std::string>& symbols) {
+    Terminals found = Terminals::Normalised;
+    for (const std::string& symbol : symbols) {
+        if (symbol.starts_with('(') || symbol.starts_with(')')) {
+            continue;
+        }
+        if (std::any_of(symbol.begin(), symbol.end(), [](char one) {
+                return (one >= 'a' && one <= 'z') || static_cast<unsigned char>(one) >= 0x80;
+            })) {
+            return Terminals::Words;
+        }
+        found = symbol != kAnyTag && has_letters(symbol) ? Terminals::Tags : found;
+    }
+    return found;
+}
+
 Repairs& Repairs::operator+=(const Repairs& other) {
     dropped_symbols += other.dropped_symbols;
     dropped_closings += other.dropped_closings;

@@ -21,6 +21,10 @@ inline constexpr const char* kAnyTag = "XX";
 // The symbols, separated by blanks.
 std::string linearised(const Tree& tree, Terminals terminals);
 
+// What the terminals among the symbols of sequences are: normalised if only XX has letters, words if any has small
+// letters or is beyond ASCII, or else tags.
+Terminals terminals_among(const std::vector<std::string>& symbols);
+
 // How often a sequence of symbols broke the rules of trees.
 struct Repairs {
     std::int64_t dropped_symbols = 0;    // that are no symbols of trees, such as "(" and "a(", or too deep

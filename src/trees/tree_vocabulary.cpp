@@ -1,19 +1,25 @@
 #include "trees/tree_vocabulary.h"
 
 #include <algorithm>
+#include <string>
 #include <vector>
 
 namespace headscope {
 
 std::optional<Terminals> terminals_in(const Tokenizer& symbols) {
-    const std::vector<Piece>& pieces = symbols.vocabulary().pieces();
-    const auto opens = [&](const Piece& piece) {
-        return piece.text.starts_with('(') && symbols.vocabulary().find(")" + piece.text.substr(1));
+    std::vector<std::string> texts;
+    for (const Piece& piece : symbols.vocabulary().pieces()) {
+        if (piece.kind == PieceKind::Normal) {
+            texts.push_back(piece.text);
+        }
+    }
+    const auto opens = [&](const std::string& text) {
+        return text.starts_with('(') && symbols.vocabulary().find(")" + text.substr(1));
     };
-    if (symbols.type() != TokenizerType::Words || std::none_of(pieces.begin(), pieces.end(), opens)) {
+    if (symbols.type() != TokenizerType::Words || std::none_of(texts.begin(), texts.end(), opens)) {
         return std::nullopt;
     }
-    return symbols.vocabulary().find(kAnyTag) ? Terminals::Normalised : Terminals::Tags;
+    return terminals_among(texts);
 }
 
 }  // namespace headscope

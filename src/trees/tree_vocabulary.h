@@ -9,8 +9,8 @@
 
 namespace headscope {
 
-// What stands for a word in the sequences of a model with these target symbols: a vocabulary without XX has tags.
-// Nothing if the model does not write trees: no X of the vocabulary has its (X and )X.
+// What stands for a word in the sequences of a model with these target symbols, by terminals_among(). Nothing if the
+// model does not write trees: no X of the vocabulary has its (X and )X.
 std::optional<Terminals> terminals_in(const Tokenizer& symbols);
 
 // The paper's limit for parsing (6.3): a sequence has at most this many symbols more than the source has pieces.

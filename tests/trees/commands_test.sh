@@ -144,6 +144,11 @@ cp out test.trees
 run trees score farm.trees test.trees
 expect "whole files are parsed by translating" grep -qE '^all +12 +0 +0 +100.00' out
 
+"$headscope" trees linearise --terminals words farm.trees >train.tsv
+run train parser.json --output words
+run parse --model words "The dog eats."
+expect "words as terminals are no tags" line_is 1 "(S (NP (XX The) (XX dog)) (VP (XX eats)) (. .))"
+
 # ------------------------------------------------------------------------------------------------- bad input
 run trees linearise <<<'(S (A a)'
 expect "brackets that are not balanced" refused "standard input line 1: 1 bracket of this tree is never closed"

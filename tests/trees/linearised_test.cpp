@@ -121,6 +121,13 @@ TEST_CASE("malformed sequences are repaired and counted", "[trees]") {
     CHECK_THAT(error_of([&] { restored("(S XX )S", {"a"}, &none, Terminals::Normalised); }), Contains("found 0 tags"));
 }
 
+TEST_CASE("the symbols show what terminals are", "[trees]") {
+    CHECK(terminals_among({"(s", ")s", "XX", ",", "``"}) == Terminals::Normalised);
+    CHECK(terminals_among({"(S", ")S", "XX", "NN", "PRP$", ","}) == Terminals::Tags);
+    CHECK(terminals_among({"(S", ")S", "NN", "the", "XX"}) == Terminals::Words);
+    CHECK(terminals_among({"(S", ")S", "猫"}) == Terminals::Words);
+}
+
 TEST_CASE("of several sequences the first that is a tree is taken", "[trees]") {
     const auto best = [](const Texts& sequences) {
         const Restored found = best_restored(sequences, {"a", "b"}, nullptr, Terminals::Normalised);
