@@ -24,11 +24,10 @@ std::vector<std::string> headscope::fuzz_seeds() {
         std::size_t at_ = 0;
     };
     const std::string golden = HEADSCOPE_SOURCE_DIR "/tests/golden/tokenizers/";
-    std::vector<std::string> seeds{"<pad>\n<unk>\n[MASK]\nDie\nZ\n##a\n##hl\n2\n##1\n",
-                                   read_whole_file(golden + "roberta.json", "roberta"),
-                                   read_whole_file(golden + "bert_uncased.json", "bert_uncased"),
-                                   read_whole_file(golden + "t5.json", "t5"),
-                                   read_whole_file(golden + "converted.json", "converted")};
+    std::vector<std::string> seeds{
+        "<pad>\n<unk>\n[MASK]\nDie\nZ\n##a\n##hl\n2\n##1\n", read_whole_file(golden + "roberta.json", "roberta"),
+        read_whole_file(golden + "bert_uncased.json", "bert_uncased"), read_whole_file(golden + "t5.json", "t5"),
+        read_whole_file(golden + "converted.json", "converted")};
     for (const char* rule : {"identity", "nmt_nfkc"}) {
         for (const char* type : {"bpe", "unigram", "char", "word"}) {
             if (rule == std::string("nmt_nfkc") && type != std::string("bpe")) {
