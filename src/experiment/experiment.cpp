@@ -14,7 +14,6 @@
 #include "infer/fresh_device.h"
 #include "io/atomic_file.h"
 #include "io/strict_json.h"
-#include "registry/registry.h"
 #include "support/check.h"
 #include "train/config_changes.h"
 #include "train/run_config.h"
@@ -116,22 +115,10 @@ private:
 
     void work(const std::string& device) {
         try {
-            const OpenOptions& open = experiment_.options_.open;
-            std::unique_ptr<Backend> backend = open_device(device, open);
+            std::unique_ptr<Backend> backend;
             SecondChance chance;
             for (std::optional<std::size_t> trial = take(); trial; trial = take()) {
-                TrialOutcome outcome;
-                try {
-                    with_fresh_device(
-                        chance, [&] { outcome.result = finish(*backend, trials_[*trial]); },
-                        [&] {
-                            backend.reset();
-                            backend = open_device(device, open);
-                        },
-                        [&](const std::string& what) { say(what + "; the device was opened again"); });
-                } catch (const Error& error) {
-                    outcome.problem = error.what();
-                }
+                const TrialOutcome outcome = attempt(device, backend, chance, trials_[*trial]);
                 const std::scoped_lock lock(mutex_);
                 outcomes_[*trial] = outcome;
                 after_each_(*trial, outcome);
@@ -140,6 +127,30 @@ private:
             const std::scoped_lock lock(mutex_);
             failure_ = failure_ ? failure_ : std::current_exception();
         }
+    }
+
+    // Opens `backend` if it is null, and makes it null if it is lost.
+    TrialOutcome attempt(const std::string& device, std::unique_ptr<Backend>& backend, SecondChance& chance,
+                         const Trial& trial) {
+        const auto open = [&] {
+            backend.reset();
+            backend = experiment_.options_.open(device);
+        };
+        if (!backend) {
+            open();
+        }
+        TrialOutcome outcome;
+        try {
+            with_fresh_device(
+                chance, [&] { outcome.result = finish(*backend, trial); }, open,
+                [&](const std::string& what) { say(what + "; the device was opened again"); });
+        } catch (const DeviceLost& lost) {
+            backend.reset();
+            outcome.problem = lost.what();
+        } catch (const std::exception& error) {
+            outcome.problem = error.what();
+        }
+        return outcome;
     }
 
     std::optional<TrialResult> finish(Backend& backend, const Trial& trial) {

@@ -3,13 +3,14 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include <nlohmann/json.hpp>
 
-#include "backend/open_options.h"
+#include "backend/backend.h"
 #include "experiment/trial.h"
 #include "train/run_folder.h"
 
@@ -22,8 +23,8 @@ struct TrialOutcome {
 
 struct ExperimentOptions {
     std::string folder;
-    std::vector<std::string> devices = {""};  // see open_device(); one trial at a time on each
-    OpenOptions open = {};
+    std::vector<std::string> devices = {""};  // one trial at a time on each
+    std::function<std::unique_ptr<Backend>(const std::string& device)> open;
     Say say = [](const std::string&) {};
     std::function<bool()> stop_requested = [] { return false; };
 };
@@ -32,15 +33,16 @@ class Experiment {
 public:
     // Opens or creates the folder and learns the tokenizers of `base`, a training configuration whose data files are
     // absolute. Error if the folder holds an experiment of another kind, configuration or data, with the differences,
-    // and for a configuration without development data.
+    // for a configuration without development data, of another task than translation, or with steps as large as memory
+    // holds.
     Experiment(std::string kind, nlohmann::json base, ExperimentOptions options);
 
     // What the folder knows of a trial without training it.
     std::optional<TrialResult> result_of(const Trial& trial) const;
 
-    // Runs the trials that have no result, in this order. A trial that fails does not end the others. Calls
-    // `after_each` after each one with its index, one call at a time. Returns early if a stop is requested: then some
-    // outcomes have neither a result nor a problem.
+    // Runs the trials that have no result, in this order. A trial that fails does not end the others, but a device that
+    // cannot be opened for the next one does. Calls `after_each` after each one with its index, one call at a time.
+    // Returns early if a stop is requested: then some outcomes have neither a result nor a problem.
     std::vector<TrialOutcome> run(const std::vector<Trial>& trials,
                                   const std::function<void(std::size_t trial, const TrialOutcome&)>& after_each) const;
 

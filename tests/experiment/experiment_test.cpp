@@ -2,10 +2,13 @@
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <map>
+#include <memory>
+#include <new>
 #include <nlohmann/json.hpp>
 #include <random>
 
 #include "experiment/table3.h"
+#include "registry/registry.h"
 #include "tests/house/open_options.h"
 #include "tests/io/temporary_folder.h"
 #include "train/digits_task.h"
@@ -37,7 +40,10 @@ struct Digits {
     }
 
     ExperimentOptions options(const std::string& output) const {
-        return {.folder = folder.file(output), .devices = {"cpu"}, .open = environment_options()};
+        return {.folder = folder.file(output), .devices = {"cpu"}, .open = open};
+    }
+    static std::unique_ptr<Backend> open(const std::string& device) {
+        return open_device(device, environment_options());
     }
     std::vector<Trial> trials() const {
         std::vector<Trial> all;
@@ -128,6 +134,71 @@ TEST_CASE("a trial that fails does not end the others") {
     CHECK(outcomes[1].problem.find("out/C1-s1") != std::string::npos);
     CHECK(outcomes[2].result);
     CHECK_FALSE(table_of(digits, experiment)["rows"][7].contains("ours"));
+}
+
+TEST_CASE("a trial whose lost device cannot be opened again does not end the others") {
+    const Digits digits;
+    ExperimentOptions options = digits.options("out");
+    int opened = 0;
+    options.open = [&](const std::string& device) {
+        if (++opened == 2) {
+            throw Error("not there yet");
+        }
+        return Digits::open(device);
+    };
+    options.say = [&](const std::string& line) {
+        if (opened == 1 && line.starts_with("base-s1: step")) {
+            throw DeviceLost("gone");
+        }
+    };
+    const Experiment experiment("table3", digits.base, options);
+    const std::vector<TrialOutcome> outcomes = experiment.run(digits.trials(), ignore);
+    CHECK(outcomes[0].problem == "gone; reopening failed: not there yet");
+    CHECK(outcomes[1].result);
+    CHECK(outcomes[2].result);
+    CHECK(opened == 3);
+}
+
+TEST_CASE("a device that is lost without a second chance is opened again for the next trial") {
+    const Digits digits;
+    ExperimentOptions options = digits.options("out");
+    int opened = 0;
+    options.open = [&](const std::string& device) {
+        ++opened;
+        return Digits::open(device);
+    };
+    options.say = [](const std::string& line) {
+        if (line.starts_with("base-s1: step")) {
+            throw DeviceLost("gone");
+        }
+    };
+    const Experiment experiment("table3", digits.base, options);
+    const std::vector<TrialOutcome> outcomes = experiment.run(digits.trials(), ignore);
+    CHECK(outcomes[0].problem == "gone");
+    CHECK(outcomes[2].result);
+    CHECK(opened == 3);
+}
+
+TEST_CASE("a device that cannot be opened ends the experiment") {
+    const Digits digits;
+    ExperimentOptions options = digits.options("out");
+    options.open = [](const std::string&) -> std::unique_ptr<Backend> { throw Error("no such device"); };
+    const Experiment experiment("table3", digits.base, options);
+    CHECK_THROWS_WITH(experiment.run(digits.trials(), ignore), "no such device");
+}
+
+TEST_CASE("a trial that fails with any exception does not end the others") {
+    const Digits digits;
+    ExperimentOptions options = digits.options("out");
+    options.say = [](const std::string& line) {
+        if (line.starts_with("base-s1: step")) {
+            throw std::bad_alloc();
+        }
+    };
+    const Experiment experiment("table3", digits.base, options);
+    const std::vector<TrialOutcome> outcomes = experiment.run(digits.trials(), ignore);
+    CHECK_FALSE(outcomes[0].problem.empty());
+    CHECK(outcomes[1].result);
 }
 
 TEST_CASE("a changed experiment is refused with the difference") {

@@ -62,7 +62,7 @@ ExperimentOptions ExperimentFlags::experiment() const {
     listen_for_stop();
     return {.folder = output,
             .devices = asked_devices(common.device(), common.open),
-            .open = common.open,
+            .open = [open = common.open](const std::string& device) { return open_device(device, open); },
             .say = [](const std::string& line) { log_line(line); },
             .stop_requested = stop_requested};
 }

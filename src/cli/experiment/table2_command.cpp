@@ -14,8 +14,6 @@
 #include "experiment/table2.h"
 #include "io/atomic_file.h"
 #include "options/option_values.h"
-#include "registry/device_list.h"
-#include "registry/registry.h"
 #include "support/check.h"
 
 namespace headscope {
@@ -51,8 +49,7 @@ void run_table2(const Table2Options& options) {
     const ExperimentOptions experiment_options = options.flags.experiment();
     const Experiment experiment("table2", base, experiment_options);
     const auto write = [&](const std::vector<TrialProblem>& /*problems*/) {
-        const std::unique_ptr<Backend> backend =
-            open_device(experiment_options.devices.front(), experiment_options.open);
+        const std::unique_ptr<Backend> backend = experiment_options.open(experiment_options.devices.front());
         table.measure(*backend, experiment, test);
         const fs::path folder(experiment.folder());
         const TextTable text = table.table(experiment);
