@@ -36,7 +36,7 @@ struct ExperimentRow {
     std::vector<int> seeds = {};        // of the finished trials
     std::vector<int> unfinished = {};   // seeds of trials that were started
     Reported paper = {};
-    std::string impossible = {};             // why there is no such model at this scale; empty if there is
+    std::string impossible = {};             // why there is no such model; empty if there is
     std::vector<std::string> problems = {};  // of trials that failed
     bool operator==(const ExperimentRow&) const = default;
 };

@@ -69,6 +69,9 @@ std::optional<Table2Result> read_result(const std::string& file, const std::stri
 }  // namespace
 
 Table2::Table2(const nlohmann::json& base, std::vector<std::string> shapes, int seeds) {
+    if (base.at("training").value("steps", 0) == 0) {
+        throw Error("Table 2 spreads its checkpoints over the steps: set \"training.steps\" or give --steps");
+    }
     for (const std::string& shape : shapes) {
         const bool big = shape == "big";
         std::vector<std::string> names;

@@ -35,7 +35,7 @@ struct Table2Result {
 
 class Table2 {
 public:
-    // `seeds`: trainings of each shape, at most 4 of which make ensembles.
+    // `seeds`: trainings of each shape, at most 4 of which make ensembles. Error if `base` sets no steps.
     Table2(const nlohmann::json& base, std::vector<std::string> shapes, int seeds);
 
     // Each keeps the mean of its last five checkpoints and the last one.

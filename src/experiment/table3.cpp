@@ -142,7 +142,7 @@ std::string Table3::notes() const {
         "models on newstest2013: compare the differences between rows, not the numbers.\n";
     for (const Table3Line& line : lines_) {
         if (!line.planned.impossible.empty()) {
-            text += fmt::format("{}: impossible at this scale: {}\n", line.row->name, line.planned.impossible);
+            text += fmt::format("{}: impossible with this base: {}\n", line.row->name, line.planned.impossible);
         }
         for (const std::string& problem : line.problems) {
             text += fmt::format("{}: failed: {}\n", line.row->name, problem);

@@ -63,6 +63,8 @@ public:
         sizes["heads"] = model.heads;
         sizes["d_k"] = model.d_k;
         sizes["d_v"] = model.d_v;
+        keep_last_weights(config_["training"]);
+        base_ = config_;
     }
 
     void size(const char* name, const char* section, const std::vector<const char*>& keys, int paper, int paper_base) {
@@ -83,6 +85,33 @@ public:
         varied_.push_back(fmt::format("{} {}", name, config_[section][keys.front()].get<std::int64_t>()));
     }
 
+    // In proportion, whichever limits the base has.
+    void length(int paper, int paper_base) {
+        if (paper == paper_base) {
+            return;
+        }
+        for (const char* key : {"steps", "tokens", "epochs", "minutes"}) {
+            nlohmann::json& training = config_["training"];
+            if (training.value(key, 0.0) > 0.0) {
+                nlohmann::json& limit = training[key];
+                limit = limit.is_number_integer() ? nlohmann::json(limit.get<std::int64_t>() * paper / paper_base)
+                                                  : nlohmann::json(limit.get<double>() * paper / paper_base);
+                varied_.push_back(fmt::format("{} {}", key, limit.dump()));
+            }
+        }
+    }
+
+    // Also of those places that only the base drops at.
+    void dropout(double paper, double paper_base) {
+        std::vector<const char*> keys{"residual_dropout", "embedding_dropout"};
+        for (const char* key : {"attention_dropout", "activation_dropout"}) {
+            if (config_["training"].value(key, 0.0) > 0.0) {
+                keys.push_back(key);
+            }
+        }
+        rate("P_drop", keys, paper, paper_base);
+    }
+
     void rate(const char* name, const std::vector<const char*>& keys, double paper, double paper_base) {
         if (paper == paper_base) {
             return;
@@ -101,11 +130,23 @@ public:
     }
 
     RowConfig done() {
+        if (!varied_.empty() && impossible_.empty() && config_ == base_) {
+            impossible_ = fmt::format("the base model has {} already", fmt::join(varied_, ", "));
+        }
         return {std::move(config_), fmt::format("{}", fmt::join(varied_, ", ")), std::move(impossible_)};
     }
 
 private:
-    nlohmann::json config_;
+    // Leaves out what would make another model than the last step's, or end the training early.
+    static void keep_last_weights(nlohmann::json& training) {
+        for (const char* key : {"validate_bleu", "patience", "ema_decay", "average_always"}) {
+            training.erase(key);
+        }
+        training["validate_every"] = 0;
+        training["average_last"] = 1;
+    }
+
+    nlohmann::json config_, base_;
     std::vector<std::string> varied_;
     std::string impossible_;
 };
@@ -136,10 +177,10 @@ RowConfig row_config(const Table3Row& row, const nlohmann::json& base) {
     columns.size("h", "model", {"heads"}, row.heads, kBase.heads);
     columns.size("d_k", "model", {"d_k"}, row.d_k, kBase.d_k);
     columns.size("d_v", "model", {"d_v"}, row.d_v, kBase.d_v);
-    columns.rate("P_drop", {"residual_dropout", "embedding_dropout"}, row.dropout, kBase.dropout);
+    columns.dropout(row.dropout, kBase.dropout);
     columns.rate("eps_ls", {"label_smoothing"}, row.smoothing, kBase.smoothing);
     columns.positions(row.learned_positions);
-    columns.size("steps", "training", {"steps"}, row.kilosteps, kBase.kilosteps);
+    columns.length(row.kilosteps, kBase.kilosteps);
     return columns.done();
 }
 

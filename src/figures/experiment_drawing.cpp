@@ -259,7 +259,7 @@ private:
         }
         for (const Row& row : rows_) {
             if (!row.impossible.empty()) {
-                texts.push_back(fmt::format("{}: impossible at this scale: {}", row.name, row.impossible));
+                texts.push_back(fmt::format("{}: impossible with this base: {}", row.name, row.impossible));
             }
             for (const std::string& problem : row.problems) {
                 texts.push_back(fmt::format("{}: failed: {}", row.name, problem));

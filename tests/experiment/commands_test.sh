@@ -24,8 +24,8 @@ table3 --output whole --rows base,A1,D1 --device cpu
 expect "rows are trained" ended_with 0
 expect "the table has ours beside the paper's" row base 'the base model +[0-9.]+ +4.92 +[0-9.]+ +25.8 +0.0[12] +65 +1'
 expect "and rows without results" row D2 'P_drop 0.2 +- +4.95 +- +25.5'
-expect "an impossible row is said" complains "A1 is impossible at this scale: h would be 4 x 1 / 8, not a whole number"
-expect "also below the table" says "A1: impossible at this scale"
+expect "an impossible row is said" complains "A1 is impossible with this base: h would be 4 x 1 / 8, not a whole number"
+expect "also below the table" says "A1: impossible with this base"
 expect "the Markdown table has the same" grep -qE '^\| D1 +\| P_drop 0.0 +\| +[0-9.]+ \| +5.77' whole/table.md
 expect "and a picture" eval '[ "$(head -c 4 whole/table.png | tail -c 3)" = PNG ] && grep -q "Table 3: variations of the model" whole/table.svg'
 
@@ -48,6 +48,9 @@ expect "further rows and seeds can follow, on two devices" ended_with 0
 expect "the table then has means and deviations" row base 'the base model +[0-9.]+ ± [0-9.]+ '
 expect "a finished row is not trained again" not complains "base-s1: step"
 
+cp whole/E-s1/result.json E.json && echo '{}' >whole/E-s1/result.json
+table3 --output whole --rows D2
+expect "a damaged result is an error before anything is trained" eval 'ended_with 1 && complains "whole/E-s1/result.json" && [ ! -e whole/D2-s1 ]'
 table3 --output whole --rows base --steps 21
 expect "a changed experiment is refused" refused "'whole' holds another experiment" '"steps" was 20 and is now 21'
 mkdir failing && touch failing/D1-s1
@@ -59,6 +62,14 @@ expect "which the table says" says "D1: failed: seed 1: "
 table3 --output none --rows base,B --steps 3 --precision f32 --dry-run
 expect "a dry run lists trainings" eval 'ended_with 0 && row base-s1 "0.0[12] M +3 " && says "3 trainings on cpu: about"'
 expect "and writes nothing" not [ -e none ]
+sed 's/"steps": 20/"epochs": 2/' small.json >epochs.json
+run experiment table3 --config epochs.json --data data --output none --rows big --precision f32 --dry-run
+expect "epochs are a limit, too" eval 'ended_with 0 && row big-s1 "[0-9.]+ M +[0-9]+ "'
+run experiment table2 --config epochs.json --data data --output none
+expect "but not for Table 2" refused '"training.steps"' --steps
+sed 's/"steps": 20/"steps": "many"/' small.json >many.json
+run experiment table3 --config many.json --data data --output none
+expect "a wrong value is an error in the file" refused many.json '"training.steps"'
 table3 --output none --rows X
 expect "an unknown row is an error" refused 'Table 3 has no row "X"' "base, A1"
 run experiment table3 --scale tiny --data data --output none

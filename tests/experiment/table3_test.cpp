@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "experiment/scale.h"
+#include "experiment/table2.h"
 #include "experiment/table3.h"
 #include "model/config.h"
 #include "tests/io/temporary_folder.h"
@@ -118,6 +119,60 @@ TEST_CASE("a row whose sizes are not whole numbers is impossible") {
     CHECK(row_config(table3_row("A2"), base).impossible.empty());
     base["model"]["encoder_layers"] = base["model"]["decoder_layers"] = 2;
     CHECK(row_config(table3_row("C1"), base).impossible == "N would be 2 x 2 / 6, not a whole number");
+}
+
+TEST_CASE("a row that equals the base is impossible") {
+    nlohmann::json base = scale_config(kTiny);
+    base["model"]["positions"] = "learned";
+    base["training"]["residual_dropout"] = base["training"]["embedding_dropout"] = 0.2;
+    base["training"]["label_smoothing"] = 0.0;
+    CHECK(row_config(table3_row("E"), base).impossible == "the base model has learned positions already");
+    CHECK(row_config(table3_row("D2"), base).impossible == "the base model has P_drop 0.2 already");
+    CHECK(row_config(table3_row("D3"), base).impossible == "the base model has eps_ls 0.0 already");
+    for (const char* row : {"base", "D1", "D4", "A1", "big"}) {
+        CHECK(row_config(table3_row(row), base).impossible.empty());
+    }
+}
+
+TEST_CASE("without dropout nothing of the base's dropout is left") {
+    nlohmann::json base = scale_config(kTiny);
+    base["training"]["attention_dropout"] = 0.1;
+    const nlohmann::json training = row_config(table3_row("D1"), base).config["training"];
+    CHECK(training["residual_dropout"] == 0.0);
+    CHECK(training["embedding_dropout"] == 0.0);
+    CHECK(training["attention_dropout"] == 0.0);
+    CHECK_FALSE(training.contains("activation_dropout"));
+}
+
+TEST_CASE("the big model trains three times as long by whatever limit the base has") {
+    nlohmann::json base = scale_config(kTiny);
+    base["training"].erase("steps");
+    base["training"]["epochs"] = 1.5;
+    base["training"]["minutes"] = 2;
+    const RowConfig big = row_config(table3_row("big"), base);
+    CHECK(big.config["training"]["epochs"] == 4.5);
+    CHECK(big.config["training"]["minutes"] == 6);
+    CHECK_FALSE(big.config["training"].contains("steps"));
+    CHECK(big.varied.ends_with("P_drop 0.3, epochs 4.5, minutes 6"));
+    CHECK_THROWS_WITH(Table2(base, {"base"}, 1), Catch::Matchers::Contains("set \"training.steps\" or give --steps"));
+}
+
+TEST_CASE("every row keeps the weights of its last step") {
+    nlohmann::json base = scale_config(kTiny);
+    base["training"].update({{"validate_every", 100},
+                             {"validate_bleu", 10},
+                             {"patience", 3},
+                             {"ema_decay", 0.99},
+                             {"keep_last", 5},
+                             {"average_last", 5}});
+    for (const char* row : {"base", "big"}) {
+        const TrainingOptions options = parse_train_config(row_config(table3_row(row), base).config, "", "").training;
+        CHECK(options.average_last == 1);
+        CHECK(options.ema_decay == 0.0);
+        CHECK(options.validate_every == 0);
+        CHECK(options.validate_bleu == 0);
+        CHECK(options.patience == 0);
+    }
 }
 
 TEST_CASE("rows are chosen by name or group") {

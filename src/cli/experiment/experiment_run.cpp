@@ -55,7 +55,9 @@ nlohmann::json ExperimentFlags::base() const {
         json["training"]["precision"] = name_of(*precision);
         json["training"].erase("compute");  // an older form of "precision"
     }
-    return RunConfig::with_data(std::move(json), data);
+    json = RunConfig::with_data(std::move(json), data);
+    static_cast<void>(RunConfig(json, config.empty() ? fmt::format("--scale {}", kScales[scale]) : config).parsed());
+    return json;
 }
 
 ExperimentOptions ExperimentFlags::experiment() const {
@@ -94,6 +96,7 @@ void run_reported(const Experiment& experiment, const std::vector<Trial>& trials
                   const std::function<std::string(const std::vector<TrialProblem>&)>& write) {
     std::size_t done = 0;
     std::vector<TrialProblem> problems;
+    write(problems);  // first of all, since it fails if a result in the folder is damaged
     experiment.run(trials, [&](std::size_t trial, const TrialOutcome& outcome) {
         if (!outcome.problem.empty()) {
             problems.push_back({trial, outcome.problem});

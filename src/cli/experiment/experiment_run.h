@@ -38,8 +38,8 @@ struct TrialProblem {
     std::string text;
 };
 
-// Runs the trials. Calls `write` after each one with the problems so far, and prints what the last call returns. Error,
-// after that, if some failed or a signal stopped them.
+// Runs the trials. Calls `write` before and after each one with the problems so far, and prints what the last call
+// returns. Error, after that, if some failed or a signal stopped them.
 void run_reported(const Experiment& experiment, const std::vector<Trial>& trials,
                   const std::function<std::string(const std::vector<TrialProblem>&)>& write);
 

@@ -47,7 +47,7 @@ void run_table3(const Table3Options& options) {
                 planned.push_back({row, seed});
                 trials.push_back(table3_trial(*row, base, seed));
             } else if (seed == 1) {
-                log_line(fmt::format("{} is impossible at this scale: {}", row->name, impossible));
+                log_line(fmt::format("{} is impossible with this base: {}", row->name, impossible));
             }
         }
     }
