@@ -26,16 +26,30 @@ namespace fs = std::filesystem;
 constexpr const char* kExperimentFile = "experiment.json";
 constexpr const char* kTokenizerFolder = "tokenizer";
 
+void require_comparable(const TrainConfig& config) {
+    if (config.task != Task::Translate) {
+        throw Error(fmt::format("{}: an experiment compares translations, and \"task\" is \"{}\": leave it out",
+                                config.file, name_of(config.task)));
+    }
+    if (config.data.valid.empty()) {
+        throw Error(fmt::format("{}: an experiment compares models on development data: name some in \"data.valid\"",
+                                config.file));
+    }
+    if (config.training.find_batch) {
+        throw Error(
+            fmt::format("{}: \"training.source_tokens\" is \"auto\", which gives every model and device steps of "
+                        "another size: an experiment needs a number",
+                        config.file));
+    }
+}
+
 }  // namespace
 
 Experiment::Experiment(std::string kind, nlohmann::json base, ExperimentOptions options)
     : options_(std::move(options)) {
     const std::string file = path(kExperimentFile);
     const TrainConfig config = RunConfig(base, file).parsed();
-    if (config.data.valid.empty()) {
-        throw Error(fmt::format("{}: an experiment compares models on development data: name some in \"data.valid\"",
-                                config.file));
-    }
+    require_comparable(config);
     const bool begun = fs::exists(file);
     nlohmann::json identity = {{"experiment", std::move(kind)}, {"config", std::move(base)}};
     if (begun) {

@@ -229,6 +229,7 @@ TEST_CASE("a changed experiment is refused with the difference") {
 
 TEST_CASE("an experiment needs development data and a vocabulary that the data can fill") {
     Digits digits;
+    const nlohmann::json base = digits.base;
     const auto refusal = [&] {
         return error_of([&] { const Experiment experiment("table3", digits.base, digits.options("out")); });
     };
@@ -236,5 +237,12 @@ TEST_CASE("an experiment needs development data and a vocabulary that the data c
     CHECK_THAT(refusal(), Catch::Matchers::Contains("\"tokenizer.vocabulary\" 5000"));
     digits.base["data"].erase("valid");
     CHECK_THAT(refusal(), Catch::Matchers::Contains("name some in \"data.valid\""));
+    digits.base = base;
+    digits.base["training"]["source_tokens"] = digits.base["training"]["target_tokens"] = "auto";
+    CHECK_THAT(refusal(), Catch::Matchers::Contains("\"training.source_tokens\" is \"auto\""));
+    digits.base["task"] = "causal";
+    digits.base["model"]["encoder_layers"] = 0;
+    digits.base["data"]["train"] = digits.base["data"]["valid"] = {{"text", digits.folder.file("train.tsv")}};
+    CHECK_THAT(refusal(), Catch::Matchers::Contains("\"task\" is \"causal\""));
     CHECK_FALSE(fs::exists(digits.folder.file("out")));
 }
