@@ -169,6 +169,7 @@ private:
 
     std::optional<TrialResult> finish(Backend& backend, const Trial& trial) {
         if (std::optional<TrialResult> known = experiment_.result_of(trial)) {
+            remove_checkpoints(experiment_.path(trial.name));  // left if it was killed just after its end
             return known;
         }
         RunHooks hooks{.say = [this, &trial](const std::string& line) { say(fmt::format("{}: {}", trial.name, line)); },

@@ -116,7 +116,7 @@ std::optional<TrialResult> read_result(const std::string& folder, const Trial& t
                 fmt::format("'{}' was translated with other beams or length penalties: choose another --output", file));
         }
     } catch (const nlohmann::json::exception& error) {
-        throw Error(fmt::format("'{}' is no result of an experiment ({}): remove it, and the model is measured again",
+        throw Error(fmt::format("'{}' is no result of an experiment ({}): remove it, and the model is trained again",
                                 file, error.what()));
     }
     if (const std::vector<std::string> changed = differences(result.config, trial.config); !changed.empty()) {
@@ -152,8 +152,12 @@ std::optional<TrialResult> run_trial(Backend& backend, const Trial& trial, const
     }
     measure(backend, config, (fs::path(folder) / kTrialModel).string(), trial.decodings, result);
     atomic_write_file((fs::path(folder) / kResultFile).string(), to_json(result, trial.decodings).dump(2) + "\n");
-    fs::remove_all(fs::path(folder) / "checkpoints");  // only a trial without a result continues
+    remove_checkpoints(folder);
     return result;
+}
+
+void remove_checkpoints(const std::string& folder) {
+    fs::remove_all(fs::path(folder) / "checkpoints");
 }
 
 }  // namespace headscope

@@ -53,4 +53,7 @@ inline constexpr const char* kLastModel = "last";
 std::optional<TrialResult> run_trial(Backend& backend, const Trial& trial, const std::string& folder,
                                      const std::string& tokenizers, const RunHooks& hooks);
 
+// Only a trial without a result continues from them.
+void remove_checkpoints(const std::string& folder);
+
 }  // namespace headscope

@@ -51,6 +51,11 @@ expect "a finished row is not trained again" not complains "base-s1: step"
 cp whole/E-s1/result.json E.json && echo '{}' >whole/E-s1/result.json
 table3 --output whole --rows D2
 expect "a damaged result is an error before anything is trained" eval 'ended_with 1 && complains "whole/E-s1/result.json" && [ ! -e whole/D2-s1 ]'
+rm whole/E-s1/result.json && mkdir whole/base-s1/checkpoints
+table3 --output whole --rows base,E
+expect "without it the row is trained again" eval 'ended_with 0 && complains "E-s1: PPL" && [ "$(value perplexity whole/E-s1/result.json)" = "$(value perplexity E.json)" ]'
+expect "checkpoints left by a kill after the result go" not [ -e whole/base-s1/checkpoints ]
+
 table3 --output whole --rows base --steps 21
 expect "a changed experiment is refused" refused "'whole' holds another experiment" '"steps" was 20 and is now 21'
 mkdir failing && touch failing/D1-s1
