@@ -12,6 +12,7 @@
 #include "paint/png.h"
 #include "paint/svg.h"
 #include "support/check.h"
+#include "support/counted.h"
 #include "train/experiment_reader.h"
 
 namespace headscope {
@@ -144,6 +145,14 @@ std::string Table3::notes() const {
         if (!line.planned.impossible.empty()) {
             text += fmt::format("{}: impossible with this base: {}\n", line.row->name, line.planned.impossible);
         }
+        for (std::size_t i = 0; i < line.results.size(); ++i) {
+            const TrialResult& result = line.results[i];
+            if (result.unscored + result.untranslated > 0) {
+                text +=
+                    fmt::format("{}: seed {}: {} of the development data not in PPL, {} count as empty in BLEU\n",
+                                line.row->name, line.seeds[i], counted(result.unscored, "pair"), result.untranslated);
+            }
+        }
         for (const std::string& problem : line.problems) {
             text += fmt::format("{}: failed: {}\n", line.row->name, problem);
         }
@@ -177,6 +186,7 @@ nlohmann::json Table3::json() const {
                                   {"accuracy", result.accuracy},
                                   {"calibration_error", result.calibration_error},
                                   {"bleu", result.bleu.front()},
+                                  {"unscored", result.unscored},
                                   {"untranslated", result.untranslated},
                                   {"minutes", result.minutes}});
             }

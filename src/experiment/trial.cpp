@@ -44,8 +44,8 @@ void measure(Backend& backend, const TrainConfig& config, const std::string& dir
     const Translator translator(backend, directory);
     TranslationOptions options{.search = translator.search_options({}),
                                .compute = arithmetic_of(config, backend).compute};
-    const ForcedStatistics forced =
-        force_references(backend, translator, text.source, {text.target}, options).statistics;
+    const auto [forced, left_out] = force_references(backend, translator, text.source, {text.target}, options);
+    result.unscored = left_out;
     result.perplexity = forced.perplexity();
     result.accuracy = forced.accuracy();
     result.calibration_error = forced.expected_calibration_error();
@@ -86,6 +86,7 @@ nlohmann::json to_json(const TrialResult& result, const std::vector<Decoding>& d
             {"accuracy", result.accuracy},
             {"calibration_error", result.calibration_error},
             {"decodings", bleu},
+            {"unscored", result.unscored},
             {"untranslated", result.untranslated},
             {"config", result.config}};
 }
@@ -104,6 +105,7 @@ std::optional<TrialResult> read_result(const std::string& folder, const Trial& t
         result.perplexity = json.at("perplexity").get<double>();
         result.accuracy = json.at("accuracy").get<double>();
         result.calibration_error = json.at("calibration_error").get<double>();
+        result.unscored = json.value("unscored", std::size_t{0});  // earlier versions did not count them
         result.untranslated = json.at("untranslated").get<std::size_t>();
         result.config = json.at("config");
         std::vector<Decoding> decodings;

@@ -35,6 +35,7 @@ struct TrialResult {
     double accuracy = 0.0;            // how often their next piece is the likeliest one
     double calibration_error = 0.0;   // ForcedStatistics::expected_calibration_error()
     std::vector<double> bleu = {};    // of each decoding: 0 to 100, cased, 13a tokens
+    std::size_t unscored = 0;         // development pairs that the three values above leave out: ForcedReferences
     std::size_t untranslated = 0;     // development sentences that count as empty
     nlohmann::json config = nullptr;  // of the trial
 };

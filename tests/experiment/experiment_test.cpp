@@ -201,6 +201,24 @@ TEST_CASE("a trial that fails with any exception does not end the others") {
     CHECK(outcomes[1].result);
 }
 
+TEST_CASE("development pairs that cannot be scored are counted and named") {
+    Digits digits;
+    digits.base["model"]["max_length"] = 64;
+    std::string endless;
+    for (int i = 0; i < 100; ++i) {
+        endless += "1 2 3 ";
+    }
+    digits.folder.write("valid.tsv", read_all(digits.folder.file("valid.tsv")) + endless + "\tone two three\n");
+    const Experiment experiment("table3", digits.base, digits.options("out"));
+    const std::vector<TrialOutcome> outcomes = experiment.run({digits.trials()[0]}, ignore);
+    REQUIRE(outcomes[0].result);
+    CHECK(outcomes[0].result->unscored == 1);
+    const Table3 table(digits.base, experiment, 1);
+    CHECK(table.json()["rows"][0]["ours"]["trials"][0]["unscored"] == 1);
+    CHECK_THAT(table.notes(),
+               Catch::Matchers::Contains("base: seed 1: 1 pair of the development data not in PPL, 1 count as empty"));
+}
+
 TEST_CASE("a changed experiment is refused with the difference") {
     const Digits digits;
     finished(digits, digits.options("out"));
