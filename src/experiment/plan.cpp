@@ -1,6 +1,7 @@
 #include "experiment/plan.h"
 
 #include <algorithm>
+#include <map>
 
 #include <nlohmann/json.hpp>
 
@@ -15,7 +16,7 @@
 namespace headscope {
 namespace {
 
-PlannedTrial plan(Backend& backend, const TrainConfig& config, const TrainingData& data) {
+PlannedTrial measure(Backend& backend, const TrainConfig& config, const TrainingData& data) {
     const ModelConfig model = config.model_config(*data.source_tokenizer, *data.target_tokenizer);
     const TrainingOptions& t = config.training;
     StepRehearsal rehearsal(backend, config, model, arithmetic_of(config, backend));
@@ -27,6 +28,14 @@ PlannedTrial plan(Backend& backend, const TrainConfig& config, const TrainingDat
     return {.parameters = count_parameters(model), .steps = steps, .minutes = seconds * steps / 60.0, .problem = {}};
 }
 
+PlannedTrial plan(Backend& backend, const Trial& trial, const TrainingData& data) {
+    try {
+        return measure(backend, RunConfig(trial.config, trial.name).parsed(), data);
+    } catch (const Error& error) {
+        return {.problem = error.what()};
+    }
+}
+
 }  // namespace
 
 std::vector<PlannedTrial> plan_trials(Backend& backend, const nlohmann::json& base, const std::vector<Trial>& trials) {
@@ -34,12 +43,15 @@ std::vector<PlannedTrial> plan_trials(Backend& backend, const nlohmann::json& ba
     const TrainConfig config = RunConfig(base, "the base").parsed();
     const TrainingData data = prepare_training_data(config, folder.path(), {}, [](const std::string&) {});
     std::vector<PlannedTrial> planned;
+    std::map<nlohmann::json, PlannedTrial> measured;
     for (const Trial& trial : trials) {
-        try {
-            planned.push_back(plan(backend, RunConfig(trial.config, trial.name).parsed(), data));
-        } catch (const Error& error) {
-            planned.push_back({.problem = error.what()});
+        nlohmann::json without_seed = trial.config;
+        without_seed["training"].erase("seed");
+        const auto [one, is_new] = measured.try_emplace(without_seed);
+        if (is_new) {
+            one->second = plan(backend, trial, data);
         }
+        planned.push_back(one->second);
     }
     return planned;
 }

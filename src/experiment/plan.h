@@ -19,7 +19,8 @@ struct PlannedTrial {
     std::string problem;   // why it cannot be trained; "" if it can
 };
 
-// Measures each trial on the device, with tokenizers of `base` in a temporary folder. Writes nothing else.
+// Measures each trial on the device, with tokenizers of `base` in a temporary folder. Writes nothing else. Trials that
+// differ only in their seed are measured once.
 std::vector<PlannedTrial> plan_trials(Backend& backend, const nlohmann::json& base, const std::vector<Trial>& trials);
 
 }  // namespace headscope

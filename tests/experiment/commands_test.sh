@@ -48,6 +48,8 @@ expect "further rows and seeds can follow, on two devices" ended_with 0
 expect "the table then has means and deviations" row base 'the base model +[0-9.]+ ± [0-9.]+ '
 expect "a finished row is not trained again" not complains "base-s1: step"
 
+table3 --output whole --rows base,D2 --seeds 2 --dry-run
+expect "a dry run leaves out what is finished" eval '! row base-s1 ".*" && says "2 trainings on one device, cpu: about" && says "2 of 4 are finished"'
 cp whole/E-s1/result.json E.json && echo '{}' >whole/E-s1/result.json
 table3 --output whole --rows D2
 expect "a damaged result is an error before anything is trained" eval 'ended_with 1 && complains "whole/E-s1/result.json" && [ ! -e whole/D2-s1 ]'
@@ -65,7 +67,7 @@ expect "and the others go on" row base 'the base model +[0-9.]+ +4.92'
 expect "which the table says" says "D1: failed: seed 1: "
 
 table3 --output none --rows base,B --steps 3 --precision f32 --dry-run
-expect "a dry run lists trainings" eval 'ended_with 0 && row base-s1 "0.0[12] M +3 " && says "3 trainings on cpu: about"'
+expect "a dry run lists trainings" eval 'ended_with 0 && row base-s1 "0.0[12] M +3 " && says "3 trainings on one device, cpu: about"'
 expect "and writes nothing" not [ -e none ]
 sed 's/"steps": 20/"epochs": 2/' small.json >epochs.json
 run experiment table3 --config epochs.json --data data --output none --rows big --precision f32 --dry-run
@@ -99,7 +101,7 @@ expect "and measure nothing again" same quality/base-mean.json mean.json
 run evaluate --tsv data/test.tsv --model quality/base-s1/model --model quality/base-s2/model --beam 4 --length-penalty 0.6
 expect "BLEU of an ensemble is that of headscope evaluate" says "$(printf '%.2f' "$(value bleu quality/base-ensemble2.json)")"
 mkdir bare && cp data/train.tsv data/valid.tsv bare
-table2 --steps 3 --precision f32 --seeds 2 --dry-run
+run experiment table2 --config more.json --data data --output none --steps 3 --precision f32 --seeds 2 --dry-run
 expect "a dry run lists its trainings" eval 'ended_with 0 && row big-s2 "[0-9.]+ M +9 " && says "4 trainings"'
 run experiment table2 --scale tiny --data data --output none
 expect "its scales have their vocabularies" complains '"tokenizer.vocabulary" 6000'

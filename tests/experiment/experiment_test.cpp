@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <random>
 
+#include "experiment/plan.h"
 #include "experiment/table3.h"
 #include "registry/registry.h"
 #include "tests/house/open_options.h"
@@ -217,6 +218,16 @@ TEST_CASE("development pairs that cannot be scored are counted and named") {
     CHECK(table.json()["rows"][0]["ours"]["trials"][0]["unscored"] == 1);
     CHECK_THAT(table.notes(),
                Catch::Matchers::Contains("base: seed 1: 1 pair of the development data not in PPL, 1 count as empty"));
+}
+
+TEST_CASE("a plan measures trials that differ only in their seed once") {
+    const Digits digits;
+    std::vector<Trial> trials = digits.trials();
+    trials.push_back(table3_trial(*chosen_rows({"base"})[0], digits.base, 2));
+    const auto planned = plan_trials(*Digits::open("cpu"), digits.base, trials);
+    CHECK(planned[0].minutes == planned[3].minutes);
+    CHECK(planned[0].minutes != planned[1].minutes);
+    CHECK(planned[0].steps == 12);
 }
 
 TEST_CASE("a changed experiment is refused with the difference") {

@@ -1,5 +1,8 @@
 #include "cli/experiment/experiment_run.h"
 
+#include <algorithm>
+#include <filesystem>
+#include <iterator>
 #include <memory>
 #include <utility>
 
@@ -69,7 +72,11 @@ ExperimentOptions ExperimentFlags::experiment() const {
             .stop_requested = stop_requested};
 }
 
-void print_plan(const ExperimentFlags& flags, const nlohmann::json& base, const std::vector<Trial>& trials) {
+void print_plan(const ExperimentFlags& flags, const nlohmann::json& base, const std::vector<Trial>& all) {
+    std::vector<Trial> trials;
+    std::copy_if(all.begin(), all.end(), std::back_inserter(trials), [&](const Trial& trial) {
+        return !read_result((std::filesystem::path(flags.output) / trial.name).string(), trial);
+    });
     const std::vector<std::string> devices = asked_devices(flags.common.device(), flags.common.open);
     const std::unique_ptr<Backend> backend = open_device(devices.front(), flags.common.open);
     TextTable table{.head = {"training", "params", "steps", "minutes"}, .rows = {}};
@@ -87,8 +94,11 @@ void print_plan(const ExperimentFlags& flags, const nlohmann::json& base, const 
                               fmt::format("{:.0f}", one.steps), fmt::format("{:.1f}", one.minutes)});
     }
     write_output(table.plain() +
-                 fmt::format("{} on {}: about {}, without development data\n", counted(table.rows.size(), "training"),
-                             backend->device().id, duration_text(minutes)) +
+                 fmt::format("{} on one device, {}: about {}, without development data\n",
+                             counted(table.rows.size(), "training"), backend->device().id, duration_text(minutes)) +
+                 (trials.size() < all.size()
+                      ? fmt::format("{} of {} are finished\n", all.size() - trials.size(), all.size())
+                      : "") +
                  problems);
 }
 

@@ -30,8 +30,8 @@ struct ExperimentFlags {
     ExperimentOptions experiment() const;
 };
 
-// Prints the trials with their parameters and estimated times.
-void print_plan(const ExperimentFlags& flags, const nlohmann::json& base, const std::vector<Trial>& trials);
+// Prints the trials that have no result in the output folder, with their parameters and estimated times.
+void print_plan(const ExperimentFlags& flags, const nlohmann::json& base, const std::vector<Trial>& all);
 
 struct TrialProblem {
     std::size_t trial = 0;
