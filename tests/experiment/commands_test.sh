@@ -29,6 +29,18 @@ expect "also below the table" says "A1: impossible with this base"
 expect "the Markdown table has the same" grep -qE '^\| D1 +\| P_drop 0.0 +\| +[0-9.]+ \| +5.77' whole/table.md
 expect "and a picture" eval '[ "$(head -c 4 whole/table.png | tail -c 3)" = PNG ] && grep -q "Table 3: variations of the model" whole/table.svg'
 
+# A kill between the first checkpoint of a row and its end, which may need several attempts.
+for _ in {1..20}; do
+    rm -rf killed
+    "$headscope" experiment table3 --config small.json --data data --output killed --rows base >out 2>err &
+    experiment=$!
+    until compgen -G "killed/base-s1/checkpoints/*.safetensors" || [ -z "$(jobs -rp)" ]; do sleep 0.01; done
+    kill -9 "$experiment"
+    wait "$experiment"
+    [ ! -e killed/base-s1/result.json ] && break
+done >/dev/null 2>&1
+table3 --output killed --rows base
+expect "a killed row continues from its checkpoint" eval 'ended_with 0 && complains "base-s1: resuming after step "'
 while :; do
     "$headscope" experiment table3 --config small.json --data data --output killed --rows base,A1,D1 >out 2>err &
     experiment=$!
