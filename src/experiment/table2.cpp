@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -13,6 +14,7 @@
 #include "io/atomic_file.h"
 #include "io/strict_json.h"
 #include "io/whole_file.h"
+#include "model/training_card.h"
 #include "support/check.h"
 #include "support/hash.h"
 
@@ -23,8 +25,13 @@ namespace fs = std::filesystem;
 
 constexpr std::int64_t kAveraged = 5;      // checkpoints, as for the paper's base model (6.1)
 constexpr std::int64_t kCheckpoints = 20;  // in a training: the mean covers its last quarter
-constexpr double kBaseBleu = 27.3, kBigBleu = 28.4;
-constexpr double kBaseOperations = 3.3e18, kBigOperations = 2.3e19;
+constexpr PaperResult kNoPaper = {.model = ""};
+
+const PaperResult& paper_result(const std::string& shape) {
+    const char* model = shape == "big" ? kPaperBig.model : kPaperBase.model;
+    return *std::find_if(kPaperTable2.begin(), kPaperTable2.end(),
+                         [&](const PaperResult& result) { return std::string_view(result.model) == model; });
+}
 
 // A shape's training: the paper writes checkpoints by time, here they are spread over the steps.
 Trial averaged_trial(const std::string& shape, const nlohmann::json& base, int seed) {
@@ -38,6 +45,11 @@ Trial averaged_trial(const std::string& shape, const nlohmann::json& base, int s
 
 std::string result_file(const Experiment& experiment, const Table2Entry& entry) {
     return (fs::path(experiment.folder()) / (entry.name + ".json")).string();
+}
+
+std::optional<double> training_flops(const Experiment& experiment, const Trial& trial) {
+    const nlohmann::json card = read_training_card((fs::path(experiment.folder()) / trial.name / kTrialModel).string());
+    return card.is_object() && card.contains("flops") ? std::optional(card["flops"].get<double>()) : std::nullopt;
 }
 
 nlohmann::json to_json(const Table2Result& result) {
@@ -73,7 +85,6 @@ Table2::Table2(const nlohmann::json& base, std::vector<std::string> shapes, int 
         throw Error("Table 2 spreads its checkpoints over the steps: set \"training.steps\" or give --steps");
     }
     for (const std::string& shape : shapes) {
-        const bool big = shape == "big";
         std::vector<std::string> names;
         std::vector<std::string> means;
         for (int seed = 1; seed <= seeds; ++seed) {
@@ -82,21 +93,19 @@ Table2::Table2(const nlohmann::json& base, std::vector<std::string> shapes, int 
             means.push_back(names.back() + "/" + kTrialModel);
         }
         entries_.push_back(
-            {shape + "-last", shape + ", last checkpoint", {names[0] + "/" + kLastModel}, {names[0]}, {}, {}});
+            {shape + "-last", shape + ", last checkpoint", {names[0] + "/" + kLastModel}, {names[0]}, nullptr});
         entries_.push_back({shape + "-mean",
                             fmt::format("{}, mean of the last {}", shape, kAveraged),
                             {means[0]},
                             {names[0]},
-                            big ? kBigBleu : kBaseBleu,
-                            big ? kBigOperations : kBaseOperations});
+                            &paper_result(shape)});
         for (const std::ptrdiff_t size : {2, 4}) {
             if (seeds >= size) {
                 entries_.push_back({fmt::format("{}-ensemble{}", shape, size),
                                     fmt::format("{}, ensemble of {} means", shape, size),
                                     {means.begin(), means.begin() + size},
                                     {names.begin(), names.begin() + size},
-                                    {},
-                                    {}});
+                                    nullptr});
             }
         }
     }
@@ -147,11 +156,13 @@ void Table2::measure(Backend& backend, const Experiment& experiment, const std::
 std::vector<Table2::Row> Table2::rows(const Experiment& experiment) const {
     std::vector<Row> rows;
     for (std::size_t i = 0; i < entries_.size(); ++i) {
-        Row row{.entry = &entries_[i], .result = results_[i], .minutes = 0.0};
+        Row row{.entry = &entries_[i], .result = results_[i], .flops = 0.0};
         for (const Trial& trial : trials_) {
             if (std::count(row.entry->trials.begin(), row.entry->trials.end(), trial.name) > 0) {
                 const std::optional<TrialResult> trained = experiment.result_of(trial);
                 row.minutes += trained ? trained->minutes : 0.0;
+                const std::optional<double> flops = training_flops(experiment, trial);
+                row.flops = row.flops && flops ? std::optional(*row.flops + *flops) : std::nullopt;
             }
         }
         rows.push_back(row);
@@ -160,20 +171,32 @@ std::vector<Table2::Row> Table2::rows(const Experiment& experiment) const {
 }
 
 TextTable Table2::table(const Experiment& experiment) const {
-    TextTable table{.head = {"model", "BLEU", "split", "paper", "PPL", "params", "minutes", "paper's FLOPs"},
-                    .rows = {}};
-    const auto number = [](bool known, double value, int digits) {
-        return known ? fmt::format("{:.{}f}", value, digits) : "-";
-    };
+    TextTable table{
+        .head = {"model", "BLEU", "split", "PPL", "params", "minutes", "FLOPs", "paper's BLEU", "paper's FLOPs"},
+        .rows = {}};
+    const auto text = [](const std::optional<double>& value) { return value ? fmt::format("{:g}", *value) : ""; };
+    const auto flops_of = [](const std::optional<double>& flops) { return flops ? flops_text(*flops) : ""; };
+    std::vector<const PaperResult*> others;
+    for (const PaperResult& paper : kPaperTable2) {
+        if (paper.bleu_en_de) {
+            others.push_back(&paper);
+        }
+    }
     for (const Row& row : rows(experiment)) {
-        const bool known = row.result.has_value();
+        const auto number = [&row](double value, int digits) {
+            return row.result ? fmt::format("{:.{}f}", value, digits) : "-";
+        };
         const Table2Result result = row.result.value_or(Table2Result{});
-        const std::optional<double> operations = row.entry->paper_operations;
-        table.rows.push_back({row.entry->model, number(known, result.bleu, 2), number(known, result.split_bleu, 2),
-                              row.entry->paper_bleu ? fmt::format("{:.1f}", *row.entry->paper_bleu) : "",
-                              number(known, result.perplexity, 2),
-                              number(known, static_cast<double>(result.parameters) / 1e6, 2),
-                              number(known, row.minutes, 1), operations ? fmt::format("{:.1e}", *operations) : ""});
+        const PaperResult& paper = row.entry->paper != nullptr ? *row.entry->paper : kNoPaper;
+        table.rows.push_back({row.entry->model, number(result.bleu, 2), number(result.split_bleu, 2),
+                              number(result.perplexity, 2), number(static_cast<double>(result.parameters) / 1e6, 2),
+                              number(row.minutes, 1), row.result && row.flops ? flops_text(*row.flops) : "-",
+                              text(paper.bleu_en_de), flops_of(paper.flops_en_de)});
+        others.erase(std::remove(others.begin(), others.end(), row.entry->paper), others.end());
+    }
+    for (const PaperResult* paper : others) {
+        table.rows.push_back(
+            {paper->model, "", "", "", "", "", "", text(paper->bleu_en_de), flops_of(paper->flops_en_de)});
     }
     return table;
 }
@@ -183,27 +206,35 @@ std::string Table2::notes() {
            "also\n"
            "splits compounds at hyphens, as the paper's scores do (tensor2tensor's get_ende_bleu.sh, there on Moses\n"
            "tokens). The paper's numbers are of newstest2014 English to German; its big model is the mean of 20\n"
-           "checkpoints. Parameters are in millions, and minutes are of all trainings.\n";
+           "checkpoints. Parameters are in millions; minutes and FLOPs are of all trainings. Ours are counted from "
+           "the\n"
+           "model's products, the paper's are estimated from hours, GPUs and their speed (6.1).\n";
 }
 
 nlohmann::json Table2::json(const Experiment& experiment) const {
-    nlohmann::json all = nlohmann::json::array();
     const auto or_null = [](const std::optional<double>& value) {
         return value ? nlohmann::json(*value) : nlohmann::json();
     };
+    nlohmann::json all = nlohmann::json::array();
     for (const Row& row : rows(experiment)) {
-        nlohmann::json one = {
-            {"row", row.entry->name},
-            {"models", row.entry->models},
-            {"paper",
-             {{"bleu", or_null(row.entry->paper_bleu)}, {"operations", or_null(row.entry->paper_operations)}}}};
+        nlohmann::json one = {{"row", row.entry->name}, {"models", row.entry->models}};
+        one["paper"] = row.entry->paper != nullptr ? nlohmann::json(row.entry->paper->model) : nlohmann::json();
         if (row.result) {
             one["ours"] = to_json(*row.result);
             one["ours"]["minutes"] = row.minutes;
+            one["ours"]["flops"] = or_null(row.flops);
         }
         all.push_back(std::move(one));
     }
-    return {{"experiment", "table2"}, {"rows", all}};
+    nlohmann::json papers = nlohmann::json::array();
+    for (const PaperResult& paper : kPaperTable2) {
+        papers.push_back({{"model", paper.model},
+                          {"bleu_en_de", or_null(paper.bleu_en_de)},
+                          {"bleu_en_fr", or_null(paper.bleu_en_fr)},
+                          {"flops_en_de", or_null(paper.flops_en_de)},
+                          {"flops_en_fr", or_null(paper.flops_en_fr)}});
+    }
+    return {{"experiment", "table2"}, {"rows", all}, {"paper", papers}};
 }
 
 }  // namespace headscope

@@ -10,6 +10,7 @@
 
 #include "backend/backend.h"
 #include "eval/bleu.h"
+#include "eval/training_cost.h"
 #include "experiment/experiment.h"
 #include "experiment/text_table.h"
 
@@ -22,8 +23,7 @@ struct Table2Entry {
     std::string model;                // what it is, for people
     std::vector<std::string> models;  // model directories in the experiment's folder; several: an ensemble
     std::vector<std::string> trials;  // whose training they need
-    // The paper's, for English to German newstest2014: BLEU, and the floating point operations of its training.
-    std::optional<double> paper_bleu, paper_operations;
+    const PaperResult* paper;         // of the same model; null: none
 };
 
 struct Table2Result {
@@ -45,6 +45,7 @@ public:
     // this text yet. Results are kept in the experiment's folder.
     void measure(Backend& backend, const Experiment& experiment, const std::string& test);
 
+    // Ours beside the paper's of the same model, and then the paper's other models.
     TextTable table(const Experiment& experiment) const;
     static std::string notes();
     nlohmann::json json(const Experiment& experiment) const;
@@ -53,7 +54,8 @@ private:
     struct Row {
         const Table2Entry* entry;
         std::optional<Table2Result> result;
-        double minutes;  // of its trainings
+        double minutes = 0.0;              // of its trainings
+        std::optional<double> flops = {};  // their training cards' sum; empty: one does not know
     };
     std::vector<Row> rows(const Experiment& experiment) const;
 

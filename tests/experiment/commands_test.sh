@@ -103,7 +103,12 @@ table2() { run experiment table2 --config more.json --data data --output quality
 digits='[0-9]+\.[0-9]+'
 table2 --shapes base --seeds 1
 expect "Table 2 has the last checkpoint and the mean" eval 'ended_with 0 && row "base, last checkpoint" "$digits +$digits +$digits"'
-expect "the latter beside the paper's" row "base, mean of the last 5" "$digits +$digits +27.3 +$digits +$digits +$digits +3.3e\\+18"
+expect "the latter beside the paper's" row "base, mean of the last 5" "$digits +$digits +$digits +$digits +$digits +[0-9.]+e[0-9]+ +27.3 +3.3e18"
+flops=$(value flops quality/base-s1/model/training.json)
+expect "with the operations of its training card" says " $(printf '%.1e' "$flops" | sed 's/e+0*/e/') "
+expect "and the paper's other models" eval 'row "GNMT \\+ RL Ensemble" "26.3 +1.8e20" && row "Transformer \\(big\\)" "28.4 +2.3e19"'
+expect "in Markdown, too" grep -qE '^\| ConvS2S +\|.* 25.16 \| +9.6e18 \|' quality/table.md
+expect "and in JSON" eval 'grep -q "\"flops_en_fr\": 1.2e+21" quality/table.json && [ "$(value flops quality/table.json | head -n 1)" = "$flops" ]'
 expect "which are two models" eval '! same quality/base-s1/last/model.safetensors quality/base-s1/model/model.safetensors'
 cp quality/base-mean.json mean.json
 table2 --shapes base --seeds 4 --device cpu,cpu
