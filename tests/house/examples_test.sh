@@ -43,7 +43,7 @@ cp treebank.trees test.trees
 cp "$repository/tests/trees/evalb/COLLINS.prm" my.prm
 for what in words tags sequences; do "$headscope" trees linearise --print $what treebank.trees >$what.txt; done
 "$headscope" trees linearise treebank.trees >parser.tsv
-sed 's/train.tsv/parser.tsv/; s/"type": "bpe", "vocabulary": 96, "shared": true/"type": "words", "shared": false/
+sed 's/train.tsv/parser.tsv/; s/valid.tsv/parser.tsv/; s/"type": "bpe", "vocabulary": 96, "shared": true/"type": "words", "shared": false/
     s/"max_length": 64}/"tying": "none", &/' my.json >parser.json
 "$headscope" train parser.json --output runs/parser 2>/dev/null
 mkdir -p site-packages/onnx/backend/test/data

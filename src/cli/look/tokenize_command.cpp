@@ -78,7 +78,8 @@ Surroundings surroundings_of(const Pieces& pieces, bool is_source, const std::st
         case Architecture::MaskedLm: return {line, begin, {net.eos_id}};
         case Architecture::EncoderDecoder: break;
     }
-    const FramedLine framed = frame_line(*pieces.model, pieces.languages, is_source ? line : "");
+    const FramedLine framed =
+        frame_line(*pieces.model, pieces.languages, is_source ? std::string_view(line) : std::string_view());
     if (is_source) {
         return {std::string(framed.text), framed.frame.source_begin, framed.frame.source_end};
     }
