@@ -13,6 +13,7 @@
 #include "infer/translator.h"
 #include "io/atomic_file.h"
 #include "io/strict_json.h"
+#include "model/tokenizer_files.h"
 #include "support/check.h"
 #include "train/config_changes.h"
 #include "train/folder_training.h"

@@ -4,7 +4,10 @@
 #include <initializer_list>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "io/atomic_file.h"
+#include "support/check.h"
 #include "text/vocabulary_file.h"
 
 namespace headscope {
@@ -60,6 +63,16 @@ bool TokenizersPaths::exist() const {
 TokenizersPaths tokenizers_in(const fs::path& folder) {
     return {paths_of(folder, kSourceTokenizer, kSourceVocabulary),
             paths_of(folder, kTargetTokenizer, kTargetVocabulary)};
+}
+
+TokenizerPair load_tokenizers(const fs::path& folder) {
+    const TokenizersPaths found = tokenizers_in(folder);
+    if (!found.exist()) {
+        throw Error(fmt::format("'{}' lacks tokenizers: expected {}, {}, or {} and {}", folder.string(),
+                                kSharedTokenizer, kFastTokenizer, kSourceTokenizer, kTargetTokenizer));
+    }
+    const auto source = found.source.open();
+    return {source, found.shared() ? source : found.target.open()};
 }
 
 void remove_tokenizers(const fs::path& folder) {

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "text/tokenizer.h"
 
@@ -33,6 +34,11 @@ struct TokenizersPaths {
 
 // Those in a folder; the usual names if there are none.
 TokenizersPaths tokenizers_in(const std::filesystem::path& folder);
+
+// Of source and target, one object if they are the same.
+using TokenizerPair = std::pair<std::shared_ptr<const Tokenizer>, std::shared_ptr<const Tokenizer>>;
+// Error, naming what may be there, if the folder lacks them.
+TokenizerPair load_tokenizers(const std::filesystem::path& folder);
 
 // Removes the files of all tokenizers in a folder.
 void remove_tokenizers(const std::filesystem::path& folder);

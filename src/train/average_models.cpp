@@ -11,12 +11,12 @@
 
 #include "import/open_model.h"
 #include "infer/ensemble.h"
+#include "model/tokenizer_files.h"
 #include "support/check.h"
 #include "train/averaging.h"
 #include "train/checkpoint.h"
 #include "train/config_changes.h"
 #include "train/run_config.h"
-#include "train/run_tokenizers.h"
 #include "train/validator.h"
 
 namespace headscope {
@@ -51,7 +51,7 @@ ModelDirectory model_of_run(const fs::path& run, const Checkpoint& checkpoint) {
         }
     }
     ModelDirectory model{.path = checkpoint.path()};
-    std::tie(model.source_tokenizer, model.target_tokenizer) = load_tokenizers((run / "tokenizer").string());
+    std::tie(model.source_tokenizer, model.target_tokenizer) = load_tokenizers(run / "tokenizer");
     model.config = config.model_config(*model.source_tokenizer, *model.target_tokenizer);
     if (config.task == Task::Translate) {
         model.decoding =

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <limits>
 #include <system_error>
+#include <tuple>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -51,13 +52,6 @@ ModelSource::FileStamp stamp_of(const fs::path& file) {
         stamp.written = written;
     }
     return stamp;
-}
-
-// The tokenizers of a run, written by prepare_training_data().
-void open_tokenizers(const fs::path& folder, ModelDirectory& model) {
-    const TokenizersPaths paths = tokenizers_in(folder);
-    model.source_tokenizer = paths.source.open();
-    model.target_tokenizer = paths.shared() ? model.source_tokenizer : paths.target.open();
 }
 
 // From a checkpoint; the vocabulary sizes come from the tokenizers.
@@ -207,7 +201,7 @@ ModelSource::Loaded ModelSource::load_checkpoint(Backend& backend, std::optional
     }
     ModelDirectory model;
     model.path = found.front().path();
-    open_tokenizers(in(kTokenizers), model);
+    std::tie(model.source_tokenizer, model.target_tokenizer) = load_tokenizers(in(kTokenizers));
     model.config = config_of(found.front(), model);
     const std::int64_t after = parse_training_state(found.front().state(), found.front().path()).step;
     std::shared_ptr<const Parameters> parameters = parameters_of(backend, found.front(), model.config, storage);

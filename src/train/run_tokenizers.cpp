@@ -172,12 +172,6 @@ void for_each_reader(const CorpusFiles& files, const std::function<void(PairRead
     }
 }
 
-TokenizerPair load_tokenizers(const std::string& folder) {
-    const TokenizersPaths found = tokenizers_in(folder);
-    const auto source = found.source.open();
-    return {source, found.shared() ? source : found.target.open()};
-}
-
 void obtain_tokenizers(TrainingData& data, const TrainConfig& config, const std::string& folder,
                        const TokenizerOrigin& origin, const Say& say) {
     if (!origin.reuse || !tokenizers_in(folder).exist()) {

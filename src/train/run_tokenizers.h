@@ -17,9 +17,6 @@ void require_files(const TrainConfig& config);
 
 void for_each_reader(const CorpusFiles& files, const std::function<void(PairReader& reader)>& visit);
 
-// Those that a run has stored in its `folder`. Error naming a missing file.
-TokenizerPair load_tokenizers(const std::string& folder);
-
 // Sets the tokenizers of `data`. Pieces are learned from all corpora, or from a seeded sample of a long text.
 void obtain_tokenizers(TrainingData& data, const TrainConfig& config, const std::string& folder,
                        const TokenizerOrigin& origin, const Say& say);

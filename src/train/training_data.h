@@ -6,12 +6,12 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "data/corpus.h"
 #include "data/example_source.h"
 #include "data/frame.h"
+#include "model/tokenizer_files.h"
 #include "text/tokenizer.h"
 #include "train/train_config.h"
 
@@ -32,9 +32,6 @@ struct TrainingData {
 };
 
 // Where a run's tokenizers come from.
-// Of source and target, one object if they are the same.
-using TokenizerPair = std::pair<std::shared_ptr<const Tokenizer>, std::shared_ptr<const Tokenizer>>;
-
 struct TokenizerOrigin {
     bool reuse = false;                       // use those in the folder
     std::optional<TokenizerPair> given = {};  // otherwise copy these; none: learn them

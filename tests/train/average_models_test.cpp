@@ -121,6 +121,7 @@ TEST_CASE("what cannot be averaged is an error that names the file", "[average]"
     folder.write("one/checkpoints/step-00000008.safetensors", bytes);
     CHECK_THAT(refusal({one.checkpoint(16), good}), Contains("one/checkpoints/step-00000008.safetensors is damaged"));
     std::filesystem::remove(folder.file("one/tokenizer/sentencepiece.model"));
-    CHECK_THAT(refusal({one.checkpoint(16)}), Contains("one/tokenizer/sentencepiece.model"));
+    CHECK_THAT(refusal({one.checkpoint(16)}),
+               Contains("one/tokenizer' lacks tokenizers: expected sentencepiece.model"));
     CHECK(!std::filesystem::exists(folder.file("mean")));
 }

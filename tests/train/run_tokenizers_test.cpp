@@ -13,7 +13,9 @@ TEST_CASE("tokenizers of an earlier attempt are replaced", "[tokenizers]") {
     const TrainingData shared = DigitsRun(folder, settings, "out").prepare_data();
     CHECK(shared.source_tokenizer == shared.target_tokenizer);
     settings["tokenizer"]["shared"] = false;
-    settings["tokenizer"]["vocabulary"] = 40;
+    settings["model"]["tying"] = "none";
+    settings["tokenizer"]["target"] = {{"vocabulary", 40}};
+    settings["tokenizer"]["vocabulary"] = 22;
     const TrainingData own = DigitsRun(folder, settings, "out").prepare_data();
     CHECK(own.source_tokenizer != own.target_tokenizer);
     CHECK(own.source_tokenizer->size() < shared.source_tokenizer->size());
