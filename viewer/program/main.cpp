@@ -34,7 +34,10 @@ int fail(const std::string& problem) {
 viewer::ProgramOptions program_of(const ViewOptions& options) {
     const OpenOptions& open_options = options.common.open;
     const viewer::SavedView view = view_of(options);
-    viewer::ProgramOptions program{.open_options = open_options, .script = options.script, .record = options.record};
+    viewer::ProgramOptions program{.open_options = open_options,
+                                   .script = options.script,
+                                   .record = options.record,
+                                   .print = [](const std::string& line) { fmt::print("{}\n", line); }};
     program.session = {.model = view.model, .device = view.device, .precision = options.common.precision, .view = view};
     program.session.open_device = [open_options](const std::string& id) { return open_device(id, open_options); };
     if (options.script.empty()) {  // scripts run with the default settings

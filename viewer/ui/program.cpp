@@ -177,8 +177,8 @@ private:
     void print_times(const std::string& label) {
         if (!frame_times_.empty()) {
             const double worst = *std::max_element(frame_times_.begin(), frame_times_.end());
-            fmt::print("{}: {} frames, median {:.1f} ms, worst {:.1f} ms\n", label, frame_times_.size(),
-                       median(frame_times_), worst);
+            options_.print(fmt::format("{}: {} frames, median {:.1f} ms, worst {:.1f} ms", label, frame_times_.size(),
+                                       median(frame_times_), worst));
         }
         frame_times_.clear();
     }

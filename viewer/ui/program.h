@@ -1,6 +1,7 @@
 // The main loop of the desktop program.
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "backend/open_options.h"
@@ -13,6 +14,7 @@ struct ProgramOptions {
     OpenOptions open_options = {};
     std::string script = {};  // a script to play instead of user input; the program exits at its end
     std::string record = {};  // a file to record user input to, as a script
+    std::function<void(const std::string& line)> print = [](const std::string&) {};  // what a script asks for
 };
 
 // Runs until the window is closed. Error if the window cannot be opened, a script fails or the window's GPU is lost.
