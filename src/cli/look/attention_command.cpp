@@ -63,9 +63,6 @@ std::string look_at_sentence(const AttentionOptions& options, PictureFormat form
 }
 
 void show_attention(AttentionOptions options) {
-    if (options.text.empty() == options.corpus.empty()) {
-        throw Error("--text or --corpus is required");
-    }
     const PictureFormat format = picture_format(options.output, options.format);
     options.picture = picture_options(options);
     const std::string bytes =
@@ -240,7 +237,12 @@ void add_attention_command(CLI::App& app, const OpenOptions& open_options) {
     add_choice_options(*command, *options);
     add_look_options(*command, *options);
     add_corpus_options(*command, *options);
-    command->callback([options] { show_attention(*options); });
+    command->callback([options, command] {
+        if (command->count("--text") + command->count("--corpus") == 0) {
+            throw Error("--text or --corpus is required");
+        }
+        show_attention(*options);
+    });
 }
 
 }  // namespace headscope
