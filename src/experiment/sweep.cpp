@@ -42,6 +42,9 @@ std::string text_of(const nlohmann::json& value) {
 void set(nlohmann::json& config, const std::string& key, const nlohmann::json& value) {
     nlohmann::json* at = &config;
     for (const std::string& part : split(key, '.')) {
+        if (!at->is_null() && !at->is_object()) {
+            throw Error(fmt::format("--vary {}: \"{}\" is no key of a section", key, part));
+        }
         at = &(*at)[part];
     }
     *at = value;
@@ -65,16 +68,22 @@ SweepAxis SweepAxis::parse(const std::string& text) {
                             "training.residual_dropout=0.1,0.2",
                             text));
         }
+        if (std::find(axis.values.begin(), axis.values.end(), value_of(value)) != axis.values.end()) {
+            throw Error(fmt::format("--vary '{}': {} is given twice", text, value));
+        }
         axis.values.push_back(value_of(value));
     }
     for (const std::string& key : axis.keys) {
         const std::string section = key.substr(0, key.find('.'));
-        const std::set<std::string> sections{"model", "data", "tokenizer", "training", "decoding"};
+        const std::set<std::string> sections{"model", "data", "training", "decoding"};
         if (sections.count(section) == 0 || key.size() <= section.size() + 1) {
             throw Error(
-                fmt::format("--vary '{}': \"{}\" is no key: expected one in model, data, tokenizer or training, "
+                fmt::format("--vary '{}': \"{}\" is no key: expected one in model, data or training, "
                             "or {} or {}",
                             text, key, kBeam, kPenalty));
+        }
+        if (key.starts_with("data.valid")) {
+            throw Error(fmt::format("--vary '{}': all trainings are compared on one development text", text));
         }
         if (section == "decoding" && (axis.keys.size() > 1 || (key != kBeam && key != kPenalty))) {
             throw Error(fmt::format("--vary '{}': of decoding only {} and {} can be varied, each alone", text, kBeam,

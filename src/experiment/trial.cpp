@@ -154,6 +154,11 @@ std::optional<TrialResult> run_trial(Backend& backend, const Trial& trial, const
         write_last_model(backend, folder);
     }
     measure(backend, config, (fs::path(folder) / kTrialModel).string(), trial.decodings, result);
+    constexpr double kMostPerplexity = 1e15;
+    if (!(result.perplexity < kMostPerplexity)) {  // nor if it is not a number
+        throw Error(fmt::format("the model has perplexity {:.3g} on the development data: its training diverged",
+                                result.perplexity));
+    }
     atomic_write_file((fs::path(folder) / kResultFile).string(), to_json(result, trial.decodings).dump(2) + "\n");
     remove_checkpoints(folder);
     return result;

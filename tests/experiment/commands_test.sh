@@ -138,6 +138,18 @@ sweep --output swept --vary training.residual_dropout+training.embedding_dropout
 expect "a second time it trains nothing" not complains "step 20"
 expect "sorted by BLEU" sorted 5 gr
 expect "the values are in the JSON" grep -q '"training.residual_dropout": 0.3' swept/table.json
+perplexity_of() { grep '"perplexity"' "swept/$1/result.json"; }
+expect "and in the trainings" [ "$(perplexity_of 'residual_dropout=0,norm=pre')" != "$(perplexity_of 'residual_dropout=0.3,norm=pre')" ]
+sweep --output none --vary tokenizer.vocabulary=40,72
+expect "all trainings share the tokenizers" refused "\"tokenizer.vocabulary\" is no key: expected one in model, data or training"
+sweep --output none --vary data.valid.tsv=one.tsv,two.tsv
+expect "and the development text" refused "all trainings are compared on one development text"
+sweep --output none --vary training.seed=1,2,1
+expect "a value given twice is an error" refused "1 is given twice"
+sweep --output none --vary training.steps.x=1
+expect "a key below a value is an error" refused "\"x\" is no key of a section"
+sweep --output diverged --vary training.learning_rate_scale=1e30
+expect "a training that diverges fails" ended_with 1
 sweep --output drawn --vary training.seed=1,2,3,4,5,6 --random 2 --seed 5 --steps 3 --precision f32 --device cpu --dry-run
 expect "some combinations are drawn" eval 'ended_with 0 && says "2 trainings" && says "M      3 "'
 run sweep --scale tiny --data data --output none --vary training.seed=1
