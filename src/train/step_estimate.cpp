@@ -123,12 +123,15 @@ StepEstimate estimate_step(StepRehearsal& rehearsal, const TrainingOptions& opti
         estimating.measure_whole_steps(batcher, found);
         return found;
     }
-    const std::optional<Point> more_bytes = estimating.bytes_of(2 * small);
+    const bool small_parts = step.part_tokens <= 2 * small;
+    const std::optional<Point> more_bytes = small_parts ? std::nullopt : estimating.bytes_of(2 * small);
     found.estimated = true;
     found.how = fmt::format("estimated from steps of {} and {} tokens", small, 2 * small);
     found.flops = estimating.flops_of_a_step();
     found.seconds = extended(time, estimating.seconds_of(2 * small), tokens);
-    if (more_bytes) {
+    if (small_parts) {
+        found.bytes = rehearsal.memory_of(step.part_tokens);
+    } else if (more_bytes) {
         found.bytes = static_cast<std::size_t>(extended(*bytes, *more_bytes, static_cast<double>(step.part_tokens)));
     }
     return found;
