@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "import/open_model.h"
+#include "io/strict_json.h"
 #include "model/tokenizer_files.h"
 #include "support/check.h"
 #include "train/averaging.h"
@@ -127,7 +128,12 @@ std::string ModelSource::in(const char* name) const {
 std::string ModelSource::experiment_folder() const {
     const fs::path run = fs::absolute(run_).lexically_normal();
     const std::string folder = (run.has_filename() ? run : run.parent_path()).parent_path().string();
-    return has_experiment_table(folder) && is_there(fs::path(folder) / kIdentity) ? folder : "";
+    const std::string identity = (fs::path(folder) / kIdentity).string();
+    if (!has_experiment_table(folder) || !is_there(identity)) {
+        return "";
+    }
+    const nlohmann::json kind = read_json_file(identity);
+    return kind.is_object() && kind.value("experiment", nlohmann::json()) == "table3" ? folder : "";
 }
 
 std::optional<ExperimentTable> ModelSource::experiment() const {

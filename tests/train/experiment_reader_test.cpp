@@ -118,6 +118,9 @@ TEST_CASE("A training beside another program's table.json is no trial", "[experi
     CHECK(source.has_run());
     CHECK_FALSE(source.experiment());
     CHECK_FALSE(ModelSource::at(folder.file("runs/one/")).experiment());
+    folder.write("runs/table.json", R"({"experiment": "sweep", "rows": []})");
+    folder.write("runs/experiment.json", R"({"experiment": "sweep"})");
+    CHECK_FALSE(ModelSource::at(folder.file("runs/one")).experiment());
 }
 
 TEST_CASE("A trial whose checkpoints were removed with its end keeps its losses", "[experiment]") {

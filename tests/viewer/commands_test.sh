@@ -46,7 +46,7 @@ run view run/model --text "1 7" --target "one seven" --panel time --render given
 expect "nor does a model's" eval 'ended_with 0 && with given.json ".given and ((.beam // []) | length) == 0"'
 
 # ---------------------------------------------------------------------------------------- an experiment
-mkdir -p table3/base-s1 && cp -r run/model run/log.jsonl table3/base-s1/ && echo '{}' >table3/experiment.json || exit 1
+mkdir -p table3/base-s1 && cp -r run/model run/log.jsonl table3/base-s1/ && echo '{"experiment": "table3"}' >table3/experiment.json || exit 1
 cat >table3/table.json <<'JSON'
 {"experiment": "table3", "rows": [
  {"row": "base", "varied": "", "paper": {"perplexity": 4.92, "bleu": 25.8, "parameters_millions": 65},
