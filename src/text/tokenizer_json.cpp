@@ -182,6 +182,11 @@ std::shared_ptr<const Segmenter> word_pieces(const Field& file, const std::share
     return std::make_shared<WordPieces>(vocabulary, options);
 }
 
+// Of a "Metaspace". Older files have "add_prefix_space" instead.
+std::string prepend_scheme(const Field& marks) {
+    return marks["prepend_scheme"].get<std::string>(marks["add_prefix_space"].get(true) ? "always" : "never");
+}
+
 // "Metaspace", perhaps after "WhitespaceSplit".
 void read_words(const Field& field, UnigramOptions& options) {
     std::vector<Field> steps = field.type() == "Sequence" ? field["pretokenizers"].elements() : std::vector{field};
@@ -194,7 +199,7 @@ void read_words(const Field& field, UnigramOptions& options) {
     const Field& marks = steps.front();
     marks["replacement"].require(marks["replacement"].get<std::string>("") == kWordStart,
                                  "is not supported: only \"\u2581\" is");
-    const auto scheme = marks["prepend_scheme"].get<std::string>("always");
+    const auto scheme = prepend_scheme(marks);
     marks["prepend_scheme"].require(scheme == "always" || scheme == "never",
                                     "is not supported: only \"always\" and \"never\" are");
     options.add_mark = scheme == "always";
@@ -205,7 +210,7 @@ void read_words(const Field& field, UnigramOptions& options) {
 void read_joining(const Field& field, UnigramOptions& options) {
     const std::string supported = "is not supported: only \"Metaspace\", or what stands for it, is";
     if (field.type() == "Metaspace") {
-        options.drop_first_marks = field["prepend_scheme"].get<std::string>("always") != "never";
+        options.drop_first_marks = prepend_scheme(field) != "never";
         return;
     }
     field.require(field.type() == "Sequence", supported);

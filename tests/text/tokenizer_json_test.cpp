@@ -256,6 +256,13 @@ TEST_CASE("a unigram model gives the likeliest pieces", "[tokenizer_json]") {
     CHECK(with_bytes.encode("s\u00e9s\u00e8") == Ids{1, 2, 7, 8, 2, 0});  // no piece for the last byte of the other
     CHECK(with_bytes.encoded_spans("\u00e9") == Spans{{0, 0}, {0, 0}, {0, 2}});
     CHECK(with_bytes.vocabulary().piece(7).kind == PieceKind::Byte);
+    json bare = unigram();
+    json& marks = bare["pre_tokenizer"]["pretokenizers"][1];
+    marks.erase("prepend_scheme");
+    marks["add_prefix_space"] = false;
+    CHECK(made(bare).encode_pieces("sa") == Texts{"sa"});
+    marks["add_prefix_space"] = true;
+    CHECK(made(bare).encode_pieces("a") == Texts{"\u2581a"});
 }
 
 TEST_CASE("a model directory can hold a unigram tokenizer.json with more pieces", "[tokenizer_json]") {
