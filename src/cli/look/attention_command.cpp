@@ -194,7 +194,9 @@ void add_corpus_options(CLI::App& command, AttentionOptions& options) {
         command
             .add_flag("--importance", options.importance, "Leave out each head, each layer, and more and more heads")
             ->needs(corpus)
-            ->excludes("--find");
+            ->excludes("--find")
+            ->excludes("--kind")
+            ->excludes("--pieces");
     command.add_option("--bleu", options.bleu, "Also translate this many sentences each time, for BLEU")
         ->needs(importance)
         ->check(whole_number(1));

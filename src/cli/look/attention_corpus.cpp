@@ -80,7 +80,8 @@ std::vector<CorpusFinding> search(Backend& backend, const Translator& translator
     for (std::size_t i = 0; i < corpus.targets.size(); ++i) {
         one.text = translates ? corpus.sources[i] : corpus.targets[i];
         one.target = translates && selection.kind == AttentionKind::DecoderSelf ? corpus.targets[i] : "";
-        if (!fits(translator, languages, one.text, translates ? one.target : one.text)) {
+        const bool lacks_target = translates && selection.kind == AttentionKind::DecoderSelf && one.target.empty();
+        if (lacks_target || !fits(translator, languages, one.text, translates ? one.target : one.text)) {
             ++too_long;
             continue;
         }
