@@ -1,6 +1,7 @@
 // A panel: its drawing and the effects of pointing and clicking.
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 
 #include "model/description.h"
 #include "viewer/panels/panels.h"
@@ -185,7 +186,7 @@ void experiment_events(Interface& ui, const CanvasEvents& events) {
         return;
     }
     ImGui::SetMouseCursor(ImGuiMouseCursor_Hand);
-    if (events.clicked && trial != scene.main.model->path) {
+    if (events.clicked && std::filesystem::path(trial).filename() != scene.main.model->name) {
         ui.session.open(trial, ui.session.device());
     }
 }
