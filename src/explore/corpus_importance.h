@@ -43,8 +43,8 @@ struct PruningPoint {
     CorpusScore score;
 };
 
-// The pairs at even places choose the order of pruning, those at odd places measure: nothing is measured on what chose
-// it. BLEU is of the first odd ones.
+// The pairs at even places choose the order of pruning by the nll of single heads; those at odd places measure layers,
+// pruning and BLEU, which is of the first of them.
 struct CorpusImportance {
     Architecture family = Architecture::EncoderDecoder;
     std::int64_t choosing = 0, measuring = 0;       // pairs

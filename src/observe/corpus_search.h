@@ -18,7 +18,7 @@ struct AnswerRate {
     Interval interval = {};  // Wilson's
 };
 
-// What heads are measured against. All look only at words, as heads' answers do.
+// What heads are measured against. Offsets count punctuation, too; uniform weights are over words.
 struct BaselineResult {
     std::string name;        // "previous word", "offset -3", "uniform"
     double rate = 0.0;       // of uniform weights: expected

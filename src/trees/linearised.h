@@ -51,9 +51,10 @@ struct Restored {
 // - )X closes the innermost open X and everything opened inside it; it is left out if no X is open.
 // - Terminals after the last word are left out. Words without a terminal are added to the end of the outermost
 //   constituent, and what is open then is closed.
-// - Constituents without a word are left out. TOP is put over several trees, or over words outside of any constituent.
-// The tag of a word is that of `tags`, unless that is null, or else the terminal, if that is a tag, or else
-// usual_tag(). Error if there are no words, if there are tags but not one for each word, and for brackets in words.
+// - Constituents without a word are left out. TOP is put over several trees, or over several words outside of any
+// constituent. The tag of a word is that of `tags`, unless that is null, or else the terminal, if that is a tag, or
+// else usual_tag(). Error if there are no words, if there are tags but not one for each word, and for brackets in
+// words.
 Restored restored(std::string_view sequence, const std::vector<std::string>& words,
                   const std::vector<std::string>* tags, Terminals terminals);
 
