@@ -53,8 +53,8 @@ public:
     const std::shared_ptr<CudaBuffer>& workspace() const { return workspace_; }
 
     // Operands of one dtype, F32, F16 or BF16; out of the same or F32. F32 is multiplied as it is, or in TF32. False if
-    // cuBLAS rejects a 16-bit product: then nothing was enqueued, and it counts as rejected from now on, so that its
-    // replacement has the same bits in a graph.
+    // cuBLAS rejects a 16-bit product, or may sum it wrongly: then nothing was enqueued, and it counts as rejected from
+    // now on, so that its replacement has the same bits in a graph.
     bool multiply(const Matmul& op);
 
 private:
