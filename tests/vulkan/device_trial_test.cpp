@@ -160,6 +160,15 @@ TEST_CASE("the device's F16 conversions and bit operations give the same numbers
     CHECK_THAT(widen_all(*plain).kernels, !Catch::Contains(kOwn));
 }
 
+TEST_CASE("trials have room for their rows, whatever binding the tests allow", "[vulkan][half]") {
+    if (!usable_device()) {
+        return;
+    }
+    const Environment try_them("HEADSCOPE_VULKAN_TRIAL_ERROR", "0");
+    const Environment binding("HEADSCOPE_VULKAN_MAX_BINDING", "4096");
+    CHECK_NOTHROW(open_vulkan_device(0));
+}
+
 TEST_CASE("a device whose F16 conversions err widens by bits, unless trials are disabled", "[vulkan][half]") {
     if (!usable_device()) {
         return;

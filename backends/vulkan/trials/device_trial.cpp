@@ -110,7 +110,8 @@ Probe pass_trials(const TrialDevice& device, Options& options) {
             if (backend == nullptr) {
                 Options alone = options;
                 alone.lost_at_submission = 0;  // counts submissions of the user's backend only
-                backend = device.open(probed, alone);
+                alone.max_binding_bytes = 0;   // the trials' rows need more than the tests' smallest
+                backend = device.open(device.probe(alone), alone);
             }
             return trial.complaint(*backend, options);
         });
