@@ -12,6 +12,7 @@ namespace headscope {
 struct SeedSpread {
     double mean = 0.0;
     std::optional<double> deviation = {};  // standard deviation of the sample; empty for one seed
+    std::vector<double> values = {};       // of each seed, in the order of ExperimentRow::seeds
     bool operator==(const SeedSpread&) const = default;
 };
 

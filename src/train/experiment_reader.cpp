@@ -95,6 +95,8 @@ private:
             ConfigReader at(trial, file_, fmt::format("{}.trials[{}]", key, row.seeds.size()));
             row.seeds.push_back(static_cast<int>(at.integer("seed", 0, 0, kLargestSeed)));
             ours.minutes += needed(at, "minutes", 0.0) / static_cast<double>(trials.size());
+            ours.perplexity.values.push_back(needed(at, "perplexity", 0.0));
+            ours.bleu.values.push_back(needed(at, "bleu", 0.0));
         }
         if (row.seeds.empty()) {
             reader.fail("trials", "has no trials");

@@ -5,6 +5,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "figures/experiment_changes.h"
 #include "figures/experiment_drawing.h"
 #include "layout_checks.h"
 
@@ -106,6 +107,17 @@ TEST_CASE("Plots compare each row with the base, ours and the paper's on one axi
     REQUIRE(bars.size() == 2 * 3);
     CHECK(bars[0].second.x2 - bars[0].second.x1 == Approx(ours[1].x - ours[0].x));
     CHECK((bars[0].second.x1 + bars[0].second.x2) / 2.0 == Approx(ours[0].x));
+}
+
+TEST_CASE("Plots compare trainings with the same seeds", "[experiment]") {
+    ExperimentTable table = example();
+    table.rows[0].ours->perplexity.values = {7.6, 8.4};  // A1 was trained with the first of these seeds alone
+    const ExperimentChanges changes = changes_of(table.rows, kExperimentMetrics[0]);
+    REQUIRE(changes.ours[1].has_value());
+    CHECK(changes.ours[1]->at == Approx((8.8 / 7.6 - 1.0) * 100.0));
+    CHECK(changes.ours[0]->at == Approx(0.0).margin(1e-9));
+    table.rows[1].seeds = {3};
+    CHECK(changes_of(table.rows, kExperimentMetrics[0]).ours[1]->at == Approx(10.0));
 }
 
 TEST_CASE("A row responds over its whole width", "[experiment]") {

@@ -26,8 +26,8 @@ TEST_CASE("The table of an experiment, and the trials begun since", "[experiment
     const ExperimentRow& base = table.rows[0];
     CHECK(base.name == "base");
     REQUIRE(base.ours);
-    CHECK(base.ours->perplexity == SeedSpread{8.0, 0.5});
-    CHECK(base.ours->bleu == SeedSpread{30.0, 1.0});
+    CHECK(base.ours->perplexity == SeedSpread{8.0, 0.5, {7.5, 8.5}});
+    CHECK(base.ours->bleu == SeedSpread{30.0, 1.0, {31.0, 29.0}});
     CHECK(base.ours->parameters == 2151936.0);
     CHECK(base.ours->minutes == 19.0);
     CHECK(base.seeds == std::vector<int>{1, 2});
