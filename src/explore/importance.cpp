@@ -127,13 +127,14 @@ std::vector<int> head_range(std::int64_t first, std::int64_t count) {
 
 std::vector<AttentionSite> attention_sites(const ModelConfig& config) {
     std::vector<AttentionSite> sites;
-    for (int layer = 0; layer < config.encoder_layers; ++layer) {
+    for (int layer = 0; layer < layers_of(config, AttentionKind::EncoderSelf); ++layer) {
         sites.push_back({AttentionKind::EncoderSelf, layer});
     }
     for (int layer = 0; layer < config.decoder_layers; ++layer) {
-        sites.push_back({AttentionKind::DecoderSelf, layer});
-        if (layers_of(config, AttentionKind::Cross) > 0) {
-            sites.push_back({AttentionKind::Cross, layer});
+        for (const AttentionKind kind : {AttentionKind::DecoderSelf, AttentionKind::Cross}) {
+            if (layers_of(config, kind) > 0) {
+                sites.push_back({kind, layer});
+            }
         }
     }
     return sites;

@@ -91,7 +91,10 @@ void suppress(const ModelConfig& config, const std::string& bias, std::vector<Ex
     }
 }
 
-Limits::Limits(const ModelConfig& config, Problems& problems) : config_(to_json(config)), problems_(problems) {}
+Limits::Limits(const ModelConfig& config, Problems& problems) : config_(to_json(config)), problems_(problems) {
+    require("encoder_mixer", {"self_attention"});
+    require("decoder_mixer", {"self_attention"});
+}
 
 void Limits::require(const std::string& key, const std::vector<nlohmann::json>& accepted) const {
     const nlohmann::json& value = config_.at(key);

@@ -11,8 +11,7 @@ namespace headscope {
 
 namespace {
 
-Shape with_rows(const Tensor& x, std::int64_t rows) {
-    Shape shape = x.shape;
+Shape with_rows(Shape shape, std::int64_t rows) {
     shape.set(0, rows);
     return shape;
 }
@@ -23,12 +22,20 @@ void set_position(Backend& backend, const Tensor& position, std::int64_t length)
 
 }  // namespace
 
-Cache::Cache(Backend& backend, const ModelConfig& config, std::size_t layer_count, std::int64_t row_count,
+Cache::Cache(Backend& backend, const CachePlan& plan, std::size_t layer_count, std::int64_t row_count,
              std::int64_t room, DType dtype)
-    : layers(layer_count), position(backend.empty({1}, DType::I32)), heads(config.heads), rows(row_count) {
+    : layers(layer_count), position(backend.empty({1}, DType::I32)), heads(plan.heads), rows(row_count) {
     set_position(backend, position, 0);
-    allocate(backend, config.d_k == config.d_v ? std::vector{config.d_k} : std::vector{config.d_k, config.d_v},
-             padded_length(std::max<std::int64_t>(room, 1)), dtype);
+    if (heads > 0) {
+        allocate(backend, plan.d_k == plan.d_v ? std::vector{plan.d_k} : std::vector{plan.d_k, plan.d_v},
+                 padded_length(std::max<std::int64_t>(room, 1)), dtype);
+    }
+    for (Layer& layer : layers) {
+        for (const CachePlan::State& state : plan.states) {
+            layer.states.push_back(backend.empty(with_rows(state.shape, rows), state.full ? backend.real() : dtype));
+            backend.run(Fill{.out = layer.states.back(), .value = 0.0F});
+        }
+    }
 }
 
 void Cache::allocate(Backend& backend, const std::vector<std::int64_t>& depths, std::int64_t room, DType dtype) {
@@ -47,7 +54,7 @@ void Cache::allocate(Backend& backend, const std::vector<std::int64_t>& depths, 
 }
 
 void Cache::set_views() {
-    for (std::size_t i = 0; i < layers.size(); ++i) {
+    for (std::size_t i = 0; i < layers.size() && !kept.empty(); ++i) {
         const auto first = static_cast<std::int64_t>(i) * heads;
         Layer& layer = layers[i];
         if (kept.size() == 1) {
@@ -62,7 +69,7 @@ void Cache::set_views() {
 }
 
 void Cache::make_room(Backend& backend, std::int64_t tokens) {
-    if (length + tokens > capacity) {
+    if (!kept.empty() && length + tokens > capacity) {
         std::vector<std::int64_t> depths;
         for (const Tensor& tensor : kept) {
             depths.push_back(tensor.dim(3));
@@ -90,9 +97,9 @@ Cache Cache::reorder(Backend& backend, const Tensor& new_rows, const Tensor& sou
     const std::int64_t new_sources = sources.defined() ? sources.dim(0) : crosses ? source_lengths.dim(0) : row_count;
     HEADSCOPE_CHECK(new_sources > 0 && row_count % new_sources == 0,
                     fmt::format("{} rows cannot be divided equally among {} sources", row_count, new_sources));
-    const auto gather_sources = [&](const Tensor& x) {
-        Tensor out = backend.empty(with_rows(x, new_sources), x.dtype);
-        backend.run(GatherRows{.x = x, .index = sources, .out = out});
+    const auto gather = [&](const Tensor& x, const Tensor& index) {
+        Tensor out = backend.empty(with_rows(x.shape, index.dim(0)), x.dtype);
+        backend.run(GatherRows{.x = x, .index = index, .out = out});
         return out;
     };
     // Copies only the tokens that are cached, into room for just one more: a beam reorders at every step, and so it
@@ -103,16 +110,21 @@ Cache Cache::reorder(Backend& backend, const Tensor& new_rows, const Tensor& sou
     next.capacity = padded_length(length + 1);
     for (Tensor& tensor : next.kept) {
         const Tensor old = tensor.narrow(2, 0, filled);
-        Shape shape = with_rows(tensor, row_count);
+        Shape shape = with_rows(tensor.shape, row_count);
         shape.set(2, next.capacity);
         tensor = backend.empty(shape, old.dtype);
         backend.run(GatherRows{.x = old, .index = new_rows, .out = tensor.narrow(2, 0, filled)});
     }
+    for (Layer& layer : next.layers) {
+        for (Tensor& state : layer.states) {
+            state = gather(state, new_rows);
+        }
+    }
     if (sources.defined() && crosses) {
-        next.source_lengths = gather_sources(source_lengths);
+        next.source_lengths = gather(source_lengths, sources);
         for (Layer& layer : next.layers) {
-            layer.cross_keys = gather_sources(layer.cross_keys);
-            layer.cross_values = gather_sources(layer.cross_values);
+            layer.cross_keys = gather(layer.cross_keys, sources);
+            layer.cross_values = gather(layer.cross_values, sources);
         }
     }
     // The old cache keeps its own position.

@@ -1,13 +1,25 @@
-// The keys and values of the tokens so far, which decoding keeps from step to step.
+// What decoding keeps of the tokens so far from step to step: keys and values, or other states of a stack's mixers.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
 #include "backend/backend.h"
-#include "model/config.h"
 
 namespace headscope {
+
+// What a mixer keeps in each layer.
+struct CachePlan {
+    std::int64_t heads = 0;  // of the keys and values of each token; 0: keeps none
+    std::int64_t d_k = 0;
+    std::int64_t d_v = 0;
+    // States that do not grow with the tokens. They start as 0; each step overwrites them in place.
+    struct State {
+        Shape shape;        // of one row, [1, ..]
+        bool full = false;  // of the backend's real() type, whatever that of the activations
+    };
+    std::vector<State> states = {};
+};
 
 // Rows are sequences times beam.
 struct Cache {
@@ -15,12 +27,13 @@ struct Cache {
         Tensor self_keys, self_values;    // [rows, heads, capacity, d_k | d_v], views of `kept`
         Tensor self_both;                 // [rows, 2 heads, capacity, d_k], keys first; undefined unless d_k = d_v
         Tensor cross_keys, cross_values;  // [sources, heads, source_length, d_k | d_v], contiguous for each head
+        std::vector<Tensor> states;       // [rows, ..] each, contiguous, as CachePlan::states
     };
     std::vector<Layer> layers;
     // All layers in one tensor, so that a beam reorders them in one op: [rows, layers * 2 heads, capacity, d_k], the
     // keys of each layer before its values, so that both are appended in one op. If d_k is not d_v there are two
     // tensors of layers * heads. Past the cached tokens it is 0 up to the next multiple of 8, and uninitialised behind
-    // that.
+    // that. Empty if the plan has no keys.
     std::vector<Tensor> kept;
     Tensor source_lengths;  // I32 [sources]; the rows of a source are adjacent, and each source has the same number;
                             // undefined without cross-attention
@@ -32,8 +45,8 @@ struct Cache {
 
     Cache() = default;
     // Empty, with room for `capacity` tokens of each row. Cross keys and values are undefined.
-    Cache(Backend& backend, const ModelConfig& config, std::size_t layer_count, std::int64_t rows,
-          std::int64_t capacity, DType dtype);
+    Cache(Backend& backend, const CachePlan& plan, std::size_t layer_count, std::int64_t rows, std::int64_t capacity,
+          DType dtype);
 
     // A step calls make_room(), writes its tokens' keys and values from `position` on, and then calls advance().
     void make_room(Backend& backend, std::int64_t tokens);

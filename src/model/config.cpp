@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <string>
+#include <tuple>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -23,6 +25,10 @@ constexpr std::int64_t kMaxCounter = 65535;  // the dropout counter has 16 bits 
 
 const std::vector<std::pair<const char*, std::int32_t>> kLanguageWords = {{"source_language", kSourceLanguage},
                                                                           {"target_language", kTargetLanguage}};
+
+// The choices of "encoder_mixer" and "decoder_mixer".
+const std::vector<std::pair<const char*, MixerKind>> kMixers = {{"self_attention", MixerKind::SelfAttention},
+                                                                {"restricted", MixerKind::Restricted}};
 
 bool has_encoder(const Config& config) {
     return config.architecture != Architecture::CausalLm;
@@ -57,6 +63,13 @@ const ConfigFields<Config>& fields() {
             integer_field("decoder_layers", &Config::decoder_layers, 0, 1024, "N of the decoder (3.1), 0 without one"),
             "6, `masked-lm` 0",
             [](ConfigReader&, Config& config) { config.decoder_layers = has_decoder(config) ? 6 : 0; }),
+        choice_field("encoder_mixer", &Config::encoder_mixer, kMixers,
+                     "what mixes positions in the first sub-layer of each layer of the encoder; `\"restricted\"` is "
+                     "self-attention to neighbours (section 4)"),
+        choice_field("decoder_mixer", &Config::decoder_mixer, kMixers, "the same of the decoder"),
+        integer_field("attention_window", &Config::attention_window, 0, kMaxSide,
+                      "r of `\"restricted\"`: a query reads the keys that are less than r positions away, itself among "
+                      "them, so in a decoder the last r; needed with that mixer, otherwise 0"),
         integer_field("d_model", &Config::d_model, 1, kMaxSide,
                       "width of the residual stream; must be even with sinusoids"),
         integer_field("d_ff", &Config::d_ff, 1, kMaxSide, "inner width of the feed-forward (3.3)"),
@@ -190,6 +203,25 @@ void check_family(const Config& config, const std::string& origin) {
     }
 }
 
+void check_mixers(const Config& config, const std::string& origin) {
+    const bool restricted =
+        config.encoder_mixer == MixerKind::Restricted || config.decoder_mixer == MixerKind::Restricted;
+    for (const auto& [key, mixer, has_stack] :
+         {std::tuple("encoder_mixer", config.encoder_mixer, has_encoder(config)),
+          std::tuple("decoder_mixer", config.decoder_mixer, has_decoder(config))}) {
+        if (!has_stack && mixer != MixerKind::SelfAttention) {
+            throw Error(
+                fmt::format("{}: \"{}\" must be left out: this \"architecture\" has no such stack", origin, key));
+        }
+    }
+    if (restricted != (config.attention_window > 0)) {
+        throw Error(fmt::format("{}: \"attention_window\" must be {}, found {}", origin,
+                                restricted ? "at least 1 for \"restricted\""
+                                           : "0 unless \"encoder_mixer\" or \"decoder_mixer\" is \"restricted\"",
+                                config.attention_window));
+    }
+}
+
 void check_matrix(const std::string& origin, const char* what, std::int64_t rows, std::int64_t columns) {
     if (rows * columns >= kMaxMatrix) {
         throw Error(fmt::format("{}: the {} matrix would have {} x {} entries; fewer than {} are supported", origin,
@@ -272,6 +304,19 @@ void check_frame(const Config& config, const std::string& origin) {
 
 }  // namespace
 
+MixerKind mixer_of(const Config& config, AttentionKind self) {
+    return self == AttentionKind::EncoderSelf ? config.encoder_mixer : config.decoder_mixer;
+}
+
+bool attends(const Config& config, AttentionKind kind) {
+    if (kind == AttentionKind::Cross) {
+        return config.architecture == Architecture::EncoderDecoder;
+    }
+    const MixerKind mixer = mixer_of(config, kind);
+    const bool has_stack = kind == AttentionKind::EncoderSelf ? has_encoder(config) : has_decoder(config);
+    return has_stack && (mixer == MixerKind::SelfAttention || mixer == MixerKind::Restricted);
+}
+
 Config parse_model_config(const nlohmann::json& json, const std::string& origin, const std::string& section) {
     Config config;
     ConfigReader reader(json, origin, section);
@@ -300,6 +345,7 @@ std::string table_of_model_fields() {
 void check_model_config(const Config& config, const std::string& origin) {
     check_fields(fields(), config, origin);
     check_family(config, origin);
+    check_mixers(config, origin);
     check_matrix(origin, "q, k and v", config.heads * (2 * config.d_k + config.d_v), config.d_model);
     check_matrix(origin, "feed-forward", config.d_ff, config.d_model);
     check_matrix(origin, "source embedding", config.source_vocabulary, config.d_model);

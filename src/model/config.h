@@ -8,6 +8,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
+#include "autograd/context.h"
 #include "backend/ops/common.h"
 #include "backend/ops/layer_norm.h"
 
@@ -16,6 +17,7 @@ namespace headscope {
 enum class Architecture : std::uint8_t { EncoderDecoder, CausalLm, MaskedLm };
 enum class NormPlacement : std::uint8_t { Post, Pre };
 enum class Positions : std::uint8_t { Sinusoid, Learned, None };
+enum class MixerKind : std::uint8_t { SelfAttention, Restricted };
 enum class RelativePositions : std::uint8_t { None, Buckets };
 enum class SinusoidLayout : std::uint8_t { Interleaved, HalvesMinusOne, Halves };
 enum class Tying : std::uint8_t { All, TargetOutput, Embeddings, None };
@@ -31,6 +33,9 @@ struct ModelConfig {
     Architecture architecture = Architecture::EncoderDecoder;
     int encoder_layers = 6;
     int decoder_layers = 6;
+    MixerKind encoder_mixer = MixerKind::SelfAttention;
+    MixerKind decoder_mixer = MixerKind::SelfAttention;
+    std::int64_t attention_window = 0;
     std::int64_t d_model = 512;
     std::int64_t d_ff = 2048;
     std::int64_t heads = 8;
@@ -73,6 +78,11 @@ struct ModelConfig {
 
     bool operator==(const ModelConfig&) const = default;
 };
+
+// What mixes positions in the stack whose self-attention would be of this kind.
+MixerKind mixer_of(const ModelConfig& config, AttentionKind self);
+// Whether the layers of a stack, or its cross-attention, have attention weights.
+bool attends(const ModelConfig& config, AttentionKind kind);
 
 // Throws Error, naming file and key, for unknown keys and values that are not accepted. `origin` is the name of the
 // file, `section` the key of the object within it, "" for the whole file. Absent keys have their defaults. Call

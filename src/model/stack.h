@@ -10,6 +10,7 @@
 #include "model/cache.h"
 #include "model/embedding.h"
 #include "model/feed_forward.h"
+#include "model/mixer.h"
 #include "model/relative_positions.h"
 
 namespace headscope {
@@ -21,45 +22,37 @@ struct StackPlan {
     bool cross = false;  // each layer attends to the states of another stack, too
 };
 
-// What cross-attention reads.
-struct Memory {
-    Var states = {};      // [batch, source_length, d_model]
-    Tensor lengths = {};  // I32 [batch]
-};
-
 class Stack {
 public:
     Stack(const ModelConfig& config, const Scope& scope, const StackPlan& plan, const Var& table,
           std::shared_ptr<Sinusoids> sinusoids, DropoutSites& sites);
 
-    // `mask` is the rule of self-attention; result [batch, length, d_model].
+    // `mask` is the rule of its mixers; result [batch, length, d_model].
     Var operator()(Context& ctx, const Tokens& tokens, const AttentionMask& mask, const Memory& memory = {}) const;
 
     // An empty cache of `rows` sequences, with room for `capacity` tokens. With cross-attention: one row for each of
     // memory's, projected to keys and values.
     Cache start_cache(Context& ctx, std::int64_t rows, std::int64_t capacity, const Memory& memory = {}) const;
-    // The next tokens of each row, ids I32 [rows, tokens], which attend to the cached ones and to those before them;
-    // result [rows, tokens, d_model]. Only runs ops, so that it can be replayed: make_room() and advance() are around
+    // The next tokens of each row, ids I32 [rows, tokens], which read the cached ones and those before them; result
+    // [rows, tokens, d_model]. Only runs ops, so that it can be replayed: make_room() and advance() are around
     // it.
     Var append(Context& ctx, const Cache& cache, const Tensor& ids) const;
 
 private:
     struct Layer {
-        std::string label;
-        MultiHeadAttention self_attention;
+        std::string label;        // "decoder.0"
+        std::string mixer_label;  // "decoder.0.self_attention"
+        std::unique_ptr<Mixer> mixer;
         std::optional<MultiHeadAttention> cross_attention;
         FeedForward feed_forward;
     };
-    // All layers; `self` and `cross` run the two attentions.
-    template <class Self, class Cross>
-    Var run(Context& ctx, const Var& embedded, const Self& self, const Cross& cross) const;
+    // All layers; `mix` and `cross` run their first two sub-layers.
+    template <class Mix, class Cross>
+    Var run(Context& ctx, const Var& embedded, const Mix& mix, const Cross& cross) const;
     Var distance_scores(Context& ctx) const;  // undefined without relative positions
-    Var attend_to_cache(Context& ctx, const Cache& cache, const Cache::Layer& cached,
-                        const MultiHeadAttention& attention, const Var& x, const Var& by_distance) const;
     Var attend_to_sources(Context& ctx, const Cache& cache, const Cache::Layer& cached,
                           const MultiHeadAttention& attention, const Var& x) const;
 
-    ModelConfig config_;
     std::string name_;
     Embedding embedding_;
     std::optional<RelativeTable> relative_;

@@ -51,12 +51,8 @@ std::string layer_label(Architecture family, const AttentionSite& site) {
 }
 
 int layers_of(const ModelConfig& config, AttentionKind kind) {
-    switch (kind) {
-        case AttentionKind::EncoderSelf: return config.encoder_layers;
-        case AttentionKind::DecoderSelf: return config.decoder_layers;
-        case AttentionKind::Cross: return config.encoder_layers > 0 ? config.decoder_layers : 0;
-    }
-    return 0;
+    const int layers = kind == AttentionKind::EncoderSelf ? config.encoder_layers : config.decoder_layers;
+    return attends(config, kind) ? layers : 0;
 }
 
 }  // namespace headscope

@@ -101,6 +101,20 @@ inline std::vector<NamedConfig> varied_configs() {
         c.norm = NormPlacement::Pre;
         c.norm_type = NormType::Rms;
     });
+    vary("restricted attention in both stacks", [](ModelConfig& c) {
+        c.encoder_mixer = c.decoder_mixer = MixerKind::Restricted;
+        c.attention_window = 2;
+        c.decoder_layers = 2;
+    });
+    vary("restricted attention in the decoder, relative positions, d_v below d_k", [](ModelConfig& c) {
+        c.decoder_mixer = MixerKind::Restricted;
+        c.attention_window = 3;
+        c.positions = Positions::None;
+        c.relative_positions = RelativePositions::Buckets;
+        c.relative_buckets = 6;
+        c.relative_distance = 4;
+        c.d_v = 3;
+    });
     return all;
 }
 
@@ -129,6 +143,14 @@ inline std::vector<NamedConfig> language_configs() {
         c.feed_forward_gate = true;
         c.feed_forward_bias = false;
         c.activation = Activation::Swish;
+    });
+    add("causal, restricted attention", Architecture::CausalLm, [](ModelConfig& c) {
+        c.decoder_mixer = MixerKind::Restricted;
+        c.attention_window = 3;
+    });
+    add("masked, restricted attention", Architecture::MaskedLm, [](ModelConfig& c) {
+        c.encoder_mixer = MixerKind::Restricted;
+        c.attention_window = 2;
     });
     add("masked, relative and learned positions", Architecture::MaskedLm, [](ModelConfig& c) {
         c.positions = Positions::Learned;

@@ -91,7 +91,7 @@ AttentionSelection checked_selection(const AttentionOptions& options, const Mode
     if (selection.layer == 0 && options.find.empty() && !options.all_heads) {
         selection.layer = std::min(kPaperLayer, layers);
     }
-    if (selection.layer != 0) {
+    if (selection.layer != 0 || layers == 0) {
         check_layer(selection.kind, selection.layer, layers);
     }
     check_heads(selection.heads, static_cast<int>(config.heads));

@@ -1,0 +1,23 @@
+// Multi-head attention in which a sequence attends to itself: the mixer of the paper's layers.
+#pragma once
+
+#include "model/attention.h"
+#include "model/mixer.h"
+
+namespace headscope {
+
+class SelfAttention final : public Mixer {
+public:
+    SelfAttention(const ModelConfig& config, const Scope& scope, AttentionSite site, DropoutSites& sites);
+
+    Var operator()(Context& ctx, const Var& x, const MixerInputs& inputs) const override;
+    CachePlan cache_plan() const override { return plan_; }
+    Var append(Context& ctx, const Cache& cache, const Cache::Layer& cached, const Var& x,
+               const Var& by_distance) const override;
+
+private:
+    MultiHeadAttention attention_;
+    CachePlan plan_;
+};
+
+}  // namespace headscope
