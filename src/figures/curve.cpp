@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <tuple>
 
 #include <fmt/format.h>
 
@@ -37,7 +36,7 @@ public:
         for (const Series& one : series) {
             for (const Point& point : one.points) {
                 if (usable(point)) {
-                    x_low_ = std::min(x_low_, point.x), x_high_ = std::max(x_high_, point.x);
+                    x_low_ = std::min(x_low_, place(point.x)), x_high_ = std::max(x_high_, place(point.x));
                     y_low_ = std::min(y_low_, scaled(point.y)), y_high_ = std::max(y_high_, scaled(point.y));
                     any_ = true;
                 }
@@ -48,7 +47,7 @@ public:
             x_high_ = y_high_ = 1.0;
         }
         if (options.x_range) {
-            std::tie(x_low_, x_high_) = *options.x_range;
+            x_low_ = place(options.x_range->first), x_high_ = place(options.x_range->second);
         }
         const auto widen = [](double& low, double& high, double share) {
             const double by = high > low ? (high - low) * share : std::max(std::abs(low) * 0.1, 0.5);
@@ -92,10 +91,12 @@ public:
 
 private:
     bool usable(const Point& point) const {
-        return std::isfinite(point.x) && std::isfinite(point.y) && (!options_.logarithmic || point.y > 0.0);
+        return std::isfinite(point.x) && std::isfinite(point.y) && (!options_.logarithmic || point.y > 0.0) &&
+               (!options_.logarithmic_x || point.x > 0.0);
     }
+    double place(double x) const { return options_.logarithmic_x ? std::log10(x) : x; }
     double scaled(double y) const { return options_.logarithmic ? std::log10(y) : y; }
-    double x(double value) const { return left_ + (value - x_low_) / (x_high_ - x_low_) * (right_ - left_); }
+    double x(double value) const { return left_ + (place(value) - x_low_) / (x_high_ - x_low_) * (right_ - left_); }
     double y(double value) const { return bottom_ - (value - y_low_) / (y_high_ - y_low_) * (bottom_ - top_); }
     Colour colour(std::size_t series) const {
         return head_colour(options_.palette, static_cast<int>(series) + 1, ink_);
@@ -108,15 +109,25 @@ private:
             }
             return;
         }
-        const int from = static_cast<int>(std::floor(y_low_));
-        for (int power = from; power <= static_cast<int>(std::ceil(y_high_)); ++power) {
+        for (const double value : logarithmic_ticks(y_low_, y_high_)) {
+            y_ticks_.emplace_back(std::log10(value), fmt::format("{:g}", value));
+        }
+    }
+
+    // 1, 2 and 5 times powers of ten, or the powers alone where these are many; the range is of logarithms.
+    static std::vector<double> logarithmic_ticks(double low, double high) {
+        std::vector<double> ticks;
+        for (int power = static_cast<int>(std::floor(low)); power <= static_cast<int>(std::ceil(high)); ++power) {
             for (const int digit : {1, 2, 5}) {
                 const double value = digit * std::pow(10.0, power);
-                if (std::log10(value) >= y_low_ && std::log10(value) <= y_high_) {
-                    y_ticks_.emplace_back(std::log10(value), fmt::format("{:g}", value));
+                constexpr double kManyDecades = 4.0;
+                if (std::log10(value) >= low && std::log10(value) <= high &&
+                    (digit == 1 || high - low <= kManyDecades)) {
+                    ticks.push_back(value);
                 }
             }
         }
+        return ticks;
     }
 
     void axes() {
@@ -126,11 +137,15 @@ private:
                          {left_ - 0.5, y(value) + kBaseline * kSmall, kSmall, Anchor::End, false, false, text});
         }
         const int wanted = std::max(2, static_cast<int>((right_ - left_) / 8.0));
-        for (const double value : nice_ticks(x_low_, x_high_, wanted)) {
+        const std::vector<double> ticks =
+            options_.logarithmic_x ? logarithmic_ticks(x_low_, x_high_) : nice_ticks(x_low_, x_high_, wanted);
+        for (const double value : ticks) {
             sketch_.line({Role::Axis}, ink_.off, {x(value), bottom_, x(value), bottom_ + 0.4, 0.08});
             sketch_.text({Role::Axis}, ink_.faint,
                          {x(value), bottom_ + 0.6 + kSmall, kSmall, Anchor::Middle, false, false,
-                          value == 0.0 ? "0" : tick_text(value, std::abs(x_high_))});
+                          options_.logarithmic_x ? fmt::format("{:g}", value)
+                          : value == 0.0         ? "0"
+                                                 : tick_text(value, std::abs(x_high_))});
         }
         sketch_.line({Role::Axis}, ink_.off, {left_, bottom_, right_, bottom_, 0.08});
         sketch_.text({Role::Axis}, ink_.faint,

@@ -20,8 +20,9 @@ struct CurveOptions {
     std::string title = "Loss";
     std::string x_label = "step";
     std::string y_label = {};
-    bool logarithmic = false;  // y axis; values <= 0 leave gaps
-    double width = 48.0;       // of the whole picture, in text sizes
+    bool logarithmic = false;    // y axis; values <= 0 leave gaps
+    bool logarithmic_x = false;  // x axis, the same
+    double width = 48.0;         // of the whole picture, in text sizes
     double height = 24.0;
     // Align several charts below one another.
     std::optional<std::pair<double, double>> x_range = {};  // default: the range of the points

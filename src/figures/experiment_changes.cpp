@@ -12,9 +12,10 @@ const ExperimentRow* base_of(const std::vector<ExperimentRow>& rows) {
 
 namespace {
 
-// The base's mean over the row's seeds, so that both have the same initial values and order of the data; over all of its
-// seeds if it lacks one of them.
-std::optional<SeedSpread> base_for(const ExperimentRow& row, const ExperimentRow* base, const ExperimentMetric& metric) {
+// The base's mean over the row's seeds, so that both have the same initial values and order of the data; over all of
+// its seeds if it lacks one of them.
+std::optional<SeedSpread> base_for(const ExperimentRow& row, const ExperimentRow* base,
+                                   const ExperimentMetric& metric) {
     if (base == nullptr || !base->ours) {
         return std::nullopt;
     }

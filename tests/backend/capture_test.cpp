@@ -5,8 +5,8 @@
 #include <catch2/catch.hpp>
 #include <set>
 
+#include "backend/forwarding_backend.h"
 #include "backend/instrumented.h"
-#include "forwarding_backend.h"
 #include "recording_backend.h"
 #include "support/check.h"
 

@@ -10,7 +10,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "forwarding_backend.h"
+#include "backend/forwarding_backend.h"
 #include "recording_backend.h"
 #include "support/check.h"
 

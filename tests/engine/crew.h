@@ -12,10 +12,10 @@
 #include <utility>
 #include <vector>
 
+#include "backend/forwarding_backend.h"
 #include "engine/service.h"
 #include "registry/registry.h"
 #include "support/check.h"
-#include "tests/backend/forwarding_backend.h"
 #include "tests/infer/tiny_model.h"
 
 namespace headscope {

@@ -8,7 +8,7 @@
 #include "infer/forced_scores.h"
 #include "infer/model_scorer.h"
 #include "registry/registry.h"
-#include "tests/backend/forwarding_backend.h"
+#include "backend/forwarding_backend.h"
 #include "tests/house/open_options.h"
 #include "tests/ops/devices.h"
 #include "tiny_model.h"

@@ -4,8 +4,8 @@
 #include <string>
 #include <utility>
 
+#include "backend/forwarding_backend.h"
 #include "conformance/bench.h"
-#include "tests/backend/forwarding_backend.h"
 
 namespace headscope::conformance {
 

@@ -8,10 +8,10 @@
 #include <utility>
 #include <vector>
 
+#include "backend/forwarding_backend.h"
 #include "conformance/cases/catalogue.h"
 #include "conformance/harness.h"
 #include "registry/registry.h"
-#include "tests/backend/forwarding_backend.h"
 
 using namespace headscope;
 using namespace headscope::conformance;

@@ -3,10 +3,10 @@
 
 #include <catch2/catch.hpp>
 
+#include "backend/forwarding_backend.h"
 #include "conformance/cases/product.h"
 #include "devices.h"
 #include "registry/registry.h"
-#include "tests/backend/forwarding_backend.h"
 #include "tests/house/open_options.h"
 
 using namespace headscope;

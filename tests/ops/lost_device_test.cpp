@@ -11,12 +11,12 @@
 #include <utility>
 #include <vector>
 
+#include "backend/forwarding_backend.h"
 #include "conformance/run.h"
 #include "doublings.h"
 #include "registry/registry.h"
 #include "software_device.h"
 #include "support/check.h"
-#include "tests/backend/forwarding_backend.h"
 #include "tests/house/open_options.h"
 
 using namespace headscope;

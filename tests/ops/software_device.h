@@ -4,7 +4,7 @@
 #include <memory>
 #include <utility>
 
-#include "tests/backend/forwarding_backend.h"
+#include "backend/forwarding_backend.h"
 
 namespace headscope::conformance {
 

@@ -4,10 +4,10 @@
 #include <catch2/catch.hpp>
 #include <map>
 
+#include "backend/forwarding_backend.h"
 #include "conformance/cases/catalogue.h"
 #include "registry/registry.h"
 #include "support/check.h"
-#include "tests/backend/forwarding_backend.h"
 
 using namespace headscope;
 using namespace headscope::conformance;

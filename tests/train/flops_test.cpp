@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "tests/backend/forwarding_backend.h"
+#include "backend/forwarding_backend.h"
 #include "tests/model/small_model.h"
 #include "train/learner.h"
 

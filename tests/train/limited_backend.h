@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "tests/backend/forwarding_backend.h"
+#include "backend/forwarding_backend.h"
 
 namespace headscope {
 

@@ -10,7 +10,7 @@
 
 #include "model/model_directory.h"
 #include "registry/registry.h"
-#include "tests/backend/forwarding_backend.h"
+#include "backend/forwarding_backend.h"
 #include "tests/infer/tiny_model.h"
 #include "tests/io/temporary_folder.h"
 #include "text/tokenizer_training.h"

@@ -17,7 +17,7 @@
 #include "fake_loader.h"
 #include "registry/registry.h"
 #include "tensor/dtype.h"
-#include "tests/backend/forwarding_backend.h"
+#include "backend/forwarding_backend.h"
 
 using namespace headscope;
 using headscope::vulkan_tests::Environment;

@@ -15,8 +15,10 @@ void add_experiment_command(CLI::App& app, const OpenOptions& open_options) {
         "Example:\n"
         "  headscope experiment table3 --config my.json --data data/digits --output out/table3 --rows base,D --seeds "
         "2");
+    add_table1_command(*command, open_options);
     add_table2_command(*command, open_options);
     add_table3_command(*command, open_options);
+    add_long_range_command(*command, open_options);
 }
 
 }  // namespace headscope

@@ -9,7 +9,9 @@ class App;
 
 namespace headscope {
 
+void add_table1_command(CLI::App& app, const OpenOptions& open_options);
 void add_table2_command(CLI::App& app, const OpenOptions& open_options);
 void add_table3_command(CLI::App& app, const OpenOptions& open_options);
+void add_long_range_command(CLI::App& app, const OpenOptions& open_options);
 
 }  // namespace headscope

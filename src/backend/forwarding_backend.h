@@ -1,4 +1,4 @@
-// A backend that forwards everything to another, for tests that change one thing.
+// A backend that forwards everything to another, for those that change or watch one thing.
 #pragma once
 
 #include <memory>

@@ -1,0 +1,150 @@
+#include "experiment/layer_probe.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "experiment/dependency_depth.h"
+#include "support/random.h"
+
+namespace headscope {
+namespace {
+
+constexpr std::uint64_t kSeed = 1;
+constexpr std::int64_t kHeadColumns = 64;
+
+ModelConfig config_for(const LayerKind& kind, std::int64_t length, std::int64_t width, int layers) {
+    ModelConfig config;
+    config.architecture = Architecture::MaskedLm;
+    config.encoder_layers = layers;
+    config.decoder_layers = 0;
+    config.d_model = width;
+    config.d_ff = 1;
+    config.heads = width % kHeadColumns == 0 ? width / kHeadColumns : 1;
+    config.d_k = config.d_v = width / config.heads;
+    config.max_length = length;
+    config.source_vocabulary = config.target_vocabulary = 8;
+    config.mask_id = 4;
+    nlohmann::json json = to_json(config);
+    json.update(kind.encoder);
+    ModelConfig parsed = parse_model_config(json, kind.name);
+    check_model_config(parsed, kind.name);
+    return parsed;
+}
+
+std::vector<float> noise(std::int64_t count) {
+    Random random(kSeed);
+    std::vector<float> values(static_cast<std::size_t>(count));
+    for (float& value : values) {
+        value = static_cast<float>(2.0 * random.uniform() - 1.0);
+    }
+    return values;
+}
+
+double median(std::vector<double> values) {
+    std::sort(values.begin(), values.end());
+    return values[values.size() / 2];
+}
+
+}  // namespace
+
+LayerProbe::LayerProbe(Backend& backend, const LayerKind& kind, std::int64_t length, std::int64_t width, int layers)
+    : backend_(backend),
+      config_(config_for(kind, length, width, layers)),
+      length_(length),
+      parameters_(std::make_unique<Parameters>(backend, config_, true)) {
+    parameters_->initialise(kSeed);
+    const Scope stack = Scope(declared_, parameters_.get()).in("encoder").for_each(&MultiplyAdds::source_token);
+    for (int layer = 0; layer < layers; ++layer) {
+        mixers_.push_back(make_mixer(config_, stack.layer(layer).in(mixer_part(config_.encoder_mixer)),
+                                     {AttentionKind::EncoderSelf, layer}, sites_));
+    }
+    const Shape shape{1, length, width};
+    x_ = Var(make_from_host(backend, shape, DType::F32, noise(shape.elements())), true);
+}
+
+Var LayerProbe::forward(Tape* tape) const {
+    Context ctx{.backend = backend_, .tape = tape};
+    Var y = x_;
+    for (const std::unique_ptr<Mixer>& mixer : mixers_) {
+        y = (*mixer)(ctx, y, {});
+    }
+    return y;
+}
+
+LayerCost LayerProbe::measure(int repeat) {
+    using Clock = std::chrono::steady_clock;
+    constexpr double kEnough = 0.05;  // seconds: short passes are repeated more often
+    const auto seconds = [](Clock::time_point from, Clock::time_point to) {
+        return std::chrono::duration<double>(to - from).count();
+    };
+    const std::size_t before = backend_.memory().live;
+    std::vector<double> forward_times;
+    std::vector<double> backward_times;
+    std::size_t kept = 0;
+    double all = 0.0;
+    // The first pass allocates and compiles.
+    for (int pass = -1; pass < repeat || (all < kEnough && pass < 50 * repeat); ++pass) {
+        Tape tape;
+        backend_.synchronize();
+        const Clock::time_point start = Clock::now();
+        const Var y = forward(&tape);
+        backend_.synchronize();
+        const Clock::time_point middle = Clock::now();
+        kept = backend_.memory().live - before;
+        y.add_gradient(backend_, make_from_host(backend_, y.shape(), DType::F32, noise(y.shape().elements())));
+        backend_.synchronize();
+        const Clock::time_point ready = Clock::now();
+        tape.backward(backend_);
+        backend_.synchronize();
+        const Clock::time_point end = Clock::now();
+        x_.forget_gradient();
+        parameters_->forget_gradients();
+        if (pass >= 0) {
+            forward_times.push_back(seconds(start, middle));
+            backward_times.push_back(seconds(ready, end));
+            all += forward_times.back() + backward_times.back();
+        }
+    }
+    const auto n = static_cast<double>(length_);
+    return {.length = length_,
+            .width = config_.d_model,
+            .forward_seconds = median(forward_times),
+            .backward_seconds = median(backward_times),
+            .multiply_adds = n * declared_.multiply_adds.source_token + n * n * declared_.multiply_adds.source_pair,
+            .bytes = kept};
+}
+
+bool LayerProbe::reaches_from_first_to_last() {
+    Tape tape;
+    const Var y = forward(&tape);
+    std::vector<float> gradient(static_cast<std::size_t>(y.shape().elements()), 0.0F);
+    std::fill(gradient.end() - config_.d_model, gradient.end(), 1.0F);
+    y.add_gradient(backend_, make_from_host(backend_, y.shape(), DType::F32, gradient));
+    tape.backward(backend_);
+    const std::vector<float> influence = to_host<float>(backend_, x_.gradient());
+    x_.forget_gradient();
+    parameters_->forget_gradients();
+    return std::any_of(influence.begin(), influence.begin() + config_.d_model,
+                       [](float value) { return value != 0.0F; });
+}
+
+LayerPath measure_path(const std::function<std::unique_ptr<Backend>()>& cpu, const LayerKind& kind, std::int64_t length,
+                       std::int64_t width) {
+    LayerPath found{.length = length};
+    const auto depth_of = [&](int layers) {
+        DependencyDepth counted(cpu());
+        const LayerProbe probe(counted, kind, length, width, layers);
+        return counted.of(probe.forward(nullptr).value());
+    };
+    found.sequential = depth_of(1);
+    for (found.layers = 1; found.layers < length; ++found.layers) {
+        const std::unique_ptr<Backend> backend = cpu();
+        if (LayerProbe(*backend, kind, length, width, found.layers).reaches_from_first_to_last()) {
+            break;
+        }
+    }
+    found.path = depth_of(found.layers);
+    return found;
+}
+
+}  // namespace headscope

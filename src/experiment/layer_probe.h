@@ -1,0 +1,59 @@
+// One kind of layer alone: what Table 1 of the paper compares. Without residual connections, norms and feed-forward.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "backend/backend.h"
+#include "experiment/layer_kinds.h"
+#include "model/description.h"
+#include "model/mixer.h"
+
+namespace headscope {
+
+struct LayerCost {
+    std::int64_t length = 0, width = 0;                    // n and d
+    double forward_seconds = 0.0, backward_seconds = 0.0;  // medians
+    double multiply_adds = 0.0;                            // of the forward pass
+    std::size_t bytes = 0;                                 // that the forward pass keeps for the backward pass
+};
+
+class LayerProbe {
+public:
+    // `layers` of them, each reading the one before; one sequence of `length` positions with `width` columns, which see
+    // both sides. Heads have 64 columns, or one has all. Error if the kind cannot have these sizes.
+    LayerProbe(Backend& backend, const LayerKind& kind, std::int64_t length, std::int64_t width, int layers = 1);
+
+    // A pass forward and one back to input and weights, at least `repeat` times.
+    LayerCost measure(int repeat);
+    // The output [1, length, width] of a pass forward.
+    Var forward(Tape* tape) const;
+    // Whether the output's last position depends on the input's first.
+    bool reaches_from_first_to_last();
+
+private:
+    Backend& backend_;
+    ModelConfig config_;
+    std::int64_t length_;
+    ModelDescription declared_;
+    std::unique_ptr<Parameters> parameters_;
+    DropoutSites sites_;
+    std::vector<std::unique_ptr<Mixer>> mixers_;
+    Var x_;
+};
+
+// From the first position to the last one through as many layers as that needs.
+struct LayerPath {
+    std::int64_t length = 0;      // n
+    int layers = 0;               // the fewest that connect them
+    std::int64_t sequential = 0;  // dependent ops of one layer
+    std::int64_t path = 0;        // and of all `layers`
+};
+// `cpu`: opens the CPU.
+LayerPath measure_path(const std::function<std::unique_ptr<Backend>()>& cpu, const LayerKind& kind, std::int64_t length,
+                       std::int64_t width);
+
+}  // namespace headscope
