@@ -15,12 +15,14 @@ struct LossPoint {
     double learning_rate = std::nan("");
     double mean_nll = std::nan("");  // of the averaged weights
     double bleu = std::nan("");
+    double tokens_per_second = std::nan("");  // target tokens, since the report before
 
     // Two unreported values are equal.
     bool operator==(const LossPoint& other) const {
         const auto same = [](double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); };
         return step == other.step && same(loss, other.loss) && same(nll, other.nll) &&
-               same(learning_rate, other.learning_rate) && same(mean_nll, other.mean_nll) && same(bleu, other.bleu);
+               same(learning_rate, other.learning_rate) && same(mean_nll, other.mean_nll) && same(bleu, other.bleu) &&
+               same(tokens_per_second, other.tokens_per_second);
     }
 };
 

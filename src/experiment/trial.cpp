@@ -1,5 +1,7 @@
 #include "experiment/trial.h"
 
+#include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <filesystem>
 #include <utility>
@@ -9,6 +11,7 @@
 
 #include "data/corpus.h"
 #include "eval/bleu.h"
+#include "eval/evaluation.h"
 #include "eval/force_references.h"
 #include "infer/translator.h"
 #include "io/atomic_file.h"
@@ -17,6 +20,7 @@
 #include "support/check.h"
 #include "train/config_changes.h"
 #include "train/folder_training.h"
+#include "train/log_reader.h"
 #include "train/model_source.h"
 #include "train/run_tokenizers.h"
 
@@ -51,16 +55,43 @@ void measure(Backend& backend, const TrainConfig& config, const std::string& dir
     result.accuracy = forced.accuracy();
     result.calibration_error = forced.expected_calibration_error();
     for (const Decoding& decoding : decodings) {
+        const auto start = std::chrono::steady_clock::now();
+        std::size_t tokens = 0;
         options.search.beam = decoding.beam;
         options.search.length_penalty = decoding.length_penalty;
         result.untranslated = 0;
         std::vector<std::string> translations;
         for (TranslatedSentence& sentence : translator.translate(text.source, options)) {
             result.untranslated += sentence.problem.empty() ? 0 : 1;
+            tokens += sentence.target_ids.size();
             translations.push_back(std::move(sentence.text));
+        }
+        if (result.bleu.empty()) {
+            const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+            result.decoding_speed = static_cast<double>(tokens) / seconds.count();
+            for (const LengthScores& scores : score_by_length(text.source, translations, {text.target}, {})) {
+                result.by_length.push_back({.least = static_cast<std::int64_t>(scores.least),
+                                            .sentences = static_cast<std::int64_t>(scores.scores.sentences),
+                                            .bleu = scores.scores.bleu.score});
+            }
         }
         result.bleu.push_back(corpus_bleu(translations, text.target).score);
     }
+}
+
+double training_speed(const std::string& folder) {
+    std::vector<double> speeds;
+    for (const LossPoint& point : read_training_log((fs::path(folder) / "log.jsonl").string()).training) {
+        if (std::isfinite(point.tokens_per_second)) {
+            speeds.push_back(point.tokens_per_second);
+        }
+    }
+    if (speeds.empty()) {
+        return 0.0;
+    }
+    const auto middle = speeds.begin() + static_cast<std::ptrdiff_t>(speeds.size() / 2);
+    std::nth_element(speeds.begin(), middle, speeds.end());
+    return *middle;
 }
 
 // From the newest checkpoint.
@@ -80,6 +111,10 @@ nlohmann::json to_json(const TrialResult& result, const std::vector<Decoding>& d
                         {"length_penalty", decodings[i].length_penalty},
                         {"bleu", result.bleu.at(i)}});
     }
+    nlohmann::json by_length = nlohmann::json::array();
+    for (const BleuOfLength& one : result.by_length) {
+        by_length.push_back({{"words_from", one.least}, {"sentences", one.sentences}, {"bleu", one.bleu}});
+    }
     return {{"parameters", result.parameters},
             {"steps", result.steps},
             {"minutes", result.minutes},
@@ -87,6 +122,9 @@ nlohmann::json to_json(const TrialResult& result, const std::vector<Decoding>& d
             {"accuracy", result.accuracy},
             {"calibration_error", result.calibration_error},
             {"decodings", bleu},
+            {"bleu_by_length", by_length},
+            {"training_tokens_per_second", result.training_speed},
+            {"decoding_tokens_per_second", result.decoding_speed},
             {"unscored", result.unscored},
             {"untranslated", result.untranslated},
             {"config", result.config}};
@@ -109,6 +147,13 @@ std::optional<TrialResult> read_result(const std::string& folder, const Trial& t
         result.unscored = json.value("unscored", std::size_t{0});  // earlier versions did not count them
         result.untranslated = json.at("untranslated").get<std::size_t>();
         result.config = json.at("config");
+        result.training_speed = json.value("training_tokens_per_second", 0.0);
+        result.decoding_speed = json.value("decoding_tokens_per_second", 0.0);
+        for (const nlohmann::json& one : json.value("bleu_by_length", nlohmann::json::array())) {
+            result.by_length.push_back({.least = one.at("words_from").get<std::int64_t>(),
+                                        .sentences = one.at("sentences").get<std::int64_t>(),
+                                        .bleu = one.at("bleu").get<double>()});
+        }
         std::vector<Decoding> decodings;
         for (const nlohmann::json& one : json.at("decodings")) {
             decodings.push_back({one.at("beam").get<int>(), one.at("length_penalty").get<double>()});
@@ -150,6 +195,7 @@ std::optional<TrialResult> run_trial(Backend& backend, const Trial& trial, const
     }
     result.steps = trained.step;
     result.minutes = trained.minutes;
+    result.training_speed = training_speed(folder);
     if (config.training.average_last > 1) {
         write_last_model(backend, folder);
     }

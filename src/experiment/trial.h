@@ -27,14 +27,25 @@ struct Trial {
     std::vector<Decoding> decodings = {{}};
 };
 
+// The BLEU of development sentences whose sources have `least` words or more, up to the next entry's.
+struct BleuOfLength {
+    std::int64_t least = 0;
+    std::int64_t sentences = 0;
+    double bleu = 0.0;
+};
+
 struct TrialResult {
     std::int64_t parameters = 0;
     std::int64_t steps = 0;
-    double minutes = 0.0;             // of training, over all starts
-    double perplexity = 0.0;          // per piece of the development references, end included
-    double accuracy = 0.0;            // how often their next piece is the likeliest one
-    double calibration_error = 0.0;   // ForcedStatistics::expected_calibration_error()
-    std::vector<double> bleu = {};    // of each decoding: 0 to 100, cased, 13a tokens
+    double minutes = 0.0;            // of training, over all starts
+    double perplexity = 0.0;         // per piece of the development references, end included
+    double accuracy = 0.0;           // how often their next piece is the likeliest one
+    double calibration_error = 0.0;  // ForcedStatistics::expected_calibration_error()
+    std::vector<double> bleu = {};   // of each decoding: 0 to 100, cased, 13a tokens
+    // Target tokens a second: of training, the median over reports, and of the first decoding. 0 in older results, like
+    // the next.
+    double training_speed = 0.0, decoding_speed = 0.0;
+    std::vector<BleuOfLength> by_length = {};  // of the first decoding
     std::size_t unscored = 0;         // development pairs that the three values above leave out: ForcedReferences
     std::size_t untranslated = 0;     // development sentences that count as empty
     nlohmann::json config = nullptr;  // of the trial

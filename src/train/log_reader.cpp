@@ -50,7 +50,8 @@ TrainingLog read_training_log(const std::string& path) {
                               .nll = number_at(line, "nll"),
                               .learning_rate = number_at(line, "learning_rate"),
                               .mean_nll = number_at(line, "mean_nll"),
-                              .bleu = number_at(line, "bleu")};
+                              .bleu = number_at(line, "bleu"),
+                              .tokens_per_second = number_at(line, "tokens_per_second")};
         if (point.step < 0) {
             continue;
         }
