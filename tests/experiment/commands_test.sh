@@ -148,8 +148,8 @@ sweep --output none --vary training.seed=1,2,1
 expect "a value given twice is an error" refused "1 is given twice"
 sweep --output none --vary training.steps.x=1
 expect "a key below a value is an error" refused "\"x\" is no key of a section"
-sweep --output diverged --vary training.learning_rate_scale=1e30
-expect "a training that diverges fails" ended_with 1
+sweep --output diverged --vary training.learning_rate_scale=1000000
+expect "a training that diverges fails, and is listed" eval 'ended_with 1 && says "learning_rate_scale=1000000: failed: "'
 sweep --output drawn --vary training.seed=1,2,3,4,5,6 --random 2 --seed 5 --steps 3 --precision f32 --device cpu --dry-run
 expect "some combinations are drawn" eval 'ended_with 0 && says "2 trainings" && says "M      3 "'
 run sweep --scale tiny --data data --output none --vary training.seed=1
@@ -165,5 +165,29 @@ expect "a key varied twice is an error" refused '"training.seed" is varied twice
 sweep --output none --vary decoding.beam=99
 expect "an impossible beam is an error" refused "the beam must be between" 99
 expect "none of which leaves anything behind" not [ -e none ]
+
+# ------------------------------------------------------------------------------------------ table1, long-range, replaced
+run experiment table1 --output layers --layers self-attention --lengths 8,16,32 --widths 8,16 --repeat 1 --device cpu
+expect "Table 1 is measured" eval 'ended_with 0 && says "Self-Attention" && grep -q "\"backward_seconds\"" layers/table.json'
+expect "and drawn" grep -q "One layer, n = 16" layers/by-width.svg
+run experiment table1 --output none --layers attention
+expect "an unknown kind of layer is an error" refused 'no layer "attention"; there are self-attention'
+
+long_range() { run experiment long-range --output far --layers self-attention --depth 1 --d-model 16 --steps 20 --device cpu "$@"; }
+long_range --distances 2
+expect "distances are learnt" eval 'ended_with 0 && says "recall  self-attention" && [ -e far/copy.svg ]'
+cp far/table.json before.json
+long_range --distances 2,3
+expect "and further ones can follow" eval 'ended_with 0 && complains "over 3" && ! complains "over 2"'
+long_range --distances 2 --batch 7
+expect "other settings are refused" refused '"sequences" was 32 and is now 7'
+
+run experiment replaced --config small.json --data data --output before --models transformer --device cpu
+expect "what the Transformer replaced is trained" eval 'ended_with 0 && says "decoding tokens/s" && says "words of the source"'
+run experiment replaced --config small.json --data data --output before --models transformer --device cpu --minutes 1
+expect "with another limit it is refused" refused '"minutes"'
+run experiment replaced --config small.json --data data --output none --models rnn
+expect "an unknown model is an error" refused 'no model "rnn"; there are transformer'
+expect "and nothing is left behind" not [ -e none ]
 
 finish "experiments continue, and say what they cannot do"

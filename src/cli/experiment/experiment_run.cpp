@@ -102,6 +102,14 @@ void print_plan(const ExperimentFlags& flags, const nlohmann::json& base, const 
                  problems);
 }
 
+std::string problem_lines(const std::vector<Trial>& trials, const std::vector<TrialProblem>& problems) {
+    std::string lines;
+    for (const TrialProblem& problem : problems) {
+        lines += fmt::format("{}: failed: {}\n", trials[problem.trial].name, problem.text);
+    }
+    return lines;
+}
+
 void run_reported(const Experiment& experiment, const std::vector<Trial>& trials,
                   const std::function<std::string(const std::vector<TrialProblem>&)>& write) {
     std::size_t done = 0;

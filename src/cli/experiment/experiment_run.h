@@ -38,6 +38,9 @@ struct TrialProblem {
     std::string text;
 };
 
+// A line for each: "base-s1: failed: no disk".
+std::string problem_lines(const std::vector<Trial>& trials, const std::vector<TrialProblem>& problems);
+
 // Runs the trials. Calls `write` before and after each one with the problems so far, and prints what the last call
 // returns. Error, after that, if some failed or a signal stopped them.
 void run_reported(const Experiment& experiment, const std::vector<Trial>& trials,

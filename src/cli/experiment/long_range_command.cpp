@@ -1,5 +1,4 @@
 // headscope experiment long-range: dependencies over growing distances, learnt by each kind of layer.
-#include <cstdio>
 #include <memory>
 #include <string>
 #include <vector>
@@ -61,7 +60,7 @@ void run_long_range(const LongRangeFlags& flags) {
             }
         }
     }
-    std::fputs(experiment.table().plain().c_str(), stdout);
+    write_output(experiment.table().plain());
 }
 
 }  // namespace

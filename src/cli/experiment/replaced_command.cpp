@@ -45,10 +45,10 @@ void run_replaced(const ReplacedOptions& options) {
     for (const ReplacedRow& row : replaced_rows()) {
         all.push_back(replaced_trial(row, base, options.minutes));
     }
-    run_reported(experiment, trials, [&](const std::vector<TrialProblem>& /*problems*/) {
+    run_reported(experiment, trials, [&](const std::vector<TrialProblem>& problems) {
         const Replaced results(experiment, all);
         results.write(experiment.folder());
-        return results.table().plain() + "\n" + results.by_length().plain();
+        return results.table().plain() + "\n" + results.by_length().plain() + problem_lines(trials, problems);
     });
 }
 

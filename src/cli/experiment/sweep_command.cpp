@@ -49,12 +49,13 @@ void run_sweep(const SweepOptions& options) {
         return;
     }
     const Experiment experiment("sweep", base, options.flags.experiment());
-    run_reported(experiment, sweep.trials(), [&](const std::vector<TrialProblem>& /*problems*/) {
+    run_reported(experiment, sweep.trials(), [&](const std::vector<TrialProblem>& problems) {
         const std::filesystem::path folder(experiment.folder());
         const TextTable table = sweep.table(experiment, options.order);
+        const std::string failed = problem_lines(sweep.trials(), problems);
         atomic_write_file((folder / "table.json").string(), sweep.json(experiment, options.order).dump(2) + "\n");
-        atomic_write_file((folder / "table.md").string(), table.markdown());
-        return table.plain();
+        atomic_write_file((folder / "table.md").string(), table.markdown() + failed);
+        return table.plain() + failed;
     });
 }
 

@@ -1,6 +1,5 @@
 // headscope experiment table1: the paper's Table 1, measured.
 #include <algorithm>
-#include <cstdio>
 #include <memory>
 #include <string>
 #include <vector>
@@ -70,9 +69,9 @@ void run_table1(const Table1Flags& flags) {
         table.add(std::move(line));
     }
     table.write(flags.output);
-    std::fputs(table.table().plain().c_str(), stdout);
+    write_output(table.table().plain());
     if (const TextTable crossings = table.crossings(); !crossings.rows.empty()) {
-        std::fputs(("\n" + crossings.plain()).c_str(), stdout);
+        write_output(("\n" + crossings.plain()));
     }
 }
 

@@ -48,14 +48,15 @@ void run_table2(const Table2Options& options) {
     }
     const ExperimentOptions experiment_options = options.flags.experiment();
     const Experiment experiment("table2", base, experiment_options);
-    const auto write = [&](const std::vector<TrialProblem>& /*problems*/) {
+    const auto write = [&](const std::vector<TrialProblem>& problems) {
         const std::unique_ptr<Backend> backend = experiment_options.open(experiment_options.devices.front());
         table.measure(*backend, experiment, test);
         const fs::path folder(experiment.folder());
         const TextTable text = table.table(experiment);
+        const std::string notes = "\n" + Table2::notes() + problem_lines(table.trials(), problems);
         atomic_write_file((folder / "table.json").string(), table.json(experiment).dump(2) + "\n");
-        atomic_write_file((folder / "table.md").string(), text.markdown() + "\n" + Table2::notes());
-        return text.plain() + "\n" + Table2::notes();
+        atomic_write_file((folder / "table.md").string(), text.markdown() + notes);
+        return text.plain() + notes;
     };
     run_reported(experiment, table.trials(), write);
 }
