@@ -108,6 +108,13 @@ std::vector<std::int32_t> SentenceBeam::unwanted_after(const std::vector<std::in
     if (std::ssize(tokens) < std::min(shortest, task_.limit - 1) && !holds(unwanted, rules_.eos)) {
         unwanted.push_back(rules_.eos);
     }
+    if (task_.forbidden_after) {
+        for (const std::int32_t token : task_.forbidden_after(tokens)) {
+            if (!holds(unwanted, token)) {
+                unwanted.push_back(token);
+            }
+        }
+    }
     return unwanted;
 }
 

@@ -54,6 +54,8 @@ struct SearchTask {
     std::vector<std::int32_t> prompt = {};  // what the output continues, of a model without a source; empty: bos
     std::uint32_t line = 0;                 // line of the text, and part of the line: keys of random sampling
     std::uint32_t part = 0;
+    // The tokens that must not come after these, which begin with the prefix; may be empty.
+    std::function<std::vector<std::int32_t>(const std::vector<std::int32_t>& tokens)> forbidden_after = {};
     // Called with the likeliest unfinished hypothesis after each step; false ends the search as if the limit were
     // reached.
     std::function<bool(const std::vector<std::int32_t>& tokens)> on_step = {};

@@ -270,6 +270,13 @@ PreparedLine prepare_line(const ModelDirectory& model, const SourceLine& source,
     }
     if (line.units.front().sentence.problem.empty()) {
         set_tasks(line, source, text.frame, std::move(prefix), options.search, longest);
+        for (TranslationUnit& unit : line.units) {
+            if (options.rule_for) {
+                const ByteSpan span = unit.sentence.span;
+                unit.task.forbidden_after =
+                    options.rule_for(std::string_view(source.text).substr(span.begin, span.end - span.begin));
+            }
+        }
     }
     return line;
 }

@@ -3,8 +3,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "backend/ops/matmul.h"
@@ -31,6 +33,8 @@ struct TranslationOptions {
     std::optional<std::int64_t> split_longer_than{};
     // Add a remark to lines that should be split but have no end of a sentence: for users who asked for splitting.
     bool warn_unsplit = true;
+    // Makes SearchTask::forbidden_after for a line, or for a part of one that is split; may be empty.
+    std::function<decltype(SearchTask::forbidden_after)(std::string_view text)> rule_for = {};
     AttentionObserver* observer = nullptr;  // sees the attention weights, and may replace them; may be null
 };
 

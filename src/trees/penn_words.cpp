@@ -11,6 +11,21 @@ namespace headscope {
 
 namespace {
 
+// The word with these brackets as treebanks write them.
+std::string written(std::string_view word, std::string_view opening, std::string_view closing) {
+    std::string text;
+    for (const char one : word) {
+        if (opening.find(one) != std::string_view::npos) {
+            text += "-LRB-";
+        } else if (closing.find(one) != std::string_view::npos) {
+            text += "-RRB-";
+        } else {
+            text += one;
+        }
+    }
+    return text;
+}
+
 struct Mark {
     std::string_view text;
     std::string_view at_begin, at_end;  // how it is written there; empty: it is not split off
@@ -98,7 +113,7 @@ void add_words(std::string_view part, bool is_last, std::vector<std::string>& wo
         strip(second, second);
     }
     if (!part.empty()) {
-        words.push_back(without_brackets(part));
+        words.push_back(written(part, "([{", ")]}"));
     }
     std::move(after.rbegin(), after.rend(), std::back_inserter(words));
 }
@@ -115,15 +130,7 @@ std::vector<std::string> penn_words(std::string_view text) {
 }
 
 std::string without_brackets(std::string_view word) {
-    std::string written;
-    for (const char one : word) {
-        if (std::string_view("()[]{}").find(one) == std::string_view::npos) {
-            written += one;
-        } else {
-            written += std::string_view("([{").find(one) != std::string_view::npos ? "-LRB-" : "-RRB-";
-        }
-    }
-    return written;
+    return written(word, "(", ")");
 }
 
 }  // namespace headscope

@@ -18,7 +18,7 @@ namespace headscope {
 // "gonna" and "d'ye".
 std::vector<std::string> penn_words(std::string_view text);
 
-// Brackets as above; other words stay.
+// Round brackets, which trees cannot have in words, as above; everything else stays.
 std::string without_brackets(std::string_view word);
 
 }  // namespace headscope

@@ -6,6 +6,11 @@
 
 namespace headscope {
 
+std::string other_bracket(std::string symbol) {
+    symbol.front() = symbol.front() == '(' ? ')' : '(';
+    return symbol;
+}
+
 std::optional<Terminals> terminals_in(const Tokenizer& symbols) {
     std::vector<std::string> texts;
     for (const Piece& piece : symbols.vocabulary().pieces()) {
@@ -14,7 +19,7 @@ std::optional<Terminals> terminals_in(const Tokenizer& symbols) {
         }
     }
     const auto opens = [&](const std::string& text) {
-        return text.starts_with('(') && symbols.vocabulary().find(")" + text.substr(1));
+        return text.starts_with('(') && symbols.vocabulary().find(other_bracket(text));
     };
     if (symbols.type() != TokenizerType::Words || std::none_of(texts.begin(), texts.end(), opens)) {
         return std::nullopt;

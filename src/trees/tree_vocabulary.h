@@ -3,11 +3,15 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "text/tokenizer.h"
 #include "trees/linearised.h"
 
 namespace headscope {
+
+// ")NP" of "(NP", and the other way round.
+std::string other_bracket(std::string symbol);
 
 // What stands for a word in the sequences of a model with these target symbols, by terminals_among(). Nothing if the
 // model does not write trees: no X of the vocabulary has its (X and )X.

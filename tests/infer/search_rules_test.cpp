@@ -115,3 +115,30 @@ TEST_CASE("the smallest limit of an output's length applies") {
     CHECK_THROWS_WITH(check_search_options({.max_length = -1}), Contains("max-length must be between"));
     CHECK_THROWS_WITH(check_search_options({.max_factor = 1e9}), Contains("max-factor must be between"));
 }
+
+TEST_CASE("what a rule forbids after the tokens so far never follows, and ends nothing else") {
+    const int beam = GENERATE(1, 4);
+    SearchOptions options{.beam = beam};
+    // Never the same token twice in a row, and no end before the fifth token.
+    const auto rule = [](const std::vector<std::int32_t>& tokens) {
+        std::vector<std::int32_t> forbidden;
+        if (!tokens.empty()) {
+            forbidden.push_back(tokens.back());
+        }
+        if (tokens.size() < 5) {
+            forbidden.push_back(kEos);
+        }
+        return forbidden;
+    };
+    for (std::uint64_t seed = 0; seed < 20; ++seed) {
+        FakeScorer scorer(1, kWords, random_table(seed, kWords));
+        const std::vector<std::int32_t> found =
+            search_tasks(scorer, {{.limit = 14, .forbidden_after = rule}}, kBos, fake_rules(), options)
+                .front()
+                .front()
+                .tokens;
+        INFO("seed " << seed);
+        CHECK(found.size() > 5);
+        CHECK(std::adjacent_find(found.begin(), found.end()) == found.end());
+    }
+}

@@ -143,6 +143,24 @@ run trees restore --words farm.txt --terminals tags sequences.txt
 cp out test.trees
 run trees score farm.trees test.trees
 expect "whole files are parsed by translating" grep -qE '^all +12 +0 +0 +100.00' out
+run parse --model parser --tokens --file farm.txt
+expect "or at once" eval 'ended_with 0 && cmp -s out farm.trees'
+run trees linearise --print tags farm.trees
+sed 's/NN/NNP/' out >tags.txt
+run parse --model parser --tokens --file farm.txt --tags tags.txt --beam 2
+expect "with given tags" line_is 1 "(S (NP (DT The) (NNP cat)) (VP (VBZ sleeps)) (. .))"
+run parse --model parser --tokens "dog dog cow eats pig"
+expect "a tree has all words, whatever they are" eval '[ ! -s err ] && says " dog)" && says " pig)"'
+run parse --model parser --tokens "The [dog] eats ."
+expect "and square brackets stay" says " [dog])"
+head -n 3 tags.txt >few.txt
+run parse --model parser --tokens --file farm.txt --tags few.txt
+expect "too few tags are an error" refused "'few.txt' ends before 'farm.txt'"
+printf 'The dog eats .\n\n' >gap.txt
+run parse --model parser --file gap.txt
+expect "and so is an empty line" refused "'gap.txt' line 2: there are no words"
+run parse --model parser --file gap.txt "The dog eats."
+expect "a sentence and a file" refused "exclude each other"
 
 "$headscope" trees linearise --terminals words farm.trees >train.tsv
 run train parser.json --output words

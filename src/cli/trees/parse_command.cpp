@@ -1,7 +1,12 @@
 // headscope parse: the constituency tree of a sentence, by a model that was trained on linearised trees.
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -20,8 +25,11 @@
 #include "paint/png.h"
 #include "paint/svg.h"
 #include "support/check.h"
+#include "support/counted.h"
+#include "text/lines.h"
 #include "trees/linearised.h"
 #include "trees/penn_words.h"
+#include "trees/tree_rules.h"
 #include "trees/tree_vocabulary.h"
 
 namespace headscope {
@@ -29,9 +37,12 @@ namespace {
 
 struct ParseOptions {
     CommonOptions common;
-    std::string text, output;
+    std::string text, file, tags, output;
+    std::optional<int> beam;
     bool tokens = false, pretty = false;
 };
+
+using Words = std::vector<std::string>;
 
 // The paper's search for parsing (6.3).
 TranslationOptions paper_search() {
@@ -51,28 +62,61 @@ Terminals terminals_of(const Translator& translator) {
                             translator.model().path));
 }
 
-Tree parsed(const ParseOptions& options, const std::vector<std::string>& words) {
-    const CommonOptions& common = options.common;
-    ModelDevice device(common.device(), common.precision, {common.model_path()}, common.open,
-                       [](const std::string& message) { log_line("headscope: " + message); });
-    device.load();
-    Restored result;
-    device.run([&](Backend&, const Translator& translator) {
-        const Terminals terminals = terminals_of(translator);
-        TranslationOptions search = paper_search();
-        search.search = translator.decoding_choices().over(search.search);
-        search.compute = device.arithmetic().compute;
-        search.search.n_best = search.search.beam;
-        std::vector<std::string> sequences;
-        for (Translation& one : translator.translate_line(fmt::format("{}", fmt::join(words, " ")), search).n_best) {
-            sequences.push_back(std::move(one.text));
-        }
-        result = best_restored(sequences, words, nullptr, terminals);
-    });
-    if (result.repairs.any()) {
-        log_line("headscope: the model wrote a malformed tree, which was repaired (headscope trees restore --help)");
+// Hypotheses that cannot become a tree of the words are left out.
+TranslationOptions search_of(const ParseOptions& options, const Translator& translator, Compute compute) {
+    TranslationOptions search = paper_search();
+    search.search = translator.decoding_choices().over(search.search);
+    search.search.beam = options.beam.value_or(search.search.beam);
+    search.search.n_best = search.search.beam;
+    search.compute = compute;
+    search.rule_for = [rules = TreeRules(*translator.model().target_tokenizer)](std::string_view text) {
+        const auto words = static_cast<std::int64_t>(split_at_blanks(std::string(text)).size());
+        return
+            [&rules, words](const std::vector<std::int32_t>& written) { return rules.forbidden_after(written, words); };
+    };
+    return search;
+}
+
+// The trees of some sentences, given their tags or none. Error, naming the sentence by `name_of`, for one that the
+// model cannot parse.
+std::vector<Restored> parsed(const Translator& translator, const TranslationOptions& search,
+                             const std::vector<Words>& sentences, const std::vector<Words>* tags,
+                             const std::function<std::string(std::size_t)>& name_of) {
+    const Terminals terminals = terminals_of(translator);
+    std::vector<std::string> lines;
+    for (const Words& words : sentences) {
+        lines.push_back(fmt::format("{}", fmt::join(words, " ")));
     }
-    return result.tree;
+    std::vector<Restored> trees;
+    for (const TranslatedSentence& sentence : translator.translate(lines, search)) {
+        const std::size_t at = trees.size();
+        if (!sentence.problem.empty()) {
+            throw Error(name_of(at) + sentence.problem);
+        }
+        std::vector<std::string> sequences;
+        for (const Translation& one : sentence.n_best) {
+            sequences.push_back(one.text);
+        }
+        trees.push_back(best_restored(sequences, sentences[at], tags == nullptr ? nullptr : &(*tags)[at], terminals));
+    }
+    return trees;
+}
+
+ModelDevice device_of(const ParseOptions& options) {
+    const CommonOptions& common = options.common;
+    return {common.device(), common.precision, {common.model_path()}, common.open, [](const std::string& message) {
+                log_line("headscope: " + message);
+            }};
+}
+
+Words words_of(const ParseOptions& options, const std::string& text) {
+    Words words = options.tokens ? split_at_blanks(text) : penn_words(text);
+    std::transform(words.begin(), words.end(), words.begin(), without_brackets);  // penn_words() has none
+    return words;
+}
+
+std::string printed(const ParseOptions& options, const Tree& tree) {
+    return options.pretty ? to_indented(tree) : to_line(tree) + "\n";
 }
 
 void write_drawing(const Tree& tree, const std::string& path) {
@@ -80,24 +124,82 @@ void write_drawing(const Tree& tree, const std::string& path) {
     atomic_write_file(path, path.ends_with(".svg") ? to_svg(drawing) : to_png(rasterise(drawing, 2.0)));
 }
 
+void parse_text(const ParseOptions& options) {
+    const Words words = words_of(options, options.text);
+    if (words.empty()) {
+        throw Error("TEXT is empty");
+    }
+    ModelDevice device = device_of(options);
+    device.load();
+    Restored result;
+    device.run([&](Backend&, const Translator& translator) {
+        const TranslationOptions search = search_of(options, translator, device.arithmetic().compute);
+        result = parsed(translator, search, {words}, nullptr, [](std::size_t) { return std::string(); }).front();
+    });
+    if (result.repairs.any()) {
+        log_line("headscope: the model wrote a malformed tree, which was repaired (headscope trees restore --help)");
+    }
+    if (!options.output.empty()) {
+        write_drawing(result.tree, options.output);
+    } else {
+        write_output(printed(options, result.tree));
+    }
+}
+
+// A sentence a line; an empty line for an empty one.
+void parse_file(const ParseOptions& options) {
+    constexpr std::size_t kAtOnce = 256;
+    LineReader text(options.file);
+    std::optional<LineReader> tag_lines;
+    if (!options.tags.empty()) {
+        tag_lines.emplace(options.tags);
+    }
+    ModelDevice device = device_of(options);
+    device.load();
+    std::size_t repaired = 0;
+    for (bool more = true; more;) {
+        std::vector<Words> sentences;
+        std::vector<Words> tags;
+        const std::size_t first = text.number();
+        std::string line;
+        while (sentences.size() < kAtOnce && (more = text.next(line))) {
+            sentences.push_back(words_of(options, line));
+            if (tag_lines) {
+                if (!tag_lines->next(line)) {
+                    throw Error(fmt::format("{} ends before {}: give a line of tags for each sentence",
+                                            tag_lines->name(), text.name()));
+                }
+                tags.push_back(split_at_blanks(line));
+            }
+        }
+        const auto name_of = [&](std::size_t at) { return fmt::format("{} line {}: ", text.name(), first + at + 1); };
+        if (const auto empty = std::find(sentences.begin(), sentences.end(), Words()); empty != sentences.end()) {
+            throw Error(name_of(static_cast<std::size_t>(empty - sentences.begin())) + "there are no words");
+        }
+        device.run([&](Backend&, const Translator& translator) {
+            const TranslationOptions search = search_of(options, translator, device.arithmetic().compute);
+            for (const Restored& one : parsed(translator, search, sentences, tag_lines ? &tags : nullptr, name_of)) {
+                repaired += one.repairs.any() ? 1 : 0;
+                write_output(printed(options, one.tree));
+            }
+        });
+    }
+    if (repaired > 0) {
+        log_line(fmt::format("headscope: repaired {} of {}", repaired, counted(text.number(), "tree")));
+    }
+}
+
 void parse(const ParseOptions& options) {
     if (!options.output.empty() && !options.output.ends_with(".svg") && !options.output.ends_with(".png")) {
         throw Error(fmt::format("unknown format '{}': use .svg or .png", options.output));
     }
+    if (options.text.empty() == options.file.empty()) {
+        throw Error(options.file.empty() ? "TEXT is empty" : "TEXT and --file exclude each other");
+    }
     InputFiles inputs(options.common.open.settings);
     inputs.add(options.common.model_path());
     inputs.refuse(options.output);
-    std::vector<std::string> words = options.tokens ? split_at_blanks(options.text) : penn_words(options.text);
-    std::transform(words.begin(), words.end(), words.begin(), without_brackets);  // penn_words() has none
-    if (words.empty()) {
-        throw Error("TEXT is empty");
-    }
-    const Tree tree = parsed(options, words);
-    if (!options.output.empty()) {
-        write_drawing(tree, options.output);
-    } else {
-        write_output(options.pretty ? to_indented(tree) : to_line(tree) + "\n");
-    }
+    options.file.empty() ? parse_text(options) : parse_file(options);
 }
 
 }  // namespace
@@ -109,26 +211,33 @@ void add_parse_command(CLI::App& app, const OpenOptions& open_options) {
     command->footer(
         "Needs a model trained on linearised trees; docs/parsing.md shows how. The search is the paper's (6.3):\n"
         "beam 21, length penalty 0.3, 300 symbols more than the source has pieces, unless the model's decoding.json\n"
-        "says otherwise. Of the sequences found, the best that is a tree of these words is taken, or else the best,\n"
-        "repaired.\n"
-        "For whole files use headscope translate and headscope trees restore.\n\n"
+        "says otherwise. It leaves out sequences that cannot become a tree of the words.\n\n"
         "Examples:\n"
         "  headscope parse --model runs/parser 'The cat sleeps.'\n"
         "  headscope parse --model runs/parser --pretty --tokens 'The cat sleeps .'\n"
-        "  headscope parse --model runs/parser -o out/tree.svg 'The cat sleeps.'");
+        "  headscope parse --model runs/parser -o out/tree.svg 'The cat sleeps.'\n"
+        "  headscope parse --model runs/parser --tokens --file words.txt > out.trees");
     command->option_defaults()->group("Data");
-    command->add_option("TEXT", options->text, "One sentence; punctuation and n't, 's, ... become words of their own")
-        ->required();
+    command->add_option("TEXT", options->text, "One sentence; punctuation and n't, 's, ... become words of their own");
+    CLI::Option* file =
+        command->add_option("--file", options->file, "Sentences, one per line; - is standard input")->type_name("FILE");
+    command->add_option("--tags", options->tags, "The tags of each sentence's words, one line each, for the trees")
+        ->type_name("FILE")
+        ->needs(file);
     command->add_flag("--tokens", options->tokens,
                       "Words are already separated by blanks; ( and ) in them become -LRB- and -RRB-");
     options->common.add_model(*command)->required();
     options->common.add_device(*command);
     options->common.add_precision(*command);
+    command->option_defaults()->group("Search");
+    command->add_option("--beam", options->beam, "Hypotheses kept (default: the model's decoding.json, or 21)")
+        ->check(whole_number(1, SearchOptions::kMaxBeam));
     command->option_defaults()->group("Output");
     CLI::Option* pretty = command->add_flag("--pretty", options->pretty, "Print the tree indented, over several lines");
     command->add_option("-o,--output", options->output, "Draw the tree into an .svg or .png file instead")
         ->check(not_empty)
-        ->excludes(pretty);
+        ->excludes(pretty)
+        ->excludes(file);
     command->callback([options] { parse(*options); });
 }
 
