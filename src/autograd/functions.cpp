@@ -273,6 +273,31 @@ Var multiply(Context& ctx, const Var& a, const Var& b) {
     return y;
 }
 
+Var concatenate(Context& ctx, const Var& a, const Var& b) {
+    const std::int64_t columns = a.shape()[-1];
+    Shape shape = a.shape();
+    shape.set(-1, columns + b.shape()[-1]);
+    const Tensor out = ctx.backend.empty(shape, a.value().dtype);
+    ctx.backend.run(Copy{.x = a.value(), .out = out.narrow(-1, 0, columns)});
+    ctx.backend.run(Copy{.x = b.value(), .out = out.narrow(-1, columns, b.shape()[-1])});
+    const bool recorded = records(ctx, {&a, &b});
+    Var y(out, recorded);
+    if (recorded) {
+        ctx.tape->record("concatenate", {},
+                         [a = a.without_value(), b = b.without_value(), y = y.without_value()](Backend& backend) {
+                             const Tensor grad = y.gradient();
+                             std::int64_t first = 0;
+                             for (const Var& part : {a, b}) {
+                                 if (part.requires_grad()) {
+                                     part.add_gradient(backend, grad.narrow(-1, first, part.shape()[-1]));
+                                 }
+                                 first += part.shape()[-1];
+                             }
+                         });
+    }
+    return y;
+}
+
 Var dropout(Context& ctx, const Var& x, const DropoutRule& rule) {
     return rule.rate == 0.0F ? x : dropout_to(ctx, x, rule, ctx.backend.empty(x.shape(), x.value().dtype));
 }

@@ -41,6 +41,9 @@ Normed add_layer_norm(Context& ctx, const Var& x, const Var& residual, const Var
 // a * b, element by element. Equal shapes.
 Var multiply(Context& ctx, const Var& a, const Var& b);
 
+// a [.., p] and b [.., q] side by side: [.., p + q].
+Var concatenate(Context& ctx, const Var& a, const Var& b);
+
 // Spends scores [batch, heads, queries, keys]. `by_distance` [2 D + 1, heads] may be undefined.
 Var masked_softmax(Context& ctx, const Var& scores, const AttentionMask& mask, const Var& by_distance = {});
 

@@ -60,9 +60,14 @@ const char* kind_of_positions(const ModelConfig& config) {
     if (config.relative_positions != RelativePositions::None) {
         return "relative";
     }
-    return config.positions == Positions::Learned    ? "learned"
-           : config.positions == Positions::Sinusoid ? "sinusoidal"
-                                                     : "no";
+    switch (config.positions) {
+        case Positions::Sinusoid: return "sinusoidal";
+        case Positions::Learned: return "learned";
+        case Positions::Index: return "numbered";
+        case Positions::Normalised: return "normalised";
+        case Positions::None: break;
+    }
+    return "no";
 }
 
 std::string detail_of(const ModelConfig& config) {

@@ -20,7 +20,7 @@ constexpr double kSmall = 0.85;
 // The dimensions to draw, in order. Interleaved ones stay in pairs.
 std::vector<std::int64_t> shown_dimensions(const ModelConfig& config, int columns) {
     const std::int64_t unit = config.sinusoid_layout == SinusoidLayout::Interleaved ? 2 : 1;
-    const std::int64_t units = config.d_model / unit;
+    const std::int64_t units = config.position_width() / unit;
     const std::int64_t shown = std::clamp<std::int64_t>(columns / unit, 1, units);
     std::vector<std::int64_t> dimensions;
     for (std::int64_t i = 0; i < shown; ++i) {
@@ -35,24 +35,25 @@ std::vector<std::int64_t> shown_dimensions(const ModelConfig& config, int column
 
 Drawing draw_sinusoids(const ModelConfig& config, const SinusoidOptions& options) {
     if (config.positions != Positions::Sinusoid) {
-        throw Error("this model has no sinusoids: its positions are learned or relative");
+        throw Error("this model has no sinusoids: its \"positions\" are others");
     }
     HEADSCOPE_CHECK(options.positions >= 1 && options.columns >= 1 && options.cell > 0.0, "sizes must be positive");
     const Ink& ink = options.look.ink;
     Sketch sketch(options.look);
     const std::vector<double> table =
-        sinusoid_table(options.positions, config.d_model, config.sinusoid_layout, config.first_position);
+        sinusoid_table(options.positions, config.position_width(), config.sinusoid_layout, config.first_position);
     const std::vector<std::int64_t> dimensions = shown_dimensions(config, options.columns);
-    const bool all = static_cast<std::int64_t>(dimensions.size()) == config.d_model;
+    const bool all = static_cast<std::int64_t>(dimensions.size()) == config.position_width();
     const std::string title = fmt::format("Positional encoding, {}{} dimensions",
-                                          all ? "" : fmt::format("{} of ", dimensions.size()), config.d_model);
+                                          all ? "" : fmt::format("{} of ", dimensions.size()), config.position_width());
     const double top = snapped(kMargin + 1.5 * kTitleSize + 1.4);
     const double left = snapped(kMargin + text_width("position 00") * kSmall + 0.5);
     sketch.text({Role::Title}, ink.text,
                 {kMargin, kMargin + 0.8 * kTitleSize, kTitleSize, Anchor::Start, false, false, title});
     for (int position = 0; position < options.positions; ++position) {
         for (std::size_t column = 0; column < dimensions.size(); ++column) {
-            const double value = table[static_cast<std::size_t>(position * config.d_model + dimensions[column])];
+            const double value =
+                table[static_cast<std::size_t>(position * config.position_width() + dimensions[column])];
             Mark mark{Role::Cell, 0, position, static_cast<int>(column)};
             mark.item = static_cast<int>(dimensions[column]);
             if (sketch.tips()) {

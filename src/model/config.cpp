@@ -95,8 +95,14 @@ const ConfigFields<Config>& fields() {
         number_field("layer_norm_epsilon", &Config::layer_norm_epsilon, 1e-15, 1.0,
                      "added to the variance or mean square"),
         choice_field("positions", &Config::positions,
-                     {{"sinusoid", Positions::Sinusoid}, {"learned", Positions::Learned}, {"none", Positions::None}},
-                     "what is added to the embeddings: sinusoids (3.5), learned vectors (Table 3, row E) or nothing"),
+                     {{"sinusoid", Positions::Sinusoid},
+                      {"learned", Positions::Learned},
+                      {"index", Positions::Index},
+                      {"normalised", Positions::Normalised},
+                      {"none", Positions::None}},
+                     "what is added to the embeddings: sinusoids (3.5), learned vectors (Table 3, row E), the "
+                     "position's number in every column, the same divided so that a text's last is 1 (in a decoder, "
+                     "which does not know the length, position `max_length` - 1), or nothing"),
         choice_field("sinusoid_layout", &Config::sinusoid_layout,
                      {{"interleaved", SinusoidLayout::Interleaved},
                       {"halves_minus_one", SinusoidLayout::HalvesMinusOne},
@@ -106,6 +112,17 @@ const ConfigFields<Config>& fields() {
                      "`\"halves_minus_one\"` (tensor2tensor, Marian, fairseq): halves, wavelength 10000^(k/(d/2-1))"),
         integer_field("first_position", &Config::first_position, 0, 1024,
                       "the number of a text's first position in sinusoids; CTranslate2's is 1, fairseq's 2"),
+        choice_field("position_combination", &Config::position_combination,
+                     {{"add", PositionCombination::Add}, {"concatenate", PositionCombination::Concatenate}},
+                     "`\"concatenate\"`: positions have columns of their own behind those of the embedding, which has "
+                     "that many fewer"),
+        derived_field(integer_field("position_columns", &Config::position_columns, 0, kMaxSide,
+                                    "columns of concatenated positions; must be even with sinusoids"),
+                      "0, `concatenate` d_model / 2",
+                      [](ConfigReader&, Config& config) {
+                          const bool own = config.position_combination == PositionCombination::Concatenate;
+                          config.position_columns = own ? config.d_model / 2 : 0;
+                      }),
         choice_field(
             "relative_positions", &Config::relative_positions,
             {{"none", RelativePositions::None}, {"buckets", RelativePositions::Buckets}},
@@ -230,13 +247,42 @@ void check_matrix(const std::string& origin, const char* what, std::int64_t rows
 }
 
 void check_sinusoids(const Config& config, const std::string& origin) {
-    if (config.d_model % 2 != 0) {
-        throw Error(fmt::format("{}: \"d_model\" must be even because sinusoids come in pairs, found {}", origin,
-                                config.d_model));
+    const bool added = config.position_combination == PositionCombination::Add;
+    const char* key = added ? "d_model" : "position_columns";
+    const std::int64_t columns = added ? config.d_model : config.position_columns;
+    if (columns % 2 != 0) {
+        throw Error(
+            fmt::format("{}: \"{}\" must be even because sinusoids come in pairs, found {}", origin, key, columns));
     }
-    if (config.sinusoid_layout == SinusoidLayout::HalvesMinusOne && config.d_model < 4) {
-        throw Error(fmt::format("{}: \"d_model\" must be at least 4 with the layout \"halves_minus_one\", found {}",
-                                origin, config.d_model));
+    if (config.sinusoid_layout == SinusoidLayout::HalvesMinusOne && columns < 4) {
+        throw Error(fmt::format("{}: \"{}\" must be at least 4 with the layout \"halves_minus_one\", found {}", origin,
+                                key, columns));
+    }
+}
+
+void check_position_combination(const Config& config, const std::string& origin) {
+    if (config.position_combination == PositionCombination::Add) {
+        if (config.position_columns != 0) {
+            throw Error(
+                fmt::format("{}: \"position_columns\" must be 0 unless \"position_combination\" is "
+                            "\"concatenate\", found {}",
+                            origin, config.position_columns));
+        }
+        return;
+    }
+    if (config.position_columns < 1 || config.position_columns >= config.d_model) {
+        throw Error(
+            fmt::format("{}: \"position_columns\" must be 1 to {}, fewer than d_model, to concatenate, found {}",
+                        origin, config.d_model - 1, config.position_columns));
+    }
+    if (config.positions == Positions::None) {
+        throw Error(fmt::format("{}: \"position_combination\" must be \"add\" with \"positions\" \"none\"", origin));
+    }
+    if (config.tying == Tying::All || config.tying == Tying::TargetOutput) {
+        throw Error(
+            fmt::format("{}: \"tying\" must be \"embeddings\" or \"none\" with concatenated positions: the "
+                        "embeddings have {} columns, the output {}",
+                        origin, config.embedding_columns(), config.d_model));
     }
 }
 
@@ -245,6 +291,10 @@ void check_relative_positions(const Config& config, const std::string& origin) {
         config.relative_distance <= config.relative_buckets / 2) {
         throw Error(fmt::format("{}: \"relative_distance\" must be above {}, half of \"relative_buckets\", found {}",
                                 origin, config.relative_buckets / 2, config.relative_distance));
+    }
+    if (config.positions == Positions::Normalised && config.token_types > 0) {
+        throw Error(fmt::format("{}: \"token_types\" must be 0 with \"positions\" \"normalised\", found {}", origin,
+                                config.token_types));
     }
     // Without positions a causal model still knows how many tokens came before.
     if (config.positions == Positions::None && config.relative_positions == RelativePositions::None &&
@@ -353,6 +403,7 @@ void check_model_config(const Config& config, const std::string& origin) {
     if (config.positions == Positions::Sinusoid) {
         check_sinusoids(config, origin);
     }
+    check_position_combination(config, origin);
     check_relative_positions(config, origin);
     const bool one_embedding = config.tying == Tying::All || config.tying == Tying::Embeddings;
     if (one_embedding && config.source_vocabulary != config.target_vocabulary) {
@@ -362,8 +413,9 @@ void check_model_config(const Config& config, const std::string& origin) {
             origin, config.tying == Tying::All ? "all" : "embeddings", config.source_vocabulary,
             config.target_vocabulary));
     }
-    if (config.positions == Positions::Learned && config.first_position != 0) {
-        throw Error(fmt::format("{}: \"first_position\" must be 0 with learned positions, found {}", origin,
+    const bool starts_at_0 = config.positions != Positions::Sinusoid && config.positions != Positions::None;
+    if (starts_at_0 && config.first_position != 0) {
+        throw Error(fmt::format("{}: \"first_position\" must be 0 unless positions are sinusoids, found {}", origin,
                                 config.first_position));
     }
     check_id(origin, "pad_id", config.pad_id, config.target_vocabulary);

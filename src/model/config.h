@@ -16,8 +16,9 @@ namespace headscope {
 
 enum class Architecture : std::uint8_t { EncoderDecoder, CausalLm, MaskedLm };
 enum class NormPlacement : std::uint8_t { Post, Pre };
-enum class Positions : std::uint8_t { Sinusoid, Learned, None };
 enum class MixerKind : std::uint8_t { SelfAttention, Restricted };
+enum class Positions : std::uint8_t { Sinusoid, Learned, Index, Normalised, None };
+enum class PositionCombination : std::uint8_t { Add, Concatenate };
 enum class RelativePositions : std::uint8_t { None, Buckets };
 enum class SinusoidLayout : std::uint8_t { Interleaved, HalvesMinusOne, Halves };
 enum class Tying : std::uint8_t { All, TargetOutput, Embeddings, None };
@@ -48,6 +49,8 @@ struct ModelConfig {
     Positions positions = Positions::Sinusoid;
     SinusoidLayout sinusoid_layout = SinusoidLayout::Interleaved;
     std::int64_t first_position = 0;
+    PositionCombination position_combination = PositionCombination::Add;
+    std::int64_t position_columns = 0;
     RelativePositions relative_positions = RelativePositions::None;
     std::int64_t relative_buckets = 32;
     std::int64_t relative_distance = 128;
@@ -76,6 +79,10 @@ struct ModelConfig {
     std::map<std::string, std::int32_t> languages = {};
     std::vector<std::int32_t> suppressed_ids = {};
 
+    // Columns of the residual stream that hold the embedding; the others hold the position.
+    std::int64_t embedding_columns() const { return d_model - position_columns; }
+    // Columns of a position, whether it is added or has its own.
+    std::int64_t position_width() const { return position_columns > 0 ? position_columns : d_model; }
     bool operator==(const ModelConfig&) const = default;
 };
 

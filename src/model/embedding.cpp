@@ -16,7 +16,7 @@ void add_block(const ModelConfig& config, const EmbeddingTable& table, const cha
     table.scope.block({.kind = BlockKind::Embedding,
                        .title = title,
                        .detail = fmt::format("{}{} \u00d7 {}", shared ? "the same " : "",
-                                             fmt::group_digits(table.vocabulary), config.d_model),
+                                             fmt::group_digits(table.vocabulary), config.embedding_columns()),
                        .shared = shared});
 }
 
@@ -25,7 +25,7 @@ void add_block(const ModelConfig& config, const EmbeddingTable& table, const cha
 EmbeddingTable::EmbeddingTable(const ModelConfig& config, const Scope& declared, const char* title, std::int64_t rows)
     : scope(declared), vocabulary(rows) {
     add_block(config, *this, title, false);
-    weight = scope.table(rows, config.d_model);
+    weight = scope.table(rows, config.embedding_columns());
 }
 
 EmbeddingTable::EmbeddingTable(const ModelConfig& config, const char* title, const EmbeddingTable& shared)
@@ -34,25 +34,30 @@ EmbeddingTable::EmbeddingTable(const ModelConfig& config, const char* title, con
 }
 
 Embedding::Embedding(const ModelConfig& config, const Scope& stack, Var table, std::shared_ptr<Sinusoids> sinusoids,
-                     DropoutSites& sites)
+                     DropoutSites& sites, bool whole)
     : stack_(stack.name()),
       table_(std::move(table)),
-      sinusoids_(config.positions == Positions::Sinusoid ? std::move(sinusoids) : nullptr),
+      sinusoids_(sinusoids->fixed() ? std::move(sinusoids) : nullptr),
+      by_length_(config.positions == Positions::Normalised && whole),
+      position_columns_(config.position_columns),
       scale_(config.scale_embedding ? std::sqrt(static_cast<float>(config.d_model)) : 1.0F),
       site_(sites.next()) {
     const Scope scope = stack.in("positions");
     if (config.positions == Positions::Learned) {
         scope.block({.kind = BlockKind::Positions, .title = "Learned Positions"});
-        positions_ = scope.values("weight", {config.max_length, config.d_model}, Initial::Embedding);
-    } else if (config.positions == Positions::Sinusoid) {
-        scope.block({.kind = BlockKind::Positions, .title = "Positional Encoding", .without_parameters = true});
+        positions_ = scope.values("weight", {config.max_length, config.position_width()}, Initial::Embedding);
+    } else if (sinusoids_) {
+        const char* title = config.positions == Positions::Sinusoid ? "Positional Encoding"
+                            : config.positions == Positions::Index  ? "Position's Number"
+                                                                    : "Position, 0 to 1";
+        scope.block({.kind = BlockKind::Positions, .title = title, .without_parameters = true});
     }
     if (config.token_types > 0) {
         const Scope types = stack.in("token_types");
         types.block({.kind = BlockKind::Embedding,
                      .title = "Token Types",
-                     .detail = fmt::format("{} \u00d7 {}", config.token_types, config.d_model)});
-        types_ = types.values("weight", {config.token_types, config.d_model}, Initial::Embedding);
+                     .detail = fmt::format("{} \u00d7 {}", config.token_types, config.embedding_columns())});
+        types_ = types.values("weight", {config.token_types, config.embedding_columns()}, Initial::Embedding);
     }
     if (config.embedding_norm) {
         norm_.emplace(config, stack.in("embedding_norm"));
@@ -71,17 +76,21 @@ Var Embedding::at(Context& ctx, const Tensor& ids, const Tensor& first, std::int
     return run(ctx, {.ids = ids}, first, first_on_host + ids.dim(1));
 }
 
-Var Embedding::added(Context& ctx, const Tokens& tokens, std::int64_t end) const {
+Var Embedding::positions(Context& ctx, const Tokens& tokens, std::int64_t end) const {
     if (positions_.defined() && end > positions_.shape()[0]) {
         throw Error(
             fmt::format("the {} has {} learned positions, but a sequence has {}, pads included: shorten or split "
                         "it, or train with a larger \"max_length\"",
                         stack_, positions_.shape()[0], end));
     }
-    const Var positions = sinusoids_ ? Var(sinusoids_->table(ctx.backend, end)) : positions_;
-    if (!types_.defined()) {
-        return positions;
+    if (by_length_) {
+        const Tensor all = sinusoids_->by_length(ctx.backend, tokens.lengths, end);
+        return Var(all.reshape({tokens.ids.elements(), sinusoids_->columns()}));
     }
+    return sinusoids_ ? Var(sinusoids_->table(ctx.backend, end)) : positions_;
+}
+
+Var Embedding::with_types(Context& ctx, const Tokens& tokens, const Var& positions, std::int64_t end) const {
     Tensor types = tokens.types;
     if (!types.defined()) {
         types = ctx.backend.empty({1, end}, DType::I32);
@@ -92,18 +101,35 @@ Var Embedding::added(Context& ctx, const Tokens& tokens, std::int64_t end) const
 }
 
 Var Embedding::run(Context& ctx, const Tokens& tokens, const Tensor& first, std::int64_t end) const {
-    EmbedOperands operands{.ids = tokens.ids,
-                           .order = tokens.order,
-                           .table = table_,
-                           .positions = added(ctx, tokens, end),
-                           .first = first,
-                           .scale = scale_};
     const Shape& shape = tokens.ids.shape;
-    if (types_.defined()) {  // a row of `positions` for each column of the ids
-        const std::int64_t columns = operands.positions.shape()[0];
-        operands.ids = tokens.ids.reshape({shape.elements() / columns, columns});
+    // Positions with a row for each of `count` tokens are those of one long text, or of several such.
+    const auto embed_tokens = [&](EmbedOperands operands, bool by_token) {
+        const std::int64_t count = by_token ? operands.positions.shape()[0] : shape[1];
+        operands.ids = operands.ids.reshape({shape.elements() / count, count});
+        return embed(ctx, operands).reshape({shape[0], shape[1], operands.table.shape()[1]});
+    };
+    const Var placed = positions(ctx, tokens, end);
+    Var added = position_columns_ == 0 ? placed : Var();
+    if (types_.defined()) {
+        added = with_types(ctx, tokens, added, end);
     }
-    const Var embedded = embed(ctx, operands).reshape({shape[0], shape[1], table_.shape()[1]});
+    const bool by_token = types_.defined() || (by_length_ && position_columns_ == 0);
+    Var embedded = embed_tokens({.ids = tokens.ids,
+                                 .order = tokens.order,
+                                 .table = table_,
+                                 .positions = added,
+                                 .first = first,
+                                 .scale = scale_},
+                                by_token);
+    if (position_columns_ > 0) {
+        const Tensor none = ctx.backend.empty(shape, DType::I32);
+        ctx.backend.run(Fill{.out = none, .value = static_cast<float>(Embed::kNoToken)});
+        const Tensor zero = ctx.backend.empty({1, position_columns_}, embedded.value().dtype);
+        ctx.backend.run(Fill{.out = zero, .value = 0.0F});
+        embedded = concatenate(
+            ctx, embedded,
+            embed_tokens({.ids = none, .table = Var(zero), .positions = placed, .first = first}, by_length_));
+    }
     const Var normed = norm_ ? (*norm_)(ctx, embedded, Var(), {}).y : embedded;
     return dropout_spending(ctx, normed, dropout_rule(ctx, ctx.regularisation.embedding, site_));
 }

@@ -17,7 +17,7 @@ struct EmbeddingTable {
     EmbeddingTable(const ModelConfig& config, const char* title, const EmbeddingTable& shared);
 
     Scope scope;  // where it is declared
-    Var weight;   // [vocabulary, d_model]
+    Var weight;   // [vocabulary, embedding_columns()]
     std::int64_t vocabulary = 0;
 };
 
@@ -27,13 +27,16 @@ struct Tokens {
     Tensor order = {};       // EmbedBackward::order of `ids`; needed only with a tape
     Tensor types = {};       // I32 [batch, length], or [1, length] for all; undefined: all 0
     Tensor type_order = {};  // EmbedBackward::order of `types`; needed only with a tape, by a model with token types
+    // I32 [batch]; what lies behind is padding. Undefined: no padding. Read by what treats a text as a whole.
+    Tensor lengths = {};
 };
 
 class Embedding {
 public:
-    // The stacks of a model share the sinusoids. Those grow with use.
+    // The stacks of a model share the sinusoids. Those grow with use. A stack that reads `whole` texts knows their
+    // lengths, one that writes them does not.
     Embedding(const ModelConfig& config, const Scope& stack, Var table, std::shared_ptr<Sinusoids> sinusoids,
-              DropoutSites& sites);
+              DropoutSites& sites, bool whole);
 
     // Result [batch, length, d_model].
     Var operator()(Context& ctx, const Tokens& tokens) const;
@@ -43,16 +46,19 @@ public:
 
 private:
     Var run(Context& ctx, const Tokens& tokens, const Tensor& first, std::int64_t end) const;
-    // What is added to the embeddings of tokens: [rows, d_model], undefined if it is nothing. Positions, or with token
-    // types [1 or batch, length] of them the sum of both.
-    Var added(Context& ctx, const Tokens& tokens, std::int64_t end) const;
-
+    // Those of tokens up to `end`: [rows, columns], with a row for each position, or by_length_ for each token;
+    // undefined if there are none.
+    Var positions(Context& ctx, const Tokens& tokens, std::int64_t end) const;
+    // The sum of both, of all token types or [1 or batch, length] of them: [rows, embedding_columns()].
+    Var with_types(Context& ctx, const Tokens& tokens, const Var& positions, std::int64_t end) const;
     std::string stack_;
-    Var table_;  // [vocabulary, d_model]
+    Var table_;  // [vocabulary, embedding_columns()]
     std::optional<LayerNorm> norm_;
-    Var positions_;                         // [max_length, d_model]; undefined unless they are learned
-    Var types_;                             // [token_types, d_model]; undefined without token types
-    std::shared_ptr<Sinusoids> sinusoids_;  // null if the model has none
+    Var positions_;                         // [max_length, columns]; undefined unless they are learned
+    Var types_;                             // [token_types, embedding_columns()]; undefined without token types
+    std::shared_ptr<Sinusoids> sinusoids_;  // null if the model has no fixed positions
+    bool by_length_;                        // positions are normalised by each text's own length
+    std::int64_t position_columns_;         // 0: they are added
     float scale_;
     std::uint32_t site_;
 };

@@ -35,7 +35,7 @@ EncoderDecoder::EncoderDecoder(const ModelConfig& config, const Scope& model, co
       projection_(config, model, tables.target) {}
 
 Var EncoderDecoder::encode(Context& ctx, const Tensor& ids, const Tensor& lengths, const Tensor& order) const {
-    return encoder_(ctx, {ids, order}, {.key_lengths = lengths});
+    return encoder_(ctx, {.ids = ids, .order = order, .lengths = lengths}, {.key_lengths = lengths});
 }
 
 Var EncoderDecoder::decode(Context& ctx, const Tensor& target_in, const Var& memory, const Tensor& source_lengths,

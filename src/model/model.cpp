@@ -46,7 +46,7 @@ std::int64_t count_parameters(const ModelConfig& config) {
 Model::Model(const ModelConfig& config) : config_(config), sinusoids_(std::make_shared<Sinusoids>(config)) {}
 
 void Model::prepare(Backend& backend, std::int64_t length) const {
-    if (config_.positions == Positions::Sinusoid) {
+    if (sinusoids_->fixed()) {
         sinusoids_->table(backend, length);
     }
     projection().prepare(backend);

@@ -26,14 +26,57 @@ std::vector<double> sinusoid_table(std::int64_t length, std::int64_t d_model, Si
     return table;
 }
 
+namespace {
+
+// From 0 to 1 over a text. A text of one token has only the 0.
+double step_over(std::int64_t length) {
+    return length > 1 ? 1.0 / static_cast<double>(length - 1) : 1.0;
+}
+
+std::vector<double> index_table(std::int64_t length, std::int64_t columns, double step) {
+    std::vector<double> table;
+    table.reserve(static_cast<std::size_t>(length * columns));
+    for (std::int64_t position = 0; position < length; ++position) {
+        table.insert(table.end(), static_cast<std::size_t>(columns), static_cast<double>(position) * step);
+    }
+    return table;
+}
+
+}  // namespace
+
+Sinusoids::Sinusoids(const ModelConfig& config)
+    : kind_(config.positions),
+      columns_(config.position_width()),
+      layout_(config.sinusoid_layout),
+      first_(config.first_position),
+      step_(config.positions == Positions::Normalised ? step_over(config.max_length) : 1.0) {}
+
 const Tensor& Sinusoids::table(Backend& backend, std::int64_t length) {
     if (!table_.defined() || table_.dim(0) < length) {
         constexpr std::int64_t kFirstLength = 256;
         const std::int64_t grown = std::max(length, table_.defined() ? 2 * table_.dim(0) : kFirstLength);
-        table_ = make_from_host(backend, {grown, d_model_}, backend.real(),
-                                sinusoid_table(grown, d_model_, layout_, first_));
+        table_ = make_from_host(
+            backend, {grown, columns_}, backend.real(),
+            counts() ? index_table(grown, columns_, step_) : sinusoid_table(grown, columns_, layout_, first_));
+        if (kind_ == Positions::Normalised) {
+            std::vector<double> steps;
+            for (std::int64_t n = 0; n <= grown; ++n) {
+                steps.insert(steps.end(), static_cast<std::size_t>(columns_), step_over(n) / step_);
+            }
+            steps_ = make_from_host(backend, {grown + 1, columns_}, backend.real(), steps);
+        }
     }
     return table_;
+}
+
+Tensor Sinusoids::by_length(Backend& backend, const Tensor& lengths, std::int64_t length) {
+    const Tensor indices = table(backend, length).narrow(0, 0, length);
+    const std::int64_t batch = lengths.dim(0);
+    const Tensor steps = backend.empty({batch, columns_}, backend.real());
+    backend.run(GatherRows{.x = steps_, .index = lengths, .out = steps});
+    Tensor out = backend.empty({batch, length, columns_}, backend.real());
+    backend.run(Multiply{.a = indices.repeat(0, batch), .b = steps.repeat(1, length), .out = out});
+    return out;
 }
 
 }  // namespace headscope

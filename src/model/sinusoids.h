@@ -1,4 +1,5 @@
-// Section 3.5: position as sines and cosines of geometrically spaced wavelengths.
+// Section 3.5: position as sines and cosines of geometrically spaced wavelengths, and what one could use instead
+// without learning it: plain numbers.
 #pragma once
 
 #include <cstdint>
@@ -14,20 +15,29 @@ namespace headscope {
 std::vector<double> sinusoid_table(std::int64_t length, std::int64_t d_model, SinusoidLayout layout,
                                    std::int64_t first = 0);
 
-// The table on a device. It grows when a longer one is requested.
+// The tables of fixed positions on a device: sinusoids, indices or normalised indices. They grow when longer ones are
+// requested.
 class Sinusoids {
 public:
-    explicit Sinusoids(const ModelConfig& config)
-        : d_model_(config.d_model), layout_(config.sinusoid_layout), first_(config.first_position) {}
+    explicit Sinusoids(const ModelConfig& config);
 
-    // [at least length, d_model]
+    bool fixed() const { return kind_ == Positions::Sinusoid || counts(); }
+    std::int64_t columns() const { return columns_; }
+    // [at least length, columns()]. An index is a position's number, a normalised one that divided by max_length - 1.
     const Tensor& table(Backend& backend, std::int64_t length);
+    // Indices of each text divided by the largest of its own: [batch, length, columns()] for lengths I32 [batch].
+    Tensor by_length(Backend& backend, const Tensor& lengths, std::int64_t length);
 
 private:
-    std::int64_t d_model_;
+    bool counts() const { return kind_ == Positions::Index || kind_ == Positions::Normalised; }
+
+    Positions kind_;
+    std::int64_t columns_;
     SinusoidLayout layout_;
     std::int64_t first_;
+    double step_;  // between indices
     Tensor table_;
+    Tensor steps_;  // [at least length + 1, columns()]: the step of a text of that length, divided by step_
 };
 
 }  // namespace headscope

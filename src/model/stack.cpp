@@ -19,7 +19,9 @@ Tensor head_by_head(Backend& backend, const Tensor& x) {
 
 Stack::Stack(const ModelConfig& config, const Scope& scope, const StackPlan& plan, const Var& table,
              std::shared_ptr<Sinusoids> sinusoids, DropoutSites& sites)
-    : name_(scope.name()), embedding_(config, scope, table, std::move(sinusoids), sites), residuals_(config) {
+    : name_(scope.name()),
+      embedding_(config, scope, table, std::move(sinusoids), sites, plan.self == AttentionKind::EncoderSelf),
+      residuals_(config) {
     if (config.relative_positions == RelativePositions::Buckets) {
         relative_.emplace(config, scope, plan.self == AttentionKind::EncoderSelf);
     }

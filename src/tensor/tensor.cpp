@@ -70,6 +70,14 @@ Tensor Tensor::split(int dimension, std::int64_t inner) const {
     return view;
 }
 
+Tensor Tensor::repeat(int dimension, std::int64_t count) const {
+    const int dim = shape.index(dimension);
+    Tensor view = split(dim, shape[dim]);
+    view.shape.set(dim, count);
+    view.strides[static_cast<std::size_t>(dim)] = 0;
+    return view;
+}
+
 Tensor Tensor::swap(int first, int second) const {
     const int a = shape.index(first);
     const int b = shape.index(second);

@@ -50,6 +50,9 @@ struct Tensor {
     Tensor narrow(int dimension, std::int64_t start, std::int64_t size) const;
     // Splits one dimension: [.., a*b, ..] to [.., a, b, ..]; b is given.
     Tensor split(int dimension, std::int64_t inner) const;
+    // The same values for each of `count` indices of a new dimension before `dimension`, without a copy: only to be
+    // read.
+    Tensor repeat(int dimension, std::int64_t count) const;
     // Swaps two dimensions; the innermost must stay in place.
     Tensor swap(int first, int second) const;
     // Views [batch, length, heads * depth] as [batch, heads, length, depth]. Paper 3.2.2.

@@ -97,6 +97,15 @@ TEST_CASE("a product of elements agrees with central differences, also with itse
     CHECK(check.worst({{2, 3, 5}}, square) < kTolerance);
 }
 
+TEST_CASE("concatenated columns agree with central differences, also of one variable twice") {
+    GradientCheck check;
+    const auto both = [](Context& ctx, const std::vector<Var>& in) { return concatenate(ctx, in[0], in[1]); };
+    CHECK(check.worst({{2, 3, 5}, {2, 3, 2}}, both) < kTolerance);
+    CHECK(check.worst({{2, 3, 5}, {2, 3, 2}}, both, true) < kTolerance);
+    const auto twice = [](Context& ctx, const std::vector<Var>& in) { return concatenate(ctx, in[0], in[0]); };
+    CHECK(check.worst({{2, 3, 5}}, twice) < kTolerance);
+}
+
 TEST_CASE("dropout agrees with central differences and is the identity at rate 0") {
     GradientCheck check;
     for (const bool spending : {false, true}) {

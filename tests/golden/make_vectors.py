@@ -51,6 +51,10 @@ CASES = {
     "gelu_tanh": ({"activation": "gelu_tanh", "encoder_layers": 1}, 0.0, "all"),
     "token_types": ({"format_version": 2, "architecture": "masked-lm", "encoder_layers": 1, "decoder_layers": 0,
                      "norm": "pre", "token_types": 3}, 0.1, "all"),
+    "index": ({"positions": "index", "encoder_layers": 1, "norm": "pre"}, 0.1, "all"),
+    "normalised": ({"positions": "normalised", "encoder_layers": 1, "norm": "pre"}, 0.1, "all"),
+    "concatenated": ({"position_combination": "concatenate", "position_columns": 4, "tying": "embeddings",
+                      "encoder_layers": 1, "norm": "pre"}, 0.1, "all"),
 }
 
 
@@ -121,23 +125,35 @@ class Model:
             return x + function(self.norm(x, f"{name}.norm"))
         return self.norm(x + function(x), f"{name}.norm")
 
-    def embed(self, ids, side, types=None):
+    def positions(self, stack, shape, lengths):
+        c, (batch, length) = self.c, shape
+        columns = c.get("position_columns") or c["d_model"]
+        if c["positions"] == "sinusoid":
+            return positions({**c, "d_model": columns}, length).expand(batch, -1, -1)
+        if c["positions"] == "learned":
+            return self.get(f"{stack}.positions.weight", c["max_length"], columns)[:length].expand(batch, -1, -1)
+        index = torch.arange(length, dtype=torch.float64)[None, :, None].expand(batch, -1, columns)
+        if c["positions"] == "index":
+            return index
+        if lengths is None:
+            return index / (c["max_length"] - 1)
+        return index / (lengths[:, None, None] - 1).clamp(min=1)
+
+    def embed(self, ids, side, types=None, lengths=None):
         c = self.c
-        one = c["tying"] == "all" or c["architecture"] != "encoder-decoder"
+        one = c["tying"] in ("all", "embeddings") or c["architecture"] != "encoder-decoder"
         name = "embedding.weight" if one else f"{side}_embedding.weight"
-        x = F.embedding(ids, self.get(name, c[f"{side}_vocabulary"], c["d_model"]))
+        x = F.embedding(ids, self.get(name, c[f"{side}_vocabulary"], c["d_model"] - c.get("position_columns", 0)))
         x = x * single(math.sqrt(c["d_model"])) if c["scale_embedding"] else x
         stack = "encoder" if side == "source" else "decoder"
-        if c["positions"] == "sinusoid":
-            x = x + positions(c, ids.shape[1])
-        else:
-            x = x + self.get(f"{stack}.positions.weight", c["max_length"], c["d_model"])[: ids.shape[1]]
+        placed = self.positions(stack, ids.shape, lengths)
+        x = torch.cat([x, placed], -1) if c.get("position_columns") else x + placed
         if c["token_types"] > 0:
             x = x + F.embedding(types, self.get(f"{stack}.token_types.weight", c["token_types"], c["d_model"]))
         return self.norm(x, f"{stack}.embedding_norm") if c["embedding_norm"] else x
 
     def encode(self, source, padding, types=None):
-        x = self.embed(source, "source", types)
+        x = self.embed(source, "source", types, (~padding).sum(1))
         for i in range(self.c["encoder_layers"]):
             name = f"encoder.layers.{i}"
             blocked = padding[:, None, :].expand(-1, source.shape[1], -1)
@@ -174,7 +190,7 @@ class Model:
             x = self.decode(batch["target_in"], self.encode(batch["source"], padding), padding)
         if c["output_transform"]:
             x = self.norm(self.activation(self.linear(x, "output.transform", c["d_model"])), "output.norm")
-        name = {"all": "embedding", "target_output": "target_embedding", "none": "output"}[c["tying"]]
+        name = {"all": "embedding", "target_output": "target_embedding", "none": "output", "embeddings": "output"}[c["tying"]]
         x = x @ self.get(f"{name}.weight", c["target_vocabulary"], c["d_model"]).T
         return x + self.get("output.bias", c["target_vocabulary"]) if c["output_bias"] else x
 

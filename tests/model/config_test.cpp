@@ -129,6 +129,8 @@ TEST_CASE("ids around texts are rejected by key") {
                    c.positions = Positions::Learned;
                }),
                Contains("\"first_position\" must be 0"));
+    CHECK(parse_model_config({{"position_combination", "concatenate"}}, "x").position_columns == 256);
+    CHECK(parse_model_config(json::object(), "x").position_columns == 0);
     const auto language_model = [](const std::function<void(ModelConfig&)>& change) {
         return check_error([&](ModelConfig& c) {
             c.architecture = Architecture::MaskedLm;
@@ -139,6 +141,11 @@ TEST_CASE("ids around texts are rejected by key") {
     };
     CHECK_THAT(language_model([](ModelConfig& c) { c.bos_id = -1; }), Contains("\"bos_id\"") && Contains("found -1"));
     CHECK_THAT(language_model([](ModelConfig& c) { c.source_begin = {3}; }), Contains("must be [] for a language"));
+    CHECK_THAT(language_model([](ModelConfig& c) {
+                   c.positions = Positions::Normalised;
+                   c.token_types = 2;
+               }),
+               Contains("\"token_types\" must be 0"));
 }
 
 TEST_CASE("errors of reading name file, key, the expected and the found value") {
@@ -190,6 +197,30 @@ TEST_CASE("impossible configurations are rejected by key") {
                    c.target_vocabulary = 12;
                }),
                Contains("\"tying\" is \"embeddings\"") && Contains("11") && Contains("12"));
+    const auto concatenated = [](std::int64_t columns, auto change) {
+        return check_error([&](ModelConfig& c) {
+            c.position_combination = PositionCombination::Concatenate;
+            c.position_columns = columns;
+            c.tying = Tying::Embeddings;
+            change(c);
+        });
+    };
+    CHECK(concatenated(4, [](ModelConfig&) {}).empty());
+    CHECK_THAT(concatenated(0, [](ModelConfig&) {}), Contains("\"position_columns\" must be 1 to 7"));
+    CHECK_THAT(concatenated(8, [](ModelConfig&) {}), Contains("\"position_columns\" must be 1 to 7"));
+    CHECK_THAT(concatenated(3, [](ModelConfig&) {}), Contains("\"position_columns\" must be even"));
+    CHECK(concatenated(3, [](ModelConfig& c) { c.positions = Positions::Index; }).empty());
+    CHECK_THAT(concatenated(4, [](ModelConfig& c) { c.tying = Tying::All; }),
+               Contains("\"tying\" must be \"embeddings\" or \"none\"") && Contains("4 columns, the output 8"));
+    CHECK_THAT(concatenated(4, [](ModelConfig& c) { c.positions = Positions::None; }),
+               Contains("\"position_combination\" must be \"add\""));
+    CHECK_THAT(check_error([](ModelConfig& c) { c.position_columns = 4; }),
+               Contains("\"position_columns\" must be 0") && Contains("found 4"));
+    CHECK_THAT(check_error([](ModelConfig& c) {
+                   c.positions = Positions::Normalised;
+                   c.first_position = 2;
+               }),
+               Contains("\"first_position\" must be 0"));
     const auto relative = [](std::int64_t distance) {
         return check_error([&](ModelConfig& c) {
             c.positions = Positions::None;

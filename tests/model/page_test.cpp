@@ -35,13 +35,15 @@ bool holds(const std::string& condition, const json& keys) {
                        });
 }
 
-// "heads * d_k, d_model"
+// "heads * d_k, d_model - position_columns": products, of which one may be subtracted
 std::string shape_of(std::string text, const json& keys) {
     std::vector<std::int64_t> dims{1};
-    const std::regex word(R"(\w+|,)");
+    const std::regex word(R"(- \w+|\w+|,)");
     for (std::sregex_iterator at(text.begin(), text.end(), word), end; at != end; ++at) {
         if (at->str() == ",") {
             dims.push_back(1);
+        } else if (at->str()[0] == '-') {
+            dims.back() -= keys.at(at->str().substr(2)).get<std::int64_t>();
         } else {
             dims.back() *= keys.at(at->str()).get<std::int64_t>();
         }

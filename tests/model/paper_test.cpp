@@ -73,13 +73,14 @@ std::int64_t closed_formula(const ModelConfig& config) {
     const std::int64_t inner = (config.feed_forward_gate ? 2 : 1) * config.d_ff;
     const std::int64_t feed_forward = d * (inner + config.d_ff) + (config.feed_forward_bias ? inner + d : 0);
     const std::int64_t final_norms = config.norm == NormPlacement::Pre ? 2 * norm : 0;
-    const std::int64_t positions = config.positions == Positions::Learned ? 2 * config.max_length * d : 0;
+    const std::int64_t positions =
+        config.positions == Positions::Learned ? 2 * config.max_length * config.position_width() : 0;
     const std::int64_t relative =
         config.relative_positions == RelativePositions::Buckets ? 2 * config.relative_buckets * config.heads : 0;
     const bool one_embedding = config.tying == Tying::All || config.tying == Tying::Embeddings;
-    const std::int64_t source = one_embedding ? 0 : config.source_vocabulary * d;
+    const std::int64_t source = one_embedding ? 0 : config.source_vocabulary * config.embedding_columns();
     const bool tied_output = config.tying == Tying::All || config.tying == Tying::TargetOutput;
-    const std::int64_t target = (tied_output ? 1 : 2) * config.target_vocabulary * d;
+    const std::int64_t target = config.target_vocabulary * (config.embedding_columns() + (tied_output ? 0 : d));
     const std::int64_t output_bias = config.output_bias ? config.target_vocabulary : 0;
     return config.encoder_layers * (attention + feed_forward + 2 * norm) +
            config.decoder_layers * (2 * attention + feed_forward + 3 * norm) + final_norms + positions + relative +

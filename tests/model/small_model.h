@@ -60,6 +60,23 @@ inline std::vector<NamedConfig> varied_configs() {
         c.positions = Positions::Learned;
         c.activation = Activation::Swish;
     });
+    vary("the position's number", [](ModelConfig& c) {
+        c.positions = Positions::Index;
+        c.decoder_layers = 2;
+    });
+    vary("positions from 0 to 1, pre-norm", [](ModelConfig& c) {
+        c.positions = Positions::Normalised;
+        c.norm = NormPlacement::Pre;
+    });
+    const auto concatenate = [](ModelConfig& c, Positions positions, std::int64_t columns) {
+        c.positions = positions;
+        c.position_combination = PositionCombination::Concatenate;
+        c.position_columns = columns;
+        c.tying = Tying::Embeddings;
+    };
+    vary("concatenated sinusoids", [&](ModelConfig& c) { concatenate(c, Positions::Sinusoid, 4); });
+    vary("concatenated learned positions", [&](ModelConfig& c) { concatenate(c, Positions::Learned, 3); });
+    vary("concatenated positions from 0 to 1", [&](ModelConfig& c) { concatenate(c, Positions::Normalised, 1); });
     vary("as T5", [](ModelConfig& c) {
         c.norm = NormPlacement::Pre;
         c.norm_type = NormType::Rms;
@@ -163,6 +180,14 @@ inline std::vector<NamedConfig> language_configs() {
         c.tying = Tying::None;
         c.feed_forward_bias = false;
     });
+    add("masked, concatenated positions", Architecture::MaskedLm, [](ModelConfig& c) {
+        c.position_combination = PositionCombination::Concatenate;
+        c.position_columns = 2;
+        c.tying = Tying::None;
+        c.token_types = 2;
+    });
+    add("causal, positions from 0 to 1", Architecture::CausalLm,
+        [](ModelConfig& c) { c.positions = Positions::Normalised; });
     add("masked, as BERT", Architecture::MaskedLm, [](ModelConfig& c) {
         c.activation = Activation::Gelu;
         c.positions = Positions::Learned;

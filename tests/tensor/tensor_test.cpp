@@ -52,6 +52,16 @@ TEST_CASE("a new tensor is row-major and contiguous", "[tensor]") {
     CHECK(tensor.to_string() == "F32 [2, 3, 4]");
 }
 
+TEST_CASE("a repeated tensor has the same values at each new index", "[tensor]") {
+    const Tensor tensor = make_tensor(nullptr, {3, 2}, DType::F32);
+    const Tensor rows = tensor.repeat(0, 4);
+    CHECK(rows.shape == Shape{4, 3, 2});
+    CHECK(rows.strides == Strides{0, 2, 1, 0});
+    const Tensor columns = tensor.repeat(1, 4);
+    CHECK(columns.shape == Shape{3, 4, 2});
+    CHECK(columns.strides == Strides{2, 0, 1, 0});
+}
+
 TEST_CASE("narrow and split are views with their own offsets", "[tensor]") {
     const Tensor tensor = tensor_of({4, 6});
     const Tensor part = tensor.narrow(1, 2, 3);
