@@ -64,6 +64,9 @@ HEADSCOPE_CLONES void gelu_tanh_row(const Input& in, float* y, std::int64_t colu
     map_input(in, y, columns, [](float x) { return x * gelu_tanh_sigmoid(bounded(x)); });
 }
 
+HEADSCOPE_CLONES void sigmoid_row(const Input& in, float* y, std::int64_t columns) {
+    map_input(in, y, columns, [](float x) { return sigmoid_fast(x); });
+}
 HEADSCOPE_CLONES void gelu_sigmoid_row(const Input& in, float* y, std::int64_t columns) {
     map_input(in, y, columns, [](float x) { return x * sigmoid_fast(kGeluSlope * x); });
 }
@@ -78,6 +81,7 @@ ForwardRow forward_row(Activation activation) {
         case Activation::Swish: return swish_row;
         case Activation::GeluTanh: return gelu_tanh_row;
         case Activation::GeluSigmoid: return gelu_sigmoid_row;
+        case Activation::Sigmoid: return sigmoid_row;
     }
     HEADSCOPE_CHECK(false, "unknown activation");
 }
@@ -135,6 +139,9 @@ HEADSCOPE_CLONES void gelu_tanh_back(const Input& in, const float* grad_y, float
     slope_row(in, grad_y, grad, columns, [](float x) { return gelu_tanh_slope(x); });
 }
 
+HEADSCOPE_CLONES void sigmoid_back(const Input& in, const float* grad_y, float* grad, std::int64_t columns) {
+    slope_row(in, grad_y, grad, columns, [](float x) { return sigmoid_fast(x) * sigmoid_fast(-x); });
+}
 HEADSCOPE_CLONES void gelu_sigmoid_back(const Input& in, const float* grad_y, float* grad, std::int64_t columns) {
     slope_row(in, grad_y, grad, columns, [](float x) { return gelu_sigmoid_slope(x); });
 }
@@ -149,6 +156,7 @@ BackwardRow backward_row(Activation activation) {
         case Activation::Swish: return swish_back;
         case Activation::GeluTanh: return gelu_tanh_back;
         case Activation::GeluSigmoid: return gelu_sigmoid_back;
+        case Activation::Sigmoid: return sigmoid_back;
     }
     HEADSCOPE_CHECK(false, "unknown activation");
 }

@@ -39,6 +39,7 @@ __host__ __device__ inline float activate(Activation activation, float x) {
             return x * sigmoid(near * (kTanhLinear + kTanhCubic * near * near));
         }
         case Activation::GeluSigmoid: return x * sigmoid(kGeluSlope * x);
+        case Activation::Sigmoid: return sigmoid(x);
     }
     return x;
 }
@@ -65,6 +66,7 @@ __host__ __device__ inline float derivative(Activation activation, float x) {
             const float s = sigmoid(kGeluSlope * x);
             return s + x * s * (kGeluSlope * (1.0F - s));
         }
+        case Activation::Sigmoid: return sigmoid(x) * sigmoid(-x);
     }
     return 1.0F;
 }

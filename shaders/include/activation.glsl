@@ -9,6 +9,7 @@ const uint kGelu = 2u;
 const uint kSwish = 3u;
 const uint kGeluTanh = 4u;
 const uint kGeluSigmoid = 5u;
+const uint kSigmoid = 6u;
 
 // Phi(x), the normal distribution's.
 float normal_cdf(float x) { return 0.5 * precise_erfc(-0.707106781 * x); }
@@ -43,6 +44,9 @@ float activate(uint activation, float x) {
     if (activation == kGeluSigmoid) {
         return x * sigmoid(kGeluSlope * x);
     }
+    if (activation == kSigmoid) {
+        return sigmoid(x);
+    }
     return x;
 }
 
@@ -66,6 +70,9 @@ float activate_backward(uint activation, float x) {
     if (activation == kGeluSigmoid) {
         float s = sigmoid(kGeluSlope * x);
         return fma(x * s, kGeluSlope * (1.0 - s), s);
+    }
+    if (activation == kSigmoid) {
+        return sigmoid(x) * sigmoid(-x);
     }
     return 1.0;
 }

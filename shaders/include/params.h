@@ -457,6 +457,35 @@ struct GatherRowsParams {
     uint missing;  // the word of a row that does not exist
 };
 
+// Tap j of position i is position i + first + j * step. Rows are those of out.
+#define UNFOLD_BINDINGS(B) B(0, x) B(1, lengths) B(2, ranges) B(3, out)
+#define UNFOLD_CONSTANTS(C) FOURS_CONSTANTS(C) C(3, has_lengths) C(4, has_ranges)
+HEADSCOPE_CONSTANTS(UnfoldConstants, UNFOLD_CONSTANTS)
+struct UnfoldParams {
+    HEADSCOPE_BINDINGS(UNFOLD_BINDINGS)
+    uint rows;
+    uint inputs;  // positions of x
+    uint positions;
+    uint channels;
+    uint taps;
+    int first;
+    int step;
+};
+
+#define SUM_TAPS_BINDINGS(B) B(0, x) B(1, weights) B(2, lengths) B(3, ranges) B(4, out)
+#define SUM_TAPS_CONSTANTS(C) UNFOLD_CONSTANTS(C) C(5, has_weights) C(6, accumulates)
+HEADSCOPE_CONSTANTS(SumTapsConstants, SUM_TAPS_CONSTANTS)
+struct SumTapsParams {
+    HEADSCOPE_BINDINGS(SUM_TAPS_BINDINGS)
+    uint rows;
+    uint inputs;  // positions of x
+    uint positions;
+    uint channels;
+    uint taps;
+    int first;
+    int step;
+};
+
 #ifdef __cplusplus
 }
 #endif

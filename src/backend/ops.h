@@ -7,6 +7,7 @@
 
 #include "backend/ops/attention.h"
 #include "backend/ops/bias.h"
+#include "backend/ops/convolution.h"
 #include "backend/ops/elementwise.h"
 #include "backend/ops/embedding.h"
 #include "backend/ops/layer_norm.h"
@@ -36,6 +37,8 @@
     X(MaskKeys)               \
     X(Embed)                  \
     X(EmbedBackward)          \
+    X(Unfold)                 \
+    X(SumTaps)                \
     X(SmoothedCrossEntropy)   \
     X(SquareSum)              \
     X(StepControl)            \

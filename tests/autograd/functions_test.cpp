@@ -41,7 +41,7 @@ TEST_CASE("linear's gradients agree with central differences") {
 TEST_CASE("bias and activation, with and without dropout, agree with central differences") {
     GradientCheck check;
     for (const Activation activation : {Activation::None, Activation::Relu, Activation::Gelu, Activation::Swish,
-                                        Activation::GeluTanh, Activation::GeluSigmoid}) {
+                                        Activation::GeluTanh, Activation::GeluSigmoid, Activation::Sigmoid}) {
         for (const float rate : {0.0F, 0.4F}) {
             for (const bool twice : {false, true}) {
                 INFO("activation " << static_cast<int>(activation) << ", rate " << rate << ", twice " << twice);

@@ -118,6 +118,8 @@ TEST_CASE("activations and their derivatives follow their definitions", "[activa
         const double steeper = 1 / (1 + std::exp(-1.702 * x));
         CHECK(near(cuda::activate(Activation::GeluSigmoid, value), x * steeper));
         CHECK(near(cuda::derivative(Activation::GeluSigmoid, value), steeper + 1.702 * x * steeper * (1 - steeper)));
+        CHECK(near(cuda::activate(Activation::Sigmoid, value), sigmoid));
+        CHECK(near(cuda::derivative(Activation::Sigmoid, value), sigmoid * (1 - sigmoid)));
         CHECK(cuda::activate(Activation::Relu, value) == (x > 0 ? value : 0.0F));
         CHECK(cuda::derivative(Activation::Relu, value) == (x > 0 ? 1.0F : 0.0F));
     }

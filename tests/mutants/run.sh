@@ -205,6 +205,11 @@ mutant bias cpu '"=" for "+=" in a column sum' backends/cpu/bias.cpp \
 mutant bias oracle 'a term of the slope of swish has the wrong sign' backends/cpu/reference/bias.cpp \
     'return s + x * s * (1 - s);' 'return s - x * s * (1 - s);'
 
+mutant convolution cpu 'padding is written' backends/cpu/convolution.cpp \
+    'body(row, j, padding || at < low' 'body(row, j, at < low'
+mutant convolution oracle 'a tap is weighted by its neighbour' backends/cpu/reference/convolution.cpp \
+    'weights[j * channels + c] * row[c]' 'weights[c] * row[c]'
+
 mutant layer_norm cpu 'the mean is not taken off the gradient' backends/cpu/layer_norm.cpp \
     'grad_y[c] - plain - n * weighted' 'grad_y[c] - n * weighted'
 mutant layer_norm cpu 'RMS norm subtracts the mean' backends/cpu/layer_norm.cpp \

@@ -139,6 +139,8 @@ mutant bias vulkan 'the slope of the cubic term is a third' shaders/include/acti
     'fma(3.0 * kTanhCubic, near' 'fma(kTanhCubic, near'
 mutant bias vulkan 'the slope of quick GELU lacks its factor' shaders/include/activation.glsl \
     'kGeluSlope * (1.0 - s), s)' '1.0 - s, s)'
+mutant bias vulkan 'the slope of the sigmoid lacks a factor' shaders/include/activation.glsl \
+    'sigmoid(x) * sigmoid(-x)' 'sigmoid(x)'
 mutant bias vulkan 'a column sum stops one row early' shaders/sum_rows.comp \
     'min(first + p.rows_per_part, p.rows)' 'min(first + p.rows_per_part, p.rows - 1u)'
 mutant bias vulkan '"=" for "+=" in a column sum' shaders/sum_rows.comp \
@@ -257,6 +259,17 @@ mutant embedding vulkan 'no token is an unknown one' shaders/embed.comp \
     'exists || id == kNoToken' 'exists'
 mutant embedding vulkan 'the position is not scaled apart' shaders/embed.comp \
     'value += positions_at(place + column, count);' 'value += p.scale * positions_at(place + column, count);'
+
+mutant convolution vulkan 'all taps of a row are its first' shaders/unfold.comp \
+    'row_of_tap(row, tap_of_row - row * p.taps)' 'row_of_tap(row, 0u)'
+mutant convolution vulkan 'a sum overwrites what it should add to' shaders/sum_taps.comp \
+    'if (kAccumulates)' 'if (false)'
+mutant convolution vulkan 'all taps have the weights of the first' shaders/sum_taps.comp \
+    'binding_weights] + tap * p.channels' 'binding_weights]'
+mutant convolution vulkan 'padding is written' shaders/include/taps.glsl \
+    'exists && position < length && at < length' 'exists && at < length'
+mutant convolution vulkan 'a document reads the next one' shaders/include/taps.glsl \
+    'at >= ranges[range] && at < ranges[range + 1u]' 'at >= ranges[range]'
 
 mutant loss vulkan 'the target'\''s share is that of the other form' shaders/smoothed_cross_entropy.comp \
     '1.0 - p.epsilon : 1.0 - p.epsilon + others' '1.0 - p.epsilon : 1.0 - p.epsilon'

@@ -32,6 +32,9 @@ TEST_CASE("edited attention agrees with the oracle", "[attention]") {
 TEST_CASE("embedding agrees with the oracle", "[embedding]") {
     check_cases_of("embedding");
 }
+TEST_CASE("convolutions agree with the oracle", "[convolution]") {
+    check_cases_of("convolution");
+}
 TEST_CASE("the loss agrees with the oracle", "[loss]") {
     check_cases_of("loss");
 }
@@ -63,15 +66,19 @@ TEST_CASE("gradients of attention equal central differences", "[attention][gradi
 TEST_CASE("the embedding's gradient equals central differences", "[embedding][gradients]") {
     check_gradients_of("embedding");
 }
+TEST_CASE("the gradients of convolutions equal central differences", "[convolution][gradients]") {
+    check_gradients_of("convolution");
+}
 TEST_CASE("the loss's gradient equals central differences", "[loss][gradients]") {
     check_gradients_of("loss");
 }
 
 TEST_CASE("every family of the catalogue is tested above, and its groups have unique names", "[catalogue]") {
-    const std::set<std::string> tested{"elementwise",    "matmul",    "linear", "bias",      "layer_norm", "attention",
-                                       "edit_attention", "embedding", "loss",   "optimizer", "search"};
-    const std::set<std::string> differentiated{"elementwise", "matmul",    "linear",    "bias",
-                                               "layer_norm",  "attention", "embedding", "loss"};
+    const std::set<std::string> tested{"elementwise", "matmul",    "linear",         "bias",
+                                       "layer_norm",  "attention", "edit_attention", "embedding",
+                                       "loss",        "optimizer", "search",         "convolution"};
+    const std::set<std::string> differentiated{"elementwise", "matmul",    "linear", "bias",       "layer_norm",
+                                               "attention",   "embedding", "loss",   "convolution"};
     for (const Family& family : catalogue()) {
         INFO(family.name);
         CHECK(tested.count(family.name) == 1);

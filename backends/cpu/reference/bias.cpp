@@ -44,6 +44,7 @@ Real activate(Activation activation, Real x) {
         case Activation::Swish: return x * sigmoid(x);
         case Activation::GeluTanh: return x * sigmoid(TwiceU<Real>(x).value);
         case Activation::GeluSigmoid: return x * sigmoid(kGeluSlope<Real> * x);
+        case Activation::Sigmoid: return sigmoid(x);
     }
     HEADSCOPE_CHECK(false, "unknown activation");
 }
@@ -71,6 +72,7 @@ Real derivative(Activation activation, Real x) {
             const Real s = sigmoid(kGeluSlope<Real> * x);
             return s + x * s * (kGeluSlope<Real> * (1 - s));
         }
+        case Activation::Sigmoid: return sigmoid(x) * sigmoid(-x);
     }
     HEADSCOPE_CHECK(false, "unknown activation");
 }

@@ -19,10 +19,10 @@
 
 namespace headscope {
 
-// Element-wise activations. Gelu is the exact x * Phi(x); Swish is x * sigmoid(x). Approximations of Gelu: GeluTanh
-// (GPT-2), 0.5 x (1 + tanh(u)) = x * sigmoid(2u) with u = sqrt(2 / pi) (x + 0.044715 x^3), and GeluSigmoid (CLIP's
-// "quick_gelu"), x * sigmoid(1.702 x).
-enum class Activation : std::uint8_t { None, Relu, Gelu, Swish, GeluTanh, GeluSigmoid };
+// Element-wise activations. Sigmoid is 1 / (1 + exp(-x)), for gates. Gelu is the exact x * Phi(x); Swish is x *
+// sigmoid(x). Approximations of Gelu: GeluTanh (GPT-2), 0.5 x (1 + tanh(u)) = x * sigmoid(2u) with u = sqrt(2 / pi) (x
+// + 0.044715 x^3), and GeluSigmoid (CLIP's "quick_gelu"), x * sigmoid(1.702 x).
+enum class Activation : std::uint8_t { None, Relu, Gelu, Swish, GeluTanh, GeluSigmoid, Sigmoid };
 // Whether y may replace x: the backward needs at most the sign of y.
 constexpr bool works_in_place(Activation activation) {
     return activation == Activation::None || activation == Activation::Relu;

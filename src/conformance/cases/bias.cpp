@@ -18,12 +18,13 @@ const char* name_of(Activation activation) {
         case Activation::Swish: return "swish";
         case Activation::GeluTanh: return "gelu_tanh";
         case Activation::GeluSigmoid: return "gelu_sigmoid";
+        case Activation::Sigmoid: return "sigmoid";
     }
     return "?";
 }
 
-constexpr std::array kActivations{Activation::None,  Activation::Relu,     Activation::Gelu,
-                                  Activation::Swish, Activation::GeluTanh, Activation::GeluSigmoid};
+constexpr std::array kActivations{Activation::None,     Activation::Relu,        Activation::Gelu,   Activation::Swish,
+                                  Activation::GeluTanh, Activation::GeluSigmoid, Activation::Sigmoid};
 
 struct Layer {
     Shape shape;

@@ -150,7 +150,7 @@ std::vector<Case> activations_cases() {
     std::vector<Case> cases;
     for (Layer layer : layer_shapes()) {
         for (const Activation activation : {Activation::None, Activation::Relu, Activation::Gelu, Activation::Swish,
-                                            Activation::GeluTanh, Activation::GeluSigmoid}) {
+                                            Activation::GeluTanh, Activation::GeluSigmoid, Activation::Sigmoid}) {
             for (const bool bias : {false, true}) {
                 layer.activation = activation;
                 layer.bias = bias;
