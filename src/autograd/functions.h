@@ -44,6 +44,20 @@ Var multiply(Context& ctx, const Var& a, const Var& b);
 // a [.., p] and b [.., q] side by side: [.., p + q].
 Var concatenate(Context& ctx, const Var& a, const Var& b);
 
+// The neighbours that a convolution reads for each position, see backend/ops/convolution.h.
+struct Neighbours {
+    std::int64_t taps = 1;
+    std::int64_t first = 0;
+    std::int64_t step = 1;
+    std::int64_t positions = 0;  // of the result
+    Tensor lengths = {};         // I32 [batch]: what lies behind is padding
+    Tensor ranges = {};  // I32 [batch, positions, 2]: the document of each position; those of a row do not overlap
+};
+// x [batch, length, channels]: neighbours side by side, [batch, positions, taps * channels].
+Var unfold(Context& ctx, const Var& x, const Neighbours& neighbours);
+// Each channel's own weighted sum of neighbours: weights [taps, channels], result [batch, positions, channels].
+Var depthwise(Context& ctx, const Var& x, const Var& weights, const Neighbours& neighbours);
+
 // Spends scores [batch, heads, queries, keys]. `by_distance` [2 D + 1, heads] may be undefined.
 Var masked_softmax(Context& ctx, const Var& scores, const AttentionMask& mask, const Var& by_distance = {});
 

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "io/config_fields.h"
+#include "model/convolution.h"
 #include "support/check.h"
 
 namespace headscope {
@@ -28,7 +29,8 @@ const std::vector<std::pair<const char*, std::int32_t>> kLanguageWords = {{"sour
 
 // The choices of "encoder_mixer" and "decoder_mixer".
 const std::vector<std::pair<const char*, MixerKind>> kMixers = {{"self_attention", MixerKind::SelfAttention},
-                                                                {"restricted", MixerKind::Restricted}};
+                                                                {"restricted", MixerKind::Restricted},
+                                                                {"convolution", MixerKind::Convolution}};
 
 bool has_encoder(const Config& config) {
     return config.architecture != Architecture::CausalLm;
@@ -63,13 +65,25 @@ const ConfigFields<Config>& fields() {
             integer_field("decoder_layers", &Config::decoder_layers, 0, 1024, "N of the decoder (3.1), 0 without one"),
             "6, `masked-lm` 0",
             [](ConfigReader&, Config& config) { config.decoder_layers = has_decoder(config) ? 6 : 0; }),
-        choice_field("encoder_mixer", &Config::encoder_mixer, kMixers,
-                     "what mixes positions in the first sub-layer of each layer of the encoder; `\"restricted\"` is "
-                     "self-attention to neighbours (section 4)"),
+        choice_field(
+            "encoder_mixer", &Config::encoder_mixer, kMixers,
+            "what mixes positions in the first sub-layer of each layer of the encoder; `\"restricted\"` is "
+            "self-attention to neighbours (section 4), `\"convolution\"` reads them with fixed weights (ConvS2S)"),
         choice_field("decoder_mixer", &Config::decoder_mixer, kMixers, "the same of the decoder"),
         integer_field("attention_window", &Config::attention_window, 0, kMaxSide,
                       "r of `\"restricted\"`: a query reads the keys that are less than r positions away, itself among "
                       "them, so in a decoder the last r; needed with that mixer, otherwise 0"),
+        integer_field(
+            "convolution_kernel", &Config::convolution_kernel, 1, kMaxCounter,
+            "k: how many positions a convolution reads, the same number on either side of each, so that it is "
+            "odd, or in a decoder itself and those before it"),
+        integer_field("convolution_dilation", &Config::convolution_dilation, 1, kMaxCounter,
+                      "layer i (from 0) reads every dilation^i-th position (WaveNet)"),
+        choice_field("convolution_form", &Config::convolution_form,
+                     {{"contiguous", ConvolutionForm::Contiguous}, {"separable", ConvolutionForm::Separable}},
+                     "one matrix for all k neighbours, or `\"separable\"`: k weights for each channel, then a matrix"),
+        boolean_field("convolution_glu", &Config::convolution_glu,
+                      "a gated linear unit after the convolution, as in ConvS2S, else the activation"),
         integer_field("d_model", &Config::d_model, 1, kMaxSide,
                       "width of the residual stream; must be even with sinusoids"),
         integer_field("d_ff", &Config::d_ff, 1, kMaxSide, "inner width of the feed-forward (3.3)"),
@@ -231,11 +245,38 @@ void check_mixers(const Config& config, const std::string& origin) {
                 fmt::format("{}: \"{}\" must be left out: this \"architecture\" has no such stack", origin, key));
         }
     }
+    const bool all_attend = (!has_encoder(config) || attends(config, AttentionKind::EncoderSelf)) &&
+                            (!has_decoder(config) || attends(config, AttentionKind::DecoderSelf));
+    if (!all_attend && config.relative_positions != RelativePositions::None) {
+        throw Error(
+            fmt::format("{}: \"relative_positions\" must be \"none\" unless all mixers are \"self_attention\" or "
+                        "\"restricted\"",
+                        origin));
+    }
     if (restricted != (config.attention_window > 0)) {
         throw Error(fmt::format("{}: \"attention_window\" must be {}, found {}", origin,
                                 restricted ? "at least 1 for \"restricted\""
                                            : "0 unless \"encoder_mixer\" or \"decoder_mixer\" is \"restricted\"",
                                 config.attention_window));
+    }
+}
+
+void check_convolution(const Config& config, const std::string& origin) {
+    const bool encodes = config.encoder_mixer == MixerKind::Convolution;
+    const bool decodes = config.decoder_mixer == MixerKind::Convolution;
+    if (encodes && config.convolution_kernel % 2 == 0) {
+        throw Error(
+            fmt::format("{}: \"convolution_kernel\" must be odd in an encoder, which reads as many positions "
+                        "before as after, found {}",
+                        origin, config.convolution_kernel));
+    }
+    const int layers = std::max(encodes ? config.encoder_layers : 1, decodes ? config.decoder_layers : 1);
+    const std::int64_t apart = convolution_span(config, layers - 1) / (decodes ? 1 : 2);
+    if ((encodes || decodes) && apart >= config.max_length) {
+        throw Error(fmt::format(
+            "{}: \"convolution_kernel\" {} with \"convolution_dilation\" {} reads {} positions away "
+            "in layer {}; only fewer than max_length, {}, make sense",
+            origin, config.convolution_kernel, config.convolution_dilation, apart, layers, config.max_length));
     }
 }
 
@@ -396,6 +437,7 @@ void check_model_config(const Config& config, const std::string& origin) {
     check_fields(fields(), config, origin);
     check_family(config, origin);
     check_mixers(config, origin);
+    check_convolution(config, origin);
     check_matrix(origin, "q, k and v", config.heads * (2 * config.d_k + config.d_v), config.d_model);
     check_matrix(origin, "feed-forward", config.d_ff, config.d_model);
     check_matrix(origin, "source embedding", config.source_vocabulary, config.d_model);

@@ -16,7 +16,8 @@ namespace headscope {
 
 enum class Architecture : std::uint8_t { EncoderDecoder, CausalLm, MaskedLm };
 enum class NormPlacement : std::uint8_t { Post, Pre };
-enum class MixerKind : std::uint8_t { SelfAttention, Restricted };
+enum class MixerKind : std::uint8_t { SelfAttention, Restricted, Convolution };
+enum class ConvolutionForm : std::uint8_t { Contiguous, Separable };
 enum class Positions : std::uint8_t { Sinusoid, Learned, Index, Normalised, None };
 enum class PositionCombination : std::uint8_t { Add, Concatenate };
 enum class RelativePositions : std::uint8_t { None, Buckets };
@@ -37,6 +38,10 @@ struct ModelConfig {
     MixerKind encoder_mixer = MixerKind::SelfAttention;
     MixerKind decoder_mixer = MixerKind::SelfAttention;
     std::int64_t attention_window = 0;
+    std::int64_t convolution_kernel = 3;
+    std::int64_t convolution_dilation = 1;
+    ConvolutionForm convolution_form = ConvolutionForm::Contiguous;
+    bool convolution_glu = true;
     std::int64_t d_model = 512;
     std::int64_t d_ff = 2048;
     std::int64_t heads = 8;

@@ -14,9 +14,9 @@
 namespace headscope {
 
 // Initial values: Glorot uniform over [out, in]; the same divided by sqrt(2) for q, k and v of every attention
-// (AttentionInput); N(0, 1/d_model) for embeddings, token types and learned positions of both kinds; 1 for gains; 0 for
-// biases.
-enum class Initial : std::uint8_t { Glorot, AttentionInput, Embedding, One, Zero };
+// (AttentionInput); uniform of variance 1/k for k taps of each channel (Taps); N(0, 1/d_model) for embeddings, token
+// types and learned positions of both kinds; 1 for gains; 0 for biases.
+enum class Initial : std::uint8_t { Glorot, AttentionInput, Taps, Embedding, One, Zero };
 
 struct ParameterSpec {
     std::string name;  // "encoder.layers.0.self_attention.q.weight"; the table is in docs/model-directory.md
@@ -33,6 +33,7 @@ enum class BlockKind : std::uint8_t {
     RelativePositions,
     Layer,
     Attention,
+    Convolution,
     FeedForward,
     Norm,
     Linear,

@@ -1,6 +1,6 @@
 // How much arithmetic a model needs: multiplications and additions of its products, as its layers declare them. Divided
-// by the time this is a device's speed in FLOP/s, whatever its kernels really compute. Embeddings, norms, softmax and
-// dropout are not counted: they are small beside the products.
+// by the time this is a device's speed in FLOP/s, whatever its kernels really compute. Embeddings, norms, softmax,
+// dropout and the weights that a channel has for itself are not counted: they are small beside the products.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
 #include "model/mixer.h"
 
+#include "model/convolution.h"
 #include "model/self_attention.h"
 #include "support/check.h"
 
@@ -9,6 +10,7 @@ std::string mixer_part(MixerKind kind) {
     switch (kind) {
         case MixerKind::SelfAttention:
         case MixerKind::Restricted: return "self_attention";
+        case MixerKind::Convolution: return "convolution";
     }
     check_failed(__FILE__, __LINE__, "kind", "every mixer is a part of its layer");
 }
@@ -18,6 +20,7 @@ std::unique_ptr<Mixer> make_mixer(const ModelConfig& config, const Scope& scope,
     switch (mixer_of(config, site.kind)) {
         case MixerKind::SelfAttention:
         case MixerKind::Restricted: return std::make_unique<SelfAttention>(config, scope, site, sites);
+        case MixerKind::Convolution: return std::make_unique<Convolution>(config, scope, site);
     }
     check_failed(__FILE__, __LINE__, "kind", "every mixer has a class");
 }

@@ -28,7 +28,10 @@ double normal(Random& random) {  // Box and Muller, 1958
 // Glorot and Bengio, 2010: variance 2 / (in + out). q, k and v get half of it, as in fairseq and in PyTorch, where
 // [q; k; v] is one matrix of 3 d_model rows. With it post-norm models learn much sooner, and deep ones do not ignore
 // their source (docs/training.md, "Initial values").
-double glorot_limit(const ParameterSpec& spec) {
+double uniform_limit(const ParameterSpec& spec) {
+    if (spec.initial == Initial::Taps) {  // a sum of k inputs keeps their variance
+        return std::sqrt(3.0 / static_cast<double>(spec.shape[0]));
+    }
     const double variance = 2.0 / static_cast<double>(spec.shape[0] + spec.shape[1]);
     return std::sqrt(3.0 * (spec.initial == Initial::AttentionInput ? variance / 2.0 : variance));
 }
@@ -41,8 +44,9 @@ std::vector<double> initial_values(const ParameterSpec& spec, std::uint64_t seed
         case Initial::Zero: break;
         case Initial::One: values.assign(values.size(), 1.0); break;
         case Initial::Glorot:
-        case Initial::AttentionInput: {
-            const double limit = glorot_limit(spec);
+        case Initial::AttentionInput:
+        case Initial::Taps: {
+            const double limit = uniform_limit(spec);
             for (double& value : values) {
                 value = limit * (2.0 * uniform(random) - 1.0);
             }

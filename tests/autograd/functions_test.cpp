@@ -106,6 +106,22 @@ TEST_CASE("concatenated columns agree with central differences, also of one vari
     CHECK(check.worst({{2, 3, 5}}, twice) < kTolerance);
 }
 
+TEST_CASE("neighbours and their weighted sums agree with central differences") {
+    GradientCheck check;
+    const Tensor lengths = make_from_host(check.backend(), {2}, DType::I32, std::vector<std::int32_t>{6, 4});
+    for (const Neighbours& neighbours : {Neighbours{.taps = 3, .first = -1, .positions = 6, .lengths = lengths},
+                                         Neighbours{.taps = 4, .first = -6, .step = 2, .positions = 6}}) {
+        const auto gathered = [&](Context& ctx, const std::vector<Var>& in) { return unfold(ctx, in[0], neighbours); };
+        CHECK(check.worst({{2, 6, 5}}, gathered) < kTolerance);
+        CHECK(check.worst({{2, 6, 5}}, gathered, true) < kTolerance);
+        const auto summed = [&](Context& ctx, const std::vector<Var>& in) {
+            return depthwise(ctx, in[0], in[1], neighbours);
+        };
+        CHECK(check.worst({{2, 6, 5}, {neighbours.taps, 5}}, summed) < kTolerance);
+        CHECK(check.worst({{2, 6, 5}, {neighbours.taps, 5}}, summed, true) < kTolerance);
+    }
+}
+
 TEST_CASE("dropout agrees with central differences and is the identity at rate 0") {
     GradientCheck check;
     for (const bool spending : {false, true}) {

@@ -55,6 +55,12 @@ CASES = {
     "normalised": ({"positions": "normalised", "encoder_layers": 1, "norm": "pre"}, 0.1, "all"),
     "concatenated": ({"position_combination": "concatenate", "position_columns": 4, "tying": "embeddings",
                       "encoder_layers": 1, "norm": "pre"}, 0.1, "all"),
+    "convolution": ({"encoder_mixer": "convolution", "decoder_mixer": "convolution", "convolution_dilation": 2,
+                     "norm": "pre", "decoder_layers": 2}, 0.1, "all"),
+    "separable": ({"encoder_mixer": "convolution", "decoder_mixer": "convolution", "convolution_kernel": 5,
+                   "convolution_form": "separable", "norm": "pre", "encoder_layers": 1}, 0.1, "all"),
+    "convolution_gelu": ({"decoder_mixer": "convolution", "convolution_kernel": 4, "convolution_glu": False,
+                          "activation": "gelu", "norm": "pre"}, 0.1, "all"),
 }
 
 
@@ -111,6 +117,33 @@ class Model:
         heads = torch.einsum("bhqk,bhkd->bhqd", weights, v)
         return self.linear(heads.transpose(1, 2).flatten(2), f"{name}.output", c["d_model"], biased)
 
+    def convolution(self, x, padding, name, layer):
+        """By torch's convolutions. Decoders pad on the left alone."""
+        c, d = self.c, self.c["d_model"]
+        k, dilation = c.get("convolution_kernel", 3), c.get("convolution_dilation", 1) ** layer
+        separable, gated = c.get("convolution_form") == "separable", c.get("convolution_glu", True)
+        reach = (k - 1) * dilation
+        x = x if padding is None else x.masked_fill(padding[:, :, None], 0.0)
+        x = F.pad(x.transpose(1, 2), (reach, 0) if padding is None else (reach // 2, reach // 2))
+        if separable:
+            taps = self.get(f"{name}.depthwise.weight", k, d)
+            x = F.conv1d(x, taps.T[:, None, :], dilation=dilation, groups=d)
+            k = dilation = 1
+
+        def mixed(part):
+            weight = self.get(f"{name}.{part}.weight", d, k * d).unflatten(1, (k, d)).transpose(1, 2)
+            return F.conv1d(x, weight, self.get(f"{name}.{part}.bias", d), dilation=dilation).transpose(1, 2)
+
+        return mixed("gate").sigmoid() * mixed("value") if gated else self.activation(mixed("value"))
+
+    def mix(self, x, stack, layer, blocked, padding):
+        """The first sub-layer of a layer; `padding` of an encoder."""
+        if self.c.get(f"{stack}_mixer") == "convolution":
+            name = f"{stack}.layers.{layer}.convolution"
+            return self.sublayer(x, name, lambda y: self.convolution(y, padding, name, layer))
+        name = f"{stack}.layers.{layer}.self_attention"
+        return self.sublayer(x, name, lambda y: self.attention(y, y, blocked, name))
+
     def feed_forward(self, x, name):
         biased = self.c["feed_forward_bias"]
         inner = self.linear(x, f"{name}.inner", self.c["d_ff"], biased)
@@ -157,8 +190,7 @@ class Model:
         for i in range(self.c["encoder_layers"]):
             name = f"encoder.layers.{i}"
             blocked = padding[:, None, :].expand(-1, source.shape[1], -1)
-            x = self.sublayer(x, f"{name}.self_attention",
-                              lambda y: self.attention(y, y, blocked, f"{name}.self_attention"))
+            x = self.mix(x, "encoder", i, blocked, padding)
             x = self.sublayer(x, f"{name}.feed_forward", lambda y: self.feed_forward(y, f"{name}.feed_forward"))
         return self.norm(x, "encoder.norm") if self.c["norm"] == "pre" else x
 
@@ -168,8 +200,7 @@ class Model:
         x = self.embed(target_in, "target")
         for i in range(self.c["decoder_layers"]):
             name = f"decoder.layers.{i}"
-            x = self.sublayer(x, f"{name}.self_attention",
-                              lambda y: self.attention(y, y, future, f"{name}.self_attention"))
+            x = self.mix(x, "decoder", i, future, None)
             if memory is not None:
                 blocked = padding[:, None, :].expand(-1, length, -1)
                 x = self.sublayer(x, f"{name}.cross_attention",

@@ -197,6 +197,28 @@ TEST_CASE("impossible configurations are rejected by key") {
                    c.target_vocabulary = 12;
                }),
                Contains("\"tying\" is \"embeddings\"") && Contains("11") && Contains("12"));
+    const auto convolution = [](std::int64_t kernel, std::int64_t dilation, bool encodes) {
+        return check_error([&](ModelConfig& c) {
+            (encodes ? c.encoder_mixer : c.decoder_mixer) = MixerKind::Convolution;
+            c.convolution_kernel = kernel;
+            c.convolution_dilation = dilation;
+        });
+    };
+    CHECK_THAT(convolution(0, 1, true), Contains("\"convolution_kernel\"") && Contains("found 0"));
+    CHECK_THAT(convolution(4, 1, true), Contains("\"convolution_kernel\" must be odd in an encoder"));
+    CHECK(convolution(4, 1, false).empty());
+    CHECK(convolution(16, 1, false).empty());
+    CHECK_THAT(convolution(17, 1, false),
+               Contains("\"convolution_kernel\" 17") && Contains("fewer than max_length, 16"));
+    CHECK(convolution(31, 1, true).empty());
+    CHECK_THAT(convolution(33, 1, true), Contains("reads 16 positions away"));
+    CHECK(convolution(5, 7, true).empty());
+    CHECK_THAT(convolution(5, 8, true), Contains("\"convolution_dilation\" 8") && Contains("in layer 2"));
+    CHECK_THAT(check_error([](ModelConfig& c) {
+                   c.encoder_mixer = MixerKind::Convolution;
+                   c.relative_positions = RelativePositions::Buckets;
+               }),
+               Contains("\"relative_positions\" must be \"none\" unless"));
     const auto concatenated = [](std::int64_t columns, auto change) {
         return check_error([&](ModelConfig& c) {
             c.position_combination = PositionCombination::Concatenate;

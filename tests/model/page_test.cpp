@@ -14,6 +14,7 @@
 #include "io/atomic_file.h"
 #include "io/whole_file.h"
 #include "model/description.h"
+#include "model/mixer.h"
 #include "small_model.h"
 #include "tests/house/files.h"
 
@@ -51,7 +52,7 @@ std::string shape_of(std::string text, const json& keys) {
     return fmt::format("[{}]", fmt::join(dims, ", "));
 }
 
-// What the table's *stack*, *layer* and *attention* stand for.
+// What the table's *stack*, *layer*, *attention* and *convolution* stand for.
 std::vector<std::string> prefixes(const std::string& word, const ModelConfig& config) {
     std::vector<std::string> all;
     for (const std::string stack : {"encoder", "decoder"}) {
@@ -61,7 +62,10 @@ std::vector<std::string> prefixes(const std::string& word, const ModelConfig& co
         }
         for (int i = 0; i < layers && word != "stack"; ++i) {
             const std::string layer = stack + ".layers." + std::to_string(i);
-            all.push_back(layer + (word == "attention" ? ".self_attention" : ""));
+            const std::string mixer = mixer_part(stack == "encoder" ? config.encoder_mixer : config.decoder_mixer);
+            if (word == "layer" || mixer == (word == "attention" ? "self_attention" : word)) {
+                all.push_back(layer + (word == "layer" ? "" : "." + mixer));
+            }
             if (word == "attention" && stack == "decoder" && config.encoder_layers > 0) {
                 all.push_back(layer + ".cross_attention");
             }

@@ -70,6 +70,13 @@ std::int64_t closed_formula(const ModelConfig& config) {
     const std::int64_t value = config.heads * config.d_v;
     const std::int64_t norm = config.norm_type == NormType::Rms ? d : 2 * d;
     const std::int64_t attention = 2 * d * (key + value) + (config.attention_bias ? 2 * key + value + d : 0);
+    const auto mixer = [&](MixerKind kind) {
+        const bool separable = config.convolution_form == ConvolutionForm::Separable;
+        const std::int64_t matrix = (separable ? 1 : config.convolution_kernel) * d * d + d;
+        return kind != MixerKind::Convolution
+                   ? attention
+                   : (config.convolution_glu ? 2 : 1) * matrix + (separable ? config.convolution_kernel * d : 0);
+    };
     const std::int64_t inner = (config.feed_forward_gate ? 2 : 1) * config.d_ff;
     const std::int64_t feed_forward = d * (inner + config.d_ff) + (config.feed_forward_bias ? inner + d : 0);
     const std::int64_t final_norms = config.norm == NormPlacement::Pre ? 2 * norm : 0;
@@ -82,9 +89,9 @@ std::int64_t closed_formula(const ModelConfig& config) {
     const bool tied_output = config.tying == Tying::All || config.tying == Tying::TargetOutput;
     const std::int64_t target = config.target_vocabulary * (config.embedding_columns() + (tied_output ? 0 : d));
     const std::int64_t output_bias = config.output_bias ? config.target_vocabulary : 0;
-    return config.encoder_layers * (attention + feed_forward + 2 * norm) +
-           config.decoder_layers * (2 * attention + feed_forward + 3 * norm) + final_norms + positions + relative +
-           source + target + output_bias;
+    return config.encoder_layers * (mixer(config.encoder_mixer) + feed_forward + 2 * norm) +
+           config.decoder_layers * (mixer(config.decoder_mixer) + attention + feed_forward + 3 * norm) + final_norms +
+           positions + relative + source + target + output_bias;
 }
 
 std::int64_t count_row(const Row& row, std::int64_t vocabulary) {

@@ -132,6 +132,24 @@ inline std::vector<NamedConfig> varied_configs() {
         c.relative_distance = 4;
         c.d_v = 3;
     });
+    vary("convolutions, gated and dilated", [](ModelConfig& c) {
+        c.encoder_mixer = c.decoder_mixer = MixerKind::Convolution;
+        c.convolution_dilation = 2;
+        c.decoder_layers = 2;
+    });
+    vary("separable convolutions, pre-norm", [](ModelConfig& c) {
+        c.encoder_mixer = c.decoder_mixer = MixerKind::Convolution;
+        c.convolution_kernel = 5;
+        c.convolution_form = ConvolutionForm::Separable;
+        c.norm = NormPlacement::Pre;
+        c.decoder_layers = 2;
+    });
+    vary("a convolution with an activation in the decoder", [](ModelConfig& c) {
+        c.decoder_mixer = MixerKind::Convolution;
+        c.convolution_kernel = 2;
+        c.convolution_glu = false;
+        c.activation = Activation::Gelu;
+    });
     return all;
 }
 
@@ -168,6 +186,14 @@ inline std::vector<NamedConfig> language_configs() {
     add("masked, restricted attention", Architecture::MaskedLm, [](ModelConfig& c) {
         c.encoder_mixer = MixerKind::Restricted;
         c.attention_window = 2;
+    });
+    add("causal, convolution", Architecture::CausalLm, [](ModelConfig& c) {
+        c.decoder_mixer = MixerKind::Convolution;
+        c.convolution_kernel = 4;
+    });
+    add("masked, separable convolution", Architecture::MaskedLm, [](ModelConfig& c) {
+        c.encoder_mixer = MixerKind::Convolution;
+        c.convolution_form = ConvolutionForm::Separable;
     });
     add("masked, relative and learned positions", Architecture::MaskedLm, [](ModelConfig& c) {
         c.positions = Positions::Learned;

@@ -131,7 +131,9 @@ TEST_CASE("the formula of a step's FLOPs counts every product that runs, forward
             CHECK(backend.products == formula.forward() + formula.backward() + 3.0 * masked);
             CHECK(backend.optimizer == formula.optimizer);
             CHECK(formula.total() == formula.forward() + formula.backward() + formula.optimizer);
-            CHECK(formula.attention > 0.0);
+            CHECK((formula.attention > 0.0) == (attends(named.config, AttentionKind::EncoderSelf) ||
+                                                attends(named.config, AttentionKind::DecoderSelf) ||
+                                                attends(named.config, AttentionKind::Cross)));
             CHECK(formula.weights > 0.0);
         }
     }
