@@ -394,6 +394,53 @@ struct SmoothedCrossEntropyParams {
     float epsilon;
 };
 
+// Each invocation has four columns of a row, in every gate. Bits of has: bias, h, lengths, y, gates; in the backward
+// grad_y, grad_next_hidden, grad_next_state, lengths; and of both 32 for documents, 64 if the steps go from the end.
+#define RECURRENT_STEP_BINDINGS(B)                                                                               \
+    B(0, x)                                                                                                      \
+    B(1, h) B(2, bias) B(3, hidden) B(4, state) B(5, lengths) B(6, documents) B(7, next_hidden) B(8, next_state) \
+        B(9, y) B(10, gates)
+#define RECURRENT_STEP_CONSTANTS(C) FOURS_CONSTANTS(C) C(3, gru) C(4, has)
+HEADSCOPE_CONSTANTS(RecurrentStepConstants, RECURRENT_STEP_CONSTANTS)
+struct RecurrentStepParams {
+    HEADSCOPE_BINDINGS(RECURRENT_STEP_BINDINGS)
+    uint rows;
+    uint columns;
+    uint position;
+    uint positions;
+    uint x_row;
+    uint h_row;
+    uint hidden_row;
+    uint state_row;
+    uint next_hidden_row;
+    uint next_state_row;
+    uint y_row;
+    uint gates_row;
+};
+
+#define RECURRENT_STEP_BACKWARD_BINDINGS(B)                                                                          \
+    B(0, gates)                                                                                                      \
+    B(1, hidden) B(2, state) B(3, lengths) B(4, documents) B(5, grad_y) B(6, grad_next_hidden) B(7, grad_next_state) \
+        B(8, grad_x) B(9, grad_h) B(10, grad_hidden) B(11, grad_state)
+HEADSCOPE_CONSTANTS(RecurrentStepBackwardConstants, RECURRENT_STEP_CONSTANTS)
+struct RecurrentStepBackwardParams {
+    HEADSCOPE_BINDINGS(RECURRENT_STEP_BACKWARD_BINDINGS)
+    uint rows;
+    uint columns;
+    uint position;
+    uint positions;
+    uint gates_row;
+    uint hidden_row;
+    uint state_row;
+    uint grad_y_row;
+    uint grad_next_hidden_row;
+    uint grad_next_state_row;
+    uint grad_x_row;
+    uint grad_h_row;
+    uint grad_hidden_row;
+    uint grad_state_row;
+};
+
 // One workgroup a part of part_elements.
 #define SQUARE_SUM_BINDINGS(B) B(0, x) B(1, out)
 struct SquareSumParams {

@@ -14,6 +14,7 @@
 #include "backend/ops/loss.h"
 #include "backend/ops/matmul.h"
 #include "backend/ops/optimizer.h"
+#include "backend/ops/recurrent.h"
 #include "backend/ops/search.h"
 
 // X-macro over the ops, for code that treats them alike (validation, timing, registration).
@@ -40,6 +41,8 @@
     X(Unfold)                 \
     X(SumTaps)                \
     X(SmoothedCrossEntropy)   \
+    X(RecurrentStep)          \
+    X(RecurrentStepBackward)  \
     X(SquareSum)              \
     X(StepControl)            \
     X(Adam)                   \

@@ -129,12 +129,12 @@ baseline() {
     local family side
     for side in cpu vulkan; do
         build "$side" || { cat "$WORK/build.log" >&2; exit 1; }
-        for family in elementwise matmul bias layer_norm attention embedding loss optimizer search; do
+        for family in elementwise matmul bias layer_norm attention embedding loss optimizer recurrent search; do
             is_wanted "$family" "$side" || continue
             prove_without "$side" "$family"
         done
     done
-    for family in elementwise matmul bias layer_norm attention embedding loss optimizer; do
+    for family in elementwise matmul bias layer_norm attention embedding loss optimizer recurrent; do
         ! is_wanted "$family" oracle || prove_without oracle "$family"
     done
     if is_wanted capture seam; then
@@ -251,6 +251,11 @@ mutant optimizer cpu 'the second moment is that of g, not of its square' backend
     '(1.0F - step.beta2) * g * g' '(1.0F - step.beta2) * g'
 mutant optimizer oracle 'the first moment is not corrected' backends/cpu/reference/optimizer.cpp \
     'm[i] / scalars[StepScalars::Correction1]' 'm[i]'
+
+mutant recurrent cpu 'the cells of padding are lost' backends/cpu/recurrent.cpp \
+    'std::copy_n(row.state, row.state == row.next_state ? 0 : d, row.next_state);' ''
+mutant recurrent oracle 'the update gate works the other way round' backends/cpu/reference/recurrent.cpp \
+    '(1 - z) * n + z * new_hidden' 'z * n + (1 - z) * new_hidden'
 
 mutant search cpu 'of equal entries the last comes first' backends/cpu/search.cpp \
     'return a > b ||' 'return a >= b ||'

@@ -289,6 +289,21 @@ mutant optimizer vulkan 'the working copy is of the gradient' shaders/adam.comp 
 mutant optimizer vulkan 'the norm is compared before it is unscaled' shaders/step_control.comp \
     'sqrt(total) / divisor' 'sqrt(total)'
 
+mutant recurrent vulkan 'a row of padding has an output' shaders/recurrent_step.comp \
+    'mix(vec4(0.0), next, bvec4(goes))' 'next'
+mutant recurrent vulkan 'the cells of padding go on' shaders/recurrent_step.comp \
+    'mix(state, next_state, bvec4(goes))' 'next_state'
+mutant recurrent vulkan 'the reset gate leaves the bias alone' shaders/recurrent_step.comp \
+    'kept[0] * recurrent[2]' 'recurrent[2]'
+mutant recurrent vulkan 'the forget gate has no part in its gradient' shaders/recurrent_step_backward.comp \
+    'grad_c * state * kept[1]' 'grad_c * state'
+mutant recurrent vulkan 'a hidden state is not carried past padding' shaders/recurrent_step_backward.comp \
+    'mix(carried, grad_before, bvec4(goes))' 'grad_before'
+mutant recurrent vulkan 'the reset gate is left out on the way back' shaders/recurrent_step_backward.comp \
+    'grads[2] * kept[0] : grads[gate]' 'grads[2] : grads[gate]'
+mutant recurrent vulkan 'tanh is the logistic function' shaders/include/recurrent.glsl \
+    '2.0 * sigmoid(2.0 * x) - 1.0' 'sigmoid(x)'
+
 mutant search vulkan 'an entry is found twice' shaders/log_softmax_top_k.comp \
     'c + i > last_index' 'c + i >= last_index'
 mutant search vulkan 'of equal entries of an invocation the last comes first' shaders/log_softmax_top_k.comp \

@@ -41,6 +41,9 @@ TEST_CASE("the loss agrees with the oracle", "[loss]") {
 TEST_CASE("the optimizer agrees with the oracle", "[optimizer]") {
     check_cases_of("optimizer");
 }
+TEST_CASE("steps of recurrent layers agree with the oracle", "[recurrent]") {
+    check_cases_of("recurrent");
+}
 TEST_CASE("search agrees with the oracle", "[search]") {
     check_cases_of("search");
 }
@@ -72,13 +75,16 @@ TEST_CASE("the gradients of convolutions equal central differences", "[convoluti
 TEST_CASE("the loss's gradient equals central differences", "[loss][gradients]") {
     check_gradients_of("loss");
 }
+TEST_CASE("gradients of recurrent steps equal central differences", "[recurrent][gradients]") {
+    check_gradients_of("recurrent");
+}
 
 TEST_CASE("every family of the catalogue is tested above, and its groups have unique names", "[catalogue]") {
-    const std::set<std::string> tested{"elementwise", "matmul",    "linear",         "bias",
-                                       "layer_norm",  "attention", "edit_attention", "embedding",
-                                       "loss",        "optimizer", "search",         "convolution"};
-    const std::set<std::string> differentiated{"elementwise", "matmul",    "linear", "bias",       "layer_norm",
-                                               "attention",   "embedding", "loss",   "convolution"};
+    const std::set<std::string> tested{"elementwise", "matmul",         "linear",    "bias", "layer_norm",
+                                       "attention",   "edit_attention", "embedding", "loss", "optimizer",
+                                       "search",      "convolution",    "recurrent"};
+    const std::set<std::string> differentiated{"elementwise", "matmul",    "linear", "bias",        "layer_norm",
+                                               "attention",   "embedding", "loss",   "convolution", "recurrent"};
     for (const Family& family : catalogue()) {
         INFO(family.name);
         CHECK(tested.count(family.name) == 1);

@@ -21,6 +21,7 @@ Family embedding_family();
 Family convolution_family();
 Family loss_family();
 Family optimizer_family();
+Family recurrent_family();
 Family search_family();
 
 }  // namespace headscope::conformance
