@@ -5,7 +5,7 @@ namespace headscope {
 
 namespace {
 
-Tensor as_rows(const Tensor& x) {
+Tensor flat_rows(const Tensor& x) {
     return x.reshape({x.dim(0) * x.dim(1), x.dim(2)});
 }
 
@@ -69,9 +69,9 @@ Var depthwise(Context& ctx, const Var& x, const Var& weights, const Neighbours& 
             const Tensor grad = y.gradient();
             if (weights.requires_grad()) {
                 const std::int64_t taps = neighbours.taps;
-                const Tensor products = as_rows(unfolded(backend, x.value(), neighbours));
+                const Tensor products = flat_rows(unfolded(backend, x.value(), neighbours));
                 const Tensor each = products.split(1, weights.shape()[1]);
-                backend.run(Multiply{.a = each, .b = as_rows(grad).repeat(1, taps), .out = each});
+                backend.run(Multiply{.a = each, .b = flat_rows(grad).repeat(1, taps), .out = each});
                 const GradientTarget to = weights.gradient_target(backend);
                 backend.run(
                     SumRows{.x = products, .out = to.tensor.reshape({weights.shape().elements()}), .write = to.write});

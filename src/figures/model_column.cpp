@@ -67,12 +67,20 @@ std::vector<ModelColumn::Part> ModelColumn::parts() const {
         if (!block.prefix.starts_with(prefix) || block.kind == BlockKind::Layer || block.kind == BlockKind::Norm) {
             continue;
         }
+        const bool ends = !config_.cross_attention && plan_.stack == std::string("encoder") &&
+                          plan_.chosen == plan_.layers;  // it hands its state over, and adds nothing
+        if (ends && !pre()) {
+            found.push_back({block, block.title, detail_of(block), false, false});
+            continue;
+        }
         const Block& norm = block_at(block.prefix + "norm.", BlockKind::Norm);
         if (pre()) {
-            found.push_back({norm, norm.title, "", true, false});
+            found.push_back({norm, norm.title, "", !ends, false});
         }
         found.push_back({block, block.title, detail_of(block), !pre(), false});
-        found.push_back({norm, pre() ? "Add" : "Add & " + norm.title, "", false, true});
+        if (!ends) {
+            found.push_back({norm, pre() ? "Add" : "Add & " + norm.title, "", false, true});
+        }
     }
     return found;
 }
@@ -95,7 +103,7 @@ void ModelColumn::draw(double x, double bottom) {
     layer_numbers(box);
     draw_parts(box);
     top_ = box.y;
-    if (pre()) {
+    if (pre() && (config_.cross_attention || plan_.writes)) {
         stack_on(block_at(plan_.stack + ".norm.", BlockKind::Norm), false);
     }
     if (plan_.writes) {
@@ -122,7 +130,7 @@ void ModelColumn::draw_parts(const Rect& box) {
                       true);
         }
         pen_.block(part.block, {left, top, kBlock, part.height()}, part.name, part.detail);
-        if (part.block.attention == AttentionKind::Cross) {
+        if (part.block.attention == AttentionKind::Cross || part.block.kind == BlockKind::Recurrent) {
             cross_ = y - part.height() / 2.0;
         }
         y = top - kGap;

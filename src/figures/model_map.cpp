@@ -79,7 +79,7 @@ std::string detail_of(const ModelConfig& config) {
                        config.norm == NormPlacement::Pre ? "pre" : "post", kind_of_positions(config));
 }
 
-// The encoder's output is the keys and values of every cross-attention.
+// The encoder's output is the keys and values of every cross-attention, or the first states of recurrent layers.
 void draw_memory(ModelSketch& pen, const ModelConfig& config, const ModelColumn& encoder, const ModelColumn& decoder) {
     const double between = (encoder.x() + decoder.x()) / 2.0;
     const double up = encoder.top() - kGap;
@@ -89,7 +89,9 @@ void draw_memory(ModelSketch& pen, const ModelConfig& config, const ModelColumn&
               {between, decoder.cross()},
               {decoder.x() - kBlock / 2.0, decoder.cross()}},
              true);
-    pen.note(encoder.x() + 0.5, up - 0.4, fmt::format("[source, {}]: keys and values", config.d_model));
+    pen.note(encoder.x() + 0.5, up - 0.4,
+             config.cross_attention ? fmt::format("[source, {}]: keys and values", config.d_model)
+                                    : fmt::format("[1, {}]: the last states", config.d_model));
 }
 
 }  // namespace

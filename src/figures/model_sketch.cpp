@@ -20,6 +20,7 @@ Colour fill_of(BlockKind kind, const Ink& ink) {
         case BlockKind::RelativePositions: colour = {0xec, 0xec, 0xec}; break;
         case BlockKind::Attention:
         case BlockKind::Convolution: colour = {0xfe, 0xe1, 0xba}; break;
+        case BlockKind::Recurrent: colour = {0xe4, 0xd7, 0xf0}; break;
         case BlockKind::FeedForward: colour = {0xc2, 0xe8, 0xf7}; break;
         case BlockKind::Linear: colour = {0xdc, 0xdf, 0xef}; break;
         case BlockKind::Softmax: colour = {0xcb, 0xe7, 0xcf}; break;

@@ -30,7 +30,9 @@ const std::vector<std::pair<const char*, std::int32_t>> kLanguageWords = {{"sour
 // The choices of "encoder_mixer" and "decoder_mixer".
 const std::vector<std::pair<const char*, MixerKind>> kMixers = {{"self_attention", MixerKind::SelfAttention},
                                                                 {"restricted", MixerKind::Restricted},
-                                                                {"convolution", MixerKind::Convolution}};
+                                                                {"convolution", MixerKind::Convolution},
+                                                                {"lstm", MixerKind::Lstm},
+                                                                {"gru", MixerKind::Gru}};
 
 bool has_encoder(const Config& config) {
     return config.architecture != Architecture::CausalLm;
@@ -65,10 +67,10 @@ const ConfigFields<Config>& fields() {
             integer_field("decoder_layers", &Config::decoder_layers, 0, 1024, "N of the decoder (3.1), 0 without one"),
             "6, `masked-lm` 0",
             [](ConfigReader&, Config& config) { config.decoder_layers = has_decoder(config) ? 6 : 0; }),
-        choice_field(
-            "encoder_mixer", &Config::encoder_mixer, kMixers,
-            "what mixes positions in the first sub-layer of each layer of the encoder; `\"restricted\"` is "
-            "self-attention to neighbours (section 4), `\"convolution\"` reads them with fixed weights (ConvS2S)"),
+        choice_field("encoder_mixer", &Config::encoder_mixer, kMixers,
+                     "what mixes positions in the first sub-layer of each layer of the encoder; `\"restricted\"` is "
+                     "self-attention to neighbours (section 4), `\"convolution\"` reads them with fixed weights "
+                     "(ConvS2S), `\"lstm\"` and `\"gru\"` are recurrent layers"),
         choice_field("decoder_mixer", &Config::decoder_mixer, kMixers, "the same of the decoder"),
         integer_field("attention_window", &Config::attention_window, 0, kMaxSide,
                       "r of `\"restricted\"`: a query reads the keys that are less than r positions away, itself among "
@@ -84,6 +86,11 @@ const ConfigFields<Config>& fields() {
                      "one matrix for all k neighbours, or `\"separable\"`: k weights for each channel, then a matrix"),
         boolean_field("convolution_glu", &Config::convolution_glu,
                       "a gated linear unit after the convolution, as in ConvS2S, else the activation"),
+        boolean_field("bidirectional", &Config::bidirectional,
+                      "recurrent layers of the encoder read in both directions, each with d_model / 2 hidden units"),
+        boolean_field("cross_attention", &Config::cross_attention,
+                      "decoder layers attend to the source; `false`: they start with the last states of the encoder's "
+                      "recurrent layers and get nothing else (Sutskever et al., 2014)"),
         integer_field("d_model", &Config::d_model, 1, kMaxSide,
                       "width of the residual stream; must be even with sinusoids"),
         integer_field("d_ff", &Config::d_ff, 1, kMaxSide, "inner width of the feed-forward (3.3)"),
@@ -280,6 +287,32 @@ void check_convolution(const Config& config, const std::string& origin) {
     }
 }
 
+bool is_recurrent(MixerKind kind) {
+    return kind == MixerKind::Lstm || kind == MixerKind::Gru;
+}
+
+void check_recurrent(const Config& config, const std::string& origin) {
+    if (config.bidirectional && !is_recurrent(config.encoder_mixer)) {
+        throw Error(
+            fmt::format("{}: \"bidirectional\" must be false unless \"encoder_mixer\" is \"lstm\" or \"gru\": a "
+                        "decoder reads in one "
+                        "direction",
+                        origin));
+    }
+    if (config.bidirectional && config.d_model % 2 != 0) {
+        throw Error(fmt::format("{}: \"d_model\" must be even for two directions, found {}", origin, config.d_model));
+    }
+    const bool alike = is_recurrent(config.encoder_mixer) && config.encoder_mixer == config.decoder_mixer &&
+                       config.encoder_layers == config.decoder_layers;
+    if (!config.cross_attention && (config.architecture != Architecture::EncoderDecoder || !alike)) {
+        throw Error(
+            fmt::format("{}: \"cross_attention\" must be true unless \"encoder_mixer\" and \"decoder_mixer\" are both "
+                        "\"lstm\" or both "
+                        "\"gru\", with as many \"encoder_layers\" as \"decoder_layers\"",
+                        origin));
+    }
+}
+
 void check_matrix(const std::string& origin, const char* what, std::int64_t rows, std::int64_t columns) {
     if (rows * columns >= kMaxMatrix) {
         throw Error(fmt::format("{}: the {} matrix would have {} x {} entries; fewer than {} are supported", origin,
@@ -337,12 +370,16 @@ void check_relative_positions(const Config& config, const std::string& origin) {
         throw Error(fmt::format("{}: \"token_types\" must be 0 with \"positions\" \"normalised\", found {}", origin,
                                 config.token_types));
     }
+    if (config.relative_positions == RelativePositions::Buckets && !attends(config, AttentionKind::EncoderSelf) &&
+        !attends(config, AttentionKind::DecoderSelf)) {
+        throw Error(fmt::format("{}: \"relative_positions\" must be \"none\": no stack has self-attention", origin));
+    }
     // Without positions a causal model still knows how many tokens came before.
     if (config.positions == Positions::None && config.relative_positions == RelativePositions::None &&
-        config.architecture != Architecture::CausalLm) {
+        attends(config, AttentionKind::EncoderSelf)) {
         throw Error(
             fmt::format("{}: \"positions\" must not be \"none\" without \"relative_positions\" unless "
-                        "\"architecture\" is \"causal-lm\"",
+                        "\"architecture\" is \"causal-lm\" or \"encoder_mixer\" is no attention",
                         origin));
     }
 }
@@ -401,7 +438,7 @@ MixerKind mixer_of(const Config& config, AttentionKind self) {
 
 bool attends(const Config& config, AttentionKind kind) {
     if (kind == AttentionKind::Cross) {
-        return config.architecture == Architecture::EncoderDecoder;
+        return config.architecture == Architecture::EncoderDecoder && config.cross_attention;
     }
     const MixerKind mixer = mixer_of(config, kind);
     const bool has_stack = kind == AttentionKind::EncoderSelf ? has_encoder(config) : has_decoder(config);
@@ -438,6 +475,7 @@ void check_model_config(const Config& config, const std::string& origin) {
     check_family(config, origin);
     check_mixers(config, origin);
     check_convolution(config, origin);
+    check_recurrent(config, origin);
     check_matrix(origin, "q, k and v", config.heads * (2 * config.d_k + config.d_v), config.d_model);
     check_matrix(origin, "feed-forward", config.d_ff, config.d_model);
     check_matrix(origin, "source embedding", config.source_vocabulary, config.d_model);

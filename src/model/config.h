@@ -16,7 +16,7 @@ namespace headscope {
 
 enum class Architecture : std::uint8_t { EncoderDecoder, CausalLm, MaskedLm };
 enum class NormPlacement : std::uint8_t { Post, Pre };
-enum class MixerKind : std::uint8_t { SelfAttention, Restricted, Convolution };
+enum class MixerKind : std::uint8_t { SelfAttention, Restricted, Convolution, Lstm, Gru };
 enum class ConvolutionForm : std::uint8_t { Contiguous, Separable };
 enum class Positions : std::uint8_t { Sinusoid, Learned, Index, Normalised, None };
 enum class PositionCombination : std::uint8_t { Add, Concatenate };
@@ -42,6 +42,8 @@ struct ModelConfig {
     std::int64_t convolution_dilation = 1;
     ConvolutionForm convolution_form = ConvolutionForm::Contiguous;
     bool convolution_glu = true;
+    bool bidirectional = false;
+    bool cross_attention = true;
     std::int64_t d_model = 512;
     std::int64_t d_ff = 2048;
     std::int64_t heads = 8;

@@ -15,8 +15,9 @@ namespace headscope {
 
 // Initial values: Glorot uniform over [out, in]; the same divided by sqrt(2) for q, k and v of every attention
 // (AttentionInput); uniform of variance 1/k for k taps of each channel (Taps); N(0, 1/d_model) for embeddings, token
-// types and learned positions of both kinds; 1 for gains; 0 for biases.
-enum class Initial : std::uint8_t { Glorot, AttentionInput, Taps, Embedding, One, Zero };
+// types and learned positions of both kinds; 1 for gains; 0 for biases, but 1 for the second of four parts, an LSTM's
+// forget gate (ForgetGate; Gers et al., 2000; Jozefowicz et al., 2015).
+enum class Initial : std::uint8_t { Glorot, AttentionInput, Taps, Embedding, One, Zero, ForgetGate };
 
 struct ParameterSpec {
     std::string name;  // "encoder.layers.0.self_attention.q.weight"; the table is in docs/model-directory.md
@@ -34,6 +35,7 @@ enum class BlockKind : std::uint8_t {
     Layer,
     Attention,
     Convolution,
+    Recurrent,
     FeedForward,
     Norm,
     Linear,

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "model/cache.h"
 #include "model/residual.h"
@@ -13,7 +14,7 @@ namespace headscope {
 
 // What cross-attention reads.
 struct Memory {
-    Var states = {};      // [batch, source_length, d_model]
+    Var states = {};      // [batch, source_length, d_model]; without cross-attention see Recurrent
     Tensor lengths = {};  // I32 [batch]
 };
 
@@ -22,6 +23,7 @@ struct MixerInputs {
     AttentionMask mask = {};  // lengths without padding, whether later positions may be read, documents of a row
     Var by_distance = {};     // see RelativeTable; undefined without relative positions
     Memory memory = {};       // of the encoder; undefined in other stacks
+    std::vector<Var>* last_states = nullptr;  // where each recurrent layer adds its last states, [batch, d_model] each
 };
 
 class Mixer {

@@ -43,6 +43,11 @@ std::vector<double> initial_values(const ParameterSpec& spec, std::uint64_t seed
     switch (spec.initial) {
         case Initial::Zero: break;
         case Initial::One: values.assign(values.size(), 1.0); break;
+        case Initial::ForgetGate: {
+            const auto gate = static_cast<std::ptrdiff_t>(values.size() / 4);
+            std::fill_n(values.begin() + gate, gate, 1.0);
+            break;
+        }
         case Initial::Glorot:
         case Initial::AttentionInput:
         case Initial::Taps: {

@@ -45,10 +45,10 @@ Var Scope::weight(const std::vector<Rows>& parts, std::int64_t columns, Initial 
     return packed(specs);
 }
 
-Var Scope::bias(const std::vector<Rows>& parts) const {
+Var Scope::bias(const std::vector<Rows>& parts, Initial initial) const {
     std::vector<ParameterSpec> specs;
     for (const Rows& rows : parts) {
-        specs.push_back({std::string(rows.name) + ".bias", {rows.count}, Initial::Zero, false, !specs.empty()});
+        specs.push_back({std::string(rows.name) + ".bias", {rows.count}, initial, false, !specs.empty()});
     }
     return packed(specs);
 }

@@ -33,7 +33,7 @@ public:
     // "<name>.weight" of all parts, read as one matrix [sum of rows, columns] that is multiplied with each token.
     Var weight(const std::vector<Rows>& parts, std::int64_t columns, Initial initial = Initial::Glorot) const;
     // "<name>.bias" of all parts, read as one vector [sum of rows].
-    Var bias(const std::vector<Rows>& parts) const;
+    Var bias(const std::vector<Rows>& parts, Initial initial = Initial::Zero) const;
     // An embedding table, "weight" of this scope.
     Var table(std::int64_t rows, std::int64_t columns) const;
     // Values that stay in 32 bits and are not multiplied as a matrix.

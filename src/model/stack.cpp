@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "autograd/recurrence.h"
 #include "support/check.h"
 
 namespace headscope {
@@ -20,9 +21,10 @@ Tensor head_by_head(Backend& backend, const Tensor& x) {
 Stack::Stack(const ModelConfig& config, const Scope& scope, const StackPlan& plan, const Var& table,
              std::shared_ptr<Sinusoids> sinusoids, DropoutSites& sites)
     : name_(scope.name()),
+      hands_over_(plan.hands_over),
       embedding_(config, scope, table, std::move(sinusoids), sites, plan.self == AttentionKind::EncoderSelf),
       residuals_(config) {
-    if (config.relative_positions == RelativePositions::Buckets) {
+    if (config.relative_positions == RelativePositions::Buckets && attends(config, plan.self)) {
         relative_.emplace(config, scope, plan.self == AttentionKind::EncoderSelf);
     }
     for (int i = 0; i < plan.layers; ++i) {
@@ -32,7 +34,14 @@ Stack::Stack(const ModelConfig& config, const Scope& scope, const StackPlan& pla
         const std::string part = mixer_part(mixer_of(config, plan.self));
         const Scope first = layer.in(part);
         std::unique_ptr<Mixer> mixer = make_mixer(config, first, {plan.self, i}, sites);
-        residuals_.add_sublayer(first, sites);
+        const bool ends = plan.hands_over && i + 1 == plan.layers;
+        if (!ends || config.norm == NormPlacement::Pre) {
+            residuals_.add_sublayer(first, sites);
+        }
+        if (ends) {
+            layers_.push_back({label, label + "." + part, std::move(mixer), {}, {}});
+            return;
+        }
         std::optional<MultiHeadAttention> cross;
         if (plan.cross) {
             const Scope second = layer.in("cross_attention");
@@ -41,7 +50,7 @@ Stack::Stack(const ModelConfig& config, const Scope& scope, const StackPlan& pla
         }
         const Scope feed_forward = layer.in("feed_forward");
         layers_.push_back(
-            {label, label + "." + part, std::move(mixer), std::move(cross), {config, feed_forward, sites}});
+            {label, label + "." + part, std::move(mixer), std::move(cross), FeedForward(config, feed_forward, sites)});
         residuals_.add_sublayer(feed_forward, sites);
     }
     residuals_.end(scope);
@@ -54,13 +63,17 @@ Var Stack::run(Context& ctx, const Var& embedded, const Mix& mix, const Cross& c
     for (std::size_t i = 0; i < layers_.size(); ++i) {
         const Layer& layer = layers_[i];
         set_label(ctx, layer.mixer_label, "");
-        x = residuals_.after(ctx, sublayer++, x, mix(i, *layer.mixer, x.normed));
+        const Var mixed = mix(i, *layer.mixer, x.normed);
+        if (!layer.feed_forward) {
+            return {};
+        }
+        x = residuals_.after(ctx, sublayer++, x, mixed);
         if (layer.cross_attention) {
             set_label(ctx, layer.label, ".cross_attention");
             x = residuals_.after(ctx, sublayer++, x, cross(i, *layer.cross_attention, x.normed));
         }
         set_label(ctx, layer.label, ".feed_forward");
-        x = residuals_.after(ctx, sublayer++, x, layer.feed_forward(ctx, x.normed));
+        x = residuals_.after(ctx, sublayer++, x, (*layer.feed_forward)(ctx, x.normed));
     }
     return x.normed;
 }
@@ -69,12 +82,15 @@ Var Stack::operator()(Context& ctx, const Tokens& tokens, const AttentionMask& m
     const AttentionMask padding{.key_lengths = memory.lengths};
     set_label(ctx, name_, ".embedding");
     const Var embedded = embedding_(ctx, tokens);
-    const MixerInputs inputs{mask, distance_scores(ctx), memory};
-    return run(
+    std::vector<Var> last;
+    const MixerInputs inputs{mask, distance_scores(ctx), memory, hands_over_ ? &last : nullptr};
+    const Var states = run(
         ctx, embedded, [&](std::size_t, const Mixer& mixer, const Var& x) { return mixer(ctx, x, inputs); },
         [&](std::size_t, const MultiHeadAttention& attention, const Var& x) {
             return attention.cross(ctx, x, memory.states, padding);
         });
+    const std::int64_t batch = tokens.ids.dim(0);
+    return hands_over_ ? join(ctx, last).reshape({batch, std::ssize(last), embedded.shape()[2]}) : states;
 }
 
 Var Stack::distance_scores(Context& ctx) const {
@@ -84,7 +100,7 @@ Var Stack::distance_scores(Context& ctx) const {
 Cache Stack::start_cache(Context& ctx, std::int64_t rows, std::int64_t capacity, const Memory& memory) const {
     Cache cache(ctx.backend, layers_.front().mixer->cache_plan(), layers_.size(), rows, capacity,
                 embedding_.dtype(ctx.backend));
-    cache.source_lengths = memory.lengths;
+    cache.source_lengths = layers_.front().cross_attention ? memory.lengths : Tensor();
     for (std::size_t i = 0; i < layers_.size(); ++i) {
         set_label(ctx, layers_[i].mixer_label, "");
         layers_[i].mixer->start(ctx, cache.layers[i], memory);

@@ -19,7 +19,8 @@ namespace headscope {
 struct StackPlan {
     int layers = 0;
     AttentionKind self = AttentionKind::EncoderSelf;
-    bool cross = false;  // each layer attends to the states of another stack, too
+    bool cross = false;       // each layer attends to the states of another stack, too
+    bool hands_over = false;  // ends with the mixer of its last layer: the result is the last states of all
 };
 
 class Stack {
@@ -27,7 +28,7 @@ public:
     Stack(const ModelConfig& config, const Scope& scope, const StackPlan& plan, const Var& table,
           std::shared_ptr<Sinusoids> sinusoids, DropoutSites& sites);
 
-    // `mask` is the rule of its mixers; result [batch, length, d_model].
+    // `mask` is the rule of its mixers; result [batch, length, d_model]. If it hands over: [batch, states, d_model].
     Var operator()(Context& ctx, const Tokens& tokens, const AttentionMask& mask, const Memory& memory = {}) const;
 
     // An empty cache of `rows` sequences, with room for `capacity` tokens. With cross-attention: one row for each of
@@ -44,7 +45,7 @@ private:
         std::string mixer_label;  // "decoder.0.self_attention"
         std::unique_ptr<Mixer> mixer;
         std::optional<MultiHeadAttention> cross_attention;
-        FeedForward feed_forward;
+        std::optional<FeedForward> feed_forward;
     };
     // All layers; `mix` and `cross` run their first two sub-layers.
     template <class Mix, class Cross>
@@ -54,6 +55,7 @@ private:
                           const MultiHeadAttention& attention, const Var& x) const;
 
     std::string name_;
+    bool hands_over_;
     Embedding embedding_;
     std::optional<RelativeTable> relative_;
     Residuals residuals_;

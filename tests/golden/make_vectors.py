@@ -29,7 +29,10 @@ BASE = {
     "pad_id": 0, "bos_id": 1, "eos_id": 2, "unk_id": 3,
 }
 # Of keys that the files of the first cases lack.
-DEFAULTS = {"feed_forward_bias": True, "output_transform": False, "embedding_norm": False, "token_types": 0}
+DEFAULTS = {"feed_forward_bias": True, "output_transform": False, "embedding_norm": False, "token_types": 0,
+            "encoder_mixer": "self_attention", "decoder_mixer": "self_attention", "bidirectional": False,
+            "cross_attention": True}
+RECURRENT = {"format_version": 2, "positions": "none"}
 LANGUAGE = {"format_version": 2, "positions": "learned", "activation": "gelu", "attention_bias": True,
             "scale_embedding": False, "layer_norm_epsilon": 1e-5}
 
@@ -61,6 +64,12 @@ CASES = {
                    "convolution_form": "separable", "norm": "pre", "encoder_layers": 1}, 0.1, "all"),
     "convolution_gelu": ({"decoder_mixer": "convolution", "convolution_kernel": 4, "convolution_glu": False,
                           "activation": "gelu", "norm": "pre"}, 0.1, "all"),
+    "lstm": ({**RECURRENT, "encoder_mixer": "lstm", "decoder_mixer": "lstm", "decoder_layers": 2,
+              "cross_attention": False}, 0.1, "all"),
+    "gru": ({**RECURRENT, "encoder_mixer": "gru", "decoder_mixer": "gru", "decoder_layers": 2, "norm": "pre",
+             "bidirectional": True, "cross_attention": False}, 0.0, "all"),
+    "bidirectional": ({**RECURRENT, "encoder_mixer": "lstm", "decoder_mixer": "gru", "bidirectional": True, "heads": 1,
+                       "d_k": 8, "d_v": 8, "scale_attention": False}, 0.1, "all"),
 }
 
 
@@ -112,7 +121,7 @@ class Model:
         q = self.linear(x, f"{name}.q", h * d_k, biased).unflatten(-1, (h, d_k)).transpose(1, 2)
         k = self.linear(memory, f"{name}.k", h * d_k, biased).unflatten(-1, (h, d_k)).transpose(1, 2)
         v = self.linear(memory, f"{name}.v", h * d_v, biased).unflatten(-1, (h, d_v)).transpose(1, 2)
-        scores = torch.einsum("bhqd,bhkd->bhqk", q, k) * single(1.0 / math.sqrt(d_k))
+        scores = torch.einsum("bhqd,bhkd->bhqk", q, k) * single(1.0 / math.sqrt(d_k) if c.get("scale_attention", True) else 1.0)
         weights = scores.masked_fill(blocked[:, None], -math.inf).softmax(-1)
         heads = torch.einsum("bhqk,bhkd->bhqd", weights, v)
         return self.linear(heads.transpose(1, 2).flatten(2), f"{name}.output", c["d_model"], biased)
@@ -143,6 +152,26 @@ class Model:
             return self.sublayer(x, name, lambda y: self.convolution(y, padding, name, layer))
         name = f"{stack}.layers.{layer}.self_attention"
         return self.sublayer(x, name, lambda y: self.attention(y, y, blocked, name))
+
+    def recurrent(self, x, name, kind, lengths, both, start=None):
+        """torch.nn's LSTM or GRU: outputs and last states, [batch, d_model] each."""
+        gates, d, ways = 4 if kind == "lstm" else 3, x.shape[-1], 2 if both else 1
+        module = (torch.nn.LSTM if kind == "lstm" else torch.nn.GRU)(d, d // ways, batch_first=True, bidirectional=both)
+        rows = gates * d // ways
+        weights = {}
+        for way, suffix in [("", ""), ("reverse_", "_reverse")][:ways]:
+            weights[f"weight_ih_l0{suffix}"] = self.get(f"{name}.{way}input.weight", rows, d)
+            weights[f"weight_hh_l0{suffix}"] = self.get(f"{name}.{way}state.weight", rows, d // ways)
+            weights[f"bias_ih_l0{suffix}"] = self.get(f"{name}.{way}input.bias", rows)
+            weights[f"bias_hh_l0{suffix}"] = (torch.zeros(rows) if kind == "lstm" else
+                                              self.get(f"{name}.{way}state.bias", rows))
+        if start is not None:
+            start = tuple(each[None].contiguous() for each in start) if kind == "lstm" else start[0][None].contiguous()
+        packed = torch.nn.utils.rnn.pack_padded_sequence(x, lengths, batch_first=True, enforce_sorted=False)
+        y, last = torch.func.functional_call(module, weights, (packed, start))
+        y, _ = torch.nn.utils.rnn.pad_packed_sequence(y, batch_first=True, total_length=x.shape[1])
+        last = last if kind == "lstm" else (last,)
+        return y, [each.transpose(0, 1).flatten(1) for each in last]
 
     def feed_forward(self, x, name):
         biased = self.c["feed_forward_bias"]
@@ -179,18 +208,32 @@ class Model:
         x = F.embedding(ids, self.get(name, c[f"{side}_vocabulary"], c["d_model"] - c.get("position_columns", 0)))
         x = x * single(math.sqrt(c["d_model"])) if c["scale_embedding"] else x
         stack = "encoder" if side == "source" else "decoder"
-        placed = self.positions(stack, ids.shape, lengths)
-        x = torch.cat([x, placed], -1) if c.get("position_columns") else x + placed
+        if c["positions"] != "none":
+            placed = self.positions(stack, ids.shape, lengths)
+            x = torch.cat([x, placed], -1) if c.get("position_columns") else x + placed
         if c["token_types"] > 0:
             x = x + F.embedding(types, self.get(f"{stack}.token_types.weight", c["token_types"], c["d_model"]))
         return self.norm(x, f"{stack}.embedding_norm") if c["embedding_norm"] else x
 
     def encode(self, source, padding, types=None):
         x = self.embed(source, "source", types, (~padding).sum(1))
+        states, kind = [], self.c.get("encoder_mixer")
         for i in range(self.c["encoder_layers"]):
             name = f"encoder.layers.{i}"
             blocked = padding[:, None, :].expand(-1, source.shape[1], -1)
-            x = self.mix(x, "encoder", i, blocked, padding)
+
+            def recur(y):
+                y, last = self.recurrent(y, f"{name}.recurrent", kind, (~padding).sum(1), self.c["bidirectional"])
+                states.append(last)
+                return y
+
+            if kind in ("lstm", "gru"):
+                if not self.c["cross_attention"] and i + 1 == self.c["encoder_layers"]:
+                    recur(self.norm(x, f"{name}.recurrent.norm") if self.c["norm"] == "pre" else x)
+                    return states
+                x = self.sublayer(x, f"{name}.recurrent", recur)
+            else:
+                x = self.mix(x, "encoder", i, blocked, padding)
             x = self.sublayer(x, f"{name}.feed_forward", lambda y: self.feed_forward(y, f"{name}.feed_forward"))
         return self.norm(x, "encoder.norm") if self.c["norm"] == "pre" else x
 
@@ -198,10 +241,17 @@ class Model:
         length = target_in.shape[1]
         future = torch.ones(length, length, dtype=torch.bool).triu(1).expand(len(target_in), -1, -1)
         x = self.embed(target_in, "target")
+        kind = self.c["decoder_mixer"]
         for i in range(self.c["decoder_layers"]):
             name = f"decoder.layers.{i}"
-            x = self.mix(x, "decoder", i, future, None)
-            if memory is not None:
+            if kind in ("lstm", "gru"):
+                start = None if self.c["cross_attention"] else memory[i]
+                lengths = torch.full((len(target_in),), length)
+                x = self.sublayer(x, f"{name}.recurrent",
+                                  lambda y: self.recurrent(y, f"{name}.recurrent", kind, lengths, False, start)[0])
+            else:
+                x = self.mix(x, "decoder", i, future, None)
+            if memory is not None and self.c["cross_attention"]:
                 blocked = padding[:, None, :].expand(-1, length, -1)
                 x = self.sublayer(x, f"{name}.cross_attention",
                                   lambda y: self.attention(y, memory, blocked, f"{name}.cross_attention"))

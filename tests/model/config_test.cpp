@@ -289,3 +289,34 @@ TEST_CASE("impossible configurations are rejected by key") {
                Contains("feed-forward") && Contains("262144"));
     CHECK_THAT(check_error([](ModelConfig& c) { c.activation = Activation::None; }), Contains("activation"));
 }
+
+TEST_CASE("what recurrent layers cannot do is refused by key") {
+    const auto recurrent = [](auto change) {
+        return check_error([&](ModelConfig& c) {
+            c.encoder_mixer = c.decoder_mixer = MixerKind::Lstm;
+            c.encoder_layers = c.decoder_layers = 2;
+            c.bidirectional = true;
+            c.cross_attention = false;
+            c.positions = Positions::None;
+            change(c);
+        });
+    };
+    CHECK(recurrent([](ModelConfig&) {}).empty());
+    CHECK_THAT(recurrent([](ModelConfig& c) { c.encoder_mixer = MixerKind::SelfAttention; }),
+               Contains("\"bidirectional\" must be false unless \"encoder_mixer\" is \"lstm\" or \"gru\""));
+    CHECK_THAT(check_error([](ModelConfig& c) {
+                   c.architecture = Architecture::CausalLm;
+                   c.encoder_layers = 0;
+                   c.decoder_mixer = MixerKind::Lstm;
+                   c.bidirectional = true;
+               }),
+               Contains("\"bidirectional\" must be false") && Contains("a decoder reads in one direction"));
+    CHECK_THAT(recurrent([](ModelConfig& c) { c.d_model = 9; }), Contains("\"d_model\" must be even"));
+    CHECK_THAT(recurrent([](ModelConfig& c) { c.decoder_mixer = MixerKind::Gru; }),
+               Contains("\"cross_attention\" must be true unless"));
+    CHECK_THAT(recurrent([](ModelConfig& c) { c.decoder_layers = 1; }), Contains("\"cross_attention\" must be true"));
+    CHECK_THAT(check_error([](ModelConfig& c) { c.cross_attention = false; }),
+               Contains("\"cross_attention\" must be true unless"));
+    CHECK_THAT(recurrent([](ModelConfig& c) { c.relative_positions = RelativePositions::Buckets; }),
+               Contains("\"relative_positions\" must be \"none\": no stack has self-attention"));
+}

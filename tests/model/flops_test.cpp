@@ -29,6 +29,28 @@ TEST_CASE("the FLOPs of a small model equal those counted by hand", "[flops]") {
     CHECK(translation_flops(model, {1, 3, 2}, 2) == 2.0 * (504 + 96 + 2 * (152 + 208 - 96 + 160 + 56)));
 }
 
+TEST_CASE("the FLOPs of recurrent layers equal those counted by hand", "[flops]") {
+    ModelConfig model;
+    model.encoder_layers = model.decoder_layers = 1;
+    model.encoder_mixer = model.decoder_mixer = MixerKind::Lstm;
+    model.cross_attention = false;
+    model.bidirectional = true;
+    model.d_model = 4;
+    model.d_ff = 10;
+    model.source_vocabulary = model.target_vocabulary = 7;
+    // One sentence of 3 source and 2 target tokens, in multiply-adds.
+    // Encoder: inputs 3*4*(2*4*2) = 192, states 3*2*(4*2)*2 = 96.
+    // Decoder: inputs 2*4*16 = 128, states 128, feed-forward 160. Logits 56.
+    CHECK(forward_flops(model, {1, 3, 2}) == 2.0 * (192 + 96 + 128 + 128 + 160 + 56));
+    model.encoder_mixer = MixerKind::Gru;
+    model.cross_attention = true;
+    model.bidirectional = false;
+    model.heads = 1;
+    model.d_k = model.d_v = 4;
+    // Encoder: 3*4*12 = 144 twice, feed-forward 240. Cross-attention: q 2*16, k and v 3*16 each, out 32, pairs 2*3*8.
+    CHECK(forward_flops(model, {1, 3, 2}) == 2.0 * (2 * 144 + 240 + 128 + 128 + (32 + 96 + 32 + 48) + 160 + 56));
+}
+
 TEST_CASE("a base step of the paper is about 9.5 TFLOP", "[flops]") {
     ModelConfig base;  // Table 3
     base.source_vocabulary = base.target_vocabulary = 37000;

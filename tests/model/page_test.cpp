@@ -46,28 +46,57 @@ std::string shape_of(std::string text, const json& keys) {
         } else if (at->str()[0] == '-') {
             dims.back() -= keys.at(at->str().substr(2)).get<std::int64_t>();
         } else {
-            dims.back() *= keys.at(at->str()).get<std::int64_t>();
+            const bool number = std::isdigit(static_cast<unsigned char>(at->str()[0])) != 0;
+            dims.back() *= number ? std::stoll(at->str()) : keys.at(at->str()).get<std::int64_t>();
         }
     }
     return fmt::format("[{}]", fmt::join(dims, ", "));
 }
 
-// What the table's *stack*, *layer*, *attention* and *convolution* stand for.
+// Whether a layer ends with its recurrent part.
+bool ends_early(const ModelConfig& config, const std::string& stack, int layer) {
+    return stack == "encoder" && !config.cross_attention && layer + 1 == config.encoder_layers;
+}
+
+// What the table's *lstm*, *bidirectional gru* and so on stand for in a layer.
+bool is_recurrent(const std::string& word, const ModelConfig& config, const std::string& stack, int layer) {
+    const MixerKind kind = stack == "encoder" ? config.encoder_mixer : config.decoder_mixer;
+    if (word == "recurrent") {
+        return (kind == MixerKind::Lstm || kind == MixerKind::Gru) &&
+               (!ends_early(config, stack, layer) || config.norm == NormPlacement::Pre);
+    }
+    return word.ends_with(kind == MixerKind::Lstm  ? "lstm"
+                          : kind == MixerKind::Gru ? "gru"
+                                                   : "-") &&
+           (!word.starts_with("bidirectional") || (config.bidirectional && stack == "encoder"));
+}
+
+// What the table's *stack*, *layer*, *attention* and the others stand for.
 std::vector<std::string> prefixes(const std::string& word, const ModelConfig& config) {
     std::vector<std::string> all;
     for (const std::string stack : {"encoder", "decoder"}) {
         const int layers = stack == "encoder" ? config.encoder_layers : config.decoder_layers;
-        if (word == "stack" && layers > 0) {
+        if (layers > 0 && (word == "stack" || (word == "end" && !ends_early(config, stack, layers - 1)))) {
             all.push_back(stack);
         }
-        for (int i = 0; i < layers && word != "stack"; ++i) {
+        for (int i = 0; i < layers; ++i) {
             const std::string layer = stack + ".layers." + std::to_string(i);
-            const std::string mixer = mixer_part(stack == "encoder" ? config.encoder_mixer : config.decoder_mixer);
-            if (word == "layer" || mixer == (word == "attention" ? "self_attention" : word)) {
-                all.push_back(layer + (word == "layer" ? "" : "." + mixer));
+            if (word == "layer" && !ends_early(config, stack, i)) {
+                all.push_back(layer);
             }
-            if (word == "attention" && stack == "decoder" && config.encoder_layers > 0) {
+            const std::string mixer = mixer_part(stack == "encoder" ? config.encoder_mixer : config.decoder_mixer);
+            if (word == "convolution" && mixer == word) {
+                all.push_back(layer + ".convolution");
+            }
+            const AttentionKind self = stack == "encoder" ? AttentionKind::EncoderSelf : AttentionKind::DecoderSelf;
+            if (word == "attention" && attends(config, self)) {
+                all.push_back(layer + ".self_attention");
+            }
+            if (word == "attention" && stack == "decoder" && attends(config, AttentionKind::Cross)) {
                 all.push_back(layer + ".cross_attention");
+            }
+            if (is_recurrent(word, config, stack, i)) {
+                all.push_back(layer + ".recurrent");
             }
         }
     }
@@ -102,10 +131,12 @@ TEST_CASE("the page of the model directory lists every parameter with its shape"
             if (!std::regex_match(line, found, row) || !holds(found[4], keys)) {
                 continue;
             }
-            const std::string shape = shape_of(found[3], keys);
             for (const std::string& prefix :
                  found[1].matched ? prefixes(found[1], varied.config) : std::vector<std::string>{""}) {
-                listed[prefix + found[2].str()] = shape;
+                json sizes = keys;
+                sizes["d"] =
+                    varied.config.d_model / (varied.config.bidirectional && prefix.starts_with("encoder") ? 2 : 1);
+                listed[prefix + found[2].str()] = shape_of(found[3], sizes);
             }
         }
         std::map<std::string, std::string> expected;

@@ -64,13 +64,22 @@ const std::vector<Row> kTable3 = {
      }},
 };
 
+std::int64_t recurrent_parameters(std::int64_t d, MixerKind kind, std::int64_t directions) {
+    const std::int64_t hidden = d / directions;
+    const std::int64_t rows = (kind == MixerKind::Lstm ? 4 : 3) * hidden;
+    return directions * (rows * (d + 1 + hidden) + (kind == MixerKind::Lstm ? 0 : rows));
+}
+
 std::int64_t closed_formula(const ModelConfig& config) {
     const std::int64_t d = config.d_model;
     const std::int64_t key = config.heads * config.d_k;
     const std::int64_t value = config.heads * config.d_v;
     const std::int64_t norm = config.norm_type == NormType::Rms ? d : 2 * d;
     const std::int64_t attention = 2 * d * (key + value) + (config.attention_bias ? 2 * key + value + d : 0);
-    const auto mixer = [&](MixerKind kind) {
+    const auto mixer = [&](MixerKind kind, bool both) {
+        if (kind == MixerKind::Lstm || kind == MixerKind::Gru) {
+            return recurrent_parameters(d, kind, both ? 2 : 1);
+        }
         const bool separable = config.convolution_form == ConvolutionForm::Separable;
         const std::int64_t matrix = (separable ? 1 : config.convolution_kernel) * d * d + d;
         return kind != MixerKind::Convolution
@@ -79,7 +88,11 @@ std::int64_t closed_formula(const ModelConfig& config) {
     };
     const std::int64_t inner = (config.feed_forward_gate ? 2 : 1) * config.d_ff;
     const std::int64_t feed_forward = d * (inner + config.d_ff) + (config.feed_forward_bias ? inner + d : 0);
-    const std::int64_t final_norms = config.norm == NormPlacement::Pre ? 2 * norm : 0;
+    const bool pre = config.norm == NormPlacement::Pre;
+    const std::int64_t final_norms = pre ? 2 * norm : 0;
+    const std::int64_t cross = config.cross_attention ? attention + norm : 0;
+    // The last layer of an encoder that hands over its states ends with them.
+    const std::int64_t missing = config.cross_attention ? 0 : feed_forward + 2 * norm;
     const std::int64_t positions =
         config.positions == Positions::Learned ? 2 * config.max_length * config.position_width() : 0;
     const std::int64_t relative =
@@ -89,9 +102,9 @@ std::int64_t closed_formula(const ModelConfig& config) {
     const bool tied_output = config.tying == Tying::All || config.tying == Tying::TargetOutput;
     const std::int64_t target = config.target_vocabulary * (config.embedding_columns() + (tied_output ? 0 : d));
     const std::int64_t output_bias = config.output_bias ? config.target_vocabulary : 0;
-    return config.encoder_layers * (mixer(config.encoder_mixer) + feed_forward + 2 * norm) +
-           config.decoder_layers * (mixer(config.decoder_mixer) + attention + feed_forward + 3 * norm) + final_norms +
-           positions + relative + source + target + output_bias;
+    return config.encoder_layers * (mixer(config.encoder_mixer, config.bidirectional) + feed_forward + 2 * norm) -
+           missing + config.decoder_layers * (mixer(config.decoder_mixer, false) + cross + feed_forward + 2 * norm) +
+           final_norms + positions + relative + source + target + output_bias;
 }
 
 std::int64_t count_row(const Row& row, std::int64_t vocabulary) {

@@ -150,6 +150,27 @@ inline std::vector<NamedConfig> varied_configs() {
         c.convolution_glu = false;
         c.activation = Activation::Gelu;
     });
+    vary("LSTM in both directions, then one, with attention", [](ModelConfig& c) {
+        c.encoder_mixer = c.decoder_mixer = MixerKind::Lstm;
+        c.bidirectional = true;
+        c.positions = Positions::None;
+        c.heads = 1;
+        c.d_k = c.d_v = 8;
+    });
+    vary("LSTM without attention", [](ModelConfig& c) {
+        c.encoder_mixer = c.decoder_mixer = MixerKind::Lstm;
+        c.cross_attention = false;
+        c.encoder_layers = 1;
+    });
+    vary("pre-norm, GRU without attention, in both directions", [](ModelConfig& c) {
+        c.norm = NormPlacement::Pre;
+        c.encoder_mixer = c.decoder_mixer = MixerKind::Gru;
+        c.bidirectional = true;
+        c.cross_attention = false;
+        c.decoder_layers = 2;
+        c.positions = Positions::None;
+    });
+    vary("a decoder of GRU", [](ModelConfig& c) { c.decoder_mixer = MixerKind::Gru; });
     return all;
 }
 
@@ -194,6 +215,14 @@ inline std::vector<NamedConfig> language_configs() {
     add("masked, separable convolution", Architecture::MaskedLm, [](ModelConfig& c) {
         c.encoder_mixer = MixerKind::Convolution;
         c.convolution_form = ConvolutionForm::Separable;
+    });
+    add("causal, LSTM", Architecture::CausalLm, [](ModelConfig& c) {
+        c.decoder_mixer = MixerKind::Lstm;
+        c.positions = Positions::None;
+    });
+    add("masked, GRU in both directions", Architecture::MaskedLm, [](ModelConfig& c) {
+        c.encoder_mixer = MixerKind::Gru;
+        c.bidirectional = true;
     });
     add("masked, relative and learned positions", Architecture::MaskedLm, [](ModelConfig& c) {
         c.positions = Positions::Learned;
