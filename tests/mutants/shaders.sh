@@ -301,6 +301,8 @@ mutant recurrent vulkan 'a hidden state is not carried past padding' shaders/rec
     'mix(carried, grad_before, bvec4(goes))' 'grad_before'
 mutant recurrent vulkan 'the reset gate is left out on the way back' shaders/recurrent_step_backward.comp \
     'grads[2] * kept[0] : grads[gate]' 'grads[2] : grads[gate]'
+mutant recurrent vulkan 'a document goes on into the next' shaders/include/recurrent.glsl \
+    'documents[at + 1u] <= int(p.position) + 1' 'documents[at + 1u] < int(p.position)'
 mutant recurrent vulkan 'tanh is the logistic function' shaders/include/recurrent.glsl \
     '2.0 * sigmoid(2.0 * x) - 1.0' 'sigmoid(x)'
 
