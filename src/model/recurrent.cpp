@@ -35,8 +35,8 @@ Recurrent::Recurrent(const ModelConfig& config, const Scope& scope, AttentionSit
     scope.block(block_of(config, site.kind, both_ways));
     input_weight_ = scope.weight(inputs, config.d_model);
     input_bias_ = scope.bias(inputs, lstm ? Initial::ForgetGate : Initial::Zero);
-    for (const Scope::Rows& input : inputs) {
-        const Scope::Rows state{input.name == inputs.front().name ? "state" : "reverse_state", rows};
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+        const Scope::Rows state{directions_.empty() ? "state" : "reverse_state", rows};
         const Var weight = scope.weight({state}, d);
         directions_.push_back({weight, lstm ? Var() : scope.bias({state})});
     }
