@@ -15,12 +15,24 @@ layout(set = 0, binding = binding_loss) writeonly buffer Loss { float loss[]; };
 layout(set = 0, binding = binding_nll) writeonly buffer Nll { float nll[]; };
 HEADSCOPE_WRITE_FOURS(binding_grad_logits, grad_logits)
 layout(set = 0, binding = binding_grad_scale) readonly buffer GradScale { float grad_scale[]; };
+layout(set = 0, binding = binding_prior) readonly buffer Prior { float prior[]; };
 
 void write_row(float row_loss, float row_nll) {
     if (lane() == 0u) {
         loss[p.offset[binding_loss] + group_index()] = row_loss;
         nll[p.offset[binding_nll] + group_index()] = row_nll;
     }
+}
+
+// How four classes share what smoothing moves, relative to an even share or, with a prior, to all of it.
+vec4 shares_at(uint c) {
+    vec4 shares = vec4(1.0);
+    if (p.has_prior != 0u) {
+        [[unroll]] for (uint i = 0u; i < 4u; ++i) {
+            shares[i] = prior[p.offset[binding_prior] + min(c + i, p.classes - 1u)];
+        }
+    }
+    return shares;
 }
 
 void main() {
@@ -43,13 +55,14 @@ void main() {
     }
     most = group_max(most);
     float exponentials = 0.0;
-    float below = 0.0;     // the sum of max - logits, each term >= 0
+    float below = 0.0;     // the sum of max - logits by share, each term >= 0
     float target_l = 0.0;  // from the invocation with the target: grad_logits may overwrite it below
     for (uint c = 4u * lane(); c < p.classes; c += 4u * lanes()) {
         uint count = p.classes - c;
         vec4 l = logits_at(start + c, count) - most;
         exponentials += sum_of_four(of_row(precise_exp(l), count));
-        below -= sum_of_four(of_row(l, count));
+        vec4 shares = shares_at(c);
+        below -= sum_of_four(of_row(mix(shares * l, vec4(0.0), equal(shares, vec4(0.0))), count));
         target_l += sum_of_four(mix(vec4(0.0), l, equal(uvec4(c) + uvec4(0u, 1u, 2u, 3u), uvec4(target))));
     }
     exponentials = group_sum(exponentials);
@@ -59,11 +72,11 @@ void main() {
     // A target out of range must show: NaN, never an out-of-bounds read.
     bool exists = target >= 0 && target < int(p.classes);
     float row_nll = exists ? z - target_l : not_a_number();
-    float others = p.other_classes != 0u ? p.epsilon / float(max(p.classes, 2u) - 1u) : p.epsilon / float(p.classes);
+    float sharing = p.has_prior != 0u ? 1.0 : float(p.classes);  // the sum of the shares
+    float others = p.other_classes != 0u ? p.epsilon / float(max(p.classes, 2u) - 1u) : p.epsilon / sharing;
     float on_target = p.other_classes != 0u ? 1.0 - p.epsilon : 1.0 - p.epsilon + others;
-    float classes = float(p.classes);
-    float row_loss = p.epsilon == 0.0 ? row_nll
-                                      : (on_target - others) * row_nll + others * (classes * z + below);
+    float surplus = p.has_prior != 0u ? 1.0 - p.epsilon : on_target - others;  // of the target
+    float row_loss = p.epsilon == 0.0 ? row_nll : surplus * row_nll + others * (sharing * z + below);
     write_row(row_loss, row_nll);
     if (p.has_grad == 0u) {
         return;
@@ -72,7 +85,9 @@ void main() {
     for (uint c = 4u * lane(); c < p.classes; c += 4u * lanes()) {
         uint count = p.classes - c;
         vec4 probability = precise_exp(logits_at(start + c, count) - most) / exponentials;
-        vec4 wanted = mix(vec4(others), vec4(on_target), equal(uvec4(c) + uvec4(0u, 1u, 2u, 3u), uvec4(target)));
+        vec4 wanted = others * shares_at(c);
+        vec4 if_target = p.has_prior != 0u ? wanted + surplus : vec4(on_target);
+        wanted = mix(wanted, if_target, equal(uvec4(c) + uvec4(0u, 1u, 2u, 3u), uvec4(target)));
         grad_logits_put(target_start + c, count, exists ? scale * (probability - wanted) : vec4(not_a_number()));
     }
 }

@@ -9,14 +9,19 @@ namespace headscope::cpu {
 
 namespace {
 
-// q: the smoothed target of the true class, and of each other class.
+// q: the smoothed target of the true class, and of each other class. With a prior: what the true class has beside its
+// part of the rest, and the rest.
 struct Smoothed {
     float hit;
     float other;
+    const float* prior = nullptr;  // [classes], or absent
 };
 
 Smoothed smoothed(const SmoothedCrossEntropy& op) {
     const auto classes = static_cast<float>(op.logits.dim(1));
+    if (op.prior.defined() && op.epsilon > 0.0F) {
+        return {1.0F - op.epsilon, op.epsilon, data_of<const float>(op.prior)};
+    }
     if (op.smoothing == Smoothing::AllClasses) {
         return {1.0F - op.epsilon + op.epsilon / classes, op.epsilon / classes};
     }
@@ -28,14 +33,23 @@ struct RowLoss {
     float nll;
 };
 
+// -sum of q.prior[c] log p[c], but without what only the logarithm of the total adds; the prior sums to 1.
+HEADSCOPE_CLONES float below_prior(const float* logits, std::int64_t classes, float largest, const float* prior) {
+    return sum_over(classes, [&](std::int64_t c) {
+        return prior[c] == 0.0F ? 0.0F : prior[c] * (largest - logits[c]);  // 0 also of -inf
+    });
+}
+
 // Two passes over the row: its maximum; then exponentials with their sum, and the sum of the entries. A third pass
 // turns the exponentials into the gradient. grad may be nullptr or logits.
 HEADSCOPE_CLONES RowLoss loss_row(const float* logits, float* grad, std::int64_t classes, std::int64_t target,
                                   const Smoothed& q, float grad_scale) {
     const float largest = largest_of(logits, classes);
     const float shifted_target = logits[target] - largest;
+    const bool even = q.prior == nullptr;
+    const float below = even ? 0.0F : below_prior(logits, classes, largest, q.prior);
     const float shifted_sum =
-        q.other == 0.0F ? 0.0F : sum_over(classes, [&](std::int64_t c) { return logits[c] - largest; });
+        q.other == 0.0F || !even ? 0.0F : sum_over(classes, [&](std::int64_t c) { return logits[c] - largest; });
     float total = 0.0F;
     if (grad == nullptr) {
         total = sum_over(classes, [&](std::int64_t c) { return exp_fast(logits[c] - largest); });
@@ -46,12 +60,18 @@ HEADSCOPE_CLONES RowLoss loss_row(const float* logits, float* grad, std::int64_t
             return e;
         });
         const float scale = 1.0F / total;
-        for (std::int64_t c = 0; c < classes; ++c) {
+        for (std::int64_t c = 0; c < classes && even; ++c) {
             grad[c] = grad_scale * (grad[c] * scale - (c == target ? q.hit : q.other));
+        }
+        for (std::int64_t c = 0; c < classes && !even; ++c) {
+            grad[c] = grad_scale * (grad[c] * scale - (q.other * q.prior[c] + (c == target ? q.hit : 0.0F)));
         }
     }
     const float log_total = std::log(total);
     const float nll = log_total - shifted_target;
+    if (!even) {
+        return {q.hit * nll + q.other * (log_total + below), nll};
+    }
     const float all = static_cast<float>(classes) * log_total - shifted_sum;  // -sum of log p
     return {(q.hit - q.other) * nll + (q.other == 0.0F ? 0.0F : q.other * all), nll};
 }

@@ -21,9 +21,10 @@ struct LossKernel {
     float* nll;                   // out [rows]
     T* grad_logits;               // out as logits, may be logits; or null
     const float* grad_scale;      // [1], or null for 1
+    const float* prior;           // [classes], or null: even
     std::int64_t classes;
     float hit;    // the smoothed target of the true class
-    float other;  // and of each other class
+    float other;  // and of each other class; with a prior: what it shares out, and what the true class has beside it
 };
 
 template <class T, int N>
@@ -88,8 +89,15 @@ __global__ void __launch_bounds__(kLossThreads) smoothed_cross_entropy(LossKerne
         load<N>(logits + c, values);
         for (int i = 0; i < N; ++i) {
             const float l = values[i] - most;
-            below -= l;
-            values[i] = scale * (expf(l) / total - (c + i == target ? p.hit : p.other));
+            float wanted = c + i == target ? p.hit : p.other;
+            if (p.prior == nullptr) {
+                below -= l;
+            } else {
+                const float share = p.prior[c + i];
+                below -= share == 0.0F ? 0.0F : share * l;  // 0 also of -inf
+                wanted = p.other * share + (c + i == target ? p.hit : 0.0F);
+            }
+            values[i] = scale * (expf(l) / total - wanted);
         }
         if (grad != nullptr) {
             store<N>(values, grad + c);
@@ -98,7 +106,9 @@ __global__ void __launch_bounds__(kLossThreads) smoothed_cross_entropy(LossKerne
     below = reduce_block(below, Sum());
     if (threadIdx.x == 0) {
         const float nll = z - target_l;
-        const float smoothed = (p.hit - p.other) * nll + p.other * (static_cast<float>(p.classes) * z + below);
+        const bool even = p.prior == nullptr;
+        const float sharing = even ? static_cast<float>(p.classes) : 1.0F;
+        const float smoothed = (even ? p.hit - p.other : p.hit) * nll + p.other * (sharing * z + below);
         p.nll[row] = nll;
         p.loss[row] = p.other == 0.0F ? p.hit * nll : smoothed;
     }
@@ -111,10 +121,12 @@ void CudaBackend::run(const SmoothedCrossEntropy& op) {
     if (op.logits.elements() == 0) {
         return;
     }
+    const float* prior = op.epsilon == 0.0F ? nullptr : data_of<float>(op.prior);
     const bool all = op.smoothing == Smoothing::AllClasses;
     const auto sharing = static_cast<float>(all ? classes : classes - 1);
-    const float other = op.epsilon == 0.0F ? 0.0F : op.epsilon / sharing;
-    const float hit = all ? 1.0F - op.epsilon + other : 1.0F - op.epsilon;
+    const float even = op.epsilon == 0.0F ? 0.0F : op.epsilon / sharing;
+    const float other = prior == nullptr ? even : op.epsilon;
+    const float hit = all && prior == nullptr ? 1.0F - op.epsilon + other : 1.0F - op.epsilon;
     visit_rows(SmoothedCrossEntropy::kName, op.logits.dtype, classes, {&op.logits, &op.grad_logits},
                [&](auto tag, auto width) {
                    using T = decltype(tag);
@@ -124,7 +136,7 @@ void CudaBackend::run(const SmoothedCrossEntropy& op) {
                        row_grid(op.logits.dim(0), classes, kWidth, 0, kLossThreads),
                        LossKernel<T>{data_of<T>(op.logits), data_of<std::int32_t>(op.targets), data_of<float>(op.loss),
                                      data_of<float>(op.nll), data_of<T>(op.grad_logits), data_of<float>(op.grad_scale),
-                                     classes, hit, other});
+                                     prior, classes, hit, other});
                });
 }
 

@@ -384,12 +384,13 @@ struct EmbedBackwardParams {
 
 // One workgroup a row.
 #define SMOOTHED_CROSS_ENTROPY_BINDINGS(B) \
-    B(0, logits) B(1, targets) B(2, loss) B(3, nll) B(4, grad_logits) B(5, grad_scale)
+    B(0, logits) B(1, targets) B(2, loss) B(3, nll) B(4, grad_logits) B(5, grad_scale) B(6, prior)
 struct SmoothedCrossEntropyParams {
     HEADSCOPE_BINDINGS(SMOOTHED_CROSS_ENTROPY_BINDINGS)
     uint classes;
     uint has_grad;
     uint has_grad_scale;
+    uint has_prior;
     uint other_classes;
     float epsilon;
 };

@@ -76,6 +76,8 @@ void check_rules(const SmoothedCrossEntropy& op) {
            [&] { return "epsilon must be in [0, 1), found " + std::to_string(op.epsilon); });
     expect(op, op.epsilon == 0.0F || op.smoothing == Smoothing::AllClasses || op.logits.dim(1) > 1,
            [&] { return "smoothing over the other classes needs at least two, found " + op.logits.to_string(); });
+    expect(op, !op.prior.defined() || op.smoothing == Smoothing::AllClasses,
+           [] { return "a prior says how all classes share the smoothing, not only the others"; });
 }
 
 void check_rules(const StepControl& op) {

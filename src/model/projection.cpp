@@ -133,6 +133,7 @@ LossSums Projection::loss(Context& ctx, const Var& hidden, const Tensor& targets
                                          .nll = nll.narrow(0, first, size).reshape({size}),
                                          .grad_logits = backward ? logits : Tensor(),
                                          .grad_scale = backward ? options.gradient_scale : Tensor(),
+                                         .prior = options.prior,
                                          .epsilon = options.epsilon,
                                          .smoothing = options.smoothing});
         if (to_hidden.tensor.defined()) {

@@ -16,6 +16,9 @@ Learner::Learner(Backend& backend, const ModelConfig& model, LearnerOptions opti
       model_(make_model(model, parameters_)),
       optimizer_(backend, parameters_, options_.optimizer),
       step_(backend.empty({1}, DType::I32)) {
+    if (!options_.prior.empty()) {
+        options_.loss.prior = make_from_host(backend, {std::ssize(options_.prior)}, backend.real(), options_.prior);
+    }
     if (options_.watch_gradients) {
         watch_.emplace(backend, parameters_);
     }

@@ -24,9 +24,10 @@ struct LearnerOptions {
     Arithmetic arithmetic = {};
     OptimizerOptions optimizer = {};
     Regularisation regularisation = {};  // only the rates and the seed count
-    LossOptions loss = {};
-    std::uint64_t seed = 1;  // of the initial weights
-    double ema_decay = 0.0;  // 0: no mean of the weights
+    LossOptions loss = {};               // without its prior
+    std::vector<double> prior = {};      // LossOptions::prior, by id; empty: even
+    std::uint64_t seed = 1;              // of the initial weights
+    double ema_decay = 0.0;              // 0: no mean of the weights
     bool watch_gradients = false;
     std::int64_t history = 0;                            // steps recorded between two take_history(); 0: none
     std::function<void(const std::string&)> label = {};  // see Context::label

@@ -11,13 +11,18 @@
 #include "support/counted.h"
 #include "train/first_model.h"
 #include "train/step_options.h"
+#include "train/target_frequencies.h"
 
 namespace headscope {
 
 Learner make_learner(Backend& backend, const TrainConfig& config, const TrainingData& data, const RunHooks& hooks) {
     LearnerOptions options = learner_options(config.training, arithmetic_of(config, backend));
     options.label = hooks.label;
-    return {backend, config.model_config(*data.source_tokenizer, *data.target_tokenizer), std::move(options)};
+    const ModelConfig model = config.model_config(*data.source_tokenizer, *data.target_tokenizer);
+    if (config.training.smoothing_towards == SmoothingTowards::Unigram) {
+        options.prior = target_frequencies(*data.train, data.frame, model.target_vocabulary);
+    }
+    return {backend, model, std::move(options)};
 }
 
 void say_start(const Learner& learner, const Batcher& batcher, const TrainConfig& config, const TrainingData& data,

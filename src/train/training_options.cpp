@@ -51,6 +51,15 @@ const ConfigFields<Options>& deciding_fields() {
     return table;
 }
 
+// Part of it unless they have their defaults, since earlier versions lacked them.
+const ConfigFields<Options>& later_fields() {
+    static const ConfigFields<Options> table = {
+        choice_field("label_smoothing_towards", &Options::smoothing_towards,
+                     {{"uniform", SmoothingTowards::Uniform}, {"unigram", SmoothingTowards::Unigram}}),
+    };
+    return table;
+}
+
 // Part of it only in F16.
 const ConfigFields<Options>& scaling_fields() {
     static const ConfigFields<Options> table = {
@@ -124,6 +133,7 @@ TrainingOptions parse_training_options(const nlohmann::json& json, const std::st
     TrainingOptions options;
     parse_auto(reader, json, options);
     read_fields(deciding_fields(), reader, options);
+    read_fields(later_fields(), reader, options);
     read_fields(scaling_fields(), reader, options);
     read_fields(guard_fields(), reader, options.guard);
     read_fields(other_fields(), reader, options);
@@ -142,6 +152,7 @@ nlohmann::json identity_of(const TrainingOptions& t) {
         }
     };
     add(write_fields(deciding_fields(), t));
+    add(write_fields(later_fields(), t), write_fields(later_fields(), Options{}));
     add(write_fields(guard_fields(), t.guard), write_fields(guard_fields(), GuardOptions{}));
     if (t.precision == Precision::F16) {
         add(write_fields(scaling_fields(), t));
@@ -168,6 +179,11 @@ void check_training_options(const TrainingOptions& t, const std::string& file) {
             fmt::format("{}: \"training.micro_batch_tokens\" ({}) has no use with steps as large as memory holds "
                         "(\"source_tokens\": \"auto\", --batch auto): leave one out",
                         file, t.micro_batch_tokens));
+    }
+    if (t.smoothing_towards == SmoothingTowards::Unigram && t.smoothing == Smoothing::OtherClasses) {
+        throw Error(file +
+                    ": \"training.label_smoothing_towards\" is \"unigram\", the frequencies of all classes: "
+                    "\"training.smoothing_over\" must be \"all_classes\"");
     }
     if (t.cooldown_steps > 0 && t.cooldown > 0.0) {
         throw Error(

@@ -15,6 +15,9 @@
 
 namespace headscope {
 
+// What label smoothing mixes in: equal shares, or the frequencies of the tokens that the training predicts.
+enum class SmoothingTowards : std::uint8_t { Uniform, Unigram };
+
 struct TrainingOptions {
     // The first limit reached ends the training. At least one is set.
     std::int64_t steps = 0;
@@ -47,6 +50,7 @@ struct TrainingOptions {
 
     double label_smoothing = 0.1;
     Smoothing smoothing = Smoothing::AllClasses;
+    SmoothingTowards smoothing_towards = SmoothingTowards::Uniform;
     double residual_dropout = 0.1;
     double embedding_dropout = 0.1;
     double attention_dropout = 0.0;

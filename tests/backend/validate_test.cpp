@@ -205,6 +205,13 @@ TEST_CASE("masks, indices and scalars are checked", "[validate]") {
                                             .epsilon = 0.1F,
                                             .smoothing = Smoothing::OtherClasses}),
                Contains("at least two"));
+    CHECK_THAT(refusal(SmoothedCrossEntropy{.logits = make({2, 3}),
+                                            .targets = make({2}, DType::I32),
+                                            .loss = make({2}),
+                                            .nll = make({2}),
+                                            .prior = make({3}),
+                                            .smoothing = Smoothing::OtherClasses}),
+               Contains("a prior says how all classes share"));
     CHECK_THAT(refusal(SmoothedCrossEntropy{.logits = make({2, 3}, DType::F64),
                                             .targets = make({2}, DType::I32),
                                             .loss = make({2}),

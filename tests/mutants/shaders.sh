@@ -275,6 +275,8 @@ mutant loss vulkan 'the target'\''s share is that of the other form' shaders/smo
     '1.0 - p.epsilon : 1.0 - p.epsilon + others' '1.0 - p.epsilon : 1.0 - p.epsilon'
 mutant loss vulkan 'a pad has a gradient' shaders/smoothed_cross_entropy.comp \
     'vec4(0.0));' 'vec4(1.0));'
+mutant loss vulkan 'with a prior the target has no part of what is shared' shaders/smoothed_cross_entropy.comp \
+    'wanted + surplus' 'vec4(surplus)'
 
 mutant optimizer vulkan 'the last element is left out of the norm' shaders/square_sum.comp \
     'min(first + p.part_elements, p.count)' 'min(first + p.part_elements, p.count - 1u)'

@@ -1,4 +1,5 @@
 // The smoothed loss in numbers.
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
 
@@ -27,4 +28,32 @@ TEST_CASE("the smoothed loss is the cross-entropy with the smoothed target", "[l
     CHECK(nll == Approx(b).epsilon(1e-12));
     CHECK(all == Approx(0.1 * a + 0.8 * b + 0.1 * c).epsilon(1e-7));
     CHECK(losses(Smoothing::OtherClasses).first == Approx(0.15 * a + 0.7 * b + 0.15 * c).epsilon(1e-7));
+}
+
+TEST_CASE("smoothing of 0.1 over three classes gives the documented targets", "[loss][by_hand]") {
+    // Equal logits, so that the gradient is 1/3 - q. Target 1.
+    const std::unique_ptr<Backend> oracle = open_device("cpu:oracle");
+    const auto smoothed = [&](Smoothing smoothing, const Values& prior) {
+        const Tensor logits = make_from_host(*oracle, {1, 3}, oracle->real(), Values{0.0, 0.0, 0.0});
+        oracle->run(SmoothedCrossEntropy{
+            .logits = logits,
+            .targets = make_from_host(*oracle, {1}, DType::I32, std::vector<std::int32_t>{1}),
+            .loss = oracle->empty({1}, oracle->real()),
+            .nll = oracle->empty({1}, oracle->real()),
+            .grad_logits = logits,
+            .prior = prior.empty() ? Tensor() : make_from_host(*oracle, {3}, oracle->real(), prior),
+            .epsilon = 0.1F,
+            .smoothing = smoothing});
+        Values q = to_host<double>(*oracle, logits);
+        std::transform(q.begin(), q.end(), q.begin(), [](double gradient) { return 1.0 / 3.0 - gradient; });
+        return q;
+    };
+    const auto is = [](const Values& q, const Values& expected) {
+        for (std::size_t c = 0; c < 3; ++c) {
+            CHECK(q[c] == Approx(expected[c]).epsilon(1e-7));
+        }
+    };
+    is(smoothed(Smoothing::AllClasses, {}), {0.1 / 3, 0.9 + 0.1 / 3, 0.1 / 3});  // 0.033, 0.933, 0.033
+    is(smoothed(Smoothing::OtherClasses, {}), {0.05, 0.9, 0.05});
+    is(smoothed(Smoothing::AllClasses, {0.5, 0.3, 0.2}), {0.05, 0.93, 0.02});
 }

@@ -8,14 +8,17 @@ namespace headscope {
 
 namespace {
 
-// q: the smoothed target of the true class, and of each other class.
+// q: the smoothed target of the true class, and of each other class; with a prior what the true class has beside its
+// part of epsilon.
 template <class Real>
 struct Target {
     Real hit;
     Real other;
+    Real epsilon;
+    const Real* prior;
 
-    Target(const SmoothedCrossEntropy& op, std::int64_t classes) {
-        const Real epsilon = op.epsilon;
+    Target(const SmoothedCrossEntropy& op, std::int64_t classes)
+        : epsilon(op.epsilon), prior(op.prior.defined() ? data_of<Real>(op.prior) : nullptr) {
         if (op.smoothing == Smoothing::AllClasses) {
             other = epsilon / static_cast<Real>(classes);
             hit = 1 - epsilon + other;
@@ -23,6 +26,13 @@ struct Target {
             other = epsilon == 0 ? 0 : epsilon / static_cast<Real>(classes - 1);
             hit = 1 - epsilon;
         }
+    }
+
+    Real of(std::int64_t c, std::int64_t target) const {
+        if (prior != nullptr) {
+            return epsilon * prior[c] + (c == target ? 1 - epsilon : 0);
+        }
+        return c == target ? hit : other;
     }
 };
 
@@ -60,7 +70,7 @@ void CpuReference<Real>::run(const SmoothedCrossEntropy& op) {
             nll = log_total - logits[target];
             for (std::int64_t c = 0; c < classes; ++c) {
                 const Real log_p = logits[c] - log_total;
-                const Real wanted = c == target ? q.hit : q.other;
+                const Real wanted = q.of(c, target);
                 loss -= wanted == 0 ? 0 : wanted * log_p;
                 if (grad != nullptr) {
                     grad[c] = scale * (std::exp(log_p) - wanted);

@@ -13,6 +13,7 @@ void VulkanBackend::run(const SmoothedCrossEntropy& op) {
     params.classes = u32(op.logits.dim(1));
     params.has_grad = op.grad_logits.defined() ? 1 : 0;
     params.has_grad_scale = op.grad_scale.defined() ? 1 : 0;
+    params.has_prior = op.prior.defined() && op.epsilon > 0.0F ? 1 : 0;
     params.other_classes = op.smoothing == Smoothing::OtherClasses ? 1 : 0;
     params.epsilon = op.epsilon;
     for_row_tiles(rows, op.logits.dim(1), [&](std::int64_t first, std::int64_t count) {
@@ -26,7 +27,8 @@ void VulkanBackend::run(const SmoothedCrossEntropy& op) {
              .loss = op.loss.narrow(0, first, count),
              .nll = op.nll.narrow(0, first, count),
              .grad_logits = grad,
-             .grad_scale = op.grad_scale});
+             .grad_scale = op.grad_scale,
+             .prior = op.prior});
     });
 }
 

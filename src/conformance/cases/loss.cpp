@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "conformance/cases/catalogue.h"
 
@@ -17,14 +18,15 @@ struct Loss {
     Smoothing smoothing = Smoothing::AllClasses;
     bool grad = true;
     double spread = 3.0;
-    Values targets = {};  // random by default, every third row a pad
-    double scale = 0.0;   // of the gradient; 0: absent
+    Values targets = {};                     // random by default, every third row a pad
+    double scale = 0.0;                      // of the gradient; 0: absent
+    std::optional<std::int64_t> prior = {};  // so many of the first classes have none
 
     std::string title() const {
-        return fmt::format("[{}, {}] epsilon {} {} spread {}{}{}{}", rows, classes, epsilon,
+        return fmt::format("[{}, {}] epsilon {} {} spread {}{}{}{}{}", rows, classes, epsilon,
                            smoothing == Smoothing::AllClasses ? "all" : "others", spread, grad ? "" : " no gradient",
-                           targets.empty() ? "" : " given targets",
-                           scale == 0.0 ? "" : fmt::format(" scale {}", scale));
+                           targets.empty() ? "" : " given targets", scale == 0.0 ? "" : fmt::format(" scale {}", scale),
+                           prior ? fmt::format(" prior without {}", *prior) : "");
     }
 };
 
@@ -41,6 +43,20 @@ Generator targets_of(const Loss& loss) {
     };
 }
 
+// Sums to 1, like the frequencies of words: few large ones, many small ones, and 0 of every fifth class.
+Generator prior_of(std::int64_t without) {
+    return [=](std::int64_t count, Random&) {
+        Values values;
+        double sum = 0.0;
+        for (std::int64_t c = 0; c < count; ++c) {
+            values.push_back(c < without || c % 5 == 3 ? 0.0 : 1.0 / static_cast<double>(1 + (c * 7) % count));
+            sum += values.back();
+        }
+        std::transform(values.begin(), values.end(), values.begin(), [&](double value) { return value / sum; });
+        return values;
+    };
+}
+
 Case cross_entropy(const Loss& loss) {
     const Shape shape{loss.rows, loss.classes};
     std::vector<Operand> operands{{"logits", shape, normal(loss.spread)},
@@ -53,6 +69,9 @@ Case cross_entropy(const Loss& loss) {
     if (loss.scale > 0.0) {
         operands.push_back({"grad_scale", {1}, these({loss.scale})});
     }
+    if (loss.prior) {
+        operands.push_back({"prior", {loss.classes}, prior_of(*loss.prior)});
+    }
     return make_case(loss.title(), operands,
                      [=](const Operands& t) {
                          return SmoothedCrossEntropy{.logits = t["logits"],
@@ -61,6 +80,7 @@ Case cross_entropy(const Loss& loss) {
                                                      .nll = t["nll"],
                                                      .grad_logits = t.maybe("grad_logits"),
                                                      .grad_scale = t.maybe("grad_scale"),
+                                                     .prior = t.maybe("prior"),
                                                      .epsilon = loss.epsilon,
                                                      .smoothing = loss.smoothing};
                      })
@@ -94,6 +114,27 @@ std::vector<Case> loss_cases() {
     return cases;
 }
 
+std::vector<Case> prior_cases() {
+    std::vector<Case> cases;
+    const auto add = [&](Loss loss) {
+        loss.prior = 0;
+        cases.push_back(cross_entropy(loss));
+    };
+    for (const float epsilon : {0.0F, 0.1F, 0.6F}) {
+        for (const std::int64_t classes : {2, 3, 33, 257, 1003}) {
+            add({.rows = 7, .classes = classes, .epsilon = epsilon});
+        }
+        add({.rows = 33, .classes = 33, .epsilon = epsilon, .grad = false});
+        add({.rows = 5, .classes = 65, .epsilon = epsilon, .spread = 40.0});
+        add({.rows = 3, .classes = 33, .epsilon = epsilon, .targets = {0, 32, -1}});
+    }
+    add({.rows = 0, .classes = 33});
+    add({.rows = 3, .classes = 1});
+    add({.rows = 4, .classes = 8000});
+    add({.rows = 7, .classes = 33, .scale = 8.0});
+    return cases;
+}
+
 // The first `count` logits of two rows are forbidden; the target is one of them (the first) only in one row.
 Case forbidding(const Loss& loss, std::int64_t count) {
     Case stated = cross_entropy(loss);
@@ -109,6 +150,9 @@ Case forbidding(const Loss& loss, std::int64_t count) {
 
 std::vector<Case> special_values_cases() {
     std::vector<Case> cases;
+    for (const std::int64_t without : {0, 8}) {
+        cases.push_back(forbidding({.rows = 5, .classes = 33, .targets = {20, 0, -1, 9}, .prior = without}, 8));
+    }
     for (const Smoothing smoothing : {Smoothing::AllClasses, Smoothing::OtherClasses}) {
         // One at a time and in vectors, where a thread may have only -inf.
         for (const std::int64_t classes : {33, 64}) {
@@ -137,6 +181,7 @@ std::vector<Differentiation> differentiations() {
             all.push_back({cross_entropy({5, 7, epsilon, smoothing}), {}, {"loss"}});
         }
     }
+    all.push_back({cross_entropy({.rows = 5, .classes = 7, .prior = 0}), {}, {"loss"}});
     return all;
 }
 
@@ -159,6 +204,7 @@ Family loss_family() {
             .groups =
                 {
                     {"loss", "smoothed cross-entropy and its gradient", loss_cases},
+                    {"prior", "the same, smoothed towards a given distribution", prior_cases},
                     {"special-values", "NaN, infinity and a target outside the classes spoil one row, and -inf forbids",
                      special_values_cases},
                     {"extreme", "the loss of logits of 1e4 and more", extreme_cases},

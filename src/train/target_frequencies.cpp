@@ -1,0 +1,30 @@
+#include "train/target_frequencies.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "data/batch.h"
+
+namespace headscope {
+
+std::vector<double> target_frequencies(const ExampleSource& source, const Frame& frame, std::int64_t vocabulary) {
+    constexpr std::size_t kAtOnce = 4096;
+    const Epoch epoch = source.epoch(0);
+    std::vector<double> counts(static_cast<std::size_t>(vocabulary));
+    for (std::size_t first = 0; first < epoch.examples(); first += kAtOnce) {
+        std::vector<std::uint32_t> examples(std::min(kAtOnce, epoch.examples() - first));
+        std::iota(examples.begin(), examples.end(), static_cast<std::uint32_t>(first));
+        for (const Pair& pair : source.fetch(epoch, examples)) {
+            for (const std::int32_t id : make_batch(std::span(&pair, 1), frame, 0).target_out) {
+                if (id != kNoTarget) {
+                    counts[static_cast<std::size_t>(id)] += 1.0;
+                }
+            }
+        }
+    }
+    const double total = std::accumulate(counts.begin(), counts.end(), 0.0);
+    std::transform(counts.begin(), counts.end(), counts.begin(), [&](double count) { return count / total; });
+    return counts;
+}
+
+}  // namespace headscope

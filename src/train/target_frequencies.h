@@ -1,0 +1,15 @@
+// How often each token is predicted: the unigram distribution of a training.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "data/example_source.h"
+
+namespace headscope {
+
+// By id, summing to 1: the share of each token among those that the source's first epoch predicts, ends of sentences
+// included. Reads the whole epoch, a few thousand examples at a time.
+std::vector<double> target_frequencies(const ExampleSource& source, const Frame& frame, std::int64_t vocabulary);
+
+}  // namespace headscope

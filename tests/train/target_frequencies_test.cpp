@@ -1,0 +1,64 @@
+#include "train/target_frequencies.h"
+
+#include <catch2/catch.hpp>
+
+#include "data/pair_source.h"
+#include "support/check.h"
+#include "tests/model/small_model.h"
+#include "train/learner.h"
+#include "train/training_options.h"
+
+#include <nlohmann/json.hpp>
+
+using namespace headscope;
+
+TEST_CASE("frequencies count the pieces of targets and their ends", "[smoothing]") {
+    // 8 predicted tokens: 5, 6, 5, end; 7, end; 5, end.
+    const PairSource pairs(
+        {{.source = {9}, .target = {5, 6, 5}}, {.source = {9, 9}, .target = {7}}, {.source = {9}, .target = {5}}});
+    CHECK(target_frequencies(pairs, Frame{}, 10) ==
+          std::vector<double>{0, 0, 3.0 / 8, 0, 0, 3.0 / 8, 1.0 / 8, 1.0 / 8, 0, 0});
+}
+
+TEST_CASE("frequencies of a language model's targets are those of its labels", "[smoothing]") {
+    const PairSource blocks(
+        std::vector<Pair>{{.target = {1, 5, 6}, .labels = {5, 6, 2}}, {.target = {4, 4}, .labels = {kNoTarget, 6}}});
+    CHECK(target_frequencies(blocks, Frame{}, 7) == std::vector<double>{0, 0, 0.25, 0, 0, 0.25, 0.5});
+}
+
+TEST_CASE("a learner smooths towards its prior, in training and validation", "[smoothing]") {
+    const ModelConfig config = small_config();
+    const std::vector<Pair> pairs = random_pairs(config, 3, 1);
+    const Frame frame = frame_of(config);
+    const auto classes = static_cast<std::size_t>(config.target_vocabulary);
+    std::vector<double> one(classes);
+    one[5] = 1.0;  // all that is shared goes to one token
+    const std::vector<double> even(classes, 1.0 / static_cast<double>(classes));
+    const std::unique_ptr<Backend> backend = open_device("cpu");
+    struct Losses {
+        double training, validation, nll;
+    };
+    const auto losses = [&](const std::vector<double>& prior) {
+        Learner learner(*backend, config, {.loss = {.epsilon = 0.1F}, .prior = prior});
+        const LossSums sums = learner.step({make_batch(pairs, frame, 0)}, 1, 0.0);
+        const Batcher batcher(pairs, {}, 1, frame);
+        const ValidationLoss found = learner.validate(batcher);
+        return Losses{to_host<double>(*backend, sums.loss)[0], found.loss, found.nll};
+    };
+    const Losses without = losses({});
+    const Losses evenly = losses(even);
+    const Losses to_one = losses(one);
+    CHECK(evenly.training == Approx(without.training).epsilon(1e-5));
+    CHECK(evenly.validation == Approx(without.validation).epsilon(1e-5));
+    CHECK(to_one.nll == without.nll);
+    CHECK(std::abs(to_one.training - without.training) > 1e-3 * without.training);
+    CHECK(std::abs(to_one.validation - without.validation) > 1e-3 * without.validation);
+}
+
+TEST_CASE("frequencies are of all classes", "[smoothing]") {
+    const nlohmann::json json = {
+        {"steps", 1}, {"label_smoothing_towards", "unigram"}, {"smoothing_over", "other_classes"}};
+    const TrainingOptions options = parse_training_options(json, "c.json");
+    CHECK_THROWS_WITH(check_training_options(options, "c.json"),
+                      Catch::Contains("\"training.smoothing_over\" must be \"all_classes\""));
+}
