@@ -10,6 +10,7 @@ HEADSCOPE_WRITE_FLOATS(binding_parameter, parameter)
 HEADSCOPE_READ_FLOATS(binding_grad, grad)
 HEADSCOPE_WRITE_FLOATS(binding_m, first_moment)
 HEADSCOPE_WRITE_FLOATS(binding_v, second_moment)
+layout(set = 0, binding = binding_decay) readonly buffer Decay { float decay[]; };  // of 16 parameters each
 layout(set = 0, binding = binding_scalars) readonly buffer Scalars { float scalars[]; };
 // The old values: the same tensors; each element is read before the same invocation writes it.
 #ifdef HEADSCOPE_TEXELS
@@ -56,7 +57,9 @@ void main() {
     first_moment_put(p.offset[binding_m] + index, count, m);
     second_moment_put(p.offset[binding_v] + index, count, v);
     vec4 update = (m / correction1) / (sqrt(v / correction2) + p.epsilon);
-    vec4 value = old_parameter_at(p.offset[binding_old_parameter] + index, count) - rate * update;
+    vec4 old = old_parameter_at(p.offset[binding_old_parameter] + index, count);
+    float decayed = p.has_decay != 0u ? decay[p.offset[binding_decay] + index / 16u] : 0.0;
+    vec4 value = old - rate * (update + decayed * old);
     parameter_put(p.offset[binding_parameter] + index, count, value);
 #ifdef HEADSCOPE_16_BITS
     working_put(p.offset[binding_working] + index, count, value);

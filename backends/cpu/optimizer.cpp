@@ -1,5 +1,7 @@
 // Rule: parameter, m, v and working change in place, none of them if Skip is 1; square_sum's out is added to with
 // Write::Accumulate. Nothing aliases. Squares are summed over fixed parts, then over the parts: no atomics.
+#include <algorithm>
+
 #include "backends/cpu/cpu_backend.h"
 #include "backends/cpu/row_math.h"
 
@@ -16,12 +18,14 @@ HEADSCOPE_CLONES float square_sum(const float* x, std::int64_t count) {
 struct AdamStep {
     float beta1, beta2, epsilon;
     float gradient_scale;
+    float learning_rate;
     float rate;            // over Correction1
     float inverse_second;  // 1 / Correction2
 };
 
+// `decayed`: the share of each parameter that weight decay takes away.
 HEADSCOPE_CLONES void adam(const AdamStep& s, float* parameter, const float* grad, float* m, float* v,
-                           std::int64_t count) {
+                           std::int64_t count, float decayed) {
     const AdamStep step = s;
     for (std::int64_t i = 0; i < count; ++i) {
         const float g = grad[i] * step.gradient_scale;
@@ -29,7 +33,8 @@ HEADSCOPE_CLONES void adam(const AdamStep& s, float* parameter, const float* gra
         const float second = step.beta2 * v[i] + (1.0F - step.beta2) * g * g;
         m[i] = first;
         v[i] = second;
-        parameter[i] -= step.rate * first / (std::sqrt(second * step.inverse_second) + step.epsilon);
+        parameter[i] -=
+            step.rate * first / (std::sqrt(second * step.inverse_second) + step.epsilon) + decayed * parameter[i];
     }
 }
 
@@ -77,14 +82,27 @@ void CpuBackend::run(const Adam& op) {
                         .beta2 = op.beta2,
                         .epsilon = op.epsilon,
                         .gradient_scale = scalars[StepScalars::GradientScale],
+                        .learning_rate = scalars[StepScalars::LearningRate],
                         .rate = scalars[StepScalars::LearningRate] / scalars[StepScalars::Correction1],
                         .inverse_second = 1.0F / scalars[StepScalars::Correction2]};
     float* parameter = data_of<float>(op.parameter);
     const float* grad = data_of<const float>(op.grad);
     float* m = data_of<float>(op.m);
     float* v = data_of<float>(op.v);
+    const float* decay = data_of<const float>(op.decay);
+    static_assert(kBlock % Adam::kGroup == 0);
     for_blocks(pool_, op.parameter.elements(), [&](std::int64_t begin, std::int64_t end) {
-        adam(step, parameter + begin, grad + begin, m + begin, v + begin, end - begin);
+        // Runs of groups that decay alike.
+        for (std::int64_t first = begin; first < end;) {
+            const float rate = decay == nullptr ? 0.0F : decay[first / Adam::kGroup];
+            std::int64_t last = decay == nullptr ? end : first + Adam::kGroup;
+            while (last < end && decay[last / Adam::kGroup] == rate) {
+                last += Adam::kGroup;
+            }
+            last = std::min(last, end);
+            adam(step, parameter + first, grad + first, m + first, v + first, last - first, step.learning_rate * rate);
+            first = last;
+        }
     });
 }
 

@@ -68,6 +68,7 @@ struct AdamKernel {
     float* m;
     float* v;
     const float* scalars;
+    const float* decay;  // one for every kGroup elements, or null
     std::int64_t count;
     float beta1, beta2, epsilon;
 };
@@ -86,13 +87,15 @@ __global__ void adam(AdamKernel p, Working* working) {
     load<N>(p.grad + first, grad);
     load<N>(p.m + first, m);
     load<N>(p.v + first, v);
+    const float decay = p.decay == nullptr ? 0.0F : p.decay[first / Adam::kGroup];
     for (int i = 0; i < N; ++i) {
         const float g = grad[i] * p.scalars[StepScalars::GradientScale];
         m[i] = p.beta1 * m[i] + (1.0F - p.beta1) * g;
         v[i] = p.beta2 * v[i] + (1.0F - p.beta2) * g * g;
         const float unbiased_m = m[i] / p.scalars[StepScalars::Correction1];
         const float unbiased_v = v[i] / p.scalars[StepScalars::Correction2];
-        parameter[i] -= p.scalars[StepScalars::LearningRate] * unbiased_m / (sqrtf(unbiased_v) + p.epsilon);
+        parameter[i] -= p.scalars[StepScalars::LearningRate] * unbiased_m / (sqrtf(unbiased_v) + p.epsilon) +
+                        p.scalars[StepScalars::LearningRate] * decay * parameter[i];
     }
     store<N>(parameter, p.parameter + first);
     store<N>(m, p.m + first);
@@ -145,11 +148,11 @@ void CudaBackend::run(const Adam& op) {
         using Working = decltype(tag);
         visit_flat(count, {&op.parameter, &op.grad, &op.m, &op.v, &op.working}, [&](auto width) {
             constexpr int kWidth = decltype(width)::value;
-            stream_.launch(
-                Adam::kName, adam<Working, kWidth>, item_grid(count / kWidth),
-                AdamKernel{data_of<float>(op.parameter), data_of<float>(op.grad), data_of<float>(op.m),
-                           data_of<float>(op.v), data_of<float>(op.scalars), count, op.beta1, op.beta2, op.epsilon},
-                data_of<Working>(op.working));
+            stream_.launch(Adam::kName, adam<Working, kWidth>, item_grid(count / kWidth),
+                           AdamKernel{data_of<float>(op.parameter), data_of<float>(op.grad), data_of<float>(op.m),
+                                      data_of<float>(op.v), data_of<float>(op.scalars), data_of<float>(op.decay), count,
+                                      op.beta1, op.beta2, op.epsilon},
+                           data_of<Working>(op.working));
         });
     });
 }

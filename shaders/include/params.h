@@ -463,10 +463,12 @@ struct StepControlParams {
 
 // The old tensors are parameter, m and v as they were; working is absent in F32.
 #define ADAM_BINDINGS(B) \
-    B(0, parameter) B(1, grad) B(2, m) B(3, v) B(4, scalars) B(5, old_parameter) B(6, old_m) B(7, old_v) B(8, working)
+    B(0, parameter)      \
+    B(1, grad) B(2, m) B(3, v) B(4, scalars) B(5, old_parameter) B(6, old_m) B(7, old_v) B(8, working) B(9, decay)
 struct AdamParams {
     HEADSCOPE_BINDINGS(ADAM_BINDINGS)
     uint count;
+    uint has_decay;
     float beta1;
     float beta2;
     float epsilon;

@@ -247,6 +247,11 @@ std::int64_t Parameters::count() const {
     return count_;
 }
 
+std::int64_t Parameters::offset_of(const std::string& name) const {
+    HEADSCOPE_CHECK(!separate_, "these parameters have no masters");
+    return offsets_[index_of(name)];
+}
+
 void Parameters::forget_gradients() const {
     flat_.forget_gradient();
 }

@@ -1,5 +1,6 @@
 #include "train/optimizer.h"
 
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -14,6 +15,18 @@ Optimizer::Optimizer(Backend& backend, const Parameters& parameters, const Optim
     v_ = backend.empty(flat, backend.real());
     scalars_ = backend.empty({StepScalars::Count}, backend.real());
     square_sum_ = backend.empty({1}, backend.real());
+    if (options.weight_decay > 0.0F) {
+        std::vector<float> decay(static_cast<std::size_t>(Adam::groups(parameters.total())));
+        for (const ParameterSpec& spec : parameters.table()) {
+            // A weight shares groups of elements only with the weights that it is packed with.
+            if (spec.multiplied) {
+                const std::int64_t first = parameters.offset_of(spec.name) / Adam::kGroup;
+                const std::int64_t end = parameters.offset_of(spec.name) + spec.shape.elements();
+                std::fill(decay.begin() + first, decay.begin() + Adam::groups(end), options.weight_decay);
+            }
+        }
+        decay_ = make_from_host(backend, {std::ssize(decay)}, backend.real(), decay);
+    }
     begin();
     // Nothing writes the pads between parameters, and they must not count in the norm.
     backend.run(Fill{.out = parameters.flat_gradients()});
@@ -45,6 +58,7 @@ void Optimizer::step(std::int64_t step, double learning_rate, std::int64_t targe
                       .v = v_,
                       .scalars = scalars_,
                       .working = parameters_.flat_working(),
+                      .decay = decay_,
                       .beta1 = options_.beta1,
                       .beta2 = options_.beta2,
                       .epsilon = options_.epsilon});

@@ -13,8 +13,9 @@ struct OptimizerOptions {
     float beta1 = 0.9F;
     float beta2 = 0.98F;
     float epsilon = 1e-9F;
-    float clip_norm = 0.0F;   // of the divided gradient; 0: no clipping
-    float loss_scale = 1.0F;  // initial
+    float clip_norm = 0.0F;     // of the divided gradient; 0: no clipping
+    float weight_decay = 0.0F;  // of matrices and embeddings, see Adam; 0: none
+    float loss_scale = 1.0F;    // initial
     LossScaling scaling = {};
 };
 
@@ -43,6 +44,7 @@ private:
     const Parameters& parameters_;
     OptimizerOptions options_;
     Tensor m_, v_, scalars_, square_sum_;
+    Tensor decay_;  // Adam::decay; undefined without
 };
 
 }  // namespace headscope

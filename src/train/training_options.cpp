@@ -54,6 +54,7 @@ const ConfigFields<Options>& deciding_fields() {
 // Part of it unless they have their defaults, since earlier versions lacked them.
 const ConfigFields<Options>& later_fields() {
     static const ConfigFields<Options> table = {
+        number_field("weight_decay", &Options::weight_decay, 0.0, 1e3),
         choice_field("label_smoothing_towards", &Options::smoothing_towards,
                      {{"uniform", SmoothingTowards::Uniform}, {"unigram", SmoothingTowards::Unigram}}),
     };

@@ -44,9 +44,10 @@ struct TrainingOptions {
     double beta1 = 0.9;
     double beta2 = 0.98;
     double epsilon = 1e-9;
-    double clip_norm = 0.0;  // 0: no clipping
-    double ema_decay = 0.0;  // of the exponential mean of the weights; 0: no mean
-    GuardOptions guard;      // "divergence_returns" etc.
+    double clip_norm = 0.0;     // 0: no clipping
+    double weight_decay = 0.0;  // of matrices and embeddings, see OptimizerOptions
+    double ema_decay = 0.0;     // of the exponential mean of the weights; 0: no mean
+    GuardOptions guard;         // "divergence_returns" etc.
 
     double label_smoothing = 0.1;
     Smoothing smoothing = Smoothing::AllClasses;

@@ -286,6 +286,8 @@ mutant optimizer vulkan 'the second moment is not corrected' shaders/adam.comp \
     'sqrt(v / correction2)' 'sqrt(v)'
 mutant optimizer vulkan 'where texels are not read one moment is taken for the other' shaders/adam.comp \
     '#define old_second_at second_moment_at' '#define old_second_at first_moment_at' "${NO_TEXELS[@]}"
+mutant optimizer vulkan 'weights decay at the rate of another group' shaders/adam.comp \
+    'index / 16u' 'index / 32u'
 mutant optimizer vulkan 'the working copy is of the gradient' shaders/adam.comp \
     'working_put(p.offset[binding_working] + index, count, value)' 'working_put(p.offset[binding_working] + index, count, g)'
 mutant optimizer vulkan 'the norm is compared before it is unscaled' shaders/step_control.comp \

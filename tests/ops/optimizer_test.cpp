@@ -82,3 +82,33 @@ TEST_CASE("Adam's first step is the learning rate against the gradient's sign", 
     CHECK(moved[1] == Approx(1.25).epsilon(1e-6));
     CHECK(to_host<double>(*oracle, control)[StepScalars::GradientNorm] == Approx(std::sqrt(1609.0) / 8));
 }
+
+TEST_CASE("weights decay as in torch.optim.AdamW", "[optimizer][by_hand]") {
+    const std::unique_ptr<Backend> oracle = open_device("cpu:oracle");
+    const auto tensor = [&](const Values& values) {
+        return make_from_host(*oracle, {static_cast<std::int64_t>(values.size())}, oracle->real(), values);
+    };
+    const Tensor parameter = tensor({1.0, -2.0, 0.5});
+    const Tensor m = tensor({0.0, 0.0, 0.0});
+    const Tensor v = tensor({0.0, 0.0, 0.0});
+    const std::vector<Values> gradients{{1.0, -0.5, 2.0}, {-3.0, 0.25, 1.0}, {0.5, 4.0, -1.0}};
+    for (std::size_t t = 0; t < gradients.size(); ++t) {
+        const double first = 1.0 - std::pow(0.5, static_cast<double>(t + 1));
+        const double second = 1.0 - std::pow(0.75, static_cast<double>(t + 1));
+        oracle->run(Adam{.parameter = parameter,
+                         .grad = tensor(gradients[t]),
+                         .m = m,
+                         .v = v,
+                         .scalars = tensor({0.01, first, second, 1.0, 1.0, 0.0, 0.0, 1.0, 0.0}),
+                         .decay = tensor({0.25}),
+                         .beta1 = 0.5F,
+                         .beta2 = 0.75F,
+                         .epsilon = 0.125F});
+    }
+    // float64, lr 0.01, betas (0.5, 0.75), eps 0.125, weight_decay 0.25.
+    const Values expected{0.99258001758478, -1.98532685736467, 0.4787692789182817};
+    const Values found = to_host<double>(*oracle, parameter);
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+        CHECK(found[i] == Approx(expected[i]).epsilon(1e-12));
+    }
+}

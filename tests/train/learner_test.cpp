@@ -1,7 +1,10 @@
 #include "train/learner.h"
 #include "model/frame.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
+#include <cmath>
+#include <map>
 
 #include "support/check.h"
 #include "tests/model/small_model.h"
@@ -37,4 +40,30 @@ TEST_CASE("a learner has a history and a mean only on request", "[learner]") {
     SmallLearner small({});
     CHECK_THROWS_AS(small.learner.take_history(), CheckFailure);
     CHECK_THROWS_AS(small.learner.load_mean(), CheckFailure);
+}
+
+TEST_CASE("matrices and embeddings decay, biases and norms do not", "[learner]") {
+    constexpr double kRate = 1e-3;
+    constexpr double kDecay = 50.0;
+    SmallLearner plain({});
+    SmallLearner decaying({.optimizer = {.weight_decay = static_cast<float>(kDecay)}});
+    const Parameters& parameters = decaying.learner.parameters();
+    std::map<std::string, std::vector<float>> before;
+    for (const ParameterSpec& spec : parameters.table()) {
+        before[spec.name] = parameters.values_of(spec.name);
+    }
+    plain.step(1);
+    decaying.step(1);
+    for (const ParameterSpec& spec : parameters.table()) {
+        INFO(spec.name);
+        const std::vector<float> with = parameters.values_of(spec.name);
+        const std::vector<float> without = plain.learner.parameters().values_of(spec.name);
+        const bool matrix = spec.shape.rank() == 2;  // the small model has sinusoids
+        double worst = 0.0;
+        for (std::size_t i = 0; i < with.size(); ++i) {
+            const double taken = matrix ? kRate * kDecay * static_cast<double>(before[spec.name][i]) : 0.0;
+            worst = std::max(worst, std::abs(static_cast<double>(without[i]) - taken - static_cast<double>(with[i])));
+        }
+        CHECK(worst <= (matrix ? 1e-6 : 0.0));
+    }
 }

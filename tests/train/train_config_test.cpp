@@ -232,6 +232,11 @@ TEST_CASE("what decides the weights is part of a run's identity, what does not i
     CHECK(with("keep_last", 9) == before);
     CHECK(with("seed", 2) != before);
     CHECK(with("adam_beta2", 0.99) != before);
+    // Options that earlier runs lacked, at their defaults, leave those runs what they were.
+    CHECK(with("label_smoothing_towards", "uniform") == before);
+    CHECK(with("label_smoothing_towards", "unigram") != before);
+    CHECK(with("weight_decay", 0.0) == before);
+    CHECK(with("weight_decay", 0.01) != before);
     json cooled = sample();
     cooled["training"]["cooldown_steps"] = 5;
     const json ten = parse_train_config(cooled, "c.json", "").identity();

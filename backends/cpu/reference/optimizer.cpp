@@ -49,7 +49,9 @@ void CpuReference<Real>::run(const Adam& op) {
         v[i] = beta2 * v[i] + (1 - beta2) * g * g;
         const Real unbiased_m = m[i] / scalars[StepScalars::Correction1];
         const Real unbiased_v = v[i] / scalars[StepScalars::Correction2];
-        parameter[i] -= scalars[StepScalars::LearningRate] * unbiased_m / (std::sqrt(unbiased_v) + Real{op.epsilon});
+        const Real decay = op.decay.defined() ? data_of<Real>(op.decay)[i / Adam::kGroup] : Real{0};
+        parameter[i] -= scalars[StepScalars::LearningRate] *
+                        (unbiased_m / (std::sqrt(unbiased_v) + Real{op.epsilon}) + decay * parameter[i]);
     }
     if (op.working.defined()) {
         run(Copy{.x = op.parameter, .out = op.working});

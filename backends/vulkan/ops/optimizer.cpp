@@ -63,7 +63,11 @@ void VulkanBackend::run(const Adam& op) {
     params.epsilon = op.epsilon;
     params.one_minus_beta1 = 1.0F - op.beta1;
     params.one_minus_beta2 = 1.0F - op.beta2;
-    for_row_tiles(op.parameter.elements(), 1, [&](std::int64_t first, std::int64_t count) {
+    params.has_decay = op.decay.defined() ? 1 : 0;
+    const std::int64_t elements = op.parameter.elements();
+    for_row_tiles(Adam::groups(elements), Adam::kGroup, [&](std::int64_t first_group, std::int64_t groups) {
+        const std::int64_t first = first_group * Adam::kGroup;
+        const std::int64_t count = std::min(groups * Adam::kGroup, elements - first);
         params.count = u32(count);
         const Tensor parameter = op.parameter.narrow(0, first, count);
         const Tensor grad = op.grad.narrow(0, first, count);
@@ -81,7 +85,8 @@ void VulkanBackend::run(const Adam& op) {
                           .old_parameter = parameter,
                           .old_m = m,
                           .old_v = v,
-                          .working = working});
+                          .working = working,
+                          .decay = part_of(op.decay, first_group, groups)});
     });
 }
 

@@ -52,13 +52,18 @@ struct StepControl {
 // With g = grad * GradientScale:  m = b1 m + (1-b1) g;  v = b2 v + (1-b2) g^2; parameter -= LearningRate * (m /
 // Correction1) / (sqrt(v / Correction2) + epsilon). Nothing changes if Skip is 1. `working`, also unchanged then, is
 // the new parameter rounded to 16 bits for products. One launch covers every parameter: they share one flat buffer.
-// Kingma & Ba, algorithm 1; paper 5.3.
+// Kingma & Ba, algorithm 1; paper 5.3. With `decay`, one number for every kGroup parameters, also parameter -=
+// LearningRate * decay * (the old parameter): weight decay that does not pass through the moments (Loshchilov & Hutter
+// 2019, algorithm 2).
 struct Adam {
     static constexpr const char* kName = "adam";
-    Tensor parameter, grad, m, v, scalars, working = {};
+    static constexpr std::int64_t kGroup = 16;
+    Tensor parameter, grad, m, v, scalars, working = {}, decay = {};
     float beta1 = 0.9F;
     float beta2 = 0.98F;
     float epsilon = 1e-9F;
+
+    static constexpr std::int64_t groups(std::int64_t parameters) { return (parameters + kGroup - 1) / kGroup; }
 
     void declare(Declarations& d) const {
         d.in_out("parameter", parameter, {"n"}).full();
@@ -67,6 +72,7 @@ struct Adam {
         d.in_out("v", v, {"n"}).full();
         d.in("scalars", scalars, {StepScalars::Count}).full();
         d.in_out("working", working, {"n"}).as(OperandType::Half).optional();
+        d.in("decay", decay, {groups(parameter.elements())}).full().optional();
     }
 };
 

@@ -60,10 +60,11 @@ struct AdamCase {
     double scale = 0.00025;
     float epsilon = 1e-9F;
     std::optional<DType> working = {};
+    bool decay = false;
 
     std::string title() const {
-        return fmt::format("{} skip {} scale {} epsilon {}{}", count, skip, scale, epsilon,
-                           working ? std::string(" and ") + name_of(*working) : "");
+        return fmt::format("{} skip {} scale {} epsilon {}{}{}", count, skip, scale, epsilon,
+                           working ? std::string(" and ") + name_of(*working) : "", decay ? " with decay" : "");
     }
 };
 
@@ -77,6 +78,16 @@ Case adam(const AdamCase& stated) {
     if (stated.working) {
         operands.push_back(Operand("working", shape).typed(*stated.working));
     }
+    if (stated.decay) {
+        // Large, so that it shows; 0, 0, 0, 40, 40, 0, ...: runs of both kinds.
+        operands.push_back({"decay", {Adam::groups(stated.count)}, [](std::int64_t count, Random&) {
+                                Values values;
+                                for (std::int64_t group = 0; group < count; ++group) {
+                                    values.push_back(group % 5 < 3 ? 0.0 : 40.0);
+                                }
+                                return values;
+                            }});
+    }
     return make_case(stated.title(), operands, [=](const Operands& t) {
         return Adam{.parameter = t["parameter"],
                     .grad = t["grad"],
@@ -84,6 +95,7 @@ Case adam(const AdamCase& stated) {
                     .v = t["v"],
                     .scalars = t["scalars"],
                     .working = t.maybe("working"),
+                    .decay = t.maybe("decay"),
                     .epsilon = stated.epsilon};
     });
 }
@@ -139,6 +151,11 @@ std::vector<Case> adam_cases() {
         }
     }
     cases.push_back(adam({.count = 257, .scale = 1.0, .epsilon = 1e-3F}));
+    for (const std::int64_t count : {0, 3, 64, 257, 40004}) {
+        cases.push_back(adam({.count = count, .decay = true}));
+        cases.push_back(adam({.count = count, .working = DType::BF16, .decay = true}));
+    }
+    cases.push_back(adam({.count = 257, .skip = 1.0, .scale = kNan, .decay = true}));
     return cases;
 }
 
