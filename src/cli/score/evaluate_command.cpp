@@ -10,6 +10,8 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/command.h"
+#include "cli/picture_file.h"
+#include "cli/score/calibration_picture.h"
 #include "cli/score/evaluate_text.h"
 #include "cli/score/evaluation_report.h"
 #include "cli/score/model_family.h"
@@ -32,7 +34,7 @@ struct EvaluateOptions {
     TestSetFiles files;
     EvaluatedText text;
     BleuOptions bleu;
-    std::string output;
+    std::string output, calibration;
     bool by_length = false;
 };
 
@@ -103,6 +105,9 @@ Translations ask_model(const EvaluateOptions& options, const TestSet& set, Evalu
     engine.first().run([&](Backend& backend, const Translator& translator) {
         evaluation.forced = force_references(backend, translator, set.source, set.references, translation);
     });
+    if (!options.calibration.empty()) {
+        write_calibration(evaluation.forced->statistics, models, options.calibration);
+    }
     return translations;
 }
 
@@ -126,6 +131,7 @@ void evaluate(const EvaluateOptions& options, const ResultOrigin& origin) {
     }
     inputs.refuse("-");
     inputs.refuse(options.output);
+    inputs.refuse(options.calibration);
     AtomicFile::require_replaceable(options.output);
     TestSet set = read_test_set(files);
     Evaluation evaluation;
@@ -158,7 +164,8 @@ void add_text(CLI::App& command, EvaluatedText& text) {
         [&text](std::size_t form) { text.form = static_cast<DocumentForm>(form); },
         "Documents of --text: one per line, or separated by empty lines")
         ->needs(file);
-    const std::vector<std::string> shared{"--help", "--model", "--device", "--precision", "--batch-tokens"};
+    const std::vector<std::string> shared{"--help",      "--model",        "--device",
+                                          "--precision", "--batch-tokens", "--calibration"};
     for (CLI::Option* other : others) {
         if (std::find(shared.begin(), shared.end(), other->get_name()) == shared.end()) {
             file->excludes(other);
@@ -216,6 +223,7 @@ void add_evaluate_command(CLI::App& app, const OpenOptions& open_options, int co
         "Examples:\n"
         "  headscope evaluate --tsv test.tsv --model runs/my-model --beam 4 --by-length\n"
         "  headscope evaluate --tsv test.tsv --model runs/my-model --model runs/my-model\n"
+        "  headscope evaluate --tsv test.tsv --model runs/my-model --calibration calibration.svg\n"
         "  headscope evaluate --source test.en --reference test.de --output mine.de\n"
         "  headscope evaluate --hypotheses theirs.de --reference test.de\n"
         "  headscope evaluate --hypotheses theirs.de --reference test.de --tokenize none --lowercase --json\n"
@@ -232,6 +240,10 @@ void add_evaluate_command(CLI::App& app, const OpenOptions& open_options, int co
     add_search_flags(*command, options->translation);
     command->option_defaults()->group("Output");
     command->add_option("--output", options->output, "Also write the translations to this file")->type_name("FILE");
+    command
+        ->add_option("--calibration", options->calibration,
+                     "Also draw how often the likeliest piece is right by its probability: an .svg or .png file")
+        ->type_name("FILE");
     const std::vector<CLI::Option*> all = command->get_options({});
     for (std::size_t i = before; i < all.size(); ++i) {
         hypotheses->excludes(all[i]);  // they need a model
@@ -241,12 +253,16 @@ void add_evaluate_command(CLI::App& app, const OpenOptions& open_options, int co
     common.add_json(*command);
     command->callback([options, count, words] {
         const ResultOrigin origin = result_origin(count, words);
+        if (!options->calibration.empty()) {
+            require_picture_name(options->calibration);
+            AtomicFile::require_replaceable(options->calibration);
+        }
         if (options->text.file.empty()) {
             evaluate(*options, origin);
         } else {
             TranslationFlags& flags = options->translation;
             flags.common.bundled_model = kCausalModel;
-            evaluate_text(flags.common, options->text, flags.options.batch_tokens, origin);
+            evaluate_text(flags.common, options->text, flags.options.batch_tokens, options->calibration, origin);
         }
     });
 }

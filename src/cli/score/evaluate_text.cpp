@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "cli/command.h"
+#include "cli/score/calibration_picture.h"
 #include "cli/score/evaluation_report.h"
 #include "cli/score/model_family.h"
 #include "cli/score/progress.h"
@@ -17,12 +18,13 @@
 namespace headscope {
 
 void evaluate_text(const CommonOptions& common, const EvaluatedText& text, std::int64_t batch_tokens,
-                   const ResultOrigin& origin) {
+                   const std::string& calibration, const ResultOrigin& origin) {
     const std::vector<std::string> models = common.find_models();
     InputFiles inputs(common.open.settings);
     inputs.add({text.file});
     inputs.add(models);
     inputs.refuse("-");
+    inputs.refuse(calibration);
     require_files_of_family(models.front(), text.file);
     ModelDevice device(common.device(), common.precision, models, common.open,
                        [](const std::string& message) { log_line("headscope: " + message); });
@@ -45,6 +47,9 @@ void evaluate_text(const CommonOptions& common, const EvaluatedText& text, std::
     }
     if (evaluation.documents == 0) {
         throw Error(input.name() + " has no document to evaluate");
+    }
+    if (!calibration.empty()) {
+        write_calibration(evaluation.statistics, models, calibration);
     }
     const EvaluatedBy by{models, device.info(), common.precision};
     write_output(common.json ? text_evaluation_json(evaluation, model.config.architecture, origin, by)

@@ -16,7 +16,8 @@ struct EvaluatedText {
 };
 
 // Prints how well a language model predicts a text.
+// `calibration`: a picture to write, or "".
 void evaluate_text(const CommonOptions& common, const EvaluatedText& text, std::int64_t batch_tokens,
-                   const ResultOrigin& origin);
+                   const std::string& calibration, const ResultOrigin& origin);
 
 }  // namespace headscope

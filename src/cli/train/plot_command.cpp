@@ -10,12 +10,11 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/command.h"
+#include "cli/picture_file.h"
 #include "figures/training_plot.h"
 #include "io/atomic_file.h"
 #include "io/input_files.h"
 #include "options/option_values.h"
-#include "paint/png.h"
-#include "paint/svg.h"
 #include "support/check.h"
 #include "train/log_reader.h"
 
@@ -76,13 +75,6 @@ std::vector<std::string> names_of(const std::vector<std::string>& runs) {
     }
 }
 
-std::string picture(const Drawing& drawing, const PlotOptions& options) {
-    if (options.output == "-" || options.output.ends_with(".svg")) {
-        return to_svg(drawing);
-    }
-    return to_png(rasterise(drawing, options.scale));
-}
-
 void plot(PlotOptions options) {
     if (options.output != "-" && !options.output.ends_with(".svg") && !options.output.ends_with(".png")) {
         throw Error(fmt::format("'{}' is no picture: name an .svg or a .png file, or - for SVG on standard output",
@@ -99,7 +91,7 @@ void plot(PlotOptions options) {
         runs.push_back({names[i], read_training_log(log)});
     }
     inputs.refuse(options.output);
-    const std::string bytes = picture(draw_training_plot(runs, options.plot), options);
+    const std::string bytes = picture_of(draw_training_plot(runs, options.plot), options.output, options.scale);
     if (options.output == "-") {
         write_output(bytes);
     } else {
