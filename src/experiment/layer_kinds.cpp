@@ -1,6 +1,7 @@
 #include "experiment/layer_kinds.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -8,16 +9,42 @@
 #include "support/check.h"
 
 namespace headscope {
+namespace {
+
+struct Paper {
+    const char* complexity;
+    const char* sequential;
+    const char* path;
+};
+
+LayerKind kind(const char* name, const char* title, const char* mixer, nlohmann::json keys, const Paper& paper) {
+    LayerKind made{.name = name,
+                   .title = title,
+                   .encoder = keys.is_null() ? nlohmann::json::object() : std::move(keys),
+                   .decoder = {},
+                   .complexity = paper.complexity,
+                   .sequential = paper.sequential,
+                   .path = paper.path};
+    made.decoder = made.encoder;
+    made.encoder["encoder_mixer"] = mixer;
+    made.decoder["decoder_mixer"] = mixer;
+    return made;
+}
+
+}  // namespace
 
 const std::vector<LayerKind>& layer_kinds() {
     static const std::vector<LayerKind> kinds = {
-        {.name = "self-attention",
-         .title = "Self-Attention",
-         .encoder = nlohmann::json::object(),
-         .decoder = nlohmann::json::object(),
-         .complexity = "n^2 d",
-         .sequential = "1",
-         .path = "1"},
+        kind("self-attention", "Self-Attention", "self_attention", {}, {"n^2 d", "1", "1"}),
+        kind("restricted", "Self-Attention, r = 16", "restricted", {{"attention_window", 16}}, {"r n d", "1", "n / r"}),
+        kind("lstm", "Recurrent, LSTM", "lstm", {}, {"n d^2", "n", "n"}),
+        kind("gru", "Recurrent, GRU", "gru", {}, {"n d^2", "n", "n"}),
+        kind("convolution", "Convolution, k = 3", "convolution", {{"convolution_glu", false}},
+             {"k n d^2", "1", "n / k"}),
+        kind("dilated", "Convolution, dilated by 2", "convolution",
+             {{"convolution_glu", false}, {"convolution_dilation", 2}}, {"k n d^2", "1", "log n"}),
+        kind("separable", "Convolution, separable", "convolution",
+             {{"convolution_glu", false}, {"convolution_form", "separable"}}, {"k n d + n d^2", "1", "n / k"}),
     };
     return kinds;
 }
@@ -44,27 +71,30 @@ std::vector<const LayerKind*> chosen_layer_kinds(const std::vector<std::string>&
     return chosen;
 }
 
-ModelConfig with_layers(const ModelConfig& base, const nlohmann::json& layers) {
-    nlohmann::json json = to_json(base);
-    json.update(layers);
-    const std::int64_t wanted = count_parameters(base);
-    const auto with_width = [&](std::int64_t d_ff) {
-        json["d_ff"] = d_ff;
-        ModelConfig config = parse_model_config(json, "the layer's configuration");
-        check_model_config(config, "the layer's configuration");
+ModelConfig with_layers(const nlohmann::json& base, const nlohmann::json& layers) {
+    const auto parsed = [](const nlohmann::json& json) {
+        const char* origin = "the layer's configuration";
+        ModelConfig config = parse_model_config(json, origin);
+        check_model_config(config, origin);
         return config;
     };
+    nlohmann::json json = base;
+    json.update(layers);
+    const auto with_width = [&](std::int64_t d_ff) {
+        json["d_ff"] = d_ff;
+        return parsed(json);
+    };
+    const std::int64_t wanted = count_parameters(parsed(base));
     // The number of parameters is linear in d_ff.
     const std::int64_t one = count_parameters(with_width(1));
     const std::int64_t each = count_parameters(with_width(2)) - one;
-    const std::int64_t d_ff = 1 + (wanted - one + each / 2) / each;
     if (wanted < one) {
         throw Error(
             fmt::format("these layers have {} parameters without a feed-forward part, more than the {} of the "
                         "model to compare with: choose a larger \"d_ff\"",
                         one - each, wanted));
     }
-    return with_width(d_ff);
+    return with_width(1 + (wanted - one + each / 2) / each);
 }
 
 }  // namespace headscope

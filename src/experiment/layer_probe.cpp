@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::uint64_t kSeed = 1;
 constexpr std::int64_t kHeadColumns = 64;
+constexpr std::int64_t kFarther = 65'535;  // than any convolution reads
 
 ModelConfig config_for(const LayerKind& kind, std::int64_t length, std::int64_t width, int layers) {
     ModelConfig config;
@@ -21,7 +22,7 @@ ModelConfig config_for(const LayerKind& kind, std::int64_t length, std::int64_t 
     config.d_ff = 1;
     config.heads = width % kHeadColumns == 0 ? width / kHeadColumns : 1;
     config.d_k = config.d_v = width / config.heads;
-    config.max_length = length;
+    config.max_length = std::max(length, kFarther);
     config.source_vocabulary = config.target_vocabulary = 8;
     config.mask_id = 4;
     nlohmann::json json = to_json(config);

@@ -88,7 +88,7 @@ std::optional<LongRangeResult> learn_long_range(Backend& backend, const LongRang
                                                 const LayerKind& kind, std::int64_t distance,
                                                 const std::function<bool()>& stop_requested) {
     const std::int64_t length = task == LongRangeTask::Recall ? distance + 1 : 2 * distance;
-    const ModelConfig config = with_layers(base_model(settings, length), kind.decoder);
+    const ModelConfig config = with_layers(to_json(base_model(settings, length)), kind.decoder);
     Learner learner(backend, config,
                     {.optimizer = {.clip_norm = 1.0F}, .loss = {.epsilon = 0.0F}, .seed = settings.seed});
     learner.begin();

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "experiment/layer_kinds.h"
 #include "figures/curve.h"
 #include "io/atomic_file.h"
 #include "paint/svg.h"
@@ -19,6 +20,33 @@ namespace headscope {
 const std::vector<ReplacedRow>& replaced_rows() {
     static const std::vector<ReplacedRow> rows = {
         {.name = "transformer", .title = "Transformer", .model = nlohmann::json::object()},
+        {.name = "restricted",
+         .title = "Restricted attention, r = 5",
+         .model = {{"encoder_mixer", "restricted"}, {"decoder_mixer", "restricted"}, {"attention_window", 5}}},
+        {.name = "lstm",
+         .title = "LSTM without attention",
+         .model = {{"encoder_mixer", "lstm"},
+                   {"decoder_mixer", "lstm"},
+                   {"bidirectional", true},
+                   {"cross_attention", false},
+                   {"positions", "none"}}},
+        {.name = "lstm-attention",
+         .title = "LSTM with attention",
+         .model = {{"encoder_mixer", "lstm"},
+                   {"decoder_mixer", "lstm"},
+                   {"bidirectional", true},
+                   {"heads", 1},
+                   {"positions", "none"}}},
+        {.name = "gru-attention",
+         .title = "GRU with attention",
+         .model = {{"encoder_mixer", "gru"},
+                   {"decoder_mixer", "gru"},
+                   {"bidirectional", true},
+                   {"heads", 1},
+                   {"positions", "none"}}},
+        {.name = "convolution",
+         .title = "Convolution with attention",
+         .model = {{"encoder_mixer", "convolution"}, {"decoder_mixer", "convolution"}, {"heads", 1}}},
     };
     return rows;
 }
@@ -49,7 +77,11 @@ nlohmann::json replaced_base(nlohmann::json scale) {
 
 Trial replaced_trial(const ReplacedRow& row, const nlohmann::json& base, double minutes) {
     Trial trial{.name = row.name, .config = base};
-    trial.config["model"].update(row.model);
+    nlohmann::json& model = trial.config["model"];
+    model.update(row.model);
+    nlohmann::json sized = base["model"];
+    sized["source_vocabulary"] = sized["target_vocabulary"] = 8;  // the same in all rows, so they do not matter
+    model["d_ff"] = with_layers(sized, row.model).d_ff;
     if (minutes > 0.0) {
         nlohmann::json& training = trial.config["training"];
         for (const char* limit : {"steps", "epochs", "tokens"}) {

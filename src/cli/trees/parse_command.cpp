@@ -42,7 +42,7 @@ struct ParseOptions {
     bool tokens = false, pretty = false;
 };
 
-using Words = std::vector<std::string>;
+using WordList = std::vector<std::string>;
 
 // The paper's search for parsing (6.3).
 TranslationOptions paper_search() {
@@ -80,11 +80,11 @@ TranslationOptions search_of(const ParseOptions& options, const Translator& tran
 // The trees of some sentences, given their tags or none. Error, naming the sentence by `name_of`, for one that the
 // model cannot parse.
 std::vector<Restored> parsed(const Translator& translator, const TranslationOptions& search,
-                             const std::vector<Words>& sentences, const std::vector<Words>* tags,
+                             const std::vector<WordList>& sentences, const std::vector<WordList>* tags,
                              const std::function<std::string(std::size_t)>& name_of) {
     const Terminals terminals = terminals_of(translator);
     std::vector<std::string> lines;
-    for (const Words& words : sentences) {
+    for (const WordList& words : sentences) {
         lines.push_back(fmt::format("{}", fmt::join(words, " ")));
     }
     std::vector<Restored> trees;
@@ -109,8 +109,8 @@ ModelDevice device_of(const ParseOptions& options) {
             }};
 }
 
-Words words_of(const ParseOptions& options, const std::string& text) {
-    Words words = options.tokens ? split_at_blanks(text) : penn_words(text);
+WordList words_of(const ParseOptions& options, const std::string& text) {
+    WordList words = options.tokens ? split_at_blanks(text) : penn_words(text);
     std::transform(words.begin(), words.end(), words.begin(), without_brackets);  // penn_words() has none
     return words;
 }
@@ -125,7 +125,7 @@ void write_drawing(const Tree& tree, const std::string& path) {
 }
 
 void parse_text(const ParseOptions& options) {
-    const Words words = words_of(options, options.text);
+    const WordList words = words_of(options, options.text);
     if (words.empty()) {
         throw Error("TEXT is empty");
     }
@@ -158,8 +158,8 @@ void parse_file(const ParseOptions& options) {
     device.load();
     std::size_t repaired = 0;
     for (bool more = true; more;) {
-        std::vector<Words> sentences;
-        std::vector<Words> tags;
+        std::vector<WordList> sentences;
+        std::vector<WordList> tags;
         const std::size_t first = text.number();
         std::string line;
         while (sentences.size() < kAtOnce && (more = text.next(line))) {
@@ -173,7 +173,7 @@ void parse_file(const ParseOptions& options) {
             }
         }
         const auto name_of = [&](std::size_t at) { return fmt::format("{} line {}: ", text.name(), first + at + 1); };
-        if (const auto empty = std::find(sentences.begin(), sentences.end(), Words()); empty != sentences.end()) {
+        if (const auto empty = std::find(sentences.begin(), sentences.end(), WordList()); empty != sentences.end()) {
             throw Error(name_of(static_cast<std::size_t>(empty - sentences.begin())) + "there are no words");
         }
         device.run([&](Backend&, const Translator& translator) {
@@ -225,7 +225,7 @@ void add_parse_command(CLI::App& app, const OpenOptions& open_options) {
         ->type_name("FILE")
         ->needs(file);
     command->add_flag("--tokens", options->tokens,
-                      "Words are already separated by blanks; ( and ) in them become -LRB- and -RRB-");
+                      "WordList are already separated by blanks; ( and ) in them become -LRB- and -RRB-");
     options->common.add_model(*command)->required();
     options->common.add_device(*command);
     options->common.add_precision(*command);
