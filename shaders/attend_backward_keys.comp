@@ -52,11 +52,19 @@ void main() {
     HEADSCOPE_SET_ROWS(v, kRows, kValueFours,
                        load_v(v_start + min(row_of(place, i), p.keys - 1u) * p.v_strides[2], d))
     Drop drop = read_drop(place);
-    uint first_query = 0u;  // without ranges later queries see at least as many keys
+    uint first_query = 0u;
+    uint end_query = p.queries;
+    int window = kRanges ? int(rows[first_row - 1u].z) : 0;
+    if (window > 0) {
+        int before = int(rows[first_row - 1u].y);
+        first_query = uint(clamp(int(place.first) - before - window + 1, 0, int(p.queries)));
+        end_query = uint(clamp(int(end_key) - 1 - before + window, 0, int(p.queries)));
+    }
+    // Without ranges and a window later queries see at least as many keys.
     while (!kRanges && first_query < p.queries && rows[first_row + first_query].z <= place.first) {
         ++first_query;
     }
-    for (uint query = first_query; query < p.queries; ++query) {
+    for (uint query = first_query; query < end_query; ++query) {
         uvec4 row = rows[first_row + query];
         if (kRanges && (row.w >= end_key || row.w + row.z <= place.first)) {
             continue;  // it sees none of this workgroup's keys

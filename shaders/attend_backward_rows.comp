@@ -1,7 +1,7 @@
 // Computes what attention's backward needs of each query, once: the log of its sum of exponentials, grad_out . out
 // (which is the sum over its keys of weight * grad_weight), how many keys it sees, and the first of them. Each head's
-// queries come after its sentence's ordinal, and everything after the dropout rule, for which push constants have no
-// room. One invocation for each query.
+// queries come after its sentence's ordinal, the position of the first query and the window, and everything after the
+// dropout rule: push constants have no room for these. One invocation for each query.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
@@ -38,8 +38,9 @@ void main() {
         mean = add_dot(load_out(out_at, d), load_grad(grad_at, d), mean);
     }
     uint to = first + 2u + index + row;
-    if (kDrops && query == 0u) {
-        rows[to - 1u] = uvec4(ordinals[p.offset[binding_ordinals] + batch], 0u, 0u, 0u);
+    if (query == 0u) {
+        uint ordinal = kDrops ? ordinals[p.offset[binding_ordinals] + batch] : 0u;
+        rows[to - 1u] = uvec4(ordinal, uint(query_position()), p.mask >> kWindowShift, 0u);
     }
     Keys allowed = allowed_keys(row);
     rows[to] = uvec4(floatBitsToUint(log_sums[p.offset[binding_log_sums] + row]), floatBitsToUint(mean), allowed.count,

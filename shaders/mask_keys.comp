@@ -13,7 +13,7 @@ HEADSCOPE_WRITE_WORDS(binding_out, to)
 // Whether some query of the head whose first row this is may see the key.
 bool is_seen(uint key, uint first_row) {
     if ((p.mask & kHasRanges) == 0u) {
-        return key < allowed_keys(first_row + p.queries - 1u).count;
+        return are_allowed(key, allowed_between(first_row, first_row + p.queries - 1u)).x;
     }
     for (uint i = 0u; i < p.queries; ++i) {
         // In self-attention the query at the key's own position sees it, so that is the first to look at.

@@ -27,9 +27,7 @@ int position = 0;
 void begin_row(uint row) {
     if (kHasDistances) {
         column_by_distance = p.offset[binding_by_distance] + row / p.queries % p.heads;
-        // What is farther away cannot differ, but might overflow.
-        int before = (p.mask & kHasOffset) != 0u ? query_offset[p.offset[binding_query_offset]] : 0;
-        position = int(row % p.queries) + clamp(before, -(1 << 30), 1 << 30);
+        position = int(row % p.queries) + query_position();
     }
 }
 

@@ -2,100 +2,20 @@
 // cache keeps what lies beside the appended rows. A masked entry is exactly 0, and a row's sums have one fixed order.
 #include <algorithm>
 #include <cstring>
+#include <vector>
 
+#include "backends/cpu/allowed_keys.h"
 #include "backends/cpu/cpu_backend.h"
 #include "backends/cpu/query.h"
 #include "backends/cpu/row_math.h"
+#include "backends/cpu/softmax_rows.h"
+#include "backends/cpu/window_attention.h"
 
 namespace headscope::cpu {
 
 namespace {
 
 constexpr std::int64_t kWorthAThread = 8192;  // elements
-
-// The keys [begin, end), within those that there are. Both are 0 if there are none.
-struct Keys {
-    std::int64_t begin = 0;
-    std::int64_t end = 0;
-    std::int64_t count() const { return end - begin; }
-    bool has(std::int64_t key) const { return begin <= key && key < end; }
-};
-
-// Which keys a query may see: an interval, whatever the AttentionMask.
-class AllowedKeys {
-public:
-    AllowedKeys(const AttentionMask& mask, std::int64_t queries, std::int64_t keys)
-        : lengths_(data_of<std::int32_t>(mask.key_lengths)),
-          causal_(mask.causal),
-          offset_(scalar_of(mask.query_offset, 0)),
-          ranges_(data_of<std::int32_t>(mask.key_ranges)),
-          queries_(queries),
-          keys_(keys) {}
-
-    Keys operator()(std::int64_t batch, std::int64_t query) const {
-        Keys keys{0, lengths_ == nullptr ? keys_ : std::min<std::int64_t>(lengths_[batch], keys_)};
-        keys.end = causal_ ? std::min(keys.end, offset_ + query + 1) : keys.end;
-        if (ranges_ != nullptr) {
-            const std::int32_t* range = ranges_ + 2 * (batch * queries_ + query);
-            keys = {std::max<std::int64_t>(0, range[0]), std::min<std::int64_t>(keys.end, range[1])};
-        }
-        return keys.begin < keys.end ? keys : Keys{};
-    }
-
-    // Whether some query may see the key. In self-attention the query at the key's own position sees it, so that is
-    // the first to look at; without ranges the last one sees most.
-    bool are_seen(std::int64_t batch, std::int64_t key) const {
-        if (ranges_ == nullptr) {
-            return (*this)(batch, queries_ - 1).has(key);
-        }
-        for (std::int64_t i = 0; i < queries_; ++i) {
-            if ((*this)(batch, (key + i) % queries_).has(key)) {
-                return true;
-            }
-        }
-        return false;
-    }
-
-private:
-    const std::int32_t* lengths_;
-    bool causal_;
-    std::int64_t offset_;
-    const std::int32_t* ranges_;
-    std::int64_t queries_;
-    std::int64_t keys_;
-};
-
-// weights = softmax of these scores. In blocks of 16, the last padded with -inf.
-HEADSCOPE_CLONES void softmax_row(const float* scores, float* weights, std::int64_t allowed) {
-    const float largest = largest_of(scores, allowed);
-    float lanes[kLanes] = {};
-    std::int64_t j = 0;
-    for (; j + kLanes <= allowed; j += kLanes) {
-        for (std::int64_t lane = 0; lane < kLanes; ++lane) {
-            const float weight = exp_fast(scores[j + lane] - largest);
-            weights[j + lane] = weight;
-            lanes[lane] += weight;
-        }
-    }
-    if (j < allowed) {
-        float rest[kLanes];
-        for (std::int64_t lane = 0; lane < kLanes; ++lane) {
-            rest[lane] = std::bit_cast<float>(0xff800000U);
-        }
-        std::copy(scores + j, scores + allowed, rest);
-        for (std::int64_t lane = 0; lane < kLanes; ++lane) {
-            rest[lane] = exp_fast(rest[lane] - largest);
-        }
-        for (std::int64_t lane = 0; j + lane < allowed; ++lane) {
-            weights[j + lane] = rest[lane];
-            lanes[lane] += rest[lane];
-        }
-    }
-    const float scale = 1.0F / total_of(lanes);
-    for (std::int64_t i = 0; i < allowed; ++i) {
-        weights[i] *= scale;
-    }
-}
 
 // to = scores + what MaskedSoftmax adds to those of the keys: the query of this row is at `position`.
 void add_by_distance(const float* scores, float* to, const Keys& keys, const Tensor& by_distance, std::int64_t head,
@@ -127,20 +47,6 @@ void edit_row(const float* weights, float* out, std::int32_t rule, const Keys& a
         }
     } else if (out != weights) {
         std::copy_n(weights, keys, out);
-    }
-}
-
-HEADSCOPE_CLONES void softmax_back_row(const float* weights, const float* grad_weights, float* grad_scores,
-                                       std::int64_t keys, bool adds) {
-    const float mean = sum_over(keys, [&](std::int64_t j) { return weights[j] * grad_weights[j]; });
-    if (adds) {
-        for (std::int64_t j = 0; j < keys; ++j) {
-            grad_scores[j] += weights[j] * (grad_weights[j] - mean);
-        }
-    } else {
-        for (std::int64_t j = 0; j < keys; ++j) {
-            grad_scores[j] = weights[j] * (grad_weights[j] - mean);
-        }
     }
 }
 
@@ -268,6 +174,10 @@ void CpuBackend::run(const MaskKeys& op) {
 void CpuBackend::run(const Attention& op) {
     constexpr std::int64_t kFewQueries = 4;
     const View4<const float> q(op.q);
+    if (q.size[2] > kFewQueries && op.mask.is_narrow(op.k.dim(2))) {
+        attend_in_window(pool_, op);
+        return;
+    }
     if (q.size[2] > kFewQueries || op.dropout.rate > 0.0F) {
         Backend::run(op);
         return;
@@ -292,6 +202,14 @@ void CpuBackend::run(const Attention& op) {
             }
         }
     });
+}
+
+void CpuBackend::run(const AttentionBackward& op) {
+    if (op.mask.is_narrow(op.k.dim(2))) {
+        attend_in_window_backward(pool_, op);
+    } else {
+        Backend::run(op);
+    }
 }
 
 }  // namespace headscope::cpu

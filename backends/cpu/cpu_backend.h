@@ -23,6 +23,7 @@ public:
     HEADSCOPE_CORE_OPS(HEADSCOPE_DECLARE)
 #undef HEADSCOPE_DECLARE
     void run(const Attention& op) override;
+    void run(const AttentionBackward& op) override;
 
 private:
     ThreadPool pool_;

@@ -91,8 +91,13 @@ void apply_dropout(const RowDropout& dropout, const float* x, float* y, std::int
     }
 }
 
-DropoutBits::DropoutBits(const DropoutRule& rule, std::int64_t heads, std::int64_t positions, std::int64_t columns)
-    : on_(rule.rate > 0.0F), heads_(heads), positions_(positions), blocks_((columns + kPerBlock - 1) / kPerBlock) {
+DropoutBits::DropoutBits(const DropoutRule& rule, std::int64_t heads, std::int64_t positions, std::int64_t columns,
+                         std::int64_t first)
+    : on_(rule.rate > 0.0F),
+      heads_(heads),
+      positions_(positions),
+      blocks_((columns + kPerBlock - 1) / kPerBlock),
+      first_block_(first / kPerBlock) {
     if (on_) {
         threshold_ = dropout_threshold(rule.rate);
         scale_ = static_cast<float>(65536.0 / (65536.0 - threshold_));
@@ -123,7 +128,7 @@ void DropoutBits::draw(std::int64_t begin, std::int64_t end, Scratch& scratch) c
         const auto row_place = static_cast<std::uint32_t>(head << 16U | row % positions_);
         const auto row_ordinal = static_cast<std::uint32_t>(ordinals_[row / (positions_ * heads_)]);
         for (std::int64_t block = 0; block < blocks_; ++block, ++next) {
-            column_block[next] = static_cast<std::uint32_t>(block);
+            column_block[next] = static_cast<std::uint32_t>(first_block_ + block);
             place[next] = row_place;
             ordinal[next] = row_ordinal;
         }

@@ -23,10 +23,13 @@ void apply_dropout(const RowDropout& dropout, const float* x, float* y, std::int
 // The rule for rows numbered over [batch, heads, positions].
 class DropoutBits {
 public:
-    DropoutBits(const DropoutRule& rule, std::int64_t heads, std::int64_t positions, std::int64_t columns);
+    // The columns begin with `first`, a multiple of 8.
+    DropoutBits(const DropoutRule& rule, std::int64_t heads, std::int64_t positions, std::int64_t columns,
+                std::int64_t first = 0);
     // For x [batch, length, columns] or [batch, heads, queries, keys].
     DropoutBits(const DropoutRule& rule, const Tensor& x);
 
+    static constexpr std::int64_t kPerBlock = 8;  // draws of 16 bits in one Philox block
     bool on() const { return on_; }
 
     // Calls body(row, dropout) for the rows [begin, end), in order.
@@ -51,7 +54,6 @@ public:
     }
 
 private:
-    static constexpr std::int64_t kPerBlock = 8;  // draws of 16 bits in one Philox block
     struct Scratch {
         std::vector<std::uint32_t> counters;  // column block, head and position, ordinal, as three arrays
         std::vector<std::uint16_t> bits;
@@ -63,6 +65,7 @@ private:
     std::int64_t heads_;
     std::int64_t positions_;
     std::int64_t blocks_;  // of a row
+    std::int64_t first_block_;
     std::uint32_t threshold_ = 0;
     float scale_ = 1.0F;
     std::uint32_t site_ = 0;

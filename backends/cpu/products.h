@@ -63,6 +63,9 @@ bool has_many_registers();
 // Whether BF16 products use the processor's BF16 instructions (else operands are rounded and multiplied in float).
 bool has_bf16_products();
 
+// One F32 product (outer and inner are 1) on this thread alone, for kernels that share their work themselves.
+void multiply_alone(const Product& product);
+
 // The ways, for tests and benchmarks. A library requires rows that do not overlap; our kernels take any.
 void multiply_large(ThreadPool& pool, const Product& product);      // oneDNN, slices of rows or columns for each thread
 void multiply_few_rows(ThreadPool& pool, const Product& product);   // a . b^T in F32: few rows times many weights

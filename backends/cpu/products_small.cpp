@@ -140,6 +140,11 @@ void multiply_one(const Product& p, std::int64_t outer, std::int64_t inner, Scra
 
 }  // namespace
 
+void multiply_alone(const Product& product) {
+    thread_local Scratch scratch;
+    multiply_one(product, 0, 0, scratch);
+}
+
 void multiply_small(ThreadPool& pool, const Product& product) {
     constexpr std::int64_t kWorthAThread = 1 << 16;  // multiplications
     const std::int64_t each = std::max<std::int64_t>(1, product.m * product.n * product.k);

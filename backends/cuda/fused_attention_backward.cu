@@ -126,16 +126,20 @@ __global__ void __launch_bounds__(BackwardTile<D>::kThreads)
     const int first = place.tile * Tile::kKeys;
     const SentenceMask mask = kernel.mask.of(place.batch);
     const int limit = static_cast<int>(mask.length);
-    // The first query that may see the first key, whatever the ranges.
-    std::int64_t begin = mask.causal && first > mask.offset ? first - mask.offset : 0;
-    begin = first < limit && begin < kernel.queries ? begin / Tile::kQueries * Tile::kQueries : kernel.queries;
+    // From the first query that may see the first key to the last that may see the last, whatever the ranges.
+    std::int64_t begin = first - mask.offset;
+    begin = mask.causal ? begin : mask.window > 0 ? begin - mask.window + 1 : 0;
+    begin = first < limit && begin < kernel.queries ? (begin > 0 ? begin : 0) / Tile::kQueries * Tile::kQueries
+                                                    : kernel.queries;
+    const std::int64_t behind = first + Tile::kKeys - 1 - mask.offset + mask.window;
+    const int end = mask.window > 0 && behind < kernel.queries ? static_cast<int>(behind) : kernel.queries;
     load_tile<Tile::kKeys, D, Tile::kThreads, true>(operands.k.of(place.batch, place.head), first, limit, tiles.k);
     load_tile<Tile::kKeys, D, Tile::kThreads, true>(operands.v.of(place.batch, place.head), first, limit, tiles.v);
     const HeadRows<const T> queries = operands.q.of(place.batch, place.head);
     const HeadRows<const T> grads = operands.grad_out.of(place.batch, place.head);
     OwnRows<kRows, D> sum_k;
     OwnRows<kRows, D> sum_v;
-    for (int query = static_cast<int>(begin); query < kernel.queries; query += Tile::kQueries) {
+    for (int query = static_cast<int>(begin); query < end; query += Tile::kQueries) {
         const Keys seen = mask.keys_between(query, lesser(query + Tile::kQueries, kernel.queries) - 1);
         if (seen.end <= first || seen.begin >= first + Tile::kKeys) {
             continue;

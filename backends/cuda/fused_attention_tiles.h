@@ -90,10 +90,12 @@ struct AllRows {
     __device__ bool operator()(int /*row*/) const { return true; }
 };
 
-// Keys that some query may see: without ranges all below the limit, with ranges there may be gaps.
+// Keys that some query may see: without ranges and a window all below the limit, otherwise there may be gaps.
 struct ShownKeys {
     const SentenceMask& mask;
-    __device__ bool operator()(int key) const { return mask.ranges == nullptr || mask.shows(key); }
+    __device__ bool operator()(int key) const {
+        return (mask.ranges == nullptr && mask.window == 0) || mask.shows(key);
+    }
 };
 
 template <int Slots, int D, int Threads, bool Permuted, int N, class T, class Wanted>

@@ -25,24 +25,34 @@ struct SentenceMask {
     std::int64_t offset;         // of the queries
     const std::int32_t* ranges;  // [queries, 2], or null
     int queries;
+    int window;  // 0: none
     bool causal;
+
+    // From the first to the last key that one of the queries [first, last] may see, whatever the ranges.
+    __device__ Keys between(std::int64_t first, std::int64_t last) const {
+        std::int64_t begin = window > 0 ? offset + first - window + 1 : 0;
+        std::int64_t end = window > 0 ? offset + last + window : length;
+        end = causal && offset + last + 1 < end ? offset + last + 1 : end;
+        begin = begin > 0 ? begin : 0;
+        end = end < length ? end : length;
+        return begin < end ? Keys{static_cast<int>(begin), static_cast<int>(end)} : Keys{};
+    }
 
     // What a query may see.
     __device__ Keys keys_of(std::int64_t query) const {
-        std::int64_t begin = 0;
-        std::int64_t end = causal && offset + query + 1 < length ? offset + query + 1 : length;
+        Keys keys = between(query, query);
         if (ranges != nullptr) {
-            begin = ranges[2 * query] > 0 ? ranges[2 * query] : 0;
-            end = ranges[2 * query + 1] < end ? ranges[2 * query + 1] : end;
+            keys.begin = ranges[2 * query] > keys.begin ? ranges[2 * query] : keys.begin;
+            keys.end = ranges[2 * query + 1] < keys.end ? ranges[2 * query + 1] : keys.end;
         }
-        return begin < end ? Keys{static_cast<int>(begin), static_cast<int>(end)} : Keys{};
+        return keys.begin < keys.end ? keys : Keys{};
     }
 
     // From the first to the last key that one of the queries [first, last] may see. All threads of a warp
     // must call it with the same arguments.
     __device__ Keys keys_between(int first, int last) const {
         if (ranges == nullptr) {
-            return keys_of(last);  // it sees most
+            return between(first, last);
         }
         Keys all{1 << 30, 0};
         for (int query = first + static_cast<int>(threadIdx.x) % kWarp; query <= last; query += kWarp) {
@@ -58,7 +68,7 @@ struct SentenceMask {
     // Whether some query may see the key.
     __device__ bool shows(int key) const {
         if (ranges == nullptr) {
-            return keys_of(queries - 1).has(key);
+            return between(0, queries - 1).has(key);  // neighbours' windows leave no gap
         }
         for (int i = 0; i < queries; ++i) {
             // In self-attention the query at the key's own position sees it, so that is the first to look at.
@@ -73,6 +83,7 @@ struct SentenceMask {
 struct MaskKernel {
     int queries = 0;
     int keys = 0;
+    int window = 0;
     bool causal = false;
     const std::int32_t* key_lengths = nullptr;
     const std::int32_t* query_offset = nullptr;
@@ -80,8 +91,12 @@ struct MaskKernel {
 
     __device__ SentenceMask of(std::int64_t batch) const {
         const std::int64_t length = key_lengths == nullptr ? keys : key_lengths[batch];
-        return {length < keys ? length : keys, query_offset == nullptr ? 0 : *query_offset,
-                key_ranges == nullptr ? nullptr : key_ranges + 2 * batch * queries, queries, causal};
+        return {length < keys ? length : keys,
+                query_offset == nullptr ? 0 : *query_offset,
+                key_ranges == nullptr ? nullptr : key_ranges + 2 * batch * queries,
+                queries,
+                window,
+                causal};
     }
 };
 
@@ -90,6 +105,7 @@ inline MaskKernel mask_kernel(const AttentionMask& mask, std::int64_t queries, s
     HEADSCOPE_CHECK(queries <= kMost && keys <= kMost, "attention over more than 2^30 positions");
     return {static_cast<int>(queries),
             static_cast<int>(keys),
+            static_cast<int>(mask.window),
             mask.causal,
             data_of<const std::int32_t>(mask.key_lengths),
             data_of<const std::int32_t>(mask.query_offset),

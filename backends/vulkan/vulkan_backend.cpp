@@ -380,7 +380,7 @@ DropoutParams dropout_params(const DropoutRule& rule) {
 
 std::uint32_t mask_bits(const AttentionMask& mask) {
     return (mask.key_lengths.defined() ? 1U : 0U) | (mask.causal ? 2U : 0U) | (mask.query_offset.defined() ? 4U : 0U) |
-           (mask.key_ranges.defined() ? 8U : 0U);
+           (mask.key_ranges.defined() ? 8U : 0U) | u32(mask.window) << 4U;
 }
 
 Tensor part_of(const Tensor& tensor, std::int64_t first, std::int64_t count) {

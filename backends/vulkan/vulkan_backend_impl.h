@@ -113,7 +113,8 @@ private:
     void multiply_in_parts(const Matmul& op, const ProductChoice& choice, const Epilogue& epilogue);
     std::int64_t deepest_in_registers() const;
     // `with_backward`: for AttentionBackward, or followed by it.
-    bool fuses(const Tensor& q, const Tensor& k, const Tensor& v, Compute compute, bool with_backward) const;
+    template <class Op>
+    bool fuses(const Op& op, bool with_backward) const;
     bool fit_bindings(std::initializer_list<const Tensor*> tensors) const;
     Launch head_launch(Kernel kernel, const Tensor& rows, const RowWork& work, HeadsConstants constants) const;
     Launch few_launch(const Attention& op, const RowWork& work, const HeadsConstants& constants) const;

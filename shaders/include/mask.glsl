@@ -11,27 +11,47 @@ const uint kHasLengths = 1u;
 const uint kIsCausal = 2u;
 const uint kHasOffset = 4u;
 const uint kHasRanges = 8u;
+const uint kWindowShift = 4u;
 
-// Without ranges begin is always 0, and of a head's queries the last one sees most keys.
-Keys allowed_keys(uint row) {
-    uint batch = row / (p.heads * p.queries);
+Keys keys_from_to(int begin, int end) {
+    return begin < end ? Keys(uint(begin), uint(end - begin)) : Keys(0u, 0u);
+}
+
+// The position of a head's first query. What is farther away cannot differ, but might overflow.
+int query_position() {
+    int before = (p.mask & kHasOffset) != 0u ? query_offset[p.offset[binding_query_offset]] : 0;
+    return clamp(before, -(1 << 30), 1 << 30);
+}
+
+// From the first to the last key that one of the rows [first, last] of one head may see, whatever the ranges.
+Keys allowed_between(uint first, uint last) {
     int begin = 0;
     int end = int(p.keys);
     if ((p.mask & kHasLengths) != 0u) {
-        end = min(end, key_lengths[p.offset[binding_key_lengths] + batch]);
+        end = min(end, key_lengths[p.offset[binding_key_lengths] + first / (p.heads * p.queries)]);
     }
     if ((p.mask & kIsCausal) != 0u) {
-        int before = (p.mask & kHasOffset) != 0u ? query_offset[p.offset[binding_query_offset]] : 0;
-        // Compared without adding to what may be the largest integer.
-        int query = int(row % p.queries);
-        end = before < end - query - 1 ? before + query + 1 : end;
+        end = min(end, query_position() + int(last % p.queries) + 1);
     }
+    if (p.mask >> kWindowShift != 0u) {
+        int window = int(p.mask >> kWindowShift);
+        begin = max(begin, query_position() + int(first % p.queries) - window + 1);
+        end = min(end, query_position() + int(last % p.queries) + window);
+    }
+    return keys_from_to(begin, end);
+}
+
+Keys allowed_keys(uint row) {
+    Keys keys = allowed_between(row, row);
     if ((p.mask & kHasRanges) != 0u) {
-        uint at = p.offset[binding_key_ranges] + 2u * (batch * p.queries + row % p.queries);
+        uint at = p.offset[binding_key_ranges] + 2u * (row / (p.heads * p.queries) * p.queries + row % p.queries);
+        int begin = int(keys.begin);
+        int end = int(keys.begin + keys.count);
         begin = max(begin, key_ranges[at]);
         end = min(end, key_ranges[at + 1u]);
+        return keys_from_to(begin, end);
     }
-    return begin < end ? Keys(uint(begin), uint(end - begin)) : Keys(0u, 0u);
+    return keys;
 }
 
 // Of four keys from `key`.

@@ -22,8 +22,9 @@ float beta_of(Write write) {
 }  // namespace
 
 Tensor seen_keys(Backend& backend, const Tensor& x, const AttentionMask& mask, std::int64_t queries) {
-    const bool hides_the_last = mask.causal && (mask.query_offset.defined() || queries < x.dim(2));
-    if (queries == 0 || (!mask.key_lengths.defined() && !mask.key_ranges.defined() && !hides_the_last)) {
+    // Otherwise the query at a key's own position sees it.
+    const bool moves = (mask.causal || mask.window > 0) && (mask.query_offset.defined() || queries < x.dim(2));
+    if (queries == 0 || (!mask.key_lengths.defined() && !mask.key_ranges.defined() && !moves)) {
         return x;
     }
     const Tensor seen = backend.empty(x.shape, x.dtype);

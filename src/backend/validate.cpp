@@ -33,7 +33,20 @@ void check_dropout(const Op& op, const DropoutRule& rule, const Tensor& x) {
 }
 
 template <class Op>
-void check_rules(const Op& /*op*/) {}
+void check_window(const Op& op) {
+    const std::int64_t window = op.mask.window;
+    expect(op, window >= 0 && window <= AttentionMask::kWidest, [&] {
+        return "mask.window must be between 0 and " + std::to_string(AttentionMask::kWidest) + ", found " +
+               std::to_string(window);
+    });
+}
+
+template <class Op>
+void check_rules(const Op& op) {
+    if constexpr (requires { op.mask; }) {
+        check_window(op);
+    }
+}
 
 void check_rules(const Fill& op) {
     expect(op, op.out.dtype != DType::I8, [&] { return "out must be real or I32, found " + op.out.to_string(); });
@@ -63,11 +76,13 @@ void check_rules(const AddLayerNormBackward& op) {
 }
 
 void check_rules(const MaskedSoftmax& op) {
+    check_window(op);
     expect(op, !op.by_distance.defined() || op.by_distance.dim(0) % 2 == 1,
            [&] { return "by_distance must have 2 D + 1 rows, found " + op.by_distance.to_string(); });
 }
 
 void check_rules(const MaskKeys& op) {
+    check_window(op);
     expect(op, op.queries >= 1, [&] { return "queries must be at least 1, found " + std::to_string(op.queries); });
 }
 

@@ -176,6 +176,13 @@ TEST_CASE("masks, indices and scalars are checked", "[validate]") {
                                 .queries = queries});
     };
     CHECK(masks_keys(6).empty());
+    for (const std::int64_t window : {std::int64_t{-1}, AttentionMask::kWidest + 1}) {
+        const AttentionMask mask{.window = window};
+        CHECK_THAT(refusal(MaskedSoftmax{.scores = scores, .weights = scores, .mask = mask}),
+                   Contains("mask.window must be between 0 and 268435455, found " + std::to_string(window)));
+        CHECK_THAT(refusal(MaskKeys{.x = scores, .out = make({2, 4, 3, 5}), .mask = mask, .queries = 1}),
+                   Contains("mask.window"));
+    }
     CHECK_THAT(masks_keys(5), Contains("mask.key_ranges must have the shape [2, 5, 2]"));
     CHECK_THAT(refusal(MaskedSoftmax{.scores = scores.narrow(3, 0, 4), .weights = scores}), Contains("contiguous"));
     const auto by_distance = [&](const Shape& shape) {

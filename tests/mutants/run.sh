@@ -220,10 +220,14 @@ mutant layer_norm oracle 'dropout is forgotten in the backward' backends/cpu/ref
     'store(grad_x[c], dropout(grad_sum, row / length, 0, row % length, c), op.write_x);' \
     'store(grad_x[c], grad_sum, op.write_x);'
 
-mutant attention cpu 'a query does not see its own key' backends/cpu/attention.cpp \
-    'offset_ + query + 1' 'offset_ + query'
-mutant attention cpu 'a range has a key too many' backends/cpu/attention.cpp \
+mutant attention cpu 'a query does not see its own key' backends/cpu/allowed_keys.h \
+    'offset_ + last + 1' 'offset_ + last'
+mutant attention cpu 'a range has a key too many' backends/cpu/allowed_keys.h \
     'std::min<std::int64_t>(keys.end, range[1])' 'std::min<std::int64_t>(keys.end, range[1] + 1)'
+mutant attention cpu 'a window begins a key late' backends/cpu/allowed_keys.h \
+    'offset_ + first - window_ + 1' 'offset_ + first - window_ + 2'
+mutant attention cpu 'the last block of queries gives a key its gradient alone' backends/cpu/window_attention.cpp \
+    '.beta = 1.0F' '.beta = 0.0F'
 mutant attention cpu 'keys past the first sixteen are the first again' backends/cpu/query.cpp \
     'std::min(first + j, keys.count - 1)' 'std::min(j, keys.count - 1)'
 mutant attention cpu 'all goes to a key that is forbidden, too' backends/cpu/attention.cpp \

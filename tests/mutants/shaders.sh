@@ -171,7 +171,7 @@ mutant layer_norm vulkan 'no barrier after the subgroups write' shaders/include/
 mutant attention vulkan 'key lengths are those of another sentence' shaders/include/mask.glsl \
     'row / (p.heads * p.queries)' 'row / p.queries % p.heads'
 mutant attention vulkan 'a query does not see its own key' shaders/include/mask.glsl \
-    'before + query + 1 :' 'before + query :'
+    'int(last % p.queries) + 1);' 'int(last % p.queries));'
 mutant attention vulkan 'the largest score is not taken off' shaders/masked_softmax.comp \
     'precise_exp(score - most)' 'precise_exp(score)'
 mutant attention vulkan 'forbidden weights are not zeroed' shaders/masked_softmax.comp \
@@ -185,7 +185,7 @@ mutant attention vulkan 'the last row that is alone is left out' shaders/masked_
 mutant attention vulkan 'the last of a workgroup'\''s rows is left out' shaders/masked_softmax.comp \
     'row < end' 'row + 1u < end'
 mutant attention vulkan 'a decoding step takes its query for the first' shaders/masked_softmax.comp \
-    'position = int(row % p.queries) + clamp(before, -(1 << 30), 1 << 30);' 'position = int(row % p.queries);'
+    'position = int(row % p.queries) + query_position();' 'position = int(row % p.queries);'
 mutant attention vulkan 'a head adds by distance what the first does' shaders/masked_softmax.comp \
     '+ row / p.queries % p.heads;' ';'
 mutant attention vulkan 'a diagonal ends a query early' shaders/sum_diagonals.comp \
@@ -193,13 +193,19 @@ mutant attention vulkan 'a diagonal ends a query early' shaders/sum_diagonals.co
 mutant attention vulkan 'a cache row too many is written' shaders/cache_append.comp \
     'start >= int(p.capacity) - int(row)' 'start > int(p.capacity) - int(row)'
 mutant attention vulkan 'the first key that no query sees is kept' shaders/mask_keys.comp \
-    'key < allowed_keys' 'key <= allowed_keys'
+    'first_row + p.queries - 1u)).x' 'first_row + p.queries)).x'
 mutant attention vulkan 'a key counts as seen if the first query sees it' shaders/mask_keys.comp \
     'allowed_keys(first_row + (key + i) % p.queries)' 'allowed_keys(first_row)'
 mutant attention vulkan 'ranges have no begin' shaders/include/mask.glsl \
     'begin = max(begin, key_ranges[at]);' 'begin = max(begin, 0);'
 mutant attention vulkan 'ranges end a key late' shaders/include/mask.glsl \
     'end = min(end, key_ranges[at + 1u]);' 'end = min(end, key_ranges[at + 1u] + 1);'
+mutant attention vulkan 'a window begins a key early' shaders/include/mask.glsl \
+    '- window + 1);' '- window);'
+mutant attention vulkan 'a window has no end behind its query' shaders/include/mask.glsl \
+    'end = min(end, query_position() + int(last % p.queries) + window);' ';'
+mutant attention vulkan 'in the backward of keys the last query of a window is left out' shaders/attend_backward_keys.comp \
+    'int(end_key) - 1 - before + window' 'int(end_key) - 2 - before + window'
 mutant attention vulkan 'keys of two queries end where the second ends' shaders/include/keys.glsl \
     'max(a.begin + a.count, b.begin + b.count)' '(b.begin + b.count)'
 mutant attention vulkan 'in the backward of keys ranges have no begin' shaders/attend_backward_keys.comp \

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 
 #include "backends/cpu/reference/reference.h"
@@ -16,11 +17,13 @@ public:
           queries_(queries),
           offset_(scalar_of(mask.query_offset, 0)),
           lengths_(data_of<std::int32_t>(mask.key_lengths)),
-          ranges_(data_of<std::int32_t>(mask.key_ranges)) {}
+          ranges_(data_of<std::int32_t>(mask.key_ranges)),
+          window_(mask.window) {}
 
     bool operator()(std::int64_t batch, std::int64_t query, std::int64_t key) const {
         const std::int32_t* range = ranges_ == nullptr ? nullptr : ranges_ + 2 * (batch * queries_ + query);
         return (lengths_ == nullptr || key < lengths_[batch]) && (!causal_ || key <= offset_ + query) &&
+               (window_ == 0 || std::abs(offset_ + query - key) < window_) &&
                (range == nullptr || (range[0] <= key && key < range[1]));
     }
 
@@ -30,6 +33,7 @@ private:
     std::int64_t offset_;
     const std::int32_t* lengths_;
     const std::int32_t* ranges_;
+    std::int64_t window_;
 };
 
 // What MaskedSoftmax adds to the score of a key.

@@ -69,7 +69,7 @@ Op sentences(Op op, std::int64_t first, std::int64_t count) {
 
 template <class Op>
 HeadsConstants heads_constants(const Op& op, std::uint32_t flags) {
-    flags |= op.mask.key_ranges.defined() ? kRanges : 0;
+    flags |= op.mask.key_ranges.defined() || op.mask.window > 0 ? kRanges : 0;
     return {.depth = u32(op.q.dim(3)), .value_depth = u32(op.v.dim(3)), .rows = 0, .flags = flags};
 }
 
@@ -91,7 +91,7 @@ constexpr std::int64_t kRowWords = 4;   // for each query, from attend_backward_
 // Up to this many queries, each gets a workgroup whose invocations share the keys.
 constexpr std::int64_t kFewQueries = 4;
 
-// What attend_backward_rows.comp writes: the dropout rule, and for each head its ordinal and its queries.
+// What attend_backward_rows.comp writes: the dropout rule, and for each head three numbers of its own and its queries.
 Shape backward_rows(const AttentionBackward& op) {
     return {1 + op.q.dim(0) * op.q.dim(1) * (1 + op.q.dim(2)), kRowWords};
 }
@@ -114,14 +114,18 @@ std::int64_t VulkanBackend::deepest_in_registers() const {
 //   1024 x 1024                130 to 214, backward 344 to 360 and 560
 //   64 sentences, one query of 10, 30, 60 keys   0.8 to 1.1, 1.3 to 2.1, 2.1 to 2.9
 // One query is faster fused at any depth; otherwise heads of 64 columns lose a tenth and heads of 128 take three times
-// as long. Weights that do not fit a binding are never written.
-bool VulkanBackend::fuses(const Tensor& q, const Tensor& k, const Tensor& v, Compute compute,
-                          bool with_backward) const {
-    const std::int64_t depth = std::max(q.dim(3), v.dim(3));
-    if (depth > kDeepest || compute != Compute::F32 || options_.fused_attention == FusedAttention::Never) {
+// as long. Weights that do not fit a binding are never written, nor those that a narrow window leaves mostly 0.
+template <class Op>
+bool VulkanBackend::fuses(const Op& op, bool with_backward) const {
+    const Tensor& q = op.q;
+    const Tensor& k = op.k;
+    const std::int64_t depth = std::max(q.dim(3), op.v.dim(3));
+    const bool narrow = op.mask.is_narrow(k.dim(2));
+    if (depth > kDeepest || (op.compute != Compute::F32 && !narrow) ||
+        options_.fused_attention == FusedAttention::Never) {
         return false;
     }
-    if (options_.fused_attention == FusedAttention::Always) {
+    if (options_.fused_attention == FusedAttention::Always || narrow) {
         return true;
     }
     const std::int64_t most = deepest_in_registers();
@@ -140,7 +144,7 @@ void VulkanBackend::run(const Attention& op) {
     require_types(op);
     const std::int64_t batch = op.q.dim(0);
     const bool fits = fit_bindings({&op.q, &op.k, &op.v, &op.out, &op.log_sums});
-    if (!fuses(op.q, op.k, op.v, op.compute, op.log_sums.defined()) || (!fits && batch == 1)) {
+    if (!fuses(op, op.log_sums.defined()) || (!fits && batch == 1)) {
         Backend::run(op);
     } else if (!fits) {
         run(sentences(op, 0, batch / 2));
@@ -158,7 +162,7 @@ void VulkanBackend::run(const AttentionBackward& op) {
         static_cast<std::uint64_t>(backward_rows(op).elements()) * sizeof(std::uint32_t) <=
             stream_.max_binding_bytes() &&
         fit_bindings({&op.q, &op.k, &op.v, &op.out, &op.grad_out, &op.log_sums, &op.grad_q, &op.grad_k, &op.grad_v});
-    if (!fuses(op.q, op.k, op.v, op.compute, true) || (!fits && batch == 1)) {
+    if (!fuses(op, true) || (!fits && batch == 1)) {
         Backend::run(op);
     } else if (!fits) {
         run(sentences(op, 0, batch / 2));

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <cstdlib>
 #include <limits>
 #include <string>
 #include <vector>
@@ -28,11 +29,13 @@ struct Rule {
     std::int64_t offset = -1;  // absent
     Ranges ranges = Ranges::None;
     std::int64_t size = 0;
+    std::int64_t window = 0;  // AttentionMask::window
     std::string title() const {
         constexpr std::array kNames{"", " documents", " window", " tail", " odd ranges"};
-        return fmt::format("{}{}{}{}{}", lengths ? " lengths" : "", causal ? " causal" : "",
+        return fmt::format("{}{}{}{}{}{}", lengths ? " lengths" : "", causal ? " causal" : "",
                            offset < 0 ? "" : fmt::format(" offset {}", offset),
-                           kNames.at(static_cast<std::size_t>(ranges)), size == 0 ? "" : fmt::format(" of {}", size));
+                           kNames.at(static_cast<std::size_t>(ranges)), size == 0 ? "" : fmt::format(" of {}", size),
+                           window == 0 ? "" : fmt::format(" within {}", window));
     }
 };
 
@@ -78,7 +81,14 @@ inline const std::vector<Rule>& rules() {
                                           {.lengths = true, .ranges = Ranges::Window, .size = 1},
                                           {.causal = true, .offset = 2, .ranges = Ranges::Window, .size = 2},
                                           {.ranges = Ranges::Odd},
-                                          {.lengths = true, .causal = true, .offset = 2, .ranges = Ranges::Odd}};
+                                          {.lengths = true, .causal = true, .offset = 2, .ranges = Ranges::Odd},
+                                          {.window = 1},
+                                          {.lengths = true, .offset = 1, .window = 2},
+                                          {.causal = true, .window = 3},
+                                          {.causal = true, .offset = 4, .window = 2},
+                                          {.offset = 1000000, .window = 1000},
+                                          {.ranges = Ranges::Odd, .window = 3},
+                                          {.causal = true, .ranges = Ranges::Documents, .size = 7, .window = 4}};
     return kRules;
 }
 
@@ -109,7 +119,8 @@ inline AttentionMask mask_of(const Operands& t, const Rule& rule) {
     return {.key_lengths = t.maybe("key_lengths"),
             .causal = rule.causal,
             .query_offset = t.maybe("query_offset"),
-            .key_ranges = t.maybe("key_ranges")};
+            .key_ranges = t.maybe("key_ranges"),
+            .window = rule.window};
 }
 
 // Whether some query of the sentence may see the key.
@@ -120,8 +131,10 @@ inline bool is_seen(const Rule& rule, std::int64_t sentence, std::int64_t querie
     }
     for (std::int64_t query = 0; query < queries; ++query) {
         const KeyRange range = range_of(rule, sentence, query, keys);
-        const bool in_past = !rule.causal || key <= std::max<std::int64_t>(rule.offset, 0) + query;
-        if (in_past && range[0] <= key && key < range[1]) {
+        const std::int64_t position = std::max<std::int64_t>(rule.offset, 0) + query;
+        const bool in_past = !rule.causal || key <= position;
+        const bool near = rule.window == 0 || std::abs(position - key) < rule.window;
+        if (in_past && near && range[0] <= key && key < range[1]) {
             return true;
         }
     }
