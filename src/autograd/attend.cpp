@@ -193,12 +193,12 @@ Var attend(Context& ctx, const AttentionSite& site, const Var& Q, const Var& K, 
     const DType dtype = Q.value().dtype;
     const Tensor out = ctx.backend.empty({Q.shape()[0], Q.shape()[2], heads * d_v}, dtype);
     const bool recorded = wants_gradient(ctx, Q, K) || wants_gradient(ctx, K, V);
-    // A composed backward would compute the weights a second time, so with a tape it is better to keep them. Also, one
-    // op does not write the gradients of one variable in two roles.
-    const bool with_backward =
-        !recorded || (ctx.backend.support(OpId::AttentionBackward, dtype).level == SupportLevel::Native &&
-                      !may_overlap(Q.value(), K.value()) && !may_overlap(Q.value(), V.value()) &&
-                      !may_overlap(K.value(), V.value()));
+    // A composed backward would compute the weights a second time, so with a tape it is better to keep them, unless a
+    // window makes most of them 0. Also, one op does not write the gradients of one variable in two roles.
+    const bool makes_anew = mask.is_narrow(K.shape()[2]) ||
+                            ctx.backend.support(OpId::AttentionBackward, dtype).level == SupportLevel::Native;
+    const bool with_backward = !recorded || (makes_anew && !may_overlap(Q.value(), K.value()) &&
+                                             !may_overlap(Q.value(), V.value()) && !may_overlap(K.value(), V.value()));
     if (with_backward && !observed(ctx, site) && !scoring.by_distance.defined()) {
         const Attention op{.q = Q.value(),
                            .k = K.value(),

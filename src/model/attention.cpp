@@ -7,11 +7,12 @@ namespace headscope {
 namespace {
 
 Block block_of(const ModelConfig& config, AttentionKind kind) {
+    const bool restricted = kind != AttentionKind::Cross && mixer_of(config, kind) == MixerKind::Restricted;
     return {.kind = BlockKind::Attention,
             .title = kind == AttentionKind::DecoderSelf ? "Masked Multi-Head Attention" : "Multi-Head Attention",
-            .detail = config.d_k == config.d_v
-                          ? fmt::format("{} heads of {}", config.heads, config.d_k)
-                          : fmt::format("{} heads of {}, {}", config.heads, config.d_k, config.d_v),
+            .detail = fmt::format("{} heads of {}{}{}", config.heads, config.d_k,
+                                  config.d_k == config.d_v ? "" : fmt::format(", {}", config.d_v),
+                                  restricted ? fmt::format(", r = {}", config.attention_window) : ""),
             .attention = kind};
 }
 

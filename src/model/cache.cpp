@@ -24,9 +24,15 @@ void set_position(Backend& backend, const Tensor& position, std::int64_t length)
 
 Cache::Cache(Backend& backend, const CachePlan& plan, std::size_t layer_count, std::int64_t row_count,
              std::int64_t room, DType dtype)
-    : layers(layer_count), position(backend.empty({1}, DType::I32)), heads(plan.heads), rows(row_count) {
-    set_position(backend, position, 0);
+    : layers(layer_count),
+      position(backend.empty({1}, DType::I32)),
+      slot(plan.window > 0 ? backend.empty({1}, DType::I32) : position),
+      heads(plan.heads),
+      rows(row_count),
+      window(plan.window) {
+    set_positions(backend);
     if (heads > 0) {
+        room = window > 0 ? std::min(room, 2 * window) : room;
         allocate(backend, plan.d_k == plan.d_v ? std::vector{plan.d_k} : std::vector{plan.d_k, plan.d_v},
                  padded_length(std::max<std::int64_t>(room, 1)), dtype);
     }
@@ -45,7 +51,9 @@ void Cache::allocate(Backend& backend, const std::vector<std::int64_t>& depths, 
         Tensor& old = kept[i];
         const Tensor grown = backend.empty({rows, all_heads, room, depths[i]}, dtype);
         if (old.defined()) {
-            backend.run(Copy{.x = old, .out = grown.narrow(2, 0, old.dim(2))});
+            const std::int64_t first = outdated();
+            const std::int64_t count = padded_length(filled()) - first;
+            backend.run(Copy{.x = old.narrow(2, first, count), .out = grown.narrow(2, 0, count)});
         }
         old = grown;
     }
@@ -68,17 +76,34 @@ void Cache::set_views() {
     }
 }
 
+std::int64_t Cache::outdated() const {
+    return window > 0 ? std::max<std::int64_t>(filled() - (window - 1), 0) / kLengthMultiple * kLengthMultiple : 0;
+}
+
+void Cache::set_positions(Backend& backend) {
+    set_position(backend, position, length);
+    if (window > 0) {
+        set_position(backend, slot, filled());
+    }
+}
+
 void Cache::make_room(Backend& backend, std::int64_t tokens) {
-    if (!kept.empty() && length + tokens > capacity) {
+    if (!kept.empty() && filled() + tokens > capacity) {
         std::vector<std::int64_t> depths;
         for (const Tensor& tensor : kept) {
             depths.push_back(tensor.dim(3));
         }
-        allocate(backend, depths, std::max(2 * capacity, padded_length(length + tokens)), kept.front().dtype);
+        const std::int64_t first = outdated();
+        const std::int64_t most = first > 0 ? padded_length(2 * window) : 2 * capacity;
+        allocate(backend, depths, std::max(most, padded_length(filled() - first + tokens)), kept.front().dtype);
+        if (first > 0) {
+            forgotten += first;
+            set_positions(backend);
+        }
     }
     // Attention reads up to a multiple. Masked entries have weight 0, but 0 times uninitialised memory could be NaN.
-    const std::int64_t clean = padded_length(length);
-    const std::int64_t dirty = padded_length(length + tokens) - clean;
+    const std::int64_t clean = padded_length(filled());
+    const std::int64_t dirty = padded_length(filled() + tokens) - clean;
     for (const Tensor& tensor : kept) {
         if (dirty > 0) {
             backend.run(Fill{.out = tensor.narrow(2, clean, dirty), .value = 0.0F});
@@ -88,7 +113,7 @@ void Cache::make_room(Backend& backend, std::int64_t tokens) {
 
 void Cache::advance(Backend& backend, std::int64_t tokens) {
     length += tokens;
-    set_position(backend, position, length);
+    set_positions(backend);
 }
 
 Cache Cache::reorder(Backend& backend, const Tensor& new_rows, const Tensor& sources) const {
@@ -104,16 +129,18 @@ Cache Cache::reorder(Backend& backend, const Tensor& new_rows, const Tensor& sou
     };
     // Copies only the tokens that are cached, into room for just one more: a beam reorders at every step, and so it
     // mostly copies contiguous rows.
-    const std::int64_t filled = padded_length(length);
+    const std::int64_t first = outdated();
+    const std::int64_t moved = padded_length(filled()) - first;
     Cache next = *this;
     next.rows = row_count;
-    next.capacity = padded_length(length + 1);
+    next.forgotten += first;
+    next.capacity = padded_length(next.filled() + 1);
     for (Tensor& tensor : next.kept) {
-        const Tensor old = tensor.narrow(2, 0, filled);
+        const Tensor old = tensor.narrow(2, first, moved);
         Shape shape = with_rows(tensor.shape, row_count);
         shape.set(2, next.capacity);
         tensor = backend.empty(shape, old.dtype);
-        backend.run(GatherRows{.x = old, .index = new_rows, .out = tensor.narrow(2, 0, filled)});
+        backend.run(GatherRows{.x = old, .index = new_rows, .out = tensor.narrow(2, 0, moved)});
     }
     for (Layer& layer : next.layers) {
         for (Tensor& state : layer.states) {
@@ -129,7 +156,8 @@ Cache Cache::reorder(Backend& backend, const Tensor& new_rows, const Tensor& sou
     }
     // The old cache keeps its own position.
     next.position = backend.empty({1}, DType::I32);
-    set_position(backend, next.position, next.length);
+    next.slot = window > 0 ? backend.empty({1}, DType::I32) : next.position;
+    next.set_positions(backend);
     next.set_views();
     return next;
 }

@@ -13,6 +13,7 @@ struct CachePlan {
     std::int64_t heads = 0;  // of the keys and values of each token; 0: keeps none
     std::int64_t d_k = 0;
     std::int64_t d_v = 0;
+    std::int64_t window = 0;  // a token needs only those of this many last tokens, itself among them; 0: all
     // States that do not grow with the tokens. They start as 0; each step overwrites them in place.
     struct State {
         Shape shape;        // of one row, [1, ..]
@@ -33,22 +34,28 @@ struct Cache {
     // All layers in one tensor, so that a beam reorders them in one op: [rows, layers * 2 heads, capacity, d_k], the
     // keys of each layer before its values, so that both are appended in one op. If d_k is not d_v there are two
     // tensors of layers * heads. Past the cached tokens it is 0 up to the next multiple of 8, and uninitialised behind
-    // that. Empty if the plan has no keys.
+    // that. Empty if the plan has no keys. Under a window the tokens that none needs any more are forgotten, about a
+    // window at a time: the room stays below two windows, and the keys that a token reads are always adjacent.
     std::vector<Tensor> kept;
     Tensor source_lengths;  // I32 [sources]; the rows of a source are adjacent, and each source has the same number;
                             // undefined without cross-attention
-    Tensor position;        // I32 [1] on the device: the number of cached tokens
+    Tensor position;        // I32 [1] on the device: the number of tokens so far
+    Tensor slot;            // I32 [1] on the device: where the next token goes in `kept`; without a window `position`
     std::int64_t heads = 0;
     std::int64_t rows = 0;
-    std::int64_t length = 0;    // the number of cached tokens on the host
-    std::int64_t capacity = 0;  // multiple of 8; grows by doubling, reorder() reduces it to what it needs
+    std::int64_t window = 0;     // CachePlan::window
+    std::int64_t length = 0;     // the number of tokens so far, on the host
+    std::int64_t forgotten = 0;  // how many of them are no longer in `kept`; a multiple of 8
+    std::int64_t capacity = 0;   // multiple of 8; grows by doubling, reorder() reduces it to what it needs
 
     Cache() = default;
     // Empty, with room for `capacity` tokens of each row. Cross keys and values are undefined.
     Cache(Backend& backend, const CachePlan& plan, std::size_t layer_count, std::int64_t rows, std::int64_t capacity,
           DType dtype);
 
-    // A step calls make_room(), writes its tokens' keys and values from `position` on, and then calls advance().
+    std::int64_t filled() const { return length - forgotten; }
+
+    // A step calls make_room(), writes its tokens' keys and values from `slot` on, and then calls advance().
     void make_room(Backend& backend, std::int64_t tokens);
     void advance(Backend& backend, std::int64_t tokens);
 
@@ -59,7 +66,9 @@ struct Cache {
 
 private:
     void allocate(Backend& backend, const std::vector<std::int64_t>& depths, std::int64_t room, DType dtype);
+    std::int64_t outdated() const;  // tokens in `kept` that the next one does not need, in whole multiples of 8
     void set_views();
+    void set_positions(Backend& backend);
 };
 
 }  // namespace headscope

@@ -64,6 +64,9 @@ struct MultiplyAdds {
     double source_pair = 0.0;      // self-attention of the encoder
     double causal_pair = 0.0;      // self-attention of the decoder: a query attends to no later key
     double cross_pair = 0.0;
+    // Only pairs that are less than this apart are source or causal pairs; 0: all.
+    std::int64_t source_window = 0;
+    std::int64_t causal_window = 0;
 };
 
 struct ModelDescription {

@@ -1,14 +1,22 @@
 #include "model/flops.h"
 
+#include <algorithm>
+
 namespace headscope {
 
 namespace {
 
 constexpr double kMultiplyAdd = 2.0;
 
-// Pairs of a query and a key that it may attend to.
-double causal_pairs(double length) {
-    return length * (length + 1.0) / 2.0;
+// Pairs of a query and a key that it may attend to: each query to those that are less than a window away.
+double source_pairs(double length, std::int64_t window) {
+    const double w = window > 0 ? std::min(static_cast<double>(window), length) : length;
+    return length * (2.0 * w - 1.0) - w * (w - 1.0);
+}
+
+// The same, and to no later ones.
+double causal_pairs(double length, std::int64_t window) {
+    return (length + source_pairs(length, window)) / 2.0;
 }
 
 }  // namespace
@@ -25,9 +33,10 @@ double translation_flops(const ModelConfig& model, const WorkShape& shape, int b
     const MultiplyAdds each = describe(model).multiply_adds;
     const auto source = static_cast<double>(shape.source_length);
     const auto target = static_cast<double>(shape.target_length);
-    const double encode = source * each.source_token + source * source * each.source_pair;
+    const double encode = source * each.source_token + source_pairs(source, each.source_window) * each.source_pair;
     const double decode = target * (each.target_token + each.predicted_token) +
-                          causal_pairs(target) * each.causal_pair + target * source * each.cross_pair;
+                          causal_pairs(target, each.causal_window) * each.causal_pair +
+                          target * source * each.cross_pair;
     return kMultiplyAdd * static_cast<double>(shape.sentences) * (encode + beam * decode);
 }
 
@@ -47,9 +56,10 @@ StepFlops TrainingFlops::of(std::span<const Batch> parts) const {
             part.predicted.empty() ? sentences * target : static_cast<double>(part.predicted.size());
         step.weights += kMultiplyAdd * (sentences * source * each_.source_token +
                                         sentences * target * each_.target_token + predicted * each_.predicted_token);
-        step.attention += kMultiplyAdd * sentences *
-                          (source * source * each_.source_pair + causal_pairs(target) * each_.causal_pair +
-                           target * source * each_.cross_pair);
+        step.attention +=
+            kMultiplyAdd * sentences *
+            (source_pairs(source, each_.source_window) * each_.source_pair +
+             causal_pairs(target, each_.causal_window) * each_.causal_pair + target * source * each_.cross_pair);
     }
     return step;
 }

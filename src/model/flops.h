@@ -18,7 +18,7 @@ struct WorkShape {
     std::int64_t target_length = 0;
 };
 
-// Forward. A causal attention counts only the keys that a query may attend to.
+// Forward. Attention counts only the keys that a query may attend to: causal ones, those within a window.
 double forward_flops(const ModelConfig& model, const WorkShape& shape);
 
 // Forward and backward, where every product has two of its size.

@@ -35,6 +35,10 @@ void Scope::multiply_adds(double MultiplyAdds::*of_each, std::int64_t count) con
     description_.multiply_adds.*of_each += static_cast<double>(count);
 }
 
+void Scope::pairs_within(std::int64_t MultiplyAdds::*of_stack, std::int64_t window) const {
+    description_.multiply_adds.*of_stack = window;
+}
+
 Var Scope::weight(const std::vector<Rows>& parts, std::int64_t columns, Initial initial) const {
     HEADSCOPE_CHECK(token_ != nullptr, name_ + " declares a weight outside of for_each()");
     std::vector<ParameterSpec> specs;

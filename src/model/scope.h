@@ -25,6 +25,8 @@ public:
     // The parameters declared from here on, up to the next block, are its own.
     void block(Block block) const;
     void multiply_adds(double MultiplyAdds::*of_each, std::int64_t count) const;
+    // The pairs of a stack that count; 0: all.
+    void pairs_within(std::int64_t MultiplyAdds::*of_stack, std::int64_t window) const;
 
     struct Rows {
         const char* name;

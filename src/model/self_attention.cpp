@@ -1,21 +1,39 @@
 #include "model/self_attention.h"
 
 #include "data/batch.h"
+#include "support/check.h"
 
 namespace headscope {
 
+namespace {
+
+// A window that holds all of the keys is none: the same ops run as without it.
+std::int64_t window_among(std::int64_t window, std::int64_t keys) {
+    return window < keys ? window : 0;
+}
+
+}  // namespace
+
 SelfAttention::SelfAttention(const ModelConfig& config, const Scope& scope, AttentionSite site, DropoutSites& sites)
-    : attention_(config, scope, site, sites), plan_{.heads = config.heads, .d_k = config.d_k, .d_v = config.d_v} {}
+    : attention_(config, scope, site, sites),
+      window_(mixer_of(config, site.kind) == MixerKind::Restricted ? config.attention_window : 0) {
+    plan_ = {.heads = config.heads, .d_k = config.d_k, .d_v = config.d_v, .window = window_};
+    scope.pairs_within(
+        site.kind == AttentionKind::EncoderSelf ? &MultiplyAdds::source_window : &MultiplyAdds::causal_window, window_);
+}
 
 Var SelfAttention::operator()(Context& ctx, const Var& x, const MixerInputs& inputs) const {
-    return attention_.self(ctx, x, inputs.mask, inputs.by_distance);
+    AttentionMask mask = inputs.mask;
+    mask.window = window_among(window_, x.shape()[1]);
+    return attention_.self(ctx, x, mask, inputs.by_distance);
 }
 
 Var SelfAttention::append(Context& ctx, const Cache& cache, const Cache::Layer& cached, const Var& x,
                           const Var& by_distance) const {
+    HEADSCOPE_CHECK(ctx.observer == nullptr || cache.forgotten == 0, "an observer comes with the first token");
     const MultiHeadAttention::Projected projected = attention_.project_self(ctx, x);
     const auto keep = [&](const Var& row, const Tensor& room) {
-        ctx.backend.run(CacheAppend{.x = row.value(), .position = cache.position, .cache = room});
+        ctx.backend.run(CacheAppend{.x = row.value(), .position = cache.slot, .cache = room});
     };
     if (cached.self_both.defined()) {
         keep(projected.both, cached.self_both);
@@ -25,11 +43,11 @@ Var SelfAttention::append(Context& ctx, const Cache& cache, const Cache::Layer& 
     }
     // An observer gets exactly the cached keys. Otherwise the length is rounded up, so that shapes repeat and recorded
     // commands can be replayed; the position on the device masks the rest.
-    const std::int64_t filled = cache.length + x.shape()[1];
+    const std::int64_t filled = cache.filled() + x.shape()[1];
     const std::int64_t keys = ctx.observer != nullptr ? filled : padded_length(filled);
     const KeysAndValues to{Var(cached.self_keys.narrow(2, 0, keys)), Var(cached.self_values.narrow(2, 0, keys))};
-    return attention_.attend_and_project(ctx, projected.queries, to, {.causal = true, .query_offset = cache.position},
-                                         by_distance);
+    const AttentionMask mask{.causal = true, .query_offset = cache.slot, .window = window_among(window_, keys)};
+    return attention_.attend_and_project(ctx, projected.queries, to, mask, by_distance);
 }
 
 }  // namespace headscope

@@ -1,4 +1,5 @@
-// Multi-head attention in which a sequence attends to itself: the mixer of the paper's layers.
+// Multi-head attention in which a sequence attends to itself: the mixer of the paper's layers. Restricted (section 4),
+// each position attends only to those that are less than `attention_window` away.
 #pragma once
 
 #include "model/attention.h"
@@ -18,6 +19,7 @@ public:
 private:
     MultiHeadAttention attention_;
     CachePlan plan_;
+    std::int64_t window_;  // 0: reads all positions
 };
 
 }  // namespace headscope

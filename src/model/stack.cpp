@@ -98,8 +98,9 @@ Var Stack::distance_scores(Context& ctx) const {
 }
 
 Cache Stack::start_cache(Context& ctx, std::int64_t rows, std::int64_t capacity, const Memory& memory) const {
-    Cache cache(ctx.backend, layers_.front().mixer->cache_plan(), layers_.size(), rows, capacity,
-                embedding_.dtype(ctx.backend));
+    CachePlan kept = layers_.front().mixer->cache_plan();
+    kept.window = ctx.observer == nullptr ? kept.window : 0;  // an observer gets the weights of all tokens
+    Cache cache(ctx.backend, kept, layers_.size(), rows, capacity, embedding_.dtype(ctx.backend));
     cache.source_lengths = layers_.front().cross_attention ? memory.lengths : Tensor();
     for (std::size_t i = 0; i < layers_.size(); ++i) {
         set_label(ctx, layers_[i].mixer_label, "");

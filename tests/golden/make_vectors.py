@@ -70,6 +70,8 @@ CASES = {
              "bidirectional": True, "cross_attention": False}, 0.0, "all"),
     "bidirectional": ({**RECURRENT, "encoder_mixer": "lstm", "decoder_mixer": "gru", "bidirectional": True, "heads": 1,
                        "d_k": 8, "d_v": 8, "scale_attention": False}, 0.1, "all"),
+    "restricted": ({"encoder_mixer": "restricted", "decoder_mixer": "restricted", "attention_window": 2,
+                    "decoder_layers": 2}, 0.1, "all"),
 }
 
 
@@ -122,9 +124,16 @@ class Model:
         k = self.linear(memory, f"{name}.k", h * d_k, biased).unflatten(-1, (h, d_k)).transpose(1, 2)
         v = self.linear(memory, f"{name}.v", h * d_v, biased).unflatten(-1, (h, d_v)).transpose(1, 2)
         scores = torch.einsum("bhqd,bhkd->bhqk", q, k) * single(1.0 / math.sqrt(d_k) if c.get("scale_attention", True) else 1.0)
-        weights = scores.masked_fill(blocked[:, None], -math.inf).softmax(-1)
+        lost = blocked.all(-1, keepdim=True)  # a pad may be farther than the window from all that is no pad
+        weights = scores.masked_fill((blocked & ~lost)[:, None], -math.inf).softmax(-1).masked_fill(lost[:, None], 0.0)
         heads = torch.einsum("bhqk,bhkd->bhqd", weights, v)
         return self.linear(heads.transpose(1, 2).flatten(2), f"{name}.output", c["d_model"], biased)
+
+    def far(self, stack, length):
+        """Pairs that are too far apart for restricted attention, [1, queries, keys]."""
+        window = self.c["attention_window"] if self.c.get(f"{stack}_mixer") == "restricted" else length
+        places = torch.arange(length)
+        return ((places[:, None] - places[None, :]).abs() >= window)[None]
 
     def convolution(self, x, padding, name, layer):
         """By torch's convolutions. Decoders pad on the left alone."""
@@ -220,7 +229,7 @@ class Model:
         states, kind = [], self.c.get("encoder_mixer")
         for i in range(self.c["encoder_layers"]):
             name = f"encoder.layers.{i}"
-            blocked = padding[:, None, :].expand(-1, source.shape[1], -1)
+            blocked = padding[:, None, :] | self.far("encoder", source.shape[1])
 
             def recur(y):
                 y, last = self.recurrent(y, f"{name}.recurrent", kind, (~padding).sum(1), self.c["bidirectional"])
@@ -239,7 +248,8 @@ class Model:
 
     def decode(self, target_in, memory, padding):
         length = target_in.shape[1]
-        future = torch.ones(length, length, dtype=torch.bool).triu(1).expand(len(target_in), -1, -1)
+        future = torch.ones(length, length, dtype=torch.bool).triu(1) | self.far("decoder", length)
+        future = future.expand(len(target_in), -1, -1)
         x = self.embed(target_in, "target")
         kind = self.c["decoder_mixer"]
         for i in range(self.c["decoder_layers"]):

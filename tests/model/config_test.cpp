@@ -179,6 +179,18 @@ TEST_CASE("impossible configurations are rejected by key") {
     CHECK_THAT(check_error([](ModelConfig& c) { c.d_k = -1; }), Contains("\"d_k\"") && Contains("found -1"));
     CHECK_THAT(check_error([](ModelConfig& c) { c.encoder_layers = 0; }), Contains("\"encoder_layers\""));
     CHECK_THAT(check_error([](ModelConfig& c) { c.decoder_layers = 0; }), Contains("\"decoder_layers\""));
+    CHECK_THAT(check_error([](ModelConfig& c) { c.encoder_mixer = MixerKind::Restricted; }),
+               Contains("\"attention_window\" must be at least 1") && Contains("found 0"));
+    CHECK_THAT(check_error([](ModelConfig& c) { c.attention_window = 3; }),
+               Contains("\"attention_window\" must be 0 unless \"encoder_mixer\"") && Contains("found 3"));
+    CHECK_THAT(check_error([](ModelConfig& c) { c.attention_window = -1; }), Contains("\"attention_window\""));
+    CHECK_THAT(check_error([](ModelConfig& c) {
+                   c.architecture = Architecture::CausalLm;
+                   c.encoder_layers = 0;
+                   c.encoder_mixer = MixerKind::Restricted;
+                   c.attention_window = 3;
+               }),
+               Contains("\"encoder_mixer\" must be left out") && Contains("no such stack"));
     CHECK_THAT(check_error([](ModelConfig& c) { c.d_model = 7; }), Contains("even") && Contains("found 7"));
     CHECK(check_error([](ModelConfig& c) {
               c.d_model = 7;

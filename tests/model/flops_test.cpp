@@ -51,6 +51,21 @@ TEST_CASE("the FLOPs of recurrent layers equal those counted by hand", "[flops]"
     CHECK(forward_flops(model, {1, 3, 2}) == 2.0 * (2 * 144 + 240 + 128 + 128 + (32 + 96 + 32 + 48) + 160 + 56));
 }
 
+TEST_CASE("restricted attention counts the pairs within its window", "[flops]") {
+    ModelConfig model;
+    model.encoder_layers = model.decoder_layers = 1;
+    model.source_vocabulary = model.target_vocabulary = 7;
+    const double full = forward_flops(model, {1, 5, 4});
+    model.encoder_mixer = model.decoder_mixer = MixerKind::Restricted;
+    model.attention_window = 2;
+    // Encoder: of 25 pairs those at distance 0 and 1, 5 + 2 * 4 = 13. Decoder: of 10 pairs 4 + 3 = 7.
+    CHECK(full - forward_flops(model, {1, 5, 4}) == 2.0 * 2 * 512 * (25 - 13 + 10 - 7));
+    model.attention_window = 5;  // all
+    CHECK(forward_flops(model, {1, 5, 4}) == full);
+    model.attention_window = 1000;
+    CHECK(forward_flops(model, {1, 5, 4}) == full);
+}
+
 TEST_CASE("a base step of the paper is about 9.5 TFLOP", "[flops]") {
     ModelConfig base;  // Table 3
     base.source_vocabulary = base.target_vocabulary = 37000;

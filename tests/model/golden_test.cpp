@@ -16,10 +16,10 @@ using namespace headscope;
 namespace {
 
 const std::vector<std::string> kCases = {
-    "paper",    "pre_norm", "untied",       "learned",      "biases",      "rms",       "causal",
-    "masked",   "bare",     "gelu_tanh",    "token_types",  "gpt2",        "bert",      "t5",
-    "t5_gated", "index",    "normalised",   "concatenated", "convolution", "separable", "convolution_gelu",
-    "lstm",     "gru",      "bidirectional"};
+    "paper",    "pre_norm", "untied",        "learned",      "biases",      "rms",       "causal",
+    "masked",   "bare",     "gelu_tanh",     "token_types",  "gpt2",        "bert",      "t5",
+    "t5_gated", "index",    "normalised",    "concatenated", "convolution", "separable", "convolution_gelu",
+    "lstm",     "gru",      "bidirectional", "restricted"};
 
 // Relative errors of a whole tensor: |found - expected| / |expected|, in the 2-norm.
 struct Bounds {

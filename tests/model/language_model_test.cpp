@@ -35,11 +35,16 @@ std::vector<double> row(const std::vector<double>& logits, std::size_t position,
 // How far away a position may be for its layers to read it, on either side.
 std::int64_t reach_of(const ModelConfig& config) {
     const bool causal = config.architecture == Architecture::CausalLm;
-    if ((causal ? config.decoder_mixer : config.encoder_mixer) != MixerKind::Convolution) {
+    const MixerKind mixer = causal ? config.decoder_mixer : config.encoder_mixer;
+    const std::int64_t layers = config.encoder_layers + config.decoder_layers;
+    if (mixer == MixerKind::Restricted) {
+        return layers * (config.attention_window - 1);
+    }
+    if (mixer != MixerKind::Convolution) {
         return INT64_MAX;
     }
     std::int64_t sum = 0;
-    for (int layer = 0; layer < config.encoder_layers + config.decoder_layers; ++layer) {
+    for (int layer = 0; layer < layers; ++layer) {
         sum += convolution_span(config, layer) / (causal ? 1 : 2);
     }
     return sum;

@@ -52,7 +52,8 @@ public:
         ForwardingBackend::run(op);
     }
     void run(const AttentionBackward& op) override {
-        products += 2.0 * attention(op.q, op.k, op.v, op.mask);  // the gradients of Q and K, and of weights and V
+        // The gradients of Q and K, and of weights and V.
+        products += 2.0 * attention(op.q, op.k, op.v, composed_ ? AttentionMask{} : op.mask);
         ForwardingBackend::run(op);
     }
     void run(const SquareSum& op) override {
@@ -68,7 +69,10 @@ private:
     static double attention(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionMask& mask) {
         double pairs = 0.0;
         for (std::int64_t query = 0; query < q.dim(2); ++query) {
-            pairs += static_cast<double>(mask.causal ? std::min(query + 1, k.dim(2)) : k.dim(2));
+            for (std::int64_t key = 0; key < k.dim(2); ++key) {
+                const bool near = mask.window == 0 || std::abs(query - key) < mask.window;
+                pairs += near && (!mask.causal || key <= query) ? 1.0 : 0.0;
+            }
         }
         return 2.0 * static_cast<double>(q.dim(0) * q.dim(1) * (q.dim(3) + v.dim(3))) * pairs;
     }
@@ -91,13 +95,23 @@ std::vector<Batch> parts_for(const ModelConfig& config) {
     return parts;
 }
 
-// A product of all queries and keys also multiplies those that a causal attention masks.
+// A product of all queries and keys also multiplies those that a mask forbids.
 double masked_products(const ModelConfig& config, const std::vector<Batch>& parts) {
+    const MultiplyAdds each = describe(config).multiply_adds;
     double surplus = 0.0;
+    const auto add = [&](std::int64_t sentences, std::int64_t length, bool causal, std::int64_t window, double pair) {
+        for (std::int64_t query = 0; query < length; ++query) {
+            for (std::int64_t key = 0; key < length; ++key) {
+                const bool allowed = (!causal || key <= query) && (window == 0 || std::abs(query - key) < window);
+                surplus += allowed ? 0.0 : 2.0 * static_cast<double>(sentences) * pair;
+            }
+        }
+    };
     for (const Batch& part : parts) {
-        const auto length = static_cast<double>(part.target_length);
-        surplus += 2.0 * static_cast<double>(part.sentences) * (length * length - length * (length + 1.0) / 2.0) *
-                   describe(config).multiply_adds.causal_pair;
+        const bool masked = config.architecture == Architecture::MaskedLm;
+        add(part.sentences, part.target_length, true, each.causal_window, each.causal_pair);
+        add(part.sentences, masked ? part.target_length : part.source_length, false, each.source_window,
+            each.source_pair);
     }
     return surplus;
 }
