@@ -26,6 +26,7 @@ struct Workload {
     std::int64_t d_ff = 2048;
     std::int64_t heads = 8;
     std::int64_t vocabulary = 8000;
+    std::int64_t window = 0;  // of restricted attention, which is timed if this is not 0
     std::int64_t parameters = 1'000'000;
     std::vector<std::int64_t> sides = {512};  // of square products
     bool every_product = false;               // of a layer, its backward and decoding; else one of each kind

@@ -26,6 +26,7 @@ struct OpsOptions {
     std::vector<std::string> ops;
     std::vector<std::int64_t> sides;
     BenchSizes sizes;
+    std::int64_t window = 0;
     int repeat = 5;
 };
 
@@ -35,6 +36,7 @@ conformance::SpeedPlan plan_of(const OpsOptions& options, ProgressLine& line) {
                                 .repeat = options.repeat,
                                 .open_options = options.common.open,
                                 .progress = [&line](const std::string& text) { line.show(text); }};
+    plan.work.window = options.window;
     if (!options.sides.empty()) {
         plan.work.sides = options.sides;
         plan.most_seconds = std::numeric_limits<double>::infinity();
@@ -103,6 +105,10 @@ void add_bench_ops_command(CLI::App& bench, const OpenOptions& open_options,
         ->check(whole_number(1, 10'000))
         ->capture_default_str();
     add_batch_sizes(*command, options->sizes);
+    command
+        ->add_option("--window", options->window,
+                     "Also time self-attention in which a query sees the keys less than this far away")
+        ->check(whole_number(1, AttentionMask::kWidest));
     options->common.add_json(*command);
     command->callback([options, origin] { bench_ops(*options, origin()); });
 }

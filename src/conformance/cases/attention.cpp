@@ -313,6 +313,16 @@ Case append_of_a_step(const Workload& work) {
     return stated;
 }
 
+// Of a query and a key in self-attention.
+double pairs_within(std::int64_t length, const Rule& rule) {
+    double pairs = 0.0;
+    for (std::int64_t query = 0; query < length; ++query) {
+        const std::int64_t begin = std::max<std::int64_t>(query - rule.window + 1, 0);
+        pairs += static_cast<double>((rule.causal ? query + 1 : std::min(query + rule.window, length)) - begin);
+    }
+    return pairs;
+}
+
 std::vector<Case> speeds(const Workload& work) {
     const Shape weights{work.sentences, work.heads, work.length, work.length};
     const Heads size{work.sentences, work.heads, work.length, work.length, work.d_k(), work.d_k()};
@@ -339,16 +349,28 @@ std::vector<Case> speeds(const Workload& work) {
     };
     const Case masked =
         mask_keys(size, {}).named(fmt::format("{}x{}x{}x{}", size.batch, size.heads, size.keys, size.d_k));
-    return {softmax(weights, {}).named(shape),
-            softmax_backward(weights).named(shape),
-            softmax_by_distance(weights, 128).named(shape + " by distance"),
-            sum_diagonals(weights).named(shape),
-            whole,
-            back,
-            append_of_a_step(work),
-            masked,
-            of_block(1),
-            of_block(8)};
+    std::vector<Case> all{softmax(weights, {}).named(shape),
+                          softmax_backward(weights).named(shape),
+                          softmax_by_distance(weights, 128).named(shape + " by distance"),
+                          sum_diagonals(weights).named(shape),
+                          whole,
+                          back,
+                          append_of_a_step(work),
+                          masked,
+                          of_block(1),
+                          of_block(8)};
+    for (const bool causal : {false, true}) {
+        const Manner near{.rule = {.causal = causal, .window = work.window}, .compute = work.compute};
+        const std::string name = fmt::format("{}{} within {}", whole.name, causal ? " causal" : "", work.window);
+        const double share = pairs_within(work.length, near.rule) / static_cast<double>(work.length * work.length);
+        for (Case stated : {attention(size, near), attention_backward(size, near)}) {
+            stated.arithmetic = share * (stated.op == OpId::Attention ? whole : back).arithmetic;
+            if (work.window > 0) {
+                all.push_back(stated.named(name));
+            }
+        }
+    }
+    return all;
 }
 
 }  // namespace
