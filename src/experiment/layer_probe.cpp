@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "experiment/dependency_depth.h"
+#include "model/flops.h"
 #include "support/random.h"
 
 namespace headscope {
@@ -106,12 +107,11 @@ LayerCost LayerProbe::measure(int repeat) {
             all += forward_times.back() + backward_times.back();
         }
     }
-    const auto n = static_cast<double>(length_);
     return {.length = length_,
             .width = config_.d_model,
             .forward_seconds = median(forward_times),
             .backward_seconds = median(backward_times),
-            .multiply_adds = n * declared_.multiply_adds.source_token + n * n * declared_.multiply_adds.source_pair,
+            .multiply_adds = encoder_multiply_adds(declared_.multiply_adds, static_cast<double>(length_)),
             .bytes = kept};
 }
 

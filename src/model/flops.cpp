@@ -21,6 +21,10 @@ double causal_pairs(double length, std::int64_t window) {
 
 }  // namespace
 
+double encoder_multiply_adds(const MultiplyAdds& each, double length) {
+    return length * each.source_token + source_pairs(length, each.source_window) * each.source_pair;
+}
+
 double forward_flops(const ModelConfig& model, const WorkShape& shape) {
     return translation_flops(model, shape, 1);
 }
@@ -33,7 +37,7 @@ double translation_flops(const ModelConfig& model, const WorkShape& shape, int b
     const MultiplyAdds each = describe(model).multiply_adds;
     const auto source = static_cast<double>(shape.source_length);
     const auto target = static_cast<double>(shape.target_length);
-    const double encode = source * each.source_token + source_pairs(source, each.source_window) * each.source_pair;
+    const double encode = encoder_multiply_adds(each, source);
     const double decode = target * (each.target_token + each.predicted_token) +
                           causal_pairs(target, each.causal_window) * each.causal_pair +
                           target * source * each.cross_pair;

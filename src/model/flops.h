@@ -18,6 +18,9 @@ struct WorkShape {
     std::int64_t target_length = 0;
 };
 
+// Of an encoder's pass over one sentence.
+double encoder_multiply_adds(const MultiplyAdds& each, double length);
+
 // Forward. Attention counts only the keys that a query may attend to: causal ones, those within a window.
 double forward_flops(const ModelConfig& model, const WorkShape& shape);
 
