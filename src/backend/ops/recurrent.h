@@ -53,9 +53,11 @@ struct RecurrentStep {
         d.in("hidden", hidden, {"batch", "columns"}).strided();
         at.declare(d);
         d.out("next_hidden", next_hidden, {"batch", "columns"}).strided().may_be(hidden);
-        if (lstm) {
-            d.in("state", state, {"batch", "columns"}).full().strided();
-            d.out("next_state", next_state, {"batch", "columns"}).full().strided().may_be(state);
+        Declared& before = d.in("state", state, {"batch", "columns"}).full().strided();
+        Declared& after = d.out("next_state", next_state, {"batch", "columns"}).full().strided().may_be(state);
+        if (!lstm) {
+            before.optional();
+            after.optional();
         }
         d.out("y", y, {"batch", "columns"}).strided().optional();
         d.out("gates", gates, {"batch", 4 * columns}).strided().optional().may_be(x, lstm);
@@ -84,14 +86,15 @@ struct RecurrentStepBackward {
         d.in("grad_next_hidden", grad_next_hidden, {"batch", "columns"}).strided().optional();
         d.out("grad_x", grad_x, {"batch", gates_of(cell) * columns}).strided();
         d.out("grad_hidden", grad_hidden, {"batch", "columns"}).strided().may_be(grad_next_hidden);
-        if (lstm) {
-            d.in("state", state, {"batch", "columns"}).full().strided();
-            d.in("grad_next_state", grad_next_state, {"batch", "columns"}).full().strided().optional();
-            d.out("grad_state", grad_state, {"batch", "columns"}).full().strided().may_be(grad_next_state);
-        } else {
-            d.in("hidden", hidden, {"batch", "columns"}).strided();
-            d.out("grad_h", grad_h).like(grad_x).strided();
+        Declared* const of_lstm[] = {
+            &d.in("state", state, {"batch", "columns"}).full().strided(),
+            &d.out("grad_state", grad_state, {"batch", "columns"}).full().strided().may_be(grad_next_state)};
+        Declared* const of_gru[] = {&d.in("hidden", hidden, {"batch", "columns"}).strided(),
+                                    &d.out("grad_h", grad_h).like(grad_x).strided()};
+        for (Declared* const operand : lstm ? of_gru : of_lstm) {
+            operand->optional();
         }
+        d.in("grad_next_state", grad_next_state, {"batch", "columns"}).full().strided().optional();
     }
 };
 
