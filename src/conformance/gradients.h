@@ -16,6 +16,7 @@ struct Differentiation {
     std::vector<Case> backward;
     // Outputs whose cotangent is 1, not random, since the op computes the gradient of their sum itself.
     std::set<std::string> summed = {};
+    std::set<std::string> given = {};  // real inputs that are never learned
     std::string title() const { return "gradient of " + forward.title(); }
 };
 

@@ -181,7 +181,7 @@ std::vector<Differentiation> differentiations() {
             all.push_back({cross_entropy({5, 7, epsilon, smoothing}), {}, {"loss"}});
         }
     }
-    all.push_back({cross_entropy({.rows = 5, .classes = 7, .prior = 0}), {}, {"loss"}});
+    all.push_back({cross_entropy({.rows = 5, .classes = 7, .prior = 0}), {}, {"loss"}, {"prior"}});
     return all;
 }
 
