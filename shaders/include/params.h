@@ -507,6 +507,35 @@ struct GatherRowsParams {
     uint missing;  // the word of a row that does not exist
 };
 
+// One workgroup for four columns.
+#define BATCH_NORM_BINDINGS(B) \
+    B(0, x)                    \
+    B(1, lengths) B(2, gain) B(3, bias) B(4, running_mean) B(5, running_variance) B(6, y) B(7, mean) B(8, rstd)
+#define BATCH_NORM_CONSTANTS(C) FOURS_CONSTANTS(C) C(3, measures) C(4, has_lengths)
+HEADSCOPE_CONSTANTS(BatchNormConstants, BATCH_NORM_CONSTANTS)
+struct BatchNormParams {
+    HEADSCOPE_BINDINGS(BATCH_NORM_BINDINGS)
+    uint rows;
+    uint sequence;
+    uint columns;
+    float epsilon;
+    float momentum;
+};
+
+#define BATCH_NORM_BACKWARD_BINDINGS(B) \
+    B(0, x) B(1, lengths) B(2, gain) B(3, mean) B(4, rstd) B(5, grad_y) B(6, grad_x) B(7, grad_gain) B(8, grad_bias)
+#define BATCH_NORM_BACKWARD_CONSTANTS(C) BATCH_NORM_CONSTANTS(C) C(5, has_grad_x)
+HEADSCOPE_CONSTANTS(BatchNormBackwardConstants, BATCH_NORM_BACKWARD_CONSTANTS)
+struct BatchNormBackwardParams {
+    HEADSCOPE_BINDINGS(BATCH_NORM_BACKWARD_BINDINGS)
+    uint rows;
+    uint sequence;
+    uint columns;
+    uint accumulate_x;
+    uint accumulate_gain;
+    uint accumulate_bias;
+};
+
 // Tap j of position i is position i + first + j * step. Rows are those of out.
 #define UNFOLD_BINDINGS(B) B(0, x) B(1, lengths) B(2, ranges) B(3, out)
 #define UNFOLD_CONSTANTS(C) FOURS_CONSTANTS(C) C(3, has_lengths) C(4, has_ranges)

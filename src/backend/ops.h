@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "backend/ops/attention.h"
+#include "backend/ops/batch_norm.h"
 #include "backend/ops/bias.h"
 #include "backend/ops/convolution.h"
 #include "backend/ops/elementwise.h"
@@ -30,6 +31,8 @@
     X(SumRows)                \
     X(AddLayerNorm)           \
     X(AddLayerNormBackward)   \
+    X(BatchNorm)              \
+    X(BatchNormBackward)      \
     X(MaskedSoftmax)          \
     X(MaskedSoftmaxBackward)  \
     X(SumDiagonals)           \

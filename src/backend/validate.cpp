@@ -70,6 +70,12 @@ void check_rules(const AddLayerNorm& op) {
     not_negative(op, "epsilon", op.epsilon);
 }
 
+void check_rules(const BatchNorm& op) {
+    not_negative(op, "epsilon", op.epsilon);
+    expect(op, op.momentum > 0.0F && op.momentum <= 1.0F,
+           [&] { return "momentum must be in (0, 1], found " + std::to_string(op.momentum); });
+}
+
 void check_rules(const AddLayerNormBackward& op) {
     expect(op, op.grad_y.defined() || op.grad_sum_out.defined(),
            [] { return std::string("grad_y and grad_sum_out are both missing"); });

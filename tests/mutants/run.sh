@@ -205,6 +205,9 @@ mutant bias cpu '"=" for "+=" in a column sum' backends/cpu/bias.cpp \
 mutant bias oracle 'a term of the slope of swish has the wrong sign' backends/cpu/reference/bias.cpp \
     'return s + x * s * (1 - s);' 'return s - x * s * (1 - s);'
 
+mutant batch_norm oracle 'the gradient forgets that the variance is measured' backends/cpu/reference/batch_norm.cpp \
+    '(bias + normalised(row) * gain) / count' 'bias / count'
+
 mutant convolution cpu 'padding is written' backends/cpu/convolution.cpp \
     'body(row, j, padding || at < low' 'body(row, j, at < low'
 mutant convolution oracle 'a tap is weighted by its neighbour' backends/cpu/reference/convolution.cpp \

@@ -266,6 +266,13 @@ mutant embedding vulkan 'no token is an unknown one' shaders/embed.comp \
 mutant embedding vulkan 'the position is not scaled apart' shaders/embed.comp \
     'value += positions_at(place + column, count);' 'value += p.scale * positions_at(place + column, count);'
 
+mutant batch_norm vulkan 'the running variance is that of the batch' shaders/batch_norm.comp \
+    'squares / (rows - 1.0) - running_square' 'variance - running_square'
+mutant batch_norm vulkan 'the average is not taken off the gradient' shaders/batch_norm_backward.comp \
+    'grad -= (bias + (x_at' 'grad -= ((x_at'
+mutant batch_norm vulkan 'padding is measured' shaders/include/columns.glsl \
+    'int(row - sentence * p.sequence) < lengths[p.offset[binding_lengths] + sentence]' 'true'
+
 mutant convolution vulkan 'all taps of a row are its first' shaders/unfold.comp \
     'row_of_tap(row, tap_of_row - row * p.taps)' 'row_of_tap(row, 0u)'
 mutant convolution vulkan 'a sum overwrites what it should add to' shaders/sum_taps.comp \

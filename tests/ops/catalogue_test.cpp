@@ -23,6 +23,9 @@ TEST_CASE("biases and activations agree with the oracle", "[bias]") {
 TEST_CASE("add and norm agrees with the oracle", "[layer_norm]") {
     check_cases_of("layer_norm");
 }
+TEST_CASE("batch norm agrees with the oracle", "[batch_norm]") {
+    check_cases_of("batch_norm");
+}
 TEST_CASE("attention agrees with the oracle", "[attention]") {
     check_cases_of("attention");
 }
@@ -63,6 +66,9 @@ TEST_CASE("gradients of bias and activation equal central differences", "[bias][
 TEST_CASE("gradients of add and norm equal central differences", "[layer_norm][gradients]") {
     check_gradients_of("layer_norm");
 }
+TEST_CASE("gradients of batch norm equal central differences", "[batch_norm][gradients]") {
+    check_gradients_of("batch_norm");
+}
 TEST_CASE("gradients of attention equal central differences", "[attention][gradients]") {
     check_gradients_of("attention");
 }
@@ -80,11 +86,12 @@ TEST_CASE("gradients of recurrent steps equal central differences", "[recurrent]
 }
 
 TEST_CASE("every family of the catalogue is tested above, and its groups have unique names", "[catalogue]") {
-    const std::set<std::string> tested{"elementwise", "matmul",         "linear",    "bias", "layer_norm",
-                                       "attention",   "edit_attention", "embedding", "loss", "optimizer",
-                                       "search",      "convolution",    "recurrent"};
-    const std::set<std::string> differentiated{"elementwise", "matmul",    "linear", "bias",        "layer_norm",
-                                               "attention",   "embedding", "loss",   "convolution", "recurrent"};
+    const std::set<std::string> tested{"elementwise", "matmul",         "linear",    "bias",      "layer_norm",
+                                       "attention",   "edit_attention", "embedding", "loss",      "optimizer",
+                                       "search",      "convolution",    "recurrent", "batch_norm"};
+    const std::set<std::string> differentiated{"elementwise", "matmul",    "linear",    "bias",
+                                               "layer_norm",  "attention", "embedding", "loss",
+                                               "convolution", "recurrent", "batch_norm"};
     for (const Family& family : catalogue()) {
         INFO(family.name);
         CHECK(tested.count(family.name) == 1);

@@ -15,6 +15,7 @@ Family matmul_family();
 Family linear_family();
 Family bias_family();
 Family layer_norm_family();
+Family batch_norm_family();
 Family attention_family();
 Family edit_attention_family();
 Family embedding_family();
