@@ -38,6 +38,22 @@ struct Normed {
 Normed add_layer_norm(Context& ctx, const Var& x, const Var& residual, const Var& gain, const Var& bias, float epsilon,
                       const DropoutRule& rule = {}, NormType type = NormType::Layer);
 
+// a + b, of equal shapes. Spends a.
+Var add_spending(Context& ctx, const Var& a, const Var& b);
+
+// See backend/ops/batch_norm.h. x [batch, length, columns]; the others [columns]. If it measures, the running values
+// move.
+struct BatchNormOperands {
+    Var gain;
+    Var bias;
+    Tensor running_mean;
+    Tensor running_variance;
+    Tensor lengths = {};  // I32 [batch]; undefined: no padding
+    float epsilon = 1e-6F;
+    bool measures = true;
+};
+Var batch_norm(Context& ctx, const Var& x, const BatchNormOperands& operands);
+
 // a * b, element by element. Equal shapes.
 Var multiply(Context& ctx, const Var& a, const Var& b);
 

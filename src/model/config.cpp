@@ -111,8 +111,12 @@ const ConfigFields<Config>& fields() {
                      "`\"gelu_sigmoid\"` (CLIP's quick_gelu) is x sigmoid(1.702 x), `\"swish\"` is x sigmoid(x)"),
         choice_field("norm", &Config::norm, {{"post", NormPlacement::Post}, {"pre", NormPlacement::Pre}},
                      "LayerNorm(x + f(x)), as in 3.1; `\"pre\"`: x + f(LayerNorm(x)), and a norm after each stack"),
-        choice_field("norm_type", &Config::norm_type, {{"layer", NormType::Layer}, {"rms", NormType::Rms}},
-                     "`\"rms\"` divides by the root mean square, without mean and bias, as in T5 and Llama"),
+        choice_field(
+            "norm_type", &Config::norm_type,
+            {{"layer", NormType::Layer}, {"rms", NormType::Rms}, {"batch", NormType::Batch}, {"none", NormType::None}},
+            "`\"rms\"` divides by the root mean square, without mean and bias, as in T5 and Llama; `\"batch\"` "
+            "normalises each column over the tokens of a batch, after training by running averages; `\"none\"`: "
+            "no norms"),
         number_field("layer_norm_epsilon", &Config::layer_norm_epsilon, 1e-15, 1.0,
                      "added to the variance or mean square"),
         choice_field("positions", &Config::positions,
@@ -482,6 +486,9 @@ void check_model_config(const Config& config, const std::string& origin) {
     check_matrix(origin, "target embedding", config.target_vocabulary, config.d_model);
     if (config.positions == Positions::Sinusoid) {
         check_sinusoids(config, origin);
+    }
+    if (config.norm_type == NormType::Batch && config.output_transform) {
+        throw Error(fmt::format("{}: \"output_transform\" must be false with \"norm_type\" \"batch\"", origin));
     }
     check_position_combination(config, origin);
     check_relative_positions(config, origin);

@@ -26,6 +26,7 @@ struct ParameterSpec {
     // A weight of a product or an embedding table: read from a 16-bit copy if there is one.
     bool multiplied = false;
     bool follows = false;  // adjacent to the one before, without padding, so that both can be read as one matrix
+    bool trained = true;   // else a buffer that the forward pass of training fills: no gradient, and not counted
 };
 
 enum class BlockKind : std::uint8_t {

@@ -130,7 +130,7 @@ Var Embedding::run(Context& ctx, const Tokens& tokens, const Tensor& first, std:
             ctx, embedded,
             embed_tokens({.ids = none, .table = Var(zero), .positions = placed, .first = first}, by_length_));
     }
-    const Var normed = norm_ ? (*norm_)(ctx, embedded, Var(), {}).y : embedded;
+    const Var normed = norm_ ? (*norm_)(ctx, embedded, Var(), {}, tokens.lengths).y : embedded;
     return dropout_spending(ctx, normed, dropout_rule(ctx, ctx.regularisation.embedding, site_));
 }
 

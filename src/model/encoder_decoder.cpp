@@ -40,14 +40,15 @@ Var EncoderDecoder::encode(Context& ctx, const Tensor& ids, const Tensor& length
 }
 
 Var EncoderDecoder::decode(Context& ctx, const Tensor& target_in, const Var& memory, const Tensor& source_lengths,
-                           const Tensor& order) const {
+                           const Tensor& order, const Tensor& target_lengths) const {
     // No token attends to later ones, so none attends to pads, which come last.
-    return decoder_(ctx, {target_in, order}, {.causal = true}, {memory, source_lengths});
+    return decoder_(ctx, {.ids = target_in, .order = order, .lengths = target_lengths}, {.causal = true},
+                    {memory, source_lengths});
 }
 
 Var EncoderDecoder::states(Context& ctx, const DeviceBatch& batch) const {
     const Var memory = encode(ctx, batch.source, batch.source_lengths, batch.source_order);
-    return decode(ctx, batch.target_in, memory, batch.source_lengths, batch.target_order);
+    return decode(ctx, batch.target_in, memory, batch.source_lengths, batch.target_order, batch.target_lengths);
 }
 
 Cache EncoderDecoder::start_cache(Context& ctx, const Tensor& memory, const Tensor& source_lengths,

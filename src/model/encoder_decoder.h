@@ -19,9 +19,10 @@ public:
     // ids I32 [batch, length], lengths I32 [batch]; out [batch, length, d_model]. 3.1. `order` sorts the positions by
     // id (EmbedBackward); it is needed only with a tape.
     Var encode(Context& ctx, const Tensor& ids, const Tensor& lengths, const Tensor& order = {}) const;
-    // Teacher-forced: target_in I32 [batch, length] starts with bos; out [batch, length, d_model].
+    // Teacher-forced: target_in I32 [batch, length] starts with bos; out [batch, length, d_model]. target_lengths I32
+    // [batch] tell batch norms what is padding.
     Var decode(Context& ctx, const Tensor& target_in, const Var& memory, const Tensor& source_lengths,
-               const Tensor& order = {}) const;
+               const Tensor& order = {}, const Tensor& target_lengths = {}) const;
     // memory [rows, source_length, d_model].
     Cache start_cache(Context& ctx, const Tensor& memory, const Tensor& source_lengths, std::int64_t capacity) const;
 

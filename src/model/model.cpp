@@ -34,7 +34,7 @@ ModelDescription describe(const ModelConfig& config) {
 std::int64_t parameters_under(const ModelDescription& model, const std::string& prefix) {
     std::int64_t count = 0;
     for (const ParameterSpec& spec : model.parameters) {
-        count += spec.name.starts_with(prefix) ? spec.shape.elements() : 0;
+        count += spec.trained && spec.name.starts_with(prefix) ? spec.shape.elements() : 0;
     }
     return count;
 }

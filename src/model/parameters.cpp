@@ -82,7 +82,7 @@ void Parameters::place() {
         total_scales_ += table_[i].multiplied ? table_[i].shape[0] : 0;
         index_.emplace(table_[i].name, i);
         end += table_[i].shape.elements();
-        count_ += table_[i].shape.elements();
+        count_ += table_[i].trained ? table_[i].shape.elements() : 0;
     }
     total_ = aligned(total_);
     total_working_ = separate_ ? aligned(total_working_) : total_;

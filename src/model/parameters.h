@@ -43,7 +43,7 @@ public:
     // Padded: every packed group, and every other parameter, starts at a multiple of 16 elements. Values and gradients
     // of the padding are 0.
     std::int64_t total() const;
-    std::int64_t count() const;                             // without the padding
+    std::int64_t count() const;                             // of trained ones, without the padding
     std::int64_t offset_of(const std::string& name) const;  // in flat_values()
     void forget_gradients() const;                          // the next writer of each gradient overwrites it
 

@@ -60,7 +60,7 @@ Var Projection::transform(Context& ctx, const Var& hidden) const {
         return hidden;
     }
     const Var activated = linear_activation(ctx, hidden, transform_weight_, transform_bias_, activation_);
-    return (*norm_)(ctx, activated, Var(), {}).y;
+    return (*norm_)(ctx, activated, Var(), {}, Tensor()).y;
 }
 
 void Projection::prepare(Backend& backend) const {

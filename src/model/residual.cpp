@@ -4,15 +4,39 @@ namespace headscope {
 
 LayerNorm::LayerNorm(const ModelConfig& config, const Scope& scope)
     : epsilon_(config.layer_norm_epsilon), type_(config.norm_type) {
-    scope.block({.kind = BlockKind::Norm, .title = "Norm"});
-    gain_ = scope.values("gain", {config.d_model}, Initial::One);
-    if (type_ == NormType::Layer) {
-        bias_ = scope.values("bias", {config.d_model}, Initial::Zero);
+    scope.block({.kind = BlockKind::Norm,
+                 .title = type_ == NormType::Batch  ? "Batch Norm"
+                          : type_ == NormType::None ? "Identity"
+                                                    : "Norm"});
+    const Shape columns{config.d_model};
+    if (type_ != NormType::None) {
+        gain_ = scope.values("gain", columns, Initial::One);
+    }
+    if (type_ == NormType::Layer || type_ == NormType::Batch) {
+        bias_ = scope.values("bias", columns, Initial::Zero);
+    }
+    if (type_ == NormType::Batch) {
+        running_mean_ = scope.buffer("running_mean", columns, Initial::Zero);
+        running_variance_ = scope.buffer("running_variance", columns, Initial::One);
     }
 }
 
-Normed LayerNorm::operator()(Context& ctx, const Var& x, const Var& residual, const DropoutRule& rule) const {
-    return add_layer_norm(ctx, x, residual, gain_, bias_, epsilon_, rule, type_);
+Normed LayerNorm::operator()(Context& ctx, const Var& x, const Var& residual, const DropoutRule& rule,
+                             const Tensor& lengths) const {
+    if (type_ == NormType::Layer || type_ == NormType::Rms) {
+        return add_layer_norm(ctx, x, residual, gain_, bias_, epsilon_, rule, type_);
+    }
+    const Var dropped = dropout_spending(ctx, x, rule);
+    const Var sum = residual.defined() ? add_spending(ctx, dropped, residual) : dropped;
+    return {sum, type_ == NormType::None ? sum
+                                         : batch_norm(ctx, sum,
+                                                      {.gain = gain_,
+                                                       .bias = bias_,
+                                                       .running_mean = running_mean_,
+                                                       .running_variance = running_variance_,
+                                                       .lengths = lengths,
+                                                       .epsilon = epsilon_,
+                                                       .measures = ctx.regularisation.step.defined()})};
 }
 
 void Residuals::add_sublayer(const Scope& scope, DropoutSites& sites) {
@@ -26,18 +50,18 @@ void Residuals::end(const Scope& stack) {
     }
 }
 
-Stream Residuals::start(Context& ctx, const Var& embedded) const {
+Stream Residuals::start(Context& ctx, const Var& embedded, const Tensor& lengths) const {
     if (!pre()) {
-        return {embedded, embedded};
+        return {embedded, embedded, lengths};
     }
-    const Normed normed = norms_.front()(ctx, embedded, Var(), {});
-    return {normed.sum, normed.y};
+    const Normed normed = norms_.front()(ctx, embedded, Var(), {}, lengths);
+    return {normed.sum, normed.y, lengths};
 }
 
 Stream Residuals::after(Context& ctx, std::size_t index, const Stream& stream, const Var& output) const {
     const DropoutRule rule = dropout_rule(ctx, ctx.regularisation.residual, sites_[index]);
-    const Normed result = norms_[pre() ? index + 1 : index](ctx, output, stream.residual, rule);
-    return {pre() ? result.sum : result.y, result.y};
+    const Normed result = norms_[pre() ? index + 1 : index](ctx, output, stream.residual, rule, stream.lengths);
+    return {pre() ? result.sum : result.y, result.y, stream.lengths};
 }
 
 void set_label(const Context& ctx, const std::string& part, const char* rest) {

@@ -23,18 +23,23 @@ private:
 // What flows between sub-layers. With post-norm both are the same. With pre-norm the sum is carried on and its norm is
 // read.
 struct Stream {
-    Var residual;  // [batch, length, d_model], what the next sub-layer's output is added to
-    Var normed;    // [batch, length, d_model], what the next sub-layer reads
+    Var residual;         // [batch, length, d_model], what the next sub-layer's output is added to
+    Var normed;           // [batch, length, d_model], what the next sub-layer reads
+    Tensor lengths = {};  // I32 [batch]: what lies behind is padding; undefined without padding, and in decoding
 };
 
-// Layer norm or RMS norm.
+// Layer norm, RMS norm, batch norm, or none. A batch norm measures its statistics in training passes, those with
+// dropout (Regularisation::step), and then has moved the running ones, which all other passes use.
 class LayerNorm {
 public:
     LayerNorm(const ModelConfig& config, const Scope& scope);
-    Normed operator()(Context& ctx, const Var& x, const Var& residual, const DropoutRule& rule) const;
+    // `lengths` I32 [batch], undefined without padding, is for batch norm.
+    Normed operator()(Context& ctx, const Var& x, const Var& residual, const DropoutRule& rule,
+                      const Tensor& lengths) const;
 
 private:
     Var gain_, bias_;
+    Tensor running_mean_, running_variance_;  // of batch norm
     float epsilon_;
     NormType type_;
 };
@@ -50,7 +55,7 @@ public:
     void end(const Scope& stack);
 
     // What the first sub-layer gets: the embeddings, with pre-norm normalised (spends them).
-    Stream start(Context& ctx, const Var& embedded) const;
+    Stream start(Context& ctx, const Var& embedded, const Tensor& lengths) const;
     // Spends `output`, of the sub-layer `index` of the stack, which read stream.normed.
     Stream after(Context& ctx, std::size_t index, const Stream& stream, const Var& output) const;
 

@@ -65,6 +65,11 @@ Var Scope::values(const char* name, const Shape& shape, Initial initial) const {
     return declare({name, shape, initial});
 }
 
+Tensor Scope::buffer(const char* name, const Shape& shape, Initial initial) const {
+    const Var found = declare({.name = name, .shape = shape, .initial = initial, .trained = false});
+    return found.defined() ? found.value() : Tensor();
+}
+
 Tensor Scope::constants(const std::vector<std::int32_t>& numbers) const {
     return parameters_ == nullptr ? Tensor()
                                   : make_from_host(parameters_->backend(), {std::ssize(numbers)}, DType::I32, numbers);
@@ -73,7 +78,7 @@ Tensor Scope::constants(const std::vector<std::int32_t>& numbers) const {
 Var Scope::declare(ParameterSpec spec) const {
     HEADSCOPE_CHECK(!description_.blocks.empty(), "a parameter is declared before its block");
     spec.name = name_ + "." + spec.name;
-    description_.blocks.back().parameters += spec.shape.elements();
+    description_.blocks.back().parameters += spec.trained ? spec.shape.elements() : 0;
     description_.parameters.push_back(spec);
     const Var found = parameters_ == nullptr ? Var() : parameters_->at(spec.name);
     HEADSCOPE_CHECK(!found.defined() || found.shape() == spec.shape, "the parameters are of another configuration");

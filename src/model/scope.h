@@ -40,6 +40,8 @@ public:
     Var table(std::int64_t rows, std::int64_t columns) const;
     // Values that stay in 32 bits and are not multiplied as a matrix.
     Var values(const char* name, const Shape& shape, Initial initial) const;
+    // The same that training fills in another way than by gradients.
+    Tensor buffer(const char* name, const Shape& shape, Initial initial) const;
     // I32 numbers that are no parameters, on the device of those.
     Tensor constants(const std::vector<std::int32_t>& numbers) const;
 

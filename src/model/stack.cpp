@@ -57,8 +57,8 @@ Stack::Stack(const ModelConfig& config, const Scope& scope, const StackPlan& pla
 }
 
 template <class Mix, class Cross>
-Var Stack::run(Context& ctx, const Var& embedded, const Mix& mix, const Cross& cross) const {
-    Stream x = residuals_.start(ctx, embedded);
+Var Stack::run(Context& ctx, const Var& embedded, const Tensor& lengths, const Mix& mix, const Cross& cross) const {
+    Stream x = residuals_.start(ctx, embedded, lengths);
     std::size_t sublayer = 0;
     for (std::size_t i = 0; i < layers_.size(); ++i) {
         const Layer& layer = layers_[i];
@@ -85,7 +85,8 @@ Var Stack::operator()(Context& ctx, const Tokens& tokens, const AttentionMask& m
     std::vector<Var> last;
     const MixerInputs inputs{mask, distance_scores(ctx), memory, hands_over_ ? &last : nullptr};
     const Var states = run(
-        ctx, embedded, [&](std::size_t, const Mixer& mixer, const Var& x) { return mixer(ctx, x, inputs); },
+        ctx, embedded, tokens.lengths,
+        [&](std::size_t, const Mixer& mixer, const Var& x) { return mixer(ctx, x, inputs); },
         [&](std::size_t, const MultiHeadAttention& attention, const Var& x) {
             return attention.cross(ctx, x, memory.states, padding);
         });
@@ -134,7 +135,7 @@ Var Stack::append(Context& ctx, const Cache& cache, const Tensor& ids) const {
     const Var embedded = embedding_.at(ctx, ids, cache.position, cache.length);
     const Var distances = distance_scores(ctx);
     return run(
-        ctx, embedded,
+        ctx, embedded, Tensor(),
         [&](std::size_t i, const Mixer& mixer, const Var& x) {
             return mixer.append(ctx, cache, cache.layers[i], x, distances);
         },

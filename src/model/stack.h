@@ -49,7 +49,7 @@ private:
     };
     // All layers; `mix` and `cross` run their first two sub-layers.
     template <class Mix, class Cross>
-    Var run(Context& ctx, const Var& embedded, const Mix& mix, const Cross& cross) const;
+    Var run(Context& ctx, const Var& embedded, const Tensor& lengths, const Mix& mix, const Cross& cross) const;
     Var distance_scores(Context& ctx) const;  // undefined without relative positions
     Var attend_to_sources(Context& ctx, const Cache& cache, const Cache::Layer& cached,
                           const MultiHeadAttention& attention, const Var& x) const;

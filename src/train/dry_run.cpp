@@ -44,7 +44,7 @@ std::string parameters_text(const Parameters& parameters) {
         if (blocks.empty() || blocks.back().first != block) {
             blocks.emplace_back(block, 0);
         }
-        blocks.back().second += spec.shape.elements();
+        blocks.back().second += spec.trained ? spec.shape.elements() : 0;
     }
     std::string text = fmt::format("parameters: {}\n", parameters.count());
     for (const auto& [block, count] : blocks) {

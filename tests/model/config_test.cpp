@@ -209,6 +209,11 @@ TEST_CASE("impossible configurations are rejected by key") {
                    c.target_vocabulary = 12;
                }),
                Contains("\"tying\" is \"embeddings\"") && Contains("11") && Contains("12"));
+    CHECK_THAT(check_error([](ModelConfig& c) {
+                   c.norm_type = NormType::Batch;
+                   c.output_transform = true;
+               }),
+               Contains("\"output_transform\" must be false"));
     const auto convolution = [](std::int64_t kernel, std::int64_t dilation, bool encodes) {
         return check_error([&](ModelConfig& c) {
             (encodes ? c.encoder_mixer : c.decoder_mixer) = MixerKind::Convolution;

@@ -13,7 +13,7 @@ using namespace headscope;
 
 namespace {
 
-std::vector<double> logits_of(SmallModel& model, const DeviceBatch& batch) {
+std::vector<double> narrow_logits_of(SmallModel& model, const DeviceBatch& batch) {
     Context ctx{*model.backend};
     const Var memory = model.transformer().encode(ctx, batch.source, batch.source_lengths);
     const Var hidden = model.transformer().decode(ctx, batch.target_in, memory, batch.source_lengths);
@@ -66,7 +66,7 @@ TEST_CASE("a model with narrow weights computes what the same weights in F32 com
                 const std::vector<Pair> pairs = random_pairs(varied.config, 5, 3);
                 const DeviceBatch batch = narrow.batch(pairs);
                 const DeviceBatch same = wide.batch(pairs);
-                const double apart = distance(logits_of(narrow, batch), logits_of(wide, same));
+                const double apart = distance(narrow_logits_of(narrow, batch), narrow_logits_of(wide, same));
                 CHECK(apart < bound);
                 CHECK((apart > 1e-4) == (storage == DType::I8));
                 CHECK(narrow.loss(batch, {}, {}, false) == Approx(wide.loss(same, {}, {}, false)).epsilon(bound));

@@ -74,7 +74,7 @@ std::int64_t closed_formula(const ModelConfig& config) {
     const std::int64_t d = config.d_model;
     const std::int64_t key = config.heads * config.d_k;
     const std::int64_t value = config.heads * config.d_v;
-    const std::int64_t norm = config.norm_type == NormType::Rms ? d : 2 * d;
+    const std::int64_t norm = config.norm_type == NormType::None ? 0 : config.norm_type == NormType::Rms ? d : 2 * d;
     const std::int64_t attention = 2 * d * (key + value) + (config.attention_bias ? 2 * key + value + d : 0);
     const auto mixer = [&](MixerKind kind, bool both) {
         if (kind == MixerKind::Lstm || kind == MixerKind::Gru) {
@@ -89,7 +89,7 @@ std::int64_t closed_formula(const ModelConfig& config) {
     const std::int64_t inner = (config.feed_forward_gate ? 2 : 1) * config.d_ff;
     const std::int64_t feed_forward = d * (inner + config.d_ff) + (config.feed_forward_bias ? inner + d : 0);
     const bool pre = config.norm == NormPlacement::Pre;
-    const std::int64_t final_norms = pre ? 2 * norm : 0;
+    const std::int64_t final_norms = (pre ? 2 * norm : 0) + (config.embedding_norm ? 2 * norm : 0);
     const std::int64_t cross = config.cross_attention ? attention + norm : 0;
     // The last layer of an encoder that hands over its states ends with them.
     const std::int64_t missing = config.cross_attention ? 0 : feed_forward + 2 * norm;

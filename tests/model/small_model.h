@@ -132,6 +132,20 @@ inline std::vector<NamedConfig> varied_configs() {
         c.relative_distance = 4;
         c.d_v = 3;
     });
+    vary("batch norm", [](ModelConfig& c) {
+        c.norm_type = NormType::Batch;
+        c.embedding_norm = true;
+    });
+    vary("batch norm, pre-norm, convolution", [](ModelConfig& c) {
+        c.norm_type = NormType::Batch;
+        c.norm = NormPlacement::Pre;
+        c.encoder_mixer = MixerKind::Convolution;
+    });
+    vary("without norms", [](ModelConfig& c) { c.norm_type = NormType::None; });
+    vary("without norms, pre-norm", [](ModelConfig& c) {
+        c.norm_type = NormType::None;
+        c.norm = NormPlacement::Pre;
+    });
     vary("convolutions, gated and dilated", [](ModelConfig& c) {
         c.encoder_mixer = c.decoder_mixer = MixerKind::Convolution;
         c.convolution_dilation = 2;
