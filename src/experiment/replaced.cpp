@@ -142,7 +142,9 @@ TextTable Replaced::by_length() const {
     return table;
 }
 
+// Lengths with fewer sentences are in the table, but not in the picture.
 void Replaced::write(const std::string& folder) const {
+    constexpr std::int64_t kFewest = 20;
     const auto file = [&](const char* name) { return (std::filesystem::path(folder) / name).string(); };
     nlohmann::json lines = nlohmann::json::array();
     std::vector<Series> curves;
@@ -153,6 +155,9 @@ void Replaced::write(const std::string& folder) const {
         lines.push_back(std::move(one));
         Series series{.name = title, .points = {}};
         for (const BleuOfLength& length : result.by_length) {
+            if (length.sentences < kFewest) {
+                continue;
+            }
             series.points.push_back({static_cast<double>(length.least), length.bleu});
         }
         curves.push_back(std::move(series));
