@@ -170,10 +170,38 @@ Batch build(std::size_t sentences, PairOf pair_of, const Frame& frame, std::int3
         batch.target_types = std::move(types.ids);
         gather_predicted(batch);
     }
+    if (!frame.cluster_starts.empty()) {
+        gather_clusters(batch, frame.cluster_starts);
+    }
     return batch;
 }
 
 }  // namespace
+
+void gather_clusters(Batch& batch, std::span<const std::int32_t> starts) {
+    constexpr std::int64_t kMostShapes = 64;  // of a cluster, for each shape of a batch
+    const std::vector<std::int32_t>& targets = batch.predicted.empty() ? batch.target_out : batch.predicted_out;
+    batch.clusters.resize(starts.size());
+    for (std::size_t row = 0; row < targets.size(); ++row) {
+        const std::int32_t target = targets[row];
+        const auto after = std::upper_bound(starts.begin(), starts.end(), target) - starts.begin();
+        batch.head_out.push_back(after == 0 ? target : starts.front() + static_cast<std::int32_t>(after) - 1);
+        if (after > 0) {
+            Batch::Cluster& cluster = batch.clusters[static_cast<std::size_t>(after) - 1];
+            cluster.order.push_back(static_cast<std::int32_t>(cluster.rows.size()));
+            cluster.rows.push_back(static_cast<std::int32_t>(row));
+            cluster.out.push_back(target - starts[static_cast<std::size_t>(after) - 1]);
+        }
+    }
+    const std::int64_t multiple = padded_length(std::max<std::int64_t>(std::ssize(targets) / kMostShapes, 1));
+    for (Batch::Cluster& cluster : batch.clusters) {
+        const auto rows =
+            static_cast<std::size_t>(padded_length(std::max<std::int64_t>(std::ssize(cluster.rows), 1), multiple));
+        cluster.rows.resize(rows, 0);
+        cluster.out.resize(rows, kNoTarget);
+        cluster.order.resize(rows, kNoPosition);
+    }
+}
 
 Batch make_batch(std::span<const Pair> pairs, const Frame& frame, std::int32_t first_ordinal, const Padding& padding) {
     return build(

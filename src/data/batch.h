@@ -55,8 +55,16 @@ struct Batch {
     std::vector<std::int32_t> target_type_order;  // EmbedBackward::order of `target_types`
     std::vector<std::int32_t> source_order;       // [sentences * source_length]: EmbedBackward::order of `source`
     std::vector<std::int32_t> target_order;       // [sentences * target_length]: EmbedBackward::order of `target_in`
-    std::int64_t source_tokens = 0;               // without padding
-    std::int64_t target_tokens = 0;               // to predict, including eos
+    // For an adaptive output (Frame::cluster_starts) of all rows to predict, which are those of `predicted` or else of
+    // `target_out`: their classes in the head, a piece or a cluster. Then the rows of each cluster, padded like
+    // `predicted`, with their classes in it and the order for gathering them.
+    struct Cluster {
+        std::vector<std::int32_t> rows, out, order;
+    };
+    std::vector<std::int32_t> head_out;
+    std::vector<Cluster> clusters;
+    std::int64_t source_tokens = 0;  // without padding
+    std::int64_t target_tokens = 0;  // to predict, including eos
 };
 
 // At least one pair, all with labels or all without, and of those with labels all with types or all without. An empty
@@ -65,6 +73,9 @@ Batch make_batch(std::span<const Pair> pairs, const Frame& frame, std::int32_t f
                  const Padding& padding = {});
 Batch make_batch(std::span<const Pair* const> pairs, const Frame& frame, std::int32_t first_ordinal,
                  const Padding& padding = {});
+
+// Distributes the targets over the clusters that begin with these ids, as make_batch() does with those of its frame.
+void gather_clusters(Batch& batch, std::span<const std::int32_t> starts);
 
 // The source side only, for translating; the target's fields stay empty. The sources are complete (Frame::source).
 Batch make_source_batch(std::span<const std::vector<std::int32_t>> sources, std::int32_t pad,

@@ -18,6 +18,19 @@ Tensor put(Backend& backend, const Shape& shape, const std::vector<std::int32_t>
 
 }  // namespace
 
+AdaptiveTargets upload_adaptive(Backend& backend, const Batch& batch) {
+    AdaptiveTargets device;
+    if (const auto count = std::ssize(batch.head_out); count > 0) {
+        device.head = put(backend, {count}, batch.head_out);
+    }
+    for (const Batch::Cluster& cluster : batch.clusters) {
+        const auto count = std::ssize(cluster.rows);
+        device.clusters.push_back({put(backend, {1, count}, cluster.rows), put(backend, {1, count}, cluster.out),
+                                   put(backend, {count}, cluster.order)});
+    }
+    return device;
+}
+
 DeviceBatch upload(Backend& backend, const Batch& batch) {
     const Shape rows{batch.sentences};
     DeviceBatch device;
@@ -48,6 +61,7 @@ DeviceBatch upload(Backend& backend, const Batch& batch) {
             device.predicted_out = put(backend, {1, count}, batch.predicted_out);
             device.predicted_order = put(backend, {count}, batch.predicted_order);
         }
+        device.adaptive = upload_adaptive(backend, batch);
         if (!batch.target_ranges.empty()) {
             device.target_ranges = put(backend, {batch.sentences, batch.target_length, 2}, batch.target_ranges);
         }

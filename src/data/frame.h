@@ -14,6 +14,7 @@ struct Frame {
     std::int32_t bos = 1;  // -1: a zero vector; of a causal language model: none
     std::int32_t eos = 2;
     std::vector<std::int32_t> source_begin = {}, source_end = {2}, target_begin = {};
+    std::vector<std::int32_t> cluster_starts = {};  // of an adaptive output: the first id of each of its clusters
 
     // The number of tokens around a source's pieces, and around a target's, read or predicted.
     std::int64_t around_source() const { return std::ssize(source_begin) + std::ssize(source_end); }

@@ -94,6 +94,7 @@ void suppress(const ModelConfig& config, const std::string& bias, std::vector<Ex
 Limits::Limits(const ModelConfig& config, Problems& problems) : config_(to_json(config)), problems_(problems) {
     require("encoder_mixer", {"self_attention"});
     require("decoder_mixer", {"self_attention"});
+    require("output_layer", {"full"});
 }
 
 void Limits::require(const std::string& key, const std::vector<nlohmann::json>& accepted) const {

@@ -2,11 +2,13 @@
 #include "model/config.h"
 
 #include <algorithm>
+#include <functional>
 #include <string>
 #include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "io/config_fields.h"
 #include "model/convolution.h"
@@ -166,6 +168,14 @@ const ConfigFields<Config>& fields() {
         boolean_field("feed_forward_gate", &Config::feed_forward_gate,
                       "the feed-forward is W2 (f(Wg x) * (W1 x)) with f the activation (T5 v1.1)"),
         boolean_field("feed_forward_bias", &Config::feed_forward_bias, "biases of the feed-forward's layers"),
+        choice_field("output_layer", &Config::output_layer,
+                     {{"full", OutputLayer::Full}, {"adaptive", OutputLayer::Adaptive}},
+                     "one softmax over all pieces (3.4), or an adaptive one (Grave et al., 2017): over the most "
+                     "frequent pieces and the clusters of the others, and in each cluster"),
+        ids_field("adaptive_cutoffs", &Config::adaptive_cutoffs, kMaxVocabulary - 1, {},
+                  "the first id of each cluster of `\"adaptive\"`, ascending; ids should be in order of frequency"),
+        integer_field("adaptive_factor", &Config::adaptive_factor, 1, kMaxSide,
+                      "the states for the i-th cluster are projected to d_model / factor^i numbers"),
         boolean_field("output_bias", &Config::output_bias, "a bias on the logits"),
         boolean_field("output_transform", &Config::output_transform,
                       "a layer, the activation and a norm before the logits (BERT's head)"),
@@ -314,6 +324,44 @@ void check_recurrent(const Config& config, const std::string& origin) {
                         "\"lstm\" or both "
                         "\"gru\", with as many \"encoder_layers\" as \"decoder_layers\"",
                         origin));
+    }
+}
+
+void check_output_layer(const Config& config, const std::string& origin) {
+    const std::vector<std::int32_t>& cutoffs = config.adaptive_cutoffs;
+    if ((config.output_layer == OutputLayer::Adaptive) == cutoffs.empty()) {
+        throw Error(fmt::format("{}: \"adaptive_cutoffs\" must {} [] {} \"output_layer\" is \"adaptive\"", origin,
+                                cutoffs.empty() ? "not be" : "be", cutoffs.empty() ? "if" : "unless"));
+    }
+    if (cutoffs.empty()) {
+        return;
+    }
+    const bool ascending = std::adjacent_find(cutoffs.begin(), cutoffs.end(), std::greater_equal<>()) == cutoffs.end();
+    if (!ascending || cutoffs.front() < 1 || cutoffs.back() >= config.target_vocabulary) {
+        throw Error(
+            fmt::format("{}: \"adaptive_cutoffs\" must ascend from at least 1 to at most {}, one piece less "
+                        "than the vocabulary, found [{}]",
+                        origin, config.target_vocabulary - 1, fmt::join(cutoffs, ", ")));
+    }
+    std::int64_t width = config.d_model;
+    for (std::size_t i = 0; i < cutoffs.size(); ++i) {
+        width /= config.adaptive_factor;
+    }
+    if (width < 1) {
+        throw Error(
+            fmt::format("{}: \"adaptive_factor\" {} would project d_model {} to nothing in cluster {}; a "
+                        "smaller one or fewer clusters are possible",
+                        origin, config.adaptive_factor, config.d_model, cutoffs.size()));
+    }
+    if (config.tying == Tying::All || config.tying == Tying::TargetOutput) {
+        throw Error(
+            fmt::format("{}: \"tying\" must be \"none\"{} with an adaptive \"output_layer\", whose clusters "
+                        "are narrower than the embedding, found \"{}\"",
+                        origin, config.architecture == Architecture::EncoderDecoder ? " or \"embeddings\"" : "",
+                        config.tying == Tying::All ? "all" : "target_output"));
+    }
+    if (config.output_bias) {
+        throw Error(origin + ": \"output_bias\" must be false with an adaptive \"output_layer\"");
     }
 }
 
@@ -480,6 +528,7 @@ void check_model_config(const Config& config, const std::string& origin) {
     check_mixers(config, origin);
     check_convolution(config, origin);
     check_recurrent(config, origin);
+    check_output_layer(config, origin);
     check_matrix(origin, "q, k and v", config.heads * (2 * config.d_k + config.d_v), config.d_model);
     check_matrix(origin, "feed-forward", config.d_ff, config.d_model);
     check_matrix(origin, "source embedding", config.source_vocabulary, config.d_model);

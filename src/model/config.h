@@ -22,6 +22,7 @@ enum class Positions : std::uint8_t { Sinusoid, Learned, Index, Normalised, None
 enum class PositionCombination : std::uint8_t { Add, Concatenate };
 enum class RelativePositions : std::uint8_t { None, Buckets };
 enum class SinusoidLayout : std::uint8_t { Interleaved, HalvesMinusOne, Halves };
+enum class OutputLayer : std::uint8_t { Full, Adaptive };
 enum class Tying : std::uint8_t { All, TargetOutput, Embeddings, None };
 
 // In the ids around a text: the token of the chosen source or target language, see frame_of().
@@ -67,6 +68,9 @@ struct ModelConfig {
     bool feed_forward_gate = false;
     bool feed_forward_bias = true;
     bool scale_output = false;
+    OutputLayer output_layer = OutputLayer::Full;
+    std::vector<std::int32_t> adaptive_cutoffs = {};
+    std::int64_t adaptive_factor = 4;
     bool output_bias = false;
     bool output_transform = false;
     bool embedding_norm = false;

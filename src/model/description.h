@@ -76,6 +76,9 @@ struct ModelDescription {
     std::vector<ParameterSpec> parameters;
     std::vector<Block> blocks;
     MultiplyAdds multiply_adds;
+    // Of each cluster of an adaptive output for each token that it sees: part of predicted_token, which stands for all
+    // clusters, but in training only the tokens of a cluster see it.
+    std::vector<double> output_clusters;
 };
 
 // Runs the constructors of the layers without parameters.

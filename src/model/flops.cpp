@@ -47,6 +47,7 @@ double translation_flops(const ModelConfig& model, const WorkShape& shape, int b
 TrainingFlops::TrainingFlops(const ModelConfig& model, std::int64_t parameters)
     : architecture_(model.architecture),
       each_(describe(model).multiply_adds),
+      clusters_(describe(model).output_clusters),
       optimizer_((kSquareSumFlops + kAdamFlops) * static_cast<double>(parameters)) {}
 
 StepFlops TrainingFlops::of(std::span<const Batch> parts) const {
@@ -60,6 +61,10 @@ StepFlops TrainingFlops::of(std::span<const Batch> parts) const {
             part.predicted.empty() ? sentences * target : static_cast<double>(part.predicted.size());
         step.weights += kMultiplyAdd * (sentences * source * each_.source_token +
                                         sentences * target * each_.target_token + predicted * each_.predicted_token);
+        for (std::size_t i = 0; i < clusters_.size(); ++i) {
+            step.weights +=
+                kMultiplyAdd * clusters_[i] * (static_cast<double>(part.clusters.at(i).rows.size()) - predicted);
+        }
         step.attention +=
             kMultiplyAdd * sentences *
             (source_pairs(source, each_.source_window) * each_.source_pair +

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "data/batch.h"
 #include "model/config.h"
@@ -57,6 +58,7 @@ public:
 private:
     Architecture architecture_;
     MultiplyAdds each_;
+    std::vector<double> clusters_;
     double optimizer_;
 };
 

@@ -68,7 +68,8 @@ Frame frame_of(const ModelConfig& config, const Languages& languages) {
                 .eos = config.eos_id,
                 .source_begin = config.source_begin,
                 .source_end = config.source_end,
-                .target_begin = config.target_begin};
+                .target_begin = config.target_begin,
+                .cluster_starts = config.adaptive_cutoffs};
     const std::int32_t source = language_id(config, kSourceLanguage, "source", languages.source);
     const std::int32_t target = language_id(config, kTargetLanguage, "target", languages.target);
     for (std::vector<std::int32_t>* ids : {&frame.source_begin, &frame.source_end, &frame.target_begin}) {

@@ -57,10 +57,10 @@ Var Model::logits(Context& ctx, const Var& hidden) const {
     return projection().logits(ctx, projection().transform(ctx, hidden));
 }
 
-LossSums Model::project_and_lose(Context& ctx, const Var& hidden, const Tensor& target_out,
-                                 const LossOptions& options) const {
+LossSums Model::project_and_lose(Context& ctx, const Var& hidden, const Tensor& target_out, const LossOptions& options,
+                                 const AdaptiveTargets& adaptive) const {
     set_label(ctx, "projection", "");
-    return projection().loss(ctx, projection().transform(ctx, hidden), target_out, options);
+    return projection().loss(ctx, projection().transform(ctx, hidden), target_out, options, adaptive);
 }
 
 Var Model::predicted_states(Context& ctx, const DeviceBatch& batch) const {
@@ -70,9 +70,10 @@ Var Model::predicted_states(Context& ctx, const DeviceBatch& batch) const {
 
 LossSums Model::loss(Context& ctx, const DeviceBatch& batch, const LossOptions& options) const {
     // The states go out of scope here, so that the backward pass frees them as it proceeds.
-    const LossSums sums = batch.predicted.defined()
-                              ? project_and_lose(ctx, predicted_states(ctx, batch), batch.predicted_out, options)
-                              : project_and_lose(ctx, states(ctx, batch), batch.target_out, options);
+    const LossSums sums =
+        batch.predicted.defined()
+            ? project_and_lose(ctx, predicted_states(ctx, batch), batch.predicted_out, options, batch.adaptive)
+            : project_and_lose(ctx, states(ctx, batch), batch.target_out, options, batch.adaptive);
     if (ctx.tape != nullptr) {
         if (ctx.label) {
             ctx.tape->on_replay = [&ctx](const std::string& name) { ctx.label("backward." + name); };

@@ -51,8 +51,8 @@ public:
     Var logits(Context& ctx, const Var& hidden) const;
     // Projection, smoothed loss and, with a tape, the gradient of the sum of the losses back to hidden states and
     // weights.
-    LossSums project_and_lose(Context& ctx, const Var& hidden, const Tensor& target_out,
-                              const LossOptions& options) const;
+    LossSums project_and_lose(Context& ctx, const Var& hidden, const Tensor& target_out, const LossOptions& options,
+                              const AdaptiveTargets& adaptive = {}) const;
     // states, project_and_lose; with a tape also backward, which adds to the gradients of the parameters.
     LossSums loss(Context& ctx, const DeviceBatch& batch, const LossOptions& options) const;
 

@@ -1,35 +1,18 @@
 #include "model/projection.h"
 
-#include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
 
+#include "model/output_loss.h"
 #include "support/check.h"
 
 namespace headscope {
 
-namespace {
-
-// An empty target if no gradient is needed.
-GradientTarget target_of(const Var& to, Backend& backend) {
-    return to.requires_grad() ? to.gradient_target(backend) : GradientTarget{};
-}
-
-// On a CPU a few rows stay in the caches. On a GPU every chunk reads and writes the gradient of the whole weight, so
-// chunks should be as large as memory allows.
-std::int64_t rows_at_once(const DeviceInfo& device, std::int64_t classes, DType dtype) {
-    constexpr std::int64_t kLeastRows = 512;
-    constexpr std::int64_t kGpuBytes = std::int64_t{256} << 20;
-    const std::int64_t row_bytes = std::max<std::int64_t>(classes * static_cast<std::int64_t>(size_of(dtype)), 1);
-    return device.gpu ? std::max(kGpuBytes / row_bytes, kLeastRows) : kLeastRows;
-}
-
-}  // namespace
-
 Projection::Projection(const ModelConfig& config, const Scope& model, const EmbeddingTable& table)
     : activation_(config.activation),
       scale_(config.scale_output ? 1.0F / std::sqrt(static_cast<float>(config.d_model)) : 1.0F),
+      vocabulary_(config.target_vocabulary),
       suppressed_(config.suppressed_ids) {
     const Scope scope = model.in("output").for_each(&MultiplyAdds::predicted_token);
     if (config.output_transform) {
@@ -39,6 +22,11 @@ Projection::Projection(const ModelConfig& config, const Scope& model, const Embe
         transform_weight_ = scope.weight({{"transform", config.d_model}}, config.d_model);
         transform_bias_ = scope.bias({{"transform", config.d_model}});
         norm_.emplace(config, scope.in("norm"));
+    }
+    if (config.output_layer == OutputLayer::Adaptive) {
+        adaptive_.emplace(config, scope, scale_);
+        scope.block({.kind = BlockKind::Softmax, .title = "Softmax", .without_parameters = true});
+        return;
     }
     const bool tied = config.tying == Tying::All || config.tying == Tying::TargetOutput;
     (tied ? table.scope : scope)
@@ -66,7 +54,7 @@ Var Projection::transform(Context& ctx, const Var& hidden) const {
 void Projection::prepare(Backend& backend) const {
     constexpr float kNever = -60000.0F;  // as a logit; fits F16
     if (!suppressed_.empty() && !suppression_->defined()) {
-        std::vector<float> values(static_cast<std::size_t>(weight_.shape()[0]));
+        std::vector<float> values(static_cast<std::size_t>(vocabulary_));
         for (const std::int32_t id : suppressed_) {
             values[static_cast<std::size_t>(id)] = kNever;
         }
@@ -89,82 +77,35 @@ Var Projection::suppressing_bias(Context& ctx) const {
 }
 
 Var Projection::logits(Context& ctx, const Var& hidden) const {
-    return bias_activation(ctx, linear(ctx, hidden, weight_, scale_), suppressing_bias(ctx), Activation::None);
+    const Var all = adaptive_ ? adaptive_->logits(ctx, hidden) : linear(ctx, hidden, weight_, scale_);
+    return bias_activation(ctx, all, suppressing_bias(ctx), Activation::None);
 }
 
-LossSums Projection::loss(Context& ctx, const Var& hidden, const Tensor& targets, const LossOptions& options) const {
-    Backend& backend = ctx.backend;
+LossSums Projection::loss(Context& ctx, const Var& hidden, const Tensor& targets, const LossOptions& options,
+                          const AdaptiveTargets& adaptive) const {
+    if (!adaptive_) {
+        return output_loss(ctx, hidden, {weight_, options.suppress ? suppressing_bias(ctx) : bias_, scale_}, targets,
+                           options);
+    }
+    if (adaptive.head.defined()) {
+        return adaptive_->loss(ctx, hidden, adaptive, options);
+    }
+    // Of all words at once.
+    HEADSCOPE_CHECK(ctx.tape == nullptr, "gradients of an adaptive output need the clusters of the batch");
+    const Tensor all = logits(ctx, hidden).value();
+    LossSums sums{ctx.backend.empty({1}, ctx.backend.real()), ctx.backend.empty({1}, ctx.backend.real())};
     const std::int64_t rows = targets.elements();
-    const std::int64_t d_model = hidden.shape()[2];
-    const std::int64_t classes = weight_.shape()[0];
-    HEADSCOPE_CHECK(options.chunk_rows >= 0, "chunk_rows must not be negative");
-    const std::int64_t chunk_rows =
-        options.chunk_rows > 0 ? options.chunk_rows : rows_at_once(backend.device(), classes, hidden.value().dtype);
-    const DType real = backend.real();
-    const Var bias = options.suppress ? suppressing_bias(ctx) : bias_;
-    const Tensor states = hidden.value().reshape({rows, d_model});
-    const Tensor ids = targets.reshape({rows});
-    const Tensor loss = backend.empty({rows, 1}, real);
-    const Tensor nll = backend.empty({rows, 1}, real);
-    const Tensor room = backend.empty({std::min(rows, chunk_rows), classes}, states.dtype);
-    const bool backward = ctx.tape != nullptr;
-    const GradientTarget to_hidden = backward ? target_of(hidden, backend) : GradientTarget{};
-    HEADSCOPE_CHECK(!to_hidden.tensor.defined() || to_hidden.write == Write::Overwrite,
-                    "the loss must be the first to write the gradient of the last hidden states");
-
-    for (std::int64_t first = 0; first < rows; first += chunk_rows) {
-        const std::int64_t size = std::min(chunk_rows, rows - first);
-        const Tensor chunk = states.narrow(0, first, size);  // [size, d_model]
-        const Tensor logits = room.narrow(0, 0, size);       // [size, classes], then their gradient
-        backend.run(Matmul{.a = chunk,
-                           .b = weight_.value(),
-                           .out = logits,
-                           .transpose_b = true,
-                           .alpha = scale_,
-                           .compute = ctx.compute,
-                           .b_scales = weight_.scales()});
-        if (bias.defined()) {
-            const Tensor batch = logits.reshape({1, size, classes});
-            backend.run(BiasActivation{.x = batch, .bias = bias.value(), .y = batch});
-        }
-        backend.run(SmoothedCrossEntropy{.logits = logits,
-                                         .targets = ids.narrow(0, first, size),
-                                         .loss = loss.narrow(0, first, size).reshape({size}),
-                                         .nll = nll.narrow(0, first, size).reshape({size}),
-                                         .grad_logits = backward ? logits : Tensor(),
-                                         .grad_scale = backward ? options.gradient_scale : Tensor(),
+    const Tensor loss = ctx.backend.empty({rows}, ctx.backend.real());
+    const Tensor nll = ctx.backend.empty({rows}, ctx.backend.real());
+    ctx.backend.run(SmoothedCrossEntropy{.logits = all.reshape({rows, all.dim(2)}),
+                                         .targets = targets.reshape({rows}),
+                                         .loss = loss,
+                                         .nll = nll,
                                          .prior = options.prior,
                                          .epsilon = options.epsilon,
                                          .smoothing = options.smoothing});
-        if (to_hidden.tensor.defined()) {
-            backend.run(Matmul{.a = logits,
-                               .b = weight_.value(),
-                               .out = to_hidden.tensor.reshape({rows, d_model}).narrow(0, first, size),
-                               .alpha = scale_,
-                               .compute = ctx.compute});
-        }
-        if (backward && weight_.requires_grad()) {
-            const GradientTarget to = weight_.gradient_target(backend);
-            backend.run(Matmul{.a = logits,
-                               .b = chunk,
-                               .out = to.tensor,
-                               .transpose_a = true,
-                               .alpha = scale_,
-                               .beta = to.write == Write::Overwrite ? 0.0F : 1.0F,
-                               .compute = ctx.compute});
-        }
-        if (backward && bias_.requires_grad()) {
-            const GradientTarget to = bias_.gradient_target(backend);
-            backend.run(SumRows{.x = logits, .out = to.tensor, .write = to.write});
-        }
-    }
-    if (backward) {
-        // Nothing remains for the backward pass, but the tape must know that these gradients are written.
-        ctx.tape->record("loss", {weight_, bias_}, [](Backend&) {});
-    }
-    LossSums sums{backend.empty({1}, real), backend.empty({1}, real)};
-    backend.run(SumRows{.x = loss, .out = sums.loss});
-    backend.run(SumRows{.x = nll, .out = sums.nll});
+    ctx.backend.run(SumRows{.x = loss.reshape({rows, 1}), .out = sums.loss});
+    ctx.backend.run(SumRows{.x = nll.reshape({rows, 1}), .out = sums.nll});
     return sums;
 }
 

@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "model/adaptive_output.h"
 #include "model/embedding.h"
 #include "model/model.h"
 
@@ -24,9 +25,10 @@ public:
     // ModelConfig::suppressed_ids are so low that their probabilities are 0.
     Var logits(Context& ctx, const Var& hidden) const;
 
-    // hidden [batch, length, d_model], transformed, targets I32 [batch, length]. With a tape the gradients of hidden
-    // and of the weights are computed here, chunk by chunk, while the logits of the chunk exist.
-    LossSums loss(Context& ctx, const Var& hidden, const Tensor& targets, const LossOptions& options) const;
+    // hidden [batch, length, d_model], transformed, targets I32 [batch, length]; `adaptive` the same targets for an
+    // adaptive output, needed with a tape. With a tape the gradients of hidden and of the weights are computed here.
+    LossSums loss(Context& ctx, const Var& hidden, const Tensor& targets, const LossOptions& options,
+                  const AdaptiveTargets& adaptive) const;
 
 private:
     Var suppressing_bias(Context& ctx) const;
@@ -35,8 +37,10 @@ private:
     float scale_;                            // of the logits
     Var transform_weight_, transform_bias_;  // [d_model, d_model], [d_model]; undefined without a transform
     std::optional<LayerNorm> norm_;
-    Var weight_;  // [vocabulary, d_model]
-    Var bias_;    // [vocabulary], may be undefined
+    std::optional<AdaptiveOutput> adaptive_;  // instead of the next two
+    Var weight_;                              // [vocabulary, d_model]
+    Var bias_;                                // [vocabulary], may be undefined
+    std::int64_t vocabulary_;
     std::vector<std::int32_t> suppressed_;
     std::shared_ptr<Tensor> suppression_ = std::make_shared<Tensor>();  // [vocabulary], as a bias; made when needed
 };

@@ -39,6 +39,10 @@ void Scope::pairs_within(std::int64_t MultiplyAdds::*of_stack, std::int64_t wind
     description_.multiply_adds.*of_stack = window;
 }
 
+void Scope::output_cluster(std::int64_t multiply_adds) const {
+    description_.output_clusters.push_back(static_cast<double>(multiply_adds));
+}
+
 Var Scope::weight(const std::vector<Rows>& parts, std::int64_t columns, Initial initial) const {
     HEADSCOPE_CHECK(token_ != nullptr, name_ + " declares a weight outside of for_each()");
     std::vector<ParameterSpec> specs;

@@ -27,6 +27,7 @@ public:
     void multiply_adds(double MultiplyAdds::*of_each, std::int64_t count) const;
     // The pairs of a stack that count; 0: all.
     void pairs_within(std::int64_t MultiplyAdds::*of_stack, std::int64_t window) const;
+    void output_cluster(std::int64_t multiply_adds) const;  // see ModelDescription::output_clusters
 
     struct Rows {
         const char* name;

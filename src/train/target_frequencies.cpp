@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include <fmt/format.h>
+
 #include "data/batch.h"
 
 namespace headscope {
@@ -25,6 +27,18 @@ std::vector<double> target_frequencies(const ExampleSource& source, const Frame&
     const double total = std::accumulate(counts.begin(), counts.end(), 0.0);
     std::transform(counts.begin(), counts.end(), counts.begin(), [&](double count) { return count / total; });
     return counts;
+}
+
+std::string shares_of_clusters(const std::vector<double>& frequencies, const std::vector<std::int32_t>& starts) {
+    std::string text = "adaptive softmax: ";
+    for (std::size_t i = 0; i <= starts.size(); ++i) {
+        const auto from = frequencies.begin() + (i == 0 ? 0 : starts[i - 1]);
+        const auto to = i < starts.size() ? frequencies.begin() + starts[i] : frequencies.end();
+        const double share = 100.0 * std::accumulate(from, to, 0.0);
+        text += i == 0 ? fmt::format("{:.1f} % of the predicted tokens are in the head", share)
+                       : fmt::format(", {:.1f} % in cluster {}", share, i);
+    }
+    return text;
 }
 
 }  // namespace headscope

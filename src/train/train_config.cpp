@@ -259,6 +259,12 @@ void check_train_config(const TrainConfig& config) {
     if (config.task != Task::Translate) {
         check_text_task(config);
     }
+    if (config.training.smoothing_towards == SmoothingTowards::Unigram &&
+        config.model.value("output_layer", "full") == "adaptive") {
+        throw Error(config.file +
+                    ": \"training.label_smoothing_towards\" must be \"uniform\" with an adaptive "
+                    "\"model.output_layer\", each softmax of which is smoothed over its own classes");
+    }
     if (config.training.validate_bleu > 0 && config.data.valid.empty()) {
         throw Error(
             fmt::format("{}: \"training.validate_bleu\" ({}) needs held-out pairs: name a validation text in "

@@ -235,3 +235,17 @@ TEST_CASE("all examples of a batch have token types, or none has") {
     const std::vector<Pair> translation = {{.source = {5}, .target = {6}, .types = {0}}};
     CHECK_THROWS_AS(make_batch(std::span<const Pair>(translation), kIds, 0), CheckFailure);
 }
+
+TEST_CASE("targets are distributed over the clusters of an adaptive output", "[batch]") {
+    Batch batch;
+    batch.target_out = {3, 7, 5, kNoTarget, 9, 5, 0};
+    const std::vector<std::int32_t> starts{5, 7};
+    gather_clusters(batch, starts);
+    CHECK(batch.head_out == std::vector<std::int32_t>{3, 6, 5, kNoTarget, 6, 5, 0});
+    REQUIRE(batch.clusters.size() == 2);
+    CHECK(batch.clusters[0].rows == std::vector<std::int32_t>{2, 5, 0, 0, 0, 0, 0, 0});
+    CHECK(batch.clusters[0].out == std::vector<std::int32_t>{0, 0, -1, -1, -1, -1, -1, -1});
+    CHECK(batch.clusters[0].order == std::vector<std::int32_t>{0, 1, -1, -1, -1, -1, -1, -1});
+    CHECK(batch.clusters[1].rows == std::vector<std::int32_t>{1, 4, 0, 0, 0, 0, 0, 0});
+    CHECK(batch.clusters[1].out == std::vector<std::int32_t>{0, 2, -1, -1, -1, -1, -1, -1});
+}

@@ -72,6 +72,8 @@ CASES = {
                        "d_k": 8, "d_v": 8, "scale_attention": False}, 0.1, "all"),
     "restricted": ({"encoder_mixer": "restricted", "decoder_mixer": "restricted", "attention_window": 2,
                     "decoder_layers": 2}, 0.1, "all"),
+    "adaptive": ({"format_version": 2, "tying": "none", "target_vocabulary": 13, "output_layer": "adaptive",
+                  "adaptive_cutoffs": [5, 9], "adaptive_factor": 2}, 0.0, "all"),
 }
 
 
@@ -282,8 +284,31 @@ class Model:
         if c["output_transform"]:
             x = self.norm(self.activation(self.linear(x, "output.transform", c["d_model"])), "output.norm")
         name = {"all": "embedding", "target_output": "target_embedding", "none": "output", "embeddings": "output"}[c["tying"]]
+        if c.get("output_layer") == "adaptive":
+            return self.adaptive(x)
+        name = {"all": "embedding", "target_output": "target_embedding", "none": "output"}[c["tying"]]
         x = x @ self.get(f"{name}.weight", c["target_vocabulary"], c["d_model"]).T
         return x + self.get("output.bias", c["target_vocabulary"]) if c["output_bias"] else x
+
+
+    def adaptive(self, x):
+        """PyTorch's log-probabilities, plus what a row's head normalises by."""
+        d, cutoffs, factor = self.c["d_model"], self.c["adaptive_cutoffs"], self.c["adaptive_factor"]
+        ends = [*cutoffs[1:], self.c["target_vocabulary"]]
+        softmax = torch.nn.AdaptiveLogSoftmaxWithLoss(d, ends[-1], cutoffs, div_value=factor)
+
+        def give(layer, weight):
+            del layer.weight
+            layer.weight = weight
+
+        give(softmax.head, self.get("output.head.weight", cutoffs[0] + len(cutoffs), d))
+        for i, (begin, end) in enumerate(zip(cutoffs, ends)):
+            width = d // factor ** (i + 1)
+            give(softmax.tail[i][0], self.get(f"output.clusters.{i}.project.weight", width, d))
+            give(softmax.tail[i][1], self.get(f"output.clusters.{i}.weight", end - begin, width))
+        rows = x.flatten(0, 1)
+        logits = softmax.log_prob(rows) + softmax.head(rows).logsumexp(-1, keepdim=True)
+        return logits.unflatten(0, x.shape[:2])
 
 
 def losses(logits, target_out, epsilon, smoothing):

@@ -241,6 +241,12 @@ fi
 # shellcheck disable=SC2086
 run bench train $small --config big --source-length 5 --target-length 7 --repeat 1 --steps 1 --json
 expect "options change what a configuration chose, wherever they stand" eval 'says "\"d_model\": 32," && says "\"dropout\": 0.3"'
+# shellcheck disable=SC2086
+run bench train $small --adaptive-cutoffs 20,60 --source-length 5 --target-length 7 --repeat 1 --steps 1 --json
+expect "an adaptive softmax is timed" says '"target_tokens_per_second"'
+# shellcheck disable=SC2086
+run bench train $small --adaptive-cutoffs 20,5000 --source-length 5 --target-length 7 --repeat 1 --steps 1
+expect "but not with a cluster beyond the vocabulary" refused '"adaptive_cutoffs" must ascend' "[20, 5000]"
 run bench train --config huge
 expect "an unknown configuration is rejected" refused "huge" "base"
 run bench train --d-model 30 --heads 8

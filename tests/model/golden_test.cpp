@@ -19,7 +19,7 @@ const std::vector<std::string> kCases = {
     "paper",    "pre_norm", "untied",        "learned",      "biases",      "rms",       "causal",
     "masked",   "bare",     "gelu_tanh",     "token_types",  "gpt2",        "bert",      "t5",
     "t5_gated", "index",    "normalised",    "concatenated", "convolution", "separable", "convolution_gelu",
-    "lstm",     "gru",      "bidirectional", "restricted"};
+    "lstm",     "gru",      "bidirectional", "restricted",   "adaptive"};
 
 // Relative errors of a whole tensor: |found - expected| / |expected|, in the 2-norm.
 struct Bounds {
@@ -106,6 +106,12 @@ public:
             take("target_types", batch_.target_types);
             batch_.target_type_order = order("target_types");
         }
+        Batch on_host;
+        on_host.target_out = ids("target_out");
+        if (model_.config.output_layer == OutputLayer::Adaptive) {
+            gather_clusters(on_host, model_.config.adaptive_cutoffs);
+        }
+        batch_.adaptive = upload_adaptive(*model_.backend, on_host);
         for (const std::int32_t target : ids("target_out")) {
             batch_.target_tokens += target >= 0 ? 1 : 0;
         }

@@ -74,6 +74,12 @@ bool is_recurrent(const std::string& word, const ModelConfig& config, const std:
 // What the table's *stack*, *layer*, *attention* and the others stand for.
 std::vector<std::string> prefixes(const std::string& word, const ModelConfig& config) {
     std::vector<std::string> all;
+    for (std::size_t i = 0; word == "cluster" && i < config.adaptive_cutoffs.size(); ++i) {
+        all.push_back("output.clusters." + std::to_string(i));
+    }
+    if (word == "cluster") {
+        return all;
+    }
     for (const std::string stack : {"encoder", "decoder"}) {
         const int layers = stack == "encoder" ? config.encoder_layers : config.decoder_layers;
         if (layers > 0 && (word == "stack" || (word == "end" && !ends_early(config, stack, layers - 1)))) {
@@ -101,6 +107,26 @@ std::vector<std::string> prefixes(const std::string& word, const ModelConfig& co
         }
     }
     return all;
+}
+
+// The keys, and what the page derives from those of an adaptive output, for parameters whose names begin so.
+json sizes_of(const ModelConfig& config, const std::string& prefix) {
+    json keys = to_json(config);
+    std::vector<std::int32_t> ends = config.adaptive_cutoffs;
+    if (ends.empty()) {
+        return keys;
+    }
+    keys["head_classes"] = ends.front() + std::ssize(ends);
+    ends.push_back(static_cast<std::int32_t>(config.target_vocabulary));
+    std::int64_t width = config.d_model;
+    for (std::size_t i = 0; i + 1 < ends.size(); ++i) {
+        width /= config.adaptive_factor;
+        if (prefix.ends_with("." + std::to_string(i))) {
+            keys["cluster_width"] = width;
+            keys["cluster_ids"] = ends[i + 1] - ends[i];
+        }
+    }
+    return keys;
 }
 
 }  // namespace
@@ -133,7 +159,7 @@ TEST_CASE("the page of the model directory lists every parameter with its shape"
             }
             for (const std::string& prefix :
                  found[1].matched ? prefixes(found[1], varied.config) : std::vector<std::string>{""}) {
-                json sizes = keys;
+                json sizes = sizes_of(varied.config, prefix);
                 sizes["d"] =
                     varied.config.d_model / (varied.config.bidirectional && prefix.starts_with("encoder") ? 2 : 1);
                 listed[prefix + found[2].str()] = shape_of(found[3], sizes);

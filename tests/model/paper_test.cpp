@@ -100,7 +100,18 @@ std::int64_t closed_formula(const ModelConfig& config) {
     const bool one_embedding = config.tying == Tying::All || config.tying == Tying::Embeddings;
     const std::int64_t source = one_embedding ? 0 : config.source_vocabulary * config.embedding_columns();
     const bool tied_output = config.tying == Tying::All || config.tying == Tying::TargetOutput;
-    const std::int64_t target = config.target_vocabulary * (config.embedding_columns() + (tied_output ? 0 : d));
+    std::int64_t output = tied_output ? 0 : config.target_vocabulary * d;
+    if (config.output_layer == OutputLayer::Adaptive) {
+        const std::vector<std::int32_t>& starts = config.adaptive_cutoffs;
+        output = (starts.front() + std::ssize(starts)) * d;
+        std::int64_t width = d;
+        for (std::size_t i = 0; i < starts.size(); ++i) {
+            width /= config.adaptive_factor;
+            const std::int64_t end = i + 1 < starts.size() ? starts[i + 1] : config.target_vocabulary;
+            output += width * (d + end - starts[i]);
+        }
+    }
+    const std::int64_t target = config.target_vocabulary * config.embedding_columns() + output;
     const std::int64_t output_bias = config.output_bias ? config.target_vocabulary : 0;
     return config.encoder_layers * (mixer(config.encoder_mixer, config.bidirectional) + feed_forward + 2 * norm) -
            missing + config.decoder_layers * (mixer(config.decoder_mixer, false) + cross + feed_forward + 2 * norm) +

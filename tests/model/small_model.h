@@ -118,6 +118,13 @@ inline std::vector<NamedConfig> varied_configs() {
         c.norm = NormPlacement::Pre;
         c.norm_type = NormType::Rms;
     });
+    vary("adaptive softmax of three clusters", [](ModelConfig& c) {
+        c.tying = Tying::Embeddings;
+        c.output_layer = OutputLayer::Adaptive;
+        c.adaptive_cutoffs = {4, 7, 10};
+        c.adaptive_factor = 2;
+        c.scale_output = true;
+    });
     vary("restricted attention in both stacks", [](ModelConfig& c) {
         c.encoder_mixer = c.decoder_mixer = MixerKind::Restricted;
         c.attention_window = 2;
@@ -217,6 +224,18 @@ inline std::vector<NamedConfig> language_configs() {
     add("causal, restricted attention", Architecture::CausalLm, [](ModelConfig& c) {
         c.decoder_mixer = MixerKind::Restricted;
         c.attention_window = 3;
+    });
+    add("causal, adaptive softmax", Architecture::CausalLm, [](ModelConfig& c) {
+        c.tying = Tying::None;
+        c.output_layer = OutputLayer::Adaptive;
+        c.adaptive_cutoffs = {6};
+    });
+    add("masked, adaptive softmax", Architecture::MaskedLm, [](ModelConfig& c) {
+        c.tying = Tying::None;
+        c.output_layer = OutputLayer::Adaptive;
+        c.adaptive_cutoffs = {3, 8};
+        c.adaptive_factor = 2;
+        c.output_transform = true;
     });
     add("masked, restricted attention", Architecture::MaskedLm, [](ModelConfig& c) {
         c.encoder_mixer = MixerKind::Restricted;

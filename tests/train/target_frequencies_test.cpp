@@ -5,6 +5,7 @@
 #include "data/pair_source.h"
 #include "support/check.h"
 #include "tests/model/small_model.h"
+#include "tests/train/digits_run.h"
 #include "train/learner.h"
 #include "train/training_options.h"
 
@@ -61,4 +62,40 @@ TEST_CASE("frequencies are of all classes", "[smoothing]") {
     const TrainingOptions options = parse_training_options(json, "c.json");
     CHECK_THROWS_WITH(check_training_options(options, "c.json"),
                       Catch::Contains("\"training.smoothing_over\" must be \"all_classes\""));
+}
+
+TEST_CASE("the shares of clusters add up", "[adaptive]") {
+    CHECK(shares_of_clusters({0.5, 0.25, 0.125, 0.125}, {1, 3}) ==
+          "adaptive softmax: 50.0 % of the predicted tokens are in the head, 37.5 % in cluster 1, 12.5 % in cluster 2");
+}
+
+TEST_CASE("a run with an adaptive softmax learns and goes on where it ended", "[adaptive]") {
+    const TemporaryFolder folder;
+    nlohmann::json settings = write_digits(folder);
+    settings["model"]["tying"] = "none";
+    settings["model"]["output_layer"] = "adaptive";
+    settings["model"]["adaptive_cutoffs"] = {12, 30};
+    settings["training"]["steps"] = 8;
+    DigitsRun whole(folder, settings, "whole");
+    CHECK(whole.start().train() == RunEnd::Finished);
+    CHECK_THAT(whole.said, Catch::Contains("adaptive softmax: ") && Catch::Contains(" in cluster 2"));
+    CHECK(stopped_and_finished(folder, settings, "parts", 4)->weights() == whole.weights());
+    settings["training"]["label_smoothing_towards"] = "unigram";
+    CHECK_THROWS_WITH(DigitsRun(folder, settings, "unigram"),
+                      Catch::Contains("\"training.label_smoothing_towards\" must be \"uniform\""));
+}
+
+TEST_CASE("a run smoothed towards frequencies goes on where it ended", "[smoothing]") {
+    const TemporaryFolder folder;
+    nlohmann::json settings = write_digits(folder);
+    settings["training"]["label_smoothing_towards"] = "unigram";
+    settings["training"]["weight_decay"] = 0.1;
+    settings["training"]["steps"] = 8;
+    DigitsRun whole(folder, settings, "whole");
+    whole.start().train();
+    CHECK(stopped_and_finished(folder, settings, "parts", 4)->weights() == whole.weights());
+    settings["training"].erase("label_smoothing_towards");
+    DigitsRun evenly(folder, settings, "evenly");
+    evenly.start().train();
+    CHECK(evenly.weights() != whole.weights());
 }

@@ -23,6 +23,9 @@ constexpr double kMilli = 1e3;
 // Floating point operations of one run.
 double flops(const BenchPlan& plan) {
     const BenchShape& shape = plan.shape;
+    if (plan.training && shape.model.output_layer == OutputLayer::Adaptive) {  // depends on the targets
+        return plan.steps * TrainingFlops(shape.model, 0).of(std::vector{training_batch(shape)}).total();
+    }
     WorkShape work{shape.sentences, shape.source_length, shape.target_length};
     if (shape.model.architecture == Architecture::MaskedLm) {
         work.source_length = shape.target_length;

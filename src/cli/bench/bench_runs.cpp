@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <set>
 #include <string>
 #include <utility>
@@ -31,6 +32,8 @@ Frame any_frame(const ModelConfig& config) {
     return frame_of(config, {any(kSourceLanguage), any(kTargetLanguage)});
 }
 
+// Evenly distributed, or for an adaptive softmax by Zipf's law: the n-th piece has a probability of about 1 / (n log
+// N).
 std::vector<std::int32_t> random_pieces(Random& random, const ModelConfig& config, std::int64_t count) {
     std::set<std::int32_t> special{config.pad_id, config.bos_id, config.eos_id, config.unk_id, config.mask_id};
     special.erase(-1);
@@ -38,7 +41,9 @@ std::vector<std::int32_t> random_pieces(Random& random, const ModelConfig& confi
     const auto range = static_cast<std::uint64_t>(vocabulary - std::ssize(special));
     std::vector<std::int32_t> pieces(static_cast<std::size_t>(count));
     for (std::int32_t& piece : pieces) {
-        piece = static_cast<std::int32_t>(random.below(range));
+        piece = config.output_layer == OutputLayer::Adaptive
+                    ? static_cast<std::int32_t>(std::pow(static_cast<double>(range), random.uniform())) - 1
+                    : static_cast<std::int32_t>(random.below(range));
         for (const std::int32_t id : special) {  // in order
             piece += id <= piece ? 1 : 0;
         }
@@ -63,19 +68,6 @@ Pair random_text(Random& random, const BenchShape& shape) {
     return text;
 }
 
-Batch random_batch(const BenchShape& shape) {
-    Random random(kSeed);
-    const Frame frame = any_frame(shape.model);
-    std::vector<Pair> pairs;
-    for (std::int64_t i = 0; i < shape.sentences; ++i) {
-        pairs.push_back(shape.model.architecture == Architecture::EncoderDecoder
-                            ? Pair{random_pieces(random, shape.model, shape.source_length - frame.around_source()),
-                                   random_pieces(random, shape.model, shape.target_length - frame.around_target())}
-                            : random_text(random, shape));
-    }
-    return make_batch(std::span<const Pair>(pairs), frame, 0);
-}
-
 constexpr double kFloat = sizeof(float);
 
 // Bytes per activation and multiplied weight, which are nearly all values.
@@ -92,7 +84,7 @@ OptimizerOptions optimizer_options(const BenchShape& shape) {
 class TrainingWork final : public BenchWork {
 public:
     TrainingWork(Backend& backend, const BenchShape& shape, int steps)
-        : steps_(steps), learner_(backend, shape.model, learner_options(shape)), batch_({random_batch(shape)}) {}
+        : steps_(steps), learner_(backend, shape.model, learner_options(shape)), batch_({training_batch(shape)}) {}
 
     void warm_up() override {
         constexpr int kMost = 3;  // the first steps allocate and compile everything
@@ -166,6 +158,19 @@ private:
 };
 
 }  // namespace
+
+Batch training_batch(const BenchShape& shape) {
+    Random random(kSeed);
+    const Frame frame = any_frame(shape.model);
+    std::vector<Pair> pairs;
+    for (std::int64_t i = 0; i < shape.sentences; ++i) {
+        pairs.push_back(shape.model.architecture == Architecture::EncoderDecoder
+                            ? Pair{random_pieces(random, shape.model, shape.source_length - frame.around_source()),
+                                   random_pieces(random, shape.model, shape.target_length - frame.around_target())}
+                            : random_text(random, shape));
+    }
+    return make_batch(std::span<const Pair>(pairs), frame, 0);
+}
 
 double least_training_bytes(const BenchShape& shape) {
     const ModelConfig& model = shape.model;

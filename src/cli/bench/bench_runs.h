@@ -1,10 +1,12 @@
-// The work that `headscope bench` times, on random weights and tokens: speed depends only on shapes.
+// The work that `headscope bench` times, on random weights and tokens: speed depends only on shapes, and with an
+// adaptive softmax on how frequent the tokens are.
 #pragma once
 
 #include <cstdint>
 #include <memory>
 
 #include "backend/precision.h"
+#include "data/batch.h"
 #include "model/config.h"
 
 namespace headscope {
@@ -27,6 +29,9 @@ struct BenchShape {
 // full cache.
 double least_training_bytes(const BenchShape& shape);
 double least_generation_bytes(const BenchShape& shape);
+
+// What training_work() trains on.
+Batch training_batch(const BenchShape& shape);
 
 // A model with random weights on a device, and a repeatable run.
 class BenchWork {

@@ -132,6 +132,12 @@ void add_model_sizes(CLI::App& command, BenchSizes& sizes) {
     command.add_option("--vocabulary", model.target_vocabulary, "Pieces in the vocabulary, which is shared")
         ->check(whole_number(80, 1'000'000))
         ->capture_default_str();
+    command
+        .add_option("--adaptive-cutoffs", model.adaptive_cutoffs,
+                    "An adaptive softmax whose clusters begin with these ids, of text whose pieces follow Zipf's law")
+        ->check(whole_number(1, 1'000'000))
+        ->delimiter(',')
+        ->type_name("N,N..");
 }
 
 void complete(BenchSizes& sizes) {
@@ -151,6 +157,10 @@ void complete(BenchSizes& sizes) {
     } else if (model.decoder_layers == 0) {
         model.architecture = Architecture::MaskedLm;
         model.mask_id = std::max({model.pad_id, model.bos_id, model.eos_id, model.unk_id}) + 1;
+    }
+    if (model.adaptive_cutoffs != sizes.named.adaptive_cutoffs) {
+        model.output_layer = OutputLayer::Adaptive;
+        model.tying = model.architecture == Architecture::EncoderDecoder ? Tying::Embeddings : Tying::None;
     }
     model.max_length = std::max({model.max_length, shape.source_length, shape.target_length});
     if (model.architecture == Architecture::CausalLm) {
