@@ -5,10 +5,10 @@
 
 #include <catch2/catch.hpp>
 
+#include "backend/forwarding_backend.h"
 #include "infer/forced_scores.h"
 #include "infer/model_scorer.h"
 #include "registry/registry.h"
-#include "backend/forwarding_backend.h"
 #include "tests/house/open_options.h"
 #include "tests/ops/devices.h"
 #include "tiny_model.h"

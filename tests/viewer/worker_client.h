@@ -8,9 +8,9 @@
 #include <deque>
 #include <thread>
 
+#include "backend/forwarding_backend.h"
 #include "model/model_directory.h"
 #include "registry/registry.h"
-#include "backend/forwarding_backend.h"
 #include "tests/infer/tiny_model.h"
 #include "tests/io/temporary_folder.h"
 #include "text/tokenizer_training.h"

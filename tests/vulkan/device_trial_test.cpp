@@ -11,13 +11,13 @@
 #include <utility>
 #include <vector>
 
+#include "backend/forwarding_backend.h"
 #include "backend/product_ways.h"
 #include "backends/vulkan/vulkan_backend.h"
 #include "environment.h"
 #include "fake_loader.h"
 #include "registry/registry.h"
 #include "tensor/dtype.h"
-#include "backend/forwarding_backend.h"
 
 using namespace headscope;
 using headscope::vulkan_tests::Environment;
