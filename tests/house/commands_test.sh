@@ -295,5 +295,8 @@ run bench ops --config base --op loss --sentences 1 --length 2 --repeat 1 --devi
 expect "its ops are timed" eval 'ended_with 0 && says "37000"'
 run bench ops --config base --op bias_activation --sentences 400 --length 25 --repeat 1 --device cpu
 expect "a long shape does not run into its unit" eval 'ended_with 0 && says "10000x2048 relu, dropout GB/s"'
+run bench ops --config base --op attention_backward --sentences 1 --length 9 --window 2 --repeat 1 --device cpu
+expect "restricted attention is timed in both forms" eval \
+    'ended_with 0 && says "1x8x9x9x64 within 2 " && says "1x8x9x9x64 causal within 2 "'
 
 finish "the commands do as expected"

@@ -188,7 +188,9 @@ double least_training_bytes(const BenchShape& shape) {
 double least_generation_bytes(const BenchShape& shape) {
     const ModelConfig& model = shape.model;
     const double per_token = 2.0 * static_cast<double>(model.d_model) * static_cast<double>(model.decoder_layers);
-    const auto tokens = static_cast<double>(shape.source_length + shape.target_length * shape.beam);
+    const bool restricted = model.decoder_mixer == MixerKind::Restricted;
+    const std::int64_t kept = restricted ? std::min(shape.target_length, model.attention_window) : shape.target_length;
+    const auto tokens = static_cast<double>(shape.source_length + kept * shape.beam);
     const double cached = shape.arithmetic.weights_alone ? kFloat : storage_bytes(shape);
     return storage_bytes(shape) * static_cast<double>(count_parameters(model)) +
            cached * static_cast<double>(shape.sentences) * tokens * per_token;
