@@ -397,11 +397,11 @@ struct SmoothedCrossEntropyParams {
 
 // Each invocation has four columns of a row, in every gate. Bits of has: bias, h, lengths, y, gates; in the backward
 // grad_y, grad_next_hidden, grad_next_state, lengths; and of both 32 for documents, 64 if the steps go from the end.
-#define RECURRENT_STEP_BINDINGS(B)                                                                               \
-    B(0, x)                                                                                                      \
-    B(1, h)                                                                                                      \
-    B(2, bias) B(3, hidden) B(4, state) B(5, lengths) B(6, documents) B(7, next_hidden) B(8, next_state) B(9, y) \
-        B(10, gates)
+#define RECURRENT_STEP_BINDINGS(B) \
+    B(0, x)                        \
+    B(1, h)                        \
+    B(2, bias)                     \
+    B(3, hidden) B(4, state) B(5, lengths) B(6, documents) B(7, next_hidden) B(8, next_state) B(9, y) B(10, gates)
 #define RECURRENT_STEP_CONSTANTS(C) FOURS_CONSTANTS(C) C(3, gru) C(4, has)
 HEADSCOPE_CONSTANTS(RecurrentStepConstants, RECURRENT_STEP_CONSTANTS)
 struct RecurrentStepParams {
@@ -420,11 +420,14 @@ struct RecurrentStepParams {
     uint gates_row;
 };
 
-#define RECURRENT_STEP_BACKWARD_BINDINGS(B)                                                                          \
-    B(0, gates)                                                                                                      \
-    B(1, hidden)                                                                                                     \
-    B(2, state) B(3, lengths) B(4, documents) B(5, grad_y) B(6, grad_next_hidden) B(7, grad_next_state) B(8, grad_x) \
-        B(9, grad_h) B(10, grad_hidden) B(11, grad_state)
+#define RECURRENT_STEP_BACKWARD_BINDINGS(B) \
+    B(0, gates)                             \
+    B(1, hidden)                            \
+    B(2, state)                             \
+    B(3, lengths)                           \
+    B(4, documents)                         \
+    B(5, grad_y)                            \
+    B(6, grad_next_hidden) B(7, grad_next_state) B(8, grad_x) B(9, grad_h) B(10, grad_hidden) B(11, grad_state)
 HEADSCOPE_CONSTANTS(RecurrentStepBackwardConstants, RECURRENT_STEP_CONSTANTS)
 struct RecurrentStepBackwardParams {
     HEADSCOPE_BINDINGS(RECURRENT_STEP_BACKWARD_BINDINGS)

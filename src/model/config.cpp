@@ -422,10 +422,6 @@ void check_relative_positions(const Config& config, const std::string& origin) {
         throw Error(fmt::format("{}: \"token_types\" must be 0 with \"positions\" \"normalised\", found {}", origin,
                                 config.token_types));
     }
-    if (config.relative_positions == RelativePositions::Buckets && !attends(config, AttentionKind::EncoderSelf) &&
-        !attends(config, AttentionKind::DecoderSelf)) {
-        throw Error(fmt::format("{}: \"relative_positions\" must be \"none\": no stack has self-attention", origin));
-    }
     // Without positions a causal model still knows how many tokens came before.
     if (config.positions == Positions::None && config.relative_positions == RelativePositions::None &&
         attends(config, AttentionKind::EncoderSelf)) {

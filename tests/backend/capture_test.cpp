@@ -159,6 +159,8 @@ bias_activation_backward: grad_x gradient
 sum_rows: out gradient
 add_layer_norm: sum out, y out, mean out, rstd out
 add_layer_norm_backward: grad_x gradient, grad_residual gradient, grad_gain gradient, grad_bias gradient
+batch_norm: running_mean in_out, running_variance in_out, y out, mean out, rstd out
+batch_norm_backward: grad_x gradient, grad_gain gradient, grad_bias gradient
 masked_softmax: weights out
 masked_softmax_backward: grad_scores gradient
 sum_diagonals: sums out
@@ -167,7 +169,11 @@ cache_append: cache out partial
 mask_keys: out out
 embed: out out
 embed_backward: grad_table gradient
+unfold: out out
+sum_taps: out gradient
 smoothed_cross_entropy: loss out, nll out, grad_logits out
+recurrent_step: next_hidden out, next_state out, y out, gates out
+recurrent_step_backward: grad_x out, grad_hidden out, grad_state out, grad_h out
 square_sum: out gradient
 step_control: scalars in_out
 adam: parameter in_out, m in_out, v in_out, working in_out

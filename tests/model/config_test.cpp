@@ -335,5 +335,5 @@ TEST_CASE("what recurrent layers cannot do is refused by key") {
     CHECK_THAT(check_error([](ModelConfig& c) { c.cross_attention = false; }),
                Contains("\"cross_attention\" must be true unless"));
     CHECK_THAT(recurrent([](ModelConfig& c) { c.relative_positions = RelativePositions::Buckets; }),
-               Contains("\"relative_positions\" must be \"none\": no stack has self-attention"));
+               Contains("\"relative_positions\" must be \"none\" unless all mixers"));
 }

@@ -166,6 +166,9 @@ TEST_CASE("a causal model with a cache computes what it computes without, token 
 TEST_CASE("the loss at few positions does not depend on gathering them") {
     for (const NamedConfig& named : language_configs()) {
         INFO(named.name);
+        if (named.config.output_layer == OutputLayer::Adaptive) {
+            continue;  // its clusters count gathered rows
+        }
         SmallModel model{named.config, "cpu:oracle"};
         DeviceBatch batch = model.batch(random_pairs(model.config, 4, 1));
         CHECK(batch.predicted.defined() == (named.config.architecture == Architecture::MaskedLm));

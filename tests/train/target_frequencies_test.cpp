@@ -13,6 +13,26 @@
 
 using namespace headscope;
 
+namespace {
+
+// Two texts of a language model, of which three positions and one have labels.
+class Blocks final : public ExampleSource {
+public:
+    Epoch epoch(std::int64_t number) const override {
+        return {.number = number, .items = {0, 1}, .starts = {0, 1, 2}, .offsets = {}};
+    }
+    Pair example(const Epoch& /*epoch*/, std::uint32_t number) const override {
+        return number == 0 ? Pair{.target = {1, 5, 6}, .labels = {5, 6, 2}}
+                           : Pair{.target = {4, 4}, .labels = {kNoTarget, 6}};
+    }
+    SideCounts tokens(const Epoch& /*epoch*/) const override { return {.target = 5}; }
+    SideCounts longest() const override { return {.target = 3}; }
+    std::int64_t predicted_tokens() const override { return 4; }
+    std::uint64_t fingerprint() const override { return 1; }
+};
+
+}  // namespace
+
 TEST_CASE("frequencies count the pieces of targets and their ends", "[smoothing]") {
     // 8 predicted tokens: 5, 6, 5, end; 7, end; 5, end.
     const PairSource pairs(
@@ -22,9 +42,7 @@ TEST_CASE("frequencies count the pieces of targets and their ends", "[smoothing]
 }
 
 TEST_CASE("frequencies of a language model's targets are those of its labels", "[smoothing]") {
-    const PairSource blocks(
-        std::vector<Pair>{{.target = {1, 5, 6}, .labels = {5, 6, 2}}, {.target = {4, 4}, .labels = {kNoTarget, 6}}});
-    CHECK(target_frequencies(blocks, Frame{}, 7) == std::vector<double>{0, 0, 0.25, 0, 0, 0.25, 0.5});
+    CHECK(target_frequencies(Blocks(), Frame{}, 7) == std::vector<double>{0, 0, 0.25, 0, 0, 0.25, 0.5});
 }
 
 TEST_CASE("a learner smooths towards its prior, in training and validation", "[smoothing]") {

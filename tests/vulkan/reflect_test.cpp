@@ -28,8 +28,8 @@ std::string letters(std::span<const std::uint32_t> spirv) {
 
 TEST_CASE("bindings and their access are read from the shader", "[vulkan][reflect]") {
     CHECK(letters(module_of(Kernel::AddScaled).spirv) == "rrw");
-    CHECK(letters(module_of(Kernel::Adam).spirv) == "wrwwrrrrr");
-    CHECK(letters(module_of(Kernel::Adam).spirv_16) == "wrwwrrrrw");
+    CHECK(letters(module_of(Kernel::Adam).spirv) == "wrwwrrrrrr");
+    CHECK(letters(module_of(Kernel::Adam).spirv_16) == "wrwwrrrrwr");
     const KernelModule softmax = module_of(Kernel::MaskedSoftmax);
     CHECK(letters(softmax.spirv) == "rrrwrr");
     CHECK(letters(softmax.spirv_shared) == "rrrwrr");

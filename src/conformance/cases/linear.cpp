@@ -22,7 +22,7 @@ struct Layer {
     Shape weight() const { return {out, in}; }
     Shape y() const { return {rows, out}; }
     std::string title() const {
-        constexpr const char* kNames[] = {"", " relu", " gelu", " swish", " gelu_tanh", " gelu_sigmoid"};
+        constexpr const char* kNames[] = {"", " relu", " gelu", " swish", " gelu_tanh", " gelu_sigmoid", " sigmoid"};
         return fmt::format("{} in {}{}{}{}", y().to_string(), in, bias ? " bias" : "",
                            kNames[static_cast<int>(activation)],
                            compute == Compute::F32 ? "" : fmt::format(" in {}", name_of(compute))) +
