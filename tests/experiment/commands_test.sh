@@ -177,7 +177,8 @@ long_range() { run experiment long-range --output far --layers self-attention --
 long_range --distances 2
 expect "distances are learnt" eval 'ended_with 0 && says "recall  self-attention" && [ -e far/copy.svg ]'
 cp far/table.json before.json
-long_range --distances 2,3
+run experiment long-range --output far --layers self-attention --depth 1 --d-model 16 --steps 20 --device cpu \
+    --distances 2,3 --batch 32 --seed 1
 expect "and further ones can follow" eval 'ended_with 0 && complains "over 3" && ! complains "over 2"'
 long_range --distances 2 --batch 7
 expect "other settings are refused" refused '"sequences" was 32 and is now 7'
@@ -186,6 +187,11 @@ run experiment replaced --config small.json --data data --output before --models
 expect "what the Transformer replaced is trained" eval 'ended_with 0 && says "decoding tokens/s" && says "words of the source"'
 run experiment replaced --config small.json --data data --output before --models transformer --device cpu --minutes 1
 expect "with another limit it is refused" refused '"minutes"'
+run experiment replaced --config small.json --data data --output none --steps 3 --precision bf16 --device cpu --dry-run
+expect "a dry run lists its trainings, with as many parameters" \
+    eval 'ended_with 0 && row gru-attention "[0-9.]+ M +3 " && [ "$(grep -c "0.02 M" out)" -eq 6 ]'
+run experiment replaced --scale tiny --data data --output none --models transformer
+expect "its scales have their vocabularies" complains '"tokenizer.vocabulary" 6000'
 run experiment replaced --config small.json --data data --output none --models rnn
 expect "an unknown model is an error" refused 'no model "rnn"; there are transformer'
 expect "and nothing is left behind" not [ -e none ]

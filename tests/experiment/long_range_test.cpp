@@ -16,7 +16,7 @@ TEST_CASE("every kind of layer learns a short distance, with as many parameters"
     std::int64_t parameters = 0;
     for (const LayerKind& kind : layer_kinds()) {
         CAPTURE(kind.name);
-        const auto result = learn_long_range(*backend, settings, LongRangeTask::Recall, kind, 3, [] { return false; });
+        const auto result = learn_long_range(*backend, settings, LongRangeTask::Recall, kind, 2, [] { return false; });
         REQUIRE(result);
         CHECK(result->steps.has_value());
         CHECK(result->accuracy >= 0.99);

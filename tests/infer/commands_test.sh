@@ -245,6 +245,9 @@ expect "options change what a configuration chose, wherever they stand" eval 'sa
 run bench train $small --adaptive-cutoffs 20,60 --source-length 5 --target-length 7 --repeat 1 --steps 1 --json
 expect "an adaptive softmax is timed" says '"target_tokens_per_second"'
 # shellcheck disable=SC2086
+run bench translate $small --adaptive-cutoffs 20,60 --source-length 5 --target-length 7 --repeat 1 --json
+expect "in translating, too" says '"target_tokens_per_second"'
+# shellcheck disable=SC2086
 run bench train $small --adaptive-cutoffs 20,5000 --source-length 5 --target-length 7 --repeat 1 --steps 1
 expect "but not with a cluster beyond the vocabulary" refused '"adaptive_cutoffs" must ascend' "[20, 5000]"
 run bench train --config huge
@@ -271,6 +274,9 @@ expect "in tokens" grep -qE '^device +precision +tokens/s +ms/step' out
 # shellcheck disable=SC2086
 run bench complete $lm --decoder-layers 1 --source-length 5 --beam 2 --precision bf16 --device cpu --profile --json
 expect "with a beam, a precision, a profile and as JSON" holds '.bench == "complete" and .beam == 2 and .precision == "BF16 products" and (.profile | length) > 0 and .source_length == 5'
+# shellcheck disable=SC2086
+run bench complete $lm --decoder-layers 1 --adaptive-cutoffs 20,60 --source-length 5 --device cpu
+expect "completing with an adaptive softmax is timed" ended_with 0
 run bench complete --encoder-layers 1
 expect "a model with an encoder is rejected" refused "causal language model" "bench translate"
 run bench translate --config masked
@@ -315,7 +321,7 @@ expect "which must exist" refused "no-such-model"
 ops() { run bench ops --model "$model" --sentences 2 --length 3 --size 8 --repeat 2 "$@"; }
 ops --device cpu,cpu:oracle --json
 expect "every op is timed on several devices" ended_with 0
-expect "in every family" holds '[.ops[].family] | unique | length == 11'
+expect "in every family" holds '[.ops[].family] | unique | length == 14'
 expect "on each" holds '[.ops[].results | map(.device) == ["cpu", "cpu:oracle"]] | all'
 expect "with --repeat" holds '[.ops[].results[].run_seconds | length == 2] | all'
 expect "and is right" holds '[.ops[].results[] | .compared_with == "cpu:oracle" and .share_of_tolerance <= 1] | all'

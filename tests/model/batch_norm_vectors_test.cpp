@@ -7,6 +7,7 @@
 #include "io/safetensors.h"
 #include "tests/autograd/gradient_check.h"
 #include "tests/house/files.h"
+#include "tests/house/open_options.h"
 #include "tests/ops/devices.h"
 
 using namespace headscope;
@@ -32,7 +33,7 @@ double largest_apart(const std::vector<double>& a, const std::vector<double>& b)
 // The largest differences of outputs, gradients and running statistics.
 double worst_difference(const std::string& device) {
     const SafeTensorsFile file = SafeTensorsFile::open(checkout_file("tests/golden/batch_norm.safetensors"));
-    const auto backend = open_device(device);
+    const auto backend = open_device(device, environment_options());
     const auto variable = [&](const std::string& name) {
         return Var(make_from_host(*backend, file.at(name).shape, backend->real(), read_doubles(file, name)), true);
     };

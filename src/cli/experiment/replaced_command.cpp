@@ -67,7 +67,7 @@ void add_replaced_command(CLI::App& app, const OpenOptions& open_options) {
     options->flags.add_training(*command);
     command->option_defaults()->group("Training");
     command->add_option("--minutes", options->minutes, "Train each for this long, instead of the same steps")
-        ->check(CLI::PositiveNumber);
+        ->check(real_number(0.001, 1e6));
     command->callback([options] { run_replaced(*options); });
 }
 

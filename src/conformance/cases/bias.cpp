@@ -67,8 +67,10 @@ Case backward(const Layer& layer, const char* x) {
                                                                     .dropout = rule(t, layer.rate),
                                                                     .write = t.write("grad_x")};
                                   });
-    // The slopes of GELU's approximations are 0 at x = -0.75, where two terms of a quarter cancel.
-    const bool cancels = layer.activation == Activation::GeluTanh || layer.activation == Activation::GeluSigmoid;
+    // The slopes of GELU's approximations are 0 at x = -0.75, where two terms of a quarter cancel; so does 1 - s in the
+    // sigmoid's, s (1 - s), where s is near 1.
+    const bool cancels = layer.activation == Activation::GeluTanh || layer.activation == Activation::GeluSigmoid ||
+                         layer.activation == Activation::Sigmoid;
     return cancels ? stated.cancels(0.25) : stated;
 }
 
