@@ -25,7 +25,7 @@ constexpr const char* kLongRangeFooter =
     "the first one is asked for. copy: D random symbols are to be repeated. table.json, table.md, recall.svg and\n"
     "copy.svg in the output folder have the same. The same command continues after any end.\n\n"
     "Examples:\n"
-    "  headscope experiment long-range --output out/long-range\n"
+    "  headscope experiment long-range --output out/long-range --distances 2,4 --steps 40\n"
     "  headscope experiment long-range --output out/short --layers self-attention --distances 4,8 --steps 50";
 
 struct LongRangeFlags {

@@ -22,7 +22,7 @@ constexpr const char* kReplacedFooter =
     "after any end.\n\n"
     "Examples:\n"
     "  headscope experiment replaced --data data/digits --config my.json --output out/replaced --models transformer\n"
-    "  headscope experiment replaced --data data/digits --output out/replaced --minutes 5 --dry-run";
+    "  headscope experiment replaced --config my.json --data data/digits --output out/timed --minutes 5 --dry-run";
 
 struct ReplacedOptions {
     ExperimentFlags flags;

@@ -29,7 +29,7 @@ constexpr const char* kTable1Footer =
     "as connect them. Both are counted on the CPU. table.json, table.md, by-length.svg and by-width.svg in the output\n"
     "folder have all measurements. docs/experiments.md says what they show.\n\n"
     "Examples:\n"
-    "  headscope experiment table1 --output out/table1\n"
+    "  headscope experiment table1 --output out/table1 --lengths 64,128,256 --widths 64,128 --repeat 1\n"
     "  headscope experiment table1 --output out/few --lengths 16,32,64 --widths 16,32 --layers self-attention --repeat "
     "1";
 
