@@ -97,6 +97,8 @@ struct ModelConfig {
     bool operator==(const ModelConfig&) const = default;
 };
 
+bool has_encoder(const ModelConfig& config);
+bool has_decoder(const ModelConfig& config);
 // What mixes positions in the stack whose self-attention would be of this kind.
 MixerKind mixer_of(const ModelConfig& config, AttentionKind self);
 // Whether the layers of a stack, or its cross-attention, have attention weights.

@@ -1,0 +1,322 @@
+#include "model/config_checks.h"
+
+#include <algorithm>
+#include <functional>
+#include <tuple>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "model/convolution.h"
+#include "support/check.h"
+
+namespace headscope {
+
+namespace {
+
+using Config = ModelConfig;
+
+constexpr std::int64_t kMaxMatrix = std::int64_t{1} << 31;  // elements: a product of two sides fits shaders' 32 bits
+
+void check_layers(const std::string& origin, const char* key, int layers, bool has_stack) {
+    if ((layers > 0) != has_stack) {
+        throw Error(fmt::format("{}: \"{}\" must be {} for this \"architecture\", found {}", origin, key,
+                                has_stack ? "at least 1" : "0", layers));
+    }
+}
+
+void check_family(const Config& config, const std::string& origin) {
+    check_layers(origin, "encoder_layers", config.encoder_layers, has_encoder(config));
+    check_layers(origin, "decoder_layers", config.decoder_layers, has_decoder(config));
+    if (config.token_types > 0 && config.architecture != Architecture::MaskedLm) {
+        throw Error(fmt::format("{}: \"token_types\" must be 0 unless \"architecture\" is \"masked-lm\", found {}",
+                                origin, config.token_types));
+    }
+    if (config.architecture == Architecture::EncoderDecoder) {
+        return;
+    }
+    if (config.tying != Tying::All && config.tying != Tying::None) {
+        throw Error(fmt::format("{}: \"tying\" must be \"all\" or \"none\" for a language model, found \"{}\"", origin,
+                                config.tying == Tying::TargetOutput ? "target_output" : "embeddings"));
+    }
+    if (config.source_vocabulary != config.target_vocabulary) {
+        throw Error(
+            fmt::format("{}: a language model has one vocabulary, but source_vocabulary is {} and "
+                        "target_vocabulary is {}",
+                        origin, config.source_vocabulary, config.target_vocabulary));
+    }
+}
+
+void check_mixers(const Config& config, const std::string& origin) {
+    const bool restricted =
+        config.encoder_mixer == MixerKind::Restricted || config.decoder_mixer == MixerKind::Restricted;
+    for (const auto& [key, mixer, has_stack] :
+         {std::tuple("encoder_mixer", config.encoder_mixer, has_encoder(config)),
+          std::tuple("decoder_mixer", config.decoder_mixer, has_decoder(config))}) {
+        if (!has_stack && mixer != MixerKind::SelfAttention) {
+            throw Error(
+                fmt::format("{}: \"{}\" must be left out: this \"architecture\" has no such stack", origin, key));
+        }
+    }
+    const bool all_attend = (!has_encoder(config) || attends(config, AttentionKind::EncoderSelf)) &&
+                            (!has_decoder(config) || attends(config, AttentionKind::DecoderSelf));
+    if (!all_attend && config.relative_positions != RelativePositions::None) {
+        throw Error(
+            fmt::format("{}: \"relative_positions\" must be \"none\" unless all mixers are \"self_attention\" or "
+                        "\"restricted\"",
+                        origin));
+    }
+    if (restricted != (config.attention_window > 0)) {
+        throw Error(fmt::format("{}: \"attention_window\" must be {}, found {}", origin,
+                                restricted ? "at least 1 for \"restricted\""
+                                           : "0 unless \"encoder_mixer\" or \"decoder_mixer\" is \"restricted\"",
+                                config.attention_window));
+    }
+}
+
+void check_convolution(const Config& config, const std::string& origin) {
+    const bool encodes = config.encoder_mixer == MixerKind::Convolution;
+    const bool decodes = config.decoder_mixer == MixerKind::Convolution;
+    if (encodes && config.convolution_kernel % 2 == 0) {
+        throw Error(
+            fmt::format("{}: \"convolution_kernel\" must be odd in an encoder, which reads as many positions "
+                        "before as after, found {}",
+                        origin, config.convolution_kernel));
+    }
+    const int layers = std::max(encodes ? config.encoder_layers : 1, decodes ? config.decoder_layers : 1);
+    const std::int64_t apart = convolution_span(config, layers - 1) / (decodes ? 1 : 2);
+    if ((encodes || decodes) && apart >= config.max_length) {
+        throw Error(fmt::format(
+            "{}: \"convolution_kernel\" {} with \"convolution_dilation\" {} reads {} positions away "
+            "in layer {}; only fewer than max_length, {}, make sense",
+            origin, config.convolution_kernel, config.convolution_dilation, apart, layers, config.max_length));
+    }
+}
+
+bool is_recurrent(MixerKind kind) {
+    return kind == MixerKind::Lstm || kind == MixerKind::Gru;
+}
+
+void check_recurrent(const Config& config, const std::string& origin) {
+    if (config.bidirectional && !is_recurrent(config.encoder_mixer)) {
+        throw Error(
+            fmt::format("{}: \"bidirectional\" must be false unless \"encoder_mixer\" is \"lstm\" or \"gru\": a "
+                        "decoder reads in one "
+                        "direction",
+                        origin));
+    }
+    if (config.bidirectional && config.d_model % 2 != 0) {
+        throw Error(fmt::format("{}: \"d_model\" must be even for two directions, found {}", origin, config.d_model));
+    }
+    const bool alike = is_recurrent(config.encoder_mixer) && config.encoder_mixer == config.decoder_mixer &&
+                       config.encoder_layers == config.decoder_layers;
+    if (!config.cross_attention && (config.architecture != Architecture::EncoderDecoder || !alike)) {
+        throw Error(
+            fmt::format("{}: \"cross_attention\" must be true unless \"encoder_mixer\" and \"decoder_mixer\" are both "
+                        "\"lstm\" or both "
+                        "\"gru\", with as many \"encoder_layers\" as \"decoder_layers\"",
+                        origin));
+    }
+}
+
+void check_output_layer(const Config& config, const std::string& origin) {
+    const std::vector<std::int32_t>& cutoffs = config.adaptive_cutoffs;
+    if ((config.output_layer == OutputLayer::Adaptive) == cutoffs.empty()) {
+        throw Error(fmt::format("{}: \"adaptive_cutoffs\" must {} [] {} \"output_layer\" is \"adaptive\"", origin,
+                                cutoffs.empty() ? "not be" : "be", cutoffs.empty() ? "if" : "unless"));
+    }
+    if (cutoffs.empty()) {
+        return;
+    }
+    const bool ascending = std::adjacent_find(cutoffs.begin(), cutoffs.end(), std::greater_equal<>()) == cutoffs.end();
+    if (!ascending || cutoffs.front() < 1 || cutoffs.back() >= config.target_vocabulary) {
+        throw Error(
+            fmt::format("{}: \"adaptive_cutoffs\" must ascend from at least 1 to at most {}, one piece less "
+                        "than the vocabulary, found [{}]",
+                        origin, config.target_vocabulary - 1, fmt::join(cutoffs, ", ")));
+    }
+    std::int64_t width = config.d_model;
+    for (std::size_t i = 0; i < cutoffs.size(); ++i) {
+        width /= config.adaptive_factor;
+    }
+    if (width < 1) {
+        throw Error(
+            fmt::format("{}: \"adaptive_factor\" {} would project d_model {} to nothing in cluster {}; a "
+                        "smaller one or fewer clusters are possible",
+                        origin, config.adaptive_factor, config.d_model, cutoffs.size()));
+    }
+    if (config.tying == Tying::All || config.tying == Tying::TargetOutput) {
+        throw Error(
+            fmt::format("{}: \"tying\" must be \"none\"{} with an adaptive \"output_layer\", whose clusters "
+                        "are narrower than the embedding, found \"{}\"",
+                        origin, config.architecture == Architecture::EncoderDecoder ? " or \"embeddings\"" : "",
+                        config.tying == Tying::All ? "all" : "target_output"));
+    }
+    if (config.output_bias) {
+        throw Error(origin + ": \"output_bias\" must be false with an adaptive \"output_layer\"");
+    }
+}
+
+void check_matrix(const std::string& origin, const char* what, std::int64_t rows, std::int64_t columns) {
+    if (rows * columns >= kMaxMatrix) {
+        throw Error(fmt::format("{}: the {} matrix would have {} x {} entries; fewer than {} are supported", origin,
+                                what, rows, columns, kMaxMatrix));
+    }
+}
+
+void check_sinusoids(const Config& config, const std::string& origin) {
+    const bool added = config.position_combination == PositionCombination::Add;
+    const char* key = added ? "d_model" : "position_columns";
+    const std::int64_t columns = added ? config.d_model : config.position_columns;
+    if (columns % 2 != 0) {
+        throw Error(
+            fmt::format("{}: \"{}\" must be even because sinusoids come in pairs, found {}", origin, key, columns));
+    }
+    if (config.sinusoid_layout == SinusoidLayout::HalvesMinusOne && columns < 4) {
+        throw Error(fmt::format("{}: \"{}\" must be at least 4 with the layout \"halves_minus_one\", found {}", origin,
+                                key, columns));
+    }
+}
+
+void check_position_combination(const Config& config, const std::string& origin) {
+    if (config.position_combination == PositionCombination::Add) {
+        if (config.position_columns != 0) {
+            throw Error(
+                fmt::format("{}: \"position_columns\" must be 0 unless \"position_combination\" is "
+                            "\"concatenate\", found {}",
+                            origin, config.position_columns));
+        }
+        return;
+    }
+    if (config.position_columns < 1 || config.position_columns >= config.d_model) {
+        throw Error(
+            fmt::format("{}: \"position_columns\" must be 1 to {}, fewer than d_model, to concatenate, found {}",
+                        origin, config.d_model - 1, config.position_columns));
+    }
+    if (config.positions == Positions::None) {
+        throw Error(fmt::format("{}: \"position_combination\" must be \"add\" with \"positions\" \"none\"", origin));
+    }
+    if (config.tying == Tying::All || config.tying == Tying::TargetOutput) {
+        throw Error(
+            fmt::format("{}: \"tying\" must be \"embeddings\" or \"none\" with concatenated positions: the "
+                        "embeddings have {} columns, the output {}",
+                        origin, config.embedding_columns(), config.d_model));
+    }
+}
+
+void check_relative_positions(const Config& config, const std::string& origin) {
+    if (config.relative_positions == RelativePositions::Buckets &&
+        config.relative_distance <= config.relative_buckets / 2) {
+        throw Error(fmt::format("{}: \"relative_distance\" must be above {}, half of \"relative_buckets\", found {}",
+                                origin, config.relative_buckets / 2, config.relative_distance));
+    }
+    if (config.positions == Positions::Normalised && config.token_types > 0) {
+        throw Error(fmt::format("{}: \"token_types\" must be 0 with \"positions\" \"normalised\", found {}", origin,
+                                config.token_types));
+    }
+    // Without positions a causal model still knows how many tokens came before.
+    if (config.positions == Positions::None && config.relative_positions == RelativePositions::None &&
+        attends(config, AttentionKind::EncoderSelf)) {
+        throw Error(
+            fmt::format("{}: \"positions\" must not be \"none\" without \"relative_positions\" unless "
+                        "\"architecture\" is \"causal-lm\" or \"encoder_mixer\" is no attention",
+                        origin));
+    }
+}
+
+void check_id(const std::string& origin, const char* key, std::int64_t id, std::int64_t vocabulary) {
+    if (id >= vocabulary) {
+        throw Error(fmt::format("{}: \"{}\" must be below {}, the size of the vocabulary, found {}", origin, key,
+                                vocabulary, id));
+    }
+}
+
+// Returns whether they contain the token of a language.
+bool check_ids(const Config& config, const std::string& origin, const char* key, const std::vector<std::int32_t>& ids,
+               std::int64_t vocabulary) {
+    bool of_language = false;
+    for (const std::int32_t id : ids) {
+        check_id(origin, key, id, vocabulary);
+        of_language = of_language || id < 0;
+    }
+    for (const auto& [name, id] : config.languages) {
+        check_id(origin, "languages", of_language ? id : 0, vocabulary);
+    }
+    return of_language;
+}
+
+// What stands around texts.
+void check_frame(const Config& config, const std::string& origin) {
+    const bool before = check_ids(config, origin, "source_begin", config.source_begin, config.source_vocabulary);
+    const bool after = check_ids(config, origin, "source_end", config.source_end, config.source_vocabulary);
+    const bool target = check_ids(config, origin, "target_begin", config.target_begin, config.target_vocabulary);
+    check_ids(config, origin, "suppressed_ids", config.suppressed_ids, config.target_vocabulary);
+    if ((before || after || target) == config.languages.empty()) {
+        throw Error(fmt::format("{}: \"languages\" {}", origin,
+                                config.languages.empty()
+                                    ? "must name the languages that \"source_language\" and \"target_language\" stand "
+                                      "for"
+                                    : "must be {} unless \"source_begin\", \"source_end\" or \"target_begin\" "
+                                      "contain \"source_language\" or \"target_language\""));
+    }
+    if (std::find(config.suppressed_ids.begin(), config.suppressed_ids.end(), config.eos_id) !=
+        config.suppressed_ids.end()) {
+        throw Error(fmt::format("{}: \"suppressed_ids\" must not contain eos_id {}: no output would end", origin,
+                                config.eos_id));
+    }
+    if (config.architecture != Architecture::EncoderDecoder &&
+        !(config.source_begin.empty() && config.target_begin.empty())) {
+        throw Error(fmt::format("{}: \"source_begin\" and \"target_begin\" must be [] for a language model", origin));
+    }
+}
+
+}  // namespace
+
+void check_combinations(const Config& config, const std::string& origin) {
+    check_family(config, origin);
+    check_mixers(config, origin);
+    check_convolution(config, origin);
+    check_recurrent(config, origin);
+    check_output_layer(config, origin);
+    check_matrix(origin, "q, k and v", config.heads * (2 * config.d_k + config.d_v), config.d_model);
+    check_matrix(origin, "feed-forward", config.d_ff, config.d_model);
+    check_matrix(origin, "source embedding", config.source_vocabulary, config.d_model);
+    check_matrix(origin, "target embedding", config.target_vocabulary, config.d_model);
+    if (config.positions == Positions::Sinusoid) {
+        check_sinusoids(config, origin);
+    }
+    if (config.norm_type == NormType::Batch && config.output_transform) {
+        throw Error(fmt::format("{}: \"output_transform\" must be false with \"norm_type\" \"batch\"", origin));
+    }
+    check_position_combination(config, origin);
+    check_relative_positions(config, origin);
+    const bool one_embedding = config.tying == Tying::All || config.tying == Tying::Embeddings;
+    if (one_embedding && config.source_vocabulary != config.target_vocabulary) {
+        throw Error(fmt::format(
+            "{}: \"tying\" is \"{}\", but source_vocabulary is {} and target_vocabulary is {}; use one shared "
+            "vocabulary, or \"target_output\" or \"none\"",
+            origin, config.tying == Tying::All ? "all" : "embeddings", config.source_vocabulary,
+            config.target_vocabulary));
+    }
+    const bool starts_at_0 = config.positions != Positions::Sinusoid && config.positions != Positions::None;
+    if (starts_at_0 && config.first_position != 0) {
+        throw Error(fmt::format("{}: \"first_position\" must be 0 unless positions are sinusoids, found {}", origin,
+                                config.first_position));
+    }
+    check_id(origin, "pad_id", config.pad_id, config.target_vocabulary);
+    check_id(origin, "bos_id", config.bos_id, config.target_vocabulary);
+    check_id(origin, "eos_id", config.eos_id, config.target_vocabulary);
+    check_id(origin, "unk_id", config.unk_id, config.target_vocabulary);
+    check_id(origin, "mask_id", config.mask_id, config.target_vocabulary);
+    if (config.architecture == Architecture::MaskedLm && (config.mask_id < 0 || config.bos_id < 0)) {
+        throw Error(fmt::format("{}: \"{}\" must be the id of a piece for \"masked-lm\", found -1", origin,
+                                config.mask_id < 0 ? "mask_id" : "bos_id"));
+    }
+    if (config.eos_id == config.pad_id) {
+        throw Error(fmt::format("{}: \"eos_id\" {} must differ from pad_id", origin, config.eos_id));
+    }
+    check_frame(config, origin);
+}
+
+}  // namespace headscope

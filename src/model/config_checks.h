@@ -1,0 +1,14 @@
+// Which values of different configuration keys go together.
+#pragma once
+
+#include <string>
+
+#include "model/config.h"
+
+namespace headscope {
+
+// Of a configuration whose values are in range by themselves. Throws Error, naming `origin` and the key, with what is
+// possible.
+void check_combinations(const ModelConfig& config, const std::string& origin);
+
+}  // namespace headscope
