@@ -47,14 +47,14 @@ std::optional<LongRangeResult> learn_long_range(Backend& backend, const LongRang
                                                 const LayerKind& kind, std::int64_t distance,
                                                 const std::function<bool()>& stop_requested);
 
-// The results of an experiment: long-range.json in its folder keeps them, so that a later call continues.
+// The results of an experiment: table.json in its folder keeps them, so that a later call continues.
 class LongRange {
 public:
     // Error if the folder has results with other settings, with the differences. Further distances may be asked for.
     LongRange(std::string folder, const LongRangeSettings& settings);
 
     const LongRangeResult* find(LongRangeTask task, const std::string& layer, std::int64_t distance) const;
-    // Writes table.json, table.md and table.svg, too.
+    // Writes table.json, table.md, recall.svg and copy.svg, too.
     void add(const LongRangeResult& result);
     // Rows are tasks and layers, columns distances: steps, or the accuracy that was reached.
     TextTable table() const;

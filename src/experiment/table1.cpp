@@ -70,12 +70,15 @@ Exponent growth_of(const std::vector<LayerPath>& paths, std::int64_t LayerPath::
 }
 
 std::string exponent_text(const Exponent& exponent) {
+    if (std::isnan(exponent.value)) {
+        return "-";
+    }
     return std::isfinite(exponent.error) ? fmt::format("{:.2f} ± {:.2f}", exponent.value, exponent.error)
                                          : fmt::format("{:.2f}", exponent.value);
 }
 
 nlohmann::json exponent_json(const Exponent& exponent) {
-    return {{"exponent", exponent.value},
+    return {{"exponent", std::isnan(exponent.value) ? nlohmann::json() : nlohmann::json(exponent.value)},
             {"error", std::isfinite(exponent.error) ? nlohmann::json(exponent.error) : nlohmann::json()}};
 }
 
@@ -105,6 +108,20 @@ const LayerCost* find_cost(const std::vector<LayerCost>& costs, std::int64_t len
     return found == costs.end() ? nullptr : &*found;
 }
 
+// The 97.5 % quantile of Student's t: exact where few degrees of freedom are left, else its expansion around the normal
+// one (Abramowitz and Stegun, 26.7.5).
+double student_quantile(std::ptrdiff_t freedom) {
+    constexpr double kExact[] = {12.7062, 4.3027, 3.1824, 2.7764};
+    if (freedom <= std::ssize(kExact)) {
+        return kExact[freedom - 1];
+    }
+    constexpr double z = 1.959964;
+    const auto n = static_cast<double>(freedom);
+    const double z3 = std::pow(z, 3);
+    const double z5 = std::pow(z, 5);
+    return z + (z3 + z) / (4.0 * n) + (5.0 * z5 + 16.0 * z3 + 3.0 * z) / (96.0 * n * n);
+}
+
 }  // namespace
 
 Exponent fit_exponent(const std::vector<PowerPoint>& points) {
@@ -129,18 +146,16 @@ Exponent fit_exponent(const std::vector<PowerPoint>& points) {
         xy += x * y;
         yy += y * y;
     }
-    Exponent fitted{.value = xy / xx, .error = std::numeric_limits<double>::infinity()};
-    const double freedom = static_cast<double>(points.size()) - static_cast<double>(groups.size()) - 1.0;
-    if (freedom >= 1.0) {
+    constexpr double kNone = std::numeric_limits<double>::infinity();
+    if (xx == 0.0) {
+        return {.value = std::numeric_limits<double>::quiet_NaN(), .error = kNone};
+    }
+    Exponent fitted{.value = xy / xx, .error = kNone};
+    const auto freedom = std::ssize(points) - std::ssize(groups) - 1;
+    if (freedom >= 1) {
+        const auto degrees = static_cast<double>(freedom);
         const double residual = std::max(yy - fitted.value * xy, 0.0);
-        // The 97.5 % quantile of Student's t, expanded around the normal one (Abramowitz and Stegun, 26.7.5).
-        const double z = 1.959964;
-        const double z3 = std::pow(z, 3);
-        const double z5 = std::pow(z, 5);
-        const double t = z + (z3 + z) / (4.0 * freedom) +
-                         (5.0 * z5 + 16.0 * z3 + 3.0 * z) / (96.0 * std::pow(freedom, 2)) +
-                         (3.0 * std::pow(z, 7) + 19.0 * z5 + 17.0 * z3 - 15.0 * z) / (384.0 * std::pow(freedom, 3));
-        fitted.error = t * std::sqrt(residual / freedom / xx);
+        fitted.error = student_quantile(freedom) * std::sqrt(residual / degrees / xx);
     }
     return fitted;
 }

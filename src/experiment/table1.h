@@ -19,7 +19,7 @@ struct Exponent {
     double error = 0.0;
 };
 
-// Least squares of the logarithms; each group has its own factor. Needs at least two points in one group; `error` is
+// Least squares of the logarithms; each group has its own factor. NaN if no group has two different x; `error` is
 // infinite without a degree of freedom left.
 struct PowerPoint {
     double x = 0.0, y = 0.0;

@@ -42,8 +42,8 @@ struct TrialResult {
     double accuracy = 0.0;           // how often their next piece is the likeliest one
     double calibration_error = 0.0;  // ForcedStatistics::expected_calibration_error()
     std::vector<double> bleu = {};   // of each decoding: 0 to 100, cased, 13a tokens
-    // Target tokens a second: of training, the median over reports, and of the first decoding. 0 in older results, like
-    // the next.
+    // Tokens a second: of training, source and target, the median over reports; and of the first decoding, target only.
+    // 0 in older results, like the next.
     double training_speed = 0.0, decoding_speed = 0.0;
     std::vector<BleuOfLength> by_length = {};  // of the first decoding
     std::size_t unscored = 0;         // development pairs that the three values above leave out: ForcedReferences

@@ -183,6 +183,9 @@ expect "and further ones can follow" eval 'ended_with 0 && complains "over 3" &&
 long_range --distances 2 --batch 7
 expect "other settings are refused" refused '"sequences" was 32 and is now 7'
 
+run experiment long-range --output none --d-model 6
+expect "four heads need columns" refused "--d-model must be a multiple of 4, for four heads, found 6"
+
 run experiment replaced --config small.json --data data --output before --models transformer --device cpu
 expect "what the Transformer replaced is trained" eval 'ended_with 0 && says "decoding tokens/s" && says "words of the source"'
 run experiment replaced --config small.json --data data --output before --models transformer --device cpu --minutes 1

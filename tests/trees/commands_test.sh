@@ -156,6 +156,12 @@ expect "and square brackets stay" says " [dog])"
 head -n 3 tags.txt >few.txt
 run parse --model parser --tokens --file farm.txt --tags few.txt
 expect "too few tags are an error" refused "'few.txt' ends before 'farm.txt'"
+{ cat tags.txt && echo NN; } >many.txt
+run parse --model parser --tokens --file farm.txt --tags many.txt
+expect "and too many" complains "'many.txt' has more lines than 'farm.txt' (12)"
+sed '2s/ NNP//' tags.txt >short.txt
+run parse --model parser --tokens --file farm.txt --tags short.txt
+expect "also in a line" refused "'short.txt' line 2: expected 4 tags, one for each word, found 3"
 printf 'The dog eats .\n\n' >gap.txt
 run parse --model parser --file gap.txt
 expect "and so is an empty line" refused "'gap.txt' line 2: there are no words"

@@ -36,6 +36,9 @@ struct LongRangeFlags {
 };
 
 void run_long_range(const LongRangeFlags& flags) {
+    if (flags.settings.d_model % 4 != 0) {
+        throw Error(fmt::format("--d-model must be a multiple of 4, for four heads, found {}", flags.settings.d_model));
+    }
     const std::vector<const LayerKind*> kinds = chosen_layer_kinds(flags.layers);
     LongRange experiment(flags.output, flags.settings);
     listen_for_stop();

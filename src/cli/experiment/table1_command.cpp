@@ -102,8 +102,10 @@ void add_table1_command(CLI::App& app, const OpenOptions& open_options) {
         ->capture_default_str();
     flags->common.add_device(*command);
     command->callback([flags] {
-        std::sort(flags->lengths.begin(), flags->lengths.end());
-        std::sort(flags->widths.begin(), flags->widths.end());
+        for (std::vector<std::int64_t>* sizes : {&flags->lengths, &flags->widths}) {
+            std::sort(sizes->begin(), sizes->end());
+            sizes->erase(std::unique(sizes->begin(), sizes->end()), sizes->end());
+        }
         run_table1(*flags);
     });
 }

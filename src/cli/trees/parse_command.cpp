@@ -170,6 +170,11 @@ void parse_file(const ParseOptions& options) {
                                             tag_lines->name(), text.name()));
                 }
                 tags.push_back(split_at_blanks(line));
+                if (tags.back().size() != sentences.back().size()) {
+                    throw Error(fmt::format("{} line {}: expected {}, one for each word, found {}", tag_lines->name(),
+                                            tag_lines->number(), counted(sentences.back().size(), "tag"),
+                                            tags.back().size()));
+                }
             }
         }
         const auto name_of = [&](std::size_t at) { return fmt::format("{} line {}: ", text.name(), first + at + 1); };
@@ -183,6 +188,10 @@ void parse_file(const ParseOptions& options) {
                 write_output(printed(options, one.tree));
             }
         });
+    }
+    if (std::string line; tag_lines && tag_lines->next(line)) {
+        throw Error(fmt::format("{} has more lines than {} ({}): give a line of tags for each sentence",
+                                tag_lines->name(), text.name(), text.number()));
     }
     if (repaired > 0) {
         log_line(fmt::format("headscope: repaired {} of {}", repaired, counted(text.number(), "tree")));
@@ -225,7 +234,7 @@ void add_parse_command(CLI::App& app, const OpenOptions& open_options) {
         ->type_name("FILE")
         ->needs(file);
     command->add_flag("--tokens", options->tokens,
-                      "WordList are already separated by blanks; ( and ) in them become -LRB- and -RRB-");
+                      "Words are already separated by blanks; ( and ) in them become -LRB- and -RRB-");
     options->common.add_model(*command)->required();
     options->common.add_device(*command);
     options->common.add_precision(*command);
