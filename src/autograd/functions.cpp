@@ -298,6 +298,19 @@ Var concatenate(Context& ctx, const Var& a, const Var& b) {
     return y;
 }
 
+Var copied(Context& ctx, const Var& x) {
+    if (!records(ctx, {&x})) {
+        return x;
+    }
+    const Tensor out = ctx.backend.empty(x.shape(), x.value().dtype);
+    ctx.backend.run(Copy{.x = x.value(), .out = out});
+    Var y(out, true);
+    ctx.tape->record("copied", {}, [x = x.without_value(), y = y.without_value()](Backend& backend) {
+        x.add_gradient(backend, y.gradient());
+    });
+    return y;
+}
+
 Var dropout(Context& ctx, const Var& x, const DropoutRule& rule) {
     return rule.rate == 0.0F ? x : dropout_to(ctx, x, rule, ctx.backend.empty(x.shape(), x.value().dtype));
 }

@@ -77,6 +77,9 @@ Var depthwise(Context& ctx, const Var& x, const Var& weights, const Neighbours& 
 // Spends scores [batch, heads, queries, keys]. `by_distance` [2 D + 1, heads] may be undefined.
 Var masked_softmax(Context& ctx, const Var& scores, const AttentionMask& mask, const Var& by_distance = {});
 
+// A copy of x, or without a tape x itself: for what may be spent although its own function still needs its result.
+Var copied(Context& ctx, const Var& x);
+
 // `dropout` leaves x unchanged, `dropout_spending` does not.
 Var dropout(Context& ctx, const Var& x, const DropoutRule& rule);
 Var dropout_spending(Context& ctx, const Var& x, const DropoutRule& rule);

@@ -52,7 +52,7 @@ Var Convolution::convolve(Context& ctx, const Var& x, Neighbours neighbours) con
     const Var value = linear_activation(ctx, seen, value_weight_, value_bias_, activation_);
     return gate_weight_.defined()
                ? multiply(ctx, linear_activation(ctx, seen, gate_weight_, gate_bias_, Activation::Sigmoid), value)
-               : value;
+               : copied(ctx, value);  // ReLU's backward reads its result, which the residual connection spends
 }
 
 Var Convolution::operator()(Context& ctx, const Var& x, const MixerInputs& inputs) const {

@@ -171,6 +171,15 @@ inline std::vector<NamedConfig> varied_configs() {
         c.convolution_glu = false;
         c.activation = Activation::Gelu;
     });
+    vary("convolutions with ReLU", [](ModelConfig& c) {
+        c.encoder_mixer = c.decoder_mixer = MixerKind::Convolution;
+        c.convolution_glu = false;
+    });
+    vary("convolutions with ReLU, pre-norm", [](ModelConfig& c) {
+        c.encoder_mixer = c.decoder_mixer = MixerKind::Convolution;
+        c.convolution_glu = false;
+        c.norm = NormPlacement::Pre;
+    });
     vary("LSTM in both directions, then one, with attention", [](ModelConfig& c) {
         c.encoder_mixer = c.decoder_mixer = MixerKind::Lstm;
         c.bidirectional = true;
