@@ -47,8 +47,8 @@ void check(const ModelDirectory& model, const Parameters& parameters) {
     if (net.bos_id >= 0) {
         const char* table = shares_tables(net.tying) ? "embedding.weight" : "target_embedding.weight";
         const std::vector<float> rows = parameters.values_of(table);
-        const auto row = rows.begin() + net.bos_id * net.d_model;
-        if (!std::all_of(row, row + net.d_model, [](float value) { return value == 0.0F; })) {
+        const auto row = rows.begin() + net.bos_id * net.embedding_columns();
+        if (!std::all_of(row, row + net.embedding_columns(), [](float value) { return value == 0.0F; })) {
             problems.add("config.json", fmt::format("\"bos_id\" is {}, whose embedding is not zero: Marian starts from "
                                                     "a zero vector",
                                                     net.bos_id));

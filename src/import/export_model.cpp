@@ -95,6 +95,7 @@ Limits::Limits(const ModelConfig& config, Problems& problems) : config_(to_json(
     require("encoder_mixer", {"self_attention"});
     require("decoder_mixer", {"self_attention"});
     require("output_layer", {"full"});
+    require("position_combination", {"add"});
 }
 
 void Limits::require(const std::string& key, const std::vector<nlohmann::json>& accepted) const {

@@ -55,14 +55,15 @@ Var AdaptiveOutput::logits(Context& ctx, const Var& hidden) const {
         const Tensor nll = backend.empty({rows}, backend.real());
         backend.run(SmoothedCrossEntropy{
             .logits = tail, .targets = first, .loss = backend.empty({rows}, backend.real()), .nll = nll});
+        // All in F32: large numbers that nearly cancel.
+        const Tensor sum = backend.empty({rows, 1}, backend.real());
+        const Tensor first_logit = backend.empty({rows, 1}, backend.real());
+        backend.run(Copy{.x = head.narrow(1, frequent + static_cast<std::int64_t>(i), 1), .out = sum});
+        backend.run(Copy{.x = tail.narrow(1, 0, 1), .out = first_logit});
+        backend.run(AddScaled{.a = sum, .b = first_logit, .out = sum, .beta = -1.0F});
+        backend.run(AddScaled{.a = sum, .b = nll.reshape({rows, 1}), .out = sum, .beta = -1.0F});
         const Tensor lack = backend.empty({rows, 1}, dtype);
-        const Tensor rounded = backend.empty({rows, 1}, dtype);
-        backend.run(Copy{.x = nll.reshape({rows, 1}), .out = rounded});
-        backend.run(AddScaled{.a = head.narrow(1, frequent + static_cast<std::int64_t>(i), 1),
-                              .b = tail.narrow(1, 0, 1),
-                              .out = lack,
-                              .beta = -1.0F});
-        backend.run(AddScaled{.a = lack, .b = rounded, .out = lack, .beta = -1.0F});
+        backend.run(Copy{.x = sum, .out = lack});
         const Tensor ones = backend.empty({1, ids}, dtype);
         backend.run(Fill{.out = ones, .value = 1.0F});
         const Tensor out = all.narrow(1, begin, ids);

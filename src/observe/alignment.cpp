@@ -135,6 +135,9 @@ std::vector<std::vector<double>> alignment_weights(Context& ctx, const std::vect
 void check_alignment_options(const AlignmentOptions& options, const std::vector<const Generator*>& models) {
     for (const Generator* model : models) {
         const ModelConfig& config = model->config();
+        if (!attends(config, AttentionKind::Cross)) {
+            throw Error("cannot align: the model has no cross-attention (\"cross_attention\" is false)");
+        }
         if (options.layer < 0 || options.layer > config.decoder_layers) {
             throw Error(fmt::format("cannot align with decoder layer {}: the model has {} decoder layers",
                                     options.layer, config.decoder_layers));
