@@ -89,9 +89,12 @@ void draw_memory(ModelSketch& pen, const ModelConfig& config, const ModelColumn&
               {between, decoder.cross()},
               {decoder.x() - kBlock / 2.0, decoder.cross()}},
              true);
-    pen.note(encoder.x() + 0.5, up - 0.4,
-             config.cross_attention ? fmt::format("[source, {}]: keys and values", config.d_model)
-                                    : fmt::format("[1, {}]: the last states", config.d_model));
+    pen.note(
+        encoder.x() + 0.5, up - 0.4,
+        config.cross_attention
+            ? fmt::format("[source, {}]: keys and values", config.d_model)
+            : fmt::format("[{}, {}]: the last states",
+                          config.encoder_layers * (config.encoder_mixer == MixerKind::Lstm ? 2 : 1), config.d_model));
 }
 
 }  // namespace

@@ -35,7 +35,7 @@ std::vector<std::int64_t> shown_dimensions(const ModelConfig& config, int column
 
 Drawing draw_sinusoids(const ModelConfig& config, const SinusoidOptions& options) {
     if (config.positions != Positions::Sinusoid) {
-        throw Error("this model has no sinusoids: its \"positions\" are others");
+        throw Error("this model has no sinusoids: its \"positions\" are not \"sinusoid\"");
     }
     HEADSCOPE_CHECK(options.positions >= 1 && options.columns >= 1 && options.cell > 0.0, "sizes must be positive");
     const Ink& ink = options.look.ink;

@@ -84,13 +84,21 @@ void check_convolution(const Config& config, const std::string& origin) {
                         "before as after, found {}",
                         origin, config.convolution_kernel));
     }
-    const int layers = std::max(encodes ? config.encoder_layers : 1, decodes ? config.decoder_layers : 1);
-    const std::int64_t apart = convolution_span(config, layers - 1) / (decodes ? 1 : 2);
-    if ((encodes || decodes) && apart >= config.max_length) {
-        throw Error(fmt::format(
-            "{}: \"convolution_kernel\" {} with \"convolution_dilation\" {} reads {} positions away "
-            "in layer {}; only fewer than max_length, {}, make sense",
-            origin, config.convolution_kernel, config.convolution_dilation, apart, layers, config.max_length));
+    const auto check_reach = [&](const char* stack, int layers, int sides) {
+        const std::int64_t apart = convolution_span(config, layers - 1) / sides;
+        if (apart >= config.max_length) {
+            throw Error(
+                fmt::format("{}: \"convolution_kernel\" {} with \"convolution_dilation\" {} reads {} positions "
+                            "away in layer {} of the {}; only fewer than max_length, {}, make sense",
+                            origin, config.convolution_kernel, config.convolution_dilation, apart, layers, stack,
+                            config.max_length));
+        }
+    };
+    if (encodes) {
+        check_reach("encoder", config.encoder_layers, 2);
+    }
+    if (decodes) {
+        check_reach("decoder", config.decoder_layers, 1);
     }
 }
 
@@ -218,10 +226,10 @@ void check_relative_positions(const Config& config, const std::string& origin) {
     // Without positions a causal model still knows how many tokens came before.
     if (config.positions == Positions::None && config.relative_positions == RelativePositions::None &&
         attends(config, AttentionKind::EncoderSelf)) {
-        throw Error(
-            fmt::format("{}: \"positions\" must not be \"none\" without \"relative_positions\" unless "
-                        "\"architecture\" is \"causal-lm\" or \"encoder_mixer\" is no attention",
-                        origin));
+        throw Error(fmt::format(
+            "{}: \"positions\" must not be \"none\" without \"relative_positions\" unless "
+            "\"architecture\" is \"causal-lm\" or \"encoder_mixer\" is \"convolution\", \"lstm\" or \"gru\"",
+            origin));
     }
 }
 
