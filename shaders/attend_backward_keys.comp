@@ -60,7 +60,7 @@ void main() {
         first_query = uint(clamp(int(place.first) - before - window + 1, 0, int(p.queries)));
         end_query = uint(clamp(int(end_key) - 1 - before + window, 0, int(p.queries)));
     }
-    // Without ranges and a window later queries see at least as many keys.
+    // Without ranges or a window, later queries see at least as many keys.
     while (!kRanges && first_query < p.queries && rows[first_row + first_query].z <= place.first) {
         ++first_query;
     }

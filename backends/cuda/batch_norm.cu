@@ -1,7 +1,7 @@
 // BatchNorm and its backward: a block has N neighbouring columns, its threads the rows.
 //
 // Rule: y, mean and rstd are overwritten, the running values moved in place; each gradient has a Write of its own. Sums
-// are in F32, over fixed rows for each lane and then over the lanes.
+// are in F32, in an order that the sizes alone decide.
 #include "backends/cuda/cuda_backend.h"
 #include "backends/cuda/grids.h"
 #include "backends/cuda/reduce.h"

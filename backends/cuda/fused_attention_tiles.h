@@ -90,7 +90,7 @@ struct AllRows {
     __device__ bool operator()(int /*row*/) const { return true; }
 };
 
-// Keys that some query may see: without ranges and a window all below the limit, otherwise there may be gaps.
+// Keys that some query may see: without ranges or a window all below the limit, otherwise there may be gaps.
 struct ShownKeys {
     const SentenceMask& mask;
     __device__ bool operator()(int key) const {

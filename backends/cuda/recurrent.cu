@@ -168,8 +168,8 @@ __global__ void recurrent_step_backward(StepBackwardKernel<T> p) {
     p.grad_y.read(at.row, at.column, grad_y);
     p.grad_next_hidden.read(at.row, at.column, grad_hidden);
     p.grad_next_state.read(at.row, at.column, grad_state);
-    float grads[4][N];
-    float grad_a_n[N];  // of the recurrent part of GRU's n
+    float grads[4][N] = {};
+    float grad_a_n[N] = {};  // of the recurrent part of GRU's n
     for (int i = 0; i < N; ++i) {
         const float grad = at.stops ? grad_y[i] : grad_y[i] + grad_hidden[i];
         if (p.size.gru) {

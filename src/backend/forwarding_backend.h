@@ -1,4 +1,4 @@
-// A backend that forwards everything to another, for those that change or watch one thing.
+// A backend that forwards ops and memory to another, for those that change or watch one thing. It replays nothing.
 #pragma once
 
 #include <memory>

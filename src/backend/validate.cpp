@@ -76,6 +76,22 @@ void check_rules(const BatchNorm& op) {
            [&] { return "momentum must be in (0, 1], found " + std::to_string(op.momentum); });
 }
 
+// Documents are read at the position.
+template <class Op>
+void check_position(const Op& op) {
+    const RecurrentPosition& at = op.at;
+    expect(op, at.position >= 0 && (!at.documents.defined() || at.position < at.documents.dim(1)),
+           [&] { return "at.position must be one of the row's, found " + std::to_string(at.position); });
+}
+
+void check_rules(const RecurrentStep& op) {
+    check_position(op);
+}
+
+void check_rules(const RecurrentStepBackward& op) {
+    check_position(op);
+}
+
 void check_rules(const AddLayerNormBackward& op) {
     expect(op, op.grad_y.defined() || op.grad_sum_out.defined(),
            [] { return std::string("grad_y and grad_sum_out are both missing"); });

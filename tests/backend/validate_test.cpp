@@ -68,6 +68,20 @@ TEST_CASE("an error names the op, the operand, what was expected and what was fo
     CHECK(refusal(Matmul{.a = make({3, 4}), .b = make({4, 6}), .out = make({3, 6})}).empty());
 }
 
+TEST_CASE("a recurrent step is within its documents", "[validate]") {
+    RecurrentStep op;
+    op.cell = RecurrentCell::Gru;
+    op.x = make({1, 3});
+    op.hidden = make({1, 1});
+    op.next_hidden = make({1, 1});
+    op.at = {.position = 2, .documents = make({1, 2, 2}, DType::I32)};
+    CHECK_THAT(refusal(op), Contains("at.position must be one of the row's, found 2"));
+    op.at.position = -1;
+    CHECK_THAT(refusal(op), Contains("found -1"));
+    op.at.position = 1;
+    CHECK(refusal(op).empty());
+}
+
 TEST_CASE("no operand exceeds its buffer", "[validate]") {
     Tensor x = make({4, 4});
     x.offset = 1;

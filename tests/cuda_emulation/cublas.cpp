@@ -117,7 +117,7 @@ cublasStatus_t cublasGemmStridedBatchedEx(cublasHandle_t handle, cublasOperation
         return Operand{
             static_cast<const unsigned char*>(data), dtype_of(type), leading, stride, transpose == CUBLAS_OP_T, tf32};
     };
-    // As cuBLAS 13.0 does on an H200.
+    // As cuBLAS 13.0 does on an H200 with more terms.
     const bool drops_the_end = a_type != CUDA_R_32F && k > 8192 && std::min(m, n) == 1;
     const Gemm gemm{m,
                     n,

@@ -129,12 +129,13 @@ baseline() {
     local family side
     for side in cpu vulkan; do
         build "$side" || { cat "$WORK/build.log" >&2; exit 1; }
-        for family in elementwise matmul bias layer_norm attention embedding loss optimizer recurrent search; do
+        for family in elementwise matmul bias layer_norm batch_norm attention embedding convolution loss optimizer recurrent \
+            search; do
             is_wanted "$family" "$side" || continue
             prove_without "$side" "$family"
         done
     done
-    for family in elementwise matmul bias layer_norm attention embedding loss optimizer recurrent; do
+    for family in elementwise matmul bias layer_norm batch_norm attention embedding convolution loss optimizer recurrent; do
         ! is_wanted "$family" oracle || prove_without oracle "$family"
     done
     if is_wanted capture seam; then

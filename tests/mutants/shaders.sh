@@ -169,6 +169,8 @@ mutant layer_norm vulkan 'no barrier after the subgroups write' shaders/include/
     '        type total' "${SEVERAL_SUBGROUPS[@]}"
 
 mutant attention vulkan 'key lengths are those of another sentence' shaders/include/mask.glsl \
+    'first / (p.heads * p.queries)' 'first / p.queries % p.heads'
+mutant attention vulkan 'ranges are those of another sentence' shaders/include/mask.glsl \
     'row / (p.heads * p.queries)' 'row / p.queries % p.heads'
 mutant attention vulkan 'a query does not see its own key' shaders/include/mask.glsl \
     'int(last % p.queries) + 1);' 'int(last % p.queries));'

@@ -1,7 +1,7 @@
 // BatchNorm and its backward.
 //
 // Rule: y, mean and rstd are overwritten, the running values moved in place; each gradient has a Write of its own. Sums
-// are in F32, over fixed rows for each lane and then over the lanes.
+// are in F32, in an order that the sizes alone decide.
 #include "backends/vulkan/vulkan_backend_impl.h"
 #include "support/check.h"
 

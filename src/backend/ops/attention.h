@@ -13,9 +13,9 @@ namespace headscope {
 //   j < key_lengths[b]  (when given)  and  j <= query_offset + i  (when causal)  and
 //   |query_offset + i - j| < window  (unless it is 0)  and
 //   key_ranges[b, i, 0] <= j < key_ranges[b, i, 1]  (when given).
-// So a query sees an interval of keys, or none. A rule, never a matrix of -1e9. Kernels skip what lies outside a
-// window: their cost grows with queries * window (section 4, restricted self-attention; as in Longformer, Beltagy et
-// al. 2020).
+// So a query sees an interval of keys, or none. A rule, never a matrix of -1e9. Fused kernels skip what lies
+// outside a window, so their cost grows with queries * window (section 4, restricted self-attention; as in Longformer,
+// Beltagy et al. 2020); a composition computes every pair.
 struct AttentionMask {
     static constexpr std::int64_t kWidest = (std::int64_t{1} << 28) - 1;
 
@@ -30,7 +30,7 @@ struct AttentionMask {
     std::int64_t most(std::int64_t keys) const {
         return window > 0 ? std::min(keys, causal ? window : 2 * window - 1) : keys;
     }
-    // Whether the window leaves so few of the keys that products of all of them are not worth while.
+    // Whether the window leaves so few of the keys that products of all of them are not worthwhile.
     bool is_narrow(std::int64_t keys) const { return window > 0 && 4 * most(keys) <= keys; }
 
     void declare(Declarations& d, Dim queries = "queries") const {
