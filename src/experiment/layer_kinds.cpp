@@ -1,11 +1,10 @@
 #include "experiment/layer_kinds.h"
 
-#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
+#include "experiment/chosen_by_name.h"
 #include "support/check.h"
 
 namespace headscope {
@@ -50,25 +49,7 @@ const std::vector<LayerKind>& layer_kinds() {
 }
 
 std::vector<const LayerKind*> chosen_layer_kinds(const std::vector<std::string>& names) {
-    std::vector<const LayerKind*> chosen;
-    for (const LayerKind& kind : layer_kinds()) {
-        if (names.empty()) {
-            chosen.push_back(&kind);
-        }
-    }
-    for (const std::string& name : names) {
-        const auto found = std::find_if(layer_kinds().begin(), layer_kinds().end(),
-                                        [&](const LayerKind& kind) { return name == kind.name; });
-        if (found == layer_kinds().end()) {
-            std::vector<std::string> known;
-            for (const LayerKind& kind : layer_kinds()) {
-                known.emplace_back(kind.name);
-            }
-            throw Error(fmt::format("there is no layer \"{}\"; there are {}", name, fmt::join(known, ", ")));
-        }
-        chosen.push_back(&*found);
-    }
-    return chosen;
+    return chosen_by_name(layer_kinds(), names, "layer");
 }
 
 ModelConfig with_layers(const nlohmann::json& base, const nlohmann::json& layers) {

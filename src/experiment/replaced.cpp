@@ -7,8 +7,8 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
+#include "experiment/chosen_by_name.h"
 #include "experiment/layer_kinds.h"
 #include "figures/curve.h"
 #include "io/atomic_file.h"
@@ -19,7 +19,9 @@ namespace headscope {
 
 const std::vector<ReplacedRow>& replaced_rows() {
     static const std::vector<ReplacedRow> rows = {
-        {.name = "transformer", .title = "Transformer", .model = nlohmann::json::object()},
+        {.name = "transformer",
+         .title = "Transformer",
+         .model = {{"encoder_mixer", "self_attention"}, {"decoder_mixer", "self_attention"}}},
         {.name = "restricted",
          .title = "Restricted attention, r = 5",
          .model = {{"encoder_mixer", "restricted"}, {"decoder_mixer", "restricted"}, {"attention_window", 5}}},
@@ -51,52 +53,44 @@ const std::vector<ReplacedRow>& replaced_rows() {
     return rows;
 }
 
-std::vector<const ReplacedRow*> chosen_replaced_rows(const std::vector<std::string>& names) {
-    std::vector<const ReplacedRow*> chosen;
-    for (const ReplacedRow& row : replaced_rows()) {
-        if (names.empty() || std::find(names.begin(), names.end(), row.name) != names.end()) {
-            chosen.push_back(&row);
-        }
-    }
-    for (const std::string& name : names) {
-        if (std::none_of(chosen.begin(), chosen.end(), [&](const auto* row) { return name == row->name; })) {
-            std::vector<std::string> known;
-            for (const ReplacedRow& row : replaced_rows()) {
-                known.emplace_back(row.name);
-            }
-            throw Error(fmt::format("there is no model \"{}\"; there are {}", name, fmt::join(known, ", ")));
-        }
-    }
-    return chosen;
-}
-
 nlohmann::json replaced_base(nlohmann::json scale) {
     scale["model"]["norm"] = "pre";
     return scale;
 }
 
-Trial replaced_trial(const ReplacedRow& row, const nlohmann::json& base, double minutes) {
-    Trial trial{.name = row.name, .config = base};
-    nlohmann::json& model = trial.config["model"];
-    model.update(row.model);
-    nlohmann::json sized = base["model"];
-    sized["source_vocabulary"] = sized["target_vocabulary"] = 8;  // the same in all rows, so they do not matter
-    model["d_ff"] = with_layers(sized, row.model).d_ff;
-    if (minutes > 0.0) {
-        nlohmann::json& training = trial.config["training"];
-        for (const char* limit : {"steps", "epochs", "tokens"}) {
-            training.erase(limit);
+std::vector<ReplacedPlan> plan_replaced(const std::vector<std::string>& names, const nlohmann::json& base,
+                                        double minutes) {
+    std::vector<ReplacedPlan> all;
+    for (const ReplacedRow* row : chosen_by_name(replaced_rows(), names, "model")) {
+        ReplacedPlan plan{.row = row, .trial = {.name = row->name, .config = base}};
+        nlohmann::json& model = plan.trial.config["model"];
+        model.update(row->model);
+        nlohmann::json sized = base["model"];
+        sized["source_vocabulary"] = sized["target_vocabulary"] = 8;  // the same in all rows, so they do not matter
+        try {
+            model["d_ff"] = with_layers(sized, row->model).d_ff;
+        } catch (const Error& error) {
+            plan.impossible = error.what();
         }
-        training["minutes"] = minutes;
+        if (minutes > 0.0) {
+            nlohmann::json& training = plan.trial.config["training"];
+            for (const char* limit : {"steps", "epochs", "tokens"}) {
+                training.erase(limit);
+            }
+            training["minutes"] = minutes;
+        }
+        all.push_back(std::move(plan));
     }
-    return trial;
+    return all;
 }
 
-Replaced::Replaced(const Experiment& experiment, const std::vector<Trial>& trials) {
-    for (const Trial& trial : trials) {
-        if (std::optional<TrialResult> result = experiment.result_of(trial)) {
-            const ReplacedRow* row = chosen_replaced_rows({trial.name}).front();
-            lines_.push_back({row->name, row->title, std::move(*result)});
+Replaced::Replaced(const Experiment& experiment, const std::vector<ReplacedPlan>& plans) {
+    for (const ReplacedPlan& plan : plans) {
+        if (!plan.impossible.empty()) {
+            continue;
+        }
+        if (std::optional<TrialResult> result = experiment.result_of(plan.trial)) {
+            lines_.push_back({plan.row->name, plan.row->title, std::move(*result)});
         }
     }
 }

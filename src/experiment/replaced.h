@@ -19,18 +19,22 @@ struct ReplacedRow {
 };
 
 const std::vector<ReplacedRow>& replaced_rows();
-// Those of these names, or all if there are none. Error, listing them, for an unknown one.
-std::vector<const ReplacedRow*> chosen_replaced_rows(const std::vector<std::string>& names);
 
 // The base of a scale, pre-norm, which all kinds of layers train with.
 nlohmann::json replaced_base(nlohmann::json scale);
-// `minutes`: instead of steps; 0: the base's limit.
-Trial replaced_trial(const ReplacedRow& row, const nlohmann::json& base, double minutes);
+struct ReplacedPlan {
+    const ReplacedRow* row = nullptr;
+    Trial trial;
+    std::string impossible = {};  // why there is no such model with this base; "" if there is
+};
+// The rows of these names, or all. `minutes`: instead of the base's limits; 0: those.
+std::vector<ReplacedPlan> plan_replaced(const std::vector<std::string>& names, const nlohmann::json& base,
+                                        double minutes);
 
 class Replaced {
 public:
     // Of the rows that have a result in the experiment's folder.
-    Replaced(const Experiment& experiment, const std::vector<Trial>& trials);
+    Replaced(const Experiment& experiment, const std::vector<ReplacedPlan>& plans);
 
     TextTable table() const;
     // BLEU of sources by their number of words.

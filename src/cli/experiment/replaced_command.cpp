@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
 #include "cli/command.h"
@@ -33,18 +34,19 @@ struct ReplacedOptions {
 void run_replaced(const ReplacedOptions& options) {
     const nlohmann::json base = replaced_base(options.flags.base());
     std::vector<Trial> trials;
-    for (const ReplacedRow* row : chosen_replaced_rows(options.models)) {
-        trials.push_back(replaced_trial(*row, base, options.minutes));
+    for (const ReplacedPlan& plan : plan_replaced(options.models, base, options.minutes)) {
+        if (plan.impossible.empty()) {
+            trials.push_back(plan.trial);
+        } else {
+            log_line(fmt::format("{} is impossible with this base: {}", plan.row->name, plan.impossible));
+        }
     }
     if (options.flags.dry_run) {
         print_plan(options.flags, base, trials);
         return;
     }
     const Experiment experiment("replaced", base, options.flags.experiment());
-    std::vector<Trial> all;
-    for (const ReplacedRow& row : replaced_rows()) {
-        all.push_back(replaced_trial(row, base, options.minutes));
-    }
+    const std::vector<ReplacedPlan> all = plan_replaced({}, base, options.minutes);
     run_reported(experiment, trials, [&](const std::vector<TrialProblem>& problems) {
         const Replaced results(experiment, all);
         results.write(experiment.folder());
@@ -67,6 +69,7 @@ void add_replaced_command(CLI::App& app, const OpenOptions& open_options) {
     options->flags.add_training(*command);
     command->option_defaults()->group("Training");
     command->add_option("--minutes", options->minutes, "Train each for this long, instead of the same steps")
+        ->excludes("--steps")
         ->check(real_number(0.001, 1e6));
     command->callback([options] { run_replaced(*options); });
 }
