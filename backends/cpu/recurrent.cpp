@@ -16,10 +16,6 @@ namespace {
 
 constexpr std::int64_t kStepsWorthAThread = 2048;  // elements
 
-HEADSCOPE_INLINE float tanh_fast(float x) {
-    return 2.0F * sigmoid_fast(2.0F * x) - 1.0F;
-}
-
 // What a row of a step reads and writes: absent operands are a row of zeros, absent outputs one that nobody reads.
 struct StepRow {
     const float *x, *h, *bias, *hidden, *state;

@@ -51,6 +51,10 @@ HEADSCOPE_INLINE float sigmoid_fast(float x) {
     return 1.0F / (1.0F + exp_fast(-x));
 }
 
+HEADSCOPE_INLINE float tanh_fast(float x) {
+    return 2.0F * sigmoid_fast(2.0F * x) - 1.0F;
+}
+
 // Phi(x), the distribution function of N(0, 1): erfc(z) = exp(-z^2) P(s) / (1 + 2z) with z = |x| / sqrt(2) and
 // s = (z - 5/2) / (z + 5/2), P fitted at Chebyshev points to 6e-8.
 HEADSCOPE_INLINE float normal_below_fast(float x) {

@@ -11,6 +11,11 @@ __host__ __device__ inline float sigmoid(float x) {
     return 1.0F / (1.0F + expf(-x));
 }
 
+// tanh, from the logistic function as everywhere: NaN stays NaN, and nothing overflows.
+__host__ __device__ inline float squash(float x) {
+    return 2.0F * sigmoid(2.0F * x) - 1.0F;
+}
+
 // Phi, the distribution function of N(0, 1).
 __host__ __device__ inline float normal_below(float x) {
     constexpr float kInverseSqrt2 = 0.70710678118654752F;

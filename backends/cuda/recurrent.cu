@@ -76,11 +76,6 @@ __device__ inline bool place_of(const StepSize& size, StepPlace& place) {
     return true;
 }
 
-// From the logistic function, as everywhere: NaN stays NaN, and nothing overflows.
-__device__ inline float squash(float x) {
-    return 2.0F * sigmoid(2.0F * x) - 1.0F;
-}
-
 template <class T>
 struct StepKernel {
     StepSize size;

@@ -19,6 +19,9 @@ float sigmoid(float x) {
     float smaller = precise_exp(-abs(x));
     return (x < 0.0 ? smaller : 1.0) / (1.0 + smaller);
 }
+vec4 sigmoid(vec4 x) { return vec4(sigmoid(x.x), sigmoid(x.y), sigmoid(x.z), sigmoid(x.w)); }
+// tanh
+vec4 squash(vec4 x) { return 2.0 * sigmoid(2.0 * x) - 1.0; }
 
 // GeluTanh is x * sigmoid(x * (kTanhLinear + kTanhCubic * x^2)). Beyond +-20 the sigmoid is exactly 0 or 1, so x is
 // clamped: x^3 cannot overflow.

@@ -320,6 +320,40 @@ struct EditAttentionParams {
     int uniform_weight;
 };
 
+// One invocation a score.
+#define ADDITIVE_SCORES_BINDINGS(B) B(0, q) B(1, k) B(2, gain) B(3, scores)
+struct AdditiveScoresParams {
+    HEADSCOPE_BINDINGS(ADDITIVE_SCORES_BINDINGS)
+    uint count;
+    uint heads;
+    uint queries;
+    uint keys;
+    uint depth;
+    uint q_strides[3];
+    uint k_strides[3];
+};
+
+// One invocation four columns of a row of x. The gradient of the score of a row and one of the others is at
+// row * grad_row + other * grad_other of its head.
+#define ADDITIVE_SCORES_BACKWARD_BINDINGS(B) \
+    B(0, x) B(1, others) B(2, gain) B(3, grad_scores) B(4, grad_x) B(5, products)
+#define ADDITIVE_SCORES_BACKWARD_CONSTANTS(C) FOURS_CONSTANTS(C) C(3, accumulates) C(4, has_products)
+HEADSCOPE_CONSTANTS(AdditiveScoresBackwardConstants, ADDITIVE_SCORES_BACKWARD_CONSTANTS)
+struct AdditiveScoresBackwardParams {
+    HEADSCOPE_BINDINGS(ADDITIVE_SCORES_BACKWARD_BINDINGS)
+    uint all_rows;  // of all heads
+    uint heads;
+    uint rows;
+    uint others;
+    uint depth;
+    uint grad_row;
+    uint grad_other;
+    uint products_row;
+    uint x_strides[3];
+    uint others_strides[3];
+    uint grad_x_strides[3];
+};
+
 // One workgroup a row of x.
 #define CACHE_APPEND_BINDINGS(B) B(0, x) B(1, position) B(2, cache)
 struct CacheAppendParams {

@@ -28,8 +28,4 @@ bool ends(uint row) {
     return kFromEnd ? documents[at] >= int(p.position) : documents[at + 1u] <= int(p.position) + 1;
 }
 
-vec4 sigmoid(vec4 x) { return vec4(sigmoid(x.x), sigmoid(x.y), sigmoid(x.z), sigmoid(x.w)); }
-// tanh
-vec4 squash(vec4 x) { return 2.0 * sigmoid(2.0 * x) - 1.0; }
-
 #endif

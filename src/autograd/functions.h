@@ -96,11 +96,15 @@ struct EmbedOperands {
 };
 Var embed(Context& ctx, const EmbedOperands& operands);
 
-// The scores of attention.
+// The scores of attention: dot products, or additive ones if `gain` is defined.
 struct Scoring {
-    bool scaled = true;    // divided by sqrt(d_k)
+    bool scaled = true;    // products are divided by sqrt(d_k)
+    Var gain = {};         // AdditiveScores::gain, [heads, d_k]
     Var by_distance = {};  // added to them: MaskedSoftmax::by_distance, [2 D + 1, heads]; may be undefined
 };
+
+// AdditiveScores of q [batch, heads, queries, d_k] and k [batch, heads, keys, d_k]: [batch, heads, queries, keys].
+Var additive_scores(Context& ctx, const Var& q, const Var& k, const Var& gain);
 
 // Equation 1 for all heads: Q [batch, heads, queries, d_k], K [batch, heads, keys, d_k], V [batch, heads, keys, d_v];
 // result [batch, queries, heads * d_v], with the heads next to each other.

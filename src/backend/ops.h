@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "backend/ops/additive.h"
 #include "backend/ops/attention.h"
 #include "backend/ops/batch_norm.h"
 #include "backend/ops/bias.h"
@@ -37,6 +38,8 @@
     X(MaskedSoftmaxBackward)  \
     X(SumDiagonals)           \
     X(EditAttention)          \
+    X(AdditiveScores)         \
+    X(AdditiveScoresBackward) \
     X(CacheAppend)            \
     X(MaskKeys)               \
     X(Embed)                  \

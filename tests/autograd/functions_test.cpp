@@ -106,6 +106,20 @@ TEST_CASE("concatenated columns agree with central differences, also of one vari
     CHECK(check.worst({{2, 3, 5}}, twice) < kTolerance);
 }
 
+TEST_CASE("additive scores agree with central differences") {
+    GradientCheck check;
+    const auto scores = [](Context& ctx, const std::vector<Var>& in) {
+        return additive_scores(ctx, in[0], in[1], in[2]);
+    };
+    for (const bool accumulated : {false, true}) {
+        CHECK(check.worst({{2, 3, 4, 5}, {2, 3, 2, 5}, {3, 5}}, scores, accumulated) < kTolerance);
+    }
+    const auto one_text = [](Context& ctx, const std::vector<Var>& in) {
+        return additive_scores(ctx, in[0], in[0], in[1]);
+    };
+    CHECK(check.worst({{1, 2, 3, 4}, {2, 4}}, one_text) < kTolerance);
+}
+
 TEST_CASE("neighbours and their weighted sums agree with central differences") {
     GradientCheck check;
     const Tensor lengths = make_from_host(check.backend(), {2}, DType::I32, std::vector<std::int32_t>{6, 4});

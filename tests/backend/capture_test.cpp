@@ -165,6 +165,8 @@ masked_softmax: weights out
 masked_softmax_backward: grad_scores gradient
 sum_diagonals: sums out
 edit_attention: out out
+additive_scores: scores out
+additive_scores_backward: grad_x gradient, products out
 cache_append: cache out partial
 mask_keys: out out
 embed: out out

@@ -129,13 +129,13 @@ baseline() {
     local family side
     for side in cpu vulkan; do
         build "$side" || { cat "$WORK/build.log" >&2; exit 1; }
-        for family in elementwise matmul bias layer_norm batch_norm attention embedding convolution loss optimizer recurrent \
+        for family in elementwise matmul bias layer_norm batch_norm attention additive embedding convolution loss optimizer recurrent \
             search; do
             is_wanted "$family" "$side" || continue
             prove_without "$side" "$family"
         done
     done
-    for family in elementwise matmul bias layer_norm batch_norm attention embedding convolution loss optimizer recurrent; do
+    for family in elementwise matmul bias layer_norm batch_norm attention additive embedding convolution loss optimizer recurrent; do
         ! is_wanted "$family" oracle || prove_without oracle "$family"
     done
     if is_wanted capture seam; then
@@ -247,6 +247,11 @@ mutant attention oracle 'a distance is that of the query before' backends/cpu/re
 
 mutant embedding cpu '"=" for "+=" in the table'\''s gradient' backends/cpu/embedding.cpp \
     'to[d] += scale * x[d];' 'to[d] = scale * x[d];'
+mutant additive cpu 'the gradient of keys reads that of queries' backends/cpu/additive.cpp \
+    'row_at(op.grad_scores, b, h, 0) + i : row_at' 'row_at(op.grad_scores, b, h, i) : row_at'
+mutant additive oracle 'the slope is that of the logistic function' backends/cpu/reference/additive.cpp \
+    'grad * (1 - squashed * squashed)' 'grad * squashed * (1 - squashed)'
+
 mutant embedding oracle 'the gradient lacks its scale' backends/cpu/reference/embedding.cpp \
     '+= Real{op.scale} * grad_out' '+= grad_out'
 

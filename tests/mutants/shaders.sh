@@ -275,6 +275,15 @@ mutant batch_norm vulkan 'the average is not taken off the gradient' shaders/bat
 mutant batch_norm vulkan 'padding is measured' shaders/include/columns.glsl \
     'int(row - sentence * p.sequence) < lengths[p.offset[binding_lengths] + sentence]' 'true'
 
+mutant additive vulkan 'all heads have the gain of the first' shaders/additive_scores.comp \
+    'binding_gain] + head * p.depth' 'binding_gain]'
+mutant additive vulkan 'the gradient lacks the slope' shaders/additive_scores_backward.comp \
+    'slopes += grad * (1.0 - squashed * squashed);' 'slopes += vec4(grad);'
+mutant additive vulkan 'a gradient overwrites what it should add to' shaders/additive_scores_backward.comp \
+    'if (kAccumulates)' 'if (false)'
+mutant additive vulkan 'products are those of the gain' shaders/additive_scores_backward.comp \
+    'sums += grad * squashed' 'sums += squashed'
+
 mutant convolution vulkan 'all taps of a row are its first' shaders/unfold.comp \
     'row_of_tap(row, tap_of_row - row * p.taps)' 'row_of_tap(row, 0u)'
 mutant convolution vulkan 'a sum overwrites what it should add to' shaders/sum_taps.comp \
@@ -322,7 +331,7 @@ mutant recurrent vulkan 'the reset gate is left out on the way back' shaders/rec
     'grads[2] * kept[0] : grads[gate]' 'grads[2] : grads[gate]'
 mutant recurrent vulkan 'a document goes on into the next' shaders/include/recurrent.glsl \
     'documents[at + 1u] <= int(p.position) + 1' 'documents[at + 1u] < int(p.position)'
-mutant recurrent vulkan 'tanh is the logistic function' shaders/include/recurrent.glsl \
+mutant recurrent vulkan 'tanh is the logistic function' shaders/include/activation.glsl \
     '2.0 * sigmoid(2.0 * x) - 1.0' 'sigmoid(x)'
 
 mutant search vulkan 'an entry is found twice' shaders/log_softmax_top_k.comp \

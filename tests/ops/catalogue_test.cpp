@@ -29,6 +29,9 @@ TEST_CASE("batch norm agrees with the oracle", "[batch_norm]") {
 TEST_CASE("attention agrees with the oracle", "[attention]") {
     check_cases_of("attention");
 }
+TEST_CASE("additive scores agree with the oracle", "[additive]") {
+    check_cases_of("additive");
+}
 TEST_CASE("edited attention agrees with the oracle", "[attention]") {
     check_cases_of("edit_attention");
 }
@@ -72,6 +75,9 @@ TEST_CASE("gradients of batch norm equal central differences", "[batch_norm][gra
 TEST_CASE("gradients of attention equal central differences", "[attention][gradients]") {
     check_gradients_of("attention");
 }
+TEST_CASE("gradients of additive scores equal central differences", "[additive][gradients]") {
+    check_gradients_of("additive");
+}
 TEST_CASE("the embedding's gradient equals central differences", "[embedding][gradients]") {
     check_gradients_of("embedding");
 }
@@ -86,12 +92,12 @@ TEST_CASE("gradients of recurrent steps equal central differences", "[recurrent]
 }
 
 TEST_CASE("every family of the catalogue is tested above, and its groups have unique names", "[catalogue]") {
-    const std::set<std::string> tested{"elementwise", "matmul",         "linear",    "bias",      "layer_norm",
-                                       "attention",   "edit_attention", "embedding", "loss",      "optimizer",
-                                       "search",      "convolution",    "recurrent", "batch_norm"};
-    const std::set<std::string> differentiated{"elementwise", "matmul",    "linear",    "bias",
-                                               "layer_norm",  "attention", "embedding", "loss",
-                                               "convolution", "recurrent", "batch_norm"};
+    const std::set<std::string> tested{"elementwise", "matmul",         "linear",    "bias",       "layer_norm",
+                                       "attention",   "edit_attention", "embedding", "loss",       "optimizer",
+                                       "search",      "convolution",    "recurrent", "batch_norm", "additive"};
+    const std::set<std::string> differentiated{"elementwise", "matmul",    "linear",     "bias",
+                                               "layer_norm",  "attention", "embedding",  "loss",
+                                               "convolution", "recurrent", "batch_norm", "additive"};
     for (const Family& family : catalogue()) {
         INFO(family.name);
         CHECK(tested.count(family.name) == 1);

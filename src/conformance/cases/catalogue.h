@@ -18,6 +18,7 @@ Family layer_norm_family();
 Family batch_norm_family();
 Family attention_family();
 Family edit_attention_family();
+Family additive_family();
 Family embedding_family();
 Family convolution_family();
 Family loss_family();
