@@ -199,7 +199,7 @@ Var attend(Context& ctx, const AttentionSite& site, const Var& Q, const Var& K, 
                             ctx.backend.support(OpId::AttentionBackward, dtype).level == SupportLevel::Native;
     const bool with_backward = !recorded || (makes_anew && !may_overlap(Q.value(), K.value()) &&
                                              !may_overlap(Q.value(), V.value()) && !may_overlap(K.value(), V.value()));
-    if (with_backward && !observed(ctx, site) && !scoring.by_distance.defined()) {
+    if (with_backward && !observed(ctx, site) && !scoring.by_distance.defined() && !scoring.gain.defined()) {
         const Attention op{.q = Q.value(),
                            .k = K.value(),
                            .v = V.value(),
@@ -217,7 +217,8 @@ Var attend(Context& ctx, const AttentionSite& site, const Var& Q, const Var& K, 
     // Scores are masked after their product, so unseen keys matter only in the backward pass.
     const Var keys = recorded ? seen(K) : K;
     const Var values = seen(V);
-    const Var scores = matmul(ctx, Q, keys, {.transpose_b = true, .alpha = scale});
+    const Var scores = scoring.gain.defined() ? additive_scores(ctx, Q, keys, scoring.gain)
+                                              : matmul(ctx, Q, keys, {.transpose_b = true, .alpha = scale});
     Var weights = masked_softmax(ctx, scores, mask, scoring.by_distance);  // [batch, heads, queries, keys]
     weights = attention_site(ctx, weights,
                              {.site = site,

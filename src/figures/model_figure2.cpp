@@ -42,7 +42,10 @@ Point draw_figure2(ModelSketch& pen, const ModelConfig& config, double left, dou
                           {x + width / 2.0, y + 1.0, 1.0, Anchor::Middle, false, false, below});
         return y + 1.2;
     };
-    const char* attention = config.scale_attention ? "Scaled Dot-Product Attention" : "Dot-Product Attention";
+    const bool additive = config.attention_score == AttentionScore::Additive;
+    const char* attention = additive                 ? "Additive Attention"
+                            : config.scale_attention ? "Scaled Dot-Product Attention"
+                                                     : "Dot-Product Attention";
     const double bottom =
         chain(left, top + 1.0, "Multi-Head Attention",
               {fmt::format("Linear {} \u2192 {}", config.heads * config.d_v, config.d_model),
@@ -53,10 +56,14 @@ Point draw_figure2(ModelSketch& pen, const ModelConfig& config, double left, dou
     if (config.relative_positions != RelativePositions::None) {
         steps.emplace_back("Add by distance, in self-attention");
     }
-    if (config.scale_attention) {
-        steps.push_back(fmt::format("Scale by 1/\u221a{}", config.d_k));
+    if (additive) {
+        steps.emplace_back("Sum of v tanh(Q + K)");
+    } else {
+        if (config.scale_attention) {
+            steps.push_back(fmt::format("Scale by 1/\u221a{}", config.d_k));
+        }
+        steps.emplace_back("MatMul of Q and K");
     }
-    steps.emplace_back("MatMul of Q and K");
     return {left + width, chain(left, bottom + 2.6, attention, steps, "Q, K, V")};
 }
 

@@ -76,6 +76,7 @@ void check(const ModelDirectory& model) {
     limits.require("norm_type", {"layer"});
     limits.require("relative_positions", {"none"});
     limits.require("feed_forward_gate", {false});
+    limits.require("attention_score", {"dot_product"});
     limits.require("scale_attention", {true});
     limits.require("scale_output", {false});
     limits.require("positions", {"sinusoid", "learned"});

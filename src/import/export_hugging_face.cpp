@@ -33,6 +33,7 @@ Limits common_limits(const ModelConfig& net, Problems& problems) {
     const Limits limits(net, problems);
     limits.require("norm_type", {"layer"});
     limits.require("relative_positions", {"none"});
+    limits.require("attention_score", {"dot_product"});
     limits.require("attention_bias", {true});
     limits.require("feed_forward_bias", {true});
     limits.require("feed_forward_gate", {false});

@@ -36,6 +36,7 @@ void check(const ModelDirectory& model, const Parameters& parameters) {
     limits.require("output_bias", {true});
     limits.require("embedding_norm", {false});
     limits.require("scale_embedding", {true});
+    limits.require("attention_score", {"dot_product"});
     limits.require("scale_attention", {true});
     limits.require("scale_output", {false});
     limits.require("activation", {"relu", "swish", "gelu"});

@@ -10,8 +10,9 @@ Block block_of(const ModelConfig& config, AttentionKind kind) {
     const bool restricted = kind != AttentionKind::Cross && mixer_of(config, kind) == MixerKind::Restricted;
     return {.kind = BlockKind::Attention,
             .title = kind == AttentionKind::DecoderSelf ? "Masked Multi-Head Attention" : "Multi-Head Attention",
-            .detail = fmt::format("{} heads of {}{}{}", config.heads, config.d_k,
+            .detail = fmt::format("{} heads of {}{}{}{}", config.heads, config.d_k,
                                   config.d_k == config.d_v ? "" : fmt::format(", {}", config.d_v),
+                                  config.attention_score == AttentionScore::Additive ? ", additive" : "",
                                   restricted ? fmt::format(", r = {}", config.attention_window) : ""),
             .attention = kind};
 }
@@ -43,6 +44,9 @@ MultiHeadAttention::MultiHeadAttention(const ModelConfig& config, const Scope& s
     output_weight_ = scope.weight({{"output", config.d_model}}, value_columns_);
     if (config.attention_bias) {
         output_bias_ = scope.bias({{"output", config.d_model}});
+    }
+    if (config.attention_score == AttentionScore::Additive) {
+        score_gain_ = scope.values("score.gain", {config.heads, config.d_k}, Initial::Glorot);
     }
     scope.multiply_adds(cross                                     ? &MultiplyAdds::cross_pair
                         : site.kind == AttentionKind::EncoderSelf ? &MultiplyAdds::source_pair
@@ -79,7 +83,7 @@ KeysAndValues MultiHeadAttention::split_memory(const Var& packed) const {
 Var MultiHeadAttention::attend_and_project(Context& ctx, const Var& queries, const KeysAndValues& to,
                                            const AttentionMask& mask, const Var& by_distance) const {
     const DropoutRule rule = dropout_rule(ctx, ctx.regularisation.attention, dropout_site_);
-    const Scoring scoring{.scaled = scaled_, .by_distance = by_distance};
+    const Scoring scoring{.scaled = scaled_, .gain = score_gain_, .by_distance = by_distance};
     const Var attended = attend(ctx, site_, queries, to.keys, to.values, mask, rule, scoring);
     return project(ctx, attended, output_weight_, output_bias_);
 }

@@ -48,6 +48,7 @@ private:
     Var queries_weight_, queries_bias_;
     Var memory_weight_, memory_bias_;
     Var output_weight_, output_bias_;
+    Var score_gain_;  // [heads, d_k] of additive scores, or undefined
     std::uint32_t dropout_site_;
 };
 

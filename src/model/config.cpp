@@ -152,8 +152,13 @@ const ConfigFields<Config>& fields() {
                       "all distances from here on are in the last bucket"),
         integer_field("max_length", &Config::max_length, 1, kMaxCounter,
                       "rows of a learned position table; the longest input that translation accepts"),
+        choice_field(
+            "attention_score", &Config::attention_score,
+            {{"dot_product", AttentionScore::DotProduct}, {"additive", AttentionScore::Additive}},
+            "how well a query fits a key (3.2.1): their product, or v tanh(q + k) with a vector v of each head "
+            "(Bahdanau et al., 2015)"),
         boolean_field("scale_attention", &Config::scale_attention,
-                      "attention scores divided by sqrt(d_k) (3.2.1); not in T5"),
+                      "products of queries and keys divided by sqrt(d_k) (3.2.1); not in T5"),
         boolean_field("attention_bias", &Config::attention_bias,
                       "biases on queries, keys, values and the output of each attention"),
         boolean_field("feed_forward_gate", &Config::feed_forward_gate,

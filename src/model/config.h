@@ -18,6 +18,7 @@ enum class Architecture : std::uint8_t { EncoderDecoder, CausalLm, MaskedLm };
 enum class NormPlacement : std::uint8_t { Post, Pre };
 enum class MixerKind : std::uint8_t { SelfAttention, Restricted, Convolution, Lstm, Gru };
 enum class ConvolutionForm : std::uint8_t { Contiguous, Separable };
+enum class AttentionScore : std::uint8_t { DotProduct, Additive };
 enum class Positions : std::uint8_t { Sinusoid, Learned, Index, Normalised, None };
 enum class PositionCombination : std::uint8_t { Add, Concatenate };
 enum class RelativePositions : std::uint8_t { None, Buckets };
@@ -63,6 +64,7 @@ struct ModelConfig {
     std::int64_t relative_buckets = 32;
     std::int64_t relative_distance = 128;
     std::int64_t max_length = 1024;
+    AttentionScore attention_score = AttentionScore::DotProduct;
     bool scale_attention = true;
     bool attention_bias = false;
     bool feed_forward_gate = false;

@@ -61,6 +61,10 @@ void check_mixers(const Config& config, const std::string& origin) {
     }
     const bool all_attend = (!has_encoder(config) || attends(config, AttentionKind::EncoderSelf)) &&
                             (!has_decoder(config) || attends(config, AttentionKind::DecoderSelf));
+    if (config.attention_score == AttentionScore::Additive && !config.scale_attention) {
+        throw Error(
+            fmt::format("{}: \"scale_attention\" must be left out with \"attention_score\" \"additive\"", origin));
+    }
     if (!all_attend && config.relative_positions != RelativePositions::None) {
         throw Error(
             fmt::format("{}: \"relative_positions\" must be \"none\" unless all mixers are \"self_attention\" or "

@@ -74,6 +74,9 @@ CASES = {
                     "decoder_layers": 2}, 0.1, "all"),
     "adaptive": ({"format_version": 2, "tying": "none", "target_vocabulary": 13, "output_layer": "adaptive",
                   "adaptive_cutoffs": [5, 9], "adaptive_factor": 2}, 0.0, "all"),
+    "additive": ({"attention_score": "additive", "decoder_layers": 2}, 0.1, "all"),
+    "bahdanau": ({**RECURRENT, "encoder_mixer": "gru", "decoder_mixer": "gru", "bidirectional": True, "heads": 1,
+                  "d_k": 8, "d_v": 8, "attention_score": "additive", "attention_bias": True}, 0.0, "all"),
 }
 
 
@@ -125,7 +128,12 @@ class Model:
         q = self.linear(x, f"{name}.q", h * d_k, biased).unflatten(-1, (h, d_k)).transpose(1, 2)
         k = self.linear(memory, f"{name}.k", h * d_k, biased).unflatten(-1, (h, d_k)).transpose(1, 2)
         v = self.linear(memory, f"{name}.v", h * d_v, biased).unflatten(-1, (h, d_v)).transpose(1, 2)
-        scores = torch.einsum("bhqd,bhkd->bhqk", q, k) * single(1.0 / math.sqrt(d_k) if c.get("scale_attention", True) else 1.0)
+        if c.get("attention_score") == "additive":
+            gain = self.get(f"{name}.score.gain", h, d_k)
+            scores = torch.einsum("bhqkd,hd->bhqk", (q[:, :, :, None] + k[:, :, None]).tanh(), gain)
+        else:
+            scale = single(1.0 / math.sqrt(d_k) if c.get("scale_attention", True) else 1.0)
+            scores = torch.einsum("bhqd,bhkd->bhqk", q, k) * scale
         lost = blocked.all(-1, keepdim=True)  # a pad may be farther than the window from all that is no pad
         weights = scores.masked_fill((blocked & ~lost)[:, None], -math.inf).softmax(-1).masked_fill(lost[:, None], 0.0)
         heads = torch.einsum("bhqk,bhkd->bhqd", weights, v)

@@ -185,6 +185,11 @@ TEST_CASE("impossible configurations are rejected by key") {
                Contains("\"attention_window\" must be 0 unless \"encoder_mixer\"") && Contains("found 3"));
     CHECK_THAT(check_error([](ModelConfig& c) { c.attention_window = -1; }), Contains("\"attention_window\""));
     CHECK_THAT(check_error([](ModelConfig& c) {
+                   c.attention_score = AttentionScore::Additive;
+                   c.scale_attention = false;
+               }),
+               Contains("\"scale_attention\" must be left out"));
+    CHECK_THAT(check_error([](ModelConfig& c) {
                    c.architecture = Architecture::CausalLm;
                    c.encoder_layers = 0;
                    c.encoder_mixer = MixerKind::Restricted;

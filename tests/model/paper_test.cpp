@@ -75,7 +75,8 @@ std::int64_t closed_formula(const ModelConfig& config) {
     const std::int64_t key = config.heads * config.d_k;
     const std::int64_t value = config.heads * config.d_v;
     const std::int64_t norm = config.norm_type == NormType::None ? 0 : config.norm_type == NormType::Rms ? d : 2 * d;
-    const std::int64_t attention = 2 * d * (key + value) + (config.attention_bias ? 2 * key + value + d : 0);
+    const std::int64_t attention = 2 * d * (key + value) + (config.attention_bias ? 2 * key + value + d : 0) +
+                                   (config.attention_score == AttentionScore::Additive ? key : 0);
     const auto mixer = [&](MixerKind kind, bool both) {
         if (kind == MixerKind::Lstm || kind == MixerKind::Gru) {
             return recurrent_parameters(d, kind, both ? 2 : 1);

@@ -125,6 +125,20 @@ inline std::vector<NamedConfig> varied_configs() {
         c.adaptive_factor = 2;
         c.scale_output = true;
     });
+    vary("additive attention", [](ModelConfig& c) {
+        c.attention_score = AttentionScore::Additive;
+        c.decoder_layers = 2;
+    });
+    vary("restricted additive attention, by distance", [](ModelConfig& c) {
+        c.attention_score = AttentionScore::Additive;
+        c.encoder_mixer = MixerKind::Restricted;
+        c.attention_window = 2;
+        c.relative_positions = RelativePositions::Buckets;
+        c.relative_buckets = 8;
+        c.relative_distance = 5;
+        c.heads = 1;
+        c.d_k = 5;
+    });
     vary("restricted attention in both stacks", [](ModelConfig& c) {
         c.encoder_mixer = c.decoder_mixer = MixerKind::Restricted;
         c.attention_window = 2;

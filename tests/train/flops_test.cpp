@@ -56,6 +56,15 @@ public:
         products += 2.0 * attention(op.q, op.k, op.v, composed_ ? AttentionMask{} : op.mask);
         ForwardingBackend::run(op);
     }
+    void run(const AdditiveScores& op) override {
+        products += 2.0 * static_cast<double>(op.scores.elements() * op.q.dim(3));
+        ForwardingBackend::run(op);
+    }
+    // Of the queries' gradient or of the keys', each as much as a product's.
+    void run(const AdditiveScoresBackward& op) override {
+        products += 2.0 * static_cast<double>(op.grad_scores.elements() * op.x.dim(3));
+        ForwardingBackend::run(op);
+    }
     void run(const SquareSum& op) override {
         optimizer += kSquareSumFlops * static_cast<double>(op.x.elements());
         ForwardingBackend::run(op);
@@ -143,8 +152,9 @@ TEST_CASE("the formula of a step's FLOPs counts every product that runs, forward
             backend.products = backend.optimizer = 0.0;
             const std::vector<Batch> parts = parts_for(named.config);
             const StepFlops formula = TrainingFlops(named.config, learner.parameters().total()).of(parts);
-            // Scores to which distances add are not fused, so all of them are multiplied.
-            const bool whole = composed || named.config.relative_positions == RelativePositions::Buckets;
+            // Additive scores and those to which distances add are not fused, so all of them are computed.
+            const bool whole = composed || named.config.relative_positions == RelativePositions::Buckets ||
+                               named.config.attention_score == AttentionScore::Additive;
             const double masked = whole ? masked_products(named.config, parts) : 0.0;
 
             const std::unique_ptr<Model> model = make_model(named.config, learner.parameters());
