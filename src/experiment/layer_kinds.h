@@ -28,6 +28,6 @@ std::vector<const LayerKind*> chosen_layer_kinds(const std::vector<std::string>&
 
 // `base` with the kind's layers and as many parameters, within d_model, by choosing d_ff. Error if the layers alone
 // have more parameters than `base`.
-ModelConfig with_layers(const ModelConfig& base, const nlohmann::json& layers);
+ModelConfig with_layers(const nlohmann::json& base, const nlohmann::json& layers);
 
 }  // namespace headscope
