@@ -150,6 +150,10 @@ Var masked_softmax(Context& ctx, const Var& scores, const AttentionMask& mask, c
 
 namespace {
 
+float scale_of(const Scoring& scoring, std::int64_t d_k) {
+    return scoring.scaled ? 1.0F / std::sqrt(static_cast<float>(d_k)) : 1.0F;
+}
+
 // The fused op, which never exposes its weights; `out` is [batch, queries, heads * d_v].
 Var attend_fused(Context& ctx, const Var& Q, const Var& K, const Var& V, Attention op, const Tensor& out,
                  bool recorded) {
@@ -184,12 +188,17 @@ Var attend_fused(Context& ctx, const Var& Q, const Var& K, const Var& V, Attenti
 
 }  // namespace
 
+Var attention_scores(Context& ctx, const Var& q, const Var& k, const Scoring& scoring) {
+    return scoring.gain.defined() ? additive_scores(ctx, q, k, scoring.gain)
+                                  : matmul(ctx, q, k, {.transpose_b = true, .alpha = scale_of(scoring, q.shape()[3])});
+}
+
 Var attend(Context& ctx, const AttentionSite& site, const Var& Q, const Var& K, const Var& V, const AttentionMask& mask,
            const DropoutRule& rule, const Scoring& scoring) {
     const std::int64_t heads = Q.shape()[1];
     const std::int64_t d_k = Q.shape()[3];
     const std::int64_t d_v = V.shape()[3];
-    const float scale = scoring.scaled ? 1.0F / std::sqrt(static_cast<float>(d_k)) : 1.0F;
+    const float scale = scale_of(scoring, d_k);
     const DType dtype = Q.value().dtype;
     const Tensor out = ctx.backend.empty({Q.shape()[0], Q.shape()[2], heads * d_v}, dtype);
     const bool recorded = wants_gradient(ctx, Q, K) || wants_gradient(ctx, K, V);
@@ -217,8 +226,7 @@ Var attend(Context& ctx, const AttentionSite& site, const Var& Q, const Var& K, 
     // Scores are masked after their product, so unseen keys matter only in the backward pass.
     const Var keys = recorded ? seen(K) : K;
     const Var values = seen(V);
-    const Var scores = scoring.gain.defined() ? additive_scores(ctx, Q, keys, scoring.gain)
-                                              : matmul(ctx, Q, keys, {.transpose_b = true, .alpha = scale});
+    const Var scores = attention_scores(ctx, Q, keys, scoring);
     Var weights = masked_softmax(ctx, scores, mask, scoring.by_distance);  // [batch, heads, queries, keys]
     weights = attention_site(ctx, weights,
                              {.site = site,

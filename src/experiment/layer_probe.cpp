@@ -1,11 +1,9 @@
 #include "experiment/layer_probe.h"
 
 #include <algorithm>
-#include <chrono>
 
 #include "experiment/dependency_depth.h"
 #include "model/flops.h"
-#include "support/random.h"
 
 namespace headscope {
 namespace {
@@ -33,21 +31,6 @@ ModelConfig config_for(const LayerKind& kind, std::int64_t length, std::int64_t 
     return parsed;
 }
 
-std::vector<float> noise(std::int64_t count) {
-    Random random(kSeed);
-    std::vector<float> values(static_cast<std::size_t>(count));
-    for (float& value : values) {
-        value = static_cast<float>(2.0 * random.uniform() - 1.0);
-    }
-    return values;
-}
-
-double median(std::vector<double> values) {
-    std::sort(values.begin(), values.end());
-    const std::size_t middle = values.size() / 2;
-    return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2.0;
-}
-
 }  // namespace
 
 LayerProbe::LayerProbe(Backend& backend, const LayerKind& kind, std::int64_t length, std::int64_t width, int layers)
@@ -62,7 +45,7 @@ LayerProbe::LayerProbe(Backend& backend, const LayerKind& kind, std::int64_t len
                                      {AttentionKind::EncoderSelf, layer}, sites_));
     }
     const Shape shape{1, length, width};
-    x_ = Var(make_from_host(backend, shape, DType::F32, noise(shape.elements())), true);
+    x_ = Var(unit_noise(backend, shape), true);
 }
 
 Var LayerProbe::forward(Tape* tape) const {
@@ -75,45 +58,16 @@ Var LayerProbe::forward(Tape* tape) const {
 }
 
 LayerCost LayerProbe::measure(int repeat) {
-    using Clock = std::chrono::steady_clock;
-    constexpr double kEnough = 0.05;  // seconds: short passes are repeated more often
-    const auto seconds = [](Clock::time_point from, Clock::time_point to) {
-        return std::chrono::duration<double>(to - from).count();
-    };
-    const std::size_t before = backend_.memory().live;
-    std::vector<double> forward_times;
-    std::vector<double> backward_times;
-    std::size_t kept = 0;
-    double all = 0.0;
-    // The first pass allocates and compiles.
-    for (int pass = -1; pass < repeat || (all < kEnough && pass < 50 * repeat); ++pass) {
-        Tape tape;
-        backend_.synchronize();
-        const Clock::time_point start = Clock::now();
-        const Var y = forward(&tape);
-        backend_.synchronize();
-        const Clock::time_point middle = Clock::now();
-        kept = backend_.memory().live - before;
-        y.add_gradient(backend_, make_from_host(backend_, y.shape(), DType::F32, noise(y.shape().elements())));
-        backend_.synchronize();
-        const Clock::time_point ready = Clock::now();
-        tape.backward(backend_);
-        backend_.synchronize();
-        const Clock::time_point end = Clock::now();
-        x_.forget_gradient();
-        parameters_->forget_gradients();
-        if (pass >= 0) {
-            forward_times.push_back(seconds(start, middle));
-            backward_times.push_back(seconds(ready, end));
-            all += forward_times.back() + backward_times.back();
-        }
-    }
+    const PassCost cost = measure_passes(
+        backend_, repeat, [&](Tape& tape) { return forward(&tape); },
+        [&] {
+            x_.forget_gradient();
+            parameters_->forget_gradients();
+        });
     return {.length = length_,
             .width = config_.d_model,
-            .forward_seconds = median(forward_times),
-            .backward_seconds = median(backward_times),
-            .multiply_adds = encoder_multiply_adds(declared_.multiply_adds, static_cast<double>(length_)),
-            .bytes = kept};
+            .pass = cost,
+            .multiply_adds = encoder_multiply_adds(declared_.multiply_adds, static_cast<double>(length_))};
 }
 
 bool LayerProbe::reaches_from_first_to_last() {

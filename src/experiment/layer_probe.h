@@ -9,16 +9,16 @@
 
 #include "backend/backend.h"
 #include "experiment/layer_kinds.h"
+#include "experiment/pass_cost.h"
 #include "model/description.h"
 #include "model/mixer.h"
 
 namespace headscope {
 
 struct LayerCost {
-    std::int64_t length = 0, width = 0;                    // n and d
-    double forward_seconds = 0.0, backward_seconds = 0.0;  // medians
-    double multiply_adds = 0.0;                            // of the forward pass
-    std::size_t bytes = 0;                                 // that the forward pass keeps for the backward pass
+    std::int64_t length = 0, width = 0;  // n and d
+    PassCost pass = {};
+    double multiply_adds = 0.0;  // of the forward pass
 };
 
 class LayerProbe {

@@ -153,7 +153,8 @@ void LongRange::write() const {
                 draw_curves(all, {.title = fmt::format("Steps until 99 % right: {}", name_of(task)),
                                   .x_label = "distance",
                                   .y_label = fmt::format("steps, of at most {}; no point: not learnt", most_steps_),
-                                  .logarithmic = true});
+                                  .logarithmic = true,
+                                  .logarithmic_x = true});
             atomic_write_file(file(fmt::format("{}.svg", name_of(task)).c_str()), to_svg(drawing));
         }
     }

@@ -21,7 +21,7 @@ constexpr std::int64_t kLong = 256;
 constexpr std::int64_t kWide = 128;
 
 double total_seconds(const LayerCost& cost) {
-    return cost.forward_seconds + cost.backward_seconds;
+    return cost.pass.forward_seconds + cost.pass.backward_seconds;
 }
 
 std::vector<LayerCost> large(const std::vector<LayerCost>& costs) {
@@ -39,12 +39,14 @@ std::vector<LayerCost> large(const std::vector<LayerCost>& costs) {
 }
 
 using Measure = double (*)(const LayerCost&);
-// The table shows the first two.
+// The table shows the first three.
+constexpr std::size_t kShown = 3;
 constexpr std::pair<const char*, Measure> kMeasures[] = {
     {"multiply-adds", [](const LayerCost& cost) { return cost.multiply_adds; }},
     {"time", total_seconds},
-    {"forward", [](const LayerCost& cost) { return cost.forward_seconds; }},
-    {"backward", [](const LayerCost& cost) { return cost.backward_seconds; }},
+    {"memory", [](const LayerCost& cost) { return static_cast<double>(cost.pass.bytes); }},
+    {"forward", [](const LayerCost& cost) { return cost.pass.forward_seconds; }},
+    {"backward", [](const LayerCost& cost) { return cost.pass.backward_seconds; }},
 };
 
 struct Growth {
@@ -162,7 +164,7 @@ Exponent fit_exponent(const std::vector<PowerPoint>& points) {
 
 TextTable Table1::table() const {
     TextTable table{.head = {"layer", "paper"}, .rows = {}, .left = 2};
-    for (const auto& [name, measure] : std::span(kMeasures).first(2)) {
+    for (const auto& [name, measure] : std::span(kMeasures).first(kShown)) {
         table.head.push_back(fmt::format("{}: n", name));
         table.head.emplace_back("d");
     }
@@ -171,7 +173,7 @@ TextTable Table1::table() const {
     }
     for (const Table1Line& line : lines_) {
         std::vector<std::string> row = {line.kind->title, line.kind->complexity};
-        for (const auto& [name, measure] : std::span(kMeasures).first(2)) {
+        for (const auto& [name, measure] : std::span(kMeasures).first(kShown)) {
             const Growth growth = growth_of(line.costs, measure);
             row.push_back(exponent_text(growth.length));
             row.push_back(exponent_text(growth.width));
@@ -220,10 +222,10 @@ nlohmann::json Table1::json() const {
         for (const LayerCost& cost : line.costs) {
             costs.push_back({{"n", cost.length},
                              {"d", cost.width},
-                             {"forward_seconds", cost.forward_seconds},
-                             {"backward_seconds", cost.backward_seconds},
+                             {"forward_seconds", cost.pass.forward_seconds},
+                             {"backward_seconds", cost.pass.backward_seconds},
                              {"multiply_adds", cost.multiply_adds},
-                             {"bytes", cost.bytes}});
+                             {"bytes", cost.pass.bytes}});
         }
         nlohmann::json paths = nlohmann::json::array();
         for (const LayerPath& path : line.paths) {

@@ -186,12 +186,17 @@ expect "other settings are refused" refused '"sequences" was 32 and is now 7'
 run experiment long-range --output none --d-model 6
 expect "four heads need columns" refused "--d-model must be a multiple of 4, for four heads, found 6"
 
+run experiment attention-scores --output scores --d-k 4,900 --length 16 --repeat 1 --steps 5 --device cpu
+expect "scores of attention are measured" \
+    eval 'ended_with 0 && says "tanh(q + k)    900" && [ -e scores/gradient.svg ] && [ -e scores/time.svg ]'
+expect "and a model that would be too large is said" complains "unscaled, d_k = 900: no model: these layers have"
+
 run experiment replaced --config small.json --data data --output before --models transformer --device cpu
 expect "what the Transformer replaced is trained" eval 'ended_with 0 && says "decoding tokens/s" && says "words of the source"'
 run experiment replaced --config small.json --data data --output before --models transformer --device cpu --minutes 1
 expect "with another limit it is refused" refused '"minutes"'
 run experiment replaced --config small.json --data data --output none --steps 3 --precision bf16 --device cpu --dry-run
-expect "a dry run lists its trainings" eval 'ended_with 0 && row gru-attention "[0-9.]+ M +3 " && says "6 trainings"'
+expect "a dry run lists its trainings" eval 'ended_with 0 && row gru-attention "[0-9.]+ M +3 " && says "7 trainings"'
 sed 's/"d_ff": 32/"d_ff": 4/' small.json >narrow.json
 run experiment replaced --config narrow.json --data data --output none --steps 3 --device cpu --dry-run
 expect "a row that has too many parameters is said, and the others go on" \

@@ -18,6 +18,7 @@ void add_experiment_command(CLI::App& app, const OpenOptions& open_options) {
     add_table1_command(*command, open_options);
     add_table2_command(*command, open_options);
     add_table3_command(*command, open_options);
+    add_attention_scores_command(*command, open_options);
     add_long_range_command(*command, open_options);
     add_replaced_command(*command, open_options);
 }

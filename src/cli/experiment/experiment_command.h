@@ -12,6 +12,7 @@ namespace headscope {
 void add_table1_command(CLI::App& app, const OpenOptions& open_options);
 void add_table2_command(CLI::App& app, const OpenOptions& open_options);
 void add_table3_command(CLI::App& app, const OpenOptions& open_options);
+void add_attention_scores_command(CLI::App& app, const OpenOptions& open_options);
 void add_long_range_command(CLI::App& app, const OpenOptions& open_options);
 void add_replaced_command(CLI::App& app, const OpenOptions& open_options);
 

@@ -63,8 +63,8 @@ void run_table1(const Table1Flags& flags) {
                 line.costs.push_back(LayerProbe(*backend, *kind, length, width).measure(flags.repeat));
             }
             log_line(fmt::format("{}, d = {}: {:.3g} ms forward and {:.3g} ms backward for n = {}", kind->name, width,
-                                 1e3 * line.costs.back().forward_seconds, 1e3 * line.costs.back().backward_seconds,
-                                 flags.lengths.back()));
+                                 1e3 * line.costs.back().pass.forward_seconds,
+                                 1e3 * line.costs.back().pass.backward_seconds, flags.lengths.back()));
         }
         table.add(std::move(line));
     }

@@ -1,0 +1,24 @@
+// What a pass forward and one back cost.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+
+#include "autograd/tape.h"
+#include "autograd/variable.h"
+
+namespace headscope {
+
+struct PassCost {
+    double forward_seconds = 0.0, backward_seconds = 0.0;  // medians
+    std::size_t bytes = 0;                                 // that the forward pass keeps for the backward pass
+};
+
+// Of `forward`, which records on the tape, at least `repeat` times. `forget` drops the gradients that a pass back left.
+PassCost measure_passes(Backend& backend, int repeat, const std::function<Var(Tape&)>& forward,
+                        const std::function<void()>& forget);
+
+// Independent numbers with mean 0 and variance 1, the same for every call of this shape.
+Tensor unit_noise(Backend& backend, const Shape& shape, std::uint64_t stream = 0);
+
+}  // namespace headscope
