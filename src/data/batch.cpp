@@ -121,6 +121,22 @@ void gather_predicted(Batch& batch) {
     batch.predicted_order.resize(static_cast<std::size_t>(rows), kNoPosition);
 }
 
+void set_source(Batch& batch, Padded source) {
+    batch.source_length = source.length;
+    batch.source_order = order_by_id(source);
+    batch.source_tokens = std::accumulate(source.lengths.begin(), source.lengths.end(), std::int64_t{0});
+    batch.source = std::move(source.ids);
+    batch.source_lengths = std::move(source.lengths);
+}
+
+void set_source_ends(Batch& batch) {
+    for (std::int32_t row = 0; row < batch.sentences; ++row) {
+        batch.source_ends.push_back(row * static_cast<std::int32_t>(batch.source_length) +
+                                    batch.source_lengths[static_cast<std::size_t>(row)] - 1);
+        batch.source_ends_order.push_back(row);
+    }
+}
+
 template <class PairOf>
 Batch build(std::size_t sentences, PairOf pair_of, const Frame& frame, std::int32_t first_ordinal,
             const Padding& padding) {
@@ -142,7 +158,8 @@ Batch build(std::size_t sentences, PairOf pair_of, const Frame& frame, std::int3
     const auto target_of = [&](std::size_t row) -> const std::vector<std::int32_t>& { return pair_of(row).target; };
     const auto types_of = [&](std::size_t row) -> const std::vector<std::int32_t>& { return pair_of(row).types; };
     const auto labels_of = [&](std::size_t row) -> const std::vector<std::int32_t>& { return pair_of(row).labels; };
-    Padded source = labelled ? Padded{} : pad_rows(sentences, source_of, frame.pad, padding);
+    const bool translated = !labelled || frame.mask >= 0;
+    HEADSCOPE_CHECK(labelled || frame.mask < 0, "pairs for a model that fills in masks have labels");
     Padded target_in = labelled ? pad_rows(sentences, target_of, frame.pad, padding)
                                 : pad_rows(sentences, target_in_of, frame.pad, padding);
     Padded target_out = labelled ? pad_rows(sentences, labels_of, kNoTarget, padding)
@@ -150,20 +167,21 @@ Batch build(std::size_t sentences, PairOf pair_of, const Frame& frame, std::int3
     Batch batch;
     batch.target_ranges = document_ranges(sentences, pair_of, target_in.length);
     batch.sentences = static_cast<std::int64_t>(sentences);
-    batch.source_length = source.length;
     batch.target_length = target_in.length;
-    batch.source_order = order_by_id(source);
+    if (translated) {
+        set_source(batch, pad_rows(sentences, source_of, frame.pad, padding));
+    }
     batch.target_order = order_by_id(target_in);
-    batch.source_tokens = std::accumulate(source.lengths.begin(), source.lengths.end(), std::int64_t{0});
     batch.target_tokens = std::count_if(target_out.ids.begin(), target_out.ids.end(),
                                         [](std::int32_t target) { return target != kNoTarget; });
-    batch.source = std::move(source.ids);
-    batch.source_lengths = std::move(source.lengths);
     batch.target_in = std::move(target_in.ids);
     batch.target_out = std::move(target_out.ids);
     batch.target_lengths = std::move(target_in.lengths);
     batch.ordinals.resize(sentences);
     std::iota(batch.ordinals.begin(), batch.ordinals.end(), first_ordinal);
+    if (labelled && translated) {
+        set_source_ends(batch);
+    }
     if (labelled) {
         Padded types = typed ? pad_rows(sentences, types_of, 0, padding) : all_of_type_0(batch.target_length);
         batch.target_type_order = order_by_id(types);
@@ -217,14 +235,10 @@ Batch make_batch(std::span<const Pair* const> pairs, const Frame& frame, std::in
 Batch make_source_batch(std::span<const std::vector<std::int32_t>> sources, std::int32_t pad, const Padding& padding) {
     HEADSCOPE_CHECK(!sources.empty(), "a batch has at least one sentence");
     const auto source_of = [&](std::size_t row) -> const std::vector<std::int32_t>& { return sources[row]; };
-    Padded source = pad_rows(sources.size(), source_of, pad, padding);
     Batch batch;
     batch.sentences = static_cast<std::int64_t>(sources.size());
-    batch.source_length = source.length;
-    batch.source_order = order_by_id(source);
-    batch.source_tokens = std::accumulate(source.lengths.begin(), source.lengths.end(), std::int64_t{0});
-    batch.source = std::move(source.ids);
-    batch.source_lengths = std::move(source.lengths);
+    set_source(batch, pad_rows(sources.size(), source_of, pad, padding));
+    set_source_ends(batch);
     batch.ordinals.resize(sources.size());
     std::iota(batch.ordinals.begin(), batch.ordinals.end(), 0);
     return batch;

@@ -54,7 +54,10 @@ struct Batch {
     std::vector<std::int32_t> target_types;
     std::vector<std::int32_t> target_type_order;  // EmbedBackward::order of `target_types`
     std::vector<std::int32_t> source_order;       // [sentences * source_length]: EmbedBackward::order of `source`
-    std::vector<std::int32_t> target_order;       // [sentences * target_length]: EmbedBackward::order of `target_in`
+    // Where the last token of each source is among all [sentences * source_length], and EmbedBackward::order for
+    // gathering those: with labels, and of sources alone.
+    std::vector<std::int32_t> source_ends, source_ends_order;
+    std::vector<std::int32_t> target_order;  // [sentences * target_length]: EmbedBackward::order of `target_in`
     // For an adaptive output (Frame::cluster_starts) of all rows to predict, which are those of `predicted` or else of
     // `target_out`: their classes in the head, a piece or a cluster. Then the rows of each cluster, padded like
     // `predicted`, with their classes in it and the order for gathering them.
@@ -68,7 +71,7 @@ struct Batch {
 };
 
 // At least one pair, all with labels or all without, and of those with labels all with types or all without. An empty
-// side has no pieces; with labels there is no source (source_length 0). Each side is padded separately.
+// side has no pieces; with labels there is a source only if the frame has a mask. Each side is padded separately.
 Batch make_batch(std::span<const Pair> pairs, const Frame& frame, std::int32_t first_ordinal,
                  const Padding& padding = {});
 Batch make_batch(std::span<const Pair* const> pairs, const Frame& frame, std::int32_t first_ordinal,

@@ -25,8 +25,8 @@ ParallelText read_tsv(const std::string& path);
 // The ids of an example. Of a pair of sentences: its pieces, without what stands around them (Frame), and no labels.
 struct Pair {
     std::vector<std::int32_t> source = {}, target = {};
-    // Of a language model: what to predict at each position of `target`, which is complete, with its special ids;
-    // kNoTarget for nothing. There is no source.
+    // Of a language model, and of a translator that fills in masks: what to predict at each position of `target`, which
+    // is complete, with its special ids; kNoTarget for nothing. A language model has no source.
     std::vector<std::int32_t> labels = {};
     // Where the documents in `target` begin, from 0 on; empty: it is one. No token attends to another document.
     std::vector<std::int32_t> starts = {};

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -69,9 +70,9 @@ TextVocabulary text_vocabulary(const Tokenizer& tokenizer) {
     return found;
 }
 
-std::vector<std::string> control_pieces_of(Task task, std::int64_t pieces) {
+std::vector<std::string> control_pieces_of(Task task, std::int64_t pieces, bool masks) {
     std::vector<std::string> names;
-    if (task == Task::Masked) {
+    if (task == Task::Masked || masks) {
         names.emplace_back(kMask);
     }
     while (task == Task::Span && names.size() < spans_of(static_cast<std::size_t>(pieces))) {
@@ -108,6 +109,18 @@ void mask_pieces(Pair& block, const TextVocabulary& vocabulary, bool whole_words
             ids[at] = vocabulary.mask;
         } else if (uniform(bits[1]) < kReplaced) {
             ids[at] = vocabulary.normal[bits[2] * std::uint64_t{vocabulary.normal.size()} >> 32U];
+        }
+    }
+}
+
+void mask_some(Pair& pair, std::int32_t mask, Random random) {
+    std::vector<std::int32_t>& ids = pair.target;
+    pair.labels.assign(ids.size(), kNoTarget);
+    std::size_t wanted = ids.empty() ? 0 : 1 + random.below(ids.size());
+    for (std::size_t at = 0; at < ids.size(); ++at) {  // every choice of `wanted` pieces is equally likely
+        if (random.below(ids.size() - at) < wanted) {
+            pair.labels[at] = std::exchange(ids[at], mask);
+            --wanted;
         }
     }
 }

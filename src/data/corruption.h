@@ -28,8 +28,9 @@ TextVocabulary text_vocabulary(const Tokenizer& tokenizer);
 // The id of the mask; -1 if there is none.
 std::int32_t mask_id(const Tokenizer& tokenizer);
 
-// The control pieces of a vocabulary for this task, with examples of up to `pieces` pieces.
-std::vector<std::string> control_pieces_of(Task task, std::int64_t pieces);
+// The control pieces of a vocabulary for this task, with examples of up to `pieces` pieces. `masks`: of a translator
+// that fills in masks.
+std::vector<std::string> control_pieces_of(Task task, std::int64_t pieces, bool masks = false);
 
 // Devlin et al. (2019): samples 15 % of the pieces in block.target, at least one, which become labels. Of these 80 %
 // are replaced by the mask, 10 % by a random piece, and 10 % stay. `whole_words`: the pieces of a word are sampled
@@ -40,6 +41,10 @@ struct MaskingKey {
     std::uint32_t example = 0;
 };
 void mask_pieces(Pair& block, const TextVocabulary& vocabulary, bool whole_words, const MaskingKey& key);
+
+// Ghazvininejad et al. (2019): replaces a random number, 1 to all, of random pieces of the target by the mask, and
+// labels these alone.
+void mask_some(Pair& pair, std::int32_t mask, Random random);
 
 // Raffel et al. (2020): 15 % of the pieces, in random spans of 3 on average, are replaced by sentinels in the source.
 // The target is each sentinel with its span. The last span ends the text, as in T5.

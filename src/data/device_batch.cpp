@@ -45,6 +45,10 @@ DeviceBatch upload(Backend& backend, const Batch& batch) {
         device.source = put(backend, source, batch.source);
         device.source_lengths = put(backend, rows, batch.source_lengths);
         device.source_order = put(backend, {source.elements()}, batch.source_order);
+        if (!batch.source_ends.empty()) {
+            device.source_ends = put(backend, {1, batch.sentences}, batch.source_ends);
+            device.source_ends_order = put(backend, rows, batch.source_ends_order);
+        }
     }
     if (batch.target_length > 0) {
         const Shape target{batch.sentences, batch.target_length};

@@ -39,6 +39,8 @@ struct DeviceBatch {
     Tensor target_types = {};       // [sentences or 1, target_length], undefined for a translation model
     Tensor target_type_order = {};  // [its elements]
     Tensor source_order = {};       // [sentences * source_length]
+    Tensor source_ends = {};        // [1, sentences], with source_ends_order; may be undefined
+    Tensor source_ends_order = {};  // [sentences]
     Tensor target_order = {};       // [sentences * target_length]
     std::int64_t source_tokens = 0, target_tokens = 0;
 };

@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "data/corruption.h"
 #include "support/check.h"
 #include "support/random.h"
 
@@ -12,6 +13,7 @@ namespace headscope {
 namespace {
 
 constexpr std::uint64_t kPieces = 0x50696563;
+constexpr std::uint64_t kMasks = 0x4d61736b;
 
 std::vector<WeightedCorpus> one_corpus(const std::vector<Pair>& pairs) {
     WeightedCorpus corpus{.pairs = PairStore("", std::numeric_limits<std::size_t>::max())};
@@ -82,7 +84,8 @@ SideCounts PairSource::longest() const {
 }
 
 std::int64_t PairSource::predicted_tokens() const {
-    return stored_tokens().target + static_cast<std::int64_t>(total_);
+    // Of n pieces and no end, 1 to n are masked.
+    return (stored_tokens().target + static_cast<std::int64_t>(total_)) / (options_.frame.mask >= 0 ? 2 : 1);
 }
 
 std::uint64_t PairSource::fingerprint() const {
@@ -169,6 +172,9 @@ Pair PairSource::example(const Epoch& epoch, std::uint32_t number) const {
     };
     resample(source_dropout_, whole.source);
     resample(target_dropout_, whole.target);
+    if (options_.frame.mask >= 0) {
+        mask_some(whole, options_.frame.mask, Random(seed_, stream_of(epoch.number, kMasks, number)));
+    }
     return whole;
 }
 

@@ -1,5 +1,5 @@
 // Examples that are pairs of sentences: repeated by the weight of their corpus, some joined to their neighbours,
-// optionally split into newly sampled pieces.
+// optionally split into newly sampled pieces. If their frame has a mask, pieces of the target are masked.
 #pragma once
 
 #include <cstddef>

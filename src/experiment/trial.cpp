@@ -16,6 +16,7 @@
 #include "infer/translator.h"
 #include "io/atomic_file.h"
 #include "io/strict_json.h"
+#include "model/generator.h"
 #include "model/tokenizer_files.h"
 #include "support/check.h"
 #include "train/config_changes.h"
@@ -187,7 +188,9 @@ std::optional<TrialResult> run_trial(Backend& backend, const Trial& trial, const
         prepare_training_data(config, (fs::path(folder) / "tokenizer").string(),
                               {.reuse = resumed, .given = load_tokenizers(tokenizers), .warned = true}, quiet);
     TrialResult result{.config = trial.config};
-    result.parameters = count_parameters(config.model_config(*data.source_tokenizer, *data.target_tokenizer));
+    const ModelConfig model = config.model_config(*data.source_tokenizer, *data.target_tokenizer);
+    require_left_to_right(model);  // measure() needs it
+    result.parameters = count_parameters(model);
     const TrainedFolder trained = train_in_folder(
         held, backend, {.given = given, .config = config, .data = std::move(data), .resumed = resumed}, hooks);
     if (trained.end == RunEnd::Stopped) {

@@ -7,6 +7,7 @@
 #include "backend/ops/search.h"
 #include "infer/filler.h"
 #include "infer/framed_line.h"
+#include "model/generator.h"
 #include "observe/family_labels.h"
 #include "support/check.h"
 
@@ -104,6 +105,7 @@ void read_masked(const ModelDirectory& model, const ExploreRequest& request, Che
 }
 
 void read_texts(const ModelDirectory& model, const ExploreRequest& request, CheckedRequest& checked) {
+    require_left_to_right(model.config);
     if (model.config.architecture == Architecture::EncoderDecoder) {
         read_pair(model, request, checked);
         return;

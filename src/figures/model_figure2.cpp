@@ -9,13 +9,14 @@ using namespace model_sketch;
 
 namespace {
 
-const char* masked_by(Architecture architecture) {
-    switch (architecture) {
-        case Architecture::EncoderDecoder: break;
+const char* masked_by(const ModelConfig& config) {
+    switch (config.architecture) {
+        case Architecture::EncoderDecoder:
+            return config.generation == Generation::MaskPredict ? "Mask (pads)" : "Mask (decoder; pads)";
         case Architecture::CausalLm: return "Mask (later tokens)";
         case Architecture::MaskedLm: return "Mask (pads)";
     }
-    return "Mask (decoder; pads)";
+    return "";
 }
 
 }  // namespace
@@ -52,7 +53,7 @@ Point draw_figure2(ModelSketch& pen, const ModelConfig& config, double left, dou
                fmt::format("Concat of {} heads", config.heads), fmt::format("{} \u00d7 {}", config.heads, attention),
                fmt::format("Linear {} \u2192 {} each", config.d_model, config.heads * config.d_k)},
               "V, K, Q");
-    std::vector<std::string> steps{"MatMul with V", "SoftMax", masked_by(config.architecture)};
+    std::vector<std::string> steps{"MatMul with V", "SoftMax", masked_by(config)};
     if (config.relative_positions != RelativePositions::None) {
         steps.emplace_back("Add by distance, in self-attention");
     }

@@ -47,7 +47,7 @@ std::vector<ColumnPlan> plans(const ModelConfig& config, const ModelMapOptions& 
              .layers = config.encoder_layers,
              .chosen = options.encoder_layer},
             {.stack = "decoder",
-             .inputs = "Outputs (shifted right)",
+             .inputs = config.generation == Generation::MaskPredict ? "Outputs (masked)" : "Outputs (shifted right)",
              .tokens = "target",
              .index = 1,
              .mirrored = true,
@@ -75,8 +75,9 @@ std::string detail_of(const ModelConfig& config) {
                                    ? fmt::format("{} + {} layers", config.encoder_layers, config.decoder_layers)
                                    : fmt::format("{}: {}", name_of(config.architecture),
                                                  counted(config.encoder_layers + config.decoder_layers, "layer"));
-    return fmt::format("{}, d_model {}, {} heads, {}-norm, {} positions", layers, config.d_model, config.heads,
-                       config.norm == NormPlacement::Pre ? "pre" : "post", kind_of_positions(config));
+    return fmt::format("{}{}, d_model {}, {} heads, {}-norm, {} positions", layers,
+                       config.generation == Generation::MaskPredict ? ", mask-predict" : "", config.d_model,
+                       config.heads, config.norm == NormPlacement::Pre ? "pre" : "post", kind_of_positions(config));
 }
 
 // The encoder's output is the keys and values of every cross-attention, or the first states of recurrent layers.

@@ -92,6 +92,7 @@ void suppress(const ModelConfig& config, const std::string& bias, std::vector<Ex
 }
 
 Limits::Limits(const ModelConfig& config, Problems& problems) : config_(to_json(config)), problems_(problems) {
+    require("generation", {"left_to_right"});
     require("encoder_mixer", {"self_attention"});
     require("decoder_mixer", {"self_attention"});
     require("output_layer", {"full"});

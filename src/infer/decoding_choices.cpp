@@ -1,10 +1,14 @@
 #include "infer/decoding_choices.h"
 
+#include <algorithm>
+#include <utility>
+
 #include <nlohmann/json.hpp>
 
 #include <fmt/format.h>
 
 #include "io/config_reader.h"
+#include "support/check.h"
 
 namespace headscope {
 
@@ -90,7 +94,32 @@ SearchOptions DecodingChoices::over(SearchOptions options) const {
     options.languages.target = target_language.value_or(options.languages.target);
     options.no_repeat_ngram = no_repeat_ngram.value_or(options.no_repeat_ngram);
     options.min_length = min_length.value_or(options.min_length);
+    options.iterations = iterations.value_or(options.iterations);
+    options.length_candidates = length_candidates.value_or(options.length_candidates);
     return options;
+}
+
+void check_choices(const DecodingChoices& choices, Generation generation, const std::string& file) {
+    const bool masks = generation == Generation::MaskPredict;
+    const std::vector<std::pair<std::string, bool>> given =
+        masks ? std::vector<std::pair<std::string, bool>>{{"beam", choices.beam.has_value()},
+                                                          {"length-penalty", choices.length_penalty.has_value()},
+                                                          {"length-penalty-form",
+                                                           choices.length_penalty_form.has_value()},
+                                                          {"force-end", choices.force_end.has_value()},
+                                                          {"bad-words", choices.bad_words.has_value()},
+                                                          {"no-repeat-ngram", choices.no_repeat_ngram.has_value()}}
+              : std::vector<std::pair<std::string, bool>>{{"iterations", choices.iterations.has_value()},
+                                                          {"lengths", choices.length_candidates.has_value()}};
+    for (auto [name, is_given] : given) {
+        if (is_given) {
+            std::replace(name.begin(), name.end(), '-', file.empty() ? '-' : '_');
+            throw Error(fmt::format("{} is for models that {}, but \"generation\" is \"{}\": leave it out",
+                                    file.empty() ? "--" + name : fmt::format("{}: \"{}\"", file, name),
+                                    masks ? "write from left to right" : "fill in masks",
+                                    masks ? "mask_predict" : "left_to_right"));
+        }
+    }
 }
 
 DecodingChoices decoding_choices_of(const ModelDirectory& model) {
@@ -117,8 +146,13 @@ DecodingChoices parse_decoding_choices(const nlohmann::json& json, const std::st
     read_text(reader, "target_language", choices.target_language);
     read_integer(reader, "no_repeat_ngram", choices.no_repeat_ngram, 0, SearchOptions::kMaxNoRepeatNgram);
     read_integer(reader, "min_length", choices.min_length, 0, SearchOptions::kMaxMinLength);
+    read_integer(reader, "iterations", choices.iterations, 1, SearchOptions::kMaxIterations);
+    read_integer(reader, "lengths", choices.length_candidates, 1, SearchOptions::kMaxLengthCandidates);
     read_integer(reader, "split_longer_than", choices.split_longer_than, 0, DecodingChoices::kMaxSplit);
     reader.finish();
+    if (model != nullptr) {
+        check_choices(choices, model->config.generation, file);
+    }
     return choices;
 }
 

@@ -28,6 +28,8 @@ struct DecodingChoices {
     std::optional<std::string> source_language = {}, target_language = {};
     std::optional<int> no_repeat_ngram = {};
     std::optional<std::int64_t> min_length = {};
+    std::optional<int> iterations = {};
+    std::optional<int> length_candidates = {};           // "lengths"
     std::optional<std::int64_t> split_longer_than = {};  // see TranslationOptions
 
     // `options` with the chosen search options in place.
@@ -37,6 +39,9 @@ struct DecodingChoices {
 
 // Names of LengthPenaltyForm on the command line and in decoding.json.
 inline constexpr const char* kLengthPenaltyForms[] = {"gnmt", "power"};
+
+// Error for choices that mean nothing to a model that writes in this way. `file` is where they are from; "": options.
+void check_choices(const DecodingChoices& choices, Generation generation, const std::string& file = "");
 
 // Those of the model's author (docs/model-directory.md). Error names the file and the key that is unknown or out of
 // range.

@@ -66,6 +66,14 @@ void check_search_options(const SearchOptions& options) {
         throw Error(fmt::format("the minimum length must be between 0 and {}, got {}", SearchOptions::kMaxMinLength,
                                 options.min_length));
     }
+    if (options.iterations < 1 || options.iterations > SearchOptions::kMaxIterations) {
+        throw Error(fmt::format("the iterations must be between 1 and {}, got {}", SearchOptions::kMaxIterations,
+                                options.iterations));
+    }
+    if (options.length_candidates < 1 || options.length_candidates > SearchOptions::kMaxLengthCandidates) {
+        throw Error(fmt::format("the lengths must be between 1 and {}, got {}", SearchOptions::kMaxLengthCandidates,
+                                options.length_candidates));
+    }
     if (options.sampling) {
         check_sampling(*options.sampling);
         if (options.beam != 1) {

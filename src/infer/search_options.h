@@ -37,6 +37,8 @@ struct SearchOptions {
     static constexpr std::int64_t kMaxMinLength = 100'000;
     static constexpr std::int64_t kMaxLength = 1'000'000;
     static constexpr double kMaxFactor = 1000.0;
+    static constexpr int kMaxIterations = 1000;
+    static constexpr int kMaxLengthCandidates = 64;
 
     int beam = 4;                 // 1 is greedy search
     double length_penalty = 0.6;  // alpha
@@ -56,6 +58,10 @@ struct SearchOptions {
     std::optional<Sampling> sampling{};  // with a beam of 1
     std::vector<std::string> stop{};     // an output ends when its text contains one of these
     Languages languages{};
+    // Of models that fill in masks (infer/mask_predict.h), which of the above have the limits of the length,
+    // allow_unknown and the languages.
+    int iterations = 10;
+    int length_candidates = 5;
 
     bool operator==(const SearchOptions&) const = default;
 };

@@ -180,6 +180,7 @@ std::vector<std::vector<ForcedToken>> force_targets(Context& ctx, const std::vec
     HEADSCOPE_CHECK(!models.empty() && limits.logit_rows > 0, "no models, or logit_rows is not positive");
     std::int64_t longest = models.front()->config().max_length;
     for (const Model* model : models) {
+        require_left_to_right(model->config());
         longest = std::min<std::int64_t>(longest, model->config().max_length);
     }
     std::vector<std::int64_t> lengths;

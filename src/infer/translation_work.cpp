@@ -4,10 +4,38 @@
 #include <numeric>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "data/batch.h"
 #include "infer/framed_line.h"
+#include "support/check.h"
 
 namespace headscope {
+
+namespace {
+
+// Error for what only a search from left to right can do.
+void check_search(const ModelConfig& model, const std::vector<SourceLine>& lines, const TranslationOptions& options) {
+    if (model.generation == Generation::LeftToRight) {
+        return;
+    }
+    const SearchOptions& search = options.search;
+    const bool prefixed =
+        std::any_of(lines.begin(), lines.end(), [](const SourceLine& line) { return !line.prefix.empty(); });
+    for (const auto& [what, wanted] : {std::pair("n-best lists are", search.n_best > 1),
+                                       {"sampling is", search.sampling.has_value()},
+                                       {"prefixes are", prefixed},
+                                       {"texts to stop at are", !search.stop.empty()},
+                                       {"rules for the next piece are", options.rule_for != nullptr},
+                                       {"attention observers are", options.observer != nullptr}}) {
+        if (wanted) {
+            throw Error(fmt::format(
+                "{} for models that write from left to right, but \"generation\" is \"mask_predict\"", what));
+        }
+    }
+}
+
+}  // namespace
 
 void work_in_order(TranslationWork& work,
                    const std::function<void(const std::vector<TranslationUnit*>& units)>& translate,
@@ -43,6 +71,11 @@ TranslationWork::TranslationWork(const ModelDirectory& model, const std::vector<
                                  const TranslationOptions& options, std::int64_t longest, Order order)
     : search_(options.search) {
     static_cast<void>(any_frame(model, options.search.languages));
+    check_search(model.config, lines, options);
+    if (model.config.generation == Generation::MaskPredict) {  // scores are means, also those of joined lines
+        search_.length_penalty = 1.0;
+        search_.length_penalty_form = LengthPenaltyForm::Power;
+    }
     std::vector<std::int64_t> lengths;
     for (const SourceLine& line : lines) {
         PreparedLine prepared = prepare_line(model, line, options, longest);

@@ -8,6 +8,7 @@
 #include "import/open_model.h"
 #include "infer/beam_search.h"
 #include "infer/ensemble.h"
+#include "infer/mask_predict.h"
 #include "support/check.h"
 
 namespace headscope {
@@ -33,6 +34,9 @@ Translator::Translator(Backend& backend, const std::vector<std::string>& directo
         members_.push_back({parameters, make_model(model.config, *parameters)});
     };
     add(model_);
+    if (directories.size() > 1 && model_.config.generation == Generation::MaskPredict) {
+        throw Error(model_.path + " fills in masks (\"generation\" is \"mask_predict\"): only one --model is possible");
+    }
     for (auto directory = directories.begin() + 1; directory != directories.end(); ++directory) {
         const ModelDirectory other = open_model(*directory);
         check_can_be_averaged(model_, other);
@@ -53,6 +57,7 @@ const EncoderDecoder& Translator::transformer() const {
         return *found;
     }
     require_architecture(model_, Architecture::EncoderDecoder);
+    static_cast<void>(generators());
     check_failed(__FILE__, __LINE__, "transformer", "the model is not what its configuration says");
 }
 
@@ -94,21 +99,36 @@ void Translator::translate_together(const std::vector<TranslationUnit*>& units,
     }
 }
 
+std::vector<std::vector<Hypothesis>> Translator::search(const std::vector<std::vector<std::int32_t>>& sources,
+                                                        const std::vector<SearchTask>& tasks,
+                                                        const TranslationOptions& options) const {
+    Context ctx{.backend = backend_, .observer = options.observer, .compute = options.compute};
+    TokenRules rules = token_rules(model_.config, options.search.allow_unknown);
+    rules.text_of = [this](const std::vector<std::int32_t>& prompt, const std::vector<std::int32_t>& tokens) {
+        return decode_after(*model_.target_tokenizer, prompt, tokens);
+    };
+    if (model_.config.generation == Generation::LeftToRight) {
+        const std::unique_ptr<Scorer> scorer = make_scorer(ctx, generators(), sources);
+        return search_tasks(*scorer, tasks, model_.config.bos_id, rules, options.search);
+    }
+    std::vector<std::vector<Hypothesis>> found;
+    for (Hypothesis& best : mask_predict(ctx, as_mask_predict(network()), sources, tasks, options.search)) {
+        if (!best.tokens.empty()) {  // it is usable, and ends
+            best.text = rules.text_of({}, {best.tokens.begin(), best.tokens.end() - 1});
+        }
+        found.push_back({std::move(best)});
+    }
+    return found;
+}
+
 void Translator::search_units(const std::vector<TranslationUnit*>& units, const TranslationOptions& options) const {
-    const ModelConfig& config = model_.config;
     std::vector<std::vector<std::int32_t>> sources;
     std::vector<SearchTask> tasks;
     for (const TranslationUnit* unit : units) {
         sources.push_back(unit->sentence.source_ids);
         tasks.push_back(unit->task);
     }
-    Context ctx{.backend = backend_, .observer = options.observer, .compute = options.compute};
-    const std::unique_ptr<Scorer> scorer = make_scorer(ctx, generators(), sources);
-    TokenRules rules = token_rules(config, options.search.allow_unknown);
-    rules.text_of = [this](const std::vector<std::int32_t>& prompt, const std::vector<std::int32_t>& tokens) {
-        return decode_after(*model_.target_tokenizer, prompt, tokens);
-    };
-    auto found = search_tasks(*scorer, tasks, config.bos_id, rules, options.search);
+    auto found = search(sources, tasks, options);
     for (std::size_t i = 0; i < units.size(); ++i) {
         take_hypotheses(units[i]->sentence, std::move(found[i]));
     }

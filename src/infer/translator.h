@@ -41,8 +41,9 @@ public:
     std::vector<const Generator*> generators() const;  // the same; Error if they write no text
     // The decoding options of the first model's author. They are not applied by themselves.
     const DecodingChoices& decoding_choices() const { return decoding_choices_; }
-    // `chosen` over the author's choices over default_search().
+    // `chosen` over the author's choices over default_search(). Error for choices that mean nothing to the model.
     SearchOptions search_options(const DecodingChoices& chosen) const {
+        check_choices(chosen, model_.config.generation);
         return chosen.over(decoding_choices_.over(default_search(model_.config.architecture)));
     }
     std::int64_t longest() const { return longest_; }  // maximum length of all models, including the end
@@ -66,6 +67,9 @@ public:
 
 private:
     void translate_together(const std::vector<TranslationUnit*>& units, const TranslationOptions& options) const;
+    std::vector<std::vector<Hypothesis>> search(const std::vector<std::vector<std::int32_t>>& sources,
+                                                const std::vector<SearchTask>& tasks,
+                                                const TranslationOptions& options) const;
     void search_units(const std::vector<TranslationUnit*>& units, const TranslationOptions& options) const;
 
     Backend& backend_;

@@ -6,10 +6,14 @@ namespace headscope {
 
 namespace {
 
+bool later_hidden(const ModelConfig& config, AttentionKind kind) {
+    return kind == AttentionKind::DecoderSelf && !reads_whole(config, kind);
+}
+
 Block block_of(const ModelConfig& config, AttentionKind kind) {
     const bool restricted = kind != AttentionKind::Cross && mixer_of(config, kind) == MixerKind::Restricted;
     return {.kind = BlockKind::Attention,
-            .title = kind == AttentionKind::DecoderSelf ? "Masked Multi-Head Attention" : "Multi-Head Attention",
+            .title = later_hidden(config, kind) ? "Masked Multi-Head Attention" : "Multi-Head Attention",
             .detail = fmt::format("{} heads of {}{}{}{}", config.heads, config.d_k,
                                   config.d_k == config.d_v ? "" : fmt::format(", {}", config.d_v),
                                   config.attention_score == AttentionScore::Additive ? ", additive" : "",
@@ -50,7 +54,8 @@ MultiHeadAttention::MultiHeadAttention(const ModelConfig& config, const Scope& s
     }
     scope.multiply_adds(cross                                     ? &MultiplyAdds::cross_pair
                         : site.kind == AttentionKind::EncoderSelf ? &MultiplyAdds::source_pair
-                                                                  : &MultiplyAdds::causal_pair,
+                        : later_hidden(config, site.kind)         ? &MultiplyAdds::causal_pair
+                                                                  : &MultiplyAdds::target_pair,
                         key_columns_ + value_columns_);
 }
 

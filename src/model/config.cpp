@@ -52,6 +52,11 @@ const ConfigFields<Config>& fields() {
                       {"causal-lm", Architecture::CausalLm},
                       {"masked-lm", Architecture::MaskedLm}},
                      "what translates (the paper's), completes (GPT's) or fills in (BERT's)"),
+        choice_field(
+            "generation", &Config::generation,
+            {{"left_to_right", Generation::LeftToRight}, {"mask_predict", Generation::MaskPredict}},
+            "how an `encoder-decoder` writes: piece by piece, or all pieces at once and the least certain ones "
+            "again (Ghazvininejad et al., 2019)"),
         derived_field(
             integer_field("encoder_layers", &Config::encoder_layers, 0, 1024, "N of the encoder (3.1), 0 without one"),
             "6, `causal-lm` 0",
@@ -205,7 +210,7 @@ const ConfigFields<Config>& fields() {
         integer_field("eos_id", &Config::eos_id, 0, kMaxVocabulary - 1, "the end of a target"),
         integer_field("unk_id", &Config::unk_id, -1, kMaxVocabulary - 1, "the target's unknown piece; -1: none"),
         integer_field("mask_id", &Config::mask_id, -1, kMaxVocabulary - 1,
-                      "the piece to fill in, needed by `masked-lm`; -1: none"),
+                      "the piece to fill in, needed by `masked-lm` and `\"mask_predict\"`; -1: none"),
         ids_field("source_begin", &Config::source_begin, kMaxVocabulary - 1, kLanguageWords,
                   "what stands before a source's pieces; not for language models, as the next four"),
         derived_field(ids_field("source_end", &Config::source_end, kMaxVocabulary - 1, kLanguageWords,
@@ -234,6 +239,10 @@ bool has_decoder(const Config& config) {
 
 MixerKind mixer_of(const Config& config, AttentionKind self) {
     return self == AttentionKind::EncoderSelf ? config.encoder_mixer : config.decoder_mixer;
+}
+
+bool reads_whole(const Config& config, AttentionKind self) {
+    return self == AttentionKind::EncoderSelf || config.generation == Generation::MaskPredict;
 }
 
 bool attends(const Config& config, AttentionKind kind) {

@@ -15,6 +15,7 @@
 namespace headscope {
 
 enum class Architecture : std::uint8_t { EncoderDecoder, CausalLm, MaskedLm };
+enum class Generation : std::uint8_t { LeftToRight, MaskPredict };
 enum class NormPlacement : std::uint8_t { Post, Pre };
 enum class MixerKind : std::uint8_t { SelfAttention, Restricted, Convolution, Lstm, Gru };
 enum class ConvolutionForm : std::uint8_t { Contiguous, Separable };
@@ -35,6 +36,7 @@ struct ModelConfig {
     static constexpr int kFormatVersion = 2;
 
     Architecture architecture = Architecture::EncoderDecoder;
+    Generation generation = Generation::LeftToRight;
     int encoder_layers = 6;
     int decoder_layers = 6;
     MixerKind encoder_mixer = MixerKind::SelfAttention;
@@ -103,6 +105,8 @@ bool has_encoder(const ModelConfig& config);
 bool has_decoder(const ModelConfig& config);
 // What mixes positions in the stack whose self-attention would be of this kind.
 MixerKind mixer_of(const ModelConfig& config, AttentionKind self);
+// Whether the positions of this stack's self-attention read later ones and know how long their text is.
+bool reads_whole(const ModelConfig& config, AttentionKind self);
 // Whether the layers of a stack, or its cross-attention, have attention weights.
 bool attends(const ModelConfig& config, AttentionKind kind);
 

@@ -132,6 +132,23 @@ void check_recurrent(const Config& config, const std::string& origin) {
     }
 }
 
+void check_generation(const Config& config, const std::string& origin) {
+    if (config.generation == Generation::LeftToRight) {
+        return;
+    }
+    const auto check = [&](bool possible, const char* key, const char* needed) {
+        if (!possible) {
+            throw Error(fmt::format("{}: \"{}\" must be {} with \"generation\" \"mask_predict\"", origin, key, needed));
+        }
+    };
+    check(config.architecture == Architecture::EncoderDecoder, "architecture", "\"encoder-decoder\"");
+    check(attends(config, AttentionKind::DecoderSelf), "decoder_mixer",
+          "\"self_attention\" or \"restricted\", which read in both directions,");
+    check(config.mask_id >= 0, "mask_id", "the id of a piece");
+    check(config.target_begin.empty(), "target_begin", "[]");
+    check(config.max_length >= 2, "max_length", "at least 2");
+}
+
 void check_output_layer(const Config& config, const std::string& origin) {
     const std::vector<std::int32_t>& cutoffs = config.adaptive_cutoffs;
     if ((config.output_layer == OutputLayer::Adaptive) == cutoffs.empty()) {
@@ -290,6 +307,7 @@ void check_combinations(const Config& config, const std::string& origin) {
     check_mixers(config, origin);
     check_convolution(config, origin);
     check_recurrent(config, origin);
+    check_generation(config, origin);
     check_output_layer(config, origin);
     check_matrix(origin, "q, k and v", config.heads * (2 * config.d_k + config.d_v), config.d_model);
     check_matrix(origin, "feed-forward", config.d_ff, config.d_model);

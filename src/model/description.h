@@ -62,10 +62,12 @@ struct MultiplyAdds {
     double source_token = 0.0;
     double target_token = 0.0;
     double predicted_token = 0.0;  // the output's, for each token to predict
+    double sentence = 0.0;         // once for each sentence
     double source_pair = 0.0;      // self-attention of the encoder
     double causal_pair = 0.0;      // self-attention of the decoder: a query attends to no later key
+    double target_pair = 0.0;      // the same of a decoder that reads all of its text
     double cross_pair = 0.0;
-    // Only pairs that are less than this apart are source or causal pairs; 0: all.
+    // Only pairs that are less than this apart are pairs of the encoder or the decoder; 0: all.
     std::int64_t source_window = 0;
     std::int64_t causal_window = 0;
 };

@@ -13,7 +13,7 @@ bool share_embedding(const ModelConfig& config) {
 
 }  // namespace
 
-EncoderDecoder::Tables::Tables(const ModelConfig& config, const Scope& model)
+TwoTables::TwoTables(const ModelConfig& config, const Scope& model)
     : source(config, model.in(share_embedding(config) ? "embedding" : "source_embedding"), "Input Embedding",
              config.source_vocabulary),
       target(share_embedding(config)
@@ -22,9 +22,9 @@ EncoderDecoder::Tables::Tables(const ModelConfig& config, const Scope& model)
 }
 
 EncoderDecoder::EncoderDecoder(const ModelConfig& config, const Scope& model)
-    : EncoderDecoder(config, model, Tables(config, model)) {}
+    : EncoderDecoder(config, model, TwoTables(config, model)) {}
 
-EncoderDecoder::EncoderDecoder(const ModelConfig& config, const Scope& model, const Tables& tables)
+EncoderDecoder::EncoderDecoder(const ModelConfig& config, const Scope& model, const TwoTables& tables)
     : Generator(config),
       encoder_(
           config, model.in("encoder").for_each(&MultiplyAdds::source_token),

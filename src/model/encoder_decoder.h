@@ -10,6 +10,12 @@
 
 namespace headscope {
 
+// The embeddings of both sides, one matrix if they share it.
+struct TwoTables {
+    TwoTables(const ModelConfig& config, const Scope& model);
+    EmbeddingTable source, target;
+};
+
 class EncoderDecoder final : public Generator {
 public:
     EncoderDecoder(const ModelConfig& config, const Scope& model);
@@ -30,11 +36,7 @@ public:
     Cache start(Context& ctx, const DeviceBatch& batch) const override;
 
 private:
-    struct Tables {
-        Tables(const ModelConfig& config, const Scope& model);
-        EmbeddingTable source, target;
-    };
-    EncoderDecoder(const ModelConfig& config, const Scope& model, const Tables& tables);
+    EncoderDecoder(const ModelConfig& config, const Scope& model, const TwoTables& tables);
     const Projection& projection() const override { return projection_; }
     const Stack& decoder() const override { return decoder_; }
 

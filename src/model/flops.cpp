@@ -19,6 +19,11 @@ double causal_pairs(double length, std::int64_t window) {
     return (length + source_pairs(length, window)) / 2.0;
 }
 
+double decoder_pairs(const MultiplyAdds& each, double length) {
+    return causal_pairs(length, each.causal_window) * each.causal_pair +
+           source_pairs(length, each.causal_window) * each.target_pair;
+}
+
 }  // namespace
 
 double encoder_multiply_adds(const MultiplyAdds& each, double length) {
@@ -38,10 +43,9 @@ double translation_flops(const ModelConfig& model, const WorkShape& shape, int b
     const auto source = static_cast<double>(shape.source_length);
     const auto target = static_cast<double>(shape.target_length);
     const double encode = encoder_multiply_adds(each, source);
-    const double decode = target * (each.target_token + each.predicted_token) +
-                          causal_pairs(target, each.causal_window) * each.causal_pair +
+    const double decode = target * (each.target_token + each.predicted_token) + decoder_pairs(each, target) +
                           target * source * each.cross_pair;
-    return kMultiplyAdd * static_cast<double>(shape.sentences) * (encode + beam * decode);
+    return kMultiplyAdd * static_cast<double>(shape.sentences) * (each.sentence + encode + beam * decode);
 }
 
 TrainingFlops::TrainingFlops(const ModelConfig& model, std::int64_t parameters)
@@ -59,16 +63,15 @@ StepFlops TrainingFlops::of(std::span<const Batch> parts) const {
         const double source = masked ? target : static_cast<double>(part.source_length);
         const double predicted =
             part.predicted.empty() ? sentences * target : static_cast<double>(part.predicted.size());
-        step.weights += kMultiplyAdd * (sentences * source * each_.source_token +
+        step.weights += kMultiplyAdd * (sentences * (each_.sentence + source * each_.source_token) +
                                         sentences * target * each_.target_token + predicted * each_.predicted_token);
         for (std::size_t i = 0; i < clusters_.size(); ++i) {
             step.weights +=
                 kMultiplyAdd * clusters_[i] * (static_cast<double>(part.clusters.at(i).rows.size()) - predicted);
         }
-        step.attention +=
-            kMultiplyAdd * sentences *
-            (source_pairs(source, each_.source_window) * each_.source_pair +
-             causal_pairs(target, each_.causal_window) * each_.causal_pair + target * source * each_.cross_pair);
+        step.attention += kMultiplyAdd * sentences *
+                          (source_pairs(source, each_.source_window) * each_.source_pair +
+                           decoder_pairs(each_, target) + target * source * each_.cross_pair);
     }
     return step;
 }

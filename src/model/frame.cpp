@@ -69,6 +69,7 @@ Frame frame_of(const ModelConfig& config, const Languages& languages) {
                 .source_begin = config.source_begin,
                 .source_end = config.source_end,
                 .target_begin = config.target_begin,
+                .mask = config.generation == Generation::MaskPredict ? config.mask_id : -1,
                 .cluster_starts = config.adaptive_cutoffs};
     const std::int32_t source = language_id(config, kSourceLanguage, "source", languages.source);
     const std::int32_t target = language_id(config, kTargetLanguage, "target", languages.target);

@@ -6,10 +6,20 @@
 
 namespace headscope {
 
+void require_left_to_right(const ModelConfig& config) {
+    if (config.generation == Generation::MaskPredict) {
+        throw Error(
+            "the model fills in masks (\"generation\" is \"mask_predict\"): only headscope train, translate and "
+            "evaluate "
+            "work with it");
+    }
+}
+
 const Generator& as_generator(const Model& model) {
     if (const auto* generator = dynamic_cast<const Generator*>(&model)) {
         return *generator;
     }
+    require_left_to_right(model.config());
     throw Error("a masked language model writes no text: use headscope fill");
 }
 

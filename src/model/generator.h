@@ -29,7 +29,9 @@ protected:
     virtual const Stack& decoder() const = 0;
 };
 
-// Error if the model writes no text.
+// Error for a translator that fills in masks (MaskPredict).
+void require_left_to_right(const ModelConfig& config);
+// Error if the model does not write from left to right.
 const Generator& as_generator(const Model& model);
 
 }  // namespace headscope

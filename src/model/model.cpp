@@ -2,6 +2,7 @@
 
 #include "model/causal_lm.h"
 #include "model/encoder_decoder.h"
+#include "model/mask_predict.h"
 #include "model/masked_lm.h"
 #include "model/projection.h"
 
@@ -11,7 +12,11 @@ namespace {
 
 std::unique_ptr<Model> build(const ModelConfig& config, const Scope& scope) {
     switch (config.architecture) {
-        case Architecture::EncoderDecoder: return std::make_unique<EncoderDecoder>(config, scope);
+        case Architecture::EncoderDecoder:
+            if (config.generation == Generation::MaskPredict) {
+                return std::make_unique<MaskPredict>(config, scope);
+            }
+            return std::make_unique<EncoderDecoder>(config, scope);
         case Architecture::CausalLm: return std::make_unique<CausalLm>(config, scope);
         case Architecture::MaskedLm: return std::make_unique<MaskedLm>(config, scope);
     }
@@ -63,17 +68,25 @@ LossSums Model::project_and_lose(Context& ctx, const Var& hidden, const Tensor& 
     return projection().loss(ctx, projection().transform(ctx, hidden), target_out, options, adaptive);
 }
 
-Var Model::predicted_states(Context& ctx, const DeviceBatch& batch) const {
-    const Var hidden = states(ctx, batch).reshape({batch.sentences * batch.target_length, config_.d_model});
-    return embed(ctx, {.ids = batch.predicted, .order = batch.predicted_order, .table = hidden});
+Var Model::at_predicted(Context& ctx, const DeviceBatch& batch, const Var& hidden) const {
+    const Var rows = hidden.reshape({batch.sentences * batch.target_length, config_.d_model});
+    return embed(ctx, {.ids = batch.predicted, .order = batch.predicted_order, .table = rows});
+}
+
+LossSums Model::lose_pieces(Context& ctx, const Var& hidden, const DeviceBatch& batch,
+                            const LossOptions& options) const {
+    return batch.predicted.defined()
+               ? project_and_lose(ctx, at_predicted(ctx, batch, hidden), batch.predicted_out, options, batch.adaptive)
+               : project_and_lose(ctx, hidden, batch.target_out, options, batch.adaptive);
+}
+
+LossSums Model::lose(Context& ctx, const DeviceBatch& batch, const LossOptions& options) const {
+    return lose_pieces(ctx, states(ctx, batch), batch, options);
 }
 
 LossSums Model::loss(Context& ctx, const DeviceBatch& batch, const LossOptions& options) const {
     // The states go out of scope here, so that the backward pass frees them as it proceeds.
-    const LossSums sums =
-        batch.predicted.defined()
-            ? project_and_lose(ctx, predicted_states(ctx, batch), batch.predicted_out, options, batch.adaptive)
-            : project_and_lose(ctx, states(ctx, batch), batch.target_out, options, batch.adaptive);
+    const LossSums sums = lose(ctx, batch, options);
     if (ctx.tape != nullptr) {
         if (ctx.label) {
             ctx.tape->on_replay = [&ctx](const std::string& name) { ctx.label("backward." + name); };

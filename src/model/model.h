@@ -46,7 +46,9 @@ public:
     // The last hidden states at the positions of batch.target_out: [sentences, target_length, d_model].
     virtual Var states(Context& ctx, const DeviceBatch& batch) const = 0;
     // Those at batch.predicted, if it is defined: [1, rows, d_model].
-    Var predicted_states(Context& ctx, const DeviceBatch& batch) const;
+    Var predicted_states(Context& ctx, const DeviceBatch& batch) const {
+        return at_predicted(ctx, batch, states(ctx, batch));
+    }
     // hidden [batch, length, d_model]; out [batch, length, vocabulary]. 3.4. For few rows; training uses loss().
     Var logits(Context& ctx, const Var& hidden) const;
     // Projection, smoothed loss and, with a tape, the gradient of the sum of the losses back to hidden states and
@@ -59,6 +61,10 @@ public:
 protected:
     explicit Model(const ModelConfig& config);
     virtual const Projection& projection() const = 0;
+    // All losses of a batch, of which those of its pieces are lose_pieces() of the last hidden states.
+    virtual LossSums lose(Context& ctx, const DeviceBatch& batch, const LossOptions& options) const;
+    LossSums lose_pieces(Context& ctx, const Var& hidden, const DeviceBatch& batch, const LossOptions& options) const;
+    Var at_predicted(Context& ctx, const DeviceBatch& batch, const Var& hidden) const;
 
     ModelConfig config_;
     DropoutSites sites_;

@@ -22,10 +22,10 @@ Stack::Stack(const ModelConfig& config, const Scope& scope, const StackPlan& pla
              std::shared_ptr<Sinusoids> sinusoids, DropoutSites& sites)
     : name_(scope.name()),
       hands_over_(plan.hands_over),
-      embedding_(config, scope, table, std::move(sinusoids), sites, plan.self == AttentionKind::EncoderSelf),
+      embedding_(config, scope, table, std::move(sinusoids), sites, reads_whole(config, plan.self)),
       residuals_(config) {
     if (config.relative_positions == RelativePositions::Buckets && attends(config, plan.self)) {
-        relative_.emplace(config, scope, plan.self == AttentionKind::EncoderSelf);
+        relative_.emplace(config, scope, reads_whole(config, plan.self));
     }
     for (int i = 0; i < plan.layers; ++i) {
         const Scope layer = scope.layer(i);
@@ -128,6 +128,18 @@ Var Stack::attend_to_sources(Context& ctx, const Cache& cache, const Cache::Laye
     const KeysAndValues to{Var(cached.cross_keys), Var(cached.cross_values)};
     return attention.attend_and_project(ctx, queries, to, {.key_lengths = cache.source_lengths})
         .reshape({cache.rows, tokens, width});
+}
+
+Var Stack::reread(Context& ctx, const Cache& cache, const Tokens& tokens) const {
+    set_label(ctx, name_, ".embedding");
+    const Var embedded = embedding_(ctx, tokens);
+    const MixerInputs inputs{.mask = {.key_lengths = tokens.lengths}, .by_distance = distance_scores(ctx)};
+    return run(
+        ctx, embedded, tokens.lengths,
+        [&](std::size_t, const Mixer& mixer, const Var& x) { return mixer(ctx, x, inputs); },
+        [&](std::size_t i, const MultiHeadAttention& attention, const Var& x) {
+            return attend_to_sources(ctx, cache, cache.layers[i], attention, x);
+        });
 }
 
 Var Stack::append(Context& ctx, const Cache& cache, const Tensor& ids) const {

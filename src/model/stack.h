@@ -38,6 +38,9 @@ public:
     // [rows, tokens, d_model]. Only runs ops, so that it can be replayed: make_room() and advance() are around
     // it.
     Var append(Context& ctx, const Cache& cache, const Tensor& ids) const;
+    // All tokens of each row at once, in both directions, of which the cache only has the sources' keys and values;
+    // result [rows, length, d_model].
+    Var reread(Context& ctx, const Cache& cache, const Tokens& tokens) const;
 
 private:
     struct Layer {

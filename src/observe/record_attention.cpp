@@ -72,6 +72,7 @@ AttentionRecord make_record(const ModelConfig& config, const RecordedText& sourc
 }
 
 SourceMemory read_source(Context& ctx, const Model& model, const RecordedText& source, std::int64_t pads) {
+    require_left_to_right(model.config());
     const auto* translates = dynamic_cast<const EncoderDecoder*>(&model);
     if (translates == nullptr) {
         return {};

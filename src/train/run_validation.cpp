@@ -226,8 +226,9 @@ void Run::write_model(const std::string& model_directory) {
     if (validator_ && validator_->bleu_pairs() > 0) {
         const double bleu = validator_->bleu();
         line["bleu"] = bleu;
-        hooks_.say(
-            fmt::format("BLEU {:.2f} of its greedy translations of {} held-out pairs", bleu, validator_->bleu_pairs()));
+        hooks_.say(fmt::format("BLEU {:.2f} of its {}translations of {} held-out pairs", bleu,
+                               learner_.model_config().generation == Generation::LeftToRight ? "greedy " : "",
+                               validator_->bleu_pairs()));
     }
     if (!log_.is_open()) {
         log_.open(state_.step);

@@ -44,6 +44,9 @@ Batch StepRehearsal::sentences(std::int64_t tokens, std::int64_t length) const {
         if (pair) {
             pairs.push_back({side(model.source_vocabulary, i, length - frame_.around_source()),
                              side(model.target_vocabulary, i, length - frame_.around_target())});
+            if (frame_.mask >= 0) {
+                pairs.back().labels = pairs.back().target;
+            }
         } else {
             const std::vector<std::int32_t> ids = side(model.target_vocabulary, i, length);
             pairs.push_back({.target = ids, .labels = ids});

@@ -87,12 +87,16 @@ ModelConfig TrainConfig::model_config(const Tokenizer& source, const Tokenizer& 
 ModelConfig TrainConfig::model_config(std::int64_t source_vocabulary, std::int64_t target_vocabulary,
                                       std::int32_t mask_id) const {
     nlohmann::json json = model;
-    json["mask_id"] = task == Task::Masked ? mask_id : -1;
+    json["mask_id"] = needs_mask() ? mask_id : -1;
     json["source_vocabulary"] = source_vocabulary;
     json["target_vocabulary"] = target_vocabulary;
     const ModelConfig parsed = parse_model_config(json, file, "model");
     check_model_config(parsed, file);
     return parsed;
+}
+
+bool TrainConfig::needs_mask() const {
+    return task == Task::Masked || model.value("generation", nlohmann::json()) == "mask_predict";
 }
 
 Schedule TrainConfig::schedule(const ModelConfig& of) const {

@@ -38,11 +38,11 @@ struct TrainConfig {
     TokenizerOptions tokenizer;
     TrainingOptions training;
 
-    // The configuration of the model, given the vocabularies or their sizes and the id of the mask, which only a masked
-    // language model has.
+    // The configuration of the model, given the vocabularies or their sizes and the id of the mask, if it needs one.
     ModelConfig model_config(const Tokenizer& source, const Tokenizer& target) const;
     ModelConfig model_config(std::int64_t source_vocabulary, std::int64_t target_vocabulary,
                              std::int32_t mask_id = 0) const;
+    bool needs_mask() const;  // in the vocabulary
     Schedule schedule(const ModelConfig& model) const;
     // Everything that decides the weights after a given step. Runs that differ here are different runs.
     nlohmann::json identity() const;

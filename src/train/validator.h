@@ -31,8 +31,8 @@ public:
 
     Validation measure() const;
     double nll() const { return learner_.validate(batcher_).nll; }  // of the weights
-    // Of the weights' greedy translations (paper 6.2): 0 to 100, cased, 13a tokens. Lines that cannot be translated
-    // count as empty.
+    // Of the weights' translations, greedy (paper 6.2) or by mask-predict: 0 to 100, cased, 13a tokens. Lines that
+    // cannot be translated count as empty.
     double bleu() const;
     std::size_t bleu_pairs() const { return text_.source.size(); }          // 0: no BLEU
     std::uint64_t fingerprint() const { return examples_->fingerprint(); }  // of the text

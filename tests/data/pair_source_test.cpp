@@ -2,9 +2,11 @@
 
 #include <catch2/catch.hpp>
 #include <cstddef>
+#include <cstdlib>
 #include <map>
 #include <vector>
 
+#include "data/batch.h"
 #include "support/random.h"
 #include "tests/io/temporary_folder.h"
 #include "text/tokenizer_training.h"
@@ -212,4 +214,64 @@ TEST_CASE("pieces are sampled again in every epoch, equally on every machine", "
         CHECK(static_cast<std::int64_t>(pair.source.size()) <= plain);
         CHECK(static_cast<std::int64_t>(pair.target.size()) <= plain);
     }
+}
+
+TEST_CASE("pieces of a target are masked, from one to all, each as often as the others", "[pair_source]") {
+    constexpr std::int32_t kMask = 7;
+    ExampleOptions options;
+    options.frame.mask = kMask;
+    const PairSource source = source_of(3000, 1.0, options);
+    const PairSource plain = source_of(3000, 1.0, {});
+    CHECK(source.predicted_tokens() == plain.predicted_tokens() / 2);
+    const Epoch epoch = source.epoch(0);
+    const std::vector<Pair> first = all_of(source, epoch);
+    const std::vector<Pair> whole = all_of(plain, epoch);
+    std::map<std::size_t, int> counts;
+    std::map<std::size_t, int> places;
+    for (std::size_t i = 0; i < first.size(); ++i) {
+        REQUIRE(first[i].source == whole[i].source);
+        REQUIRE(first[i].labels.size() == 4);
+        std::size_t masked = 0;
+        for (std::size_t at = 0; at < 4; ++at) {
+            const bool is_masked = first[i].target[at] == kMask;
+            REQUIRE(first[i].labels[at] == (is_masked ? whole[i].target[at] : kNoTarget));
+            REQUIRE((is_masked || first[i].target[at] == whole[i].target[at]));
+            masked += is_masked ? 1 : 0;
+            places[at] += is_masked ? 1 : 0;
+        }
+        ++counts[masked];
+    }
+    // 3000 / 4 of each number, 3000 * 2.5 / 4 at each place; standard deviations 24 and 26.
+    CHECK(counts.size() == 4);
+    for (const auto& [number, times] : counts) {
+        INFO(number << " masks: " << times);
+        CHECK(std::abs(times - 750) < 100);
+    }
+    for (const auto& [place, times] : places) {
+        INFO("place " << place << ": " << times);
+        CHECK(std::abs(times - 1875) < 105);
+    }
+    const auto targets = [](const std::vector<Pair>& pairs) {
+        std::vector<std::vector<std::int32_t>> ids;
+        for (const Pair& pair : pairs) {
+            ids.push_back(pair.target);
+        }
+        return ids;
+    };
+    CHECK(targets(all_of(source, epoch)) == targets(first));
+    CHECK(targets(all_of(source, source.epoch(1))) != targets(first));
+}
+
+TEST_CASE("a batch with masks has sources, and says where they end", "[pair_source]") {
+    const Frame frame{.mask = 7};
+    const std::vector<Pair> pairs{{.source = {4, 5}, .target = {7, 6, 9}, .labels = {8, kNoTarget, kNoTarget}},
+                                  {.source = {4, 5, 6, 7, 8, 9, 4, 5}, .target = {7}, .labels = {9}}};
+    const Batch batch = make_batch(pairs, frame, 0);
+    CHECK(batch.source_length == 16);
+    CHECK(batch.source_lengths == std::vector<std::int32_t>{3, 9});
+    CHECK(batch.source_ends == std::vector<std::int32_t>{2, 16 + 8});
+    CHECK(batch.source_ends_order == std::vector<std::int32_t>{0, 1});
+    CHECK(batch.target_lengths == std::vector<std::int32_t>{3, 1});
+    CHECK(batch.target_in[1] == 6);
+    CHECK(batch.target_tokens == 2);
 }

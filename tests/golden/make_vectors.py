@@ -77,6 +77,8 @@ CASES = {
     "additive": ({"attention_score": "additive", "decoder_layers": 2}, 0.1, "all"),
     "bahdanau": ({**RECURRENT, "encoder_mixer": "gru", "decoder_mixer": "gru", "bidirectional": True, "heads": 1,
                   "d_k": 8, "d_v": 8, "attention_score": "additive", "attention_bias": True}, 0.0, "all"),
+    "mask_predict": ({"format_version": 2, "generation": "mask_predict", "mask_id": 3, "positions": "normalised",
+                      "norm": "pre", "encoder_layers": 1, "decoder_layers": 2}, 0.1, "all"),
 }
 
 
@@ -256,11 +258,13 @@ class Model:
             x = self.sublayer(x, f"{name}.feed_forward", lambda y: self.feed_forward(y, f"{name}.feed_forward"))
         return self.norm(x, "encoder.norm") if self.c["norm"] == "pre" else x
 
-    def decode(self, target_in, memory, padding):
+    def decode(self, target_in, memory, padding, target_lengths=None):
+        """`target_lengths`: of texts that are read in both directions."""
         length = target_in.shape[1]
-        future = torch.ones(length, length, dtype=torch.bool).triu(1) | self.far("decoder", length)
-        future = future.expand(len(target_in), -1, -1)
-        x = self.embed(target_in, "target")
+        future = torch.ones(length, length, dtype=torch.bool).triu(1) if target_lengths is None else \
+            (torch.arange(length)[None, :] >= target_lengths[:, None])[:, None]
+        future = (future | self.far("decoder", length)).expand(len(target_in), length, -1)
+        x = self.embed(target_in, "target", None, target_lengths)
         kind = self.c["decoder_mixer"]
         for i in range(self.c["decoder_layers"]):
             name = f"decoder.layers.{i}"
@@ -288,7 +292,11 @@ class Model:
             x = self.encode(batch["target_in"], padding, batch.get("target_types"))
         else:
             padding = torch.arange(batch["source"].shape[1])[None, :] >= batch["source_lengths"][:, None]
-            x = self.decode(batch["target_in"], self.encode(batch["source"], padding), padding)
+            memory = self.encode(batch["source"], padding)
+            x = self.decode(batch["target_in"], memory, padding, batch.get("target_lengths"))
+            if "target_lengths" in batch:
+                last = memory[torch.arange(len(memory)), batch["source_lengths"] - 1]
+                self.length_logits = self.linear(last, "length", c["max_length"])
         if c["output_transform"]:
             x = self.norm(self.activation(self.linear(x, "output.transform", c["d_model"])), "output.norm")
         name = {"all": "embedding", "target_output": "target_embedding", "none": "output", "embeddings": "output"}[c["tying"]]
@@ -345,6 +353,13 @@ def make_batch(config, seed):
         pieces = draw.integers(4, config["target_vocabulary"], target_lengths[i] - 1)
         target_in[i, : target_lengths[i]] = [config["bos_id"], *pieces]
         target_out[i, : target_lengths[i]] = [*pieces, config["eos_id"]]
+    if config.get("generation") == "mask_predict":  # every second piece of a text without bos and eos is masked
+        text = numpy.where(target_in == config["bos_id"], 4, target_in)
+        drawn = (numpy.arange(8) % 2 == 0) & (target_out >= 0)
+        batch = {"source": source, "source_lengths": numpy.array(source_lengths),
+                 "target_lengths": numpy.array(target_lengths), "target_out": numpy.where(drawn, text, -1),
+                 "target_in": numpy.where(drawn, config["mask_id"], text)}
+        return {key: value.astype(numpy.int32) for key, value in batch.items()}
     if config["architecture"] == "encoder-decoder":
         return {"source": source, "source_lengths": numpy.array(source_lengths, numpy.int32), "target_in": target_in,
                 "target_out": target_out}
@@ -377,18 +392,24 @@ def write_safetensors(path, tensors, metadata):
 
 
 def write_case(name, config, batch, logits_of, parameters, named, epsilon, smoothing, made_by,
-               warmup=WARMUP):
-    """`parameters()`: what Adam moves. `named(of)`: of(parameter), its value or gradient, by Headscope's names."""
+               warmup=WARMUP, lengths_of=None):
+    """`parameters()`: what Adam moves. `named(of)`: of(parameter), its value or gradient, by Headscope's names.
+    `lengths_of()`: the logits of the targets' lengths, after logits_of()."""
     ids = {key: torch.from_numpy(value).long() for key, value in batch.items()}
 
     def forward():
         logits = logits_of(ids)
-        return logits, *losses(logits, ids["target_out"], epsilon, smoothing)
+        loss, nll = losses(logits, ids["target_out"], epsilon, smoothing)
+        if lengths_of is not None:
+            loss = loss + F.cross_entropy(lengths_of(), ids["target_lengths"], reduction="sum")
+        return logits, loss, nll
 
     logits, loss, nll = forward()
     loss.backward()
     tensors = dict(batch)
     tensors["logits"] = logits.detach().numpy()
+    if lengths_of is not None:
+        tensors["length_logits"] = lengths_of().detach().numpy()
     tensors["loss"] = numpy.array([loss.item()])
     tensors["nll"] = numpy.array([nll.item()])
     gradients = named(lambda parameter: parameter.grad)
@@ -415,7 +436,8 @@ def make_case(name, changes, epsilon, smoothing, seed):
     model = Model(config, seed)
     write_case(name, config, make_batch(config, seed), model.logits, model.p.values,
                lambda of: {key: of(value) for key, value in model.p.items()}, epsilon, smoothing,
-               "tests/golden/make_vectors.py")
+               "tests/golden/make_vectors.py",
+               lengths_of=(lambda: model.length_logits) if config.get("generation") == "mask_predict" else None)
 
 
 if __name__ == "__main__":

@@ -342,3 +342,27 @@ TEST_CASE("what recurrent layers cannot do is refused by key") {
     CHECK_THAT(recurrent([](ModelConfig& c) { c.relative_positions = RelativePositions::Buckets; }),
                Contains("\"relative_positions\" must be \"none\" unless all mixers"));
 }
+
+TEST_CASE("what filling in masks excludes is rejected by key") {
+    const auto error = [](auto change) {
+        return check_error([&](ModelConfig& c) {
+            c.generation = Generation::MaskPredict;
+            c.mask_id = 3;
+            change(c);
+        });
+    };
+    CHECK(error([](ModelConfig&) {}).empty());
+    CHECK(error([](ModelConfig& c) { c.encoder_mixer = MixerKind::Gru; }).empty());
+    CHECK_THAT(parse_error({{"generation", "insertion"}}), Contains("\"generation\"") && Contains("\"mask_predict\""));
+    CHECK_THAT(error([](ModelConfig& c) { c.mask_id = -1; }), Contains("\"mask_id\" must be the id of a piece"));
+    CHECK_THAT(error([](ModelConfig& c) { c.target_begin = {4}; }), Contains("\"target_begin\" must be []"));
+    CHECK_THAT(error([](ModelConfig& c) { c.max_length = 1; }), Contains("\"max_length\" must be at least 2"));
+    CHECK_THAT(error([](ModelConfig& c) { c.decoder_mixer = MixerKind::Lstm; }),
+               Contains("\"decoder_mixer\" must be \"self_attention\" or \"restricted\""));
+    CHECK_THAT(error([](ModelConfig& c) { c.decoder_mixer = MixerKind::Convolution; }), Contains("\"decoder_mixer\""));
+    CHECK_THAT(error([](ModelConfig& c) {
+                   c.architecture = Architecture::MaskedLm;
+                   c.decoder_layers = 0;
+               }),
+               Contains("\"architecture\" must be \"encoder-decoder\" with \"generation\" \"mask_predict\""));
+}

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "io/safetensors.h"
+#include "model/mask_predict.h"
 #include "small_model.h"
 #include "tests/house/files.h"
 #include "tests/ops/devices.h"
@@ -16,10 +17,11 @@ using namespace headscope;
 namespace {
 
 const std::vector<std::string> kCases = {
-    "paper",    "pre_norm", "untied",        "learned",      "biases",      "rms",       "causal",
-    "masked",   "bare",     "gelu_tanh",     "token_types",  "gpt2",        "bert",      "t5",
-    "t5_gated", "index",    "normalised",    "concatenated", "convolution", "separable", "convolution_gelu",
-    "lstm",     "gru",      "bidirectional", "restricted",   "adaptive",    "additive",  "bahdanau"};
+    "paper",       "pre_norm", "untied",        "learned",      "biases",      "rms",       "causal",
+    "masked",      "bare",     "gelu_tanh",     "token_types",  "gpt2",        "bert",      "t5",
+    "t5_gated",    "index",    "normalised",    "concatenated", "convolution", "separable", "convolution_gelu",
+    "lstm",        "gru",      "bidirectional", "restricted",   "adaptive",    "additive",  "bahdanau",
+    "mask_predict"};
 
 // Relative errors of a whole tensor: |found - expected| / |expected|, in the 2-norm.
 struct Bounds {
@@ -98,7 +100,11 @@ public:
             take("source", batch_.source);
             take("source_lengths", batch_.source_lengths);
             batch_.source_order = order("source");
-        } else {
+        }
+        if (model_.config.generation == Generation::MaskPredict) {
+            take_source_ends();
+        }
+        if (file_.contains("target_lengths")) {
             take("target_lengths", batch_.target_lengths);
         }
         batch_.target_order = order("target_in");
@@ -125,6 +131,10 @@ public:
         const LossSums sums = model_.model->loss(ctx, batch_, options_);
         CHECK(error_of_norm(model_.host(sums.loss), expected("loss")) < bounds.forward);
         CHECK(error_of_norm(model_.host(sums.nll), expected("nll")) < bounds.forward);
+        if (const auto* masks = dynamic_cast<const MaskPredict*>(model_.model.get())) {
+            const Tensor lengths = masks->length_logits(ctx, batch_, masks->encode(ctx, batch_));
+            CHECK(error_of_norm(model_.host(lengths), expected("length_logits")) < bounds.forward);
+        }
     }
 
     void check_gradients(const Bounds& bounds) {
@@ -168,6 +178,14 @@ private:
     static std::string query_of(std::string name) { return name.replace(name.rfind(".k.bias"), 7, ".q.bias"); }
     std::vector<double> expected(const std::string& name) { return read<double>(file_, name, DType::F64); }
     std::vector<std::int32_t> ids(const std::string& name) { return read<std::int32_t>(file_, name, DType::I32); }
+    void take_source_ends() {
+        std::vector<std::int32_t> ends = ids("source_lengths");
+        for (std::size_t row = 0; row < ends.size(); ++row) {
+            ends[row] += static_cast<std::int32_t>(row) * 8 - 1;
+        }
+        batch_.source_ends = make_from_host(*model_.backend, {1, 3}, DType::I32, ends);
+        batch_.source_ends_order = make_from_host<std::int32_t>(*model_.backend, {3}, DType::I32, {0, 1, 2});
+    }
     // Positions sorted by id. Pads too: their gradients are 0.
     Tensor order(const std::string& name) {
         const std::vector<std::int32_t> values = ids(name);

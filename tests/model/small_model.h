@@ -4,6 +4,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "data/device_batch.h"
@@ -312,11 +313,46 @@ inline std::vector<NamedConfig> language_configs() {
     return all;
 }
 
+// Translators that fill in masks.
+inline std::vector<NamedConfig> mask_predict_configs() {
+    std::vector<NamedConfig> all;
+    const auto vary = [&](const char* name, auto change) {
+        ModelConfig config = small_config();
+        config.generation = Generation::MaskPredict;
+        config.mask_id = config.unk_id;
+        change(config);
+        all.push_back({name, config});
+    };
+    vary("mask-predict", [](ModelConfig& c) { c.decoder_layers = 2; });
+    vary("mask-predict, pre-norm, relative positions, d_v below d_k", [](ModelConfig& c) {
+        c.norm = NormPlacement::Pre;
+        c.positions = Positions::None;
+        c.relative_positions = RelativePositions::Buckets;
+        c.relative_buckets = 6;
+        c.relative_distance = 4;
+        c.d_v = 3;
+    });
+    vary("mask-predict, restricted attention, positions from 0 to 1", [](ModelConfig& c) {
+        c.decoder_mixer = MixerKind::Restricted;
+        c.attention_window = 2;
+        c.positions = Positions::Normalised;
+        c.tying = Tying::None;
+        c.target_vocabulary = 9;
+    });
+    vary("mask-predict, a recurrent encoder, adaptive softmax", [](ModelConfig& c) {
+        c.encoder_mixer = MixerKind::Gru;
+        c.tying = Tying::Embeddings;
+        c.output_layer = OutputLayer::Adaptive;
+        c.adaptive_cutoffs = {6};
+    });
+    return all;
+}
+
 // Translation and language models.
 inline std::vector<NamedConfig> all_configs() {
     std::vector<NamedConfig> all = varied_configs();
-    for (NamedConfig& named : language_configs()) {
-        all.push_back(std::move(named));
+    for (const auto& more : {language_configs(), mask_predict_configs()}) {
+        all.insert(all.end(), more.begin(), more.end());
     }
     return all;
 }
@@ -367,6 +403,17 @@ inline std::vector<Pair> language_examples(const ModelConfig& config, const std:
     return examples;
 }
 
+// Pairs of which every second piece of the target, from the first on, is masked.
+inline std::vector<Pair> masked_pairs(const ModelConfig& config, std::vector<Pair> pairs) {
+    for (Pair& pair : pairs) {
+        pair.labels.assign(pair.target.size(), kNoTarget);
+        for (std::size_t i = 0; i < pair.target.size(); i += 2) {
+            pair.labels[i] = std::exchange(pair.target[i], config.mask_id);
+        }
+    }
+    return pairs;
+}
+
 struct SmallModel {
     SmallModel(const ModelConfig& wanted, const std::string& device, bool with_gradients = true,
                DType storage = DType::F32)
@@ -389,8 +436,10 @@ struct SmallModel {
     }
 
     DeviceBatch batch(const std::vector<Pair>& pairs, std::int32_t first_ordinal = 0) {
-        const std::vector<Pair> examples =
-            config.architecture == Architecture::EncoderDecoder ? pairs : language_examples(config, pairs);
+        const std::vector<Pair> examples = config.generation == Generation::MaskPredict ? masked_pairs(config, pairs)
+                                           : config.architecture == Architecture::EncoderDecoder
+                                               ? pairs
+                                               : language_examples(config, pairs);
         return upload(*backend, make_batch(std::span<const Pair>(examples), frame_of(config), first_ordinal));
     }
 

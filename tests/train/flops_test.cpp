@@ -99,6 +99,9 @@ std::vector<Batch> parts_for(const ModelConfig& config) {
         } else {
             pairs.front().target.resize(9, 5);  // so that the sides of neither part have one length
         }
+        if (config.generation == Generation::MaskPredict) {
+            pairs = masked_pairs(config, pairs);
+        }
         parts.push_back(make_batch(pairs, frame_of(config), 0, {.multiple = sentences == 5 ? 8 : 1}));
     }
     return parts;
@@ -119,6 +122,7 @@ double masked_products(const ModelConfig& config, const std::vector<Batch>& part
     for (const Batch& part : parts) {
         const bool masked = config.architecture == Architecture::MaskedLm;
         add(part.sentences, part.target_length, true, each.causal_window, each.causal_pair);
+        add(part.sentences, part.target_length, false, each.causal_window, each.target_pair);
         add(part.sentences, masked ? part.target_length : part.source_length, false, each.source_window,
             each.source_pair);
     }

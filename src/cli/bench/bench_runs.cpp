@@ -169,6 +169,11 @@ Batch training_batch(const BenchShape& shape) {
                                    random_pieces(random, shape.model, shape.target_length - frame.around_target())}
                             : random_text(random, shape));
     }
+    for (Pair& pair : pairs) {
+        if (frame.mask >= 0) {
+            pair.labels = pair.target;
+        }
+    }
     return make_batch(std::span<const Pair>(pairs), frame, 0);
 }
 

@@ -45,6 +45,7 @@ ComparedSide::ComparedSide(const std::string& id, const std::string& model, cons
 
 void ComparedSide::translate(const std::vector<std::string>& lines) {
     device_.load();
+    require_left_to_right(translator().model().config);  // differences are explained by the next piece
     double seconds = 0.0;
     device_.run([&](Backend&, const Translator&) {
         if (!lines.empty()) {

@@ -95,13 +95,20 @@ Translations ask_model(const EvaluateOptions& options, const TestSet& set, Evalu
     const auto warn = [](const std::string& message) { log_line("headscope: " + message); };
     const Engine engine(
         {.devices = {common.device()}, .models = models, .precision = common.precision, .open = common.open}, warn);
-    const TranslationOptions translation = translation_options(
-        options.translation, engine.first().translator().decoding_choices(), engine.first().arithmetic().compute);
+    const bool fills_in = engine.model().config.generation == Generation::MaskPredict;
+    if (fills_in && !options.calibration.empty()) {
+        throw Error("--calibration needs the probabilities of references, and a model that fills in masks has none");
+    }
+    const TranslationOptions translation =
+        translation_options(options.translation, engine.first().translator(), engine.first().arithmetic().compute);
     Translations translations = translate_all(Service(engine, warn), translation, set.source);
     if (!options.output.empty()) {
         write_lines(options.output, translations.lines, set);
     }
     translations.by = {{models, engine.first().info(), common.precision}, translation};
+    if (fills_in) {
+        return translations;  // no probability of a whole reference
+    }
     engine.first().run([&](Backend& backend, const Translator& translator) {
         evaluation.forced = force_references(backend, translator, set.source, set.references, translation);
     });

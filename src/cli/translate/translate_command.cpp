@@ -153,8 +153,8 @@ void translate(TranslateOptions options) {
                          .skip_unusable = asked_device(common.device(), common.open.settings) == "all",
                          .open = common.open},
                         warn);
-    const TranslationOptions translation = translation_options(
-        options.translation, engine.first().translator().decoding_choices(), engine.first().arithmetic().compute);
+    const TranslationOptions translation =
+        translation_options(options.translation, engine.first().translator(), engine.first().arithmetic().compute);
     if (engine.several() && options.format.alignments) {
         throw Error("--alignments needs a single --device: it reads the weights where the line was translated");
     }

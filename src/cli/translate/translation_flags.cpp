@@ -63,6 +63,14 @@ void add_search_flags(CLI::App& command, TranslationFlags& flags) {
         ->check(whole_number(0, SearchOptions::kMaxMinLength))
         ->default_str(model_or(fallback.min_length));
     command
+        .add_option("--iterations", choices.iterations,
+                    "Passes over the text, of a model that fills in masks instead of writing piece by piece")
+        ->check(whole_number(1, SearchOptions::kMaxIterations))
+        ->default_str(model_or(fallback.iterations));
+    command.add_option("--lengths", choices.length_candidates, "How many lengths of the text such a model tries")
+        ->check(whole_number(1, SearchOptions::kMaxLengthCandidates))
+        ->default_str(model_or(fallback.length_candidates));
+    command
         .add_option("--no-repeat-ngram", choices.no_repeat_ngram,
                     "Never repeat a sequence of this many pieces in a translation; 0: off")
         ->check(whole_number(0, SearchOptions::kMaxNoRepeatNgram))
@@ -78,6 +86,15 @@ void add_search_flags(CLI::App& command, TranslationFlags& flags) {
                     "Source pieces translated at a time; more is faster and takes more memory")
         ->check(whole_number(1, 10'000'000))
         ->capture_default_str();
+}
+
+TranslationOptions translation_options(const TranslationFlags& flags, const Translator& translator, Compute compute) {
+    const Generation generation = translator.model().config.generation;
+    check_choices(flags.choices, generation);
+    if (flags.greedy) {
+        check_choices({.beam = 1}, generation);
+    }
+    return translation_options(flags, translator.decoding_choices(), compute);
 }
 
 TranslationOptions translation_options(const TranslationFlags& flags, const DecodingChoices& model, Compute compute) {

@@ -22,6 +22,8 @@ struct TranslationFlags {
 void add_search_flags(CLI::App& command, TranslationFlags& flags);
 
 // The flags, with the model's choices as defaults; `compute` is the device's. Error if they contradict each other.
+// Error also for those that mean nothing to the translator's model.
+TranslationOptions translation_options(const TranslationFlags& flags, const Translator& translator, Compute compute);
 TranslationOptions translation_options(const TranslationFlags& flags, const DecodingChoices& model, Compute compute);
 
 }  // namespace headscope

@@ -1,0 +1,86 @@
+#include "model/mask_predict.h"
+
+#include <fmt/format.h>
+
+#include "model/output_loss.h"
+#include "support/check.h"
+
+namespace headscope {
+
+MaskPredict::MaskPredict(const ModelConfig& config, const Scope& model)
+    : MaskPredict(config, model, TwoTables(config, model)) {}
+
+MaskPredict::MaskPredict(const ModelConfig& config, const Scope& model, const TwoTables& tables)
+    : Model(config),
+      encoder_(config, model.in("encoder").for_each(&MultiplyAdds::source_token),
+               {.layers = config.encoder_layers, .self = AttentionKind::EncoderSelf}, tables.source.weight, sinusoids_,
+               sites_),
+      decoder_(config, model.in("decoder").for_each(&MultiplyAdds::target_token),
+               {.layers = config.decoder_layers, .self = AttentionKind::DecoderSelf, .cross = true},
+               tables.target.weight, sinusoids_, sites_),
+      projection_(config, model, tables.target) {
+    const Scope length = model.in("length");
+    length.block({.kind = BlockKind::Linear,
+                  .title = "Length",
+                  .detail = fmt::format("{} \u2192 {}", config.d_model, fmt::group_digits(config.max_length))});
+    length_weight_ = length.table(config.max_length, config.d_model);
+    length.multiply_adds(&MultiplyAdds::sentence, config.max_length * config.d_model);
+    length_bias_ = length.values("bias", {config.max_length}, Initial::Zero);
+}
+
+Var MaskPredict::encode(Context& ctx, const DeviceBatch& batch) const {
+    return encoder_(ctx, {.ids = batch.source, .order = batch.source_order, .lengths = batch.source_lengths},
+                    {.key_lengths = batch.source_lengths});
+}
+
+Var MaskPredict::decode(Context& ctx, const DeviceBatch& batch, const Var& memory) const {
+    return decoder_(ctx, {.ids = batch.target_in, .order = batch.target_order, .lengths = batch.target_lengths},
+                    {.key_lengths = batch.target_lengths}, {memory, batch.source_lengths});
+}
+
+Var MaskPredict::states(Context& ctx, const DeviceBatch& batch) const {
+    return decode(ctx, batch, encode(ctx, batch));
+}
+
+Var MaskPredict::last_states(Context& ctx, const DeviceBatch& batch, const Var& memory) const {
+    HEADSCOPE_CHECK(batch.source_ends.defined(), "the batch does not say where its sources end");
+    const Var rows = memory.reshape({batch.sentences * batch.source_length, config_.d_model});
+    return embed(ctx, {.ids = batch.source_ends, .order = batch.source_ends_order, .table = rows});
+}
+
+LossSums MaskPredict::lose(Context& ctx, const DeviceBatch& batch, const LossOptions& options) const {
+    const Var memory = encode(ctx, batch);
+    const LossSums sums = lose_pieces(ctx, decode(ctx, batch, memory), batch, options);
+    set_label(ctx, "length", "");
+    const LossSums length =
+        output_loss(ctx, last_states(ctx, batch, memory), {length_weight_, length_bias_}, batch.target_lengths,
+                    {.epsilon = 0.0F, .gradient_scale = options.gradient_scale});
+    ctx.backend.run(Copy{.x = length.nll, .out = sums.loss, .write = Write::Accumulate});
+    return sums;
+}
+
+Tensor MaskPredict::length_logits(Context& ctx, const DeviceBatch& batch, const Var& memory) const {
+    set_label(ctx, "length", "");
+    const Var logits =
+        linear_activation(ctx, last_states(ctx, batch, memory), length_weight_, length_bias_, Activation::None);
+    return logits.value().reshape({batch.sentences, config_.max_length});
+}
+
+Cache MaskPredict::start(Context& ctx, const DeviceBatch& batch, const Var& memory, std::int64_t rows) const {
+    HEADSCOPE_CHECK(ctx.tape == nullptr, "decoding with a cache records no tape");
+    HEADSCOPE_CHECK(rows % batch.sentences == 0, "each source has the same number of rows");
+    return decoder_.start_cache(ctx, rows, 0, {memory, batch.source_lengths});
+}
+
+Var MaskPredict::read(Context& ctx, const Cache& cache, const Tensor& ids, const Tensor& lengths) const {
+    return decoder_.reread(ctx, cache, {.ids = ids, .lengths = lengths});
+}
+
+const MaskPredict& as_mask_predict(const Model& model) {
+    if (const auto* found = dynamic_cast<const MaskPredict*>(&model)) {
+        return *found;
+    }
+    throw Error("the model writes from left to right: \"generation\" is not \"mask_predict\"");
+}
+
+}  // namespace headscope

@@ -1,0 +1,94 @@
+#!/usr/bin/env bash
+# Commands with a translator that fills in masks, and with its options.
+# usage: mask_predict_test.sh HEADSCOPE-PROGRAM
+# shellcheck disable=SC2317 # the conditions are called through expect
+# shellcheck source=tests/house/commands.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../house/commands.sh"
+lines() { [ "$(wc -l <out)" -eq "$1" ]; }
+refused_option() { [ "$code" -ne 0 ] && quiet && complains "$1"; }
+
+cat >masks.json <<'JSON'
+{
+  "model": {"generation": "mask_predict", "encoder_layers": 1, "decoder_layers": 1, "d_model": 32, "d_ff": 64,
+            "heads": 2, "max_length": 64},
+  "data": {"train": {"tsv": "train.tsv"}, "valid": {"tsv": "valid.tsv"}},
+  "tokenizer": {"type": "bpe", "vocabulary": 96, "shared": true},
+  "training": {"steps": 6, "max_length": 64, "source_tokens": 256, "target_tokens": 256, "warmup_steps": 3, "seed": 11,
+               "validate_bleu": 2}
+}
+JSON
+train_digits masks.json
+model=trained/model
+printf '1 7 4\n\n2 0\n9\n' >input.txt
+
+run inspect --model "$model" --key generation
+expect "inspect names how it writes" says mask_predict
+run train masks.json --data data --output planned --dry-run
+expect "a rehearsal has masks, too" ended_with 0
+
+run translate --model "$model" input.txt
+expect "one line for each" lines 4
+expect "in good order" ended_with 0
+cp out usual
+run translate --model "$model" --iterations 10 --lengths 5 --batch-tokens 1 input.txt
+expect "by default 10 iterations of 5 lengths, whatever the batch" same out usual
+echo '{"iterations": 2, "lengths": 1}' >"$model/decoding.json"
+run translate --model "$model" input.txt
+cp out chosen
+rm "$model/decoding.json"
+run translate --model "$model" --iterations 2 --lengths 1 input.txt
+expect "the model's author may choose" same out chosen
+run translate --model "$model" --max-length 3 --min-length 2 --scores --stats input.txt
+expect "the length has limits" ended_with 0
+expect "scores stand before a tab" grep -qP '^-?\d+\.\d{4}\t' out
+run evaluate --model "$model" --tsv data/test.tsv
+expect "BLEU is measured" says BLEU
+expect "but no perplexity of references" sh -c '! grep -qi perplexity out'
+
+for options in "--beam 2" "--length-penalty 1" "--length-penalty-form power" "--force-end" "--no-repeat-ngram 2"; do
+    # shellcheck disable=SC2086 # an option and its value
+    run translate --model "$model" $options input.txt
+    expect "${options%% *} is refused" refused "${options%% *} is for models that write from left to right"
+done
+run translate --model "$model" --greedy input.txt
+expect "--greedy is refused" refused "--beam is for models that write from left to right"
+run translate --model "$model" --n-best 2 input.txt
+expect "lists are refused" refused "n-best lists are for models that write from left to right"
+run translate --model "$model" --sample input.txt
+expect "samples are refused" refused "sampling is for models that write from left to right"
+run translate --model "$model" --prefix ein input.txt
+expect "a prefix is refused" refused "prefixes are for models that write from left to right"
+run translate --model "$model" --alignments input.txt
+expect "alignments are refused" refused '"generation" is "mask_predict"'
+run translate --model "$model" --model "$model" input.txt
+expect "an ensemble is refused" refused "only one --model is possible"
+echo '{"beam": 2}' >"$model/decoding.json"
+run translate --model "$model" input.txt
+expect "the author's beam is refused" refused 'decoding.json: "beam" is for models that write from left to right'
+rm "$model/decoding.json"
+run evaluate --model "$model" --tsv data/test.tsv --calibration drawn.svg
+expect "a calibration is refused" refused "--calibration needs the probabilities of references"
+run score --model "$model" --tsv data/test.tsv
+expect "scores are refused" refused '"generation" is "mask_predict"'
+run attention --model "$model" --text '1 7'
+expect "attention is refused" refused '"generation" is "mask_predict"'
+run compare --model "$model" --device cpu --with cpu:oracle input.txt
+expect "comparing is refused" refused '"generation" is "mask_predict"'
+run bench translate --model "$model" --sentences 1
+expect "a benchmark of translating is refused" [ "$code" -ne 0 ]
+for format in huggingface ctranslate2 marian; do
+    run export "$model" --format $format --output exported
+    expect "an export to $format is refused" refused '"generation" is "mask_predict"'
+done
+
+sed 's/"generation": "mask_predict", //; s/"steps": 6/"steps": 1/' masks.json >writes.json
+run train writes.json --data data --output writes
+run translate --model writes/model --iterations 2 input.txt
+expect "--iterations is for models that fill in masks" refused "--iterations is for models that fill in masks"
+run evaluate --model writes/model --tsv data/test.tsv --lengths 2
+expect "--lengths is, too" refused "--lengths is for models that fill in masks"
+run train <(sed 's/"heads": 2/"heads": 2, "decoder_mixer": "lstm"/' masks.json) --data data --output not
+expect "a decoder that reads in one direction is refused" refused '"decoder_mixer" must be "self_attention" or'
+run translate --model "$model" --iterations 0 input.txt
+expect "0 iterations are refused" refused_option --iterations
+finish "translators that fill in masks do as expected"
