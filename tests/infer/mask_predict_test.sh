@@ -44,6 +44,9 @@ expect "scores stand before a tab" grep -qP '^-?\d+\.\d{4}\t' out
 run evaluate --model "$model" --tsv data/test.tsv
 expect "BLEU is measured" says BLEU
 expect "but no perplexity of references" sh -c '! grep -qi perplexity out'
+cp out usual
+run evaluate --model "$model" --tsv data/test.tsv --iterations 1 --lengths 2
+expect "of other iterations and lengths, too" sh -c '! cmp -s out usual && grep -q BLEU out'
 
 for options in "--beam 2" "--length-penalty 1" "--length-penalty-form power" "--force-end" "--no-repeat-ngram 2"; do
     # shellcheck disable=SC2086 # an option and its value
