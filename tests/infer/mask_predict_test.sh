@@ -45,6 +45,8 @@ run evaluate --model "$model" --tsv data/test.tsv
 expect "BLEU is measured" says BLEU
 expect "but no perplexity of references" sh -c '! grep -qi perplexity out'
 cp out usual
+run evaluate --model "$model" --tsv data/test.tsv --json
+expect "and says how it was written" sh -c "jq -e '.model | .iterations == 10 and .lengths == 5 and .beam == null' out >written"
 run evaluate --model "$model" --tsv data/test.tsv --iterations 1 --lengths 2
 expect "of other iterations and lengths, too" sh -c '! cmp -s out usual && grep -q BLEU out'
 

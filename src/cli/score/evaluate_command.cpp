@@ -105,7 +105,8 @@ Translations ask_model(const EvaluateOptions& options, const TestSet& set, Evalu
     if (!options.output.empty()) {
         write_lines(options.output, translations.lines, set);
     }
-    translations.by = {{models, engine.first().info(), common.precision}, translation};
+    translations.by = {
+        {models, engine.first().info(), common.precision}, translation, engine.model().config.generation};
     if (fills_in) {
         return translations;  // no probability of a whole reference
     }

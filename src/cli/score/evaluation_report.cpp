@@ -90,11 +90,15 @@ Json evaluated_by_json(const EvaluatedBy& by) {
 Json translated_by_json(const TranslatedBy& by) {
     const SearchOptions& search = by.options.search;
     Json json = evaluated_by_json(by.by);
-    json.update({{"beam", search.beam},
-                 {"length_penalty", search.length_penalty},
-                 {"length_penalty_form", kLengthPenaltyForms[static_cast<std::size_t>(search.length_penalty_form)]},
-                 {"max_extra", search.max_extra},
-                 {"no_repeat_ngram", search.no_repeat_ngram},
+    if (by.generation == Generation::MaskPredict) {
+        json.update({{"iterations", search.iterations}, {"lengths", search.length_candidates}});
+    } else {
+        json.update({{"beam", search.beam},
+                     {"length_penalty", search.length_penalty},
+                     {"length_penalty_form", kLengthPenaltyForms[static_cast<std::size_t>(search.length_penalty_form)]},
+                     {"no_repeat_ngram", search.no_repeat_ngram}});
+    }
+    json.update({{"max_extra", search.max_extra},
                  {"min_length", search.min_length},
                  {"split_longer_than", nullptr},
                  {"batch_tokens", by.options.batch_tokens}});

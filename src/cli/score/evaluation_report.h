@@ -24,6 +24,7 @@ struct EvaluatedBy {
 struct TranslatedBy {
     EvaluatedBy by;
     TranslationOptions options;  // of the command line and the model together
+    Generation generation = Generation::LeftToRight;
 };
 
 std::string evaluation_table(const Evaluation& evaluation);
