@@ -158,12 +158,13 @@ private:
             const auto likeliest = std::find_if(begin, begin + most, [&](std::int32_t token) {
                 return std::find(never_.begin(), never_.end(), token) == never_.end();
             });
-            const bool none = likeliest == begin + most;
+            const bool found_one = likeliest != begin + most;
+            const double p = found_one ? log_probabilities[static_cast<std::size_t>(likeliest - found.begin())] : 0.0;
+            const bool usable = found_one && std::isfinite(p);  // NaN has no place in an order
             Draft& draft = drafts_[static_cast<std::size_t>(places[i] / longest_)];
             const auto at = static_cast<std::size_t>(places[i] % longest_);
-            draft.tokens[at] = none ? config.unk_id : *likeliest;
-            draft.log_probabilities[at] = none ? -std::numeric_limits<double>::infinity()
-                                               : log_probabilities[static_cast<std::size_t>(likeliest - found.begin())];
+            draft.tokens[at] = usable ? *likeliest : config.mask_id;
+            draft.log_probabilities[at] = usable ? p : -std::numeric_limits<double>::infinity();
         }
     }
 
