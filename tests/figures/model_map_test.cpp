@@ -164,3 +164,19 @@ TEST_CASE("The map of a language model has its one stack", "[model_map]") {
         CHECK(prefixes.count("output.norm.") == (config.output_transform ? 1 : 0));
     }
 }
+
+TEST_CASE("The map of a translator that fills in masks says so", "[model_map]") {
+    ModelConfig config = models().front();
+    config.generation = Generation::MaskPredict;
+    config.mask_id = config.unk_id;
+    const Drawing drawing = draw_model_map(config, {});
+    CHECK_THAT(drawing.description, Catch::Matchers::Contains(", mask-predict, "));
+    std::set<std::string> names;
+    for (const auto& [primitive, text] : all_of<Text>(drawing, Role::Label)) {
+        names.insert(text.content);
+    }
+    CHECK(names.count("Outputs (masked)") == 1);
+    CHECK(names.count("Mask (pads)") == 1);
+    CHECK(names.count("Multi-Head Attention") == 1);
+    CHECK(names.count("Masked Multi-Head Attention") == 0);
+}
