@@ -416,6 +416,69 @@ struct EmbedBackwardParams {
     float scale;
 };
 
+// One invocation a token.
+#define ROUTE_TOKENS_BINDINGS(B) B(0, logits) B(1, probabilities) B(2, chosen)
+struct RouteTokensParams {
+    HEADSCOPE_BINDINGS(ROUTE_TOKENS_BINDINGS)
+    uint tokens;
+    uint experts;
+    uint choices;
+};
+
+// One workgroup an expert.
+#define PLACE_TOKENS_BINDINGS(B) \
+    B(0, probabilities)          \
+    B(1, chosen)                 \
+    B(2, lengths) B(3, ordinals) B(4, slots) B(5, sources) B(6, weights) B(7, keys) B(8, shares) B(9, sums)
+#define PLACE_TOKENS_CONSTANTS(C) C(2, has_lengths) C(3, has_keys)
+HEADSCOPE_CONSTANTS(PlaceTokensConstants, PLACE_TOKENS_CONSTANTS)
+struct PlaceTokensParams {
+    HEADSCOPE_BINDINGS(PLACE_TOKENS_BINDINGS)
+    uint tokens;
+    uint sequence;
+    uint experts;
+    uint choices;
+    uint capacity;
+};
+
+// One invocation a token.
+#define ROUTE_TOKENS_BACKWARD_BINDINGS(B) \
+    B(0, probabilities) B(1, lengths) B(2, chosen) B(3, slots) B(4, grad_weights) B(5, grad_sums) B(6, grad_logits)
+#define ROUTE_TOKENS_BACKWARD_CONSTANTS(C) C(2, has_lengths) C(3, has_sums) C(4, accumulates)
+HEADSCOPE_CONSTANTS(RouteTokensBackwardConstants, ROUTE_TOKENS_BACKWARD_CONSTANTS)
+struct RouteTokensBackwardParams {
+    HEADSCOPE_BINDINGS(ROUTE_TOKENS_BACKWARD_BINDINGS)
+    uint tokens;
+    uint sequence;
+    uint experts;
+    uint choices;
+};
+
+// One workgroup a slot. x's binding holds the tokens [first_token, first_token + tokens); slots of others are emptied,
+// or keep what they have.
+#define TAKE_TOKENS_BINDINGS(B) B(0, x) B(1, sources) B(2, weights) B(3, others) B(4, to) B(5, dots)
+#define TAKE_TOKENS_CONSTANTS(C) FOURS_CONSTANTS(C) C(3, has_weights) C(4, has_others) C(5, keeps)
+HEADSCOPE_CONSTANTS(TakeTokensConstants, TAKE_TOKENS_CONSTANTS)
+struct TakeTokensParams {
+    HEADSCOPE_BINDINGS(TAKE_TOKENS_BINDINGS)
+    uint first_token;
+    uint tokens;
+    uint columns;
+};
+
+// Each invocation has four columns of a token. x's binding holds the slots [first_slot, first_slot + count).
+#define MIX_EXPERTS_BINDINGS(B) B(0, x) B(1, slots) B(2, weights) B(3, to)
+#define MIX_EXPERTS_CONSTANTS(C) FOURS_CONSTANTS(C) C(3, has_weights) C(4, accumulates)
+HEADSCOPE_CONSTANTS(MixExpertsConstants, MIX_EXPERTS_CONSTANTS)
+struct MixExpertsParams {
+    HEADSCOPE_BINDINGS(MIX_EXPERTS_BINDINGS)
+    uint tokens;
+    uint columns;
+    uint choices;
+    uint first_slot;
+    uint count;
+};
+
 // One workgroup a row.
 #define SMOOTHED_CROSS_ENTROPY_BINDINGS(B) \
     B(0, logits) B(1, targets) B(2, loss) B(3, nll) B(4, grad_logits) B(5, grad_scale) B(6, prior)

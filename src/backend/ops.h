@@ -12,6 +12,7 @@
 #include "backend/ops/convolution.h"
 #include "backend/ops/elementwise.h"
 #include "backend/ops/embedding.h"
+#include "backend/ops/experts.h"
 #include "backend/ops/layer_norm.h"
 #include "backend/ops/loss.h"
 #include "backend/ops/matmul.h"
@@ -46,6 +47,10 @@
     X(EmbedBackward)          \
     X(Unfold)                 \
     X(SumTaps)                \
+    X(RouteTokens)            \
+    X(RouteTokensBackward)    \
+    X(TakeTokens)             \
+    X(MixExperts)             \
     X(SmoothedCrossEntropy)   \
     X(RecurrentStep)          \
     X(RecurrentStepBackward)  \

@@ -140,6 +140,21 @@ void check_rules(const LogSoftmaxTopK& op) {
     });
 }
 
+void check_rules(const RouteTokens& op) {
+    const std::int64_t choices = op.chosen.dim(2);
+    expect(op, choices >= 1 && choices <= op.logits.dim(2), [&] {
+        return "a token chooses between 1 and all of the experts, found " + std::to_string(choices) + " of " +
+               op.logits.to_string();
+    });
+    expect(op, op.ordinals.defined() == op.keys.defined(),
+           [] { return std::string("keys are made of ordinals: both are given or neither"); });
+}
+
+void check_rules(const TakeTokens& op) {
+    expect(op, op.others.defined() == op.dots.defined(),
+           [] { return std::string("dots are those with others: both are given or neither"); });
+}
+
 void check_rules(const GatherRows& op) {
     Shape expected = op.x.shape;
     expected.set(0, op.index.dim(0));

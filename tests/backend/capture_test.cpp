@@ -173,6 +173,10 @@ embed: out out
 embed_backward: grad_table gradient
 unfold: out out
 sum_taps: out gradient
+route_tokens: probabilities out, chosen out, slots out, sources out, weights out, keys out, shares out, sums out
+route_tokens_backward: grad_logits gradient
+take_tokens: out out, dots out
+mix_experts: out gradient
 smoothed_cross_entropy: loss out, nll out, grad_logits out
 recurrent_step: next_hidden out, next_state out, y out, gates out
 recurrent_step_backward: grad_x out, grad_hidden out, grad_state out, grad_h out

@@ -115,6 +115,28 @@ TEST_CASE("outputs may be inputs only if the op allows it", "[validate]") {
                Contains("must not share memory"));
 }
 
+TEST_CASE("a token has as many experts as there are at most, and its slots keys if it has an ordinal", "[validate]") {
+    const auto numbers = [](const Shape& shape) { return make(shape, DType::I32); };
+    const auto route = [&](std::int64_t choices) {
+        return RouteTokens{.logits = make({2, 3, 4}),
+                           .probabilities = make({2, 3, 4}),
+                           .chosen = numbers({2, 3, choices}),
+                           .slots = numbers({2, 3, choices}),
+                           .sources = numbers({4, 5}),
+                           .weights = make({4, 5}),
+                           .shares = make({4}),
+                           .sums = make({4})};
+    };
+    CHECK(refusal(route(4)).empty());
+    CHECK_THAT(refusal(route(5)), Contains("between 1 and all of the experts, found 5"));
+    RouteTokens keyed = route(2);
+    keyed.keys = numbers({4, 5});
+    CHECK_THAT(refusal(keyed), Contains("keys are made of ordinals"));
+    CHECK_THAT(
+        refusal(TakeTokens{.x = make({6, 4}), .sources = numbers({9}), .others = make({9, 4}), .out = make({9, 4})}),
+        Contains("both are given or neither"));
+}
+
 TEST_CASE("an output may be at most two inputs", "[validate]") {
     const Tensor a = make({1}), b = make({1}), c = make({1});
     Declared output;

@@ -129,13 +129,14 @@ baseline() {
     local family side
     for side in cpu vulkan; do
         build "$side" || { cat "$WORK/build.log" >&2; exit 1; }
-        for family in elementwise matmul bias layer_norm batch_norm attention additive embedding convolution loss optimizer recurrent \
-            search; do
+        for family in elementwise matmul bias layer_norm batch_norm attention additive embedding convolution experts loss \
+            optimizer recurrent search; do
             is_wanted "$family" "$side" || continue
             prove_without "$side" "$family"
         done
     done
-    for family in elementwise matmul bias layer_norm batch_norm attention additive embedding convolution loss optimizer recurrent; do
+    for family in elementwise matmul bias layer_norm batch_norm attention additive embedding convolution experts loss \
+        optimizer recurrent; do
         ! is_wanted "$family" oracle || prove_without oracle "$family"
     done
     if is_wanted capture seam; then
@@ -213,6 +214,11 @@ mutant convolution cpu 'padding is written' backends/cpu/convolution.cpp \
     'body(row, j, padding || at < low' 'body(row, j, at < low'
 mutant convolution oracle 'a tap is weighted by its neighbour' backends/cpu/reference/convolution.cpp \
     'weights[j * channels + c] * row[c]' 'weights[c] * row[c]'
+
+mutant experts cpu 'what a slot takes is not weighted' backends/cpu/experts.cpp \
+    '1.0F : weights[s]' '1.0F : 1.0F'
+mutant experts oracle 'the weights of the chosen do not share their sum' backends/cpu/reference/experts.cpp \
+    'mean += p[chosen[j]] / whole * grad_of(j);' 'mean += 0;'
 
 mutant layer_norm cpu 'the mean is not taken off the gradient' backends/cpu/layer_norm.cpp \
     'grad_y[c] - plain - n * weighted' 'grad_y[c] - n * weighted'

@@ -295,6 +295,33 @@ mutant convolution vulkan 'padding is written' shaders/include/taps.glsl \
 mutant convolution vulkan 'a document reads the next one' shaders/include/taps.glsl \
     'at >= ranges[range] && at < ranges[range + 1u]' 'at >= ranges[range]'
 
+mutant experts vulkan 'of equal experts the last is chosen' shaders/route_tokens.comp \
+    'logits[from + e] > largest' 'logits[from + e] >= largest'
+mutant experts vulkan 'an expert is chosen twice' shaders/route_tokens.comp \
+    'taken = taken ||' 'taken = false &&'
+mutant experts vulkan 'a full expert takes one more token' shaders/place_tokens.comp \
+    'counts && place < p.capacity' 'counts && place <= p.capacity'
+mutant experts vulkan 'places begin anew with the second choices' shaders/place_tokens.comp \
+    'taken += now;' 'taken = now;'
+mutant experts vulkan 'both choices of a token drop the same' shaders/place_tokens.comp \
+    'place * p.choices + choice' 'place * p.choices'
+mutant experts vulkan 'one choice is divided by itself' shaders/place_tokens.comp \
+    'p.choices == 1u ? 1.0 : 0.0' 'p.choices == 1u ? probabilities[at + expert] : 0.0'
+mutant experts vulkan 'padding has a gradient' shaders/include/tokens.glsl \
+    'if (!kHasLengths)' 'if (true)'
+mutant experts vulkan 'the mean is not taken off the gradient' shaders/route_tokens_backward.comp \
+    '(grad_of_choice(token, j) - mean) / whole' 'grad_of_choice(token, j) / whole'
+mutant experts vulkan 'the balance is forgotten' shaders/route_tokens_backward.comp \
+    'float grad = kHasSums ?' 'float grad = false ?'
+mutant experts vulkan 'what a slot takes is not weighted' shaders/take_tokens.comp \
+    'value *= weight;' ''
+mutant experts vulkan 'a product is of the weighted token' shaders/take_tokens.comp \
+    'of_row(value * other, count)' 'of_row(weight * value * other, count)'
+mutant experts vulkan 'a sum overwrites what it should add to' shaders/mix_experts.comp \
+    'kAccumulates ? to_at(at, count) + sum : sum' 'sum'
+mutant experts vulkan 'what has no slot is that of the first' shaders/mix_experts.comp \
+    'slot >= int(p.first_slot) &&' 'true ||'
+
 mutant loss vulkan 'the target'\''s share is that of the other form' shaders/smoothed_cross_entropy.comp \
     '1.0 - p.epsilon : 1.0 - p.epsilon + others' '1.0 - p.epsilon : 1.0 - p.epsilon'
 mutant loss vulkan 'a pad has a gradient' shaders/smoothed_cross_entropy.comp \

@@ -41,6 +41,9 @@ TEST_CASE("embedding agrees with the oracle", "[embedding]") {
 TEST_CASE("convolutions agree with the oracle", "[convolution]") {
     check_cases_of("convolution");
 }
+TEST_CASE("mixtures of experts agree with the oracle", "[experts]") {
+    check_cases_of("experts");
+}
 TEST_CASE("the loss agrees with the oracle", "[loss]") {
     check_cases_of("loss");
 }
@@ -84,6 +87,9 @@ TEST_CASE("the embedding's gradient equals central differences", "[embedding][gr
 TEST_CASE("the gradients of convolutions equal central differences", "[convolution][gradients]") {
     check_gradients_of("convolution");
 }
+TEST_CASE("gradients of mixtures of experts equal central differences", "[experts][gradients]") {
+    check_gradients_of("experts");
+}
 TEST_CASE("the loss's gradient equals central differences", "[loss][gradients]") {
     check_gradients_of("loss");
 }
@@ -92,12 +98,12 @@ TEST_CASE("gradients of recurrent steps equal central differences", "[recurrent]
 }
 
 TEST_CASE("every family of the catalogue is tested above, and its groups have unique names", "[catalogue]") {
-    const std::set<std::string> tested{"elementwise", "matmul",         "linear",    "bias",       "layer_norm",
-                                       "attention",   "edit_attention", "embedding", "loss",       "optimizer",
-                                       "search",      "convolution",    "recurrent", "batch_norm", "additive"};
-    const std::set<std::string> differentiated{"elementwise", "matmul",    "linear",     "bias",
-                                               "layer_norm",  "attention", "embedding",  "loss",
-                                               "convolution", "recurrent", "batch_norm", "additive"};
+    const std::set<std::string> tested{
+        "elementwise", "matmul",    "linear", "bias",        "layer_norm", "attention",  "edit_attention", "embedding",
+        "loss",        "optimizer", "search", "convolution", "recurrent",  "batch_norm", "additive",       "experts"};
+    const std::set<std::string> differentiated{"elementwise", "matmul",    "linear", "bias",        "layer_norm",
+                                               "attention",   "embedding", "loss",   "convolution", "recurrent",
+                                               "batch_norm",  "additive",  "experts"};
     for (const Family& family : catalogue()) {
         INFO(family.name);
         CHECK(tested.count(family.name) == 1);

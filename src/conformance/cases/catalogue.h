@@ -21,6 +21,7 @@ Family edit_attention_family();
 Family additive_family();
 Family embedding_family();
 Family convolution_family();
+Family experts_family();
 Family loss_family();
 Family optimizer_family();
 Family recurrent_family();

@@ -3,6 +3,7 @@
 // meanings; emulator.h says how it is carried out.
 #pragma once
 
+#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -190,6 +191,16 @@ T __shfl_xor_sync(unsigned mask, T value, int lane_mask) {
 template <class T>
 T __shfl_sync(unsigned mask, T value, int source) {
     return headscope::cuda_emulation::exchange_as(mask, value, static_cast<unsigned>(source) % 32);
+}
+inline unsigned __ballot_sync(unsigned mask, bool vote) {
+    unsigned bits = 0;
+    for (unsigned source = 0; source < 32; ++source) {
+        bits |= headscope::cuda_emulation::exchange_as(mask, unsigned{vote}, source) << source;
+    }
+    return bits;
+}
+inline int __popc(unsigned bits) {
+    return std::popcount(bits);
 }
 inline float __fmaf_rn(float a, float b, float c) {
     return std::fma(a, b, c);
