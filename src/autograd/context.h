@@ -48,6 +48,10 @@ struct Regularisation {
     std::uint32_t seed = 0;
     Tensor step = {};      // I32 [1]
     Tensor ordinals = {};  // I32 [batch]
+    // Of a mixture of experts: the weight of the loss that balances them, and what scales its gradient, as
+    // SmoothedCrossEntropy::grad_scale.
+    float expert_balance = 0.0F;
+    Tensor gradient_scale = {};  // [1]; undefined: 1
 };
 
 struct Context {

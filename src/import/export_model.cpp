@@ -97,6 +97,7 @@ Limits::Limits(const ModelConfig& config, Problems& problems) : config_(to_json(
     require("decoder_mixer", {"self_attention"});
     require("output_layer", {"full"});
     require("position_combination", {"add"});
+    require("experts", {0});
 }
 
 void Limits::require(const std::string& key, const std::vector<nlohmann::json>& accepted) const {

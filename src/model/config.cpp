@@ -23,6 +23,7 @@ using Config = ModelConfig;
 // The largest side of a matrix: products of two sides fit the 32-bit indices of shaders.
 constexpr std::int64_t kMaxSide = 1 << 20;
 constexpr std::int64_t kMaxVocabulary = 1 << 24;
+constexpr std::int64_t kMaxExperts = 1024;
 constexpr std::int64_t kMaxCounter = 65535;  // the dropout counter has 16 bits each for head and position
 
 const std::vector<std::pair<const char*, std::int32_t>> kLanguageWords = {{"source_language", kSourceLanguage},
@@ -169,6 +170,14 @@ const ConfigFields<Config>& fields() {
         boolean_field("feed_forward_gate", &Config::feed_forward_gate,
                       "the feed-forward is W2 (f(Wg x) * (W1 x)) with f the activation (T5 v1.1)"),
         boolean_field("feed_forward_bias", &Config::feed_forward_bias, "biases of the feed-forward's layers"),
+        integer_field("experts", &Config::experts, 0, kMaxExperts,
+                      "feed-forward parts of a layer of which a router chooses for each token (Shazeer et al., 2017), "
+                      "at least 2; 0: one part and no router"),
+        integer_field("experts_per_token", &Config::experts_per_token, 1, kMaxExperts,
+                      "how many of its experts a token goes to"),
+        number_field("expert_capacity", &Config::expert_capacity, 0.0, kMaxExperts,
+                     "in training an expert takes at most this factor times its even share of a batch's tokens, "
+                     "others do without; 0: all"),
         choice_field("output_layer", &Config::output_layer,
                      {{"full", OutputLayer::Full}, {"adaptive", OutputLayer::Adaptive}},
                      "one softmax over all pieces (3.4), or an adaptive one (Grave et al., 2017): over the most "

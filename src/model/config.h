@@ -71,6 +71,9 @@ struct ModelConfig {
     bool attention_bias = false;
     bool feed_forward_gate = false;
     bool feed_forward_bias = true;
+    std::int64_t experts = 0;
+    std::int64_t experts_per_token = 2;
+    float expert_capacity = 0.0F;
     bool scale_output = false;
     OutputLayer output_layer = OutputLayer::Full;
     std::vector<std::int32_t> adaptive_cutoffs = {};

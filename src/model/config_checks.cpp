@@ -149,6 +149,23 @@ void check_generation(const Config& config, const std::string& origin) {
     check(config.max_length >= 2, "max_length", "at least 2");
 }
 
+void check_experts(const Config& config, const std::string& origin) {
+    if (config.experts == 0) {
+        if (config.expert_capacity > 0.0F) {
+            throw Error(fmt::format("{}: \"expert_capacity\" must be 0 without \"experts\", found {}", origin,
+                                    config.expert_capacity));
+        }
+        return;
+    }
+    if (config.experts == 1) {
+        throw Error(fmt::format("{}: \"experts\" must be at least 2, or 0 for one feed-forward part, found 1", origin));
+    }
+    if (config.experts_per_token > config.experts) {
+        throw Error(fmt::format("{}: \"experts_per_token\" must be between 1 and \"experts\", {}, found {}", origin,
+                                config.experts, config.experts_per_token));
+    }
+}
+
 void check_output_layer(const Config& config, const std::string& origin) {
     const std::vector<std::int32_t>& cutoffs = config.adaptive_cutoffs;
     if ((config.output_layer == OutputLayer::Adaptive) == cutoffs.empty()) {
@@ -308,9 +325,10 @@ void check_combinations(const Config& config, const std::string& origin) {
     check_convolution(config, origin);
     check_recurrent(config, origin);
     check_generation(config, origin);
+    check_experts(config, origin);
     check_output_layer(config, origin);
     check_matrix(origin, "q, k and v", config.heads * (2 * config.d_k + config.d_v), config.d_model);
-    check_matrix(origin, "feed-forward", config.d_ff, config.d_model);
+    check_matrix(origin, "feed-forward", std::max<std::int64_t>(config.experts, 1) * config.d_ff, config.d_model);
     check_matrix(origin, "source embedding", config.source_vocabulary, config.d_model);
     check_matrix(origin, "target embedding", config.target_vocabulary, config.d_model);
     if (config.positions == Positions::Sinusoid) {

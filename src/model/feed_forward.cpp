@@ -4,13 +4,14 @@
 
 namespace headscope {
 
+std::string feed_forward_sizes(const ModelConfig& config) {
+    return fmt::format("{} \u2192 {}{} \u2192 {}", config.d_model, config.feed_forward_gate ? "2 \u00d7 " : "",
+                       fmt::group_digits(config.d_ff), config.d_model);
+}
+
 FeedForward::FeedForward(const ModelConfig& config, const Scope& scope, DropoutSites& sites)
     : activation_(config.activation), site_(sites.next()) {
-    scope.block(
-        {.kind = BlockKind::FeedForward,
-         .title = "Feed Forward",
-         .detail = fmt::format("{} \u2192 {}{} \u2192 {}", config.d_model, config.feed_forward_gate ? "2 \u00d7 " : "",
-                               fmt::group_digits(config.d_ff), config.d_model)});
+    scope.block({.kind = BlockKind::FeedForward, .title = "Feed Forward", .detail = feed_forward_sizes(config)});
     if (config.feed_forward_gate) {
         gate_weight_ = scope.weight({{"gate", config.d_ff}}, config.d_model);
         gate_bias_ = config.feed_forward_bias ? scope.bias({{"gate", config.d_ff}}) : Var();

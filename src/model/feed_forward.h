@@ -1,9 +1,14 @@
 // 3.3: the same two-layer network at every position. Equation 2, or with a gate.
 #pragma once
 
+#include <string>
+
 #include "model/residual.h"
 
 namespace headscope {
+
+// Its widths, "512 -> 2,048 -> 512" with arrows.
+std::string feed_forward_sizes(const ModelConfig& config);
 
 class FeedForward {
 public:

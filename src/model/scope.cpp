@@ -25,6 +25,12 @@ Scope Scope::for_each(double MultiplyAdds::*token) const {
     return other;
 }
 
+Scope Scope::with_parts(std::int64_t multiplied) const {
+    Scope other = *this;
+    other.multiplied_parts_ = multiplied;
+    return other;
+}
+
 void Scope::block(Block block) const {
     block.prefix = block.without_parameters ? "" : name_ + ".";
     block.layer = layer_;
@@ -47,16 +53,21 @@ Var Scope::weight(const std::vector<Rows>& parts, std::int64_t columns, Initial 
     HEADSCOPE_CHECK(token_ != nullptr, name_ + " declares a weight outside of for_each()");
     std::vector<ParameterSpec> specs;
     for (const Rows& rows : parts) {
-        specs.push_back({std::string(rows.name) + ".weight", {rows.count, columns}, initial, true, !specs.empty()});
-        multiply_adds(token_, rows.count * columns);
+        specs.push_back({rows.name + ".weight", {rows.count, columns}, initial, true, !specs.empty()});
+        multiply_adds(token_, std::ssize(specs) > multiplied_parts_ ? 0 : rows.count * columns);
     }
     return packed(specs);
+}
+
+Var Scope::full_weight(const Rows& rows, std::int64_t columns) const {
+    multiply_adds(token_, rows.count * columns);
+    return values((rows.name + ".weight").c_str(), {rows.count, columns}, Initial::Glorot);
 }
 
 Var Scope::bias(const std::vector<Rows>& parts, Initial initial) const {
     std::vector<ParameterSpec> specs;
     for (const Rows& rows : parts) {
-        specs.push_back({std::string(rows.name) + ".bias", {rows.count}, initial, false, !specs.empty()});
+        specs.push_back({rows.name + ".bias", {rows.count}, initial, false, !specs.empty()});
     }
     return packed(specs);
 }

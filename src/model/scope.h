@@ -2,6 +2,7 @@
 // parameters, products and block, and gets the parameters it declares.
 #pragma once
 
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,8 @@ public:
     Scope layer(int index) const;  // "layers.<index>", counted from 0
     // Weights declared here are multiplied with each of these tokens.
     Scope for_each(double MultiplyAdds::*token) const;
+    // Of the parts of a weight declared here, all alike, each token is multiplied with so many.
+    Scope with_parts(std::int64_t multiplied) const;
     const std::string& name() const { return name_; }
 
     // The parameters declared from here on, up to the next block, are its own.
@@ -30,11 +33,13 @@ public:
     void output_cluster(std::int64_t multiply_adds) const;  // see ModelDescription::output_clusters
 
     struct Rows {
-        const char* name;
+        std::string name;
         std::int64_t count;
     };
     // "<name>.weight" of all parts, read as one matrix [sum of rows, columns] that is multiplied with each token.
     Var weight(const std::vector<Rows>& parts, std::int64_t columns, Initial initial = Initial::Glorot) const;
+    // The same of one part, in 32 bits whatever other weights are stored in.
+    Var full_weight(const Rows& rows, std::int64_t columns) const;
     // "<name>.bias" of all parts, read as one vector [sum of rows].
     Var bias(const std::vector<Rows>& parts, Initial initial = Initial::Zero) const;
     // An embedding table, "weight" of this scope.
@@ -55,6 +60,7 @@ private:
     std::string name_;
     int layer_ = 0;
     double MultiplyAdds::*token_ = nullptr;
+    std::int64_t multiplied_parts_ = std::numeric_limits<std::int64_t>::max();
 };
 
 }  // namespace headscope

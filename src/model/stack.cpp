@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "autograd/recurrence.h"
+#include "model/experts.h"
 #include "support/check.h"
 
 namespace headscope {
@@ -17,6 +18,15 @@ Tensor head_by_head(Backend& backend, const Tensor& x) {
 }
 
 }  // namespace
+
+Stack::FeedForwardPart Stack::make_feed_forward(const ModelConfig& config, const Scope& scope, DropoutSites& sites) {
+    if (config.experts > 0) {
+        return Experts(config, scope, sites);
+    }
+    return [plain = FeedForward(config, scope, sites)](Context& ctx, const Var& x, const Tensor& /*lengths*/) {
+        return plain(ctx, x);
+    };
+}
 
 Stack::Stack(const ModelConfig& config, const Scope& scope, const StackPlan& plan, const Var& table,
              std::shared_ptr<Sinusoids> sinusoids, DropoutSites& sites)
@@ -49,8 +59,8 @@ Stack::Stack(const ModelConfig& config, const Scope& scope, const StackPlan& pla
             residuals_.add_sublayer(second, sites);
         }
         const Scope feed_forward = layer.in("feed_forward");
-        layers_.push_back(
-            {label, label + "." + part, std::move(mixer), std::move(cross), FeedForward(config, feed_forward, sites)});
+        layers_.push_back({label, label + "." + part, std::move(mixer), std::move(cross),
+                           make_feed_forward(config, feed_forward, sites)});
         residuals_.add_sublayer(feed_forward, sites);
     }
     residuals_.end(scope);
@@ -73,7 +83,7 @@ Var Stack::run(Context& ctx, const Var& embedded, const Tensor& lengths, const M
             x = residuals_.after(ctx, sublayer++, x, cross(i, *layer.cross_attention, x.normed));
         }
         set_label(ctx, layer.label, ".feed_forward");
-        x = residuals_.after(ctx, sublayer++, x, (*layer.feed_forward)(ctx, x.normed));
+        x = residuals_.after(ctx, sublayer++, x, layer.feed_forward(ctx, x.normed, x.lengths));
     }
     return x.normed;
 }

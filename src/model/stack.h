@@ -1,6 +1,7 @@
 // 3.1: a stack of equal layers on an embedding: the encoder, the decoder, or all of a language model.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -43,13 +44,16 @@ public:
     Var reread(Context& ctx, const Cache& cache, const Tokens& tokens) const;
 
 private:
+    // Equation 2 or experts, of x [batch, length, d_model] with these lengths of its texts, I32 [batch] or undefined.
+    using FeedForwardPart = std::function<Var(Context& ctx, const Var& x, const Tensor& lengths)>;
     struct Layer {
         std::string label;        // "decoder.0"
         std::string mixer_label;  // "decoder.0.self_attention"
         std::unique_ptr<Mixer> mixer;
         std::optional<MultiHeadAttention> cross_attention;
-        std::optional<FeedForward> feed_forward;
+        FeedForwardPart feed_forward;  // empty: none
     };
+    static FeedForwardPart make_feed_forward(const ModelConfig& config, const Scope& scope, DropoutSites& sites);
     // All layers; `mix` and `cross` run their first two sub-layers.
     template <class Mix, class Cross>
     Var run(Context& ctx, const Var& embedded, const Tensor& lengths, const Mix& mix, const Cross& cross) const;

@@ -67,7 +67,7 @@ LossSums Learner::pass(const Batch& part, bool first, bool last) {
         context.regularisation.ordinals = batch.ordinals;
         LossOptions loss = options_.loss;
         if (scales_loss()) {
-            loss.gradient_scale = optimizer_.loss_scale();
+            loss.gradient_scale = context.regularisation.gradient_scale = optimizer_.loss_scale();
         }
         const LossSums found = model_->loss(context, batch, loss);
         backend_.run(Copy{.x = found.loss, .out = sums.loss});

@@ -269,6 +269,12 @@ void check_train_config(const TrainConfig& config) {
                     ": \"training.label_smoothing_towards\" must be \"uniform\" with an adaptive "
                     "\"model.output_layer\", each softmax of which is smoothed over its own classes");
     }
+    if (config.training.expert_balance != TrainingOptions{}.expert_balance && config.model.value("experts", 0) == 0) {
+        throw Error(
+            fmt::format("{}: \"training.expert_balance\" ({}) balances experts: it needs \"model.experts\", or leave "
+                        "it out",
+                        config.file, config.training.expert_balance));
+    }
     if (config.training.validate_bleu > 0 && config.data.valid.empty()) {
         throw Error(
             fmt::format("{}: \"training.validate_bleu\" ({}) needs held-out pairs: name a validation text in "

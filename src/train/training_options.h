@@ -56,6 +56,7 @@ struct TrainingOptions {
     double embedding_dropout = 0.1;
     double attention_dropout = 0.0;
     double activation_dropout = 0.0;
+    double expert_balance = 0.01;  // weight of the loss that balances a mixture of experts
 
     std::int64_t seed = 1;
     // How numbers are stored and multiplied; an error if the device lacks it. Without `precision`, products use

@@ -79,6 +79,10 @@ CASES = {
                   "d_k": 8, "d_v": 8, "attention_score": "additive", "attention_bias": True}, 0.0, "all"),
     "mask_predict": ({"format_version": 2, "generation": "mask_predict", "mask_id": 3, "positions": "normalised",
                       "norm": "pre", "encoder_layers": 1, "decoder_layers": 2}, 0.1, "all"),
+    # With these sizes every expert is chosen: the error of a gradient that is 0 has no scale.
+    "experts": ({"format_version": 2, "experts": 3, "encoder_layers": 1, "d_ff": 10}, 0.1, "all"),
+    "experts_switch": ({"format_version": 2, "experts": 3, "experts_per_token": 1, "norm": "pre",
+                        "activation": "gelu", "d_ff": 10}, 0.1, "all"),
 }
 
 
@@ -195,6 +199,21 @@ class Model:
         return y, [each.transpose(0, 1).flatten(1) for each in last]
 
     def feed_forward(self, x, name):
+        if self.c.get("experts", 0) > 0:
+            return self.mixture(x, name)
+        return self.expert(x, name)
+
+    def mixture(self, x, name):
+        """Every expert sees every token; the gate is 0 for those that a token has not chosen."""
+        count, chosen = self.c["experts"], self.c.get("experts_per_token", 2)
+        p = self.linear(x, f"{name}.router", count, False).softmax(-1)
+        largest = p.topk(chosen, dim=-1).indices
+        gate = p * torch.zeros_like(p).scatter(-1, largest, 1.0)
+        gate = gate if chosen == 1 else gate / gate.sum(-1, keepdim=True)
+        outputs = torch.stack([self.expert(x, f"{name}.experts.{e}") for e in range(count)], dim=-1)
+        return (outputs * gate[..., None, :]).sum(-1)
+
+    def expert(self, x, name):
         biased = self.c["feed_forward_bias"]
         inner = self.linear(x, f"{name}.inner", self.c["d_ff"], biased)
         return self.linear(self.activation(inner), f"{name}.outer", self.c["d_model"], biased)

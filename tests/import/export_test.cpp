@@ -78,6 +78,10 @@ TEST_CASE("what a format cannot hold is listed, and nothing is written", "[expor
                Contains("problems") && Contains("\"norm\" is \"pre\": the format holds \"post\"") &&
                    Contains("\"first_position\""));
     CHECK_FALSE(fs::exists(folder.file("exported")));
+    ModelDirectory mixed = model;
+    mixed.config.experts = 4;
+    CHECK_THAT(error_of([&] { export_model(mixed, *parameters, ExportFormat::CTranslate2, folder.file("exported")); }),
+               Contains("\"experts\" is 4: the format holds 0"));
     fs::create_directories(folder.file("full"));
     folder.write("full/file", "x");
     CHECK_THAT(error_of([&] { export_model(model, *parameters, ExportFormat::CTranslate2, folder.file("full")); }),

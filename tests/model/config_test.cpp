@@ -366,3 +366,16 @@ TEST_CASE("what filling in masks excludes is rejected by key") {
                }),
                Contains("\"architecture\" must be \"encoder-decoder\" with \"generation\" \"mask_predict\""));
 }
+
+TEST_CASE("experts are at least two, and as many as a token chooses") {
+    CHECK(check_error([](ModelConfig& c) { c.experts = 4; }).empty());
+    CHECK_THAT(check_error([](ModelConfig& c) { c.experts = 1; }), Contains("\"experts\" must be at least 2"));
+    CHECK_THAT(check_error([](ModelConfig& c) {
+                   c.experts = 4;
+                   c.experts_per_token = 5;
+               }),
+               Contains("\"experts_per_token\" must be between 1 and \"experts\", 4, found 5"));
+    CHECK_THAT(check_error([](ModelConfig& c) { c.expert_capacity = 1.5F; }),
+               Contains("\"expert_capacity\" must be 0 without \"experts\", found 1.5"));
+    CHECK_THAT(parse_error({{"expert_capacity", -1}}), Contains("\"expert_capacity\"") && Contains("from 0 to 1024"));
+}

@@ -51,6 +51,20 @@ TEST_CASE("the FLOPs of recurrent layers equal those counted by hand", "[flops]"
     CHECK(forward_flops(model, {1, 3, 2}) == 2.0 * (2 * 144 + 240 + 128 + 128 + (32 + 96 + 32 + 48) + 160 + 56));
 }
 
+TEST_CASE("experts count their router and those that a token goes to", "[flops]") {
+    ModelConfig model;
+    model.encoder_layers = model.decoder_layers = 1;
+    model.d_model = 4;
+    model.d_ff = 10;
+    model.source_vocabulary = model.target_vocabulary = 7;
+    const double plain = forward_flops(model, {1, 3, 2});
+    model.experts = 8;
+    // For each of 3 + 2 tokens: router 4*8 = 32, two experts of 2*4*10 = 80 in the place of one.
+    CHECK(forward_flops(model, {1, 3, 2}) - plain == 2.0 * 5 * (32 + 80));
+    model.feed_forward_gate = true;
+    CHECK(forward_flops(model, {1, 3, 2}) - plain == 2.0 * 5 * (32 + 80 + 80));
+}
+
 TEST_CASE("restricted attention counts the pairs within its window", "[flops]") {
     ModelConfig model;
     model.encoder_layers = model.decoder_layers = 1;

@@ -90,6 +90,9 @@ std::vector<std::string> prefixes(const std::string& word, const ModelConfig& co
             if (word == "layer" && !ends_early(config, stack, i)) {
                 all.push_back(layer);
             }
+            for (int e = 0; word == "expert" && e < config.experts && !ends_early(config, stack, i); ++e) {
+                all.push_back(layer + ".feed_forward.experts." + std::to_string(e));
+            }
             const std::string mixer = mixer_part(stack == "encoder" ? config.encoder_mixer : config.decoder_mixer);
             if (word == "convolution" && mixer == word) {
                 all.push_back(layer + ".convolution");

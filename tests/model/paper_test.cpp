@@ -88,7 +88,8 @@ std::int64_t closed_formula(const ModelConfig& config) {
                    : (config.convolution_glu ? 2 : 1) * matrix + (separable ? config.convolution_kernel * d : 0);
     };
     const std::int64_t inner = (config.feed_forward_gate ? 2 : 1) * config.d_ff;
-    const std::int64_t feed_forward = d * (inner + config.d_ff) + (config.feed_forward_bias ? inner + d : 0);
+    const std::int64_t expert = d * (inner + config.d_ff) + (config.feed_forward_bias ? inner + d : 0);
+    const std::int64_t feed_forward = config.experts > 0 ? config.experts * (d + expert) : expert;
     const bool pre = config.norm == NormPlacement::Pre;
     const std::int64_t final_norms = (pre ? 2 * norm : 0) + (config.embedding_norm ? 2 * norm : 0);
     const std::int64_t cross = config.cross_attention ? attention + norm : 0;

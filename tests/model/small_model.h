@@ -216,6 +216,15 @@ inline std::vector<NamedConfig> varied_configs() {
         c.positions = Positions::None;
     });
     vary("a decoder of GRU", [](ModelConfig& c) { c.decoder_mixer = MixerKind::Gru; });
+    vary("two of four experts", [](ModelConfig& c) { c.experts = 4; });
+    vary("one of three experts, gated, pre-norm, no biases", [](ModelConfig& c) {
+        c.experts = 3;
+        c.experts_per_token = 1;
+        c.feed_forward_gate = true;
+        c.feed_forward_bias = false;
+        c.activation = Activation::Gelu;
+        c.norm = NormPlacement::Pre;
+    });
     return all;
 }
 
@@ -300,6 +309,7 @@ inline std::vector<NamedConfig> language_configs() {
     });
     add("causal, positions from 0 to 1", Architecture::CausalLm,
         [](ModelConfig& c) { c.positions = Positions::Normalised; });
+    add("masked, all of two experts", Architecture::MaskedLm, [](ModelConfig& c) { c.experts = 2; });
     add("masked, as BERT", Architecture::MaskedLm, [](ModelConfig& c) {
         c.activation = Activation::Gelu;
         c.positions = Positions::Learned;

@@ -145,6 +145,20 @@ double first_states(const ModelConfig& config, const std::vector<Batch>& parts) 
     return sum;
 }
 
+// Experts multiply every slot, of which without a capacity each has one for every token.
+double empty_slots(const ModelConfig& config, const std::vector<Batch>& parts) {
+    const auto spare = static_cast<double>(config.experts - config.experts_per_token);
+    const auto weights = static_cast<double>((config.feed_forward_gate ? 3 : 2) * config.d_ff * config.d_model);
+    double tokens = 0.0;
+    for (const Batch& part : parts) {
+        const bool masked = config.architecture == Architecture::MaskedLm;
+        const std::int64_t source = masked ? part.target_length : part.source_length;
+        tokens += static_cast<double>(part.sentences *
+                                      (config.encoder_layers * source + config.decoder_layers * part.target_length));
+    }
+    return config.experts == 0 ? 0.0 : 2.0 * spare * weights * tokens;
+}
+
 }  // namespace
 
 TEST_CASE("the formula of a step's FLOPs counts every product that runs, forward and backward", "[flops]") {
@@ -168,12 +182,13 @@ TEST_CASE("the formula of a step's FLOPs counts every product that runs, forward
                 model->loss(context, upload(backend, part), {});
             }
             const double skipped = first_states(named.config, parts);
-            CHECK(backend.products == formula.forward() + masked - skipped);
+            const double empty = empty_slots(named.config, parts);
+            CHECK(backend.products == formula.forward() + masked + empty - skipped);
             CHECK(backend.optimizer == 0.0);
 
             backend.products = 0.0;
             learner.step(parts, 1, 1e-3);
-            CHECK(backend.products == formula.forward() + formula.backward() + 3.0 * masked - 2.0 * skipped);
+            CHECK(backend.products == formula.forward() + formula.backward() + 3.0 * (masked + empty) - 2.0 * skipped);
             CHECK(backend.optimizer == formula.optimizer);
             CHECK(formula.total() == formula.forward() + formula.backward() + formula.optimizer);
             CHECK((formula.attention > 0.0) == (attends(named.config, AttentionKind::EncoderSelf) ||

@@ -14,11 +14,12 @@ using namespace headscope;
 namespace {
 
 struct SmallLearner {
-    explicit SmallLearner(LearnerOptions options) : learner(*backend, config, std::move(options)) {}
+    explicit SmallLearner(LearnerOptions options, ModelConfig wanted = small_config())
+        : config(std::move(wanted)), learner(*backend, config, std::move(options)) {}
     void step(std::int64_t number) {
         learner.step({make_batch(random_pairs(config, 2, 1), frame_of(config), 0)}, number, 1e-3);
     }
-    ModelConfig config = small_config();
+    ModelConfig config;
     std::unique_ptr<Backend> backend = open_device("cpu");
     Learner learner;
 };
@@ -66,4 +67,21 @@ TEST_CASE("matrices and embeddings decay, biases and norms do not", "[learner]")
         }
         CHECK(worst <= (matrix ? 1e-6 : 0.0));
     }
+}
+
+TEST_CASE("the loss that balances experts moves their routers and is not reported", "[learner]") {
+    ModelConfig mixed = small_config();
+    mixed.experts = 4;
+    const auto router_after = [&](float balance, std::vector<StepRecord>& steps) {
+        SmallLearner small({.regularisation = {.expert_balance = balance}, .history = 1}, mixed);
+        small.step(1);
+        steps = small.learner.take_history();
+        return small.learner.parameters().values_of("encoder.layers.0.feed_forward.router.weight");
+    };
+    std::vector<StepRecord> with;
+    std::vector<StepRecord> without;
+    CHECK(router_after(5.0F, with) != router_after(0.0F, without));
+    REQUIRE(with.size() == 1);
+    CHECK(with[0].loss == without[0].loss);
+    CHECK(with[0].nll == without[0].nll);
 }

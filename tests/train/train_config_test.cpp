@@ -237,6 +237,7 @@ TEST_CASE("what decides the weights is part of a run's identity, what does not i
     CHECK(with("label_smoothing_towards", "unigram") != before);
     CHECK(with("weight_decay", 0.0) == before);
     CHECK(with("weight_decay", 0.01) != before);
+    CHECK(with("expert_balance", 0.01) == before);
     json cooled = sample();
     cooled["training"]["cooldown_steps"] = 5;
     const json ten = parse_train_config(cooled, "c.json", "").identity();
@@ -304,4 +305,14 @@ TEST_CASE("a precision is one of four, and a run may go on in another", "[config
     CHECK(slower.refused.empty());
     REQUIRE(slower.allowed.size() == 1);
     CHECK(slower.allowed.front() == "\"training.loss_scale_interval\" was 3 and is now 4");
+}
+
+TEST_CASE("a loss that balances experts needs experts", "[config]") {
+    json config = sample();
+    config["training"]["expert_balance"] = 0.1;
+    CHECK_THROWS_WITH(check_train_config(parse_train_config(config, "c.json", "")),
+                      Catch::Matchers::Contains("\"training.expert_balance\" (0.1)") &&
+                          Catch::Matchers::Contains("\"model.experts\""));
+    config["model"]["experts"] = 4;
+    CHECK_NOTHROW(check_train_config(parse_train_config(config, "c.json", "")));
 }
