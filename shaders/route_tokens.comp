@@ -5,6 +5,7 @@
 #include "params.h"
 HEADSCOPE_KERNEL(RouteTokensParams, ROUTE_TOKENS_BINDINGS, NO_CONSTANTS)
 #include "grid.glsl"
+#include "math.glsl"
 layout(set = 0, binding = binding_logits) readonly buffer Logits { float logits[]; };
 layout(set = 0, binding = binding_probabilities) buffer Probabilities { float probabilities[]; };
 layout(set = 0, binding = binding_chosen) buffer Chosen { int chosen[]; };
@@ -23,7 +24,7 @@ void main() {
     }
     float sum = 0.0;
     for (uint e = 0u; e < p.experts; ++e) {
-        float value = exp(logits[from + e] - most);
+        float value = precise_exp(logits[from + e] - most);
         probabilities[to + e] = value;
         sum += value;
     }

@@ -4,6 +4,7 @@
 
 #include "backends/cpu/clones.h"
 #include "backends/cpu/cpu_backend.h"
+#include "backends/cpu/row_math.h"
 
 namespace headscope::cpu {
 
@@ -24,22 +25,7 @@ HEADSCOPE_CLONES void add_weighted_slot(float* out, const float* x, float weight
 }
 
 HEADSCOPE_CLONES float dot_of_rows(const float* a, const float* b, std::int64_t count) {
-    constexpr std::int64_t kLanes = 16;
-    float sums[kLanes] = {};
-    const std::int64_t whole = count / kLanes * kLanes;
-    for (std::int64_t i = 0; i < whole; i += kLanes) {
-        for (std::int64_t lane = 0; lane < kLanes; ++lane) {
-            sums[lane] += a[i + lane] * b[i + lane];
-        }
-    }
-    float total = 0.0F;
-    for (const float sum : sums) {
-        total += sum;
-    }
-    for (std::int64_t i = whole; i < count; ++i) {
-        total += a[i] * b[i];
-    }
-    return total;
+    return sum_over(count, [&](std::int64_t i) { return a[i] * b[i]; });
 }
 
 }  // namespace

@@ -14,4 +14,9 @@ inline void aim(Backend& backend, const Var& at, Tensor& tensor, Write& write) {
     }
 }
 
+// Of a product that writes a gradient.
+inline float beta_for(Write write) {
+    return write == Write::Overwrite ? 0.0F : 1.0F;
+}
+
 }  // namespace headscope

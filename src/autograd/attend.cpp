@@ -36,7 +36,7 @@ void matmul_into(Context& ctx, const Var& a, const Var& b, const Var& out, const
                                .transpose_a = transpose_left,
                                .transpose_b = transpose_right,
                                .alpha = product.alpha,
-                               .beta = target.write == Write::Overwrite ? 0.0F : 1.0F,
+                               .beta = beta_for(target.write),
                                .compute = compute});
         };
         if (a.requires_grad() && !product.transpose_a) {
@@ -201,7 +201,7 @@ Var attend(Context& ctx, const AttentionSite& site, const Var& Q, const Var& K, 
     const float scale = scale_of(scoring, d_k);
     const DType dtype = Q.value().dtype;
     const Tensor out = ctx.backend.empty({Q.shape()[0], Q.shape()[2], heads * d_v}, dtype);
-    const bool recorded = wants_gradient(ctx, Q, K) || wants_gradient(ctx, K, V);
+    const bool recorded = wants_gradient(ctx, Q, K) || wants_gradient(ctx, V, scoring.gain);
     // A composed backward would compute the weights a second time, so with a tape it is better to keep them, unless a
     // window makes most of them 0. Also, one op does not write the gradients of one variable in two roles.
     const bool makes_anew = mask.is_narrow(K.shape()[2]) ||

@@ -2,16 +2,14 @@
 
 #include <utility>
 
+#include "autograd/aim.h"
+
 namespace headscope {
 
 namespace {
 
 Tensor rows_of(const Tensor& x) {
     return x.reshape({x.dim(0) * x.dim(1), x.dim(2)});
-}
-
-float beta_for(Write write) {
-    return write == Write::Overwrite ? 0.0F : 1.0F;
 }
 
 // The gradient of RouteTokens::sums: of the loss that balances experts, for each of its tokens.

@@ -18,9 +18,9 @@ struct Routes {
     Tensor keys;     // I32 [experts * capacity], DropoutRule::ordinals of slots; undefined unless the pass has dropout
 };
 
-// logits [batch, length, experts], F32. Regularisation::expert_balance adds to their gradient that of experts times the
-// sum over experts of (share of tokens that choose it first) * p, for each token: least if all are chosen alike
-// (Shazeer et al., 2017; in this form Fedus et al., 2022).
+// logits [batch, length, experts], F32. Regularisation::expert_balance adds to their gradient that of a loss for each
+// token: experts times the sum over experts of (share of tokens that choose it first) * p. It is smallest if all
+// experts are chosen equally often (Shazeer et al., 2017; in this form Fedus et al., 2022).
 Routes route(Context& ctx, const Var& logits, const Routing& routing);
 
 // x [batch, length, columns] in the slots, 0 in empty ones: [experts, capacity, columns].

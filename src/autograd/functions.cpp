@@ -22,10 +22,6 @@ bool records(const Context& ctx, std::initializer_list<const Var*> inputs) {
     return false;
 }
 
-float beta_of(Write write) {
-    return write == Write::Overwrite ? 0.0F : 1.0F;
-}
-
 Tensor as_matrix(const Tensor& x) {
     const std::int64_t columns = x.dim(-1);
     return x.reshape({columns == 0 ? 0 : x.elements() / columns, columns});
@@ -62,7 +58,7 @@ void linear_backward(Backend& backend, const Var& x, const Var& weight, const Te
                            .out = to.tensor,
                            .transpose_a = true,
                            .alpha = alpha,
-                           .beta = beta_of(to.write),
+                           .beta = beta_for(to.write),
                            .compute = compute});
     }
     if (x.requires_grad()) {
@@ -71,7 +67,7 @@ void linear_backward(Backend& backend, const Var& x, const Var& weight, const Te
                            .b = weight.value(),
                            .out = as_matrix(to.tensor),
                            .alpha = alpha,
-                           .beta = beta_of(to.write),
+                           .beta = beta_for(to.write),
                            .compute = compute});
     }
 }

@@ -103,10 +103,10 @@ struct Scoring {
     Var by_distance = {};  // added to them: MaskedSoftmax::by_distance, [2 D + 1, heads]; may be undefined
 };
 
-// Those of q [batch, heads, queries, d_k] and k [batch, heads, keys, d_k], without by_distance: [batch, heads, queries,
-// keys].
+// Scores of q [batch, heads, queries, d_k] and k [batch, heads, keys, d_k] before by_distance is added: [batch, heads,
+// queries, keys].
 Var attention_scores(Context& ctx, const Var& q, const Var& k, const Scoring& scoring);
-// The same, additive.
+// The additive ones.
 Var additive_scores(Context& ctx, const Var& q, const Var& k, const Var& gain);
 
 // Equation 1 for all heads: Q [batch, heads, queries, d_k], K [batch, heads, keys, d_k], V [batch, heads, keys, d_v];

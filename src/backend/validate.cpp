@@ -152,7 +152,7 @@ void check_rules(const RouteTokens& op) {
 
 void check_rules(const TakeTokens& op) {
     expect(op, op.others.defined() == op.dots.defined(),
-           [] { return std::string("dots are those with others: both are given or neither"); });
+           [] { return std::string("dots need others: give both or neither"); });
 }
 
 void check_rules(const GatherRows& op) {

@@ -230,6 +230,11 @@ mutant layer_norm oracle 'dropout is forgotten in the backward' backends/cpu/ref
     'store(grad_x[c], dropout(grad_sum, row / length, 0, row % length, c), op.write_x);' \
     'store(grad_x[c], grad_sum, op.write_x);'
 
+mutant additive cpu 'the gradient of keys reads that of queries' backends/cpu/additive.cpp \
+    'row_at(op.grad_scores, b, h, 0) + i : row_at' 'row_at(op.grad_scores, b, h, i) : row_at'
+mutant additive oracle 'the slope is that of the logistic function' backends/cpu/reference/additive.cpp \
+    'grad * (1 - squashed * squashed)' 'grad * squashed * (1 - squashed)'
+
 mutant attention cpu 'a query does not see its own key' backends/cpu/allowed_keys.h \
     'offset_ + last + 1' 'offset_ + last'
 mutant attention cpu 'a range has a key too many' backends/cpu/allowed_keys.h \
@@ -253,11 +258,6 @@ mutant attention oracle 'a distance is that of the query before' backends/cpu/re
 
 mutant embedding cpu '"=" for "+=" in the table'\''s gradient' backends/cpu/embedding.cpp \
     'to[d] += scale * x[d];' 'to[d] = scale * x[d];'
-mutant additive cpu 'the gradient of keys reads that of queries' backends/cpu/additive.cpp \
-    'row_at(op.grad_scores, b, h, 0) + i : row_at' 'row_at(op.grad_scores, b, h, i) : row_at'
-mutant additive oracle 'the slope is that of the logistic function' backends/cpu/reference/additive.cpp \
-    'grad * (1 - squashed * squashed)' 'grad * squashed * (1 - squashed)'
-
 mutant embedding oracle 'the gradient lacks its scale' backends/cpu/reference/embedding.cpp \
     '+= Real{op.scale} * grad_out' '+= grad_out'
 

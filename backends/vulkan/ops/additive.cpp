@@ -36,7 +36,7 @@ template <class Run>
 void in_halves(const Tensor& x, const Run& run) {
     const int dim = x.dim(0) > 1 ? 0 : 1;
     const std::int64_t size = x.dim(dim);
-    HEADSCOPE_CHECK(size > 1, "the additive scores of one head are larger than a binding");
+    HEADSCOPE_CHECK(size > 1, "one head of additive attention is larger than a binding");
     for (const auto& [first, count] : {std::pair{std::int64_t{0}, size / 2}, std::pair{size / 2, size - size / 2}}) {
         run(dim, first, count);
     }

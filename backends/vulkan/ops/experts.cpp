@@ -9,8 +9,9 @@ namespace headscope::vulkan {
 
 void VulkanBackend::run(const RouteTokens& op) {
     require_types(op);
-    HEADSCOPE_CHECK(fits_binding(op.logits),
-                    "the logits of a router must fit a binding, found " + op.logits.to_string());
+    HEADSCOPE_CHECK(fit_bindings({&op.logits, &op.weights}),
+                    "the logits of a router and the weights of its slots must fit a binding, found " +
+                        op.logits.to_string() + " and " + op.weights.to_string());
     const std::int64_t tokens = op.logits.dim(0) * op.logits.dim(1);
     RouteTokensParams route{};
     route.tokens = u32(tokens);

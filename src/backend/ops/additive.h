@@ -18,9 +18,8 @@ struct AdditiveScores {
     }
 };
 
-// The gradient of either side: x is q and `others` k, or the other way round with `of_keys`. With t = tanh(x[b, h, i,
-// d]
-// + others[b, h, j, d]) and g the gradient of the score of i and j,
+// The gradient of either side: x is q and `others` k, or the other way round with `of_keys`. With g the gradient of the
+// score of i and j, and t = tanh(x[b, h, i, d] + others[b, h, j, d]),
 //   grad_x[b, h, i, d] = gain[h, d] * sum over j of g (1 - t^2)
 //   products[b, i, h, d] = sum over j of g t, the rows of which add up to the gradient of gain, from either side.
 struct AdditiveScoresBackward {

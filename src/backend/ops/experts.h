@@ -1,8 +1,8 @@
-// A mixture of experts: which tokens go to which expert, there and back. Shazeer et al., 2017; with a capacity for each
-// expert Lepikhin et al. (GShard), 2021. Contiguous operands.
+// A mixture of experts: which tokens go to which expert, and the backward of that. Shazeer et al., 2017; with a
+// capacity for each expert Lepikhin et al. (GShard), 2021. Contiguous operands.
 //
-// Each expert has `capacity` slots, a slot one token. Slots count through all experts: slot s is of expert s /
-// capacity.
+// Each expert has `capacity` slots of one token. Slots are counted through all experts: slot s belongs to expert
+// s / capacity, rounded down.
 #pragma once
 
 #include "backend/ops/common.h"
@@ -12,7 +12,8 @@ namespace headscope {
 // p = softmax(logits) of each token. It chooses the experts of its largest logits, largest first, of equal ones the
 // lower. The weight of a choice is its p over the sum of the token's chosen p; of one choice p itself (Fedus et al.,
 // 2022). First choices of all tokens in their order, then second ones, take the slots of their expert in turn; slots[t,
-// j] is -1 if none is left, and for padding, from lengths[b] on, which also counts nowhere else. A slot has
+// j] is -1 if none is left. Padding, positions from lengths[b] on, gets no slot and has no part in shares and sums. A
+// slot has
 //   sources: its token, counted through the batch, or -1 if it is empty,
 //   weights: that of the choice, or 0,
 //   keys:    a number that the token's sentence (by `ordinals`), position and choice decide: (65536 ordinal + position)

@@ -230,7 +230,7 @@ std::vector<Case> take_cases() {
         s.dots = true;
         cases.push_back(take(s));
     }
-    cases.push_back(take({.tokens = 5, .slots = 70000, .columns = 3}).past_a_grid());
+    cases.push_back(take({.tokens = 40000, .slots = 79999, .columns = 3}).past_a_grid());
     return cases;
 }
 
@@ -241,7 +241,7 @@ std::vector<Case> mix_cases() {
         s.weights = true;
         cases.push_back(mix(s));
     }
-    cases.push_back(mix({.tokens = 70000, .slots = 12, .columns = 3}).past_a_grid());
+    cases.push_back(mix({.tokens = 70000, .slots = 139999, .columns = 3}).past_a_grid());
     return cases;
 }
 
