@@ -63,8 +63,8 @@ public:
         const Var memory = model.encode(ctx, batch);
         const auto scores = to_host<double>(ctx.backend, model.length_logits(ctx, batch, memory));
         for (std::size_t i = 0; i < tasks.size(); ++i) {
-            const std::int64_t most = std::max<std::int64_t>(std::min(tasks[i].limit, config.max_length) - 1, 1);
-            const std::int64_t least = std::clamp<std::int64_t>(options.min_length, 1, most);
+            const std::int64_t most = std::max<std::int64_t>(std::min(tasks[i].limit, config.max_length) - 1, 0);
+            const std::int64_t least = std::clamp<std::int64_t>(options.min_length, 0, most);
             const auto classes = static_cast<std::size_t>(config.max_length);
             for (Draft& draft : likeliest_lengths(std::span(scores).subspan(i * classes, classes), least, most,
                                                   options.length_candidates, config.mask_id)) {
@@ -77,11 +77,14 @@ public:
         lengths_ = upload({std::ssize(drafts_)}, lengths());
     }
 
-    // Masks the least certain pieces of each draft and predicts them again. False if there are none.
-    bool refine(int number, int iterations) {
+    // Masks the least certain pieces of each draft and predicts them again, unless its source is done. False if there
+    // are none.
+    bool refine(int number, int iterations, const std::vector<bool>& done) {
         masked_.clear();
         for (std::size_t row = 0; row < drafts_.size(); ++row) {
-            mask(row, masked_pieces(std::ssize(drafts_[row].tokens), number, iterations));
+            if (!done[row / each_]) {
+                mask(row, masked_pieces(std::ssize(drafts_[row].tokens), number, iterations));
+            }
         }
         if (masked_.empty()) {
             return false;
@@ -204,17 +207,18 @@ std::vector<Hypothesis> mask_predict(Context& ctx, const MaskPredict& model,
     const ModelConfig& config = model.config();
     const Batch host = make_source_batch(sources, padding_id(config), {.longest = config.max_length});
     Drafts drafts(ctx, model, options, upload(ctx.backend, host), tasks);
-    bool wanted = true;
-    for (int number = 0; wanted && number < options.iterations && drafts.refine(number, options.iterations); ++number) {
-        wanted = false;
+    std::vector<bool> stopped(tasks.size(), false);  // by their on_step()
+    for (int number = 0; number < options.iterations && drafts.refine(number, options.iterations, stopped); ++number) {
         for (std::size_t i = 0; i < tasks.size(); ++i) {
-            const bool goes_on = !tasks[i].on_step || tasks[i].on_step(drafts.best_of(i).tokens);
-            wanted = wanted || goes_on;
+            stopped[i] = stopped[i] || (tasks[i].on_step && !tasks[i].on_step(drafts.best_of(i).tokens));
         }
     }
     std::vector<Hypothesis> found;
     for (std::size_t i = 0; i < tasks.size(); ++i) {
         found.push_back(hypothesis_of(drafts.best_of(i), config.eos_id));
+        if (stopped[i] && found[i].end == EndReason::EndOfSentence) {
+            found[i].end = EndReason::Limit;
+        }
     }
     return found;
 }

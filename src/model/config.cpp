@@ -176,8 +176,8 @@ const ConfigFields<Config>& fields() {
         integer_field("experts_per_token", &Config::experts_per_token, 1, kMaxExperts,
                       "how many of its experts a token goes to"),
         number_field("expert_capacity", &Config::expert_capacity, 0.0, kMaxExperts,
-                     "in training an expert takes at most this factor times its even share of a batch's tokens, "
-                     "others do without; 0: all"),
+                     "in training passes an expert takes at most this factor times its even share of the positions; "
+                     "what finds it full is dropped; 0: nothing is"),
         choice_field("output_layer", &Config::output_layer,
                      {{"full", OutputLayer::Full}, {"adaptive", OutputLayer::Adaptive}},
                      "one softmax over all pieces (3.4), or an adaptive one (Grave et al., 2017): over the most "

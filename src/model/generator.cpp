@@ -9,9 +9,8 @@ namespace headscope {
 void require_left_to_right(const ModelConfig& config) {
     if (config.generation == Generation::MaskPredict) {
         throw Error(
-            "the model fills in masks (\"generation\" is \"mask_predict\"): only headscope train, translate and "
-            "evaluate "
-            "work with it");
+            "the model fills in masks (\"generation\" is \"mask_predict\"): this needs one that writes from left to "
+            "right");
     }
 }
 

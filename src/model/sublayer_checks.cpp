@@ -108,6 +108,7 @@ void check_generation(const ModelConfig& config, const std::string& origin) {
           "\"self_attention\" or \"restricted\", which read in both directions,");
     check(config.mask_id >= 0, "mask_id", "the id of a piece");
     check(config.target_begin.empty(), "target_begin", "[]");
+    check(!config.source_end.empty(), "source_end", "one token or more");
     check(config.max_length >= 2, "max_length", "at least 2");
 }
 
@@ -116,6 +117,10 @@ void check_experts(const ModelConfig& config, const std::string& origin) {
         if (config.expert_capacity > 0.0F) {
             throw Error(fmt::format("{}: \"expert_capacity\" must be 0 without \"experts\", found {}", origin,
                                     config.expert_capacity));
+        }
+        if (config.experts_per_token != ModelConfig{}.experts_per_token) {
+            throw Error(fmt::format("{}: \"experts_per_token\" must be left out without \"experts\", found {}", origin,
+                                    config.experts_per_token));
         }
         return;
     }

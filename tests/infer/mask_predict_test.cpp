@@ -181,20 +181,27 @@ TEST_CASE("lengths stay within the limits, and a text is shown after each iterat
     };
     const SearchOptions options{.min_length = 3, .iterations = 3, .length_candidates = 5};
     auto found = mask_predict(ctx, as_mask_predict(*model.model), sources, tasks, options);
-    CHECK(found[0].tokens.size() == 1 + 1);
+    CHECK(found[0].tokens.size() == 0 + 1);
     CHECK(found[1].tokens.size() == 3 + 1);
     CHECK(shown == std::vector<std::size_t>{3, 3, 3});
 
     shown.clear();
-    for (SearchTask& task : tasks) {
-        task.on_step = [&](const Ids& text) {
-            shown.push_back(text.size());
-            return false;
-        };
-    }
-    found = mask_predict(ctx, as_mask_predict(*model.model), sources, tasks, options);
-    CHECK(shown.size() == 2);  // both stop after the first iteration
-    CHECK(found[1].tokens.size() == 3 + 1);
+    tasks = {{.limit = 9}, {.limit = 4}};
+    tasks[1].on_step = [&](const Ids& text) {
+        shown.push_back(text.size());
+        return false;
+    };
+    const auto stopped = mask_predict(ctx, as_mask_predict(*model.model), sources, tasks, options);
+    CHECK(shown == std::vector<std::size_t>{3});  // one stops after the first iteration, the other goes on
+    CHECK(stopped[0].end == EndReason::EndOfSentence);
+    CHECK(stopped[1].end == EndReason::Limit);
+    SearchOptions once = options;
+    once.iterations = 1;
+    CHECK(stopped[1].tokens == mask_predict(ctx, as_mask_predict(*model.model), sources, tasks, once)[1].tokens);
+
+    const SearchOptions any{.min_length = 0, .iterations = 2, .length_candidates = 1};
+    found = mask_predict(ctx, as_mask_predict(*model.model), sources, {{.limit = 1}, {.limit = 1}}, any);
+    CHECK(found[0].tokens.size() == 1);  // the end alone
 }
 
 TEST_CASE("a text of a damaged model is unusable") {

@@ -37,7 +37,7 @@ run translate --model "$model" input.txt
 cp out chosen
 rm "$model/decoding.json"
 run translate --model "$model" --iterations 2 --lengths 1 input.txt
-expect "the model's author may choose" same out chosen
+expect "the model's author may choose" sh -c 'cmp -s out chosen && ! cmp -s chosen usual'
 run translate --model "$model" --max-length 3 --min-length 2 --scores --stats input.txt
 expect "the length has limits" ended_with 0
 expect "scores stand before a tab" grep -qP '^-?\d+\.\d{4}\t' out
@@ -56,7 +56,7 @@ for options in "--beam 2" "--length-penalty 1" "--length-penalty-form power" "--
     expect "${options%% *} is refused" refused "${options%% *} is for models that write from left to right"
 done
 run translate --model "$model" --greedy input.txt
-expect "--greedy is refused" refused "--beam is for models that write from left to right"
+expect "--greedy is refused" refused "--greedy is for models that write from left to right"
 run translate --model "$model" --n-best 2 input.txt
 expect "lists are refused" refused "n-best lists are for models that write from left to right"
 run translate --model "$model" --sample input.txt
@@ -80,7 +80,7 @@ expect "attention is refused" refused '"generation" is "mask_predict"'
 run compare --model "$model" --device cpu --with cpu:oracle input.txt
 expect "comparing is refused" refused '"generation" is "mask_predict"'
 run bench translate --model "$model" --sentences 1
-expect "a benchmark of translating is refused" [ "$code" -ne 0 ]
+expect "a benchmark of translating is refused" complains '"generation" is "mask_predict"'
 for format in huggingface ctranslate2 marian; do
     run export "$model" --format $format --output exported
     expect "an export to $format is refused" refused '"generation" is "mask_predict"'

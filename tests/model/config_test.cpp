@@ -356,6 +356,7 @@ TEST_CASE("what filling in masks excludes is rejected by key") {
     CHECK_THAT(parse_error({{"generation", "insertion"}}), Contains("\"generation\"") && Contains("\"mask_predict\""));
     CHECK_THAT(error([](ModelConfig& c) { c.mask_id = -1; }), Contains("\"mask_id\" must be the id of a piece"));
     CHECK_THAT(error([](ModelConfig& c) { c.target_begin = {4}; }), Contains("\"target_begin\" must be []"));
+    CHECK_THAT(error([](ModelConfig& c) { c.source_end = {}; }), Contains("\"source_end\" must be one token or more"));
     CHECK_THAT(error([](ModelConfig& c) { c.max_length = 1; }), Contains("\"max_length\" must be at least 2"));
     CHECK_THAT(error([](ModelConfig& c) { c.decoder_mixer = MixerKind::Lstm; }),
                Contains("\"decoder_mixer\" must be \"self_attention\" or \"restricted\""));
@@ -375,6 +376,8 @@ TEST_CASE("experts are at least two, and as many as a token chooses") {
                    c.experts_per_token = 5;
                }),
                Contains("\"experts_per_token\" must be between 1 and \"experts\", 4, found 5"));
+    CHECK_THAT(check_error([](ModelConfig& c) { c.experts_per_token = 5; }),
+               Contains("\"experts_per_token\" must be left out without \"experts\", found 5"));
     CHECK_THAT(check_error([](ModelConfig& c) { c.expert_capacity = 1.5F; }),
                Contains("\"expert_capacity\" must be 0 without \"experts\", found 1.5"));
     CHECK_THAT(parse_error({{"expert_capacity", -1}}), Contains("\"expert_capacity\"") && Contains("from 0 to 1024"));

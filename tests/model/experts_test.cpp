@@ -165,7 +165,64 @@ TEST_CASE("the balancing loss evens out a skewed router in a few steps", "[exper
     CHECK(largest_share(0.1F) < 0.5);
 }
 
-TEST_CASE("the gradient of the balancing loss is that of its value, and follows the loss scale", "[experts]") {
+TEST_CASE("the gradient of the balancing loss is that of its value, padding left out", "[experts]") {
+    constexpr std::size_t kExperts = 4;
+    constexpr std::size_t kLength = 3;
+    constexpr double kBalance = 0.5;
+    const std::vector<std::int32_t> lengths{3, 2};
+    const std::unique_ptr<Backend> backend = open_device("cpu:oracle");
+    Random random(5);
+    std::vector<double> logits(2 * kLength * kExperts);
+    std::vector<double> shares(kExperts, 0.0);
+    for (double& logit : logits) {
+        logit = 2.0 * random.uniform() - 1.0;
+    }
+    const auto is_token = [&](std::size_t token) {
+        return static_cast<std::int32_t>(token % kLength) < lengths[token / kLength];
+    };
+    const auto row_of = [&](const std::vector<double>& of, std::size_t token) {
+        return of.begin() + static_cast<std::ptrdiff_t>(token * kExperts);
+    };
+    for (std::size_t token = 0; token < 2 * kLength; ++token) {
+        const auto row = row_of(logits, token);
+        if (is_token(token)) {
+            shares[static_cast<std::size_t>(std::max_element(row, row + kExperts) - row)] += 1.0 / 5.0;
+        }
+    }
+    // Shares are constants.
+    const auto value = [&](const std::vector<double>& at) {
+        double sum = 0.0;
+        for (std::size_t token = 0; token < 2 * kLength; ++token) {
+            double total = 0.0;
+            double weighted = 0.0;
+            for (std::size_t e = 0; e < kExperts; ++e) {
+                total += std::exp(row_of(at, token)[static_cast<std::ptrdiff_t>(e)]);
+                weighted += shares[e] * std::exp(row_of(at, token)[static_cast<std::ptrdiff_t>(e)]);
+            }
+            sum += is_token(token) ? weighted / total : 0.0;
+        }
+        return kBalance * static_cast<double>(kExperts) * sum;
+    };
+    Tape tape;
+    Context ctx{*backend, &tape};
+    ctx.regularisation.expert_balance = static_cast<float>(kBalance);
+    const Var in(make_from_host(*backend, {2, 3, 4}, DType::F64, logits), true);
+    const Routes routes =
+        route(ctx, in, {.choices = 2, .capacity = 6, .lengths = make_from_host(*backend, {2}, DType::I32, lengths)});
+    backend->run(Fill{.out = routes.weights.gradient_target(*backend).tensor});
+    tape.backward(*backend);
+    const std::vector<double> gradient = to_host<double>(*backend, in.gradient());
+    for (std::size_t i = 0; i < logits.size(); ++i) {
+        constexpr double kStep = 1e-5;
+        std::vector<double> above = logits;
+        std::vector<double> below = logits;
+        above[i] += kStep;
+        below[i] -= kStep;
+        CHECK(gradient[i] == Approx((value(above) - value(below)) / (2.0 * kStep)).margin(1e-8));
+    }
+}
+
+TEST_CASE("the balancing loss joins the gradient, and follows the loss scale", "[experts]") {
     SmallModel model(mixed_config(4, 2), "cpu:oracle");
     const DeviceBatch batch = model.batch(random_pairs(model.config, 4, 3));
     const std::string router = "encoder.layers.0.feed_forward.router.weight";

@@ -91,8 +91,10 @@ void add_search_flags(CLI::App& command, TranslationFlags& flags) {
 TranslationOptions translation_options(const TranslationFlags& flags, const Translator& translator, Compute compute) {
     const Generation generation = translator.model().config.generation;
     check_choices(flags.choices, generation);
-    if (flags.greedy) {
-        check_choices({.beam = 1}, generation);
+    if (flags.greedy && generation != Generation::LeftToRight) {
+        throw Error(
+            "--greedy is for models that write from left to right, but \"generation\" is \"mask_predict\": leave it "
+            "out");
     }
     return translation_options(flags, translator.decoding_choices(), compute);
 }
