@@ -1,5 +1,6 @@
 #include "experiment/attention_scores.h"
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 

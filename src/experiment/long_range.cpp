@@ -5,6 +5,7 @@
 
 #include "data/device_batch.h"
 #include "model/frame.h"
+#include "support/check.h"
 #include "support/random.h"
 #include "train/learner.h"
 
@@ -82,13 +83,28 @@ double accuracy_of(Backend& backend, const Model& model, const std::vector<Batch
     return static_cast<double>(right) / static_cast<double>(all);
 }
 
+ModelConfig model_for(const LongRangeSettings& settings, LongRangeTask task, const LayerKind& kind,
+                      std::int64_t distance) {
+    const std::int64_t length = task == LongRangeTask::Recall ? distance + 1 : 2 * distance;
+    return with_layers(to_json(base_model(settings, length)), kind.decoder);
+}
+
 }  // namespace
+
+std::string why_impossible(const LongRangeSettings& settings, LongRangeTask task, const LayerKind& kind,
+                           std::int64_t distance) {
+    try {
+        model_for(settings, task, kind, distance);
+        return "";
+    } catch (const Error& error) {
+        return error.what();
+    }
+}
 
 std::optional<LongRangeResult> learn_long_range(Backend& backend, const LongRangeSettings& settings, LongRangeTask task,
                                                 const LayerKind& kind, std::int64_t distance,
                                                 const std::function<bool()>& stop_requested) {
-    const std::int64_t length = task == LongRangeTask::Recall ? distance + 1 : 2 * distance;
-    const ModelConfig config = with_layers(to_json(base_model(settings, length)), kind.decoder);
+    const ModelConfig config = model_for(settings, task, kind, distance);
     Learner learner(backend, config,
                     {.optimizer = {.clip_norm = 1.0F}, .loss = {.epsilon = 0.0F}, .seed = settings.seed});
     learner.begin();

@@ -42,6 +42,9 @@ struct LongRangeResult {
     std::int64_t parameters = 0;
 };
 
+// Why there is no such model with as many parameters as the others; "" if there is.
+std::string why_impossible(const LongRangeSettings& settings, LongRangeTask task, const LayerKind& kind,
+                           std::int64_t distance);
 // Trains one model and says how many steps it needed. Empty if `stop_requested`.
 std::optional<LongRangeResult> learn_long_range(Backend& backend, const LongRangeSettings& settings, LongRangeTask task,
                                                 const LayerKind& kind, std::int64_t distance,

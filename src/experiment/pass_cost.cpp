@@ -1,27 +1,19 @@
 #include "experiment/pass_cost.h"
 
-#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <vector>
 
+#include "support/median.h"
 #include "support/random.h"
 
 namespace headscope {
-namespace {
-
-double median(std::vector<double> values) {
-    std::sort(values.begin(), values.end());
-    const std::size_t middle = values.size() / 2;
-    return values.size() % 2 == 1 ? values[middle] : (values[middle - 1] + values[middle]) / 2.0;
-}
-
-}  // namespace
 
 PassCost measure_passes(Backend& backend, int repeat, const std::function<Var(Tape&)>& forward,
                         const std::function<void()>& forget) {
     using Clock = std::chrono::steady_clock;
-    constexpr double kEnough = 0.05;  // seconds: short passes are repeated more often
+    constexpr std::uint64_t kGradients = 1000;  // a stream that no input has
+    constexpr double kEnough = 0.05;            // seconds: short passes are repeated more often
     const auto seconds = [](Clock::time_point from, Clock::time_point to) {
         return std::chrono::duration<double>(to - from).count();
     };
@@ -39,7 +31,7 @@ PassCost measure_passes(Backend& backend, int repeat, const std::function<Var(Ta
         backend.synchronize();
         const Clock::time_point middle = Clock::now();
         cost.bytes = backend.memory().live - before;
-        y.add_gradient(backend, unit_noise(backend, y.shape()));
+        y.add_gradient(backend, unit_noise(backend, y.shape(), kGradients));
         backend.synchronize();
         const Clock::time_point ready = Clock::now();
         tape.backward(backend);

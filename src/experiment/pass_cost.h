@@ -18,7 +18,7 @@ struct PassCost {
 PassCost measure_passes(Backend& backend, int repeat, const std::function<Var(Tape&)>& forward,
                         const std::function<void()>& forget);
 
-// Independent numbers with mean 0 and variance 1, the same for every call of this shape.
+// Independent numbers with mean 0 and variance 1, the same for each shape and stream.
 Tensor unit_noise(Backend& backend, const Shape& shape, std::uint64_t stream = 0);
 
 }  // namespace headscope

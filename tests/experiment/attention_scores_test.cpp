@@ -26,7 +26,7 @@ TEST_CASE("products deviate by sqrt(d_k), scaled and additive ones by 1, and sof
         CHECK(additive.gradient > 0.9);
         CHECK(unscaled.gradient < (d_k == 256 ? 0.2 : 0.7));
         CHECK(scaled.pass.bytes > 0);
-        // Of a head: weights of all pairs, and three gradients' worth of queries, keys and values are not among them.
+        // The weights of all heads are kept.
         CHECK(additive.pass.bytes >= 8 * 48 * 48 * sizeof(float));
     }
 }
@@ -42,6 +42,9 @@ TEST_CASE("models of any d_k and score have as many parameters", "[scores]") {
                                                  4, [] { return false; });
             REQUIRE(learnt);
             parameters = parameters == 0 ? learnt->parameters : parameters;
+            CHECK(recalling_model(kind, d_k).decoder.value("attention_score", "dot_product") ==
+                  kind.model.value("attention_score", "dot_product"));
+            CHECK(recalling_model(kind, d_k).decoder.value("scale_attention", true) == (kind.name[0] != 'u'));
             CHECK(learnt->parameters == Approx(static_cast<double>(parameters)).epsilon(0.01));
         }
     }
@@ -51,8 +54,11 @@ TEST_CASE("a table of scores has a row for each, and says what was not learnt", 
     const TemporaryFolder folder;
     ScoreMeasures one{.kind = &score_kinds().back(), .d_k = 16, .deviation = 1.0, .gradient = 0.5};
     one.learnt.emplace().accuracy = 0.25;
-    const ScoreMeasures two{.kind = &score_kinds().front(), .d_k = 4};
+    one.pass = {0.001, 0.002, 2'500'000};
+    ScoreMeasures two{.kind = &score_kinds().front(), .d_k = 4};
     CHECK(table_of({one, two}).rows ==
-          std::vector<std::vector<std::string>>{{"v tanh(q + k)", "16", "1.00", "0.500", "0", "0.0", "25 %"},
+          std::vector<std::vector<std::string>>{{"v tanh(q + k)", "16", "1.00", "0.500", "3", "2.5", "25 %"},
                                                 {"q k / sqrt(d_k)", "4", "0.00", "0.000", "0", "0.0", "-"}});
+    two.learnt.emplace().steps = 90;
+    CHECK(table_of({two}).rows.front().back() == "90");
 }
