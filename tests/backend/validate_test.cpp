@@ -134,7 +134,7 @@ TEST_CASE("a token has as many experts as there are at most, and its slots keys 
     CHECK_THAT(refusal(keyed), Contains("keys are made of ordinals"));
     CHECK_THAT(
         refusal(TakeTokens{.x = make({6, 4}), .sources = numbers({9}), .others = make({9, 4}), .out = make({9, 4})}),
-        Contains("both are given or neither"));
+        Contains("give both or neither"));
 }
 
 TEST_CASE("an output may be at most two inputs", "[validate]") {

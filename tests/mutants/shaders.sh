@@ -307,6 +307,8 @@ mutant experts vulkan 'both choices of a token drop the same' shaders/place_toke
     'place * p.choices + choice' 'place * p.choices'
 mutant experts vulkan 'one choice is divided by itself' shaders/place_tokens.comp \
     'p.choices == 1u ? 1.0 : 0.0' 'p.choices == 1u ? probabilities[at + expert] : 0.0'
+mutant experts vulkan 'padding takes a slot' shaders/include/tokens.glsl \
+    'if (!kHasLengths)' 'if (true)'
 mutant experts vulkan 'padding has a gradient' shaders/route_tokens_backward.comp \
     'is_token(token)' 'true'
 mutant experts vulkan 'the mean is not taken off the gradient' shaders/route_tokens_backward.comp \
