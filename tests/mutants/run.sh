@@ -207,6 +207,10 @@ mutant bias cpu '"=" for "+=" in a column sum' backends/cpu/bias.cpp \
 mutant bias oracle 'a term of the slope of swish has the wrong sign' backends/cpu/reference/bias.cpp \
     'return s + x * s * (1 - s);' 'return s - x * s * (1 - s);'
 
+mutant batch_norm cpu 'the running variance is that of the batch' backends/cpu/batch_norm.cpp \
+    'variance[c] * rows.count / (rows.count - 1)' 'variance[c]'
+mutant batch_norm cpu 'padding is normalised with the rest on the way back' backends/cpu/batch_norm.cpp \
+    'measured ? shared : 0.0F' 'shared'
 mutant batch_norm oracle 'the gradient forgets that the variance is measured' backends/cpu/reference/batch_norm.cpp \
     '(bias + normalised(row) * gain) / count' 'bias / count'
 
