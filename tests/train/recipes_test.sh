@@ -57,6 +57,11 @@ prepare de wmt prepared --any-count
 expect "preparing again gives the same" eval 'ended_with 0 && diff -r -x '.headscope*' prepared before'
 prepare fr wmt prepared-fr --any-count
 expect "French is prepared from five corpora, packed or not" eval 'ended_with 0 && [ "$(wc -l <prepared-fr/wmt14/train.tsv)" -eq 25 ] && grep -q giga-fren prepared-fr/wmt14/train.tsv && grep -q Dernier prepared-fr/test.tsv'
+mkdir counted && cp -r wmt/training counted && for part in 2013:3000 2014:3003; do
+    for side in en fr; do seq "${part#*:}" >"counted/newstest${part%:*}.$side"; done
+done
+prepare fr counted missing
+expect "the French corpora have the publisher's numbers, too" failed_with "europarl-v7.fr-en.en has 5 lines, expected 2007723"
 mv wmt/un/undoc.2000.fr-en.fr kept
 prepare fr wmt missing --any-count
 expect "a missing file is named" failed_with "wmt holds no undoc.2000.fr-en.fr"

@@ -9,9 +9,10 @@
 # Both sides of a corpus must have as many lines as its publisher's, where that number is known (lines_of):
 # - en-de: europarl-v7 1,920,209, commoncrawl 2,399,123 and news-commentary-v9 201,288 (the organisers' tables of corpora,
 #   WMT13 and WMT14): together the paper's "about 4.5 million sentence pairs"
+# - en-fr: europarl-v7 2,007,723, commoncrawl 3,244,152, news-commentary-v9 183,251, undoc.2000 12,886,831 and giga-fren
+#   22,520,376 (Lingvo's wmt14_en_fr): 40.8 million pairs, of which the paper has 36 million
 # - newstest2013 3,000; newstest2014 3,003, or German's official 2,737 (sacreBLEU's wmt14/full and wmt14)
-# For the French corpora, the paper's 36 million sentences, only both sides are compared. --any-count compares no numbers,
-# for a part of a corpus.
+# --any-count compares no numbers, for a part of a corpus.
 set -eu
 case $#:${2:-}:${5:-} in
     4:de: | 4:fr: | 5:de:--any-count | 5:fr:--any-count) ;;
@@ -54,11 +55,16 @@ text_of() { # FILE
         *) read_file "$1" ;;
     esac
 }
-lines_of() { # CORPUS: how many it has; nothing if that is not known
+lines_of() { # CORPUS: how many it has
     case $1 in
         europarl-v7.de-en) echo 1920209 ;;
         commoncrawl.de-en) echo 2399123 ;;
         news-commentary-v9.de-en) echo 201288 ;;
+        europarl-v7.fr-en) echo 2007723 ;;
+        commoncrawl.fr-en) echo 3244152 ;;
+        news-commentary-v9.fr-en) echo 183251 ;;
+        undoc.2000.fr-en) echo 12886831 ;;
+        giga-fren.release2.fixed) echo 22520376 ;;
         newstest2013) echo 3000 ;;
         newstest2014) [ "$language" = fr ] && echo 3003 || echo '3003 2737' ;;
     esac
