@@ -147,6 +147,11 @@ std::string cost_text(Backend& backend, const ModelConfig& model, const Arithmet
     if (std::isfinite(steps)) {
         text += fmt::format("; time x devices x that, as the paper estimates costs: {} FLOPs",
                             flops_text(estimated_flops(step.seconds * steps, 1.0, sustained)));
+        text += "\non the paper's GPUs, at the speeds that it takes for sustained (footnote 5):";
+        for (const SustainedSpeed& gpu : kPaperDevices) {
+            text += fmt::format("{} {} on one {}", &gpu == kPaperDevices.data() ? "" : ",",
+                                duration_text(f.total() * steps / gpu.flops_per_second / 60.0), gpu.device);
+        }
     }
     text += "\n";
     if (const PaperTraining* const paper = in_the_paper(model)) {

@@ -104,7 +104,8 @@ TEST_CASE("without data a dry run has random pieces, and says what the paper's m
     CHECK_THAT(text, Contains(fmt::format("parameters: {}\n", count_parameters(model))) &&
                          Contains("in sentences of 30 pieces") && Contains("about 24 steps by \"steps\": ") &&
                          Contains("FLOPs per step: forward ") &&
-                         Contains(" that large products sustain here; time x "));
+                         Contains(" that large products sustain here; time x ") && Contains(" on one K80, ") &&
+                         Contains(" on one P100\n"));
     CHECK_THAT(text, !Contains("epoch") && !Contains("in the paper"));
     settings["training"].erase("steps");
     settings["training"]["epochs"] = 3;
