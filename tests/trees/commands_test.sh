@@ -118,6 +118,10 @@ expect "a parser is trained" ended_with 0
 run parse --model parser --device cpu --precision f32 "The dog eats."
 expect "and parses" line_is 1 "(S (NP (DT The) (NN dog)) (VP (VBZ eats)) (. .))"
 expect "without repairs" [ ! -s err ]
+HEADSCOPE_MODEL=parser run parse "The dog eats."
+expect "as does the model of HEADSCOPE_MODEL" line_is 1 "(S (NP (DT The) (NN dog)) (VP (VBZ eats)) (. .))"
+run parse "The dog eats."
+expect "without a model it says that none comes along" refused "no parser comes with headscope" HEADSCOPE_MODEL
 run parse --model parser --tokens --pretty " The  dog eats . "
 expect "words, and prints over several lines" line_is 2 "  (NP (DT The) (NN dog))"
 run parse --model parser --tokens "The dog(s) eats ."

@@ -206,6 +206,9 @@ void parse(const ParseOptions& options) {
         throw Error(options.file.empty() ? "TEXT is empty" : "TEXT and --file exclude each other");
     }
     InputFiles inputs(options.common.open.settings);
+    if (options.common.models.empty() && options.common.open.settings.get("HEADSCOPE_MODEL").empty()) {
+        throw Error("no parser comes with headscope: give --model or set HEADSCOPE_MODEL (docs/parsing.md trains one)");
+    }
     inputs.add(options.common.model_path());
     inputs.refuse(options.output);
     options.file.empty() ? parse_text(options) : parse_file(options);
@@ -235,7 +238,7 @@ void add_parse_command(CLI::App& app, const OpenOptions& open_options) {
         ->needs(file);
     command->add_flag("--tokens", options->tokens,
                       "Words are already separated by blanks; ( and ) in them become -LRB- and -RRB-");
-    options->common.add_model(*command)->required();
+    options->common.add_model(*command)->default_str("HEADSCOPE_MODEL");
     options->common.add_device(*command);
     options->common.add_precision(*command);
     command->option_defaults()->group("Search");
