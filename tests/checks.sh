@@ -29,9 +29,10 @@ check_agreement() {
 }
 
 # Compares BLEU with sacreBLEU's on outputs of whole systems, from a folder with SYSTEM.txt.gz, ref.de.gz and
-# expected.tsv, which has sacreBLEU's score with 13a tokens in column 3 and with --tokenize none in the last column.
+# expected.tsv, which has sacreBLEU's score with 13a tokens in column 3 and with --tokenize none in the last column; and
+# BLEU with compounds split with the rule of tensor2tensor's script, applied to the files.
 check_bleu() {
-    local system tokens expected found folder=${HEADSCOPE_BLEU_REFERENCE:-}
+    local system text tokens expected found folder=${HEADSCOPE_BLEU_REFERENCE:-}
     if [ -z "$folder" ]; then
         skip "HEADSCOPE_BLEU_REFERENCE is not set, and outputs of systems are not part of this repository." \
             "Unpack test/wmt17_en_de_systems.pkl.bz2 of github.com/mjpost/sacrebleu into SYSTEM.txt.gz and ref.de.gz, write" \
@@ -50,6 +51,19 @@ check_bleu() {
                 fail "$system: BLEU ($tokens) is $found, but sacreBLEU's is $expected"
         done < <(cut -f "1,$([ "$tokens" = 13a ] && echo 3 || echo 8)" out/check/bleu-expected.tsv)
     done
+    # tensor2tensor's get_ende_bleu.sh rewrites both files before it counts.
+    while read -r system _; do
+        for text in "$system.txt" ref.de; do
+            zcat "$folder/$text.gz" | sed -E 's/([^[:space:]])-([^[:space:]])/\1 ##AT##-##AT## \2/g' >"out/check/$text"
+        done
+        expected=$("$HEADSCOPE" evaluate --hypotheses "out/check/$system.txt" --reference out/check/ref.de \
+            --tokenize none --json | jq .bleu)
+        found=$("$HEADSCOPE" evaluate --hypotheses "$folder/$system.txt.gz" --reference "$folder/ref.de.gz" \
+            --tokenize none --split-compounds --json | jq .bleu)
+        printf '%-45s split tensor2tensor %s, here %s\n' "$system" "$expected" "$found"
+        [ "${found:-none}" = "$expected" ] ||
+            fail "$system: BLEU with compounds split is $found, but of files split before $expected"
+    done <out/check/bleu-expected.tsv
 }
 
 # Runs ONNX's node tests of all supported ops on the CPU and on Vulkan.
