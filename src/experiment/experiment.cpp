@@ -133,9 +133,9 @@ private:
             SecondChance chance;
             for (std::optional<std::size_t> trial = take(); trial; trial = take()) {
                 const TrialOutcome outcome = attempt(device, backend, chance, trials_[*trial]);
-                const std::scoped_lock lock(mutex_);
-                outcomes_[*trial] = outcome;
+                const std::scoped_lock one_call(calls_);
                 after_each_(*trial, outcome);
+                outcomes_[*trial] = outcome;
             }
         } catch (...) {
             const std::scoped_lock lock(mutex_);
@@ -180,8 +180,9 @@ private:
     const Experiment& experiment_;
     const std::vector<Trial>& trials_;
     const std::function<void(std::size_t, const TrialOutcome&)>& after_each_;
-    std::mutex mutex_;  // of everything below, and of what the caller gets
+    std::mutex calls_;  // of after_each_, which may take long
     std::vector<TrialOutcome> outcomes_;
+    std::mutex mutex_;  // of everything below, and of lines for the caller
     std::size_t next_ = 0;
     std::exception_ptr failure_;  // of the experiment itself, such as a device that cannot be opened
 };

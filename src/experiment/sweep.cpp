@@ -248,7 +248,9 @@ nlohmann::json Sweep::json(const Experiment& experiment, Order order) const {
                        {"bleu", row.bleu},
                        {"perplexity", row.result.perplexity},
                        {"parameters", row.result.parameters},
-                       {"minutes", row.result.minutes}});
+                       {"minutes", row.result.minutes},
+                       {"unscored", row.result.unscored},
+                       {"untranslated", row.result.untranslated}});
     }
     return {{"experiment", "sweep"}, {"rows", all}};
 }

@@ -56,7 +56,9 @@ nlohmann::json to_json(const Table2Result& result) {
     return {{"bleu", result.bleu},
             {"split_bleu", result.split_bleu},
             {"perplexity", result.perplexity},
-            {"parameters", result.parameters}};
+            {"parameters", result.parameters},
+            {"unscored", result.unscored},
+            {"untranslated", result.untranslated}};
 }
 
 std::optional<Table2Result> read_result(const std::string& file, const std::string& text) {
@@ -71,11 +73,38 @@ std::optional<Table2Result> read_result(const std::string& file, const std::stri
         return Table2Result{.bleu = json.at("bleu").get<double>(),
                             .split_bleu = json.at("split_bleu").get<double>(),
                             .perplexity = json.at("perplexity").get<double>(),
-                            .parameters = json.at("parameters").get<std::int64_t>()};
+                            .parameters = json.at("parameters").get<std::int64_t>(),
+                            .unscored = json.value("unscored", std::size_t{0}),
+                            .untranslated = json.value("untranslated", std::size_t{0})};
     } catch (const nlohmann::json::exception& error) {
         throw Error(fmt::format("'{}' is no result of an experiment ({}): remove it, and the models are measured again",
                                 file, error.what()));
     }
+}
+
+Table2Result translated(Backend& backend, const Experiment& experiment, const Table2Entry& entry,
+                        const ParallelText& text) {
+    std::vector<std::string> directories;
+    for (const std::string& model : entry.models) {
+        directories.push_back((fs::path(experiment.folder()) / model).string());
+    }
+    const Translator translator(backend, directories);
+    TranslationOptions options{.search = translator.search_options({})};
+    options.search.beam = Decoding().beam;
+    options.search.length_penalty = Decoding().length_penalty;
+    Table2Result result;
+    std::vector<std::string> translations;
+    for (TranslatedSentence& sentence : translator.translate(text.source, options)) {
+        result.untranslated += sentence.problem.empty() ? 0 : 1;
+        translations.push_back(std::move(sentence.text));
+    }
+    result.bleu = corpus_bleu(translations, text.target).score;
+    result.split_bleu = corpus_bleu(translations, text.target, {.split_compounds = true}).score;
+    const ForcedReferences forced = force_references(backend, translator, text.source, {text.target}, options);
+    result.perplexity = forced.statistics.perplexity();
+    result.unscored = forced.left_out;
+    result.parameters = count_parameters(translator.model().config) * static_cast<std::int64_t>(entry.models.size());
+    return result;
 }
 
 }  // namespace
@@ -116,6 +145,7 @@ void Table2::measure(Backend& backend, const Experiment& experiment, const std::
     const std::string bytes = read_whole_file(test, "the test text '" + test + "'");
     const std::string fingerprint = fmt::format("{:016x}", fnv1a(bytes));
     const ParallelText text = read_tsv(test);
+    problems_.clear();
     for (std::size_t i = 0; i < entries_.size(); ++i) {
         const Table2Entry& entry = entries_[i];
         const bool trained = std::all_of(entry.trials.begin(), entry.trials.end(), [&](const std::string& name) {
@@ -128,28 +158,15 @@ void Table2::measure(Backend& backend, const Experiment& experiment, const std::
         if (!trained || results_[i]) {
             continue;
         }
-        std::vector<std::string> directories;
-        for (const std::string& model : entry.models) {
-            directories.push_back((fs::path(experiment.folder()) / model).string());
+        try {
+            const Table2Result result = translated(backend, experiment, entry, text);
+            nlohmann::json json = to_json(result);
+            json["text"] = fingerprint;
+            atomic_write_file(file, json.dump(2) + "\n");
+            results_[i] = result;
+        } catch (const std::exception& error) {
+            problems_.push_back(fmt::format("{}: failed: {}", entry.name, error.what()));
         }
-        const Translator translator(backend, directories);
-        TranslationOptions options{.search = translator.search_options({})};
-        options.search.beam = Decoding().beam;
-        options.search.length_penalty = Decoding().length_penalty;
-        std::vector<std::string> translations;
-        for (TranslatedSentence& sentence : translator.translate(text.source, options)) {
-            translations.push_back(std::move(sentence.text));
-        }
-        Table2Result result{.bleu = corpus_bleu(translations, text.target).score,
-                            .split_bleu = corpus_bleu(translations, text.target, {.split_compounds = true}).score};
-        result.perplexity =
-            force_references(backend, translator, text.source, {text.target}, options).statistics.perplexity();
-        result.parameters =
-            count_parameters(translator.model().config) * static_cast<std::int64_t>(entry.models.size());
-        nlohmann::json json = to_json(result);
-        json["text"] = fingerprint;
-        atomic_write_file(file, json.dump(2) + "\n");
-        results_[i] = result;
     }
 }
 
@@ -201,14 +218,25 @@ TextTable Table2::table(const Experiment& experiment) const {
     return table;
 }
 
-std::string Table2::notes() {
-    return "BLEU is of the test text: beam 4, length penalty 0.6, cased, 13a tokens, as sacreBLEU counts it; \"split\" "
-           "also\n"
-           "splits compounds at hyphens, as the paper's scores do (tensor2tensor's get_ende_bleu.sh, there on Moses\n"
-           "tokens). The paper's numbers are of newstest2014 English to German; its big model is the mean of 20\n"
-           "checkpoints. Parameters are in millions; minutes and FLOPs are of all trainings. Ours are counted from "
-           "the\n"
-           "model's products, the paper's are estimated from hours, GPUs and their speed (6.1).\n";
+std::string Table2::notes() const {
+    std::string text =
+        "BLEU is of the test text: beam 4, length penalty 0.6, cased, 13a tokens, as sacreBLEU counts it; \"split\" "
+        "also\n"
+        "splits compounds at hyphens, as the paper's scores do (tensor2tensor's get_ende_bleu.sh, there on Moses\n"
+        "tokens). The paper's numbers are of newstest2014 English to German; its big model is the mean of 20\n"
+        "checkpoints. Parameters are in millions; minutes and FLOPs are of all trainings. Ours are counted from the\n"
+        "model's products, the paper's are estimated from hours, GPUs and their speed (6.1).\n";
+    for (std::size_t i = 0; i < entries_.size(); ++i) {
+        if (const std::string left =
+                results_[i] ? left_out_text("test", results_[i]->unscored, results_[i]->untranslated) : std::string();
+            !left.empty()) {
+            text += fmt::format("{}: {}\n", entries_[i].name, left);
+        }
+    }
+    for (const std::string& problem : problems_) {
+        text += problem + "\n";
+    }
+    return text;
 }
 
 nlohmann::json Table2::json(const Experiment& experiment) const {

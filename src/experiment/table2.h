@@ -27,10 +27,12 @@ struct Table2Entry {
 };
 
 struct Table2Result {
-    double bleu = 0.0;            // sacreBLEU's: cased, 13a tokens
-    double split_bleu = 0.0;      // compounds split at hyphens (BleuOptions::split_compounds)
-    double perplexity = 0.0;      // per piece
-    std::int64_t parameters = 0;  // of all models
+    double bleu = 0.0;             // sacreBLEU's: cased, 13a tokens
+    double split_bleu = 0.0;       // compounds split at hyphens (BleuOptions::split_compounds)
+    double perplexity = 0.0;       // per piece
+    std::int64_t parameters = 0;   // of all models
+    std::size_t unscored = 0;      // pairs that the perplexity leaves out: ForcedReferences
+    std::size_t untranslated = 0;  // sentences that count as empty
 };
 
 class Table2 {
@@ -42,12 +44,14 @@ public:
     const std::vector<Trial>& trials() const { return trials_; }
 
     // Translates the test text, a TSV file, with every entry whose trainings are finished and that has no result for
-    // this text yet. Results are kept in the experiment's folder.
+    // this text yet. Results are kept in the experiment's folder. An entry that fails does not end the others: it is in
+    // problems().
     void measure(Backend& backend, const Experiment& experiment, const std::string& test);
+    const std::vector<std::string>& problems() const { return problems_; }
 
     // Ours beside the paper's of the same model, and then the paper's other models.
     TextTable table(const Experiment& experiment) const;
-    static std::string notes();
+    std::string notes() const;
     nlohmann::json json(const Experiment& experiment) const;
 
 private:
@@ -62,6 +66,7 @@ private:
     std::vector<Trial> trials_;
     std::vector<Table2Entry> entries_;
     std::vector<std::optional<Table2Result>> results_;  // by entry
+    std::vector<std::string> problems_;                 // "base-mean: failed: ...", of the last measure()
 };
 
 }  // namespace headscope

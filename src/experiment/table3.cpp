@@ -12,7 +12,6 @@
 #include "paint/png.h"
 #include "paint/svg.h"
 #include "support/check.h"
-#include "support/counted.h"
 #include "train/experiment_reader.h"
 
 namespace headscope {
@@ -147,10 +146,9 @@ std::string Table3::notes() const {
         }
         for (std::size_t i = 0; i < line.results.size(); ++i) {
             const TrialResult& result = line.results[i];
-            if (result.unscored + result.untranslated > 0) {
-                text +=
-                    fmt::format("{}: seed {}: {} of the development data not in PPL, {} count as empty in BLEU\n",
-                                line.row->name, line.seeds[i], counted(result.unscored, "pair"), result.untranslated);
+            if (const std::string left = left_out_text("development", result.unscored, result.untranslated);
+                !left.empty()) {
+                text += fmt::format("{}: seed {}: {}\n", line.row->name, line.seeds[i], left);
             }
         }
         for (const std::string& problem : line.problems) {

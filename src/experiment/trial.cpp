@@ -19,6 +19,7 @@
 #include "model/generator.h"
 #include "model/tokenizer_files.h"
 #include "support/check.h"
+#include "support/counted.h"
 #include "train/config_changes.h"
 #include "train/folder_training.h"
 #include "train/log_reader.h"
@@ -104,6 +105,12 @@ void write_last_model(Backend& backend, const std::string& folder) {
 }
 
 }  // namespace
+
+std::string left_out_text(const char* data, std::size_t unscored, std::size_t untranslated) {
+    return unscored + untranslated == 0 ? ""
+                                        : fmt::format("{} of the {} data not in PPL, {} count as empty in BLEU",
+                                                      counted(unscored, "pair"), data, untranslated);
+}
 
 nlohmann::json to_json(const TrialResult& result, const std::vector<Decoding>& decodings) {
     nlohmann::json bleu = nlohmann::json::array();

@@ -51,6 +51,9 @@ struct TrialResult {
     nlohmann::json config = nullptr;  // of the trial
 };
 
+// "1 pair of the development data not in PPL, 1 count as empty in BLEU"; "" if all were measured.
+std::string left_out_text(const char* data, std::size_t unscored, std::size_t untranslated);
+
 nlohmann::json to_json(const TrialResult& result, const std::vector<Decoding>& decodings);
 // The result that `folder` has, if any. Error if it is of another trial, with the differences.
 std::optional<TrialResult> read_result(const std::string& folder, const Trial& trial);

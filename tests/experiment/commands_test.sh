@@ -118,6 +118,20 @@ expect "and measure nothing again" same quality/base-mean.json mean.json
 run evaluate --tsv data/test.tsv --model quality/base-s1/model --model quality/base-s2/model --beam 4 --length-penalty 0.6
 expect "BLEU of an ensemble is that of headscope evaluate" says "$(printf '%.2f' "$(value bleu quality/base-ensemble2.json)")"
 mkdir bare && cp data/train.tsv data/valid.tsv bare
+cp data/test.tsv kept.tsv && printf '%s\tone\n' "$(printf 'one %.0s' {1..1100})" >>data/test.tsv
+table2 --shapes base --seeds 1
+expect "what a test text has in vain is counted" says "base-mean: 1 pair of the test data not in PPL, 1 count as empty in BLEU"
+expect "in JSON, too" grep -q '"untranslated": 1' quality/table.json
+mv kept.tsv data/test.tsv && mv quality/base-s1/last/config.json kept.json
+table2 --shapes base --seeds 1
+expect "a model that cannot be measured does not end the others" eval 'ended_with 1 && row "base, mean of the last 5" "$digits" && row "base, last checkpoint" "- "'
+expect "and is an error at the end" eval 'says "base-last: failed: " && complains "1 row could not be measured"'
+mv kept.json quality/base-s1/last/config.json
+table2 --shapes base --seeds 1
+expect "that the same command makes good" eval 'ended_with 0 && row "base, last checkpoint" "$digits"'
+mkdir empty-test && cp data/train.tsv data/valid.tsv empty-test && : >empty-test/test.tsv
+run experiment table2 --config more.json --data empty-test --output none
+expect "an empty test text is an error" eval 'refused "empty-test/test.tsv'"'"' is empty" && [ ! -e none/base-s1 ]'
 run experiment table2 --config more.json --data data --output none --steps 3 --precision f32 --seeds 2 --dry-run
 expect "a dry run lists its trainings" eval 'ended_with 0 && row big-s2 "[0-9.]+ M +9 " && says "4 trainings"'
 run experiment table2 --scale tiny --data data --output none

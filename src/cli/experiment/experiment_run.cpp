@@ -121,9 +121,11 @@ void run_reported(const Experiment& experiment, const std::vector<Trial>& trials
             log_line(fmt::format("{} failed: {}", trials[trial].name, outcome.problem));
         } else if (outcome.result) {
             ++done;
-            log_line(fmt::format("{}: PPL {:.2f}, BLEU {:.1f}; {} of {} done", trials[trial].name,
-                                 outcome.result->perplexity, outcome.result->bleu.front(), done,
-                                 counted(trials.size(), "training")));
+            const std::string left =
+                left_out_text("development", outcome.result->unscored, outcome.result->untranslated);
+            log_line(fmt::format("{}: PPL {:.2f}, BLEU {:.1f}{}{}; {} of {} done", trials[trial].name,
+                                 outcome.result->perplexity, outcome.result->bleu.front(), left.empty() ? "" : "; ",
+                                 left, done, counted(trials.size(), "training")));
         }
         write(problems);
     });

@@ -11,10 +11,12 @@
 #include "cli/command.h"
 #include "cli/experiment/experiment_command.h"
 #include "cli/experiment/experiment_run.h"
+#include "data/corpus.h"
 #include "experiment/table2.h"
 #include "io/atomic_file.h"
 #include "options/option_values.h"
 #include "support/check.h"
+#include "support/counted.h"
 
 namespace headscope {
 namespace {
@@ -38,8 +40,10 @@ struct Table2Options {
 void run_table2(const Table2Options& options) {
     const nlohmann::json base = options.flags.base();
     const std::string test = (fs::path(options.flags.data) / "test.tsv").string();
-    if (!fs::is_regular_file(test)) {
-        throw Error(fmt::format("'{}' does not exist: Table 2 needs a test text of \"source TAB target\" lines", test));
+    const bool exists = fs::is_regular_file(test);
+    if (!exists || read_tsv(test).source.empty()) {
+        throw Error(fmt::format("'{}' {}: Table 2 needs a test text of \"source TAB target\" lines", test,
+                                exists ? "is empty" : "does not exist"));
     }
     Table2 table(base, options.shapes, options.seeds);
     if (options.flags.dry_run) {
@@ -53,12 +57,15 @@ void run_table2(const Table2Options& options) {
         table.measure(*backend, experiment, test);
         const fs::path folder(experiment.folder());
         const TextTable text = table.table(experiment);
-        const std::string notes = "\n" + Table2::notes() + problem_lines(table.trials(), problems);
+        const std::string notes = "\n" + table.notes() + problem_lines(table.trials(), problems);
         atomic_write_file((folder / "table.json").string(), table.json(experiment).dump(2) + "\n");
         atomic_write_file((folder / "table.md").string(), text.markdown() + notes);
         return text.plain() + notes;
     };
     run_reported(experiment, table.trials(), write);
+    if (const std::size_t failed = table.problems().size(); failed > 0) {
+        throw Error(fmt::format("{} could not be measured; the same command tries again", counted(failed, "row")));
+    }
 }
 
 }  // namespace
