@@ -218,7 +218,7 @@ void Run::write_model(const std::string& model_directory) {
     }
     write_training_card(model_directory, card);
     hooks_.say(fmt::format("{}: {}", model_directory, origin));
-    nlohmann::json line = {{"kind", "model"}, {"step", state_.step}, {"origin", origin}};
+    nlohmann::json line = {{"kind", "model"}, {"step", state_.step}, {"origin", origin}, {"training", card}};
     if (nll) {
         line["nll"] = *nll;
         line["perplexity"] = std::exp(*nll);

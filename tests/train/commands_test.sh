@@ -278,6 +278,7 @@ expect "and the model is the same" same whole/model/model.safetensors watched/mo
 run train tiny.json --data data --output scored --validate-bleu 3 --tensorboard
 expect "--validate-bleu prints BLEU" eval 'ended_with 0 && complains "  BLEU " && complains "of 3 held-out pairs"'
 expect "BLEU is logged at each validation" eval '[ "$(jq -s "map(select(.kind == \"validation\" and (.bleu | type) == \"number\")) | length" scored/log.jsonl)" -eq 1 ]'
+expect "the model is logged with what its training cost" eval '[ "$(jq -c "select(.kind == \"model\").training" whole/log.jsonl | tail -n 1)" = "$(jq -c . whole/model/training.json)" ]'
 expect "BLEU is not logged by default" eval '! grep -q bleu whole/log.jsonl'
 expect "BLEU is written to TensorBoard" grep -qa "validation/bleu" scored/tensorboard/events.out.tfevents.*
 expect "and the model is the same" same whole/model/model.safetensors scored/model/model.safetensors
