@@ -259,6 +259,7 @@ TEST_CASE("after a kernel's fault every call reports the lost device, and nothin
     CHECK_THROWS_AS(backend.synchronize(), Error);
 }
 
+// Hidden for the same reason: the device does not come back.
 TEST_CASE("a device lost while a graph is recorded is reported, and nothing runs op by op", "[.][lost_recording]") {
     CudaBackend backend(0, {});
     const Tensor x = backend.empty({8}, DType::F32);
@@ -277,6 +278,7 @@ TEST_CASE("a device lost while a graph is recorded is reported, and nothing runs
     CHECK(calls == 2);
 }
 
+// Hidden for the same reason: the device does not come back.
 TEST_CASE("with a check after each op the fault names its op", "[.][lost_checked]") {
     Stream stream(0, true);
     const std::string message = message_of([&] {
