@@ -21,7 +21,7 @@ Headscope: the Transformer on every GPU, with heads you can see.
   ./do test [NAME..]    build and run all tests, or only these (ctest -N lists them; --preset debug)
   ./do check [PART..]   the longer checks: format shell docs agreement bleu onnx digits cpuonly shared sanitize
                         validation conform amd intel nvidia swiftshader subgroups plain emulation cuda stop damage
-                        mutants tidy fuzz trixie
+                        window mutants tidy fuzz trixie
   ./do bench [ARGS..]   build and run headscope bench
   ./do build            build only: build/release/headscope (--all: also the tests; --preset debug)
   ./do install [PREFIX] build and install program, viewer, model and desktop entry for this user (PREFIX: ~/.local), or
@@ -38,6 +38,7 @@ Commands can be repeated: finished work is not repeated, and the network is used
   HEADSCOPE_HELD_OUT=FILE.tsv       text for check agreement, 500 lines or more; default: assets/configs/en-de-test.tsv
   HEADSCOPE_CUDA_TOOLKITS='A;B'     folders of CUDA toolkits for check cuda; builds find one automatically
   HEADSCOPE_STOP_SECONDS=N          duration of check stop; default: 600
+  HEADSCOPE_WINDOW_SCRIPTS=N        random scripts of check window; default: 400
   HEADSCOPE_FUZZ_SECONDS=N          duration of check fuzz for each target; default: 60
   HEADSCOPE_SWIFTSHADER=ICD.json    the driver of check swiftshader; default: from Debian's chromium-common
   HEADSCOPE_DEBIAN_MIRROR=URL       the mirror for check trixie; default: http://deb.debian.org/debian

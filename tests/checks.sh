@@ -3,7 +3,7 @@
 
 # shellcheck disable=SC2154 # ./do sets MODEL, HEADSCOPE and PACKAGES
 readonly CHECK_PACKAGES=(clang clang-tidy clang-format libomp-dev shellcheck libxml2-utils debootstrap libdrm-dev)
-readonly CHECKS=(format shell docs agreement bleu onnx digits cpuonly shared sanitize validation conform amd intel nvidia swiftshader subgroups plain emulation cuda stop damage mutants tidy fuzz trixie)
+readonly CHECKS=(format shell docs agreement bleu onnx digits cpuonly shared sanitize validation conform amd intel nvidia swiftshader subgroups plain emulation cuda stop damage window mutants tidy fuzz trixie)
 # Exit code of a check that was skipped because a requirement is missing.
 readonly SKIPPED=77
 
@@ -275,6 +275,15 @@ check_damage() {
     HEADSCOPE_TEST_DEVICES=cpu HEADSCOPE_TEST_KILLS=200 build/release/tests/test_train "[resume]"
     HEADSCOPE_TEST_DAMAGES=1500 build/release/tests/test_train "a run's file cut short*"
     HEADSCOPE_TEST_DAMAGES=200 build/release/tests/test_train "a disk that is full*"
+}
+
+# Random scripts of clicks, keys, texts, sizes and files over every family and panel never end the window. A script that
+# did stays in the temporary folder, and HEADSCOPE_WINDOW_FIRST=N HEADSCOPE_WINDOW_SCRIPTS=1 plays number N again.
+check_window() {
+    build release test_viewer_window
+    command -v xvfb-run >/dev/null || skip "xvfb-run is missing: install xvfb"
+    HEADSCOPE_REQUIRE_DISPLAY=1 HEADSCOPE_WINDOW_SCRIPTS="${HEADSCOPE_WINDOW_SCRIPTS:-400}" \
+        xvfb-run -a -s "-screen 0 1600x1000x24 -noreset" build/release/tests/test_viewer_window "[random]"
 }
 
 # Inserts a bug into each shader, and each family of ops on the CPU and in the oracle; conformance must detect all.

@@ -147,6 +147,11 @@ Importance measure_importance(Backend& backend, const Translator& translator, Co
     const std::vector<AttentionSite> sites = attention_sites(model.config());
     Importance result;
     result.family = model.config().architecture;
+    if (sites.empty()) {
+        result.finished = true;
+        result.problem = kNoAttention;
+        return result;
+    }
     const std::vector<std::int32_t> labels = predictions_of(model.config(), request).tokens;
     if (labels.empty() || std::count(labels.begin(), labels.end(), kNoTarget) > 0) {
         result.finished = true;

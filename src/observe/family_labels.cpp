@@ -55,4 +55,19 @@ int layers_of(const ModelConfig& config, AttentionKind kind) {
     return attends(config, kind) ? layers : 0;
 }
 
+std::vector<AttentionKind> kinds_of(const ModelConfig& config) {
+    std::vector<AttentionKind> kinds;
+    for (const KindLabels& labels : labels_of(config.architecture).kinds) {
+        if (layers_of(config, labels.kind) > 0) {
+            kinds.push_back(labels.kind);
+        }
+    }
+    return kinds;
+}
+
+AttentionKind usual_kind(const ModelConfig& config) {
+    const std::vector<AttentionKind> kinds = kinds_of(config);
+    return kinds.empty() ? labels_of(config.architecture).kinds.front().kind : kinds.front();
+}
+
 }  // namespace headscope

@@ -1,5 +1,10 @@
 #include "observe/derived_records.h"
 
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
 #include "support/check.h"
 
 namespace headscope {
@@ -83,18 +88,29 @@ SiteWeights site_of(AttentionSite site, const Matrix& matrix) {
             std::vector<float>(matrix.values.begin(), matrix.values.end())};
 }
 
-bool has_decoder(const AttentionRecord& record) {
-    for (const SiteWeights& weights : record.sites) {
-        if (weights.site.kind != AttentionKind::EncoderSelf) {
-            return true;
+bool has(const AttentionRecord& record, AttentionKind kind) {
+    return std::any_of(record.sites.begin(), record.sites.end(),
+                       [kind](const SiteWeights& weights) { return weights.site.kind == kind; });
+}
+
+// Error if one of the stacks that the rollout passes through has other layers than attention.
+void require_attention(const AttentionRecord& record, bool decodes) {
+    const bool translates = record.family == Architecture::EncoderDecoder;
+    for (const auto& [kind, needed] : {std::pair(AttentionKind::EncoderSelf, record.encoder_layers > 0),
+                                       {AttentionKind::DecoderSelf, decodes && record.decoder_layers > 0},
+                                       {AttentionKind::Cross, decodes && translates}}) {
+        if (needed && !has(record, kind)) {
+            throw Error(fmt::format(
+                "attention rollout follows the attention of every layer, but there is no {} attention", name_of(kind)));
         }
     }
-    return false;
 }
 
 }  // namespace
 
 AttentionRecord rollout(const AttentionRecord& record) {
+    const bool decodes = has(record, AttentionKind::DecoderSelf) || has(record, AttentionKind::Cross);
+    require_attention(record, decodes);
     AttentionRecord result = record;
     result.sites.clear();
     result.derived = "attention rollout";
@@ -103,7 +119,7 @@ AttentionRecord rollout(const AttentionRecord& record) {
         source = propagate(mixed(find_site(record, AttentionKind::EncoderSelf, layer)), source, source);
         result.sites.push_back(site_of({AttentionKind::EncoderSelf, layer - 1}, source));
     }
-    if (!has_decoder(record)) {
+    if (!decodes) {
         return result;
     }
     Matrix own = identity(record.target_in.size());               // [target, target]

@@ -45,6 +45,31 @@ expect "a training's folder needs no option" with training.json '.checkpoints ==
 run view run/model --text "1 7" --target "one seven" --panel time --render given.json
 expect "nor does a model's" eval 'ended_with 0 && with given.json ".given and ((.beam // []) | length) == 0"'
 
+# -------------------------------------------------------------------------------- models without self-attention
+for crosses in true false; do
+    jq ".model.encoder_mixer = \"lstm\" | .model.decoder_mixer = \"lstm\" | .model.cross_attention = $crosses" \
+        three-steps.json >lstm.json
+    run train lstm.json --data data --output "lstm-$crosses" --device cpu --steps 2
+    run view "lstm-$crosses" --text "1 7" --panel training --render training.svg
+    expect "the training of LSTMs is drawn" eval 'ended_with 0 && whole_svg training.svg'
+    run view "lstm-$crosses" --text "1 7" --panel surgery --render surgery.json
+    expect "the importance of few or no heads is measured" with surgery.json '.edits == []'
+done
+run attention --model lstm-true --text "1 7" --layer 1 -o - --format json
+expect "the only kind of attention needs no --kind" eval 'ended_with 0 && grep -q Output-Input out'
+run view lstm-true --text "1 7" --render cross.svg
+expect "the window shows the only kind, too" grep -q 'Output-Input' cross.svg
+run attention --model lstm-false --text "1 7"
+expect "a model without attention has nothing to show" refused "the model has no attention"
+run view lstm-false --text "1 7" --render none.svg
+expect "a figure of it is refused" refused "has no attention"
+jq '.model.generation = "mask_predict"' three-steps.json >masks.json
+run train masks.json --data data --output masks --device cpu --steps 2
+run view masks --panel model --render masks.svg
+expect "the map of a model that fills in masks is drawn" eval 'ended_with 0 && whole_svg masks.svg'
+run view masks --panel training --render masks.svg
+expect "and its training" eval 'ended_with 0 && whole_svg masks.svg'
+
 # ---------------------------------------------------------------------------------------- an experiment
 mkdir -p table3/base-s1 && cp -r run/model run/log.jsonl table3/base-s1/ && echo '{"experiment": "table3"}' >table3/experiment.json || exit 1
 cat >table3/table.json <<'JSON'

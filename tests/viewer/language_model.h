@@ -1,6 +1,7 @@
 // Models of random weights, as model directories.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -13,7 +14,7 @@
 namespace headscope::viewer {
 
 inline std::string write_language_model(const TemporaryFolder& folder, const std::string& name, Architecture family,
-                                        std::uint64_t seed = 3) {
+                                        std::uint64_t seed = 3, const std::function<void(ModelConfig&)>& change = {}) {
     const Tokenizer vocabulary = Tokenizer::from_bytes(
         train_tokenizer({.sentences = {"the small dog sees the big cat", "a cat sleeps on the mat",
                                        "the big dog sleeps on a small mat"},
@@ -31,7 +32,10 @@ inline std::string write_language_model(const TemporaryFolder& folder, const std
     config.tying = Tying::None;
     config.max_length = 64;
     config.source_vocabulary = config.target_vocabulary = vocabulary.size();
-    if (family == Architecture::MaskedLm) {
+    if (change) {
+        change(config);
+    }
+    if (family == Architecture::MaskedLm || config.generation == Generation::MaskPredict) {
         config.mask_id = vocabulary.vocabulary().find("<mask>").value();
     }
     const std::unique_ptr<Backend> backend = open_device("cpu");

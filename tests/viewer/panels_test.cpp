@@ -330,8 +330,8 @@ TEST_CASE("The JSON of the model panel holds the configuration and every block's
     settle(stage.session);
     const json chosen = stage.numbers(PanelId::Model);
     CHECK(chosen.at("block") == stage.scene().state.block);
-    REQUIRE(chosen.at("weights").size() == stage.scene().weights->size());
-    CHECK(chosen.at("weights")[0].at("mean") == stage.scene().weights->front().mean);
+    REQUIRE(chosen.at("weights").size() == stage.scene().weights->statistics.size());
+    CHECK(chosen.at("weights")[0].at("mean") == stage.scene().weights->statistics.front().mean);
 }
 
 TEST_CASE("The training panel and its JSON hold the curve, the checkpoints and the heads", "[panels][json]") {

@@ -6,6 +6,7 @@
 #include "figures/weights_drawing.h"
 #include "paint/compose.h"
 #include "viewer/panels/panels.h"
+#include "viewer/session/shown.h"
 
 namespace headscope::viewer {
 
@@ -18,8 +19,8 @@ Drawing draw_model(const Scene& scene, const PanelOptions& options) {
     parts.push_back(draw_model_map(config, {.encoder_layer = shown_layer(scene.state, config.encoder_layers),
                                             .decoder_layer = shown_layer(scene.state, config.decoder_layers),
                                             .look = look_of(options)}));
-    if (scene.weights != nullptr && !scene.state.block.empty()) {
-        parts.push_back(draw_weights(scene.state.block, *scene.weights, look_of(options)));
+    if (const std::vector<WeightStatistics>* weights = shown_weights(scene)) {
+        parts.push_back(draw_weights(scene.state.block, *weights, look_of(options)));
     }
     if (config.positions == Positions::Sinusoid) {
         parts.push_back(draw_sinusoids(config, {.look = look_of(options)}));

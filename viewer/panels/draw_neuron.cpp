@@ -2,6 +2,7 @@
 #include "figures/neuron_drawing.h"
 #include "viewer/panels/panels.h"
 #include "viewer/session/rows.h"
+#include "viewer/session/shown.h"
 
 namespace headscope::viewer {
 
@@ -26,10 +27,9 @@ int first_piece(const std::vector<RecordedToken>& tokens, int column, const View
 }  // namespace
 
 std::optional<NeuronRow> neuron_row(const Scene& scene) {
-    const auto& neuron = scene.neuron;
+    const NeuronView* neuron = shown_neuron(scene);
     const ViewState& state = scene.state;
-    if (neuron == nullptr || !neuron->problem.empty() || state.word < 0 || state.matrix != MatrixView::Head ||
-        neuron->site != shown_site(scene) || neuron->head != first_head(scene)) {
+    if (neuron == nullptr || !neuron->problem.empty()) {
         return std::nullopt;
     }
     const AttentionRecord& record = scene.main.shown->record;
@@ -49,15 +49,16 @@ std::optional<NeuronRow> neuron_row(const Scene& scene) {
 }
 
 Drawing draw_neuron(const Scene& scene, const PanelOptions& options) {
-    if (scene.neuron != nullptr && !scene.neuron->problem.empty()) {
-        return draw_remark(scene.neuron->problem, options);
+    const NeuronView* neuron = shown_neuron(scene);
+    if (neuron != nullptr && !neuron->problem.empty()) {
+        return draw_remark(neuron->problem, options);
     }
     const std::optional<NeuronRow> row = neuron_row(scene);
     if (!row.has_value()) {
         return {};
     }
     const AttentionRecord& record = scene.main.shown->record;
-    return draw_neurons(*scene.neuron, texts_of(query_tokens(record, shown_kind(scene))),
+    return draw_neurons(*neuron, texts_of(query_tokens(record, shown_kind(scene))),
                         texts_of(key_tokens(record, shown_kind(scene))), row->weights, row->query,
                         {.palette = scene.state.palette, .chosen = row->chosen, .look = look_of(options)});
 }

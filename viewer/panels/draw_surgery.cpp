@@ -9,6 +9,8 @@
 #include "figures/importance_drawing.h"
 #include "paint/compose.h"
 #include "viewer/panels/panels.h"
+#include "viewer/session/rows.h"
+#include "viewer/session/shown.h"
 #include "viewer/session/wording.h"
 
 namespace headscope::viewer {
@@ -48,6 +50,23 @@ std::vector<Drawing> draw_edited(const Scene& scene, const PanelOptions& options
     return parts;
 }
 
+Drawing importance_part(const Scene& scene, const PanelOptions& options) {
+    if (attentions_of(scene).empty()) {
+        return draw_remark(missing_attention(scene, scene.main), options);
+    }
+    const Importance* importance = shown_importance(scene);
+    if (importance != nullptr && !importance->problem.empty()) {
+        return draw_remark(importance->problem, options);
+    }
+    if (importance != nullptr) {
+        return draw_importance(*importance, {.palette = scene.state.palette, .look = look_of(options)});
+    }
+    return draw_remark(fmt::format("\u201CLeave each head out\u201D measures how much the {} needs every head. "
+                                   "Then a click on a head switches it off.",
+                                   noun_of(scene)),
+                       options);
+}
+
 }  // namespace
 
 bool edits_answered(const Scene& scene) {
@@ -71,17 +90,7 @@ Drawing draw_surgery(const Scene& scene, const PanelOptions& options) {
             parts.push_back(std::move(part));
         }
     }
-    if (scene.importance != nullptr && !scene.importance->problem.empty()) {
-        parts.push_back(draw_remark(scene.importance->problem, options));
-    } else if (scene.importance != nullptr) {
-        parts.push_back(draw_importance(*scene.importance, {.palette = scene.state.palette, .look = look_of(options)}));
-    } else {
-        parts.push_back(
-            draw_remark(fmt::format("\u201CLeave each head out\u201D measures how much the {} needs every head. "
-                                    "Then a click on a head switches it off.",
-                                    noun_of(scene)),
-                        options));
-    }
+    parts.push_back(importance_part(scene, options));
     return stacked(std::move(parts), options.text_size, options.ink);
 }
 

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "observe/derived_records.h"
+#include "observe/family_labels.h"
 #include "observe/record_json.h"
 #include "paint/compose.h"
 #include "paint/text_width.h"
@@ -36,6 +37,21 @@ std::string nothing_there(const Side& side) {
 bool recorded(const AttentionRecord& record, const AttentionSite& site) {
     return std::any_of(record.sites.begin(), record.sites.end(),
                        [&](const SiteWeights& weights) { return weights.site == site; });
+}
+
+std::string missing_attention(const Scene& scene, const Side& side) {
+    const std::vector<AttentionKind> kinds = kinds_of(side.model->config);
+    const AttentionKind kind = shown_kind(scene);
+    if (kinds.empty()) {
+        return "This model has no attention: its layers mix tokens in other ways.";
+    }
+    if (std::find(kinds.begin(), kinds.end(), kind) == kinds.end()) {
+        return fmt::format("This model has no {} attention.", headscope::name_of(kind));
+    }
+    const AttentionRecord& record = side.shown->record;
+    return recorded(record, {kind, selection_of(scene, record).layer - 1})
+               ? ""
+               : fmt::format("This attention appears with the first word of the {}.", noun_of(scene));
 }
 
 Drawing draw_heading(const std::string& text, const PanelOptions& options) {
@@ -99,6 +115,9 @@ void choose_word(const Scene& scene, AttentionSelection& selection) {
 }
 
 Drawing draw_attention(const Scene& scene, const Side& side, const PanelOptions& options) {
+    if (const std::string missing = missing_attention(scene, side); !missing.empty()) {
+        return draw_remark(missing, options);
+    }
     const AttentionRecord& record = side.shown->record;
     AttentionSelection selection = selection_of(scene, record);
     choose_word(scene, selection);
@@ -167,14 +186,14 @@ AttentionRecord matrix_record(const Scene& scene, const AttentionRecord& record)
 namespace {
 
 Drawing drawn(const Scene& scene, PanelId panel, const PanelOptions& options, RecordParts& parts) {
-    const std::string nothing = nothing_there(scene.main);
-    const bool needs_attention = panel != PanelId::Model && panel != PanelId::Training && panel != PanelId::Tree;
-    if (!nothing.empty() && needs_attention) {
+    const bool needs_result = panel != PanelId::Model && panel != PanelId::Training && panel != PanelId::Tree;
+    if (const std::string nothing = nothing_there(scene.main); !nothing.empty() && needs_result) {
         return draw_remark(nothing, options);
     }
-    if (needs_attention && !recorded(scene.main.shown->record, shown_site(scene))) {
-        return draw_remark(fmt::format("This attention appears with the first word of the {}.", noun_of(scene)),
-                           options);
+    if (shows_attention_alone(panel)) {
+        if (const std::string missing = missing_attention(scene, scene.main); !missing.empty()) {
+            return draw_remark(missing, options);
+        }
     }
     switch (panel) {
         case PanelId::Figure: return draw_main_figure(scene, options, parts);
@@ -230,6 +249,24 @@ ViewState seen_by(PanelId panel, const ViewState& state) {
     return seen;
 }
 
+// A drawing that a window can show whatever is wrong: what a file says with an error, such as that rollout needs
+// attention in every layer.
+Drawing drawn_or_why_not(const Scene& scene, PanelId panel, const PanelOptions& options, RecordParts& parts) {
+    try {
+        return draw_panel(scene, panel, options, parts);
+    } catch (const Error& error) {
+        return draw_remark(error.what(), options);
+    }
+}
+
+std::vector<SelectedAttention> contents_or_none(const Scene& scene, PanelId panel) {
+    try {
+        return panel_contents(scene, panel);
+    } catch (const Error&) {  // the drawing says why
+        return {};
+    }
+}
+
 }  // namespace
 
 bool PanelPictures::Kept::fits(const Key& wanted, const Scene& scene) const {
@@ -263,7 +300,7 @@ const Drawing& PanelPictures::of(const Scene& scene, PanelId panel, const PanelO
     pictures.shown = key.hovered == std::pair(-1, -1) ? 0 : 1;
     std::optional<Kept>& kept = pictures.kept[pictures.shown];
     if (!kept.has_value() || !kept->fits(key, scene)) {
-        kept = Kept{std::move(key), scene, draw_panel(scene, panel, options, parts_), {}};
+        kept = Kept{std::move(key), scene, drawn_or_why_not(scene, panel, options, parts_), {}};
     }
     return kept->drawing;
 }
@@ -277,7 +314,7 @@ std::string PanelPictures::tip(PanelId panel, const Mark& mark) {
         return mark.tip;
     }
     if (!kept->contents.has_value()) {
-        kept->contents = panel_contents(kept->parts, panel);
+        kept->contents = contents_or_none(kept->parts, panel);
     }
     return panel_tip(*kept->contents, mark);
 }

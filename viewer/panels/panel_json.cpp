@@ -9,6 +9,7 @@
 #include "support/check.h"
 #include "viewer/panels/panels.h"
 #include "viewer/session/rows.h"
+#include "viewer/session/shown.h"
 
 namespace headscope::viewer {
 
@@ -121,7 +122,7 @@ json matrix_json(const Scene& scene) {
         out["raw"] = figure_json(scene, scene.main.shown->record);
     }
     if (const std::optional<NeuronRow> row = neuron_row(scene); row.has_value()) {
-        const NeuronView& neuron = *scene.neuron;
+        const NeuronView& neuron = *shown_neuron(scene);
         const auto numbers = [&](const std::vector<float>& all, std::int64_t at) {
             const auto first = all.begin() + at * neuron.d_k;
             return json(std::vector<float>(first, first + neuron.d_k));
@@ -167,12 +168,11 @@ json surgery_json(const Scene& scene) {
         out["edited"] = output_json(*side.shown);
         out["without_effect"] = edits_json(side.shown->without_effect);
     }
-    if (scene.importance != nullptr && scene.importance->problem.empty()) {
+    if (const Importance* measured = shown_importance(scene); measured != nullptr && measured->problem.empty()) {
         json& importance = out["importance"];
-        importance = {{"log_probability", scene.importance->log_probability},
-                      {"finished", scene.importance->finished},
-                      {"heads", json::array()}};
-        for (const HeadImportance& head : scene.importance->heads) {
+        importance = {
+            {"log_probability", measured->log_probability}, {"finished", measured->finished}, {"heads", json::array()}};
+        for (const HeadImportance& head : measured->heads) {
             json item = site_json(head.site, head.head);
             item["log_probability"] = head.log_probability;
             item["loss"] = head.loss;
@@ -227,9 +227,9 @@ json whole_model_json(const Scene& scene) {
     json out = model_json(*side.model);
     out["config"] = to_json(side.model->config);
     out["blocks"] = blocks_json(side.model->config);
-    if (scene.weights != nullptr && !scene.state.block.empty()) {
+    if (const std::vector<WeightStatistics>* weights = shown_weights(scene)) {
         out["block"] = scene.state.block;
-        out["weights"] = weights_json(*scene.weights);
+        out["weights"] = weights_json(*weights);
     }
     return out;
 }
@@ -307,7 +307,7 @@ json training_json(const Scene& scene) {
     if (scene.main.model.has_value() && scene.main.model->checkpoint.has_value()) {
         out["open"] = *scene.main.model->checkpoint;
     }
-    if (nothing_there(scene.main).empty()) {
+    if (nothing_there(scene.main).empty() && missing_attention(scene, scene.main).empty()) {
         out["attention"] = figure_json(scene, scene.main.shown->record);
     }
     return out;
@@ -334,6 +334,11 @@ json numbers_of(const Scene& scene, PanelId panel) {
     }
     if (const std::string nothing = nothing_there(side); !nothing.empty()) {
         throw Error("there is nothing to save: " + nothing);
+    }
+    if (shows_attention_alone(panel)) {
+        if (const std::string missing = missing_attention(scene, side); !missing.empty()) {
+            throw Error("there is nothing to save: " + missing);
+        }
     }
     switch (panel) {
         case PanelId::Matrix: return matrix_json(scene);

@@ -21,19 +21,22 @@ bool has_result(const Scene& scene) {
 }  // namespace
 
 std::vector<SelectedAttention> panel_contents(const Scene& scene, PanelId panel) {
-    if (!has_result(scene) || !recorded(scene.main.shown->record, shown_site(scene))) {
+    if (!has_result(scene)) {
         return {};
     }
     const AttentionRecord& record = scene.main.shown->record;
-    if (panel == PanelId::Figure || panel == PanelId::Training) {
-        AttentionSelection selection = selection_of(scene, record);
-        choose_word(scene, selection);
-        return {select_attention(record, selection)};
-    }
     if (panel == PanelId::Time || panel == PanelId::Tree) {
         const std::optional<AttentionSelection> selection = step_selection(scene);
         return selection.has_value() ? std::vector{select_attention(record, *selection)}
                                      : std::vector<SelectedAttention>{};
+    }
+    if (!missing_attention(scene, scene.main).empty()) {
+        return {};
+    }
+    if (panel == PanelId::Figure || panel == PanelId::Training) {
+        AttentionSelection selection = selection_of(scene, record);
+        choose_word(scene, selection);
+        return {select_attention(record, selection)};
     }
     if (panel == PanelId::Matrix) {
         std::vector<SelectedAttention> contents{select_attention(record, selection_of(scene, record))};
@@ -61,6 +64,9 @@ std::string panel_tip(const std::vector<SelectedAttention>& contents, const Mark
 std::string matrix_tsv(const Scene& scene) {
     if (!has_result(scene)) {
         throw Error("there is nothing to save yet");
+    }
+    if (const std::string missing = missing_attention(scene, scene.main); !missing.empty()) {
+        throw Error("there is no matrix to save: " + missing);
     }
     const SelectedAttention content = content_of(scene);
     return to_tsv(content, content.heads.front());

@@ -11,11 +11,13 @@ Look look_of(const PanelOptions& options);
 // Wrapped text, large and small.
 Drawing draw_heading(const std::string& text, const PanelOptions& options);
 Drawing draw_remark(const std::string& text, const PanelOptions& options);
-// The paper's figure of a side, with the state's words selected.
+// The paper's figure of a side, with the state's words selected; or why there is none.
 Drawing draw_attention(const Scene& scene, const Side& side, const PanelOptions& options);
 // Why a side has nothing to show; empty if it has something.
 std::string nothing_there(const Side& side);
 bool recorded(const AttentionRecord& record, const AttentionSite& site);
+// Why a side that has something to show has not the selected attention; empty if it has.
+std::string missing_attention(const Scene& scene, const Side& side);
 // The decoding step that the state selects; -1: there is none yet.
 int shown_step(const Scene& scene);
 // The attention that predicts that step's piece: of a translation model its cross-attention. Empty if there is none

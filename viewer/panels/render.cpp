@@ -7,6 +7,7 @@
 #include "support/check.h"
 #include "viewer/panels/export.h"
 #include "viewer/panels/panels.h"
+#include "viewer/session/rows.h"
 #include "viewer/session/session.h"
 
 namespace headscope::viewer {
@@ -32,6 +33,29 @@ private:
     std::condition_variable condition_;
     bool rung_ = false;
 };
+
+// Why a file of the panel would have nothing to show; empty if it has.
+std::string undrawable(const Scene& scene, PanelId panel) {
+    const Side& side = scene.main;
+    if (!side.model.has_value() || panel == PanelId::Model) {
+        return side.model.has_value() ? "" : side.problem;
+    }
+    if (panel == PanelId::Training) {
+        return scene.run != nullptr ? ""
+                                    : "'" + side.model->path +
+                                          "' is a model, not a training or an experiment: it has no loss and no "
+                                          "checkpoints to draw";
+    }
+    if (const std::string problem = side.problem.empty() ? why_empty(side) : side.problem; !problem.empty()) {
+        return problem;
+    }
+    if (panel == PanelId::Tree) {
+        const std::string problem = written_tree(scene).problem;
+        return problem.empty() ? "" : "there is no tree to draw: " + problem;
+    }
+    const std::string missing = shows_attention_alone(panel) ? missing_attention(scene, side) : "";
+    return missing.empty() ? "" : "there is nothing to draw: " + missing;
+}
 
 }  // namespace
 
@@ -62,18 +86,8 @@ void render(const SavedView& view, Precision precision, const std::string& path,
             throw Error(notice.text);
         }
     }
-    const Side& side = session.scene().main;
-    if (side.shown != nullptr && !side.shown->problem.empty()) {
-        throw Error(side.shown->problem);
-    }
-    if (view.state.panel == PanelId::Training && session.scene().run == nullptr) {
-        throw Error("'" + view.model +
-                    "' is a model, not a training or an experiment: it has no loss and no checkpoints to draw");
-    }
-    if (view.state.panel == PanelId::Tree) {
-        if (const std::string problem = written_tree(session.scene()).problem; !problem.empty()) {
-            throw Error("there is no tree to draw: " + problem);
-        }
+    if (const std::string problem = undrawable(session.scene(), view.state.panel); !problem.empty()) {
+        throw Error(problem);
     }
     for (const Notice& notice : session.notices()) {
         warn(notice.text);

@@ -12,21 +12,50 @@ RowOptions row_options(const ViewState& state) {
 }
 
 bool offered(const Scene& scene, PanelId panel) {
-    const bool parses = scene.main.model.has_value() && scene.main.model->terminals.has_value();
-    return panel != PanelId::Tree || parses || scene.state.panel == panel;
+    if (scene.state.panel == panel) {
+        return true;
+    }
+    if (panel == PanelId::Tree) {
+        return scene.main.model.has_value() && scene.main.model->terminals.has_value();
+    }
+    return !attentions_of(scene).empty() || !(shows_attention_alone(panel) || panel == PanelId::Surgery);
+}
+
+bool shows_attention_alone(PanelId panel) {
+    return panel == PanelId::Figure || panel == PanelId::Heads || panel == PanelId::Matrix;
+}
+
+std::vector<AttentionKind> attentions_of(const Scene& scene) {
+    if (scene.main.model.has_value()) {
+        return kinds_of(scene.main.model->config);
+    }
+    std::vector<AttentionKind> kinds;
+    for (const KindLabels& labels : labels_of(family_of(scene)).kinds) {
+        kinds.push_back(labels.kind);
+    }
+    return kinds;
 }
 
 AttentionKind shown_kind(const Scene& scene) {
-    const std::vector<KindLabels>& kinds = labels_of(family_of(scene)).kinds;
-    return kinds.size() == 1 ? kinds.front().kind : scene.state.kind;
+    const std::vector<AttentionKind> kinds = attentions_of(scene);
+    if (std::find(kinds.begin(), kinds.end(), scene.state.kind) != kinds.end()) {
+        return scene.state.kind;
+    }
+    return kinds.empty() ? labels_of(family_of(scene)).kinds.front().kind : kinds.front();
 }
 
 int layers_of(const Scene& scene) {
-    return scene.main.model.has_value() ? headscope::layers_of(scene.main.model->config, shown_kind(scene)) : 0;
+    if (!scene.main.model.has_value()) {
+        return 0;
+    }
+    const ModelConfig& config = scene.main.model->config;
+    const int layers = headscope::layers_of(config, shown_kind(scene));
+    return layers > 0 ? layers : std::max(config.encoder_layers, config.decoder_layers);
 }
 
 int heads_of(const Scene& scene) {
-    return scene.main.model.has_value() ? static_cast<int>(scene.main.model->config.heads) : 0;
+    const bool has_heads = scene.main.model.has_value() && !attentions_of(scene).empty();
+    return has_heads ? static_cast<int>(scene.main.model->config.heads) : 0;
 }
 
 AttentionSite shown_site(const Scene& scene) {

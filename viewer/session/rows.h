@@ -10,13 +10,17 @@
 namespace headscope::viewer {
 
 RowOptions row_options(const ViewState& state);
-// Whether the window offers the panel: the tree needs a parser, but a saved view may ask for it.
+// Whether the window offers the panel: the tree needs a parser, and others heads, but a saved view may ask for them.
 bool offered(const Scene& scene, PanelId panel);
-// The kind of attention shown: the state's, or the only one of a language model.
+// Whether the panel shows attention and nothing else.
+bool shows_attention_alone(PanelId panel);
+// The kinds of attention to choose from: the model's, none if it has none; without a model its family's.
+std::vector<AttentionKind> attentions_of(const Scene& scene);
+// The kind of attention shown: the state's, if the model has it.
 AttentionKind shown_kind(const Scene& scene);
-// Layers of that kind; 0 without a model.
+// Layers of that kind; of a model without attention those of its larger stack; 0 without a model.
 int layers_of(const Scene& scene);
-// Heads of a layer; 0 without a model.
+// Heads of a layer; 0 without a model or attention.
 int heads_of(const Scene& scene);
 AttentionSite shown_site(const Scene& scene);
 // The first visible head.

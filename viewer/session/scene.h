@@ -36,11 +36,12 @@ struct Scene {
     ViewState state;
     Side main = {};
     std::optional<Side> other = {};  // of the comparison
-    std::shared_ptr<const Importance> importance = {};
-    std::shared_ptr<const NeuronView> neuron = {};
-    std::shared_ptr<const TrainingRun> run = {};                        // null for a model directory
-    std::shared_ptr<const ExperimentTable> experiment = {};             // that the training is a trial of
-    std::shared_ptr<const std::vector<WeightStatistics>> weights = {};  // of the selected block
+    // Results say what they are of; shown.h has those that fit the state, which are the only ones to draw.
+    std::shared_ptr<const MeasuredHeads> importance = {};
+    std::shared_ptr<const SeenNeuron> neuron = {};
+    std::shared_ptr<const BlockWeights> weights = {};
+    std::shared_ptr<const TrainingRun> run = {};             // null for a model directory
+    std::shared_ptr<const ExperimentTable> experiment = {};  // that the training is a trial of
     int hovered_word = -1;  // the column under the pointer, which overrides the selected one
     int hovered_step = -1;  // the step of the decoding under the pointer, likewise
 };

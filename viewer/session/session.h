@@ -111,7 +111,7 @@ private:
     void handle(Client& client, Side& side, const Failed& failed);
     void handle(Client& client, Side& side, const Warned& warned);
     void ask(Client& client, Side& side);
-    std::optional<ExploreRequest> found_request() const;
+    std::optional<ExploreRequest> ready_request() const;
     void ask_neuron();
     void ask_weights();
     void drop_stale();

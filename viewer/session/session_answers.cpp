@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "explore/explorer.h"
+#include "viewer/session/rows.h"
 #include "viewer/session/session.h"
 #include "viewer/session/session_paths.h"
 #include "viewer/session/wording.h"
@@ -51,6 +52,9 @@ void Session::handle(Client& client, Side& side, const Opened& opened) {
     if (awaited.model_name.empty()) {
         show_experiment(opened);
         fit_family(scene_.state, before, opened.config.architecture);
+        if (scene_.state.panel == PanelId::Figure && attentions_of(scene_).empty()) {
+            scene_.state.panel = PanelId::Time;
+        }
     }
     if (awaited.parameters != 0 && awaited.parameters != opened.parameters) {
         report_error(fmt::format("this view was saved with another model: {} had {} parameters, {} has {}",

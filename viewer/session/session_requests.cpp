@@ -4,13 +4,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "explore/explorer.h"
 #include "model/model_directory.h"
 #include "text/normalised.h"
 #include "trees/penn_words.h"
 #include "trees/tree_vocabulary.h"
 #include "viewer/session/rows.h"
 #include "viewer/session/session.h"
+#include "viewer/session/shown.h"
 #include "viewer/session/wording.h"
 
 namespace headscope::viewer {
@@ -34,6 +34,11 @@ std::string unanswerable(const Scene& scene, const Side& side) {
 // A parser reads the words of a treebank.
 ExploreRequest request_of(const ViewState& state, const Opened& model) {
     ExploreRequest request = request_of(state, model.config.architecture);
+    if (model.config.generation == Generation::MaskPredict) {  // its answer is why it shows only its map
+        request.search.beam.reset();
+        request.search.length_penalty.reset();
+        request.search.length_penalty_form.reset();
+    }
     if (model.terminals.has_value()) {
         request.source = fmt::format("{}", fmt::join(penn_words(state.text), " "));
         request.search.max_extra = kExtraSymbols;
@@ -72,19 +77,18 @@ void Session::ask(Client& client, Side& side) {
     }
 }
 
-// The current request with the translation shown as its target; empty until that translation is complete.
-std::optional<ExploreRequest> Session::found_request() const {
-    const Side& side = scene_.main;
-    if (main_.opening || !main_.asked.has_value() || side.answered != main_.asked || side.shown == nullptr ||
-        !side.shown->finished) {
-        return std::nullopt;
-    }
-    return with_target(*main_.asked, *side.shown);
+// What neurons and importance are asked of.
+std::optional<ExploreRequest> Session::ready_request() const {
+    return main_.opening ? std::nullopt : found_request(scene_);
 }
 
 void Session::measure_importance() {
-    const std::optional<ExploreRequest> found = found_request();
+    const std::optional<ExploreRequest> found = ready_request();
     const Exploration* shown = scene_.main.shown.get();
+    if (scene_.main.model.has_value() && attentions_of(scene_).empty()) {
+        notify("This model has no attention, and so no heads to leave out.");
+        return;
+    }
     if (!found.has_value() || shown->steps.size() == shown->prompt) {
         notify(family_of(scene_) == Architecture::MaskedLm && found.has_value()
                    ? "Mask a word first: the importance of heads is measured on what fills the masks."
@@ -102,7 +106,7 @@ void Session::ask_neuron() {
     if (state.panel != PanelId::Matrix || state.matrix != MatrixView::Head || state.word < 0) {
         return;
     }
-    const std::optional<ExploreRequest> found = found_request();
+    const std::optional<ExploreRequest> found = ready_request();
     if (!found.has_value()) {
         return;
     }

@@ -138,7 +138,8 @@ Tag Worker::look_at_neuron(NeuronRequest request) {
     return ask(kNeuron, [this, request = std::move(request)](Session& session, Tag tag) {
         session.run([&](const Explorer& explorer, const Parameters&) {
             NeuronView view = explorer.neuron(request.explore, request.site, request.head);
-            report(kNeuron, NeuronSeen{tag, std::make_shared<const NeuronView>(std::move(view))});
+            report(kNeuron,
+                   NeuronSeen{tag, std::make_shared<const SeenNeuron>(SeenNeuron{std::move(view), request.explore})});
         });
     });
 }
@@ -146,9 +147,8 @@ Tag Worker::look_at_neuron(NeuronRequest request) {
 Tag Worker::read_weights(std::string prefix) {
     return ask(kReadWeights, [this, prefix = std::move(prefix)](Session& session, Tag tag) {
         session.run([&](const Explorer&, const Parameters& parameters) {
-            auto weights = weight_statistics(parameters, prefix);
-            report(kReadWeights,
-                   WeightsRead{tag, prefix, std::make_shared<const std::vector<WeightStatistics>>(std::move(weights))});
+            report(kReadWeights, WeightsRead{tag, std::make_shared<const BlockWeights>(
+                                                      BlockWeights{prefix, weight_statistics(parameters, prefix)})});
         });
     });
 }
@@ -160,7 +160,7 @@ Tag Worker::read_run() {
 Tag Worker::measure(ExploreRequest request) {
     return ask(kMeasure, [this, request = std::move(request)](Session& session, Tag tag) {
         const auto show = [&](const Importance& importance) {
-            report(kMeasure, Measured{tag, std::make_shared<const Importance>(importance)});
+            report(kMeasure, Measured{tag, std::make_shared<const MeasuredHeads>(MeasuredHeads{importance, request})});
         };
         session.run([&](const Explorer& explorer, const Parameters&) {
             const Importance whole = explorer.importance(request, [&](const Importance& so_far) {

@@ -33,6 +33,18 @@ struct NeuronRequest {
     int head = 1;  // from 1
 };
 
+// Results with what they are of.
+struct MeasuredHeads : Importance {
+    ExploreRequest of = {};  // with a target
+};
+struct SeenNeuron : NeuronView {
+    ExploreRequest of = {};  // with a target
+};
+struct BlockWeights {
+    std::string block;  // the prefix of its parameters
+    std::vector<WeightStatistics> statistics;
+};
+
 using Tag = std::uint64_t;  // identifies a request; never 0
 
 // What a worker reports, each with the tag of its request.
@@ -57,16 +69,15 @@ struct Explored {
 };
 struct Measured {
     Tag tag = 0;
-    std::shared_ptr<const Importance> importance;  // reported repeatedly until it is `finished`
+    std::shared_ptr<const MeasuredHeads> importance;  // reported repeatedly until it is `finished`
 };
 struct NeuronSeen {
     Tag tag = 0;
-    std::shared_ptr<const NeuronView> view;
+    std::shared_ptr<const SeenNeuron> view;
 };
 struct WeightsRead {
     Tag tag = 0;
-    std::string prefix;  // as requested
-    std::shared_ptr<const std::vector<WeightStatistics>> weights;
+    std::shared_ptr<const BlockWeights> weights;
 };
 struct RunRead {
     Tag tag = 0;

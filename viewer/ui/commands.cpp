@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <charconv>
 #include <sstream>
 
 #include "support/check.h"
@@ -17,6 +18,13 @@ std::string lower(std::string text) {
 }
 
 }  // namespace
+
+std::optional<std::size_t> number_in(const std::string& name) {
+    std::size_t number = 0;
+    const char* end = name.data() + name.size();
+    const bool marked = name.size() > 1 && name.front() == '#';
+    return marked && std::from_chars(name.data() + 1, end, number).ptr == end ? std::optional(number) : std::nullopt;
+}
 
 void Commands::add(Command command) {
     for (const Command& other : commands_) {
@@ -46,6 +54,13 @@ bool Commands::press(const Chord& chord, bool typing) const {
 }
 
 void Commands::run(const std::string& id) const {
+    if (const std::optional<std::size_t> number = number_in(id)) {
+        const Command& any = commands_.at(*number % commands_.size());
+        if (any.id != "quit") {
+            any.run();
+        }
+        return;
+    }
     for (const Command& command : commands_) {
         if (command.id == id) {
             command.run();

@@ -1,7 +1,9 @@
 // The registry of commands behind keys, the command palette, the help and the menus.
 #pragma once
 
+#include <cstddef>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +20,9 @@ struct Command {
     std::function<void()> run;
 };
 
+// 17 for "#17", which is any item or command; else nullopt.
+std::optional<std::size_t> number_in(const std::string& name);
+
 class Commands {
 public:
     // Its id and keys must be unique.
@@ -25,7 +30,7 @@ public:
     const std::vector<Command>& all() const { return commands_; }
     // Runs the command of this chord; false if there is none.
     bool press(const Chord& chord, bool typing) const;
-    // Error for an unknown command.
+    // Error for an unknown command. "#17" is one of all but "quit", for any number.
     void run(const std::string& id) const;
     // The commands whose group and title contain all words of `query`, ignoring case.
     std::vector<const Command*> matching(const std::string& query) const;

@@ -7,6 +7,7 @@
 #include "viewer/panels/panels.h"
 #include "viewer/session/masking.h"
 #include "viewer/session/rows.h"
+#include "viewer/session/shown.h"
 #include "viewer/ui/interface.h"
 
 namespace headscope::viewer {
@@ -144,7 +145,7 @@ void time_events(Interface& ui, const CanvasEvents& events) {
 }
 
 void surgery_events(Interface& ui, const CanvasEvents& events) {
-    const auto& importance = ui.session.scene().importance;
+    const Importance* importance = shown_importance(ui.session.scene());
     if (importance == nullptr || !events.hovered.has_value() || events.hovered->head == 0) {
         return;
     }

@@ -1,6 +1,8 @@
 #include "viewer/ui/probes.h"
 
 #include <algorithm>
+#include <iterator>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -90,6 +92,26 @@ std::optional<ImVec2> Probes::find(const std::string& name) const {
             const Point middle = std::visit(Middle{}, primitive.shape);
             return shown->second.placement.to_window(middle.x, middle.y);
         }
+    }
+    return std::nullopt;
+}
+
+std::optional<ImVec2> Probes::any(std::size_t number) const {
+    if (number % 2 == 0 && !places_.empty()) {
+        return std::next(places_.begin(), static_cast<std::ptrdiff_t>(number / 2 % places_.size()))->second;
+    }
+    std::size_t parts = 0;
+    for (const auto& [name, shown] : drawings_) {
+        parts += shown.drawing->primitives.size();
+    }
+    std::size_t left = parts == 0 ? 0 : number / 2 % parts;
+    for (const auto& [name, shown] : drawings_) {
+        const std::vector<Primitive>& primitives = shown.drawing->primitives;
+        if (left < primitives.size()) {
+            const Point middle = std::visit(Middle{}, primitives[left].shape);
+            return shown.placement.to_window(middle.x, middle.y);
+        }
+        left -= primitives.size();
     }
     return std::nullopt;
 }

@@ -1,6 +1,7 @@
 // Named positions and values of the last frame, for scripts and tests.
 #pragma once
 
+#include <cstddef>
 #include <map>
 #include <optional>
 #include <string>
@@ -24,6 +25,9 @@ public:
 
     // The centre of an item in the window; nullopt if it was not in the last frame.
     std::optional<ImVec2> find(const std::string& name) const;
+    // One of everything in the window, for any number: of the items for an even one, of a drawing's parts for an odd
+    // one. nullopt if there are none.
+    std::optional<ImVec2> any(std::size_t number) const;
     std::optional<std::string> value_of(const std::string& name) const;
     // All names and values, for error messages.
     std::string list() const;

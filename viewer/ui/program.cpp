@@ -57,6 +57,7 @@ public:
             ScriptPlayer::Stage stage{.window = window_,
                                       .probes = ui_.probes,
                                       .commands = ui_.commands,
+                                      .drop = [this](const std::string& path) { drop(path); },
                                       .busy = [this] { return session_.busy() || ui_.devices.valid(); },
                                       .shoot = [this](const std::string& path) { shot_ = path; },
                                       .times = [this](const std::string& label) { print_times(label); }};
@@ -110,6 +111,7 @@ private:
 
     void add_all_commands() {
         family_ = family_of(session_.scene());
+        attentions_ = attentions_of(session_.scene());
         ui_.editing_target = false;
         ui_.commands = {};
         add_commands(ui_);
@@ -124,6 +126,19 @@ private:
                                                              : 0;
         ui_.palette_steps += steps;
         return steps != 0;
+    }
+
+    void drop(const std::string& path) {
+        path.ends_with(".headscope") ? session_.open_view(path) : session_.open(path, session_.device());
+    }
+
+    // What a command cannot do is said in the window.
+    void press(const Chord& chord) {
+        try {
+            ui_.commands.press(chord, ui_.typing);
+        } catch (const Error& error) {
+            session_.report_error(error.what());
+        }
     }
 
     void play_on(History::Clock::time_point now) {
@@ -146,10 +161,10 @@ private:
             if (ui_.overlay == Overlay::Palette && step_palette(chord)) {
                 continue;
             }
-            ui_.commands.press(chord, ui_.typing);
+            press(chord);
         }
         for (const std::string& path : window_.take_dropped()) {
-            path.ends_with(".headscope") ? session_.open_view(path) : session_.open(path, session_.device());
+            drop(path);
         }
         if (ui_.devices.valid() && ui_.devices.wait_for(std::chrono::seconds(0)) == std::future_status::ready) {
             ui_.device_list = ui_.devices.get();
@@ -157,7 +172,7 @@ private:
         play_on(now);
         session_.update(now);
         name_window();
-        if (family_ != family_of(session_.scene())) {
+        if (family_ != family_of(session_.scene()) || attentions_ != attentions_of(session_.scene())) {
             add_all_commands();
         }
         Picture picture;
@@ -207,6 +222,7 @@ private:
     ScriptRecorder recorded_;
     std::string title_;
     Architecture family_ = Architecture::EncoderDecoder;  // that the commands are for
+    std::vector<AttentionKind> attentions_;               // likewise
 };
 
 }  // namespace

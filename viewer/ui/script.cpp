@@ -21,10 +21,11 @@ namespace headscope::viewer {
 namespace {
 
 constexpr int kFramesAfterAction = 3;
+constexpr double kLastButton = 2.0;
 constexpr auto kTimeout = std::chrono::seconds(120);
-constexpr std::array<std::string_view, 20> kVerbs{"size",    "wait",   "frames", "point", "click",  "double", "right",
+constexpr std::array<std::string_view, 21> kVerbs{"size",    "wait",   "frames", "point", "click",  "double", "right",
                                                   "drag",    "wheel",  "move",   "down",  "up",     "key",    "type",
-                                                  "command", "expect", "shot",   "times", "scroll", "quit"};
+                                                  "command", "expect", "shot",   "times", "scroll", "drop",   "quit"};
 
 std::string trimmed(const std::string& text) {
     const std::size_t first = text.find_first_not_of(" \t\r");
@@ -122,7 +123,12 @@ void ScriptPlayer::advance() {
 }
 
 void ScriptPlayer::move_to(const std::string& name) {
-    const auto place = stage_.probes.find(name);
+    const std::optional<std::size_t> any = number_in(name);
+    const auto place = any.has_value() ? stage_.probes.any(*any) : stage_.probes.find(name);
+    if (any.has_value() && !place.has_value()) {
+        later(moved(0.0, 0.0));
+        return;
+    }
     if (!place.has_value()) {
         throw Error("nothing has this name. Known names:\n" + stage_.probes.list());
     }
@@ -170,6 +176,9 @@ bool ScriptPlayer::perform_pointer(const ScriptLine& line) {
     } else if (line.verb == "move" && split_numbers(line.rest, name, two)) {
         later(moved(two[0], two[1]));
     } else if ((line.verb == "down" || line.verb == "up") && split_numbers(line.rest, name, one)) {
+        if (one[0] < 0.0 || one[0] > kLastButton) {
+            throw Error("expected the button 0, 1 or 2");
+        }
         later(button(static_cast<int>(one[0]), line.verb == "down"));
     } else {
         return false;
@@ -200,6 +209,8 @@ void ScriptPlayer::perform(const ScriptLine& line) {
         } else if (line.verb == "command") {
             stage_.commands.run(line.rest);
             frames_ = kFramesAfterAction;
+        } else if (line.verb == "drop") {
+            stage_.drop(line.rest);
         } else if (line.verb == "shot") {
             stage_.shoot(line.rest);
             frames_ = 1;

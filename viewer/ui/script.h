@@ -31,10 +31,13 @@ struct ScriptLine {
 //   key CHORD                 press a key such as Ctrl+Shift+P
 //   type TEXT                 type a text
 //   command ID                run a command of the palette
+//   drop PATH                 drop a file or folder on the window
 //   expect NAME = TEXT        check the value of an item;  expect NAME ~ TEXT: check for a substring
 //   shot FILE                 save the window as a PNG
 //   times LABEL               print the median and the worst of the frame times since the last such line
 //   quit
+// For tests of anything: the NAME "#17" is one of all items and parts of drawings in the window, whatever their number,
+// and the ID "#17" one of all commands; without any, nothing happens.
 std::vector<ScriptLine> parse_script(const std::string& text, const std::string& file);
 
 class ScriptPlayer {
@@ -43,6 +46,7 @@ public:
         Window& window;
         const Probes& probes;
         const Commands& commands;
+        std::function<void(const std::string&)> drop;   // a path, on the window
         std::function<bool()> busy;                     // whether the model is running
         std::function<void(const std::string&)> shoot;  // saves the next frame to this file
         std::function<void(const std::string&)> times;  // prints the frame times under this label

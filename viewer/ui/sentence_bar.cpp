@@ -71,7 +71,9 @@ void search_menu(Interface& ui) {
     }
     ImGui::Dummy(ImVec2(18.0F * ui.em(), 0.0F));
     search_controls(ui);
-    row_toggles(ui);
+    if (!attentions_of(ui.session.scene()).empty()) {
+        row_toggles(ui);
+    }
     heading(ui, "Model and device");
     remark(ui, ui.session.model_path());
     if (device_combo(ui, "bar.device", ui.typed_device)) {

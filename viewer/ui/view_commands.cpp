@@ -63,6 +63,9 @@ void step_block(Interface& ui, int by) {
         }
     }
     const auto found = std::find(prefixes.begin(), prefixes.end(), ui.state().block);
+    if (prefixes.empty()) {
+        return;
+    }
     const auto at = found == prefixes.end() ? (by > 0 ? -1 : std::ssize(prefixes)) : found - prefixes.begin();
     ui.state().block =
         prefixes[static_cast<std::size_t>(std::clamp<std::ptrdiff_t>(at + by, 0, std::ssize(prefixes) - 1))];
@@ -134,7 +137,7 @@ void step_checkpoint(Interface& ui, int by) {
     }
     const auto& steps = scene.run->checkpoints;
     const auto at = std::lower_bound(steps.begin(), steps.end(), *scene.main.model->checkpoint) - steps.begin();
-    const auto wanted = std::clamp<std::ptrdiff_t>(at + by, 0, std::ssize(steps) - 1);
+    const auto wanted = std::clamp<std::ptrdiff_t>(at + by, 0, std::max<std::ptrdiff_t>(std::ssize(steps) - 1, 0));
     if (!steps.empty() && steps[static_cast<std::size_t>(wanted)] != *scene.main.model->checkpoint) {
         ui.session.open_checkpoint(steps[static_cast<std::size_t>(wanted)]);
     }
@@ -171,8 +174,9 @@ void add_panel_commands(Interface& ui) {
 void add_attention_commands(Interface& ui) {
     Interface* at = &ui;
     const Group add(ui, "Attention");
-    const std::vector<KindLabels>& kinds = labels_of(family_of(ui.session.scene())).kinds;
-    for (const KindLabels& labels : kinds.size() > 1 ? kinds : std::vector<KindLabels>()) {
+    const std::vector<AttentionKind> kinds = attentions_of(ui.session.scene());
+    for (const AttentionKind one : kinds.size() > 1 ? kinds : std::vector<AttentionKind>()) {
+        const KindLabels& labels = labels_of(family_of(ui.session.scene()), one);
         add(fmt::format("kind.{}", name_of(labels.kind)), fmt::format("{}: {}", labels.name, labels.meaning),
             std::string(labels.name, 1), [at, kind = labels.kind] { choose_kind(*at, kind); });
     }

@@ -85,8 +85,10 @@ void check_family_options(const AttentionOptions& options, Architecture family) 
 
 AttentionSelection checked_selection(const AttentionOptions& options, const ModelConfig& config) {
     AttentionSelection selection = options.selection;
-    selection.kind =
-        options.kind.empty() ? labels_of(config.architecture).kinds.front().kind : parse_attention_kind(options.kind);
+    selection.kind = options.kind.empty() ? usual_kind(config) : parse_attention_kind(options.kind);
+    if (kinds_of(config).empty()) {
+        throw Error(kNoAttention);
+    }
     const int layers = layers_of(config, labels_of(config.architecture, selection.kind).kind);
     if (selection.layer == 0 && options.find.empty() && !options.all_heads) {
         selection.layer = std::min(kPaperLayer, layers);

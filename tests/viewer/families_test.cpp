@@ -1,0 +1,147 @@
+// Every panel of every family: drawn, as JSON, in a file, and with the importance of heads measured.
+#include "tests/viewer/families.h"
+
+#include <map>
+
+#include "paint/svg.h"
+#include "tests/viewer/stage.h"
+#include "viewer/panels/export.h"
+#include "viewer/panels/panel_drawing.h"
+#include "viewer/panels/render.h"
+#include "viewer/session/rows.h"
+#include "viewer/session/shown.h"
+
+using namespace headscope;
+using namespace headscope::viewer;
+using Catch::Matchers::Contains;
+
+namespace {
+
+// The panels of which a file has nothing to show, and why.
+std::map<PanelId, std::string> refused_panels(const ShownModel& model, bool trained) {
+    std::map<PanelId, std::string> refused;
+    if (!trained) {
+        refused[PanelId::Training] = "not a training";
+    }
+    if (model.name != "parser") {
+        refused[PanelId::Tree] = "does not write trees";
+    }
+    if (!model.attends) {
+        refused[PanelId::Figure] = refused[PanelId::Heads] = refused[PanelId::Matrix] = "has no attention";
+    }
+    if (model.name == "mask-predict") {
+        for (int panel = 0; panel < kPanels; ++panel) {
+            refused[static_cast<PanelId>(panel)] = "fills in masks";
+        }
+        refused.erase(PanelId::Model);
+        refused[PanelId::Training] = "not a training";
+    }
+    return refused;
+}
+
+void check_panels(const ShownModel& model, bool trained = false) {
+    const TemporaryFolder folder;
+    const std::map<PanelId, std::string> refused = refused_panels(model, trained);
+    for (int index = 0; index < kPanels; ++index) {
+        const auto panel = static_cast<PanelId>(index);
+        INFO(model.name << ", " << name_of(panel));
+        SavedView view{.state = state_of(model, panel), .model = model.path, .device = "cpu"};
+        const auto file = [&](const std::string& name) {
+            return error_of(
+                [&] { render(view, Precision::F32, folder.file(name), 1.0, {}, [](const std::string&) {}); });
+        };
+        const auto why = refused.find(panel);
+        if (why != refused.end()) {
+            CHECK_THAT(file("panel.svg"), Contains(why->second));
+        } else {
+            CHECK(file("panel.svg").empty());
+            CHECK(file("panel.json").empty());
+        }
+    }
+}
+
+}  // namespace
+
+TEST_CASE("Every panel of every family is drawn, or its file says why not", "[families]") {
+    const TemporaryFolder folder;
+    for (const ShownModel& model : write_families(folder)) {
+        check_panels(model);
+    }
+}
+
+TEST_CASE("The training panel needs no attention", "[families]") {
+    const TemporaryFolder folder;
+    check_panels({"lstm", write_training(folder, "lstm", "lstm", true), "12 7", true}, true);
+    check_panels({"gru", write_training(folder, "gru", "gru", false), "12 7", false}, true);
+}
+
+TEST_CASE("In the window every panel of every family has a drawing for every choice", "[families]") {
+    const TemporaryFolder folder;
+    for (const ShownModel& model : write_families(folder)) {
+        Session session(on_cpu(model.path, state_of(model)), [] {});
+        settle(session);
+        PanelPictures pictures;
+        for (int panel = 0; panel < kPanels; ++panel) {
+            for (const auto kind : {AttentionKind::EncoderSelf, AttentionKind::DecoderSelf, AttentionKind::Cross}) {
+                for (const auto matrix : {MatrixView::Head, MatrixView::LayerMean, MatrixView::Rollout}) {
+                    INFO(model.name << ", " << name_of(static_cast<PanelId>(panel)) << ", " << name_of(kind));
+                    session.state().kind = kind;
+                    session.state().matrix = matrix;
+                    session.state().word = 1;
+                    session.state().key = 0;
+                    session.state().panel = static_cast<PanelId>(panel);
+                    CHECK_NOTHROW(pictures.of(session.scene(), session.state().panel, {}));
+                }
+            }
+        }
+        session.measure_importance();
+        settle(session);
+        INFO(model.name);
+        CHECK((shown_importance(session.scene()) != nullptr) == (model.attends && model.name != "mask-predict"));
+        CHECK(errors_of(session).empty());
+    }
+}
+
+TEST_CASE("A model without attention shows no stacks, heads and panels of attention", "[families]") {
+    const TemporaryFolder folder;
+    for (const ShownModel& model : write_families(folder)) {
+        INFO(model.name);
+        Session session(on_cpu(model.path, state_of(model)), [] {});
+        settle(session);
+        CHECK(attentions_of(session.scene()).empty() == !model.attends);
+        CHECK((heads_of(session.scene()) == 0) == !model.attends);
+        CHECK((session.state().panel == PanelId::Time) == !model.attends);
+        CHECK(offered(session.scene(), PanelId::Surgery) == model.attends);
+        CHECK(offered(session.scene(), PanelId::Model));
+        if (model.name == "lstm-cross") {
+            CHECK(attentions_of(session.scene()) == std::vector{AttentionKind::Cross});
+            CHECK(shown_site(session.scene()) == AttentionSite{AttentionKind::Cross, 1});
+        }
+    }
+}
+
+TEST_CASE("What a new choice has no result for yet is not drawn from the last one's", "[families]") {
+    const TemporaryFolder folder;
+    Session session(on_cpu(write_model(folder, "tiny", 3), sentence(kSentence, PanelId::Model)), [] {});
+    session.state().block = "decoder.layers.1.feed_forward.";
+    settle(session);
+    REQUIRE(shown_weights(session.scene()) != nullptr);
+    session.state().block = "encoder.layers.0.self_attention.norm.";
+    CHECK(shown_weights(session.scene()) == nullptr);
+    CHECK_THAT(texts_of(draw_panel(session.scene(), PanelId::Model, {})), !Contains("Weights of"));
+    settle(session);
+    REQUIRE(shown_weights(session.scene()) != nullptr);
+
+    session.measure_importance();
+    settle(session);
+    REQUIRE(shown_importance(session.scene()) != nullptr);
+    session.state().edits = {first_head_off()};
+    CHECK(shown_importance(session.scene()) == nullptr);
+
+    session.state().panel = PanelId::Matrix;
+    session.state().word = 1;
+    settle(session);
+    REQUIRE(shown_neuron(session.scene()) != nullptr);
+    session.state().heads = {2};
+    CHECK(shown_neuron(session.scene()) == nullptr);
+}

@@ -1,0 +1,20 @@
+// The results that fit what the state chooses now. Others stay in the scene until they are replaced, but are not drawn:
+// a click changes the state before its results arrive.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "viewer/session/scene.h"
+
+namespace headscope::viewer {
+
+// The current request with the output that is shown as its target; empty until that output is complete.
+std::optional<ExploreRequest> found_request(const Scene& scene);
+
+// Null without a result that fits.
+const Importance* shown_importance(const Scene& scene);
+const NeuronView* shown_neuron(const Scene& scene);
+const std::vector<WeightStatistics>* shown_weights(const Scene& scene);
+
+}  // namespace headscope::viewer

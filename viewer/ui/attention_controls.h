@@ -1,0 +1,21 @@
+// The controls of panels that show attention, to the right of the panels.
+#pragma once
+
+#include "viewer/ui/interface.h"
+
+namespace headscope::viewer {
+
+void figure_controls(Interface& ui);
+void heads_controls(Interface& ui);
+void matrix_controls(Interface& ui);
+void surgery_controls(Interface& ui);
+
+// Parts of them, for panels that show attention beside other things.
+// False for a model without attention, and says so.
+bool has_heads(Interface& ui);
+// A choice of the kinds that the model has, and of their layers.
+void kind_and_layer(Interface& ui, bool with_layer);
+void layer_stepper(Interface& ui, int layers);
+void heads_row(Interface& ui);
+
+}  // namespace headscope::viewer
