@@ -19,7 +19,7 @@ Headscope: the Transformer on every GPU, with heads you can see.
 
   ./do demo             build, translate, complete and fill in text on every device, draw attention figures (--preset ci)
   ./do test [NAME..]    build and run all tests, or only these (ctest -N lists them; --preset debug)
-  ./do check [PART..]   the longer checks: format shell docs agreement bleu onnx digits cpuonly shared sanitize
+  ./do check [PART..]   the longer checks: format shell docs agreement bleu onnx import digits cpuonly shared sanitize
                         validation conform amd intel nvidia swiftshader subgroups plain emulation cuda stop damage
                         window mutants tidy fuzz trixie
   ./do bench [ARGS..]   build and run headscope bench
@@ -35,6 +35,8 @@ Commands can be repeated: finished work is not repeated, and the network is used
   HEADSCOPE_MODEL=FOLDER            the model of demo and check; default: assets/models/en-de
   HEADSCOPE_BLEU_REFERENCE=FOLDER   outputs of systems with sacreBLEU's scores, for check bleu (which explains them)
   HEADSCOPE_ONNX_NODE_TESTS=FOLDER  ONNX's node tests for check onnx; default: written by PyPI's onnx package
+  HEADSCOPE_IMPORT_KITS='A:B'       folders of models for check import, which also runs their check.sh
+  HEADSCOPE_IMPORT_PYTHON=PYTHON    with transformers and ctranslate2; default: a virtual environment made by PyPI
   HEADSCOPE_HELD_OUT=FILE.tsv       text for check agreement, 500 lines or more; default: assets/configs/en-de-test.tsv
   HEADSCOPE_CUDA_TOOLKITS='A;B'     folders of CUDA toolkits for check cuda; builds find one automatically
   HEADSCOPE_STOP_SECONDS=N          duration of check stop; default: 600

@@ -3,7 +3,7 @@
 
 # shellcheck disable=SC2154 # ./do sets MODEL, HEADSCOPE and PACKAGES
 readonly CHECK_PACKAGES=(clang clang-tidy clang-format libomp-dev shellcheck libxml2-utils debootstrap libdrm-dev)
-readonly CHECKS=(format shell docs agreement bleu onnx digits cpuonly shared sanitize validation conform amd intel nvidia swiftshader subgroups plain emulation cuda stop damage window mutants tidy fuzz trixie)
+readonly CHECKS=(format shell docs agreement bleu onnx import digits cpuonly shared sanitize validation conform amd intel nvidia swiftshader subgroups plain emulation cuda stop damage window mutants tidy fuzz trixie)
 # Exit code of a check that was skipped because a requirement is missing.
 readonly SKIPPED=77
 
@@ -92,6 +92,36 @@ onnx_node_tests() {
         touch "$folder/$version.ready"
     fi
     printf '%s' "$folder/node"
+}
+
+# Loads every export in the program that it is for, and compares ids, log-probabilities and greedy outputs. Then runs
+# check.sh of the folders in HEADSCOPE_IMPORT_KITS, whose models are exported, too.
+check_import() {
+    local python kit kits=()
+    python=${HEADSCOPE_IMPORT_PYTHON:-$(import_python)}
+    build release headscope
+    IFS=':' read -r -a kits <<<"${HEADSCOPE_IMPORT_KITS:-}"
+    "$python" tests/import/check_exports.py "$HEADSCOPE" out/check/import "${kits[@]}"
+    for kit in "${kits[@]}"; do
+        say "$kit"
+        [ ! -f "$kit/check.sh" ] || HEADSCOPE=$PWD/$HEADSCOPE bash "$kit/check.sh"
+    done
+}
+
+# Prints the interpreter of a virtual environment with the other programs, which is made once.
+import_python() {
+    local folder=build/import-peers
+    local needed=(transformers==5.24.0 ctranslate2==4.8.5 torch==2.15.0 sentencepiece==0.2.3 protobuf)
+    if [ ! -f "$folder.ready" ]; then
+        rm -rf "$folder"
+        mkdir -p build
+        if ! { python3 -m venv "$folder" && "$folder/bin/pip" install --quiet "${needed[@]}"; } >&2; then
+            skip "cannot install ${needed[*]}: this needs python3-venv and a network, or a Python that has them, then" \
+                "HEADSCOPE_IMPORT_PYTHON=PYTHON ./do check import" >&2
+        fi
+        touch "$folder.ready"
+    fi
+    printf '%s' "$folder/bin/python"
 }
 
 # The digits task is learnt completely on the CPU: all 500 test numbers are correct.

@@ -9,6 +9,7 @@
 
 #include "import/common.h"
 #include "import/exporting.h"
+#include "import/format_limits.h"
 #include "import/formats.h"
 #include "io/atomic_file.h"
 #include "io/made_folder.h"
@@ -71,19 +72,14 @@ std::int8_t number_of(Activation activation) {
 
 void check(const ModelDirectory& model) {
     Problems problems(model.path);
-    const Limits limits(model.config, problems);
+    FormatLimits limits(model.config, problems);
+    limits.hold({"norm", "layer_norm_epsilon", "sinusoid_layout", "first_position", "attention_bias",
+                 "feed_forward_bias", "output_bias", "embedding_norm", "tying", "scale_embedding", "suppressed_ids"});
     limits.require("architecture", {"encoder-decoder"});
-    limits.require("norm_type", {"layer"});
-    limits.require("relative_positions", {"none"});
-    limits.require("feed_forward_gate", {false});
-    limits.require("attention_score", {"dot_product"});
-    limits.require("scale_attention", {true});
-    limits.require("scale_output", {false});
+    limits.require("activation", {"relu", "gelu", "gelu_tanh", "gelu_sigmoid", "swish"});
     limits.require("positions", {"sinusoid", "learned"});
-    limits.require("target_begin", {json::array()});
-    limits.require("source_begin", {json::array(), json::array({"target_language"})});
-    limits.require("source_end", {json::array(), json::array({model.source_tokenizer->eos_id()})});
-    limits.require_heads();
+    require_source_frame(model, limits, true);
+    limits.finish();
     problems.finish();
 }
 

@@ -1,4 +1,4 @@
-// Writes Hugging Face's folders: MarianMT, GPT-2 and BERT.
+// Writes Hugging Face's folders; of MarianMT all of them.
 #include <algorithm>
 #include <filesystem>
 
@@ -6,7 +6,9 @@
 #include <nlohmann/json.hpp>
 
 #include "import/common.h"
+#include "import/exported_hugging_face.h"
 #include "import/exporting.h"
+#include "import/format_limits.h"
 #include "import/formats.h"
 #include "io/atomic_file.h"
 #include "io/made_folder.h"
@@ -18,52 +20,43 @@ namespace {
 
 using nlohmann::json;
 
-const char* name_of_activation(Activation activation) {
-    switch (activation) {
-        case Activation::Gelu: return "gelu";
-        case Activation::GeluTanh: return "gelu_new";
-        case Activation::GeluSigmoid: return "quick_gelu";
-        case Activation::Swish: return "swish";
-        default: return "relu";
-    }
-}
-
-// What all families need: of the others' options none.
-Limits common_limits(const ModelConfig& net, Problems& problems) {
-    const Limits limits(net, problems);
-    limits.require("norm_type", {"layer"});
-    limits.require("relative_positions", {"none"});
-    limits.require("attention_score", {"dot_product"});
-    limits.require("attention_bias", {true});
-    limits.require("feed_forward_bias", {true});
-    limits.require("feed_forward_gate", {false});
-    limits.require("scale_output", {false});
-    limits.require_heads();
-    return limits;
-}
-
-json marian_config(const ModelDirectory& model, Problems& problems) {
+// An id that both tables have: transformers looks for it in either. Only generation_config.json says what fills up
+// outputs.
+std::int32_t pad_of_both(const ModelDirectory& model) {
     const ModelConfig& net = model.config;
-    const Limits limits = common_limits(net, problems);
-    limits.require("norm", {"post"});
-    limits.require("positions", {"sinusoid"});
-    limits.require("sinusoid_layout", {"halves"});
-    limits.require("first_position", {0});
-    limits.require("output_bias", {true});
-    limits.require("embedding_norm", {false});
-    limits.require("scale_attention", {true});
-    limits.require("layer_norm_epsilon", {json(1e-5)});
-    limits.require("target_begin", {json::array()});
-    limits.require("source_begin", {json::array(), json::array({"target_language"})});
-    if (net.source_end != std::vector{model.source_tokenizer->eos_id()}) {
-        problems.add("config.json", "\"source_end\" is not the end alone: the format's sources end with it");
+    const std::int64_t rows = std::min(net.source_vocabulary, net.target_vocabulary);
+    for (const std::int32_t id : {net.pad_id, model.source_tokenizer->pad_id()}) {
+        if (id >= 0 && id < rows) {
+            return id;
+        }
     }
+    return net.eos_id < rows ? net.eos_id : 0;
+}
+
+void check_marian(const ModelDirectory& model, Problems& problems) {
+    const ModelConfig& net = model.config;
+    FormatLimits limits(net, problems);
+    limits.hold({"attention_bias", "feed_forward_bias", "output_bias", "tying", "scale_embedding", "suppressed_ids"});
+    limits.require("activation", hugging_face_activations());
+    limits.require("sinusoid_layout", {"halves"});
+    limits.require("layer_norm_epsilon", {json(1e-5)});
+    require_source_frame(model, limits, false);
+    limits.finish();
     require_sentencepiece(model, problems);
     if (net.bos_id < 0) {
         problems.add("config.json", "\"bos_id\" is -1: the format's decoders start from a piece");
     }
-    const bool shared = shares_tables(net.tying);
-    const bool tied = ties_output(net.tying);
+    for (const auto& tokenizer : {model.source_tokenizer, model.target_tokenizer}) {
+        for (const char* piece : {"</s>", "<unk>", "<pad>"}) {
+            if (!tokenizer->vocabulary().find(piece)) {
+                problems.add(tokenizer->name(), fmt::format("has no piece {}, which MarianTokenizer needs", piece));
+            }
+        }
+    }
+}
+
+json marian_config(const ModelDirectory& model) {
+    const ModelConfig& net = model.config;
     return {{"model_type", "marian"},
             {"architectures", {"MarianMTModel"}},
             {"d_model", net.d_model},
@@ -73,71 +66,35 @@ json marian_config(const ModelDirectory& model, Problems& problems) {
             {"decoder_attention_heads", net.heads},
             {"encoder_ffn_dim", net.d_ff},
             {"decoder_ffn_dim", net.d_ff},
-            {"activation_function", name_of_activation(net.activation)},
+            {"activation_function", hugging_face_activation(net.activation)},
             {"max_position_embeddings", net.max_length},
             {"vocab_size", net.source_vocabulary},
             {"decoder_vocab_size", net.target_vocabulary},
             {"scale_embedding", net.scale_embedding},
-            {"share_encoder_decoder_embeddings", shared},
-            {"tie_word_embeddings", tied},
+            {"share_encoder_decoder_embeddings", shares_tables(net.tying)},
+            {"tie_word_embeddings", ties_output(net.tying)},
             {"static_position_embeddings", true},
             {"is_encoder_decoder", true},
-            {"pad_token_id", net.pad_id},
+            {"pad_token_id", pad_of_both(model)},
             {"bos_token_id", net.eos_id},
             {"eos_token_id", net.eos_id},
             {"forced_eos_token_id", net.eos_id},
             {"decoder_start_token_id", net.bos_id}};
 }
 
-json gpt2_config(const ModelConfig& net, Problems& problems) {
-    const Limits limits = common_limits(net, problems);
-    limits.require("norm", {"pre"});
-    limits.require("positions", {"learned"});
-    limits.require("output_bias", {false});
-    limits.require("embedding_norm", {false});
-    limits.require("scale_embedding", {false});
-    return {{"model_type", "gpt2"},
-            {"architectures", {"GPT2LMHeadModel"}},
-            {"n_embd", net.d_model},
-            {"n_layer", net.decoder_layers},
-            {"n_head", net.heads},
-            {"n_inner", net.d_ff},
-            {"n_positions", net.max_length},
-            {"vocab_size", net.target_vocabulary},
-            {"activation_function", name_of_activation(net.activation)},
-            {"layer_norm_epsilon", net.layer_norm_epsilon},
-            {"scale_attn_weights", net.scale_attention},
-            {"tie_word_embeddings", net.tying == Tying::All},
-            {"bos_token_id", net.bos_id < 0 ? net.eos_id : net.bos_id},
-            {"eos_token_id", net.eos_id}};
-}
-
-json bert_config(const ModelDirectory& model, Problems& problems) {
-    const ModelConfig& net = model.config;
-    const Limits limits = common_limits(net, problems);
-    limits.require("norm", {"post"});
-    limits.require("positions", {"learned"});
-    limits.require("output_bias", {true});
-    limits.require("output_transform", {true});
-    limits.require("embedding_norm", {true});
-    limits.require("scale_attention", {true});
-    limits.require("scale_embedding", {false});
-    limits.require("tying", {"all"});
-    if (model.target_tokenizer->type() == TokenizerType::ByteBpe) {
-        problems.add(model.target_tokenizer->name(), "is RoBERTa's kind of tokenizer: only BERT is written");
+ExportedModel exported_marian(const ModelDirectory& model, const Parameters& parameters) {
+    const TensorMap map = marian_mt_tensors(model.config);
+    ExportedModel exported{marian_config(model), exported_tensors(map, parameters)};
+    add_zero_biases(map, exported.tensors);
+    if (model.config.tying == Tying::Embeddings) {  // transformers reads each side's own table where the output has one
+        const std::string shared = "model.shared.weight";
+        for (const char* side : {"encoder", "decoder"}) {
+            exported.tensors.push_back(*std::find_if(exported.tensors.begin(), exported.tensors.end(),
+                                                     [&](const auto& tensor) { return tensor.name == shared; }));
+            exported.tensors.back().name = fmt::format("model.{}.embed_tokens.weight", side);
+        }
     }
-    return {{"model_type", "bert"},
-            {"architectures", {"BertForMaskedLM"}},
-            {"hidden_size", net.d_model},
-            {"num_hidden_layers", net.encoder_layers},
-            {"num_attention_heads", net.heads},
-            {"intermediate_size", net.d_ff},
-            {"hidden_act", name_of_activation(net.activation)},
-            {"max_position_embeddings", net.max_length},
-            {"type_vocab_size", net.token_types},
-            {"vocab_size", net.target_vocabulary},
-            {"layer_norm_eps", net.layer_norm_epsilon},
-            {"pad_token_id", net.pad_id}};
+    return exported;
 }
 
 json ids_of(const Tokenizer& tokenizer) {
@@ -149,18 +106,9 @@ json ids_of(const Tokenizer& tokenizer) {
     return ids;
 }
 
-class Folder {
-public:
-    explicit Folder(const std::string& path) : path_(path), made_(path) {}
-    void write(const char* name, const std::string& text) const { atomic_write_file(place(name), text); }
-    void write(const char* name, const json& value) const { write(name, value.dump(2) + "\n"); }
-    std::string place(const char* name) const { return (std::filesystem::path(path_) / name).string(); }
-    void keep() { made_.keep(); }
-
-private:
-    std::string path_;
-    MadeFolder made_;
-};
+std::string indented(const json& value) {
+    return value.dump(2) + "\n";
+}
 
 // The author's options in the program's words; the pad is out of the softmax.
 json generation_of(const ModelDirectory& model) {
@@ -171,7 +119,7 @@ json generation_of(const ModelDirectory& model) {
                        {"max_length", choices.value("max_length", 511) + 1},
                        {"decoder_start_token_id", net.bos_id},
                        {"eos_token_id", net.eos_id},
-                       {"pad_token_id", net.pad_id},
+                       {"pad_token_id", net.pad_id < 0 ? net.eos_id : net.pad_id},
                        {"forced_eos_token_id", net.eos_id}};
     if (!net.suppressed_ids.empty()) {
         json words = json::array();
@@ -184,28 +132,31 @@ json generation_of(const ModelDirectory& model) {
     return generation;
 }
 
-void write_marian_tokenizers(const ModelDirectory& model, const std::string& path, const Folder& folder) {
+FileTexts marian_files(const ModelDirectory& model) {
     const json source = ids_of(*model.source_tokenizer);
     const json target = ids_of(*model.target_tokenizer);
-    folder.write("vocab.json", source);
+    const json settings = {{"tokenizer_class", "MarianTokenizer"}, {"separate_vocabs", source != target}};
+    FileTexts files{{"vocab.json", indented(source)},
+                    {"tokenizer_config.json", indented(settings)},
+                    {"generation_config.json", indented(generation_of(model))},
+                    {"source.spm", model.source_tokenizer->files().segmenter},
+                    {"target.spm", model.target_tokenizer->files().segmenter}};
     if (source != target) {
-        folder.write("target_vocab.json", target);
+        files.emplace_back("target_vocab.json", indented(target));
     }
-    folder.write("tokenizer_config.json",
-                 json{{"tokenizer_class", "MarianTokenizer"}, {"separate_vocabs", source != target}});
-    write_segmenters(model, path, "source.spm", "target.spm");
+    return files;
 }
 
-void write_language_tokenizer(const ModelDirectory& model, const Folder& folder) {
-    const TokenizerType type = model.target_tokenizer->type();
-    const std::string text = model.target_tokenizer->files().segmenter;
-    if (text.starts_with('{')) {
-        folder.write("tokenizer.json", text);
-    } else if (type == TokenizerType::Bpe || type == TokenizerType::Unigram) {
-        folder.write("spiece.model", text);
-    } else if (type == TokenizerType::WordPiece) {
-        folder.write("vocab.txt", text);
+void write_weights(const std::vector<ExportedTensor>& tensors, const std::string& path) {
+    std::vector<TensorToWrite> written;
+    for (const ExportedTensor& tensor : tensors) {
+        const bool is_row = tensor.name == "final_logits_bias";
+        const Shape shape = is_row                     ? Shape{1, tensor.shape[0]}
+                            : tensor.shape.size() == 1 ? Shape{tensor.shape[0]}
+                                                       : Shape{tensor.shape[0], tensor.shape[1]};
+        written.push_back({tensor.name, DType::F32, shape, tensor.values.data()});
     }
+    write_safetensors(path, written, {{"format", "pt"}});
 }
 
 }  // namespace
@@ -215,32 +166,26 @@ void export_hugging_face(const ModelDirectory& model, const Parameters& paramete
     Problems problems(model.path);
     const bool translates = net.architecture == Architecture::EncoderDecoder;
     const bool causal = net.architecture == Architecture::CausalLm;
-    const json config = translates ? marian_config(model, problems)
-                        : causal   ? gpt2_config(net, problems)
-                                   : bert_config(model, problems);
-    problems.finish();
-    const std::vector<ExportedTensor> tensors = exported_tensors(translates ? marian_mt_tensors(net)
-                                                                 : causal   ? gpt2_tensors(net, "transformer.")
-                                                                            : bert_tensors(net),
-                                                                 parameters);
-    std::vector<TensorToWrite> written;
-    for (const ExportedTensor& tensor : tensors) {
-        const bool is_row = tensor.name == "final_logits_bias";
-        const Shape shape = is_row                     ? Shape{1, tensor.shape[0]}
-                            : tensor.shape.size() == 1 ? Shape{tensor.shape[0]}
-                                                       : Shape{tensor.shape[0], tensor.shape[1]};
-        written.push_back({tensor.name, DType::F32, shape, tensor.values.data()});
-    }
-    Folder folder(path);
     if (translates) {
-        write_marian_tokenizers(model, path, folder);
-        folder.write("generation_config.json", generation_of(model));
+        check_marian(model, problems);
     } else {
-        write_language_tokenizer(model, folder);
+        (causal ? check_gpt2 : check_bert)(net, problems);
     }
-    write_safetensors(folder.place("model.safetensors"), written, {{"format", "pt"}});
-    folder.write("config.json", config);
-    folder.keep();
+    FileTexts files = translates ? FileTexts() : language_tokenizer_files(model, problems);
+    problems.finish();
+    const ExportedModel exported =
+        translates ? exported_marian(model, parameters) : (causal ? exported_gpt2 : exported_bert)(net, parameters);
+    if (translates) {
+        files = marian_files(model);
+    }
+    files.emplace_back("config.json", indented(exported.config));
+    MadeFolder made(path);
+    const auto place = [&](const std::string& name) { return (std::filesystem::path(path) / name).string(); };
+    write_weights(exported.tensors, place("model.safetensors"));
+    for (const auto& [name, text] : files) {
+        atomic_write_file(place(name), text);
+    }
+    made.keep();
 }
 
 }  // namespace headscope

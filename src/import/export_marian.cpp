@@ -8,6 +8,7 @@
 
 #include "import/common.h"
 #include "import/exporting.h"
+#include "import/format_limits.h"
 #include "import/formats.h"
 #include "io/atomic_file.h"
 #include "io/made_folder.h"
@@ -22,28 +23,15 @@ using nlohmann::json;
 void check(const ModelDirectory& model, const Parameters& parameters) {
     Problems problems(model.path);
     const ModelConfig& net = model.config;
-    const Limits limits(net, problems);
+    FormatLimits limits(net, problems);
+    limits.hold({"tying", "suppressed_ids"});
     limits.require("architecture", {"encoder-decoder"});
-    limits.require("norm", {"post"});
-    limits.require("norm_type", {"layer"});
-    limits.require("positions", {"sinusoid"});
     limits.require("sinusoid_layout", {"halves_minus_one"});
-    limits.require("first_position", {0});
-    limits.require("relative_positions", {"none"});
     limits.require("attention_bias", {true});
-    limits.require("feed_forward_bias", {true});
-    limits.require("feed_forward_gate", {false});
     limits.require("output_bias", {true});
-    limits.require("embedding_norm", {false});
-    limits.require("scale_embedding", {true});
-    limits.require("attention_score", {"dot_product"});
-    limits.require("scale_attention", {true});
-    limits.require("scale_output", {false});
     limits.require("activation", {"relu", "swish", "gelu"});
-    limits.require("target_begin", {json::array()});
-    limits.require_heads();
-    limits.require("source_begin", {json::array(), json::array({"target_language"})});
-    limits.require("source_end", {json::array({model.source_tokenizer->eos_id()})});
+    require_source_frame(model, limits, false);
+    limits.finish();
     require_sentencepiece(model, problems);
     if (net.bos_id >= 0) {
         const char* table = shares_tables(net.tying) ? "embedding.weight" : "target_embedding.weight";

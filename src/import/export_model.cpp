@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <iterator>
 #include <map>
+#include <string_view>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -75,6 +76,26 @@ std::vector<ExportedTensor> exported_tensors(const TensorMap& map, const Paramet
     return tensors;
 }
 
+void add_zero_biases(const TensorMap& map, std::vector<ExportedTensor>& tensors) {
+    const auto find = [&](const std::string& name) {
+        return std::find_if(tensors.begin(), tensors.end(), [&](const auto& tensor) { return tensor.name == name; });
+    };
+    for (const TensorRow& row : map.rows()) {
+        constexpr std::string_view kWeight = ".weight";
+        const auto matrix = find(row.theirs);
+        if (matrix == tensors.end() || matrix->shape.size() != 2 || !row.theirs.ends_with(kWeight)) {
+            continue;
+        }
+        const std::string bias = row.theirs.substr(0, row.theirs.size() - kWeight.size()) + ".bias";
+        const bool has_bias = std::any_of(map.rows().begin(), map.rows().end(),
+                                          [&](const TensorRow& other) { return other.theirs == bias; });
+        if (has_bias && find(bias) == tensors.end()) {
+            const std::int64_t size = matrix->shape[row.transposed ? 1 : 0];
+            tensors.push_back({bias, {size}, std::vector<float>(static_cast<std::size_t>(size))});
+        }
+    }
+}
+
 void suppress(const ModelConfig& config, const std::string& bias, std::vector<ExportedTensor>& tensors) {
     constexpr float kNever = -1e9F;
     if (config.suppressed_ids.empty()) {
@@ -91,47 +112,9 @@ void suppress(const ModelConfig& config, const std::string& bias, std::vector<Ex
     }
 }
 
-Limits::Limits(const ModelConfig& config, Problems& problems) : config_(to_json(config)), problems_(problems) {
-    require("generation", {"left_to_right"});
-    require("encoder_mixer", {"self_attention"});
-    require("decoder_mixer", {"self_attention"});
-    require("output_layer", {"full"});
-    require("position_combination", {"add"});
-    require("experts", {0});
-}
-
-void Limits::require(const std::string& key, const std::vector<nlohmann::json>& accepted) const {
-    const nlohmann::json& value = config_.at(key);
-    if (std::find(accepted.begin(), accepted.end(), value) == accepted.end()) {
-        std::vector<std::string> texts;
-        std::transform(accepted.begin(), accepted.end(), std::back_inserter(texts),
-                       [](const nlohmann::json& one) { return one.dump(); });
-        problems_.add("config.json",
-                      fmt::format("\"{}\" is {}: the format holds {}", key, value.dump(), fmt::join(texts, " or ")));
-    }
-}
-
-void Limits::require_heads() const {
-    const std::int64_t depth = config_.at("d_model").get<std::int64_t>() / config_.at("heads").get<std::int64_t>();
-    require("d_k", {depth});
-    require("d_v", {depth});
-}
-
-namespace {
-
 bool is_sentencepiece(const Tokenizer& tokenizer) {
-    return tokenizer.type() == TokenizerType::Bpe ||
-           (tokenizer.type() == TokenizerType::Unigram && !tokenizer.files().segmenter.starts_with('{'));
-}
-
-}  // namespace
-
-void require_sentencepiece(const ModelDirectory& model, Problems& problems) {
-    for (const auto& tokenizer : {model.source_tokenizer, model.target_tokenizer}) {
-        if (!is_sentencepiece(*tokenizer)) {
-            problems.add(tokenizer->name(), "has no SentencePiece model, which the format needs");
-        }
-    }
+    return (tokenizer.type() == TokenizerType::Bpe || tokenizer.type() == TokenizerType::Unigram) &&
+           !tokenizer.files().segmenter.starts_with('{');
 }
 
 double power_of(const nlohmann::json& decoding) {

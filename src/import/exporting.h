@@ -20,24 +20,12 @@ struct ExportedTensor {
 
 // The rows of a map that the model has parameters for.
 std::vector<ExportedTensor> exported_tensors(const TensorMap& map, const Parameters& parameters);
+// Zeros for each row of the map that is the bias of an exported matrix and that the model has no parameter for.
+void add_zero_biases(const TensorMap& map, std::vector<ExportedTensor>& tensors);
 // The bias of the output with -1e9 where a piece has no probability.
 void suppress(const ModelConfig& config, const std::string& bias, std::vector<ExportedTensor>& tensors);
 
-// What a format cannot hold, as problems that name the key.
-class Limits {
-public:
-    Limits(const ModelConfig& config, Problems& problems);
-    // A problem unless the value of a key is one of these.
-    void require(const std::string& key, const std::vector<nlohmann::json>& accepted) const;
-    void require_heads() const;  // heads divide d_model
-
-private:
-    nlohmann::json config_;
-    Problems& problems_;
-};
-
-// A problem unless both tokenizers have SentencePiece models.
-void require_sentencepiece(const ModelDirectory& model, Problems& problems);
+bool is_sentencepiece(const Tokenizer& tokenizer);
 // The author's length penalty, if it is the power of the length; else 1, which is near the others.
 double power_of(const nlohmann::json& decoding);
 // Writes the SentencePiece models, if the tokenizers have some.

@@ -1,6 +1,7 @@
 // tokenizer.json, the file of Hugging Face's tokenizers, with byte-level BPE, WordPiece or unigram models.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,7 +26,20 @@ std::shared_ptr<const Vocabulary> ids_of_tokenizer_json(const nlohmann::json& fi
 // Without `added`, the usual special pieces that the vocabulary has.
 std::string byte_bpe_json(const Vocabulary& vocabulary, std::string_view merges, const std::string& name,
                           bool add_prefix_space = false, std::vector<AddedToken> added = {});
-// A tokenizer.json of BERT's or DistilBERT's vocab.txt.
-std::string word_piece_json(const Vocabulary& vocabulary, const BertWordOptions& options);
+// A tokenizer.json of BERT's or DistilBERT's vocab.txt, or of WordPieces. `added` as above.
+std::string word_piece_json(const Vocabulary& vocabulary, const BertWordOptions& options,
+                            std::vector<AddedToken> added = {});
+// A tokenizer.json of a SentencePiece model with BPE or unigram pieces. Error, without a name, for what it cannot hold,
+// such as pieces of bytes.
+std::string sentencepiece_json(std::string_view model, const Vocabulary& vocabulary);
+
+// The control pieces and the unknown one.
+std::vector<AddedToken> special_tokens(const Vocabulary& vocabulary);
+// The list "added_tokens" of a file. Tokens that the vocabulary lacks come after it.
+nlohmann::json added_tokens_json(const Vocabulary& vocabulary, const std::vector<AddedToken>& added);
+// The file with pieces around each text (a "post_processor"), unless it has one of its own. -1: none. A second text has
+// only the end.
+std::string with_frame(std::string_view tokenizer_json, const Vocabulary& vocabulary, std::int32_t begin,
+                       std::int32_t end);
 
 }  // namespace headscope

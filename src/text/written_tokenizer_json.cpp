@@ -28,17 +28,6 @@ json added_token_json(const AddedToken& token, std::int32_t id) {
             {"special", token.special}};
 }
 
-// Tokens without an id come after the vocabulary.
-json added_tokens_json(const Vocabulary& vocabulary, const std::vector<AddedToken>& added) {
-    json list = json::array();
-    std::int32_t next = vocabulary.size();
-    for (const AddedToken& token : added) {
-        const std::optional<std::int32_t> id = vocabulary.find(token.content);
-        list.push_back(added_token_json(token, id ? *id : next++));
-    }
-    return list;
-}
-
 // Those of `names` that the vocabulary has. A mask in angle brackets takes the space before it.
 std::vector<AddedToken> usual_added(const Vocabulary& vocabulary, std::initializer_list<const char*> names) {
     std::vector<AddedToken> added;
@@ -58,7 +47,21 @@ json ids_of(const Vocabulary& vocabulary) {
     return ids;
 }
 
+json template_step(const std::string& kind, const std::string& id, int type) {
+    return {{kind, {{"id", id}, {"type_id", type}}}};
+}
+
 }  // namespace
+
+json added_tokens_json(const Vocabulary& vocabulary, const std::vector<AddedToken>& added) {
+    json list = json::array();
+    std::int32_t next = vocabulary.size();
+    for (const AddedToken& token : added) {
+        const std::optional<std::int32_t> id = vocabulary.find(token.content);
+        list.push_back(added_token_json(token, id ? *id : next++));
+    }
+    return list;
+}
 
 std::string byte_bpe_json(const Vocabulary& vocabulary, std::string_view merges, const std::string& name,
                           bool add_prefix_space, std::vector<AddedToken> added) {
@@ -90,11 +93,14 @@ std::string byte_bpe_json(const Vocabulary& vocabulary, std::string_view merges,
     return file.dump() + "\n";
 }
 
-std::string word_piece_json(const Vocabulary& vocabulary, const BertWordOptions& options) {
+std::string word_piece_json(const Vocabulary& vocabulary, const BertWordOptions& options,
+                            std::vector<AddedToken> added) {
     if (vocabulary.special().unk < 0) {
         throw Error(fmt::format("{} has no [UNK], which stands for unknown words", vocabulary.name()));
     }
-    const std::vector<AddedToken> added = usual_added(vocabulary, {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"});
+    if (added.empty()) {
+        added = usual_added(vocabulary, {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"});
+    }
     const json file = {{"version", "1.0"},
                        {"added_tokens", added_tokens_json(vocabulary, added)},
                        {"normalizer",
@@ -112,6 +118,42 @@ std::string word_piece_json(const Vocabulary& vocabulary, const BertWordOptions&
                          {"continuing_subword_prefix", kContinues},
                          {"max_input_chars_per_word", kLongestWord},
                          {"vocab", ids_of(vocabulary)}}}};
+    return file.dump() + "\n";
+}
+
+std::vector<AddedToken> special_tokens(const Vocabulary& vocabulary) {
+    std::vector<AddedToken> tokens;
+    for (const Piece& piece : vocabulary.pieces()) {
+        if (piece.kind == PieceKind::Control || piece.kind == PieceKind::Unknown) {
+            tokens.push_back({.content = piece.text});
+        }
+    }
+    return tokens;
+}
+
+std::string with_frame(std::string_view tokenizer_json, const Vocabulary& vocabulary, std::int32_t begin,
+                       std::int32_t end) {
+    json file = json::parse(tokenizer_json);
+    if (!file["post_processor"].is_null() || (begin < 0 && end < 0)) {
+        return std::string(tokenizer_json);
+    }
+    json single = json::array();
+    json special = json::object();
+    const auto add = [&](json& steps, std::int32_t id, int type) {
+        if (id >= 0) {
+            const std::string& text = vocabulary.piece(id).text;
+            steps.push_back(template_step("SpecialToken", text, type));
+            special[text] = {{"id", text}, {"ids", {id}}, {"tokens", {text}}};
+        }
+    };
+    add(single, begin, 0);
+    single.push_back(template_step("Sequence", "A", 0));
+    add(single, end, 0);
+    json pair = single;
+    pair.push_back(template_step("Sequence", "B", 1));
+    add(pair, end, 1);
+    file["post_processor"] = {
+        {"type", "TemplateProcessing"}, {"single", single}, {"pair", pair}, {"special_tokens", special}};
     return file.dump() + "\n";
 }
 

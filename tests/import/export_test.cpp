@@ -1,4 +1,5 @@
 // What is exported opens again as the same model.
+#include <fmt/format.h>
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <nlohmann/json.hpp>
@@ -56,6 +57,7 @@ TEST_CASE("a model that was exported opens as the same model", "[export]") {
                                                        {"hf-marian-untied", ExportFormat::HuggingFace},
                                                        {"hf-gpt2", ExportFormat::HuggingFace},
                                                        {"hf-bert", ExportFormat::HuggingFace},
+                                                       {"hf-roberta", ExportFormat::HuggingFace},
                                                        {"ct2-float32", ExportFormat::CTranslate2},
                                                        {"ct2-pre-norm", ExportFormat::CTranslate2},
                                                        {"marian-tied", ExportFormat::Marian},
@@ -82,6 +84,14 @@ TEST_CASE("what a format cannot hold is listed, and nothing is written", "[expor
     mixed.config.experts = 4;
     CHECK_THAT(error_of([&] { export_model(mixed, *parameters, ExportFormat::CTranslate2, folder.file("exported")); }),
                Contains("\"experts\" is 4: the format holds 0"));
+    for (const auto& [key, value] : {std::pair{"layer_norm_epsilon", "0.001"}, {"cross_attention", "false"}}) {
+        nlohmann::json config = to_json(opened("marian-tied").config);
+        config[key] = nlohmann::json::parse(value);
+        ModelDirectory other = opened("marian-tied");
+        other.config = parse_model_config(config, "config.json");
+        CHECK_THAT(error_of([&] { export_model(other, *parameters, ExportFormat::Marian, folder.file("exported")); }),
+                   Contains(fmt::format("\"{}\" is {}: the format holds", key, value)));
+    }
     fs::create_directories(folder.file("full"));
     folder.write("full/file", "x");
     CHECK_THAT(error_of([&] { export_model(model, *parameters, ExportFormat::CTranslate2, folder.file("full")); }),

@@ -1,0 +1,163 @@
+// GPT-2 and BERT as Hugging Face's folders have them. What they lack and our models may have is written as something
+// that computes the same: fixed positions as a table, missing biases as zeros, the scale of embeddings in the table.
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+#include <fmt/format.h>
+
+#include "import/exported_hugging_face.h"
+#include "import/format_limits.h"
+#include "import/formats.h"
+#include "model/sinusoids.h"
+
+namespace headscope {
+
+namespace {
+
+using nlohmann::json;
+
+void check_common(FormatLimits& limits) {
+    limits.hold({"layer_norm_epsilon", "positions", "sinusoid_layout", "first_position", "attention_bias",
+                 "feed_forward_bias", "source_begin", "source_end", "target_begin"});
+    limits.require("positions", {"learned", "sinusoid", "none"});
+    limits.require("activation", hugging_face_activations());
+}
+
+// Learned positions have rows in the map.
+void add_fixed_positions(const ModelConfig& net, const std::string& name, std::vector<ExportedTensor>& tensors) {
+    if (net.positions == Positions::Learned) {
+        return;
+    }
+    std::vector<float> rows(static_cast<std::size_t>(net.max_length * net.d_model));
+    if (net.positions == Positions::Sinusoid) {
+        const std::vector<double> table =
+            sinusoid_table(net.max_length, net.d_model, net.sinusoid_layout, net.first_position);
+        rows.assign(table.begin(), table.end());
+    }
+    tensors.push_back({name, {net.max_length, net.d_model}, std::move(rows)});
+}
+
+ExportedTensor& named(std::vector<ExportedTensor>& tensors, const std::string& name) {
+    const auto found =
+        std::find_if(tensors.begin(), tensors.end(), [&](const auto& tensor) { return tensor.name == name; });
+    HEADSCOPE_CHECK(found != tensors.end(), "no tensor " + name);
+    return *found;
+}
+
+bool is_tied(const ModelConfig& net) {
+    return net.tying == Tying::All && !net.scale_embedding;
+}
+
+// GPT-2 adds its table to the positions as it is, so that the output needs a matrix of its own.
+void scale_embedding(const ModelConfig& net, std::vector<ExportedTensor>& tensors) {
+    if (!net.scale_embedding) {
+        return;
+    }
+    ExportedTensor table = named(tensors, "transformer.wte.weight");
+    for (float& value : named(tensors, "transformer.wte.weight").values) {
+        value *= std::sqrt(static_cast<float>(net.d_model));
+    }
+    if (net.tying == Tying::All) {
+        table.name = "lm_head.weight";
+        tensors.push_back(std::move(table));
+    }
+}
+
+json gpt2_config(const ModelConfig& net) {
+    json config = {{"model_type", "gpt2"},
+                   {"architectures", {"GPT2LMHeadModel"}},
+                   {"n_embd", net.d_model},
+                   {"n_layer", net.decoder_layers},
+                   {"n_head", net.heads},
+                   {"n_inner", net.d_ff},
+                   {"n_positions", net.max_length},
+                   {"vocab_size", net.target_vocabulary},
+                   {"activation_function", hugging_face_activation(net.activation)},
+                   {"layer_norm_epsilon", net.layer_norm_epsilon},
+                   {"scale_attn_weights", net.scale_attention},
+                   {"tie_word_embeddings", is_tied(net)},
+                   {"bos_token_id", net.bos_id < 0 ? net.eos_id : net.bos_id},
+                   {"eos_token_id", net.eos_id}};
+    if (net.pad_id >= 0) {
+        config["pad_token_id"] = net.pad_id;
+    }
+    return config;
+}
+
+json bert_config(const ModelConfig& net) {
+    return {{"model_type", "bert"},
+            {"architectures", {"BertForMaskedLM"}},
+            {"hidden_size", net.d_model},
+            {"num_hidden_layers", net.encoder_layers},
+            {"num_attention_heads", net.heads},
+            {"intermediate_size", net.d_ff},
+            {"hidden_act", hugging_face_activation(net.activation)},
+            {"max_position_embeddings", net.max_length},
+            {"type_vocab_size", std::max<std::int64_t>(net.token_types, 1)},
+            {"vocab_size", net.target_vocabulary},
+            {"layer_norm_eps", net.layer_norm_epsilon},
+            {"pad_token_id", std::max(net.pad_id, 0)}};
+}
+
+}  // namespace
+
+const std::vector<json>& hugging_face_activations() {
+    static const std::vector<json> held = {"relu", "gelu", "gelu_tanh", "gelu_sigmoid", "swish"};
+    return held;
+}
+
+const char* hugging_face_activation(Activation activation) {
+    switch (activation) {
+        case Activation::Gelu: return "gelu";
+        case Activation::GeluTanh: return "gelu_new";
+        case Activation::GeluSigmoid: return "quick_gelu";
+        case Activation::Swish: return "swish";
+        default: return "relu";
+    }
+}
+
+void check_gpt2(const ModelConfig& net, Problems& problems) {
+    FormatLimits limits(net, problems);
+    check_common(limits);
+    limits.hold({"scale_attention", "scale_embedding", "tying"});
+    limits.require("norm", {"pre"});
+    limits.finish();
+}
+
+ExportedModel exported_gpt2(const ModelConfig& net, const Parameters& parameters) {
+    ExportedModel exported{gpt2_config(net)};
+    const TensorMap map = gpt2_tensors(net, "transformer.");
+    exported.tensors = exported_tensors(map, parameters);
+    add_zero_biases(map, exported.tensors);
+    add_fixed_positions(net, "transformer.wpe.weight", exported.tensors);
+    scale_embedding(net, exported.tensors);
+    return exported;
+}
+
+void check_bert(const ModelConfig& net, Problems& problems) {
+    FormatLimits limits(net, problems);
+    check_common(limits);
+    limits.hold({"token_types"});
+    limits.require("output_bias", {true});
+    limits.require("output_transform", {true});
+    limits.require("embedding_norm", {true});
+    limits.require("scale_embedding", {false});
+    limits.finish();
+}
+
+ExportedModel exported_bert(const ModelConfig& net, const Parameters& parameters) {
+    ExportedModel exported{bert_config(net)};
+    const TensorMap map = bert_tensors(net);
+    exported.tensors = exported_tensors(map, parameters);
+    add_zero_biases(map, exported.tensors);
+    add_fixed_positions(net, "bert.embeddings.position_embeddings.weight", exported.tensors);
+    if (net.token_types == 0) {  // BERT has at least one type
+        exported.tensors.push_back({"bert.embeddings.token_type_embeddings.weight",
+                                    {1, net.d_model},
+                                    std::vector<float>(static_cast<std::size_t>(net.d_model))});
+    }
+    return exported;
+}
+
+}  // namespace headscope
