@@ -48,7 +48,7 @@ struct Cooldown {
     nlohmann::json values = nlohmann::json::object();                           // by key
     std::int64_t last_at_full_rate = std::numeric_limits<std::int64_t>::max();  // then equation 3 is scaled down
     double share = 0.0;                                                         // or over this share of the limits
-    Limits limits;
+    RunLimits limits;
 
     bool falls(const Progress& done) const {
         return done.steps > last_at_full_rate || (share > 0.0 && limits.share(done) > 1.0 - share);

@@ -14,7 +14,7 @@ struct Measure {
     double done = 0.0, limit = 0.0;
 };
 
-std::array<Measure, 4> measures(const Limits& limits, const Progress& done) {
+std::array<Measure, 4> measures(const RunLimits& limits, const Progress& done) {
     return {{{"steps", static_cast<double>(done.steps), static_cast<double>(limits.steps)},
              {"epochs", done.epochs, limits.epochs},
              {"tokens", static_cast<double>(done.tokens), static_cast<double>(limits.tokens)},
@@ -23,14 +23,15 @@ std::array<Measure, 4> measures(const Limits& limits, const Progress& done) {
 
 }  // namespace
 
-std::string Limits::reached_by(const Progress& done) const {
+std::string RunLimits::reached_by(const Progress& done) const {
     const auto each = measures(*this, done);
     const auto* const first = std::find_if(each.begin(), each.end(),
                                            [](const Measure& one) { return one.limit > 0.0 && one.done >= one.limit; });
     return first == each.end() ? "" : fmt::format("\"training.{}\" ({:.15g})", first->key, first->limit);
 }
 
-Limits::Estimate Limits::about_steps(double steps_per_epoch, double tokens_per_step, double seconds_per_step) const {
+RunLimits::Estimate RunLimits::about_steps(double steps_per_epoch, double tokens_per_step,
+                                           double seconds_per_step) const {
     Estimate first;
     for (const Estimate& one : {Estimate{"steps", static_cast<double>(steps)},
                                 {"epochs", epochs * steps_per_epoch},
@@ -43,7 +44,7 @@ Limits::Estimate Limits::about_steps(double steps_per_epoch, double tokens_per_s
     return first;
 }
 
-double Limits::share(const Progress& done) const {
+double RunLimits::share(const Progress& done) const {
     double most = 0.0;
     for (const Measure& one : measures(*this, done)) {
         if (one.limit > 0.0) {
@@ -53,7 +54,7 @@ double Limits::share(const Progress& done) const {
     return std::min(most, 1.0);
 }
 
-double Limits::minutes_left(const Progress& done) const {
+double RunLimits::minutes_left(const Progress& done) const {
     double least = std::numeric_limits<double>::infinity();
     for (const Measure& one : measures(*this, done)) {
         if (one.limit > 0.0 && one.done > 0.0) {

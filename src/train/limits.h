@@ -16,7 +16,7 @@ struct Progress {
 };
 
 // The first limit reached ends the training; 0 means no limit.
-struct Limits {
+struct RunLimits {
     std::int64_t steps = 0;
     double epochs = 0.0;
     std::int64_t tokens = 0;

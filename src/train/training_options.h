@@ -81,7 +81,7 @@ struct TrainingOptions {
     DType save = DType::F32;      // of the final model: F32 or F16
     bool tensorboard = false;     // also write event files
 
-    Limits limits() const { return {.steps = steps, .epochs = epochs, .tokens = tokens, .minutes = minutes}; }
+    RunLimits limits() const { return {.steps = steps, .epochs = epochs, .tokens = tokens, .minutes = minutes}; }
 };
 
 // Errors name the file and the key, also for unknown keys.

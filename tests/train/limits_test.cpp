@@ -51,7 +51,7 @@ std::vector<double> rates(const std::string& output) {
 }  // namespace
 
 TEST_CASE("the first limit reached ends a training", "[limits]") {
-    const Limits limits{.steps = 100, .epochs = 2.0, .tokens = 5000, .minutes = 30.0};
+    const RunLimits limits{.steps = 100, .epochs = 2.0, .tokens = 5000, .minutes = 30.0};
     CHECK(!limits.reached({.steps = 99, .epochs = 1.9, .tokens = 4999, .minutes = 29.0}));
     CHECK(limits.reached({.steps = 100}));
     CHECK(limits.reached({.epochs = 2.0}));
@@ -60,25 +60,25 @@ TEST_CASE("the first limit reached ends a training", "[limits]") {
     CHECK(limits.reached_by({.steps = 99}).empty());
     CHECK(limits.reached_by({.steps = 100, .tokens = 5000}) == "\"training.steps\" (100)");
     CHECK(limits.reached_by({.epochs = 2.5}) == "\"training.epochs\" (2)");
-    CHECK(Limits{.tokens = 1'000'000'000'000}.reached_by({.tokens = 1'000'000'000'000}) ==
+    CHECK(RunLimits{.tokens = 1'000'000'000'000}.reached_by({.tokens = 1'000'000'000'000}) ==
           "\"training.tokens\" (1000000000000)");
-    CHECK(Limits{.minutes = 0.05}.reached_by({.minutes = 1.0}) == "\"training.minutes\" (0.05)");
+    CHECK(RunLimits{.minutes = 0.05}.reached_by({.minutes = 1.0}) == "\"training.minutes\" (0.05)");
     CHECK(limits.share({.steps = 50, .epochs = 0.5, .tokens = 4000, .minutes = 3.0}) == 0.8);
     CHECK(limits.share({.steps = 200}) == 1.0);
-    CHECK(!Limits{}.reached({.steps = 1'000'000}));
-    CHECK(Limits{}.share({.steps = 5}) == 0.0);
-    CHECK(!Limits{}.any());
-    CHECK(Limits{.tokens = 1}.any());
+    CHECK(!RunLimits{}.reached({.steps = 1'000'000}));
+    CHECK(RunLimits{}.share({.steps = 5}) == 0.0);
+    CHECK(!RunLimits{}.any());
+    CHECK(RunLimits{.tokens = 1}.any());
 }
 
 TEST_CASE("the remaining time is estimated from the pace so far", "[limits]") {
-    CHECK(Limits{.steps = 100}.minutes_left({.steps = 25, .minutes = 5.0}) == Approx(15.0));
-    CHECK(Limits{.tokens = 300}.minutes_left({.tokens = 100, .minutes = 5.0}) == Approx(10.0));
-    CHECK(Limits{.minutes = 8.0}.minutes_left({.minutes = 5.0}) == Approx(3.0));
-    CHECK(Limits{.minutes = 8.0}.minutes_left({}) == 8.0);
-    CHECK(Limits{.steps = 100, .minutes = 8.0}.minutes_left({.steps = 50, .minutes = 5.0}) == Approx(3.0));
-    CHECK(Limits{.steps = 100}.minutes_left({}) < 0.0);
-    CHECK(Limits{.steps = 10}.minutes_left({.steps = 12, .minutes = 1.0}) == 0.0);
+    CHECK(RunLimits{.steps = 100}.minutes_left({.steps = 25, .minutes = 5.0}) == Approx(15.0));
+    CHECK(RunLimits{.tokens = 300}.minutes_left({.tokens = 100, .minutes = 5.0}) == Approx(10.0));
+    CHECK(RunLimits{.minutes = 8.0}.minutes_left({.minutes = 5.0}) == Approx(3.0));
+    CHECK(RunLimits{.minutes = 8.0}.minutes_left({}) == 8.0);
+    CHECK(RunLimits{.steps = 100, .minutes = 8.0}.minutes_left({.steps = 50, .minutes = 5.0}) == Approx(3.0));
+    CHECK(RunLimits{.steps = 100}.minutes_left({}) < 0.0);
+    CHECK(RunLimits{.steps = 10}.minutes_left({.steps = 12, .minutes = 1.0}) == 0.0);
 }
 
 TEST_CASE("a limit of tokens ends a training with the step that reaches it, also across a stop", "[limits]") {
@@ -172,8 +172,8 @@ TEST_CASE("time adds up across a stop, and a clock that is set back counts as no
 TEST_CASE("the number of steps is estimated from the limits", "[limits]") {
     constexpr double kEpoch = 20.0;  // steps
     constexpr double kStep = 500.0;  // tokens
-    CHECK(Limits{.steps = 70}.about_steps(kEpoch, kStep).steps == 70.0);
-    CHECK(Limits{.steps = 70, .epochs = 1.5}.about_steps(kEpoch, kStep).steps == 30.0);
-    CHECK(Limits{.epochs = 1.5, .tokens = 10'000, .minutes = 1.0}.about_steps(kEpoch, kStep).steps == 20.0);
-    CHECK(std::isinf(Limits{.minutes = 1.0}.about_steps(kEpoch, kStep).steps));
+    CHECK(RunLimits{.steps = 70}.about_steps(kEpoch, kStep).steps == 70.0);
+    CHECK(RunLimits{.steps = 70, .epochs = 1.5}.about_steps(kEpoch, kStep).steps == 30.0);
+    CHECK(RunLimits{.epochs = 1.5, .tokens = 10'000, .minutes = 1.0}.about_steps(kEpoch, kStep).steps == 20.0);
+    CHECK(std::isinf(RunLimits{.minutes = 1.0}.about_steps(kEpoch, kStep).steps));
 }
