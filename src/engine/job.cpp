@@ -1,26 +1,95 @@
 #include "engine/job.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace headscope {
 
 namespace {
 
-std::int64_t source_tokens(const std::vector<TranslationUnit*>& units) {
-    std::int64_t tokens = 0;
+Job::Size size_of_batch(const std::vector<TranslationUnit*>& units) {
+    Job::Size size{.rows = static_cast<std::int64_t>(units.size())};
     for (const TranslationUnit* unit : units) {
-        tokens += static_cast<std::int64_t>(unit->sentence.source_ids.size());
+        const auto length = static_cast<std::int64_t>(unit->sentence.source_ids.size());
+        size.tokens += length;
+        size.longest = std::max(size.longest, length);
     }
-    return tokens;
+    return size;
 }
 
 }  // namespace
 
+// Passes on what the observer throws, as no other result is possible, and remembers that it was the observer.
+class Job::GuardedObserver final : public AttentionObserver {
+    template <class Call>
+    auto guard(const Call& call) const {
+        try {
+            return call();
+        } catch (...) {
+            job_.blame(std::current_exception());
+            throw;
+        }
+    }
+
+public:
+    GuardedObserver(AttentionObserver& inner, Job& job) : inner_(inner), job_(job) {}
+    bool wants(const AttentionSite& site) const override {
+        return guard([&] { return inner_.wants(site); });
+    }
+    Tensor observe(Backend& backend, const AttentionView& view) override {
+        return guard([&] { return inner_.observe(backend, view); });
+    }
+
+private:
+    AttentionObserver& inner_;
+    Job& job_;
+};
+
+TranslationOptions Job::guarded(TranslationOptions wanted) {
+    if (wanted.observer != nullptr) {
+        observer_ = std::make_unique<GuardedObserver>(*wanted.observer, *this);
+        wanted.observer = observer_.get();
+    }
+    return wanted;
+}
+
 Job::Job(const ModelDirectory& model, const std::vector<SourceLine>& lines, const TranslationOptions& wanted,
          std::int64_t longest)
-    : options(wanted), work(model, lines, options, longest, TranslationWork::Order::SoonestFirst) {
+    : options(guarded(wanted)), work(model, lines, options, longest, TranslationWork::Order::SoonestFirst) {
     for (std::size_t batch = 0; batch < work.batches(); ++batch) {
-        tokens.push_back(source_tokens(work.units_of(batch)));
+        sizes.push_back(size_of_batch(work.units_of(batch)));
+    }
+}
+
+std::exception_ptr Job::callback_failure() const {
+    const std::lock_guard lock(failure_mutex_);
+    return callback_failure_;
+}
+
+void Job::blame(std::exception_ptr why) {
+    {
+        const std::lock_guard lock(failure_mutex_);
+        if (callback_failure_ == nullptr) {
+            callback_failure_ = std::move(why);
+        }
+    }
+    stop();
+}
+
+// An observer sees all rows of a search, so it never shares one. The fields are spelled out: a new one does not compile
+// until somebody has decided whether it matters here.
+bool Job::joins(const Job& other) const {
+    const auto& [search, batch_tokens, compute, split_longer_than, warn_unsplit, rule_for, observer] = options;
+    return observer == nullptr && other.options.observer == nullptr && search == other.options.search;
+}
+
+template <class Result>
+Result Job::call(const std::function<Result()>& callback, Result otherwise) {
+    try {
+        return callback();
+    } catch (...) {
+        blame(std::current_exception());
+        return otherwise;
     }
 }
 
@@ -29,15 +98,23 @@ void Job::watch(const Tokenizer& tokenizer, std::function<void(const std::string
     for (std::size_t batch = 0; batch < work.batches(); ++batch) {
         for (TranslationUnit* unit : work.units_of(batch)) {
             unit->task.on_step = [this, &tokenizer, unit](const auto& written) {
-                return wrote(unit->sentence.span.begin,
-                             on_text_ == nullptr ? "" : decode_after(tokenizer, unit->task.prompt, written));
+                const auto tell = [&] {
+                    return wrote(unit->sentence.span.begin,
+                                 on_text_ == nullptr ? "" : decode_after(tokenizer, unit->task.prompt, written));
+                };
+                return call<bool>(tell, false);
             };
+            if (unit->task.forbidden_after != nullptr) {
+                unit->task.forbidden_after = [this, rule = unit->task.forbidden_after](const auto& written) {
+                    return call<std::vector<std::int32_t>>([&] { return rule(written); }, {});
+                };
+            }
         }
     }
 }
 
 bool Job::wrote(std::size_t place, const std::string& text) {
-    if (stopped_.load(std::memory_order_relaxed)) {
+    if (stopped()) {
         return false;
     }
     if (on_text_ != nullptr) {

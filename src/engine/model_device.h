@@ -18,6 +18,7 @@ namespace headscope {
 // True if an existing device failed; false if the device does not exist or lacks a requested feature.
 bool device_failed(const Error& error);
 
+// One thread at a time: members that are const lend the device, too.
 class ModelDevice {
 public:
     using Open = std::function<std::unique_ptr<Backend>(const std::string& id)>;
@@ -30,6 +31,9 @@ public:
     // A device of the registry; load() reads these model directories.
     ModelDevice(const std::string& id, Precision precision, std::vector<std::string> models,
                 const OpenOptions& open_options, Warn warn);
+    ModelDevice(const ModelDevice&) = delete;  // loading refers to this object
+    ModelDevice& operator=(const ModelDevice&) = delete;
+    ~ModelDevice() = default;
 
     // Reads the models. Before that there is no translator().
     void load() { load(load_); }

@@ -24,14 +24,12 @@ void answer(const std::vector<std::shared_ptr<Job>>& ended) {
 
 }  // namespace
 
-Scheduler::Scheduler(std::vector<Service::Member> members, Service::Warn warn)
-    : warn_(std::move(warn)), working_(members.size()) {
+Scheduler::Scheduler(std::vector<Service::Member> members, Service::Warn warn, std::size_t most_requests)
+    : most_requests_(most_requests), warn_(std::move(warn)), working_(members.size()) {
     for (Service::Member& member : members) {
-        auto device = std::make_unique<Device>();
-        device->translator = member.translator;
-        device->share.name = member.name;
-        device->member = std::move(member);
-        devices_.push_back(std::move(device));
+        const auto tell = [this](const std::string& message) { report(message); };
+        devices_.push_back(std::make_unique<Device>(Device{.device = ServiceDevice(std::move(member), tell)}));
+        devices_.back()->share.name = devices_.back()->device.name();
     }
     for (const auto& device : devices_) {
         threads_.emplace_back([this, &device = *device] { work(device); });
@@ -67,9 +65,10 @@ void Scheduler::add(const std::shared_ptr<Job>& job) {
             if (working_ == 0) {
                 job->failure = no_device_left();
             } else {
+                refuse_surplus(*job);
                 open_.push_back(job);
                 for (std::size_t batch = 0; batch < job->work.batches(); ++batch) {
-                    queue_.push_back({job, batch});
+                    queue({.job = job, .index = batch, .round = round_ + 1 + batch}, false);
                 }
                 changed_.notify_all();
                 return;
@@ -77,6 +76,18 @@ void Scheduler::add(const std::shared_ptr<Job>& job) {
         }
     }
     answer({job});
+}
+
+// Whoever waits in follow() adds no second job, so that only requests pile up.
+void Scheduler::refuse_surplus(const Job& job) const {
+    const auto is_request = [](const std::shared_ptr<Job>& open) { return open->answer != nullptr; };
+    const auto requests = static_cast<std::size_t>(std::ranges::count_if(open_, is_request));
+    if (job.answer != nullptr && requests >= most_requests_) {
+        throw Busy(
+            fmt::format("{} requests are open, as many as the service takes (ServiceOptions::most_requests): "
+                        "try again when some have ended",
+                        requests));
+    }
 }
 
 void Scheduler::follow(const std::shared_ptr<Job>& job, const TranslatedSink& sink) {
@@ -152,39 +163,23 @@ void Scheduler::work(Device& device) {
         if (closing_) {
             return;
         }
-        const std::vector<Batch> batches = take();
-        std::vector<TranslationUnit*> units;
-        const Clock::time_point begin = Clock::now();
-        const std::int64_t tokens =
-            std::accumulate(batches.begin(), batches.end(), std::int64_t{0},
-                            [](std::int64_t sum, const Batch& batch) { return sum + batch.tokens(); });
-        device.busy = true;
-        device.until = begin + expected(device, tokens);
-        for (const Batch& batch : batches) {
-            ++batch.job->running;
-            const std::vector<TranslationUnit*> own = batch.job->work.units_of(batch.index);
-            units.insert(units.end(), own.begin(), own.end());
-        }
+        const std::vector<Batch> batches = take(device);
+        const Clock::time_point start = Clock::now();
+        std::vector<Attempted> units = begin(device, batches);
         lock.unlock();
-        const std::exception_ptr failure = translate(device, batches, units);
+        const std::exception_ptr failure = attempt(device.device, known_, units, batches.front().job->options);
         lock.lock();
-        device.busy = false;
-        Jobs ended;
-        for (const Batch& batch : batches) {
-            --batch.job->running;
-        }
         if (failure == nullptr) {
-            ended = finish(device, batches, units, std::chrono::duration<double>(Clock::now() - begin).count());
-        } else {
-            for (auto batch = batches.rbegin(); batch != batches.rend(); ++batch) {
-                if (batch->job->failure == nullptr) {
-                    queue_.push_front(*batch);
-                }
-            }
-            ended = give_up(device, failure);
+            count(device, batches, units, Clock::now() - start);
         }
+        const Jobs ended = finish(device, batches, units, failure);
+        const bool others = working_ > 0;
         changed_.notify_all();
         lock.unlock();
+        if (failure != nullptr && others) {
+            report(fmt::format("{} failed; the other devices take over its work: {}", device.device.name(),
+                               what_of(failure)));
+        }
         answer(ended);
         if (failure != nullptr) {
             return;
@@ -193,82 +188,27 @@ void Scheduler::work(Device& device) {
     }
 }
 
-// Returns null on success. Called without the lock.
-std::exception_ptr Scheduler::translate(Device& device, const std::vector<Batch>& batches,
-                                        std::vector<TranslationUnit*>& units) {
-    TranslationOptions options = batches.front().job->options;
-    options.compute = device.member.compute;
-    const auto work = [&] { device.translator->translate_units(units, options); };
-    try {
-        if (device.member.reopen == nullptr) {
-            work();
-            return nullptr;
+std::vector<Attempted> Scheduler::begin(Device& device, const std::vector<Batch>& batches) {
+    std::vector<Attempted> units;
+    std::int64_t tokens = 0;
+    for (const Batch& batch : batches) {
+        ++batch.job->running;
+        tokens += batch.size().tokens;
+        for (TranslationUnit* unit : batch.job->work.units_of(batch.index)) {
+            units.push_back({.unit = unit, .job = batch.job.get()});
         }
-        with_fresh_device(
-            device.chance, work, [&] { device.translator = device.member.reopen(); },
-            [&](const std::string& what) {
-                report(fmt::format("reopened {} after a failure: {}", device.member.name, what));
-            });
-        return nullptr;
-    } catch (...) {
-        const std::exception_ptr failure = std::current_exception();
-        bool others = false;
-        {
-            const std::lock_guard lock(mutex_);
-            others = working_ > 1;
-        }
-        if (others) {
-            report(fmt::format("{} failed; the other devices take over its work: {}", device.member.name,
-                               what_of(failure)));
-        }
-        return failure;
     }
+    device.busy = true;
+    device.until = Clock::now() + expected(device, tokens);
+    return units;
 }
 
 void Scheduler::report(const std::string& message) {
     const std::lock_guard lock(warn_mutex_);
-    warn_(message);
-}
-
-// Returns the jobs that are now done.
-Scheduler::Jobs Scheduler::finish(Device& device, const std::vector<Batch>& batches,
-                                  const std::vector<TranslationUnit*>& units, double seconds) {
-    Service::Share& share = device.share;
-    ++share.batches;
-    share.sentences += static_cast<std::int64_t>(units.size());
-    share.seconds += seconds;
-    for (const TranslationUnit* unit : units) {
-        share.target_tokens += static_cast<std::int64_t>(unit->sentence.target_ids.size());
+    try {
+        warn_(message);
+    } catch (...) {  // nobody is left to tell, and the device's thread goes on
     }
-    Jobs done;
-    for (const Batch& batch : batches) {
-        share.source_tokens += batch.tokens();
-        Job& job = *batch.job;
-        if (job.failure != nullptr) {
-            continue;
-        }
-        job.work.done(batch.index);
-        job.news = true;
-        if (job.work.finished() == job.work.lines()) {
-            std::erase(open_, batch.job);
-            done.push_back(batch.job);
-        }
-    }
-    return done;
-}
-
-// Returns the jobs that fail because this was the last device.
-Scheduler::Jobs Scheduler::give_up(Device& device, const std::exception_ptr& failure) {
-    device.share.failure = what_of(failure);
-    last_failure_ = failure;
-    if (--working_ > 0) {
-        return {};
-    }
-    const Jobs failed = open_;
-    for (const std::shared_ptr<Job>& job : failed) {
-        withdraw(job, no_device_left());
-    }
-    return failed;
 }
 
 std::exception_ptr Scheduler::no_device_left() const {

@@ -9,28 +9,20 @@ namespace headscope {
 
 namespace {
 
-// The size of a batch while others are merged into it.
-struct Merged {
-    std::int64_t rows = 0;
-    std::int64_t longest = 0;
-
-    explicit Merged(const std::vector<TranslationUnit*>& units) : rows(static_cast<std::int64_t>(units.size())) {
-        for (const TranslationUnit* unit : units) {
-            longest = std::max(longest, static_cast<std::int64_t>(unit->sentence.source_ids.size()));
-        }
-    }
-    bool takes(const Merged& other, std::int64_t budget) const {
-        const std::int64_t shorter = padded_length(std::min(longest, other.longest));
-        const std::int64_t longer = padded_length(std::max(longest, other.longest));
-        return 2 * shorter >= longer && (rows + other.rows) * longer <= budget;
-    }
-    void add(const Merged& other) {
-        rows += other.rows;
-        longest = std::max(longest, other.longest);
-    }
-};
+bool fit_together(const Job::Size& a, const Job::Size& b, std::int64_t budget) {
+    const std::int64_t shorter = padded_length(std::min(a.longest, b.longest));
+    const std::int64_t longer = padded_length(std::max(a.longest, b.longest));
+    return 2 * shorter >= longer && (a.rows + b.rows) * longer <= budget;
+}
 
 }  // namespace
+
+// In order of rounds: `first` or last of its own.
+void Scheduler::queue(const Batch& batch, bool first) {
+    const auto place = first ? std::ranges::lower_bound(queue_, batch.round, {}, &Batch::round)
+                             : std::ranges::upper_bound(queue_, batch.round, {}, &Batch::round);
+    queue_.insert(place, batch);
+}
 
 // How long the device takes for this many tokens at its average speed; zero if it has done no work yet.
 Scheduler::Clock::duration Scheduler::expected(const Device& device, std::int64_t tokens) {
@@ -46,32 +38,44 @@ Scheduler::Clock::time_point Scheduler::free_at(const Device& device, Clock::tim
 }
 
 // False if another device would finish the whole queue before this one finishes the next batch. The fastest device may
-// always take one, and so may a device without work so far, so that its speed becomes known.
+// always take one, and so may a device without work so far, so that its speed becomes known, and one that is to do what
+// another could not.
 bool Scheduler::may_take(const Device& device) const {
-    if (queue_.empty()) {
+    const auto next = std::ranges::find_if(queue_, [&](const Batch& batch) { return batch.refused_by != &device; });
+    if (next == queue_.end()) {
         return false;
     }
+    if (next->refused_by != nullptr) {
+        return true;
+    }
     const Clock::time_point now = Clock::now();
-    const Clock::time_point done = now + expected(device, queue_.front().tokens());
-    const std::int64_t all = std::accumulate(queue_.begin(), queue_.end(), std::int64_t{0},
-                                             [](std::int64_t sum, const Batch& batch) { return sum + batch.tokens(); });
+    const Clock::time_point done = now + expected(device, next->size().tokens);
+    const std::int64_t all =
+        std::accumulate(queue_.begin(), queue_.end(), std::int64_t{0},
+                        [](std::int64_t sum, const Batch& batch) { return sum + batch.size().tokens; });
     return std::none_of(devices_.begin(), devices_.end(), [&](const std::unique_ptr<Device>& other) {
         const bool known = other->share.failure.empty() && other->share.source_tokens > 0;
         return other.get() != &device && known && free_at(*other, now) + expected(*other, all) < done;
     });
 }
 
-// The oldest batch, and those that are merged with it.
-std::vector<Scheduler::Batch> Scheduler::take() {
-    std::vector<Batch> taken{queue_.front()};
-    queue_.pop_front();
-    const TranslationOptions& options = taken.front().job->options;
-    Merged shape(taken.front().job->work.units_of(taken.front().index));
+// The oldest batch that the device may take, and those that are merged with it.
+std::vector<Scheduler::Batch> Scheduler::take(const Device& device) {
+    const auto first = std::ranges::find_if(queue_, [&](const Batch& batch) { return batch.refused_by != &device; });
+    std::vector<Batch> taken{*first};
+    queue_.erase(first);
+    round_ = taken.front().round;
+    if (taken.front().refused_by != nullptr) {
+        return taken;
+    }
+    const Job& job = *taken.front().job;
+    Job::Size size = taken.front().size();
     for (auto next = queue_.begin(); next != queue_.end();) {
-        const TranslationOptions& own = next->job->options;
-        const Merged more(next->job->work.units_of(next->index));
-        if (own.search == options.search && shape.takes(more, std::min(options.batch_tokens, own.batch_tokens))) {
-            shape.add(more);
+        const Job::Size& more = next->size();
+        const std::int64_t budget = std::min(job.options.batch_tokens, next->job->options.batch_tokens);
+        if (next->refused_by == nullptr && fit_together(size, more, budget) && job.joins(*next->job)) {
+            size.rows += more.rows;
+            size.longest = std::max(size.longest, more.longest);
             taken.push_back(*next);
             next = queue_.erase(next);
         } else {

@@ -37,13 +37,14 @@ std::int64_t longest_of(const std::vector<Service::Member>& members) {
 
 }  // namespace
 
-Service::Service(std::vector<Member> members, Warn warn)
+Service::Service(std::vector<Member> members, Warn warn, const ServiceOptions& options)
     : model_(members.at(0).translator->model()),
       longest_(longest_of(members)),
       devices_(members.size()),
-      scheduler_(std::make_shared<Scheduler>(std::move(members), std::move(warn))) {}
+      scheduler_(std::make_shared<Scheduler>(std::move(members), std::move(warn), options.most_requests)) {}
 
-Service::Service(const Engine& engine, Warn warn) : Service(engine.members(), std::move(warn)) {}
+Service::Service(const Engine& engine, Warn warn, const ServiceOptions& options)
+    : Service(engine.members(), std::move(warn), options) {}
 
 Service::~Service() {
     scheduler_->close();
@@ -58,10 +59,14 @@ Service::Answer Service::submit(TranslationRequest request) const {
     job->deadline = request.deadline;
     auto promise = std::make_shared<std::promise<TranslatedSentence>>();
     job->answer = [promise](Job& done) {
-        if (done.failure != nullptr) {
-            promise->set_exception(done.failure);
-        } else {
-            promise->set_value(std::move(done.work.next().front()));
+        try {
+            if (done.failure != nullptr) {
+                promise->set_exception(done.failure);
+            } else {
+                promise->set_value(std::move(done.work.next().front()));
+            }
+        } catch (...) {  // the parts could not be joined
+            promise->set_exception(std::current_exception());
         }
     };
     Answer answer;
@@ -81,6 +86,7 @@ void Service::translate_in_order(const std::vector<SourceLine>& lines, const Tra
                                  const TranslatedSink& sink) const {
     check_search_options(options.search);
     const auto job = std::make_shared<Job>(model_, lines, shared_out(options, lines, devices_), longest_);
+    job->watch(*model_.target_tokenizer, {});
     scheduler_->add(job);
     scheduler_->follow(job, sink);
 }

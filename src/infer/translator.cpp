@@ -99,6 +99,16 @@ void Translator::translate_together(const std::vector<TranslationUnit*>& units,
     }
 }
 
+void Translator::try_device() const {
+    const DType dtype = backend_.real();
+    const Tensor ones = make_from_host<float>(backend_, {2, 2}, dtype, {1.0F, 1.0F, 1.0F, 1.0F});
+    const Tensor product = backend_.empty({2, 2}, dtype);
+    backend_.run(Matmul{.a = ones, .b = ones, .out = product});
+    if (to_host<float>(backend_, product) != std::vector<float>(4, 2.0F)) {
+        throw Error(backend_.device().id + " no longer multiplies: the product of two matrices of ones is wrong");
+    }
+}
+
 std::vector<std::vector<Hypothesis>> Translator::search(const std::vector<std::vector<std::int32_t>>& sources,
                                                         const std::vector<SearchTask>& tasks,
                                                         const TranslationOptions& options) const {

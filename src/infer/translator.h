@@ -1,5 +1,6 @@
 // One or several models of a family on a device. Translates text, or completes it with a causal language model:
-// tokenizer, beam search, detokenizer. Masked language models can be loaded, too (infer/filler.h).
+// tokenizer, beam search, detokenizer. Masked language models can be loaded, too (infer/filler.h). One thread at a
+// time: members that are const use the device, too.
 #pragma once
 
 #include <cstddef>
@@ -62,6 +63,8 @@ public:
     // Translates one batch, in halves if the device's memory is too small. If it throws, units that are not yet
     // translated are unchanged.
     void translate_units(const std::vector<TranslationUnit*>& units, const TranslationOptions& options) const;
+    // Computes a small product. Throws what the device throws; Error if the result is wrong.
+    void try_device() const;
     // Error for a line that cannot be translated.
     TranslatedSentence translate_line(const std::string& line, const TranslationOptions& options) const;
 

@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <deque>
 #include <iostream>
 #include <memory>
 #include <optional>
@@ -101,19 +102,15 @@ public:
     // A single completion is written as it grows, if no later token changes earlier ones.
     void complete(const std::string& prompt) {
         warn_of_mask(prompt);
+        constexpr std::size_t kOpen = 1024;  // requests at a time, far fewer than a service takes
         const bool streams = options_.samples == 1 && decoding_.search.beam == 1 && !options_.common.json;
+        const std::int64_t line = number_ / options_.samples + 1;
         std::string written;
-        std::vector<Service::Answer> answers;
-        for (int sample = 0; sample < options_.samples; ++sample) {
-            TranslationRequest request{.line = {.text = prompt, .number = ++number_}, .options = decoding_};
-            if (streams) {
-                request.on_text = [&](const std::string& text) { append(written, prompt + before_stop(text)); };
-            }
-            answers.push_back(service_.submit(std::move(request)));
-        }
+        std::deque<Service::Answer> answers;
         bool unknown = false;
-        for (Service::Answer& answer : answers) {
-            const TranslatedSentence found = answer.result.get();
+        const auto write_first = [&] {
+            const TranslatedSentence found = answers.front().result.get();
+            answers.pop_front();
             if (!found.problem.empty()) {
                 throw Error(found.problem);
             }
@@ -121,8 +118,21 @@ public:
             if (streams) {
                 append(written, prompt + found.text + "\n");
             } else {
-                write_output(format_prompt(options_, tokenizer_, number_ / options_.samples, prompt, found));
+                write_output(format_prompt(options_, tokenizer_, line, prompt, found));
             }
+        };
+        for (int sample = 0; sample < options_.samples; ++sample) {
+            if (answers.size() == kOpen) {
+                write_first();
+            }
+            TranslationRequest request{.line = {.text = prompt, .number = ++number_}, .options = decoding_};
+            if (streams) {
+                request.on_text = [&](const std::string& text) { append(written, prompt + before_stop(text)); };
+            }
+            answers.push_back(service_.submit(std::move(request)));
+        }
+        while (!answers.empty()) {
+            write_first();
         }
         if (unknown) {
             log_line("headscope: the prompt has characters that are not in the model's vocabulary");

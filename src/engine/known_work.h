@@ -1,0 +1,32 @@
+// Work that has succeeded before, to tell a failing device from a failing request.
+#pragma once
+
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "infer/translator.h"
+
+namespace headscope {
+
+// Shared by the devices of a service, which have the same model. Thread-safe.
+class KnownWork {
+public:
+    // Units that were translated. The shortest of the first ones is kept.
+    void remember(const std::vector<TranslationUnit*>& units, const TranslationOptions& options);
+    bool known() const;
+    // Translates the kept unit; before any success, computes a small product. Throws what the device throws.
+    void run(const Translator& translator, Compute compute) const;
+
+private:
+    struct Work {
+        TranslationUnit unit;
+        SearchOptions search;
+    };
+    std::optional<Work> work() const;
+
+    mutable std::mutex mutex_;
+    std::optional<Work> work_;
+};
+
+}  // namespace headscope

@@ -1,0 +1,58 @@
+#include "engine/service_device.h"
+
+#include <fmt/format.h>
+
+#include "backend/backend.h"
+
+namespace headscope {
+
+void ServiceDevice::run(const std::vector<TranslationUnit*>& units, TranslationOptions options) {
+    options.compute = member_.compute;
+    try {
+        member_.translator->translate_units(units, options);
+    } catch (const DeviceLost&) {
+        lost_ = true;
+        throw;
+    }
+}
+
+void ServiceDevice::kept_open(const std::function<void()>& work) {
+    if (member_.reopen == nullptr) {
+        work();
+        return;
+    }
+    const auto reopen = [&] {
+        member_.translator = nullptr;
+        member_.translator = member_.reopen();
+        lost_ = false;
+    };
+    with_fresh_device(chance_, work, reopen, [&](const std::string& what) {
+        report_(fmt::format("reopened {} after a failure: {}", member_.name, what));
+    });
+}
+
+void ServiceDevice::translate(const std::vector<TranslationUnit*>& units, const TranslationOptions& options) {
+    before_ = chance_;
+    kept_open([&] { run(units, options); });
+}
+
+void ServiceDevice::translate_once(const std::vector<TranslationUnit*>& units, const TranslationOptions& options) {
+    run(units, options);
+}
+
+bool ServiceDevice::works(const KnownWork& known) {
+    if (member_.translator == nullptr || (lost_ && !known.known())) {
+        return false;
+    }
+    chance_.earn();
+    try {
+        kept_open([&] { known.run(*member_.translator, member_.compute); });
+        return true;
+    } catch (const OutOfMemory&) {
+        return true;
+    } catch (...) {
+        return false;
+    }
+}
+
+}  // namespace headscope

@@ -1,0 +1,175 @@
+// Requests that fail: by their callbacks, or because a device cannot do them.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <iterator>
+#include <memory>
+#include <new>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "autograd/context.h"
+#include "crew.h"
+
+namespace headscope {
+
+// A word of the tiny vocabulary. Devices here cannot do sources that contain it.
+inline const std::string kPoison = "small";
+inline const std::string kPoisonous = "the " + kPoison + " dog sleeps";
+
+// A device that fails at sources with the poison; `fail` throws.
+class PoisonedBackend final : public ForwardingBackend {
+public:
+    PoisonedBackend(std::unique_ptr<Backend> inner, std::function<void()> fail)
+        : ForwardingBackend(std::move(inner)), fail_(std::move(fail)) {
+        const std::unique_ptr<Backend> cpu = open_device("cpu");
+        poison_ = tiny_translator(*cpu).model().source_tokenizer->encode(kPoison);
+    }
+    using ForwardingBackend::run;
+    void run(const Embed& op) override {
+        if (op.ids.dim(1) > 1) {  // the step of a search has one token
+            const std::vector<std::int32_t> ids = to_host<std::int32_t>(*this, op.ids);
+            if (std::search(ids.begin(), ids.end(), poison_.begin(), poison_.end()) != ids.end()) {
+                ++failures_;
+                fail_();
+            }
+        }
+        ForwardingBackend::run(op);
+    }
+    int failures() const { return failures_; }
+
+private:
+    std::function<void()> fail_;
+    std::vector<std::int32_t> poison_;
+    int failures_ = 0;
+};
+
+// What devices throw.
+struct DeviceFault {
+    std::string name;
+    std::function<void()> fail;
+};
+inline std::vector<DeviceFault> device_faults() {
+    return {{"too little memory", [] { throw OutOfMemory("no memory for this"); }},
+            {"too little memory of the host", [] { throw std::bad_alloc(); }},
+            {"an error", [] { throw Error("the device cannot do this"); }},
+            {"a bug", [] { throw CheckFailure("a broken invariant"); }},
+            {"an exception of another type", [] { throw 42; }}};
+}
+
+// Looks at all weights; `each` may throw, and what it returns replaces them.
+class WatchingObserver final : public AttentionObserver {
+public:
+    using Each = std::function<Tensor(Backend& backend, const AttentionView& view)>;
+    explicit WatchingObserver(Each each) : each_(std::move(each)) {}
+    bool wants(const AttentionSite& /*site*/) const override { return true; }
+    Tensor observe(Backend& backend, const AttentionView& view) override {
+        largest_batch_ = std::max(largest_batch_, view.weights.dim(0));
+        return each_(backend, view);
+    }
+    std::int64_t largest_batch() const { return largest_batch_; }
+
+private:
+    Each each_;
+    std::int64_t largest_batch_ = 0;
+};
+
+// An observer that refuses to be asked.
+class UnwillingObserver final : public AttentionObserver {
+public:
+    bool wants(const AttentionSite& /*site*/) const override { throw std::runtime_error("poison"); }
+    Tensor observe(Backend& /*backend*/, const AttentionView& view) override { return view.weights; }
+};
+
+// Requests whose callbacks throw.
+struct BadCallback {
+    std::string name;
+    std::function<void(TranslationRequest& request)> set;
+};
+inline std::vector<BadCallback> bad_callbacks() {
+    static WatchingObserver throwing([](Backend&, const AttentionView&) -> Tensor { throw DeviceLost("poison"); });
+    static UnwillingObserver unwilling;
+    const auto rule = [](std::string_view) {
+        return
+            [](const std::vector<std::int32_t>&) -> std::vector<std::int32_t> { throw std::runtime_error("poison"); };
+    };
+    return {
+        {"on_text throws",
+         [](TranslationRequest& request) {
+             request.on_text = [](const std::string&) { throw std::runtime_error("poison"); };
+         }},
+        {"on_text throws a number",
+         [](TranslationRequest& request) { request.on_text = [](const std::string&) { throw 42; }; }},
+        {"on_text throws what a lost device throws",
+         [](TranslationRequest& request) { request.on_text = [](const std::string&) { throw DeviceLost("poison"); }; }},
+        {"on_text throws what a full memory throws",
+         [](TranslationRequest& request) {
+             request.on_text = [](const std::string&) { throw OutOfMemory("poison"); };
+         }},
+        {"an observer throws", [](TranslationRequest& request) { request.options.observer = &throwing; }},
+        {"an observer throws when it is asked",
+         [](TranslationRequest& request) { request.options.observer = &unwilling; }},
+        {"a rule throws", [rule](TranslationRequest& request) { request.options.rule_for = rule; }}};
+}
+
+// Greedy, which is fast.
+inline TranslationRequest request_for(const std::string& text) {
+    return {.line = {.text = text, .number = 1}, .options = {.search = {.beam = 1}}};
+}
+
+// Sends poisoned requests among healthy ones from several threads, and counts what comes back.
+struct Answers {
+    int right = 0;
+    int wrong = 0;     // a healthy request with another text, a problem or an exception
+    int failed = 0;    // poisoned requests that ended with an exception
+    int survived = 0;  // poisoned requests with a translation
+};
+inline Answers answers_of(const Service& service, const std::function<TranslationRequest()>& poisoned) {
+    constexpr std::size_t kThreads = 4;
+    std::vector<SourceLine> lines;
+    std::ranges::copy_if(many_lines(), std::back_inserter(lines),
+                         [](const SourceLine& line) { return line.text.find(kPoison) == std::string::npos; });
+    const std::unique_ptr<Backend> cpu = open_device("cpu");
+    const std::vector<TranslatedSentence> wanted =
+        tiny_translator(*cpu).translate_sources(lines, request_for("").options);
+    std::mutex mutex;
+    Answers all;
+    const auto ask = [&](std::size_t thread) {
+        std::vector<std::pair<std::size_t, Service::Answer>> open;
+        for (std::size_t i = 0; i < lines.size(); ++i) {
+            open.emplace_back(i, service.submit(request_for(lines[i].text)));
+            if (i % 7 == thread) {
+                open.emplace_back(lines.size(), service.submit(poisoned()));
+            }
+        }
+        for (auto& [line, answer] : open) {
+            const bool healthy = line < lines.size();
+            bool thrown = false;
+            std::string text;
+            try {
+                text = answer.result.get().text;
+            } catch (...) {
+                thrown = true;
+            }
+            const std::lock_guard lock(mutex);
+            if (healthy) {
+                ++(!thrown && text == wanted[line].text ? all.right : all.wrong);
+            } else {
+                ++(thrown ? all.failed : all.survived);
+            }
+        }
+    };
+    std::vector<std::thread> threads;
+    for (std::size_t thread = 0; thread < kThreads; ++thread) {
+        threads.emplace_back(ask, thread);
+    }
+    std::ranges::for_each(threads, [](std::thread& thread) { thread.join(); });
+    return all;
+}
+
+}  // namespace headscope
