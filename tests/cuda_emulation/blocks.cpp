@@ -43,6 +43,7 @@ struct Thread {
     Fiber* fiber = nullptr;
     const std::uint64_t* waits_on = nullptr;  // goes on when this is no longer `seen`
     std::uint64_t seen = 0;
+    DeferredCopies copies;
 
     bool can_go_on() const {
         return state == State::Fresh || (state == State::Started && (waits_on == nullptr || *waits_on != seen));
@@ -52,7 +53,7 @@ struct Thread {
 struct Warp {
     std::uint64_t generation = 0;
     unsigned arrived = 0;
-    std::array<std::array<std::uint64_t, kWarp>, 2> values{};  // by generation, so that the next call may begin
+    std::array<std::array<WarpWords, kWarp>, 2> words{};  // by generation, so that the next call may begin
 };
 
 enum class Order { Forward, Reverse, Shuffled };
@@ -68,7 +69,10 @@ public:
     std::string run(const dim3& size, const std::function<void()>& body);
 
     void barrier();
-    std::uint64_t exchange(std::uint64_t value, unsigned source);
+    const WarpWords* gather(const std::uint32_t* words, unsigned count);
+    DeferredCopies& copies() { return threads_[current_].copies; }
+    // Ends the launch.
+    void complain(const std::string& why);
 
 private:
     void prepare(const dim3& size);
@@ -200,22 +204,25 @@ void Block::barrier() {
     wait(barriers_);
 }
 
-std::uint64_t Block::exchange(std::uint64_t value, unsigned source) {
+void Block::complain(const std::string& why) {
+    complaint_ = why;
+    wait(barriers_);
+}
+
+const WarpWords* Block::gather(const std::uint32_t* words, unsigned count) {
     Warp& warp = warps_[current_ / kWarp];
-    const unsigned lane = current_ % kWarp;
-    if (source >= kWarp || (current_ / kWarp + 1) * kWarp > threads_.size()) {
-        complaint_ = "a shuffle takes a whole warp, with the mask that says so";
-        wait(barriers_);
+    if ((current_ / kWarp + 1) * kWarp > threads_.size()) {
+        complain("a shuffle takes a whole warp");
     }
     const std::uint64_t generation = warp.generation;
-    warp.values[generation % 2][lane] = value;
+    std::copy_n(words, count, warp.words[generation % 2][current_ % kWarp].begin());
     if (++warp.arrived == kWarp) {
         warp.arrived = 0;
         ++warp.generation;
     } else {
         wait(warp.generation);
     }
-    return warp.values[generation % 2][source];
+    return warp.words[generation % 2].data();
 }
 
 std::string Block::stuck() const {
@@ -234,8 +241,11 @@ Block& block() {
     return the_block;
 }
 
+std::size_t launched_shared_bytes = 0;
+
 // Garbage in what the launch asked for; what lies behind is no one's.
 void spoil_shared_memory(std::size_t bytes) {
+    launched_shared_bytes = bytes;
 #if defined(__SANITIZE_ADDRESS__)
     ASAN_UNPOISON_MEMORY_REGION(cuda::shared_bytes, kMostSharedBytes);
 #endif
@@ -269,8 +279,21 @@ void synchronize_threads() {
     block().barrier();
 }
 
-std::uint64_t exchange(std::uint64_t value, unsigned source) {
-    return block().exchange(value, source);
+const WarpWords* gather(const std::uint32_t* words, unsigned count) {
+    return block().gather(words, count);
+}
+
+DeferredCopies& deferred_copies() {
+    return block().copies();
+}
+
+void complain(const std::string& why) {
+    block().complain(why);
+}
+
+bool is_shared(const void* memory, std::size_t bytes) {
+    const auto* first = static_cast<const unsigned char*>(memory);
+    return first >= cuda::shared_bytes && first + bytes <= cuda::shared_bytes + launched_shared_bytes;
 }
 
 }  // namespace headscope::cuda_emulation

@@ -1,9 +1,9 @@
 // What the emulated CUDA runtime is made of. Its promises to the tests:
 //  - the threads of a block are fibers that switch where threads wait for each other, so that a barrier or a shuffle
-//  that
-//    not all threads reach is found; HEADSCOPE_EMULATION_ORDER=forward|reverse|shuffled says in which order they run,
-//    and a race between threads shows as results that depend on it
+//    that not all threads reach is found; HEADSCOPE_EMULATION_ORDER=forward|reverse|shuffled says in which order they
+//    run, and a race between threads shows as results that depend on it
 //  - shared memory holds garbage before each block, and under the address sanitizer ends where the launch said
+//  - asynchronous copies into shared memory arrive when their thread waits for them, and not before
 //  - streams are queues that nothing drains but what has to wait, so that memory given back or reused too early shows
 //  - a stream that is being captured refuses what a real one refuses
 //  - fresh device memory holds NaN; a device has HEADSCOPE_EMULATION_MEMORY bytes (4 GiB) and HEADSCOPE_EMULATION_SM
@@ -48,6 +48,21 @@ namespace headscope::cuda_emulation {
 std::string run_launch(const LaunchShape& shape, const std::function<void()>& thread);
 
 constexpr std::size_t kMostSharedBytes = 232448 - 1024;  // what an H200 gives one block
+
+// The asynchronous copies of one thread that it has not waited for.
+struct DeferredCopies {
+    struct Copy {
+        void* to;
+        const void* from;  // null: zeros
+        std::uint64_t group;
+    };
+    std::vector<Copy> copies;
+    std::uint64_t committed = 0;  // groups
+};
+// Of the thread that runs at the moment.
+DeferredCopies& deferred_copies();
+// Whether all of it lies in the shared memory of the launch.
+bool is_shared(const void* memory, std::size_t bytes);
 
 // Either queued, or recorded where the stream is captured.
 cudaError_t enqueue(cudaStream_t stream, std::function<cudaError_t()> work);

@@ -3,12 +3,14 @@
 // meanings; emulator.h says how it is carried out.
 #pragma once
 
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <functional>
+#include <string>
 #include <tuple>
 #include <utility>
 
@@ -137,16 +139,24 @@ cudaError_t enqueue_launch(cudaStream_t stream, const LaunchShape& shape, const 
 cudaError_t allow_shared_bytes(const void* kernel, int bytes);
 
 void synchronize_threads();
-// The value that thread `source` of this warp brings to the same call; all 32 threads take part.
-std::uint64_t exchange(std::uint64_t value, unsigned source);
+
+// What one thread brings to a call that the whole warp makes together.
+using WarpWords = std::array<std::uint32_t, 12>;
+// What each of the 32 threads brings to the same call, until its next one.
+const WarpWords* gather(const std::uint32_t* words, unsigned count);
+
+// Ends the launch with an error, since a real device would do something else. Does not return.
+void complain(const std::string& why);
 
 template <class T>
 T exchange_as(unsigned mask, T value, unsigned source) {
-    static_assert(sizeof(T) <= sizeof(std::uint64_t));
-    std::uint64_t bits = 0;
-    std::memcpy(&bits, &value, sizeof(T));
-    bits = exchange(bits, mask == 0xFFFFFFFFU ? source : ~0U);
-    std::memcpy(&value, &bits, sizeof(T));
+    static_assert(sizeof(T) <= 2 * sizeof(std::uint32_t));
+    if (mask != 0xFFFFFFFFU || source >= 32) {
+        complain("a shuffle takes a whole warp, with the mask that says so");
+    }
+    std::uint32_t words[2] = {};
+    std::memcpy(words, &value, sizeof(T));
+    std::memcpy(&value, gather(words, 2)[source].data(), sizeof(T));
     return value;
 }
 
@@ -183,6 +193,9 @@ cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(
 inline void __syncthreads() {
     headscope::cuda_emulation::synchronize_threads();
 }
+inline void __syncwarp() {
+    headscope::cuda_emulation::gather(nullptr, 0);
+}
 template <class T>
 T __shfl_xor_sync(unsigned mask, T value, int lane_mask) {
     using namespace headscope::cuda_emulation;
@@ -193,9 +206,15 @@ T __shfl_sync(unsigned mask, T value, int source) {
     return headscope::cuda_emulation::exchange_as(mask, value, static_cast<unsigned>(source) % 32);
 }
 inline unsigned __ballot_sync(unsigned mask, bool vote) {
+    using namespace headscope::cuda_emulation;
+    if (mask != 0xFFFFFFFFU) {
+        complain("a ballot takes a whole warp, with the mask that says so");
+    }
+    const std::uint32_t own = vote ? 1 : 0;
+    const WarpWords* votes = gather(&own, 1);
     unsigned bits = 0;
     for (unsigned source = 0; source < 32; ++source) {
-        bits |= headscope::cuda_emulation::exchange_as(mask, unsigned{vote}, source) << source;
+        bits |= votes[source][0] << source;
     }
     return bits;
 }
