@@ -1,13 +1,7 @@
 #include "text/byte_bpe.h"
 
 #include <algorithm>
-#include <optional>
-#include <queue>
-#include <tuple>
 
-#include <fmt/format.h>
-
-#include "support/check.h"
 #include "text/byte_pieces.h"
 #include "text/gpt2_words.h"
 
@@ -16,10 +10,6 @@ namespace headscope {
 namespace {
 
 constexpr std::int32_t kUnknown = -1;
-
-std::uint64_t key(std::int32_t left, std::int32_t right) {
-    return (std::uint64_t{static_cast<std::uint32_t>(left)} << 32U) | static_cast<std::uint32_t>(right);
-}
 
 std::string characters_of(std::string_view bytes) {
     std::string characters;
@@ -31,39 +21,12 @@ std::string characters_of(std::string_view bytes) {
 
 }  // namespace
 
-// A piece of a word, in a linked list.
-struct ByteBpe::Symbol {
-    std::int32_t id;
-    std::size_t begin, end;  // bytes of the word
-    std::ptrdiff_t previous, next;
-    bool merged = false;  // into its predecessor
-};
-
 ByteBpe::ByteBpe(std::shared_ptr<const Vocabulary> vocabulary,
                  const std::vector<std::pair<std::string, std::string>>& merges, ByteBpeOptions options)
-    : vocabulary_(std::move(vocabulary)), options_(options) {
-    const auto id_of = [&](const std::string& piece, std::size_t rank) {
-        const std::optional<std::int32_t> id = vocabulary_->find(piece);
-        if (!id) {
-            throw Error(fmt::format("{}: the merge {}, '{} {}', needs the piece '{}', which is not in the vocabulary",
-                                    vocabulary_->name(), rank + 1, merges[rank].first, merges[rank].second, piece));
-        }
-        return *id;
-    };
-    for (std::size_t rank = 0; rank < merges.size(); ++rank) {
-        const auto& [left, right] = merges[rank];
-        merges_.insert_or_assign(key(id_of(left, rank), id_of(right, rank)),
-                                 Merge{static_cast<std::int32_t>(rank), id_of(left + right, rank)});
-    }
-}
+    : vocabulary_(std::move(vocabulary)), merges_(*vocabulary_, merges), options_(options) {}
 
-const ByteBpe::Merge* ByteBpe::merge_of(std::int32_t left, std::int32_t right) const {
-    const auto found = merges_.find(key(left, right));
-    return found == merges_.end() ? nullptr : &found->second;
-}
-
-std::vector<ByteBpe::Symbol> ByteBpe::symbols_of(std::string_view word) const {
-    std::vector<Symbol> symbols;
+std::vector<BpeSymbol> ByteBpe::symbols_of(std::string_view word) const {
+    std::vector<BpeSymbol> symbols;
     for (std::size_t at = 0; at < word.size(); ++at) {
         const std::int32_t id =
             vocabulary_->find(character_of_byte(static_cast<unsigned char>(word[at]))).value_or(kUnknown);
@@ -74,46 +37,9 @@ std::vector<ByteBpe::Symbol> ByteBpe::symbols_of(std::string_view word) const {
             symbols.back().end = at + 1;
             continue;
         }
-        const auto count = static_cast<std::ptrdiff_t>(symbols.size());
-        symbols.push_back({id, at, at + 1, count - 1, count + 1});
+        append_symbol(symbols, id, at, at + 1);
     }
     return symbols;
-}
-
-// In each step merges the pair that was learned first, the leftmost of equals.
-void ByteBpe::merge(std::vector<Symbol>& symbols) const {
-    using Step = std::tuple<std::int32_t, std::ptrdiff_t, std::int32_t>;  // rank, place of the left symbol, new id
-    std::priority_queue<Step, std::vector<Step>, std::greater<>> steps;
-    const auto count = static_cast<std::ptrdiff_t>(symbols.size());
-    const auto at = [&](std::ptrdiff_t place) -> Symbol& { return symbols[static_cast<std::size_t>(place)]; };
-    const auto propose = [&](std::ptrdiff_t left) {
-        const Merge* merge = left >= 0 && at(left).next < count ? merge_of(at(left).id, at(at(left).next).id) : nullptr;
-        if (merge != nullptr) {
-            steps.emplace(merge->rank, left, merge->id);
-        }
-    };
-    for (std::ptrdiff_t place = 0; place < count; ++place) {
-        propose(place);
-    }
-    while (!steps.empty()) {
-        const auto [rank, place, id] = steps.top();
-        steps.pop();
-        Symbol& left = at(place);
-        const Merge* merge = left.merged || left.next >= count ? nullptr : merge_of(left.id, at(left.next).id);
-        if (merge == nullptr || merge->id != id) {
-            continue;  // another merge took a part of this pair
-        }
-        Symbol& right = at(left.next);
-        right.merged = true;
-        left.id = id;
-        left.end = right.end;
-        left.next = right.next;
-        if (left.next < count) {
-            at(left.next).previous = place;
-        }
-        propose(left.previous);
-        propose(place);
-    }
 }
 
 void ByteBpe::split_word(std::string_view word, std::vector<Segment>& segments) const {
@@ -124,9 +50,9 @@ void ByteBpe::split_word(std::string_view word, std::vector<Segment>& segments) 
             return;
         }
     }
-    std::vector<Symbol> symbols = symbols_of(word);
-    merge(symbols);
-    for (const Symbol& symbol : symbols) {
+    std::vector<BpeSymbol> symbols = symbols_of(word);
+    merges_.merge(symbols);
+    for (const BpeSymbol& symbol : symbols) {
         if (!symbol.merged) {
             segments.push_back(
                 {characters_of(word.substr(symbol.begin, symbol.end - symbol.begin)), {symbol.begin, symbol.end}});

@@ -5,10 +5,10 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "text/bpe_merges.h"
 #include "text/segmenter.h"
 #include "text/vocabulary.h"
 
@@ -36,17 +36,11 @@ public:
     const Vocabulary* vocabulary() const override { return vocabulary_.get(); }
 
 private:
-    struct Merge {
-        std::int32_t rank, id;
-    };
-    struct Symbol;
-    const Merge* merge_of(std::int32_t left, std::int32_t right) const;
-    std::vector<Symbol> symbols_of(std::string_view word) const;
-    void merge(std::vector<Symbol>& symbols) const;
+    std::vector<BpeSymbol> symbols_of(std::string_view word) const;
     void split_word(std::string_view word, std::vector<Segment>& segments) const;
 
     std::shared_ptr<const Vocabulary> vocabulary_;
-    std::unordered_map<std::uint64_t, Merge> merges_;
+    BpeMerges merges_;
     ByteBpeOptions options_;
 };
 

@@ -15,7 +15,8 @@
 #include "text/byte_bpe.h"
 #include "text/byte_pieces.h"
 #include "text/json_field.h"
-#include "text/normalizers.h"
+#include "text/marked_bpe.h"
+#include "text/metaspace.h"
 #include "text/unigram.h"
 #include "text/vocabulary_file.h"
 #include "text/vocabulary_formats.h"
@@ -67,11 +68,9 @@ json ids_of_model(const Field& vocab) {
 
 // Those of "Unigram", which come first.
 void set_scores(const Field& model, std::vector<Piece>& pieces) {
-    const bool bytes = model["byte_fallback"].get(false);
     auto piece = pieces.begin();
     for (const json& pair : model["vocab"].value()) {
         piece->score = pair[1].get<float>();
-        piece->kind = bytes && byte_of_piece(piece->text) ? PieceKind::Byte : piece->kind;
         ++piece;
     }
 }
@@ -90,6 +89,10 @@ std::shared_ptr<const Vocabulary> vocabulary_of(const Field& model, const Added&
     std::vector<Piece> pieces = numbered_pieces(ids, name);
     if (model["vocab"].value().is_array()) {
         set_scores(model, pieces);
+    }
+    for (Piece& piece : pieces) {
+        const bool is_byte = model["byte_fallback"].get(false) && byte_of_piece(piece.text);
+        piece.kind = is_byte ? PieceKind::Byte : piece.kind;
     }
     std::vector<Piece> named(pieces.size());  // only control pieces
     for (std::size_t i = 0; i < added.ids.size(); ++i) {
@@ -133,18 +136,22 @@ std::vector<std::pair<std::string, std::string>> merges_of(const Field& list) {
     return merges;
 }
 
-std::shared_ptr<const Segmenter> byte_bpe(const Field& file, const std::shared_ptr<const Vocabulary>& vocabulary) {
-    const Field model = file["model"];
-    file["normalizer"].require(file["normalizer"].is_null(), "is not supported with BPE");
-    file["pre_tokenizer"].require(file["pre_tokenizer"].type() == "ByteLevel",
-                                  "is not supported: only \"ByteLevel\" is");
-    const std::string decoder = file["decoder"].type();
-    file["decoder"].require(decoder == "ByteLevel" || decoder.empty(), "is not supported: only \"ByteLevel\" is");
+void check_merging(const Field& model) {
     for (const char* key : {"continuing_subword_prefix", "end_of_word_suffix"}) {
         model[key].require(model[key].get<std::string>("").empty(), "is not supported");
     }
-    model["byte_fallback"].require(!model["byte_fallback"].get(false), "is not supported");
     model["dropout"].require(model["dropout"].get(0.0) == 0.0, "is not supported: set it to null");
+}
+
+std::shared_ptr<const Segmenter> byte_bpe(const Field& file, const std::shared_ptr<const Vocabulary>& vocabulary) {
+    const Field model = file["model"];
+    file["normalizer"].require(file["normalizer"].is_null(), "is not supported with \"ByteLevel\"");
+    file["pre_tokenizer"].require(file["pre_tokenizer"].type() == "ByteLevel",
+                                  "is not supported: only \"ByteLevel\" and \"Metaspace\" are");
+    const std::string decoder = file["decoder"].type();
+    file["decoder"].require(decoder == "ByteLevel" || decoder.empty(), "is not supported: only \"ByteLevel\" is");
+    check_merging(model);
+    model["byte_fallback"].require(!model["byte_fallback"].get(false), "is not supported with \"ByteLevel\"");
     const Field words = file["pre_tokenizer"];
     const ByteBpeOptions options{.add_prefix_space = words["add_prefix_space"].get(true),
                                  .use_regex = words["use_regex"].get(true),
@@ -182,70 +189,23 @@ std::shared_ptr<const Segmenter> word_pieces(const Field& file, const std::share
     return std::make_shared<WordPieces>(vocabulary, options);
 }
 
-// Of a "Metaspace". Older files have "add_prefix_space" instead.
-std::string prepend_scheme(const Field& marks) {
-    return marks["prepend_scheme"].get<std::string>(marks["add_prefix_space"].get(true) ? "always" : "never");
-}
-
-// "Metaspace", perhaps after "WhitespaceSplit".
-void read_words(const Field& field, UnigramOptions& options) {
-    std::vector<Field> steps = field.type() == "Sequence" ? field["pretokenizers"].elements() : std::vector{field};
-    if (!steps.empty() && steps.front().type() == "WhitespaceSplit") {
-        options.split_at_white_space = true;
-        steps.erase(steps.begin());
-    }
-    field.require(steps.size() == 1 && steps.front().type() == "Metaspace",
-                  "is not supported: only \"Metaspace\", perhaps after \"WhitespaceSplit\", is");
-    const Field& marks = steps.front();
-    marks["replacement"].require(marks["replacement"].get<std::string>("") == kWordStart,
-                                 "is not supported: only \"\u2581\" is");
-    const auto scheme = prepend_scheme(marks);
-    marks["prepend_scheme"].require(scheme == "always" || scheme == "never",
-                                    "is not supported: only \"always\" and \"never\" are");
-    options.add_mark = scheme == "always";
-    options.split_at_marks = marks["split"].get(true);
-}
-
-// "Metaspace", or a "Sequence" of "Replace", "ByteFallback", "Fuse" and "Strip" that does the same.
-void read_joining(const Field& field, UnigramOptions& options) {
-    const std::string supported = "is not supported: only \"Metaspace\", or what stands for it, is";
-    if (field.type() == "Metaspace") {
-        options.drop_first_marks = prepend_scheme(field) != "never";
-        return;
-    }
-    field.require(field.type() == "Sequence", supported);
-    options.drop_first_marks = false;
-    std::string types;
-    for (const Field& step : field["decoders"].elements()) {
-        types += step.type() + " ";
-        options.join_bytes = options.join_bytes || step.type() == "ByteFallback";
-        if (step.type() == "Replace") {
-            step.require(step["pattern"]["String"].get<std::string>("") == kWordStart &&
-                             step["content"].get<std::string>("") == " ",
-                         supported);
-        } else if (step.type() == "Strip") {
-            step.require(
-                step["content"].get<std::string>("") == " " && step["start"].get(0) == 1 && step["stop"].get(0) == 0,
-                supported);
-            options.drop_first_space = true;
-        }
-    }
-    field.require(types == "Replace " || types == "Replace ByteFallback " || types == "Replace ByteFallback Fuse " ||
-                      types == "Replace Fuse Strip " || types == "Replace ByteFallback Fuse Strip ",
-                  supported);
-}
-
 std::shared_ptr<const Segmenter> unigram(const Field& file, const std::shared_ptr<const Vocabulary>& vocabulary) {
-    const Field model = file["model"];
-    UnigramOptions options{.normalizer = parse_normalizer(file["normalizer"]),
-                           .byte_fallback = model["byte_fallback"].get(false)};
-    read_words(file["pre_tokenizer"], options);
-    read_joining(file["decoder"], options);
     std::vector<double> scores;
-    for (const json& pair : model["vocab"].value()) {
+    for (const json& pair : file["model"]["vocab"].value()) {
         scores.push_back(pair[1].get<double>());
     }
-    return std::make_shared<Unigram>(vocabulary, std::move(scores), std::move(options));
+    return std::make_shared<Unigram>(vocabulary, std::move(scores), parse_metaspace(file));
+}
+
+// NLLB's.
+std::shared_ptr<const Segmenter> marked_bpe(const Field& file, const std::shared_ptr<const Vocabulary>& vocabulary) {
+    const Field model = file["model"];
+    check_merging(model);
+    const MarkedBpeOptions options{.words = parse_metaspace(file),
+                                   .ignore_merges = model["ignore_merges"].get(false),
+                                   .has_unknown = !model["unk_token"].is_null(),
+                                   .fuse_unknown = model["fuse_unk"].get(false)};
+    return std::make_shared<MarkedBpe>(vocabulary, merges_of(model["merges"]), options);
 }
 
 }  // namespace
@@ -262,13 +222,15 @@ TokenizerParts parse_tokenizer_json(std::string_view bytes, const std::string& n
                              : model["merges"].is_null() ? "WordPiece"
                                                          : "BPE";
     model["type"].require(type == "BPE" || type == "WordPiece" || type == "Unigram",
-                          "is not supported: only byte-level \"BPE\", \"WordPiece\" and \"Unigram\" are");
+                          "is not supported: only \"BPE\", \"WordPiece\" and \"Unigram\" are");
     model["vocab"].require(has_scores == (type == "Unigram"), "has the form of another type of model");
     const Added added = added_tokens(file["added_tokens"], !file["normalizer"].is_null());
     const std::shared_ptr<const Vocabulary> vocabulary = vocabulary_of(model, added, name);
-    std::shared_ptr<const Segmenter> inner = type == "BPE"         ? byte_bpe(file, vocabulary)
-                                             : type == "WordPiece" ? word_pieces(file, vocabulary)
-                                                                   : unigram(file, vocabulary);
+    const bool has_marks = file["pre_tokenizer"].type() == "Metaspace";
+    std::shared_ptr<const Segmenter> inner = type == "WordPiece" ? word_pieces(file, vocabulary)
+                                             : type == "Unigram" ? unigram(file, vocabulary)
+                                             : has_marks         ? marked_bpe(file, vocabulary)
+                                                                 : byte_bpe(file, vocabulary);
     const auto find_added = [&](bool normalized, const std::string& own_file) {
         std::vector<AddedToken> tokens;
         std::copy_if(added.tokens.begin(), added.tokens.end(), std::back_inserter(tokens),

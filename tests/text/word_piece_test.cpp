@@ -18,7 +18,7 @@ using Texts = std::vector<std::string>;
 
 namespace {
 
-Texts words_of(std::string_view text) {
+Texts bert_words_of(std::string_view text) {
     Texts words;
     for (const AlignedWord& word : bert_words(text)) {
         words.push_back(word.text);
@@ -70,11 +70,11 @@ TEST_CASE("WordPiece leaves out the rarest characters", "[word_piece]") {
 }
 
 TEST_CASE("words are those of BERT", "[word_piece]") {
-    CHECK(words_of("  It's $5+3,\tor\u00a0\"so\" —") ==
+    CHECK(bert_words_of("  It's $5+3,\tor\u00a0\"so\" —") ==
           Texts{"It", "'", "s", "$", "5", "+", "3", ",", "or", "\"", "so", "\"", "—"});
-    CHECK(words_of("東京は中文") == Texts{"東", "京", "は", "中", "文"});
-    CHECK(words_of("a\u00adb z\u200by \ufffd\x01 x\u0308 €9") == Texts{"ab", "zy", "x\u0308", "€9"});
-    CHECK(words_of(" \n").empty());
+    CHECK(bert_words_of("東京は中文") == Texts{"東", "京", "は", "中", "文"});
+    CHECK(bert_words_of("a\u00adb z\u200by \ufffd\x01 x\u0308 €9") == Texts{"ab", "zy", "x\u0308", "€9"});
+    CHECK(bert_words_of(" \n").empty());
     const std::vector<AlignedWord> words = bert_words("né\u00ade");
     REQUIRE(words.size() == 1);
     CHECK(words[0].spans == std::vector<ByteSpan>{{0, 1}, {1, 3}, {5, 6}});

@@ -1,0 +1,28 @@
+// Words that begin with U+2581, as "Metaspace" of Hugging Face's tokenizers splits texts, and the text of their pieces.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "text/aligned_text.h"
+#include "text/normalizers.h"
+#include "text/segmenter.h"
+
+namespace headscope {
+
+struct MarkedWordsOptions {
+    Normalizer normalizer = {};
+    bool split_at_white_space = false;  // before spaces become marks, U+2581
+    bool add_mark = true;               // before text that does not begin with one
+    bool split_at_marks = true;
+    bool byte_fallback = false;  // unknown text becomes pieces such as <0xE2>, if there are all
+    // When joining.
+    bool drop_first_marks = true;   // all in the first piece
+    bool drop_first_space = false;  // of the text
+    bool join_bytes = false;        // pieces such as <0xE2> are bytes
+};
+
+std::vector<AlignedWord> marked_words(std::string_view text, const MarkedWordsOptions& options);
+JoinedText join_marked(const std::vector<std::string_view>& pieces, const MarkedWordsOptions& options);
+
+}  // namespace headscope
