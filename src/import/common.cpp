@@ -45,6 +45,16 @@ std::shared_ptr<const Tokenizer> numbered_tokenizer(const std::string& segmenter
     return std::make_shared<const Tokenizer>(Tokenizer::load(segmenter, std::move(vocabulary)));
 }
 
+void remark_spaced_pieces(ModelDirectory& model) {
+    const bool source = model.source_tokenizer->type() == TokenizerType::Words;
+    const bool target = model.target_tokenizer->type() == TokenizerType::Words;
+    if (source || target) {
+        const char* side = source && target ? "" : source ? " for its source" : " for its target";
+        model.remarks.push_back(fmt::format("{} has no SentencePiece model{}: {} are pieces separated by spaces",
+                                            model.path, side, source && target ? "texts" : "texts of that side"));
+    }
+}
+
 Tying tying_of(bool shared, bool tied) {
     if (shared) {
         return tied ? Tying::All : Tying::Embeddings;

@@ -23,6 +23,9 @@ std::string require_file(const std::string& folder, const std::string& name, con
 std::shared_ptr<const Tokenizer> numbered_tokenizer(const std::string& segmenter,
                                                     std::shared_ptr<const Vocabulary> vocabulary);
 
+// A remark about the sides whose texts are pieces separated by spaces, as nothing in the folder splits texts.
+void remark_spaced_pieces(ModelDirectory& model);
+
 // `shared`: one table for source and target; `tied`: the target's is the output, too.
 Tying tying_of(bool shared, bool tied);
 bool shares_tables(Tying tying);

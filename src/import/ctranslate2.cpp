@@ -1,4 +1,5 @@
 // CTranslate2's model.bin, versions 2 to 6, of encoder-decoders.
+#include <array>
 #include <cmath>
 #include <filesystem>
 #include <set>
@@ -7,10 +8,9 @@
 #include <nlohmann/json.hpp>
 
 #include "import/common.h"
+#include "import/ctranslate2_frame.h"
 #include "import/formats.h"
-#include "import/hugging_face.h"
 #include "io/strict_json.h"
-#include "text/vocabulary_file.h"
 
 namespace headscope {
 
@@ -208,19 +208,15 @@ TensorMap ctranslate2_tensors(const ModelConfig& net, const std::string& source)
 
 namespace {
 
-// There is no tokenizer in this format: SentencePiece models may lie beside, otherwise texts are pieces and blanks.
-std::shared_ptr<const Tokenizer> open_tokenizer(const std::string& folder, const std::string& side,
-                                                const VocabularyRules& rules) {
-    const std::string own = side + "_vocabulary";
-    const std::string found =
-        file_in(folder, {own + ".json", own + ".txt", "shared_vocabulary.json", "shared_vocabulary.txt"});
-    const std::string ids =
-        !found.empty() ? found
-                       : require_file(folder, own + ".json", "the vocabulary (or shared_vocabulary.json, or .txt)");
-    return numbered_tokenizer(
-        file_in(folder, {side + ".spm", "sentencepiece.model", "sentencepiece.bpe.model", "spiece.model", "spm.model"}),
-        read_vocabulary(ids, rules));
-}
+constexpr auto kKeys = std::to_array<KeyRule>({
+    {"binary_version"},
+    {"spec_name"},
+    {"spec_revision"},
+    {"encoder/*"},  // check_scalars() has looked at them
+    {"decoder/*"},
+    {"alignment_*"},
+    {"multi_query_attention", "false"},
+});
 
 }  // namespace
 
@@ -237,51 +233,17 @@ ModelDirectory open_ctranslate2(const std::string& folder) {
         problems.finish();
     }
     model.config = network(*archive, settings, problems);
-    ModelConfig& net = model.config;
-    const std::string begin = settings.text("bos_token", "<s>");
-    const VocabularyRules rules{
-        .eos = settings.text("eos_token", "</s>"), .unk = settings.text("unk_token", "<unk>"), .append_unknown = true};
-    model.source_tokenizer = open_tokenizer(folder, "source", rules);
-    model.target_tokenizer = open_tokenizer(folder, "target", rules);
-    const Tokenizer& target = *model.target_tokenizer;
-    net.pad_id = -1;
-    net.eos_id = target.eos_id();
-    net.unk_id = target.unk_id();
-    const std::string start =
-        settings.text("decoder_start_token", settings.boolean("with_target_bos", true) ? begin : rules.eos);
-    const bool zero = archive->objects().value("decoder/start_from_zero_embedding", 0) != 0;
-    const auto special = [&](const Tokenizer& tokenizer, const char* key, const std::string& piece) {
-        if (!tokenizer.vocabulary().find(piece)) {
-            settings.problem(key, fmt::format("is \"{}\", which the vocabulary lacks", piece));
-        }
-        return tokenizer.vocabulary().find(piece).value_or(0);
-    };
-    net.bos_id = zero ? -1 : special(target, "decoder_start_token", start);
-    // Hugging Face's programs append the end of the source themselves: their decoders start from it.
-    const bool ends =
-        settings.boolean("add_source_eos", settings.boolean("with_source_eos", false)) || start == rules.eos;
-    net.source_end = ends ? std::vector{model.source_tokenizer->eos_id()} : std::vector<std::int32_t>{};
-    if (settings.boolean("add_source_bos", settings.boolean("with_source_bos", false))) {
-        net.source_begin = {special(*model.source_tokenizer, "bos_token", begin)};
-    }
+    const ModelConfig& net = model.config;
     model.decoding = std::make_shared<const json>(json{{"beam", 2},
                                                        {"length_penalty", 1.0},
                                                        {"length_penalty_form", "power"},
                                                        {"max_length", 256},
                                                        {"max_extra", 256}});
     model.decoding_origin = folder;
-    add_opus_languages(model);
-    if (net.languages.empty()) {
-        add_languages(model);
-        if (!net.languages.empty()) {  // M2M100 and NLLB
-            net.source_begin = {kSourceLanguage};
-            net.target_begin = {kTargetLanguage};
-        }
-    }
-    if (model.source_tokenizer->type() == TokenizerType::Words) {
-        model.remarks.push_back(
-            fmt::format("{} has no SentencePiece model: texts are pieces separated by spaces", folder));
-    }
+    const bool zero = archive->objects().value("decoder/start_from_zero_embedding", 0) != 0;
+    read_ctranslate2_frame(settings, ctranslate2_pieces(settings, zero), model);
+    remark_unknown_keys((std::filesystem::path(folder) / settings.file()).string(), settings.unknown_keys(kKeys),
+                        model.remarks);
     problems.finish();
     TensorMap map = ctranslate2_tensors(net, source_embedding(*archive));
     for (const std::string& name : archive->names()) {

@@ -63,10 +63,9 @@ bool both_true(const ForeignConfig& config, const std::string& key) {
 }
 
 Tying read_tying(const ForeignConfig& config) {
-    if (config.boolean("share_all_embeddings", false)) {
-        return Tying::All;
-    }
-    return config.boolean("share_decoder_input_output_embed", false) ? Tying::TargetOutput : Tying::None;
+    const bool all = config.boolean("share_all_embeddings", false);
+    const bool output = config.boolean("share_decoder_input_output_embed", false);
+    return all ? Tying::All : output ? Tying::TargetOutput : Tying::None;
 }
 
 ModelConfig network(const ForeignConfig& config, const TensorArchive& archive) {
@@ -179,6 +178,7 @@ ModelDirectory open_fairseq(const std::string& path) {
         open_tokenizer(folder, language_of(*archive, "source_lang"), "source", net.source_vocabulary, problems);
     model.target_tokenizer =
         open_tokenizer(folder, language_of(*archive, "target_lang"), "target", net.target_vocabulary, problems);
+    remark_spaced_pieces(model);
     net.pad_id = model.target_tokenizer->pad_id();
     net.eos_id = model.target_tokenizer->eos_id();
     net.unk_id = model.target_tokenizer->unk_id();
@@ -190,6 +190,7 @@ ModelDirectory open_fairseq(const std::string& path) {
                                                        {"max_length", 200},
                                                        {"max_extra", 200}});
     model.decoding_origin = file;
+    check_fairseq_options(config, file, model.remarks);
     problems.finish();
     TensorMap map = tensors(net, *archive);
     model.weights = mapped_weights(std::move(archive), std::move(map));

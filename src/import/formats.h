@@ -31,8 +31,10 @@ ModelDirectory open_distilbert(const std::string& folder, const nlohmann::json& 
 // CTranslate2: model.bin and vocabularies.
 ModelDirectory open_ctranslate2(const std::string& folder);
 
-// Marian: a folder with decoder.yml, or one of its .npz files.
+// Marian: a folder with decoder.yml, the folder of a training, or one of its .npz files.
 ModelDirectory open_marian(const std::string& path);
+// Reports the options of special:model.yml in `file` that nothing obeys.
+void check_marian_keys(const ForeignConfig& config, const std::string& file, std::vector<std::string>& remarks);
 
 // Sockeye 3: a folder with params.best.
 ModelDirectory open_sockeye(const std::string& folder);
@@ -43,6 +45,9 @@ ModelDirectory open_fairseq(const std::string& path);
 // Of a model into several languages, sources begin with a token such as >>deu<<. If there is one, it is chosen. After
 // the decoding options are read.
 void add_opus_languages(ModelDirectory& model);
+
+// Reports the options of a fairseq checkpoint that nothing obeys.
+void check_fairseq_options(const ForeignConfig& config, const std::string& file, std::vector<std::string>& remarks);
 
 // The names of tensors. CTranslate2 has two for the source's embedding; Marian's older files have the output
 // transposed.

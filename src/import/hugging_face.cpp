@@ -96,6 +96,11 @@ std::string prefix_in(const TensorArchive& archive, const std::string& prefix) {
     return found ? prefix : "";
 }
 
+Tying untied_tables(const TensorArchive& archive, const std::string& source, const std::string& target) {
+    const bool apart = archive.contains(source) && archive.contains(target) && !same_values(archive, source, target);
+    return apart ? Tying::None : Tying::Embeddings;
+}
+
 namespace {
 
 // Sequences that no output contains, but for the pad, which no output contains anyway.

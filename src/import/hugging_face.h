@@ -18,15 +18,27 @@ std::shared_ptr<const TensorArchive> open_folder_weights(const std::string& fold
 // `prefix` if names in the file begin so, else "": a model without the head of a task has none.
 std::string prefix_in(const TensorArchive& archive, const std::string& prefix);
 
+// Of a model whose output has a matrix of its own: whether both sides have one table, as transformers 4 kept them, or
+// two, as transformers 5 does.
+Tying untied_tables(const TensorArchive& archive, const std::string& source, const std::string& target);
+
 // The author's decoding options, from generation_config.json or, in older folders, from config.json, which also say
 // what an output begins with.
 void read_generation(const std::string& folder, const nlohmann::json& config, Problems& problems,
                      ModelDirectory& model);
 
+// Reports the keys of config.json and tokenizer_config.json that nothing obeys, and adds a problem for each value that
+// is not supported. Before problems.finish(), when everything else has been read.
+void check_keys(const ForeignConfig& config, Problems& problems, ModelDirectory& model);
+
+// Error that names `file` and key for a value of tokenizer_config.json of another type than readers expect.
+void check_tokenizer_settings(const nlohmann::json& settings, const std::string& file);
+
 // check_imported() with the keys of config.json.
 void check_hugging_face(const ModelDirectory& model);
 
-// tokenizer_config.json, an empty object if it is missing.
+// tokenizer_config.json without the keys whose value is null, an empty object if it is missing. Error that names file
+// and key for a value of another type than readers expect.
 nlohmann::json tokenizer_settings(const std::string& folder);
 // One tokenizer for both sides, by the files that there are, and the id of the unknown piece. Without any file, texts
 // are ids, and a remark says so.

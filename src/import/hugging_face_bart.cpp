@@ -71,10 +71,16 @@ ModelConfig network(const ForeignConfig& config, const Kind& kind) {
     return net;
 }
 
-TensorMap tensors(const ModelConfig& net, const std::string& prefix) {
+// `own_tables`: without ties, the shared table counts only where the stacks have none of their own.
+TensorMap tensors(const ModelConfig& net, const std::string& prefix, bool own_tables) {
     TensorMap map;
+    const std::string shared = prefix + "shared.weight";
+    const bool ignores_shared = net.tying != Tying::All && own_tables;
     map.add_embeddings(net.tying, prefix + "encoder.embed_tokens.weight", prefix + "decoder.embed_tokens.weight",
-                       "lm_head.weight", prefix + "shared.weight");
+                       "lm_head.weight", ignores_shared ? "" : shared);
+    if (ignores_shared) {
+        map.ignore(shared);
+    }
     map.add({.theirs = "final_logits_bias", .ours = {"output.bias"}, .zero_if_missing = true});
     add_bart_stacks(map, net, prefix);
     for (const char* stack : {"encoder", "decoder"}) {
@@ -103,9 +109,15 @@ ModelDirectory open(const std::string& folder, const nlohmann::json& json, const
         kind.frame(config, tokenizer_settings(folder), net);
     }
     choose_languages(folder, model);
+    check_keys(config, problems, model);
     problems.finish();
     auto archive = open_folder_weights(folder);
-    TensorMap map = tensors(net, prefix_in(*archive, "model."));
+    const std::string prefix = prefix_in(*archive, "model.");
+    if (net.tying != Tying::All) {
+        net.tying =
+            untied_tables(*archive, prefix + "encoder.embed_tokens.weight", prefix + "decoder.embed_tokens.weight");
+    }
+    TensorMap map = tensors(net, prefix, archive->contains(prefix + "encoder.embed_tokens.weight"));
     model.weights = mapped_weights(std::move(archive), std::move(map));
     check_hugging_face(model);
     return model;

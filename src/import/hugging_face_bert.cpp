@@ -116,8 +116,8 @@ SpecialIds special_of(const Tokenizer& tokenizer) {
 constexpr SpecialIds kUsualOfBert{0, 101, 102, 103};
 
 // `usual`: of a folder without a tokenizer.
-ModelDirectory open(const std::string& folder, Problems& problems, const ModelConfig& net, const Names& names,
-                    const SpecialIds& usual, std::int64_t first_position = 0) {
+ModelDirectory open(const std::string& folder, const ForeignConfig& config, Problems& problems, const ModelConfig& net,
+                    const Names& names, const SpecialIds& usual, std::int64_t first_position = 0) {
     ModelDirectory model{.path = folder, .config = net};
     open_tokenizers(folder, problems, model);
     const Tokenizer& tokenizer = *model.target_tokenizer;
@@ -130,6 +130,7 @@ ModelDirectory open(const std::string& folder, Problems& problems, const ModelCo
         model.remarks.push_back(fmt::format("{}: assumes the ids {}, {} and {} for the beginning, the end and the mask",
                                             folder, usual.begin, usual.end, usual.mask));
     }
+    check_keys(config, problems, model);
     problems.finish();
     auto archive = open_folder_weights(folder);
     if (!archive->contains(std::string(names.transform) + ".weight")) {
@@ -172,13 +173,17 @@ TensorMap bert_tensors(const ModelConfig& net) {
 ModelDirectory open_bert(const std::string& folder, const nlohmann::json& json) {
     Problems problems(folder);
     const ForeignConfig config(json, "config.json", problems);
-    return open(folder, problems, bert_network(config, 0), bert_names(), kUsualOfBert);
+    return open(folder, config, problems, bert_network(config, 0), bert_names(), kUsualOfBert);
 }
 
 ModelDirectory open_roberta(const std::string& folder, const nlohmann::json& json) {
     Problems problems(folder);
     const ForeignConfig config(json, "config.json", problems);
-    const std::int64_t first_position = config.integer("pad_token_id", 1) + 1;
+    const auto id = [&](const char* key, std::int64_t fallback) {
+        return static_cast<std::int32_t>(config.integer(key, fallback));
+    };
+    const std::int32_t pad = id("pad_token_id", 1);
+    const std::int64_t first_position = pad + 1;
     config.require("hidden_act", "gelu");  // that of the head is fixed
     Names names = bert_names();
     names.prefix = "roberta.";
@@ -188,8 +193,9 @@ ModelDirectory open_roberta(const std::string& folder, const nlohmann::json& jso
     names.output_copies = {"lm_head.decoder.weight"};
     names.bias_copies = {"lm_head.decoder.bias"};
     const ModelConfig net = bert_network(config, first_position);
-    return open(folder, problems, net, names, {1, 0, 2, static_cast<std::int32_t>(net.target_vocabulary) - 1},
-                first_position);
+    const SpecialIds usual{pad, id("bos_token_id", 0), id("eos_token_id", 2),
+                           static_cast<std::int32_t>(net.target_vocabulary) - 1};
+    return open(folder, config, problems, net, names, usual, first_position);
 }
 
 ModelDirectory open_distilbert(const std::string& folder, const nlohmann::json& json) {
@@ -209,7 +215,7 @@ ModelDirectory open_distilbert(const std::string& folder, const nlohmann::json& 
                       .transform_norm = "vocab_layer_norm",
                       .bias = "vocab_projector.bias",
                       .output_copies = {"vocab_projector.weight"}};
-    return open(folder, problems, distil_network(config), names, kUsualOfBert);
+    return open(folder, config, problems, distil_network(config), names, kUsualOfBert);
 }
 
 }  // namespace headscope

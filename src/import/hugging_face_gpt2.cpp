@@ -78,6 +78,7 @@ ModelDirectory open_gpt2(const std::string& folder, const nlohmann::json& json) 
     if (ForeignConfig(settings, "tokenizer_config.json", problems).boolean("add_bos_token", false)) {
         model.config.bos_id = static_cast<std::int32_t>(config.integer("bos_token_id", 50256));
     }
+    check_keys(config, problems, model);
     problems.finish();
     auto archive = open_folder_weights(folder);
     TensorMap map = gpt2_tensors(model.config, prefix_in(*archive, "transformer."));

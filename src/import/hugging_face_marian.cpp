@@ -90,8 +90,13 @@ ModelDirectory open_marian_mt(const std::string& folder, const nlohmann::json& j
     }
     read_generation(folder, json, problems, model);
     add_opus_languages(model);
+    check_keys(config, problems, model);
     problems.finish();
-    model.weights = mapped_weights(open_folder_weights(folder), marian_mt_tensors(net));
+    auto archive = open_folder_weights(folder);
+    if (net.tying == Tying::Embeddings) {
+        net.tying = untied_tables(*archive, "model.encoder.embed_tokens.weight", "model.decoder.embed_tokens.weight");
+    }
+    model.weights = mapped_weights(std::move(archive), marian_mt_tensors(net));
     check_hugging_face(model);
     return model;
 }

@@ -87,6 +87,7 @@ ModelDirectory open(const std::string& folder, const nlohmann::json& json, bool 
     net.source_end = {net.eos_id};
     read_generation(folder, json, problems, model);
     open_tokenizers(folder, problems, model, mt5);
+    check_keys(config, problems, model);
     problems.finish();
     auto archive = open_folder_weights(folder);
     // "tie_word_embeddings" is not reliable: newer programs always write true.

@@ -6,10 +6,12 @@
 #include <nlohmann/json.hpp>
 
 #include "import/hugging_face.h"
+#include "import/language_lists.h"
 #include "io/strict_json.h"
 #include "io/whole_file.h"
 #include "model/frame.h"
 #include "support/check.h"
+#include "text/json_field.h"
 #include "text/known_vocabularies.h"
 #include "text/sentencepiece_model.h"
 #include "text/spaced_pieces.h"
@@ -31,21 +33,27 @@ json read_if_there(const std::string& folder, const char* name) {
     return read;
 }
 
-// Further special tokens, such as languages, in the order of their ids.
+// Further special tokens, such as languages, in the order of their ids. Without a list, those that the class knows.
 std::vector<std::string> additional_tokens(const std::string& folder) {
     for (const char* name : {"special_tokens_map.json", "tokenizer_config.json"}) {
         const json file = read_if_there(folder, name);
+        const std::string path = file_in(folder, name);
         for (const char* key : {"additional_special_tokens", "extra_special_tokens"}) {
-            if (const auto found = file.find(key); found != file.end() && found->is_array() && !found->empty()) {
-                std::vector<std::string> tokens;
-                for (const json& token : *found) {
-                    tokens.push_back(token.is_object() ? token.value("content", "") : token.get<std::string>());
-                }
-                return tokens;
+            const JsonField list = JsonField(file, "", path)[key];
+            if (list.value().empty() || list.value().is_object()) {  // an object names tokens, and is no list
+                continue;
             }
+            std::vector<std::string> tokens;
+            for (const JsonField& token : list.elements()) {
+                const JsonField content = token.value().is_object() ? token["content"] : token;
+                content.require(content.value().is_string(), "must be a token: a string");
+                tokens.push_back(content.value().get<std::string>());
+            }
+            return tokens;
         }
     }
-    return {};
+    const json settings = tokenizer_settings(folder);
+    return languages_of_class(settings.value("tokenizer_class", ""), settings.value("language_codes", ""));
 }
 
 // The vocabulary with as many pieces as the model's matrices have rows: unused ones are added, special ones dropped.
@@ -149,6 +157,10 @@ json tokenizer_settings(const std::string& folder) {
     if (!settings.contains("tokenizer_class") && config.contains("tokenizer_class")) {
         settings["tokenizer_class"] = config["tokenizer_class"];
     }
+    for (auto key = settings.begin(); key != settings.end();) {
+        key = key->is_null() ? settings.erase(key) : std::next(key);
+    }
+    check_tokenizer_settings(settings, (std::filesystem::path(folder) / "tokenizer_config.json").string());
     return settings;
 }
 

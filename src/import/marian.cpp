@@ -1,5 +1,4 @@
 // Original Marian models: .npz with the configuration inside, decoder.yml and vocabularies beside.
-#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <filesystem>
@@ -9,8 +8,8 @@
 
 #include "import/common.h"
 #include "import/formats.h"
+#include "import/marian_folder.h"
 #include "import/yaml.h"
-#include "io/whole_file.h"
 #include "support/check.h"
 #include "text/vocabulary_file.h"
 
@@ -65,10 +64,10 @@ NormPlacement norm_placement(const ForeignConfig& config) {
 }
 
 Tying read_tying(const ForeignConfig& config) {
-    if (config.boolean("tied-embeddings-all", false)) {
-        return Tying::All;
-    }
-    return tying_of(config.boolean("tied-embeddings-src", false), config.boolean("tied-embeddings", false));
+    const bool all = config.boolean("tied-embeddings-all", false);
+    const Tying other =
+        tying_of(config.boolean("tied-embeddings-src", false), config.boolean("tied-embeddings", false));
+    return all ? Tying::All : other;
 }
 
 void require_transformer(const ForeignConfig& config) {
@@ -91,6 +90,11 @@ void require_transformer(const ForeignConfig& config) {
     config.require("factors-dim-emb", 0);
     config.require("lemma-dim-emb", 0);
     config.require("layer-normalization", false);
+    config.require("transformer-disable-position-embeddings", false);
+    if (const std::string mask = config.text("transformer-attention-mask", "default"); mask != "default") {
+        config.problem("transformer-attention-mask",
+                       fmt::format("is \"{}\": only \"default\" is supported, without ALiBi's slopes", mask));
+    }
 }
 
 ModelConfig network(const ForeignConfig& config, const TensorArchive& archive) {
@@ -177,50 +181,12 @@ TensorMap marian_tensors(const ModelConfig& net, bool older) {
 
 namespace {
 
-// What decoder.yml says of the model: its file, its vocabularies and how to decode.
-struct Decoder {
-    std::string weights;
-    std::vector<std::string> vocabularies;  // of the source and of the target
-    json options = json::object();
-};
-
-Decoder read_decoder(const std::string& path) {
-    const bool is_folder = fs::is_directory(path);
-    const fs::path folder = is_folder ? fs::path(path) : fs::path(path).parent_path();
-    Decoder decoder{.weights = is_folder ? "" : path, .vocabularies = {}};
-    // Training writes MODEL.npz.decoder.yml.
-    const fs::path own = path + ".decoder.yml";
-    const fs::path file = !is_folder && fs::exists(own) ? own : folder / "decoder.yml";
-    if (!fs::exists(file)) {
-        throw Error(fmt::format("{} is missing: it names the model's vocabularies", file.string()));
-    }
-    decoder.options = parse_yaml(read_whole_file(file.string(), file.string()), file.string());
-    const auto files = [&](const char* key) {
-        std::vector<std::string> found;
-        for (const json& name : decoder.options.value(key, json::array())) {
-            found.push_back((folder / fs::path(name.get<std::string>())).string());
-        }
-        return found;
-    };
-    const std::vector<std::string> models = files("models");
-    decoder.vocabularies = files("vocabs");
-    if (decoder.vocabularies.size() != 2) {
-        throw Error(fmt::format("{}: \"vocabs\" must name a source and a target vocabulary, found {}", file.string(),
-                                decoder.vocabularies.size()));
-    }
-    if (decoder.weights.empty() && models.size() != 1) {
-        throw Error(
-            fmt::format("{}: \"models\" names {} files: give each .npz with --model", file.string(), models.size()));
-    }
-    decoder.weights = decoder.weights.empty() ? models.front() : decoder.weights;
-    return decoder;
-}
-
 // The vocabulary gives the ids. Pieces come from a SentencePiece model beside, or from the vocabulary if it is one, or
 // texts are pieces and blanks.
-std::shared_ptr<const Tokenizer> open_tokenizer(const std::string& file, const std::string& side) {
+std::shared_ptr<const Tokenizer> open_tokenizer(const std::string& file, const std::string& side,
+                                                const std::string& decoder) {
     if (!fs::exists(file)) {
-        throw Error(fmt::format("{} is missing, which decoder.yml names", file));
+        throw Error(fmt::format("{} is missing, which {} names", file, decoder));
     }
     if (file.ends_with(".fsv")) {
         throw Error(fmt::format("{} is a factored vocabulary, which is not supported", file));
@@ -233,34 +199,22 @@ std::shared_ptr<const Tokenizer> open_tokenizer(const std::string& file, const s
     return numbered_tokenizer(pieces, std::move(vocabulary));
 }
 
-json decoding_choices(const json& options, Problems& problems) {
-    const ForeignConfig config(options, "decoder.yml", problems);
-    if (config.number("word-penalty", 0.0) != 0.0) {
-        config.problem("word-penalty", "is not 0, which is not supported");
-    }
-    return {{"beam", std::clamp<std::int64_t>(config.integer("beam-size", 12, 1), 1, 30)},
-            {"length_penalty", std::clamp(config.number("normalize", 0.0), 0.0, 10.0)},
-            {"length_penalty_form", "power"},
-            {"max_factor", config.number("max-length-factor", 3.0)},
-            {"max_extra", 100'000},
-            {"allow_unknown", config.boolean("allow-unk", false)}};
-}
-
 }  // namespace
 
 ModelDirectory open_marian(const std::string& path) {
-    const Decoder decoder = read_decoder(path);
-    auto archive = std::make_shared<const TensorArchive>(open_npz_archive(decoder.weights));
+    const MarianFiles files = find_marian_files(path);
+    auto archive = std::make_shared<const TensorArchive>(open_npz_archive(files.weights));
     if (!archive->objects().contains(kConfig)) {
-        throw Error(fmt::format("{} has no {}: it is not a model of Marian, or of 2017", decoder.weights, kConfig));
+        throw Error(fmt::format("{} has no {}: it is not a model of Marian, or of 2017", files.weights, kConfig));
     }
     const json options = parse_yaml(archive->objects().at(kConfig).get<std::string>(), kConfig);
     Problems problems(path);
     const ForeignConfig config(options, kConfig, problems);
-    ModelDirectory model{.path = path, .config = network(config, *archive)};
+    ModelDirectory model{.path = path, .config = network(config, *archive), .remarks = files.remarks};
     ModelConfig& net = model.config;
-    model.source_tokenizer = open_tokenizer(decoder.vocabularies[0], "source");
-    model.target_tokenizer = open_tokenizer(decoder.vocabularies[1], "target");
+    model.source_tokenizer = open_tokenizer(files.vocabularies[0], "source", files.decoder);
+    model.target_tokenizer = open_tokenizer(files.vocabularies[1], "target", files.decoder);
+    remark_spaced_pieces(model);
     const auto check_size = [&](const Tokenizer& tokenizer, std::int64_t size) {
         if (tokenizer.size() != size) {
             config.problem("dim-vocabs",
@@ -274,9 +228,10 @@ ModelDirectory open_marian(const std::string& path) {
     net.eos_id = model.target_tokenizer->eos_id();
     net.unk_id = model.target_tokenizer->unk_id();
     net.source_end = {model.source_tokenizer->eos_id()};
-    model.decoding = std::make_shared<const json>(decoding_choices(decoder.options, problems));
-    model.decoding_origin = decoder.weights;
+    model.decoding = std::make_shared<const json>(marian_decoding(files, problems, model.remarks));
+    model.decoding_origin = files.weights;
     add_opus_languages(model);
+    check_marian_keys(config, files.weights, model.remarks);
     problems.finish();
     TensorMap map = marian_tensors(net, archive->contains("decoder_ff_logit_out_W"));
     model.weights = mapped_weights(std::move(archive), std::move(map));

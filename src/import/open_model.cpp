@@ -3,11 +3,13 @@
 #include <array>
 #include <filesystem>
 #include <fstream>
+#include <string_view>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "import/formats.h"
+#include "import/marian_folder.h"
 #include "io/strict_json.h"
 #include "support/check.h"
 
@@ -22,6 +24,10 @@ bool is_file(const fs::path& path) {
     return fs::is_regular_file(path, ignored);
 }
 
+bool ends_with(const fs::path& path, const char* extension) {
+    return path.extension() == extension && is_file(path);
+}
+
 bool is_hugging_face(const fs::path& folder) {
     if (!is_file(folder / "config.json")) {
         return false;
@@ -30,12 +36,45 @@ bool is_hugging_face(const fs::path& folder) {
     return json.is_object() && json.contains("model_type") && !json.contains("format_version");
 }
 
-// A version, and the length of a name that ends with NUL.
+// A version, and the length of a name that ends with NUL. Marian's binary files begin with a version of eight bytes.
 bool is_ctranslate2(const fs::path& file) {
     std::ifstream stream(file, std::ios::binary);
     std::array<unsigned char, 6> head{};
     stream.read(reinterpret_cast<char*>(head.data()), head.size());
-    return stream && head[0] >= 1 && head[0] < 64 && head[1] == 0 && head[2] == 0 && head[3] == 0;
+    const bool has_name = head[4] != 0 || head[5] != 0;
+    return stream && head[0] >= 1 && head[0] < 64 && head[1] == 0 && head[2] == 0 && head[3] == 0 && has_name;
+}
+
+// Formats that are known and not supported.
+void reject_file(const fs::path& file) {
+    std::ifstream stream(file, std::ios::binary);
+    std::array<char, 8> head{};
+    stream.read(head.data(), head.size());
+    const std::string_view bytes(head.data(), stream ? head.size() : 0);
+    if (bytes.starts_with("GGUF")) {
+        throw Error(
+            fmt::format("{} is a GGUF file of llama.cpp, which is not supported: give the folder of Hugging Face's "
+                        "model from which it was made",
+                        file.string()));
+    }
+    if (bytes == std::string_view("\1\0\0\0\0\0\0\0", 8)) {
+        throw Error(
+            fmt::format("{} is a binary model of Marian, which is not supported: give the .npz from which "
+                        "marian-conv made it",
+                        file.string()));
+    }
+}
+
+void reject_others(const fs::path& path) {
+    if (is_file(path)) {
+        reject_file(path);
+    }
+    std::error_code ignored;
+    for (const fs::directory_entry& entry : fs::directory_iterator(path, ignored)) {
+        if (const fs::path& file = entry.path(); ends_with(file, ".bin") || ends_with(file, ".gguf")) {
+            reject_file(file);
+        }
+    }
 }
 
 // LoRA and others, as PEFT writes them: only the difference to a model that is elsewhere.
@@ -44,10 +83,6 @@ void reject_adapter(const fs::path& folder) {
         throw Error(fmt::format("{} describes an adapter, which is not supported: merge it into its model first",
                                 file.string()));
     }
-}
-
-bool ends_with(const fs::path& path, const char* extension) {
-    return path.extension() == extension && is_file(path);
 }
 
 }  // namespace
@@ -63,7 +98,7 @@ ModelFormat format_of(const std::string& path) {
     if (is_file(place / "config.json")) {
         return ModelFormat::Headscope;
     }
-    if (is_file(place / "decoder.yml") || ends_with(place, ".npz")) {
+    if (is_file(place / "decoder.yml") || ends_with(place, ".npz") || !trained_by_marian(path).empty()) {
         return ModelFormat::Marian;
     }
     if (is_file(place / "params.best") && is_file(place / "config")) {
@@ -85,7 +120,8 @@ std::string some_checkpoint(const std::string& folder) {
         return "";
     }
     for (const fs::directory_entry& entry : fs::directory_iterator(folder, ignored)) {
-        if (entry.path().extension() == ".pt" || entry.path().extension() == ".npz") {
+        const std::string name = entry.path().filename().string();
+        if (name.ends_with(".pt") || (name.ends_with(".npz") && !name.ends_with(".optimizer.npz"))) {
             return entry.path().string();
         }
     }
@@ -101,6 +137,9 @@ ModelDirectory open_as(ModelFormat format, const std::string& path) {
         case ModelFormat::Fairseq: return open_fairseq(path);
         case ModelFormat::Headscope:
         case ModelFormat::None: break;
+    }
+    if (format == ModelFormat::None) {
+        reject_others(path);
     }
     if (const std::string file = some_checkpoint(path); !file.empty()) {
         throw Error(fmt::format("{} holds several checkpoints or models: name one, such as {}", path, file));

@@ -1,6 +1,10 @@
 #include "import/problems.h"
 
+#include <algorithm>
+#include <string_view>
+
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "support/check.h"
 
@@ -29,12 +33,17 @@ ForeignConfig::ForeignConfig(const nlohmann::json& json, std::string file, Probl
 
 const nlohmann::json& ForeignConfig::at(const std::string& key) const {
     static const nlohmann::json none;
+    asked_.insert(key);
     const auto found = json_.find(key);
     return found == json_.end() ? none : *found;
 }
 
 bool ForeignConfig::has(const std::string& key) const {
     return !at(key).is_null();
+}
+
+bool ForeignConfig::is_null(const std::string& key) const {
+    return json_.contains(key) && at(key).is_null();
 }
 
 void ForeignConfig::problem(const std::string& key, const std::string& text) const {
@@ -98,6 +107,47 @@ std::int64_t ForeignConfig::same(const std::string& one, const std::string& othe
         problem(one, fmt::format("is {}, but \"{}\" is {}: they must be equal", first, other, second));
     }
     return first;
+}
+
+namespace {
+
+bool matches(const KeyRule& rule, std::string_view key, const std::string& family) {
+    const std::string_view families = rule.families;
+    if (!families.empty() && (" " + std::string(families) + " ").find(" " + family + " ") == std::string::npos) {
+        return false;
+    }
+    const std::string_view name = rule.key;
+    return name.ends_with('*')     ? key.starts_with(name.substr(0, name.size() - 1))
+           : name.starts_with('*') ? key.ends_with(name.substr(1))
+                                   : key == name;
+}
+
+}  // namespace
+
+std::vector<std::string> ForeignConfig::unknown_keys(std::span<const KeyRule> rules, const std::string& family) const {
+    std::vector<std::string> unknown;
+    for (const auto& [key, value] : json_.items()) {
+        if (value.is_null() || asked_.contains(key)) {
+            continue;
+        }
+        const auto rule = std::ranges::find_if(rules, [&](const KeyRule& one) { return matches(one, key, family); });
+        const bool known =
+            rule != rules.end() && (rule->value == nullptr || value == nlohmann::json::parse(rule->value));
+        if (!known && (rule == rules.end() || rule->otherwise == OtherValue::Reported)) {
+            unknown.push_back(key);
+        } else if (!known) {
+            require(key, nlohmann::json::parse(rule->value));
+        }
+    }
+    return unknown;
+}
+
+void remark_unknown_keys(const std::string& file, const std::vector<std::string>& keys,
+                         std::vector<std::string>& remarks) {
+    if (!keys.empty()) {
+        remarks.push_back(fmt::format("{} has keys that Headscope does not know and does not obey: \"{}\"", file,
+                                      fmt::join(keys, "\", \"")));
+    }
 }
 
 }  // namespace headscope

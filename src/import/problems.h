@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -22,14 +24,26 @@ private:
     std::vector<std::string> lines_;
 };
 
-// Reads another program's JSON configuration. Keys that are never asked for are ignored, and null counts as absent. A
-// value of the wrong type or out of range is added to the problems and replaced by the fallback.
+// What another value than the only one that is supported leads to.
+enum class OtherValue : std::uint8_t { Refused, Reported };
+
+// A key that no reader asks for.
+struct KeyRule {
+    const char* key;              // '*' at its end or beginning stands for anything
+    const char* value = nullptr;  // JSON: the only value that is supported. Null: no value changes what is computed
+    OtherValue otherwise = OtherValue::Refused;
+    const char* families = "";  // of Hugging Face, between spaces; empty: all
+};
+
+// Reads another program's JSON configuration. Null counts as absent. A value of the wrong type or out of range is added
+// to the problems and replaced by the fallback. It remembers the keys that were asked for: unknown_keys() lists others.
 class ForeignConfig {
 public:
     // `file` and `problems` are for messages; all outlive the reader.
     ForeignConfig(const nlohmann::json& json, std::string file, Problems& problems);
 
     bool has(const std::string& key) const;
+    bool is_null(const std::string& key) const;  // the key is there, without a value
     std::int64_t integer(const std::string& key, std::int64_t fallback, std::int64_t least = 0,
                          std::int64_t most = std::int64_t{1} << 24) const;
     double number(const std::string& key, double fallback) const;
@@ -45,10 +59,19 @@ public:
     void problem(const std::string& key, const std::string& text) const;
     const std::string& file() const { return file_; }
 
+    // The keys that nothing has asked for and that no rule names, or whose value a rule reports. A problem for each
+    // value that a rule refuses.
+    std::vector<std::string> unknown_keys(std::span<const KeyRule> rules, const std::string& family = "") const;
+
 private:
     const nlohmann::json& json_;
     std::string file_;
     Problems& problems_;
+    mutable std::set<std::string> asked_;
 };
+
+// A remark that names these keys of `file`; nothing without any.
+void remark_unknown_keys(const std::string& file, const std::vector<std::string>& keys,
+                         std::vector<std::string>& remarks);
 
 }  // namespace headscope

@@ -1,5 +1,8 @@
 // Sockeye 3: params.best, config, version and vocabularies.
+#include <algorithm>
+#include <array>
 #include <filesystem>
+#include <iterator>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -15,6 +18,22 @@ namespace headscope {
 namespace {
 
 using nlohmann::json;
+
+// Keys that nothing reads.
+constexpr auto kModelKeys = std::to_array<KeyRule>({
+    {"config_data"},  // of training
+    {"config_length_task", "null"},
+    {"dtype"},
+    {"config_embed_*"},
+    {"intgemm_custom_lib"},
+    {"neural_vocab_selection*", "null"},
+});
+constexpr auto kStackKeys = std::to_array<KeyRule>({
+    {"dropout_*"},
+    {"max_seq_len_target"},  // output may be as long as the source's limit
+    {"block_prepended_cross_attention", "false"},
+    {"use_encoder_decoder_attention", "true"},
+});
 
 // The configurations of both stacks, which must agree but for the number of layers.
 void read_stacks(const ForeignConfig& encoder, const ForeignConfig& decoder, ModelConfig& net) {
@@ -122,8 +141,9 @@ ModelDirectory open_sockeye(const std::string& folder) {
     problems.finish();
     ModelDirectory model{.path = folder};
     ModelConfig& net = model.config;
-    read_stacks(ForeignConfig(options["config_encoder"], "config: config_encoder", problems),
-                ForeignConfig(options["config_decoder"], "config: config_decoder", problems), net);
+    const ForeignConfig encoder(options["config_encoder"], "config: config_encoder", problems);
+    const ForeignConfig decoder(options["config_decoder"], "config: config_decoder", problems);
+    read_stacks(encoder, decoder, net);
     config.require("lhuc", false);
     for (const char* side : {"config_embed_source", "config_embed_target"}) {
         if (config.at(side).is_object()) {
@@ -139,6 +159,7 @@ ModelDirectory open_sockeye(const std::string& folder) {
     net.target_vocabulary = config.integer("vocab_target_size", 0, 1);
     model.source_tokenizer = open_tokenizer(folder, "src", net.source_vocabulary, config);
     model.target_tokenizer = open_tokenizer(folder, "trg", net.target_vocabulary, config);
+    remark_spaced_pieces(model);
     net.pad_id = model.target_tokenizer->pad_id();
     net.bos_id = model.target_tokenizer->bos_id();
     net.eos_id = model.target_tokenizer->eos_id();
@@ -147,6 +168,11 @@ ModelDirectory open_sockeye(const std::string& folder) {
     model.decoding =
         std::make_shared<const json>(json{{"beam", 5}, {"length_penalty", 1.0}, {"length_penalty_form", "power"}});
     model.decoding_origin = folder;
+    std::vector<std::string> unknown = config.unknown_keys(kModelKeys);
+    for (const ForeignConfig* stack : {&encoder, &decoder}) {
+        std::ranges::copy(stack->unknown_keys(kStackKeys), std::back_inserter(unknown));
+    }
+    remark_unknown_keys(file, unknown, model.remarks);
     problems.finish();
     auto archive = std::make_shared<const TensorArchive>(
         open_pickle_archive(require_file(folder, "params.best", "the parameters")));

@@ -5,10 +5,9 @@
 #include <vector>
 
 #include "import/open_model.h"
-#include "io/tensor_archive.h"
 #include "tests/import/broken_model.h"
+#include "tests/import/marian_npz.h"
 #include "tests/io/ctranslate2_writer.h"
-#include "tests/io/zip_writer.h"
 
 using namespace headscope;
 using Catch::Matchers::Contains;
@@ -22,26 +21,6 @@ void check_complaint(const BrokenModel& model, const std::vector<std::string>& p
     for (const std::string& part : parts) {
         CHECK_THAT(message, Contains(part));
     }
-}
-
-// An npz file with nothing but Marian's configuration.
-std::string npz_with(const std::string& options) {
-    std::string header =
-        "{'descr': '|i1', 'fortran_order': False, 'shape': (" + std::to_string(options.size() + 1) + ",), }\n";
-    std::string array = "\x93NUMPY\x01";
-    array += '\0';
-    append_little_endian(array, header.size(), 2);
-    return zip_of({{"special:model.yml.npy", array + header + options + '\0'}});
-}
-
-// Of a Marian model, with some of its options replaced.
-void change_options(const BrokenModel& model, const std::vector<std::pair<std::string, std::string>>& changes) {
-    std::string text = open_npz_archive(model.path("model.npz")).objects().at("special:model.yml");
-    for (const auto& [key, value] : changes) {
-        const std::size_t at = text.find(key + ":");
-        text.replace(at, text.find('\n', at) - at, key + ": " + value);
-    }
-    model.write("model.npz", npz_with(text));
 }
 
 }  // namespace
@@ -198,11 +177,11 @@ TEST_CASE("all unsupported options of a model are listed in one error, with file
     }
     SECTION("Marian") {
         const BrokenModel model("marian-tied");
-        change_options(model, {{"transformer-postprocess", "dhn"},
-                               {"transformer-tied-layers", "[1, 1]"},
-                               {"right-left", "true"},
-                               {"transformer-ffn-depth", "3"},
-                               {"ulr", "true"}});
+        change_marian_options(model, {{"transformer-postprocess", "dhn"},
+                                      {"transformer-tied-layers", "[1, 1]"},
+                                      {"right-left", "true"},
+                                      {"transformer-ffn-depth", "3"},
+                                      {"ulr", "true"}});
         check_complaint(model,
                         {"5 problems", "special:model.yml: \"transformer-postprocess\" is \"dhn\"",
                          "\"transformer-tied-layers\"", "\"right-left\"", "\"transformer-ffn-depth\"", "\"ulr\""});
@@ -226,14 +205,14 @@ TEST_CASE("tokenizer settings that are not an object are an error that names the
 TEST_CASE("students of Marian that are not Transformers are named", "[bad_input]") {
     for (const char* kind : {"rnn", "average-attention"}) {
         const BrokenModel model("marian-tied");
-        change_options(model, {{"transformer-decoder-autoreg", kind}});
+        change_marian_options(model, {{"transformer-decoder-autoreg", kind}});
         check_complaint(model, {std::string("\"transformer-decoder-autoreg\" is \"") + kind + "\"", "SSRU"});
     }
 }
 
 TEST_CASE("Marian's pre-norm models from before v1.10.28 are another architecture", "[bad_input]") {
     const BrokenModel model("marian-pre-norm");
-    change_options(model, {{"version", "v1.10.27 0000000 2021-01-01"}});
+    change_marian_options(model, {{"version", "v1.10.27 0000000 2021-01-01"}});
     check_complaint(model, {"\"version\" is \"v1.10.27", "v1.10.28"});
 }
 

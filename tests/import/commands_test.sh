@@ -36,9 +36,21 @@ expect "a format that cannot hold the model" refused 'sinusoid_layout'
 expect "writes nothing" absent marian
 run import f32 --output f32
 expect "an output that is the input" refused 'f32 is the input'
+mkdir -p run/checkpoints
+cp -r f32 run/model
+run import run --output of-run
+expect "a training's folder is its model" translated of-run ours.run
+expect "which translates the same" same ours ours.run
 mkdir empty
 run import empty --output none
 expect "a folder without a model" refused 'config.json'
+cp -r "$marian" unknown
+sed -i '0,/{/s//{"rope_theta": 7,/' unknown/config.json
+for command in inspect tokenize translate; do
+    echo mo >line
+    case $command in inspect) run inspect --model unknown ;; *) run $command --model unknown line ;; esac
+    expect "$command names keys that nothing obeys" complains 'does not obey: "rope_theta"'
+done
 run translate --model "$models/hf-gpt2" <theirs
 expect "a language model that should translate" refused 'headscope complete'
 run inspect --model "$marian" --key sinusoid_layout

@@ -8,8 +8,8 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/command.h"
+#include "cli/opened_model.h"
 #include "import/export_model.h"
-#include "import/open_model.h"
 #include "io/input_files.h"
 #include "options/common_options.h"
 #include "options/option_values.h"
@@ -34,7 +34,7 @@ void export_as(const ExportOptions& options) {
     InputFiles inputs;
     inputs.add(folder);
     inputs.refuse(options.output);
-    const ModelDirectory model = open_model(folder);
+    const ModelDirectory model = open_with_remarks(folder);
     const auto backend = open_device("cpu", options.open);
     const auto parameters = read_parameters(*backend, model, DType::F32);
     export_model(model, *parameters, options.format, options.output);

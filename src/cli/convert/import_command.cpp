@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/command.h"
-#include "import/open_model.h"
+#include "cli/opened_model.h"
 #include "io/input_files.h"
 #include "model/training_card.h"
 #include "options/common_options.h"
@@ -36,19 +36,22 @@ DType stored_as(Precision precision) {
 }
 
 void import(const ImportOptions& options) {
+    const std::string folder = model_folder(options.model);
     InputFiles inputs;
-    inputs.add(options.model);
+    inputs.add(folder);
     inputs.refuse("-");
     std::error_code ignored;
-    if (std::filesystem::equivalent(options.model, options.output, ignored)) {
-        throw Error(fmt::format("{} is the input: choose another --output", options.output));
+    for (const std::string& input : {folder, options.model}) {
+        if (std::filesystem::equivalent(input, options.output, ignored)) {
+            throw Error(fmt::format("{} is the input: choose another --output", options.output));
+        }
     }
-    const ModelDirectory model = open_model(options.model);
+    const ModelDirectory model = open_with_remarks(folder);
     const auto backend = open_device("cpu", options.open);
     const auto parameters = read_parameters(*backend, model, DType::F32);
     write_model_directory(*backend, options.output, model.config, *parameters, stored_as(options.precision),
                           *model.source_tokenizer, *model.target_tokenizer, model.decoding.get());
-    if (const nlohmann::json card = read_training_card(options.model); !card.is_null()) {
+    if (const nlohmann::json card = read_training_card(folder); !card.is_null()) {
         write_training_card(options.output, card);
     }
     log_line(fmt::format("{}: {}, {} parameters as {}", options.output, name_of(model.config.architecture),

@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/command.h"
-#include "import/open_model.h"
+#include "cli/opened_model.h"
 #include "io/input_files.h"
 #include "model/training_card.h"
 #include "options/common_options.h"
@@ -32,7 +32,7 @@ void inspect(const InspectOptions& options) {
     InputFiles inputs;
     inputs.add(folder);
     inputs.refuse("-");
-    const ModelDirectory model = open_model(folder);
+    const ModelDirectory model = open_with_remarks(folder);
     nlohmann::json facts = to_json(model.config);
     facts["parameters"] = count_parameters(model.config);
     facts["shared_vocabulary"] = model.source_tokenizer == model.target_tokenizer;

@@ -16,7 +16,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/command.h"
-#include "import/open_model.h"
+#include "cli/opened_model.h"
 #include "infer/decoding_choices.h"
 #include "infer/framed_line.h"
 #include "io/input_files.h"
@@ -188,7 +188,7 @@ Pieces open_pieces(const TokenizeOptions& options, InputFiles& inputs) {
     if (!options.tokenizer.empty()) {
         return {std::make_shared<Tokenizer>(Tokenizer::load(place))};
     }
-    ModelDirectory model = open_model(place);
+    ModelDirectory model = open_with_remarks(place);
     Pieces pieces{options.side == "target" ? model.target_tokenizer : model.source_tokenizer};
     pieces.languages = options.choices.over(decoding_choices_of(model).over({})).languages;
     pieces.model = std::move(model);

@@ -147,6 +147,9 @@ void TrainSetup::prepare_data(const std::string& folder, const RunFolder* resume
     TokenizerOrigin origin{.reuse = resumed != nullptr, .warned = options_.given.of_texts()};
     if (!options_.from.empty()) {
         const ModelDirectory model = open_model(options_.from);
+        for (const std::string& remark : model.remarks) {
+            say_(remark);
+        }
         origin.given = {model.source_tokenizer, model.target_tokenizer};
     }
     data_ = prepare_training_data(config_, folder, origin, say_);
