@@ -1,4 +1,4 @@
-# cmake --install: the programs, the models, the viewer's desktop entry, and the engine as a library.
+# cmake --install: the programs, the models, the viewer's desktop entry, and the engine and the figures as libraries.
 include(CMakePackageConfigHelpers)
 if(TARGET headscope)
     install(TARGETS headscope RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
@@ -27,9 +27,11 @@ if(TARGET headscope-viewer)
     install(FILES ${desktop}.png DESTINATION ${CMAKE_INSTALL_DATADIR}/icons/hicolor/256x256/apps)
 endif()
 
-# find_package(Headscope) defines Headscope::engine; the pkg-config module is headscope.
-set(rooms support tensor backend registry io text data autograd model import infer engine)
-set(libraries HeadscopeSentencePiece HeadscopeZstd HeadscopeUtf8proc HeadscopeYaml HeadscopeDnnl)
+# find_package(Headscope) defines a target for each room, such as Headscope::engine and Headscope::figures; the pkg-config
+# module headscope has all of them.
+set(rooms support tensor backend registry io text trees data autograd model import infer engine observe eval explore paint
+          figures)
+set(libraries HeadscopeSentencePiece HeadscopeZstd HeadscopeUtf8proc HeadscopeYaml HeadscopeDnnl HeadscopeStb)
 foreach(name IN LISTS rooms ITEMS cpu_memory cpu_reference cpu vulkan cuda)
     if(TARGET headscope_${name})
         list(APPEND libraries headscope_${name})
@@ -60,5 +62,6 @@ configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/HeadscopeConfig.cmake.
 write_basic_package_version_file(HeadscopeConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/HeadscopeConfig.cmake ${CMAKE_CURRENT_BINARY_DIR}/HeadscopeConfigVersion.cmake
         DESTINATION ${package})
-configure_file(${PROJECT_SOURCE_DIR}/cmake/headscope.pc.in headscope.pc @ONLY)
+set(HEADSCOPE_PC_OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/headscope.pc)
+include(HeadscopePkgConfig)
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/headscope.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

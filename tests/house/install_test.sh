@@ -47,12 +47,47 @@ expect "CMake builds a program with the installed engine" ended_with 0
 example/translate "$model" <"$repository/assets/examples/everyday.en" >out 2>err
 code=$?
 expect "and it translates like headscope" eval 'ended_with 0 && cmp out wanted'
-if needs pkg-config pkg-config; then
-    export PKG_CONFIG_PATH=$prefix/lib/pkgconfig
-    pc() { pkg-config --define-prefix "$1" headscope; }
-    eval "${CXX:-c++} $(pc --cflags) '$example/main.cpp' -o by_pkg_config $(pc --libs)" >out 2>err
+figure=$repository/docs/examples/attention
+"$2" -S "$figure" -B figure -DCMAKE_PREFIX_PATH="$prefix" >out 2>err && "$2" --build figure >>out 2>>err
+code=$?
+expect "CMake builds a program with the installed figures" ended_with 0
+draws() { # PROGRAM
+    "$1" "$model" 'The cat sleeps.' >figure.svg 2>err
     code=$?
-    expect "a compiler builds it with pkg-config's flags" ended_with 0
+    expect "and it draws ($1)" eval 'ended_with 0 && [ "$(tail -n 1 figure.svg)" = "</svg>" ] && grep -q Katze err'
+}
+draws figure/attention
+if needs pkg-config pkg-config; then
+    libraries=$(dirname "$(dirname "$(cd "$prefix" && find . -name headscope.pc)")")
+    by_pkg_config() { # PREFIX
+        PKG_CONFIG_PATH=$1/$libraries/pkgconfig
+        export PKG_CONFIG_PATH
+        eval "${CXX:-c++} $(pkg-config --cflags headscope) '$example/main.cpp' -o by_pkg_config $(pkg-config --libs headscope)" >out 2>err
+        code=$?
+        expect "a compiler builds it with pkg-config's flags in $1" ended_with 0
+    }
+    by_pkg_config "$prefix"
+    eval "${CXX:-c++} $(pkg-config --cflags headscope) '$figure/main.cpp' -o drawn $(pkg-config --libs headscope)" >out 2>err
+    code=$?
+    expect "a compiler builds a program that draws with pkg-config's flags" ended_with 0
+    LD_LIBRARY_PATH=$prefix/$libraries draws ./drawn
+    mv "$prefix" "$folder/moved"
+    by_pkg_config "$folder/moved"
+    mv "$folder/moved" "$prefix"
+    # In the folders of other distributions.
+    for lib in lib64 lib/x86_64-linux-gnu; do
+        mkdir -p "$folder/other/$lib/pkgconfig"
+        "$2" -DCMAKE_INSTALL_LIBDIR="$lib" -DCMAKE_INSTALL_INCLUDEDIR=include -DPROJECT_VERSION=1 -DPROJECT_DESCRIPTION=text \
+            -DHEADSCOPE_PC_OUTPUT="$folder/other/$lib/pkgconfig/headscope.pc" -P "$repository/cmake/HeadscopePkgConfig.cmake" >out 2>err
+        code=$?
+        expect "headscope.pc is written for $lib" ended_with 0
+        for place in other elsewhere; do
+            [ "$place" = other ] || mv "$folder/other" "$folder/$place"
+            found=$(PKG_CONFIG_PATH=$folder/$place/$lib/pkgconfig pkg-config --variable=libdir headscope)
+            expect "libraries in $lib are found in $place" [ "$(realpath "$found")" = "$(realpath "$folder/$place/$lib")" ]
+        done
+        mv "$folder/elsewhere" "$folder/other"
+    done
 fi
 
 if [ -x "$build/headscope-viewer" ]; then
