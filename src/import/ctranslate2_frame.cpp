@@ -90,8 +90,8 @@ std::string start_of(Family family, const ForeignConfig& settings, const CTransl
     if (family == Family::MBart25) {
         settings.problem(
             key,
-            "is null: the decoder of mBART-25 starts from the target language; write its piece there, such "
-            "as \"ro_RO\"");
+            "is null: write the piece there from which the decoder starts, for mBART-25 the target language, such as "
+            "\"ro_RO\", for mBART-50 \"</s>\"");
     } else if (family != Family::MBart50) {
         settings.problem(key, "is null: expected the piece from which the decoder starts, such as \"</s>\"");
     }

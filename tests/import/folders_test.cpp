@@ -173,7 +173,9 @@ TEST_CASE("CTranslate2's conversions for several languages are known by the name
     SECTION("mBART-25, whose decoder starts from the target language") {
         CHECK_THAT(
             Converted(kMBart, started_from(nullptr), true).complaint(),
-            Contains("\"decoder_start_token\" is null: the decoder of mBART-25 starts from the target language"));
+            Contains(
+                "\"decoder_start_token\" is null: write the piece there from which the decoder starts, for mBART-25 "
+                "the target language"));
         const ModelConfig config = open_model(Converted(kMBart, started_from("de_DE"), true).path()).config;
         CHECK(config.bos_id == 6);
         CHECK(config.source_begin.empty());
