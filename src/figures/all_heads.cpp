@@ -1,6 +1,7 @@
 #include "figures/all_heads.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -33,6 +34,9 @@ struct Measure {
 };
 
 Measure measure(const HeadStatistics& one, HeadOrder order) {
+    if (one.off) {
+        return {-std::numeric_limits<double>::infinity(), "off", "switched off"};
+    }
     switch (order) {
         case HeadOrder::Distance:
             return {one.distance, fmt::format("{:.1f}", one.distance),
@@ -134,7 +138,12 @@ private:
         }
         sketch_.rect(mark, ink_.paper, place);
         mark.tip.clear();
-        if (options_.lines) {
+        if (tile.off) {
+            mark.role = Role::Value;
+            sketch_.text(mark, ink_.faint,
+                         {place.x + 0.5 * place.width, place.y + 0.5 * place.height + kBaseline, 1.0, Anchor::Middle,
+                          false, false, "off"});
+        } else if (options_.lines) {
             lines(thumbnail, mark, place);
         } else {
             cells(thumbnail.cells, mark, place);
@@ -228,7 +237,7 @@ std::vector<HeadTile> head_tiles(const std::vector<HeadStatistics>& statistics, 
         if (one.site.kind == kind) {
             const Measure found = measure(one, order);
             ranked.emplace_back(order == HeadOrder::Model ? 0.0 : found.value,
-                                HeadTile{one.site, one.head, found.shown, found.words});
+                                HeadTile{one.site, one.head, found.shown, found.words, one.off});
         }
     }
     std::stable_sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) { return a.first > b.first; });

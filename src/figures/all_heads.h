@@ -16,6 +16,7 @@ struct HeadTile {
     int head = 1;            // from 1
     std::string value = {};  // shown beside its name: "1.3 bits"; may be empty
     std::string tip = {};    // the same in full: "entropy 1.32 bits"
+    bool off = false;        // it was switched off, so that its picture is empty
 };
 
 enum class HeadOrder : std::uint8_t { Model, Entropy, Distance, Sharpness, Diagonal };
@@ -23,7 +24,7 @@ const char* name_of(HeadOrder order);
 // "model", "entropy", "distance", "sharpness" or "diagonal"; otherwise Error lists these.
 HeadOrder parse_head_order(const std::string& name);
 // The heads of one kind: in model order, or by increasing entropy, or by decreasing distance, sharpness or diagonal
-// weight.
+// weight. Heads that are switched off have no number and are the last of an order by one.
 std::vector<HeadTile> head_tiles(const std::vector<HeadStatistics>& statistics, AttentionKind kind, HeadOrder order);
 
 struct AllHeadsOptions {

@@ -39,6 +39,7 @@ HeadStatistics statistics_of(const AttentionRecord& record, const SiteWeights& w
         }
         found.sharpness += largest;
     }
+    found.off = counted > 0.0 && found.sharpness == 0.0;
     if (counted > 0.0) {
         for (double* sum : {&found.entropy, &found.distance, &found.offset, &found.sharpness, &found.diagonal[0],
                             &found.diagonal[1], &found.diagonal[2], &found.on_end}) {

@@ -203,6 +203,31 @@ TEST_CASE("All heads are a layers x heads grid, or sorted", "[all_heads]") {
     CHECK(draw_all_heads(record, {}, {}).primitives.size() == 2);
 }
 
+TEST_CASE("A head that is switched off has no number and is the last of every order", "[all_heads]") {
+    AttentionRecord record = test::cross_record();
+    for (SiteWeights& weights : record.sites) {
+        if (weights.site == AttentionSite{AttentionKind::Cross, 0}) {
+            const auto head = weights.values.begin();
+            std::fill(head, head + weights.queries * weights.keys, 0.0F);
+        }
+    }
+    for (const HeadOrder order : {HeadOrder::Entropy, HeadOrder::Distance, HeadOrder::Sharpness, HeadOrder::Diagonal}) {
+        const auto tiles = head_tiles(head_statistics(record), AttentionKind::Cross, order);
+        CHECK(std::count_if(tiles.begin(), tiles.end(), [](const HeadTile& tile) { return tile.off; }) == 1);
+        CHECK(tiles.back().off);
+        CHECK(tiles.back().head == 1);
+        CHECK(tiles.back().value == "off");
+        for (const bool lines : {false, true}) {
+            const Drawing drawing = draw_all_heads(record, tiles, {.lines = lines});
+            test::check_layout(drawing);
+            const auto values = all_of<Text>(drawing, Role::Value);
+            CHECK(std::count_if(values.begin(), values.end(),
+                                [](const auto& text) { return text.second.content == "off"; }) == 2);
+        }
+    }
+    CHECK(head_tiles(head_statistics(record), AttentionKind::Cross, HeadOrder::Model).front().off);
+}
+
 TEST_CASE("An overview shrinks to a width, but not below what holds its names", "[all_heads]") {
     const AttentionRecord record = test::cross_record();  // 3 heads
     const auto tiles = head_tiles(head_statistics(record), AttentionKind::Cross, HeadOrder::Model);

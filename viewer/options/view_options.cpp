@@ -79,6 +79,7 @@ viewer::SavedView view_of(const ViewOptions& given) {
         // A training's folder is kept as it is: the viewer also shows its checkpoints.
         view.model = common.models.empty() ? find_model("", common.open.settings) : common.models.front();
         view.parameters = 0;  // the user chose the model: do not compare it with the saved one
+        view.file.clear();    // or look for it elsewhere
     }
     if (!common.devices.empty()) {
         view.device = common.device();

@@ -25,14 +25,13 @@ std::string name_of(const Side& side) {
 }
 
 Drawing one_side(const Scene& scene, const Side& side, const PanelOptions& options) {
-    const std::string nothing = nothing_there(side);
-    if (!nothing.empty()) {
-        return draw_remark(nothing, options);
+    PanelOptions narrow = options;
+    narrow.width = 0.48 * options.width;
+    if (const std::string nothing = nothing_there(side); !nothing.empty()) {
+        return draw_remark(nothing, narrow);
     }
     const std::string result =
         fmt::format("\u201C{}\u201D, log probability {:.4f}", output_text(*side.shown), side.shown->log_probability);
-    PanelOptions narrow = options;
-    narrow.width = 0.48 * options.width;
     std::vector<Drawing> parts{draw_heading(name_of(side), narrow), draw_remark(result, narrow)};
     try {
         parts.push_back(draw_attention(scene, side, options));

@@ -9,6 +9,7 @@
 #include "viewer/panels/panels.h"
 #include "viewer/session/rows.h"
 #include "viewer/session/session.h"
+#include "viewer/session/text_notes.h"
 
 namespace headscope::viewer {
 
@@ -91,6 +92,11 @@ void render(const SavedView& view, Precision precision, const std::string& path,
     }
     for (const Notice& notice : session.notices()) {
         warn(notice.text);
+    }
+    for (const std::string& note : {note_on_length(session.scene()), note_on_unknown(session.scene())}) {
+        if (!note.empty()) {
+            warn(note);
+        }
     }
     export_panel_to(session.scene(), view.state.panel, path, png_scale);
 }

@@ -7,6 +7,7 @@
 #include "io/input_files.h"
 #include "support/check.h"
 #include "viewer/session/session_paths.h"
+#include "viewer/session/view_model.h"
 
 namespace headscope::viewer {
 
@@ -26,15 +27,15 @@ Session::Session(const SessionOptions& options, std::function<void()> wake)
       settings_(options.settings),
       settings_file_(options.settings_file),
       history_(options.view.state) {
-    awaited_ = options.view;
-    notify_notes(options.view);
+    awaited_ = with_places(options.view, settings_.recent_models);
+    notify_notes(awaited_);
     start(main_, scene_.main,
-          {.model = options.model,
+          {.model = options.view.file.empty() ? options.model : awaited_.model,
            .checkpoint = scene_.state.checkpoint,
            .device = options.device,
            .precision = precision_});
-    if (!options.view.other_model.empty()) {
-        compare_with(options.view.other_model, options.view.other_device, options.view.other_checkpoint);
+    if (!awaited_.other_model.empty()) {
+        compare_with(awaited_.other_model, awaited_.other_device, awaited_.other_checkpoint);
     }
 }
 
@@ -59,7 +60,7 @@ void Session::start(Client& client, Side& side, OpenRequest request) {
     client.exploring = client.exploring_original = false;
     client.asked.reset();
     client.asked_original.reset();
-    side.problem.clear();
+    forget_problem(side);
     side.busy = true;
     if (&client == &main_) {  // opening cancels these, too
         measured_.reset();
@@ -192,7 +193,7 @@ void Session::save_view(const std::string& path) {
 
 void Session::open_view(const std::string& path) {
     try {
-        const SavedView view = read_view(path);
+        const SavedView view = with_places(read_view(path), settings_.recent_models);
         scene_.state = view.state;
         awaited_ = view;
         notify_notes(view);
@@ -220,6 +221,11 @@ void Session::notify(const std::string& text) {
 }
 void Session::report_error(const std::string& text) {
     add_notice({text, true, History::Clock::now()});
+}
+
+void Session::forget_problem(Side& side) {
+    std::erase_if(notices_, [&](const Notice& notice) { return notice.error && notice.text == side.problem; });
+    side.problem.clear();
 }
 
 void Session::add_notice(Notice notice) {

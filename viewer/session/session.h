@@ -117,6 +117,8 @@ private:
     void drop_stale();
     SavedView saved() const;
     void add_notice(Notice notice);
+    // With its notice.
+    void forget_problem(Side& side);
     void notify_notes(const SavedView& view);
 
     std::function<void()> wake_;

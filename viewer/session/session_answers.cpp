@@ -113,10 +113,17 @@ void Session::handle(Client& client, Side& side, const Failed& failed) {
         }
         return;
     }
-    report_error(failed.message);
     const bool opening = client.opening && failed.tag == client.open_tag;
-    if (opening || failed.tag == client.shown_tag || failed.tag == client.original_tag) {
-        side.problem = failed.message;
+    std::string message = failed.message;
+    if (main && opening && !awaited_.file.empty()) {
+        message += fmt::format(
+            ". The saved view {} asks for it. There is no \"{}\" beside the view or among the recent and bundled "
+            "models, either: open it (Ctrl+O), or put its folder beside the view",
+            awaited_.file, awaited_.model_name);
+    }
+    report_error(message);
+    if ((opening && !side.model.has_value()) || failed.tag == client.shown_tag || failed.tag == client.original_tag) {
+        side.problem = message;
     }
     if (opening) {
         opening_failed(client);

@@ -1,4 +1,5 @@
 // Which requests a session sends to its workers.
+#include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
@@ -34,6 +35,10 @@ std::string unanswerable(const Scene& scene, const Side& side) {
 // A parser reads the words of a treebank.
 ExploreRequest request_of(const ViewState& state, const Opened& model) {
     ExploreRequest request = request_of(state, model.config.architecture);
+    if (model.parts != nullptr) {
+        PartsOfText parts = parts_of(state, model);
+        request.source = std::move(parts.sentences[static_cast<std::size_t>(shown_sentence(state, parts))]);
+    }
     if (model.config.generation == Generation::MaskPredict) {  // its answer is why it shows only its map
         request.search.beam.reset();
         request.search.length_penalty.reset();
@@ -46,12 +51,22 @@ ExploreRequest request_of(const ViewState& state, const Opened& model) {
     return request;
 }
 
+PartsOfText parts_of(const ViewState& state, const Opened& model) {
+    return model.parts == nullptr ? PartsOfText{.sentences = {state.text}}
+                                  : model.parts->of(state.text, state.source_language, state.target_language);
+}
+
+int shown_sentence(const ViewState& state, const PartsOfText& parts) {
+    return std::clamp(state.sentence, 0, static_cast<int>(parts.sentences.size()) - 1);
+}
+
 void Session::ask(Client& client, Side& side) {
     if (!side.model.has_value() || client.opening) {
         return;
     }
     if (const std::string why = unanswerable(scene_, side); !why.empty()) {
         side.forget_answers();
+        forget_problem(side);
         side.problem = why;
         client.asked.reset();
         client.asked_original.reset();
@@ -60,7 +75,7 @@ void Session::ask(Client& client, Side& side) {
     }
     const ExploreRequest wanted = request_of(scene_.state, *side.model);
     if (client.asked != wanted) {
-        side.problem.clear();
+        forget_problem(side);
         client.asked = wanted;
         client.shown_tag = client.worker->explore(wanted);
         client.exploring = true;

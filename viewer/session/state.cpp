@@ -74,14 +74,30 @@ ExploreRequest without_edits(ExploreRequest request) {
     return request;
 }
 
+namespace {
+
+void forget_tokens(ViewState& state) {
+    state.target.reset();
+    state.word = state.key = state.step = -1;
+    std::erase_if(state.edits, [](const AttentionEdit& edit) { return edit.query >= 0 || edit.key >= 0; });
+}
+
+}  // namespace
+
 void new_sentence(ViewState& state, const std::string& text) {
     if (state.text == text) {
         return;
     }
     state.text = text;
-    state.target.reset();
-    state.word = state.key = state.step = -1;
-    std::erase_if(state.edits, [](const AttentionEdit& edit) { return edit.query >= 0 || edit.key >= 0; });
+    state.sentence = 0;
+    forget_tokens(state);
+}
+
+void choose_sentence(ViewState& state, int sentence) {
+    if (state.sentence != sentence) {
+        state.sentence = sentence;
+        forget_tokens(state);
+    }
 }
 
 }  // namespace headscope::viewer

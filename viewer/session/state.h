@@ -29,6 +29,7 @@ constexpr int kMaxTokens = 1000;  // of a continuation
 struct ViewState {
     // What the model computes.
     std::string text;
+    int sentence = 0;                        // of a long text, from 0
     std::optional<std::string> target = {};  // the user's own translation
     std::string source_language = {};        // of a model that has languages; empty: its author's
     std::string target_language = {};
@@ -76,5 +77,7 @@ ExploreRequest without_edits(ExploreRequest request);
 // Changes the sentence and resets what refers to tokens of the old one: selected words, the step, the given translation
 // and edits of tokens. Edits of whole heads stay. The same text changes nothing.
 void new_sentence(ViewState& state, const std::string& text);
+// Chooses another sentence of a long text, with the same resets.
+void choose_sentence(ViewState& state, int sentence);
 
 }  // namespace headscope::viewer

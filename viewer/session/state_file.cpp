@@ -187,12 +187,15 @@ json write_state(const ViewState& state) {
     if (!state.target_language.empty()) {
         out["target_language"] = state.target_language;
     }
-    const ViewState usual;  // views of translation models lack these keys
+    const ViewState usual;  // most views lack these keys
     if (state.continuation_beam != usual.continuation_beam) {
         out["continuation_beam"] = state.continuation_beam;
     }
     if (state.max_tokens != usual.max_tokens) {
         out["max_tokens"] = state.max_tokens;
+    }
+    if (state.sentence != usual.sentence) {
+        out["sentence"] = state.sentence;
     }
     for (const AttentionEdit& edit : state.edits) {
         out["edits"].push_back(write_edit(edit));
@@ -205,6 +208,7 @@ ViewState read_state(const json& object, const std::string& file, std::vector<st
     Numbers numbers(reader, "view.", notes);
     ViewState state;
     state.text = reader.text("text");
+    state.sentence = numbers.count("sentence", state.sentence, 0);
     if (reader.has("target")) {
         state.target = reader.text("target");
     }
@@ -289,6 +293,7 @@ SavedView parse_view(const std::string& text, const std::string& file) {
         view.other_checkpoint = numbers.integer("other_checkpoint", 0, 0, kAny);
     }
     view.state = read_state(reader.child("view"), file, view.notes);
+    view.file = file;
     reader.finish();
     return view;
 }

@@ -17,7 +17,10 @@ struct SavedView {
     std::string device = {};                          // like --device; empty: the default
     std::string other_model = {}, other_device = {};  // of the comparison; empty: none
     std::optional<std::int64_t> other_checkpoint = {};
-    std::vector<std::string> notes = {};  // after reading: values that were out of range
+    // After reading: where the view is, unless its model was chosen otherwise; and what was changed in it, such as
+    // values out of range.
+    std::string file = {};
+    std::vector<std::string> notes = {};
 };
 
 std::string to_json(const SavedView& view);

@@ -49,6 +49,13 @@ bool same(const std::shared_ptr<const ExperimentTable>& a, const std::shared_ptr
     return a == nullptr || b == nullptr ? a == b : *a == *b;
 }
 
+// A parser reads whole sentences.
+std::shared_ptr<const TextParts> parts_for(const Translator& translator) {
+    const bool translates = translator.model().config.architecture == Architecture::EncoderDecoder &&
+                            !terminals_in(*translator.model().target_tokenizer).has_value();
+    return translates ? std::make_shared<const TextParts>(translator) : nullptr;
+}
+
 Tag tag_of(const WorkerEvent& event) {
     return std::visit([](const auto& one) { return one.tag; }, event);
 }
@@ -324,6 +331,7 @@ void Worker::open_model(Session& session, Tag tag, const OpenRequest& request) {
                          .config = device.translator().model().config,
                          .tokenizer = device.translator().model().target_tokenizer->type(),
                          .terminals = terminals_in(*device.translator().model().target_tokenizer),
+                         .parts = parts_for(device.translator()),
                          .parameters = device.translator().parameters().count(),
                          .device = device.info().id,
                          .device_name = device.info().name,

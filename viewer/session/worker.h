@@ -18,6 +18,7 @@
 #include "explore/weight_statistics.h"
 #include "train/model_source.h"
 #include "trees/linearised.h"
+#include "viewer/session/text_parts.h"
 
 namespace headscope::viewer {
 
@@ -56,6 +57,7 @@ struct Opened {
     ModelConfig config;
     TokenizerType tokenizer = TokenizerType::Bpe;  // of the target
     std::optional<Terminals> terminals = {};       // of the trees that it writes; empty: it writes none
+    std::shared_ptr<const TextParts> parts = {};   // splits long texts; null for a model that does not translate
     std::int64_t parameters = 0;
     std::string device;                                      // "vulkan:0"
     std::string device_name;                                 // "NVIDIA H100"

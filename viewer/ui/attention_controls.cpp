@@ -45,6 +45,9 @@ void layer_stepper(Interface& ui, int layers) {
 
 // Says so instead if the model has no attention.
 bool has_heads(Interface& ui) {
+    if (!ui.session.scene().main.model.has_value()) {
+        return false;
+    }
     if (!attentions_of(ui.session.scene()).empty()) {
         return true;
     }
@@ -87,6 +90,24 @@ void kind_and_layer(Interface& ui, bool with_layer) {
     }
 }
 
+namespace {
+
+// Whether an edit switches off this head of the shown layer.
+bool is_switched_off(const Scene& scene, int head) {
+    const AttentionEdit off{.site = shown_site(scene), .head = head};
+    return std::find(scene.state.edits.begin(), scene.state.edits.end(), off) != scene.state.edits.end();
+}
+
+void strike_out(const Interface& ui) {
+    const ImVec2 low = ImGui::GetItemRectMin();
+    const ImVec2 high = ImGui::GetItemRectMax();
+    ImDrawList& list = *ImGui::GetWindowDrawList();
+    list.AddLine(ImVec2(low.x, high.y), ImVec2(high.x, low.y), to_u32(ui.ink().paper), 4.0F * ui.scale());
+    list.AddLine(ImVec2(low.x, high.y), ImVec2(high.x, low.y), to_u32(ui.ink().text), 1.5F * ui.scale());
+}
+
+}  // namespace
+
 void heads_row(Interface& ui) {
     heading(ui, "Heads");
     const int heads = std::max(heads_of(ui.session.scene()), 1);
@@ -113,6 +134,11 @@ void heads_row(Interface& ui) {
         }
         ImGui::PopStyleColor(3);
         ui.probes.item(fmt::format("head.{}", head), on ? "on" : "off");
+        if (is_switched_off(ui.session.scene(), head)) {
+            strike_out(ui);
+            tip("The model runs without this head. Surgery switches it on again.");
+            continue;
+        }
         tip("Click to toggle. Shift+click to show only this head, or all again.");
     }
     ImGui::PopStyleVar();

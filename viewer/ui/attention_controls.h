@@ -11,7 +11,7 @@ void matrix_controls(Interface& ui);
 void surgery_controls(Interface& ui);
 
 // Parts of them, for panels that show attention beside other things.
-// False for a model without attention, and says so.
+// False without a model, and for one without attention, which it says.
 bool has_heads(Interface& ui);
 // A choice of the kinds that the model has, and of their layers.
 void kind_and_layer(Interface& ui, bool with_layer);

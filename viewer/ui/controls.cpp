@@ -109,7 +109,7 @@ void training_controls(Interface& ui) {
                 ui.session.open_checkpoint(steps[static_cast<std::size_t>(index - 1)]);
             }
         }
-        if (has_heads(ui)) {
+        if (!attentions_of(ui.session.scene()).empty()) {
             kind_and_layer(ui, true);
             heads_row(ui);
         }

@@ -40,9 +40,10 @@ struct Interface {
     bool editing_target = false;
     bool focus_sentence = false;
     bool focus_target = false;
-    bool typing = false;     // a text field has the focus
-    bool escaped = false;    // Escape was pressed in this frame
-    std::string query = {};  // of the command palette
+    bool leave_field = false;  // the text field with the focus
+    bool typing = false;       // a text field has the focus
+    bool escaped = false;      // Escape was pressed in this frame
+    std::string query = {};    // of the command palette
     int palette_row = 0;
     float pages = 0.0F;     // pages to scroll the panel or the help
     int palette_steps = 0;  // rows to move in the palette since the last frame
@@ -72,9 +73,12 @@ struct Interface {
 // The parts of the window. Call between ImGui::NewFrame() and ImGui::Render().
 void show_shell(Interface& ui);
 void show_sentence_bar(Interface& ui);
+// Below the sentence bar, if there is something to say of the text.
+void show_text_notes(Interface& ui);
 // The words of a masked language model's text, within this width.
 void show_words(Interface& ui, float room);
 void show_status_bar(Interface& ui);
+float status_height(const Interface& ui);
 // Turns the translation into a text field.
 void start_editing(Interface& ui);
 void show_panel(Interface& ui, PanelId panel);

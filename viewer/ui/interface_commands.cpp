@@ -72,6 +72,7 @@ void add_commands(Interface& ui) {
     if (words.edit_output != nullptr) {
         add("target", words.edit_output, "Ctrl+T", true, [at] { start_editing(*at); });
     }
+    add("leave", "Leave the text field", "Tab", true, [at] { at->leave_field = true; });
     add("back", "Close, or clear the choice of words", "Escape", true, [at] { step_back(*at); });
     add("dark", "Switch between light and dark", "Ctrl+D", true, [at] {
         at->session.settings().dark = !at->session.settings().dark;

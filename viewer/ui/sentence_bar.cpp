@@ -198,10 +198,10 @@ void output_line(Interface& ui, const Wording& words, float right) {
     }
     const Side& side = ui.session.scene().main;
     const bool nothing = side.shown == nullptr || !side.shown->problem.empty();
+    // The panel says why there is nothing.
     const std::string text =
-        nothing ? why_empty(side) : output_text(*side.shown) + ending(*side.shown, family_of(ui.session.scene()));
-    const Colour colour = nothing ? ui.ink().warning : ui.ink().text;
-    const bool pressed = large_text_button(ui, "translation", text, colour, room_for_text(ui, right));
+        nothing ? "" : output_text(*side.shown) + ending(*side.shown, family_of(ui.session.scene()));
+    const bool pressed = large_text_button(ui, "translation", text, ui.ink().text, room_for_text(ui, right));
     tip(nothing ? nullptr : words.edit_tip);
     if (pressed && !nothing) {
         start_editing(ui);
@@ -222,6 +222,7 @@ void show_sentence_bar(Interface& ui) {
     } else {
         output_line(ui, words, right);
     }
+    show_text_notes(ui);
     ImGui::Dummy(ImVec2(0.0F, 0.1F * ui.em()));
 }
 

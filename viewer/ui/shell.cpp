@@ -1,5 +1,6 @@
 // The layout of the window: sentence bar, navigation, panel, controls, status bar.
 #include <algorithm>
+#include <utility>
 
 #include <imgui.h>
 
@@ -109,13 +110,16 @@ void panels(Interface& ui, ImVec2 size) {
 }  // namespace
 
 void show_shell(Interface& ui) {
+    if (std::exchange(ui.leave_field, false)) {
+        ImGui::SetWindowFocus(nullptr);
+    }
     const ImGuiViewport* viewport = ImGui::GetMainViewport();
     ImGui::SetNextWindowPos(viewport->WorkPos);
     ImGui::SetNextWindowSize(viewport->WorkSize);
     ImGui::Begin("Headscope", nullptr, kFixed);
     show_sentence_bar(ui);
     const float gap = ImGui::GetStyle().ItemSpacing.x;
-    const float below = ImGui::GetFrameHeight() + ImGui::GetStyle().ItemSpacing.y;
+    const float below = status_height(ui) + ImGui::GetStyle().ItemSpacing.y;
     const ImVec2 room = ImGui::GetContentRegionAvail();
     const float height = std::max(room.y - below, 8.0F * ui.em());
     const float side = kNavigationWidth * ui.em();

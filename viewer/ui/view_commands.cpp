@@ -38,6 +38,15 @@ void step_word(Interface& ui, int by) {
     }
 }
 
+void step_sentence(Interface& ui, int by) {
+    const auto& model = ui.session.scene().main.model;
+    if (model.has_value()) {
+        const PartsOfText parts = parts_of(ui.state(), *model);
+        const int wanted = shown_sentence(ui.state(), parts) + by;
+        choose_sentence(ui.state(), std::clamp(wanted, 0, static_cast<int>(parts.sentences.size()) - 1));
+    }
+}
+
 // Moves the other word of a pair: the key that the chosen word is multiplied with or pinned to.
 void step_key(Interface& ui, int by) {
     const int words = static_cast<int>(words_of(ui.session.scene(), Direction::To));
@@ -186,6 +195,8 @@ void add_attention_commands(Interface& ui) {
     add("word.left", "Previous word", "Left", [at] { step_word(*at, -1); });
     add("key.right", "Next word of the other row", "Alt+Right", [at] { step_key(*at, 1); });
     add("key.left", "Previous word of the other row", "Alt+Left", [at] { step_key(*at, -1); });
+    add("sentence.next", "Next sentence of a long text", "Ctrl+PageDown", [at] { step_sentence(*at, 1); });
+    add("sentence.before", "Previous sentence of a long text", "Ctrl+PageUp", [at] { step_sentence(*at, -1); });
     add("direction", "Where it looks, or who looks at it", "W", [at] {
         ViewState& state = at->state();
         state.direction = state.direction == Direction::From ? Direction::To : Direction::From;

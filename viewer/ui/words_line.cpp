@@ -27,8 +27,8 @@ std::string mask_tip(const std::vector<Filling>& likeliest) {
 
 void show_words(Interface& ui, float room) {
     const Scene& scene = ui.session.scene();
-    if (const std::string problem = why_empty(scene.main); !problem.empty()) {
-        large_text_button(ui, "translation", problem, ui.ink().warning, room);
+    if (!why_empty(scene.main).empty()) {  // the panel says it
+        large_text_button(ui, "translation", "", ui.ink().text, room);
         return;
     }
     const std::string text = ui.state().text;

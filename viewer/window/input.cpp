@@ -180,6 +180,9 @@ int key_labelled(const char* label, int fallback) {
 }
 
 void feed_imgui(const InputEvent& event) {
+    if (event.kind == InputEvent::Kind::Key && event.code == GLFW_KEY_TAB) {
+        return;  // it would choose a text field and select its text, which the next key replaces
+    }
     ImGuiIO& io = ImGui::GetIO();
     switch (event.kind) {
 #if IMGUI_VERSION_NUM >= 18700

@@ -88,6 +88,27 @@ struct Window::Impl {
         glfwSetWindowUserPointer(window.get(), this);
         install_callbacks();
         renderer.emplace(gpu, *swapchain, window.get(), !wanted.scripted);
+        if (!wanted.scripted) {
+            keep_tab();
+        }
+    }
+
+    // Dear ImGui must not see it, see feed_imgui(). Its callback calls ours.
+    void keep_tab() {
+        imgui_keys =
+            glfwSetKeyCallback(window.get(), [](GLFWwindow* at, int key, int scancode, int action, int modifiers) {
+                key == GLFW_KEY_TAB ? of(at).handle_key(key, scancode, action, modifiers)
+                                    : of(at).imgui_keys(at, key, scancode, action, modifiers);
+            });
+    }
+
+    // Uses the keys of the user's layout, not their positions on a US keyboard.
+    void handle_key(int key, int scancode, int action, int modifiers) {
+        const bool prints = key >= GLFW_KEY_SPACE && key < GLFW_KEY_ESCAPE;
+        handle({.kind = InputEvent::Kind::Key,
+                .code = prints ? key_labelled(glfwGetKeyName(key, scancode), key) : key,
+                .down = action != GLFW_RELEASE,
+                .modifiers = modifiers});
     }
 
     static Impl& of(GLFWwindow* window) { return *static_cast<Impl*>(glfwGetWindowUserPointer(window)); }
@@ -121,13 +142,8 @@ struct Window::Impl {
         glfwSetScrollCallback(w, [](GLFWwindow* at, double x, double y) {
             of(at).handle({.kind = InputEvent::Kind::Wheel, .x = x, .y = y});
         });
-        // Use the keys of the user's layout, not their positions on a US keyboard.
         glfwSetKeyCallback(w, [](GLFWwindow* at, int key, int scancode, int action, int modifiers) {
-            const bool prints = key >= GLFW_KEY_SPACE && key < GLFW_KEY_ESCAPE;
-            of(at).handle({.kind = InputEvent::Kind::Key,
-                           .code = prints ? key_labelled(glfwGetKeyName(key, scancode), key) : key,
-                           .down = action != GLFW_RELEASE,
-                           .modifiers = modifiers});
+            of(at).handle_key(key, scancode, action, modifiers);
         });
         glfwSetCharCallback(w, [](GLFWwindow* at, unsigned character) {
             of(at).handle({.kind = InputEvent::Kind::Text, .text = utf8_of(character)});
@@ -175,6 +191,7 @@ struct Window::Impl {
     std::optional<ImguiRenderer> renderer;
     std::function<void()> build_fonts = [] {};
     std::function<void(const InputEvent&)> recorder;
+    GLFWkeyfun imgui_keys = nullptr;
     std::vector<InputEvent> played;
     InputEvent pointer{.kind = InputEvent::Kind::Move, .x = -1.0, .y = -1.0};
     std::array<bool, 3> buttons{};

@@ -1,0 +1,65 @@
+#include "viewer/session/text_notes.h"
+
+#include <algorithm>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "text/segmenter.h"
+
+namespace headscope::viewer {
+
+namespace {
+
+constexpr std::size_t kListed = 5;
+
+std::string text_of(const RecordedToken& token) {
+    const std::string& piece = token.text;
+    return piece.starts_with(kWordStart) ? piece.substr(kWordStart.size()) : piece;
+}
+
+}  // namespace
+
+std::string note_on_length(const Scene& scene) {
+    const Side& side = scene.main;
+    if (!side.model.has_value() || side.model->parts == nullptr) {
+        return "";
+    }
+    const PartsOfText parts = parts_of(scene.state, *side.model);
+    if (parts.sentences.size() > 1) {
+        return fmt::format(
+            "Sentence {} of {}: the text has {} pieces, and this model translates sentences of up to {}.",
+            shown_sentence(scene.state, parts) + 1, parts.sentences.size(), parts.pieces, parts.wanted);
+    }
+    return parts.wanted > 0 && parts.pieces > parts.wanted
+               ? fmt::format(
+                     "The text has {} pieces, but no end of a sentence to split it at: this model may leave out "
+                     "parts of texts of more than {}.",
+                     parts.pieces, parts.wanted)
+               : "";
+}
+
+std::string note_on_unknown(const Scene& scene) {
+    const Side& side = scene.main;
+    if (side.shown == nullptr || !side.shown->problem.empty()) {
+        return "";
+    }
+    const AttentionRecord& record = side.shown->record;
+    std::vector<std::string> unknown;
+    for (const RecordedToken& token : record.source.empty() ? record.target_in : record.source) {
+        const std::string text = text_of(token);
+        if (token.kind == TokenKind::Unknown && std::find(unknown.begin(), unknown.end(), text) == unknown.end()) {
+            unknown.push_back(text);
+        }
+    }
+    std::string listed;
+    for (std::size_t i = 0; i < std::min(unknown.size(), kListed); ++i) {
+        listed += fmt::format("{}\u201C{}\u201D", i == 0 ? "" : ", ", unknown[i]);
+    }
+    const std::string more = unknown.size() > kListed ? fmt::format(" and {} more", unknown.size() - kListed) : "";
+    return unknown.empty()
+               ? ""
+               : fmt::format("Not in the model's vocabulary, and read as its unknown piece: {}{}.", listed, more);
+}
+
+}  // namespace headscope::viewer

@@ -1,0 +1,72 @@
+#include "viewer/session/view_model.h"
+
+#include <filesystem>
+#include <system_error>
+
+#include <fmt/format.h>
+
+#include "io/bundled_places.h"
+
+namespace headscope::viewer {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_there(const fs::path& path) {
+    std::error_code failure;
+    return fs::exists(path, failure);
+}
+
+std::string name_in(const std::string& path) {
+    const fs::path normal = fs::path(path).lexically_normal();
+    return (normal.has_filename() ? normal : normal.parent_path()).filename().string();
+}
+
+void place(std::string& path, const std::string& name, SavedView& view, const std::vector<std::string>& recent) {
+    const std::string found = place_of_model(path, name, view.file, recent);
+    if (!found.empty() && found != path) {
+        view.notes.push_back(fmt::format("{} is not on this machine: opened {}, which has the same name", path, found));
+        path = found;
+    }
+}
+
+}  // namespace
+
+std::string place_of_model(const std::string& path, const std::string& name, const std::string& view_file,
+                           const std::vector<std::string>& recent) {
+    if (is_there(path)) {
+        return path;
+    }
+    if (name.empty()) {
+        return "";
+    }
+    std::vector<fs::path> places{fs::path(view_file).parent_path() / name};
+    for (const std::string& other : recent) {
+        if (name_in(other) == name) {
+            places.emplace_back(other);
+        }
+    }
+    for (fs::path& bundled : bundled_places("models/" + name)) {
+        places.push_back(std::move(bundled));
+    }
+    for (const fs::path& one : places) {
+        if (is_there(one)) {
+            return one.string();
+        }
+    }
+    return "";
+}
+
+SavedView with_places(SavedView view, const std::vector<std::string>& recent) {
+    if (view.file.empty()) {
+        return view;  // not a saved one
+    }
+    place(view.model, view.model_name.empty() ? name_in(view.model) : view.model_name, view, recent);
+    if (!view.other_model.empty()) {
+        place(view.other_model, name_in(view.other_model), view, recent);
+    }
+    return view;
+}
+
+}  // namespace headscope::viewer
