@@ -99,7 +99,10 @@ Drawing draw_comparison(const Scene& scene, const PanelOptions& options) {
     std::vector<Drawing> parts{
         side_by_side({one_side(scene, scene.main, options), one_side(scene, *scene.other, options)},
                      2.0 * options.text_size, options.ink)};
-    if (nothing_there(scene.main).empty() && nothing_there(*scene.other).empty()) {
+    const auto attends = [&](const Side& side) {
+        return nothing_there(side).empty() && missing_attention(scene, side).empty();
+    };
+    if (attends(scene.main) && attends(*scene.other)) {
         parts.push_back(draw_difference(scene, options));
     }
     return stacked(std::move(parts), options.text_size, options.ink);

@@ -46,20 +46,25 @@ std::string note_on_unknown(const Scene& scene) {
     }
     const AttentionRecord& record = side.shown->record;
     std::vector<std::string> unknown;
+    bool any = false;
     for (const RecordedToken& token : record.source.empty() ? record.target_in : record.source) {
         const std::string text = text_of(token);
-        if (token.kind == TokenKind::Unknown && std::find(unknown.begin(), unknown.end(), text) == unknown.end()) {
+        any = any || token.kind == TokenKind::Unknown;
+        // Some texts are recorded without what an unknown piece was made of.
+        const bool named = token.kind == TokenKind::Unknown && text != "<unk>" && text != "[UNK]";
+        if (named && std::find(unknown.begin(), unknown.end(), text) == unknown.end()) {
             unknown.push_back(text);
         }
+    }
+    if (unknown.empty()) {
+        return any ? "Some characters are not in the model's vocabulary, and are read as its unknown piece." : "";
     }
     std::string listed;
     for (std::size_t i = 0; i < std::min(unknown.size(), kListed); ++i) {
         listed += fmt::format("{}\u201C{}\u201D", i == 0 ? "" : ", ", unknown[i]);
     }
     const std::string more = unknown.size() > kListed ? fmt::format(" and {} more", unknown.size() - kListed) : "";
-    return unknown.empty()
-               ? ""
-               : fmt::format("Not in the model's vocabulary, and read as its unknown piece: {}{}.", listed, more);
+    return fmt::format("Not in the model's vocabulary, and read as its unknown piece: {}{}.", listed, more);
 }
 
 }  // namespace headscope::viewer

@@ -45,7 +45,10 @@ void layer_stepper(Interface& ui, int layers) {
 
 // Says so instead if the model has no attention.
 bool has_heads(Interface& ui) {
-    if (!ui.session.scene().main.model.has_value()) {
+    if (const Side& side = ui.session.scene().main; !side.model.has_value()) {
+        if (!side.problem.empty() && button(ui, "models", "Open another model\u2026")) {
+            ui.show(Overlay::Models);
+        }
         return false;
     }
     if (!attentions_of(ui.session.scene()).empty()) {
