@@ -1,4 +1,4 @@
-// tokenizer.json, the file of Hugging Face's tokenizers, with byte-level BPE, WordPiece or unigram models.
+// tokenizer.json, the file of Hugging Face's tokenizers, with BPE, WordPiece or unigram models.
 #pragma once
 
 #include <cstdint>
