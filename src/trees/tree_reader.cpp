@@ -114,14 +114,63 @@ std::vector<Tree> parse_trees(std::string_view text, const std::string& place, E
     return trees;
 }
 
+void TreeReader::read(Line line) {
+    if (skipping_ && !line.text.starts_with('(')) {
+        return;
+    }
+    skipping_ = false;
+    pending_.push_back(std::move(line));
+    try {
+        std::vector<Tree> trees = parser_.read(pending_.back().text, pending_.back().place);
+        std::move(trees.begin(), trees.end(), std::back_inserter(ready_));
+    } catch (const Error&) {
+        recover(false);
+        return;
+    }
+    if (!parser_.within_tree()) {
+        pending_.clear();
+    }
+}
+
+void TreeReader::recover(bool at_end) {
+    const std::vector<Line> lines = std::exchange(pending_, {});
+    for (std::size_t begin = 0; begin < lines.size();) {
+        const auto next = std::find_if(lines.begin() + static_cast<std::ptrdiff_t>(begin) + 1, lines.end(),
+                                       [](const Line& line) { return line.text.starts_with('('); });
+        const auto end = static_cast<std::size_t>(next - lines.begin());
+        parser_ = TreeParser();
+        try {
+            std::vector<Tree> trees;
+            for (std::size_t at = begin; at < end; ++at) {
+                std::vector<Tree> more = parser_.read(lines[at].text, lines[at].place);
+                std::move(more.begin(), more.end(), std::back_inserter(trees));
+            }
+            if (end < lines.size() || at_end) {
+                parser_.finish();
+            }
+            std::move(trees.begin(), trees.end(), std::back_inserter(ready_));
+            if (parser_.within_tree()) {  // the last one goes on
+                pending_.assign(lines.begin() + static_cast<std::ptrdiff_t>(begin), lines.end());
+            }
+        } catch (const Error& error) {
+            problems_.emplace_back(error.what());
+            parser_ = TreeParser();
+            skipping_ = end == lines.size();
+        }
+        begin = end;
+    }
+}
+
 bool TreeReader::next(Tree& tree) {
     for (std::string line; ready_.empty();) {
         if (!lines_.next(line)) {
-            parser_.finish();
-            return false;
+            if (pending_.empty()) {
+                return false;
+            }
+            recover(true);
+            continue;
         }
-        std::vector<Tree> trees = parser_.read(line, fmt::format("{} line {}", lines_.name(), lines_.number()));
-        std::move(trees.begin(), trees.end(), std::back_inserter(ready_));
+        read({line, fmt::format("{} line {}", lines_.name(), lines_.number())});
     }
     tree = std::move(ready_.front());
     ready_.pop_front();

@@ -26,6 +26,7 @@ public:
     std::vector<Tree> read(std::string_view line, const std::string& place);
     // Error if the last tree is not closed.
     void finish() const;
+    bool within_tree() const { return !open_.empty(); }
 
 private:
     void open(const std::string& place);
@@ -45,17 +46,30 @@ private:
 std::vector<Tree> parse_trees(std::string_view text, const std::string& place,
                               EmptyBracket empty = EmptyBracket::LeftOut);
 
-// Reads the trees of a file, plain or compressed.
+// Reads the trees of a file, plain or compressed, and passes over broken ones. Where one ends follows from a line that
+// begins with a bracket in its first column.
 class TreeReader {
 public:
     explicit TreeReader(const std::string& path) : lines_(path) {}
 
-    // False at the end. Errors name file and line.
+    // False at the end.
     bool next(Tree& tree);
+    // What is wrong with each broken tree so far; names file and line.
+    const std::vector<std::string>& problems() const { return problems_; }
 
 private:
+    struct Line {
+        std::string text, place;
+    };
+    void read(Line line);
+    // Reads the lines since the last whole tree again, each group from one first column's bracket on by itself.
+    void recover(bool at_end);
+
     LineReader lines_;
     TreeParser parser_;
+    std::vector<Line> pending_;  // since the last whole tree
+    bool skipping_ = false;      // behind a broken tree
+    std::vector<std::string> problems_;
     std::deque<Tree> ready_;
 };
 

@@ -166,9 +166,14 @@ expect "and too many" complains "'many.txt' has more lines than 'farm.txt' (12)"
 sed '2s/ NNP//' tags.txt >short.txt
 run parse --model parser --tokens --file farm.txt --tags short.txt
 expect "also in a line" refused "'short.txt' line 2: expected 4 tags, one for each word, found 3"
-printf 'The dog eats .\n\n' >gap.txt
+printf 'The dog eats .\n\n\u00a0 \u3000\n%s\n\xff\nThe dog eats.\n' "$(printf 'a %.0s' {1..200})" >gap.txt
 run parse --model parser --file gap.txt
-expect "and so is an empty line" refused "'gap.txt' line 2: there are no words"
+expect "an empty line, one that is too long, and one that is no text have empty trees" \
+    eval 'ended_with 0 && [ "$(sed "s/(S .*/tree/" out | paste -sd , )" = tree,,,,,tree ]'
+expect "which is reported" eval 'complains "'"'gap.txt' line 2: there are no words"'" && complains "4 of 6 lines have no tree"'
+expect "for each" eval 'complains "line 3: there are no words" && complains "line 4: " && complains "line 5: it is not UTF-8"'
+run parse --model parser "$(printf '\u00a0')"
+expect "a no-break space is no sentence" refused "TEXT is empty"
 run parse --model parser --file gap.txt "The dog eats."
 expect "a sentence and a file" refused "exclude each other"
 
@@ -184,6 +189,10 @@ printf '(S (A a))\n(S (A (a))\n' >bad.trees
 run trees linearise bad.trees
 expect "an empty tree, after the good ones" complains "'bad.trees' line 2: the tree (a) is empty"
 expect "is an error" ended_with 1
+printf '(S (A a))\n(S (A a)\n(S (B b))\n(S (A (b)) (C c))\n(S (D d))\n' >bad.trees
+run trees linearise --print words bad.trees
+expect "all broken trees are listed at once" eval 'ended_with 1 && complains "2 trees are broken" && complains "line 4"'
+expect "and the others written" eval '[ "$(paste -sd , out)" = a,b,d ]'
 run trees restore --words words.txt <<<'(S XX )S'
 expect "more words than sequences" complains "'words.txt' has more lines than standard input (1)"
 run trees restore --words words.txt < <(printf '(S )S\n(S )S\n(S )S\n')

@@ -77,16 +77,28 @@ TEST_CASE("mistakes in trees are named", "[trees]") {
     CHECK_THAT(problem(deep), Contains("more than 1000 brackets are open"));
 
     TemporaryFolder folder;
-    const auto file_problem = [&](const std::string& text) {
-        return error_of([&] {
-            TreeReader reader(folder.write("my.trees", text));
-            for (Tree tree; reader.next(tree);) {
-            }
-        });
+    const auto file_problems = [&](const std::string& text, const std::string& whole) {
+        TreeReader reader(folder.write("my.trees", text));
+        std::string found;
+        for (Tree tree; reader.next(tree);) {
+            found += to_line(tree);
+        }
+        CHECK(found == whole);
+        return reader.problems();
     };
-    CHECK_THAT(file_problem("(A a)\n(B b))\n"), Contains("my.trees' line 2: ) without ("));
-    CHECK_THAT(file_problem("(A a)\n(B\n(C c)\n"),
+    CHECK_THAT(file_problems("(A a)\n(B b))\n", "(A a)").at(0), Contains("my.trees' line 2: ) without ("));
+    CHECK_THAT(file_problems("(A a)\n(B\n(C c)\n", "(A a)(C c)").at(0),
                Contains("my.trees' line 2: 1 bracket of this tree is never closed"));
+    const std::vector<std::string> all = file_problems(
+        "(A a)\n(B (C c)\n(D d)\n(E e)))\n(F\n (G g)\n (H h i)\n (J j))\n(K\n (L l))\n(M ())\n(N n)\n(O\n (P p)",
+        "(A a)(D d)(K (L l))(N n)");
+    REQUIRE(all.size() == 5);
+    CHECK_THAT(all[0], Contains("line 2: 1 bracket"));
+    CHECK_THAT(all[1], Contains("line 4: ) without ("));
+    CHECK_THAT(all[2], Contains("line 7: expected ) after the word"));
+    CHECK_THAT(all[3], Contains("line 11: the tree () is empty"));
+    CHECK_THAT(all[4], Contains("line 13: 1 bracket"));
+    CHECK(file_problems("(A\n(B b)\n(C c))\n", "(A (B b) (C c))").empty());
 }
 
 TEST_CASE("traces, functional tags and indices are removed", "[trees]") {

@@ -22,11 +22,14 @@
 #include "io/input_files.h"
 #include "options/common_options.h"
 #include "options/option_values.h"
+#include "options/usage_error.h"
 #include "paint/png.h"
 #include "paint/svg.h"
 #include "support/check.h"
 #include "support/counted.h"
+#include "support/utf8.h"
 #include "text/lines.h"
+#include "text/normalised.h"
 #include "trees/linearised.h"
 #include "trees/penn_words.h"
 #include "trees/tree_rules.h"
@@ -77,27 +80,34 @@ TranslationOptions search_of(const ParseOptions& options, const Translator& tran
     return search;
 }
 
-// The trees of some sentences, given their tags or none. Error, naming the sentence by `name_of`, for one that the
-// model cannot parse.
-std::vector<Restored> parsed(const Translator& translator, const TranslationOptions& search,
-                             const std::vector<WordList>& sentences, const std::vector<WordList>* tags,
-                             const std::function<std::string(std::size_t)>& name_of) {
+// Told of a sentence, by its place in the list, that has no tree.
+using Reject = std::function<void(std::size_t sentence, const std::string& problem)>;
+
+// The trees of some sentences, given their tags or none; none of those without words or that the model cannot parse.
+std::vector<std::optional<Restored>> parsed(const Translator& translator, const TranslationOptions& search,
+                                            const std::vector<WordList>& sentences, const std::vector<WordList>* tags,
+                                            const Reject& reject) {
     const Terminals terminals = terminals_of(translator);
     std::vector<std::string> lines;
     for (const WordList& words : sentences) {
         lines.push_back(fmt::format("{}", fmt::join(words, " ")));
     }
-    std::vector<Restored> trees;
+    std::vector<std::optional<Restored>> trees;
     for (const TranslatedSentence& sentence : translator.translate(lines, search)) {
         const std::size_t at = trees.size();
+        trees.emplace_back();
+        if (sentences[at].empty()) {
+            continue;
+        }
         if (!sentence.problem.empty()) {
-            throw Error(name_of(at) + sentence.problem);
+            reject(at, sentence.problem);
+            continue;
         }
         std::vector<std::string> sequences;
         for (const Translation& one : sentence.n_best) {
             sequences.push_back(one.text);
         }
-        trees.push_back(best_restored(sequences, sentences[at], tags == nullptr ? nullptr : &(*tags)[at], terminals));
+        trees.back() = best_restored(sequences, sentences[at], tags == nullptr ? nullptr : &(*tags)[at], terminals);
     }
     return trees;
 }
@@ -110,7 +120,7 @@ ModelDevice device_of(const ParseOptions& options) {
 }
 
 WordList words_of(const ParseOptions& options, const std::string& text) {
-    WordList words = options.tokens ? split_at_blanks(text) : penn_words(text);
+    WordList words = is_empty_text(text) ? WordList() : options.tokens ? split_at_blanks(text) : penn_words(text);
     std::transform(words.begin(), words.end(), words.begin(), without_brackets);  // penn_words() has none
     return words;
 }
@@ -127,14 +137,15 @@ void write_drawing(const Tree& tree, const std::string& path) {
 void parse_text(const ParseOptions& options) {
     const WordList words = words_of(options, options.text);
     if (words.empty()) {
-        throw Error("TEXT is empty");
+        throw UsageError("TEXT is empty");
     }
     ModelDevice device = device_of(options);
     device.load();
     Restored result;
     device.run([&](Backend&, const Translator& translator) {
         const TranslationOptions search = search_of(options, translator, device.arithmetic().compute);
-        result = parsed(translator, search, {words}, nullptr, [](std::size_t) { return std::string(); }).front();
+        const Reject fail = [](std::size_t, const std::string& problem) { throw Error(problem); };
+        result = parsed(translator, search, {words}, nullptr, fail).front().value();
     });
     if (result.repairs.any()) {
         log_line("headscope: the model wrote a malformed tree, which was repaired (headscope trees restore --help)");
@@ -146,14 +157,76 @@ void parse_text(const ParseOptions& options) {
     }
 }
 
-// A sentence a line; an empty line for an empty one.
+// The words of a line, and its tags if there is a file of them. Empty lines, and those that are not UTF-8, have none.
+class SentenceFile {
+public:
+    SentenceFile(const ParseOptions& options, Reject reject)
+        : options_(options), reject_(std::move(reject)), text_(options.file) {
+        if (!options.tags.empty()) {
+            tag_lines_.emplace(options.tags);
+        }
+    }
+
+    // False at the end.
+    bool next(WordList& words, WordList& tags) {
+        std::string line;
+        if (!text_.next_bytes(line)) {
+            check_end();
+            return false;
+        }
+        const bool is_text = !first_invalid_utf8(line);
+        words = is_text ? words_of(options_, line) : WordList();
+        if (words.empty()) {
+            reject_(text_.number(), is_text ? "there are no words" : "it is not UTF-8: convert the file");
+        }
+        if (tag_lines_) {
+            tags = tags_of(words);
+        }
+        return true;
+    }
+
+    bool has_tags() const { return tag_lines_.has_value(); }
+    std::size_t number() const { return text_.number(); }
+    const std::string& name() const { return text_.name(); }
+
+private:
+    WordList tags_of(const WordList& words) {
+        std::string line;
+        if (!tag_lines_->next(line)) {
+            throw Error(fmt::format("{} ends before {}: give a line of tags for each sentence", tag_lines_->name(),
+                                    text_.name()));
+        }
+        WordList tags = split_at_blanks(line);
+        if (tags.size() != words.size() && !words.empty()) {
+            throw Error(fmt::format("{} line {}: expected {}, one for each word, found {}", tag_lines_->name(),
+                                    tag_lines_->number(), counted(words.size(), "tag"), tags.size()));
+        }
+        return tags;
+    }
+    void check_end() {
+        if (std::string line; tag_lines_ && tag_lines_->next(line)) {
+            throw Error(fmt::format("{} has more lines than {} ({}): give a line of tags for each sentence",
+                                    tag_lines_->name(), text_.name(), text_.number()));
+        }
+    }
+
+    const ParseOptions& options_;
+    Reject reject_;
+    LineReader text_;
+    std::optional<LineReader> tag_lines_;
+};
+
+// A tree a line; an empty line for a sentence without one, which is reported.
 void parse_file(const ParseOptions& options) {
     constexpr std::size_t kAtOnce = 256;
-    LineReader text(options.file);
-    std::optional<LineReader> tag_lines;
-    if (!options.tags.empty()) {
-        tag_lines.emplace(options.tags);
-    }
+    std::size_t rejected = 0;
+    std::string name;
+    const Reject reject = [&](std::size_t line, const std::string& problem) {
+        ++rejected;
+        log_line(fmt::format("headscope: {} line {}: {}; its line in the output is empty", name, line, problem));
+    };
+    SentenceFile text(options, reject);
+    name = text.name();
     ModelDevice device = device_of(options);
     device.load();
     std::size_t repaired = 0;
@@ -161,53 +234,43 @@ void parse_file(const ParseOptions& options) {
         std::vector<WordList> sentences;
         std::vector<WordList> tags;
         const std::size_t first = text.number();
-        std::string line;
-        while (sentences.size() < kAtOnce && (more = text.next(line))) {
-            sentences.push_back(words_of(options, line));
-            if (tag_lines) {
-                if (!tag_lines->next(line)) {
-                    throw Error(fmt::format("{} ends before {}: give a line of tags for each sentence",
-                                            tag_lines->name(), text.name()));
-                }
-                tags.push_back(split_at_blanks(line));
-                if (tags.back().size() != sentences.back().size()) {
-                    throw Error(fmt::format("{} line {}: expected {}, one for each word, found {}", tag_lines->name(),
-                                            tag_lines->number(), counted(sentences.back().size(), "tag"),
-                                            tags.back().size()));
-                }
-            }
-        }
-        const auto name_of = [&](std::size_t at) { return fmt::format("{} line {}: ", text.name(), first + at + 1); };
-        if (const auto empty = std::find(sentences.begin(), sentences.end(), WordList()); empty != sentences.end()) {
-            throw Error(name_of(static_cast<std::size_t>(empty - sentences.begin())) + "there are no words");
+        WordList words;
+        WordList tags_of_words;
+        while (sentences.size() < kAtOnce && (more = text.next(words, tags_of_words))) {
+            sentences.push_back(words);
+            tags.push_back(tags_of_words);
         }
         device.run([&](Backend&, const Translator& translator) {
             const TranslationOptions search = search_of(options, translator, device.arithmetic().compute);
-            for (const Restored& one : parsed(translator, search, sentences, tag_lines ? &tags : nullptr, name_of)) {
-                repaired += one.repairs.any() ? 1 : 0;
-                write_output(printed(options, one.tree));
+            const Reject reject_at = [&](std::size_t at, const std::string& problem) {
+                reject(first + at + 1, problem);
+            };
+            for (const std::optional<Restored>& one :
+                 parsed(translator, search, sentences, text.has_tags() ? &tags : nullptr, reject_at)) {
+                repaired += one && one->repairs.any() ? 1 : 0;
+                write_output(one ? printed(options, one->tree) : "\n");
             }
         });
     }
-    if (std::string line; tag_lines && tag_lines->next(line)) {
-        throw Error(fmt::format("{} has more lines than {} ({}): give a line of tags for each sentence",
-                                tag_lines->name(), text.name(), text.number()));
-    }
     if (repaired > 0) {
         log_line(fmt::format("headscope: repaired {} of {}", repaired, counted(text.number(), "tree")));
+    }
+    if (rejected > 0) {
+        log_line(fmt::format("headscope: {} of {} have no tree", rejected, counted(text.number(), "line")));
     }
 }
 
 void parse(const ParseOptions& options) {
     if (!options.output.empty() && !options.output.ends_with(".svg") && !options.output.ends_with(".png")) {
-        throw Error(fmt::format("unknown format '{}': use .svg or .png", options.output));
+        throw UsageError(fmt::format("unknown format '{}': use .svg or .png", options.output));
     }
     if (options.text.empty() == options.file.empty()) {
-        throw Error(options.file.empty() ? "TEXT is empty" : "TEXT and --file exclude each other");
+        throw UsageError(options.file.empty() ? "TEXT is empty" : "TEXT and --file exclude each other");
     }
     InputFiles inputs(options.common.open.settings);
     if (options.common.models.empty() && options.common.open.settings.get("HEADSCOPE_MODEL").empty()) {
-        throw Error("no parser comes with headscope: give --model or set HEADSCOPE_MODEL (docs/parsing.md trains one)");
+        throw UsageError(
+            "no parser comes with headscope: give --model or set HEADSCOPE_MODEL (docs/parsing.md trains one)");
     }
     inputs.add(options.common.model_path());
     inputs.refuse(options.output);

@@ -8,12 +8,14 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
 #include "cli/command.h"
 #include "cli/trees/trees_actions.h"
 #include "io/input_files.h"
 #include "options/option_values.h"
+#include "options/usage_error.h"
 #include "support/check.h"
 #include "support/counted.h"
 #include "text/lines.h"
@@ -48,6 +50,7 @@ void linearise(const LineariseOptions& options) {
     inputs.add(options.files);
     inputs.refuse("-");
     std::int64_t only_traces = 0;
+    std::vector<std::string> broken;
     for (const std::string& file : options.files) {
         TreeReader reader(file);
         for (Tree tree; reader.next(tree);) {
@@ -55,9 +58,15 @@ void linearise(const LineariseOptions& options) {
             only_traces += rest ? 0 : 1;
             write_output(rest ? line_of(*rest, options) + "\n" : "");
         }
+        broken.insert(broken.end(), reader.problems().begin(), reader.problems().end());
     }
     if (only_traces > 0) {
         log_line(fmt::format("headscope: left out {} without words", counted(only_traces, "tree")));
+    }
+    if (!broken.empty()) {
+        throw Error(broken.size() == 1 ? broken.front()
+                                       : fmt::format("{} are broken; the others were written:\n    {}",
+                                                     counted(broken.size(), "tree"), fmt::join(broken, "\n    ")));
     }
 }
 
@@ -81,7 +90,7 @@ void add_linearise(CLI::App& trees) {
         [print = &options->print](std::size_t at) { *print = static_cast<Print>(at); }, "What to print of each tree");
     command->callback([options, terminals] {
         if (terminals->count() > 0 && options->print != Print::Pairs && options->print != Print::Sequences) {
-            throw Error("--terminals is only for --print pairs and sequences");
+            throw UsageError("--terminals is only for --print pairs and sequences");
         }
         linearise(*options);
     });
