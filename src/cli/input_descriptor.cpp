@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "support/check.h"
+#include "io/missing_file.h"
 
 namespace headscope {
 
@@ -17,6 +17,9 @@ InputDescriptor::InputDescriptor(const std::string& path)
       descriptor_(owned_ ? ::open(path.c_str(), O_RDONLY | O_CLOEXEC) : STDIN_FILENO),
       name_(owned_ ? "'" + path + "'" : "standard input") {
     if (descriptor_ < 0) {
+        if (errno == ENOENT) {
+            throw MissingFile(path, name_);
+        }
         throw Error(fmt::format("cannot read '{}': {}", path, std::generic_category().message(errno)));
     }
 }

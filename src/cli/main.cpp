@@ -16,15 +16,18 @@
 #include "cli/command.h"
 #include "cli/command_line.h"
 #include "io/byte_order_mark.h"
+#include "io/missing_file.h"
 #include "options/environment.h"
 #include "options/help.h"
+#include "options/usage_error.h"
 #include "support/check.h"
 #include "support/edit_distance.h"
 
 namespace {
 
 constexpr const char* kExamples =
-    "headscope COMMAND --help explains a command.\n\n"
+    "headscope COMMAND --help, or headscope help COMMAND, explains a command.\n"
+    "The exit code is 0, or 1 after an error, or 2 if the command line is wrong.\n\n"
     "Examples:\n"
     "  echo 'The weather is nice today.' | headscope translate\n"
     "  headscope attention --text 'The cat sleeps because it is tired.' --word it -o cat.svg\n"
@@ -82,14 +85,11 @@ std::vector<const CLI::App*> commands_of(const CLI::App& app) {
     return app.get_subcommands([](const CLI::App*) { return true; });
 }
 
-std::string full_name(const CLI::App& app) {
-    return app.get_parent() == nullptr ? app.get_name() : full_name(*app.get_parent()) + " " + app.get_name();
-}
-
 // Advice for an unknown word: the closest of `names`, or --help.
 std::string advice(const CLI::App& app, const std::string& word, const std::vector<std::string>& names) {
     const std::string guess = headscope::nearest(word, names);
-    return guess.empty() ? full_name(app) + " --help lists them" : fmt::format("did you mean \"{}\"?", guess);
+    return guess.empty() ? headscope::full_name(app) + " --help lists them"
+                         : fmt::format("did you mean \"{}\"?", guess);
 }
 
 std::string unknown_command(const CLI::App& app, const std::string& word) {
@@ -97,7 +97,7 @@ std::string unknown_command(const CLI::App& app, const std::string& word) {
     for (const CLI::App* command : commands_of(app)) {
         names.push_back(command->get_name());
     }
-    return fmt::format("{} has no command \"{}\"; {}", full_name(app), word, advice(app, word, names));
+    return fmt::format("{} has no command \"{}\"; {}", headscope::full_name(app), word, advice(app, word, names));
 }
 
 std::vector<std::string> options_of(const CLI::App& app) {
@@ -116,15 +116,15 @@ std::vector<std::string> options_of(const CLI::App& app) {
 // The message for an unexpected word.
 std::string unexpected_word(const CLI::App& app, const std::string& word) {
     if (!word.starts_with('-')) {
-        return fmt::format("{}: unexpected argument \"{}\"; {} --help lists what it takes", full_name(app), word,
-                           full_name(app));
+        return fmt::format("{}: unexpected argument \"{}\"; {} --help lists what it takes", headscope::full_name(app),
+                           word, headscope::full_name(app));
     }
     const std::string option = word.substr(0, word.find('='));
     const std::vector<std::string> names = options_of(app);
     if (std::find(names.begin(), names.end(), option) != names.end()) {  // parsed as an option of a parent command
-        return fmt::format("\"{}\" belongs after the command: {} {} ...", option, full_name(app), word);
+        return fmt::format("\"{}\" belongs after the command: {} {} ...", option, headscope::full_name(app), word);
     }
-    return fmt::format("{} has no option \"{}\"; {}", full_name(app), option, advice(app, option, names));
+    return fmt::format("{} has no option \"{}\"; {}", headscope::full_name(app), option, advice(app, option, names));
 }
 
 // The message for the first unexpected word; empty if there is none.
@@ -143,11 +143,26 @@ int report_usage_error(const CLI::App& app, const CLI::ParseError& error) {
     std::string problem = unexpected_words(app);
     if (problem.empty()) {
         problem = commands_of(at).empty()
-                      ? fmt::format("{}; {} --help explains it", headscope::error_message(error, at), full_name(at))
-                      : fmt::format("a command is required; {} --help lists the commands", full_name(at));
+                      ? fmt::format("{}; {} --help explains it", headscope::error_message(error, at),
+                                    headscope::full_name(at))
+                      : fmt::format("a command is required; {} --help lists the commands", headscope::full_name(at));
     }
     headscope::log_line("headscope: " + problem);
-    return 1;
+    return headscope::kUsageExit;
+}
+
+// The words of the command line in CLI11's form: "headscope help tune" is headscope tune --help, as is "headscope"
+// alone headscope --help, and "headscope version" is headscope --version.
+std::vector<const char*> parsed_words(int count, const char* const* words) {
+    std::vector<const char*> parsed(words, words + count);
+    const std::string first = count > 1 ? parsed[1] : "help";
+    if (first == "help") {
+        parsed.erase(parsed.begin() + 1, parsed.begin() + std::min(count, 2));
+        parsed.push_back("--help");
+    } else if (first == "version") {
+        parsed[1] = "--version";
+    }
+    return parsed;
 }
 
 }  // namespace
@@ -175,10 +190,11 @@ int main(int argc, char** argv) {
         add_commands(app, open_options, argc, argv);
         format_help(app);
         try {
-            app.parse(argc, argv);
+            const std::vector<const char*> words = parsed_words(argc, argv);
+            app.parse(static_cast<int>(words.size()), words.data());
         } catch (const CLI::Success& request) {  // help or version
             if (const std::string problem = unexpected_words(app); !problem.empty()) {
-                throw Error(problem);
+                throw UsageError(problem);
             }
             write_help_or_version(app, request);
         }
@@ -188,6 +204,11 @@ int main(int argc, char** argv) {
         return report_usage_error(app, error);
     } catch (const OutputClosed&) {
         return 1;
+    } catch (const UsageError& error) {
+        log_line(fmt::format("headscope: {}", error.what()));
+        return kUsageExit;
+    } catch (const MissingFile& error) {
+        log_line("headscope: " + missing_file(error, innermost(app)));
     } catch (const Error& error) {
         log_line(fmt::format("headscope: {}", error.what()));
     } catch (const std::exception& error) {

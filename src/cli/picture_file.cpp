@@ -2,15 +2,15 @@
 
 #include <fmt/format.h>
 
+#include "options/usage_error.h"
 #include "paint/png.h"
 #include "paint/svg.h"
-#include "support/check.h"
 
 namespace headscope {
 
 void require_picture_name(const std::string& path) {
     if (!path.ends_with(".svg") && !path.ends_with(".png")) {
-        throw Error(fmt::format("'{}' is no picture: name an .svg or a .png file", path));
+        throw UsageError(fmt::format("'{}' is no picture: name an .svg or a .png file", path));
     }
 }
 

@@ -14,6 +14,7 @@
 #include "io/byte_order_mark.h"
 #include "io/decoder.h"
 #include "io/file_kind.h"
+#include "io/missing_file.h"
 #include "support/check.h"
 
 namespace headscope {
@@ -22,6 +23,9 @@ UnpackingReader::UnpackingReader(const std::string& path, std::string name) : na
     // "-" is standard input, as in most programs; a file of that name is ./-
     descriptor_ = path == "-" ? ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0) : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
     if (descriptor_ < 0) {
+        if (errno == ENOENT) {
+            throw MissingFile(path, name_);
+        }
         throw Error(fmt::format("cannot read {}: {}", name_, std::generic_category().message(errno)));
     }
 }

@@ -28,9 +28,11 @@ same() { cmp -s "$1" "$2"; }
 # report of a bug.
 refused() {
     local word
-    ended_with 1 && quiet && [ "$(grep -c '^headscope: ' err)" -eq 1 ] && ! complains "internal error" || return 1
+    { ended_with 1 || ended_with 2; } && quiet && [ "$(grep -c '^headscope: ' err)" -eq 1 ] && ! complains "internal error" || return 1
     for word in "$@"; do complains "$word" || return 1; done
 }
+# The same, because the command line is wrong.
+misused() { ended_with 2 && refused "$@"; }
 # Trains a model of the digits task in trained/, with its texts in data/; without them nothing else can be tested.
 train_digits() { # CONFIGURATION
     run make-task digits --output data --pairs 300 --valid 4 --test 6

@@ -37,12 +37,30 @@ run --version
 expect "--version prints the version" grep -qxE 'headscope [0-9]+\.[0-9]+\.[0-9]+' out
 run --help
 expect "--help shows examples" says "  echo 'The weather is nice today.' | headscope translate"
-run
-expect "a missing command is an error" refused "headscope --help lists the commands"
+run --help
+cp out help
+for words in "" help "help --help"; do
+    # shellcheck disable=SC2086 # one word or none
+    run $words
+    expect "headscope $words prints the same" same out help
+    expect "and is no error" ended_with 0
+done
+run translate --help
+cp out help
+run help translate
+expect "headscope help translate is headscope translate --help" same out help
+run help bench train
+expect "also of a command's command" says "headscope bench train"
+run version
+expect "headscope version prints the version" grep -qxE 'headscope [0-9]+\.[0-9]+\.[0-9]+' out
+run help trainslate
+expect "help for a misspelled command gets a suggestion" misused '"trainslate"; did you mean "translate"?'
+run bench
+expect "a missing command of a command is an error" misused "headscope bench --help lists the commands"
 run trainslate
-expect "a misspelled command gets a suggestion" refused '"trainslate"; did you mean "translate"?'
-run help
-expect "any other word gets advice" refused '"help"; headscope --help lists them'
+expect "a misspelled command gets a suggestion" misused '"trainslate"; did you mean "translate"?'
+run xyzzyx
+expect "any other word gets advice" refused '"xyzzyx"; headscope --help lists them'
 run --verbose
 expect "and an unknown option" refused '"--verbose"'
 run bench trian
@@ -66,7 +84,7 @@ expect "and an option that the command lacks" refused 'headscope translate has n
 run make-task --help
 expect "make-task shows how" says "headscope make-task digits --output data/digits"
 run translate --bogus
-expect "an unknown option of a command is rejected" refused 'headscope translate has no option "--bogus"; headscope translate --help lists them'
+expect "an unknown option of a command is rejected" misused 'headscope translate has no option "--bogus"; headscope translate --help lists them'
 run translate --baem=4
 expect "a misspelled option gets a suggestion" refused 'has no option "--baem"; did you mean "--beam"?'
 run --device cpu translate
@@ -80,6 +98,23 @@ run attention --text 1 --layer 0
 expect "the minimum is reported without a maximum" refused "--layer: must be a whole number from 1 to 2147483647, got 0"
 run translate --sample --seed 99999999999999999999
 expect "a seed has 64 bits" refused "--seed: must be a whole number from 0 to 18446744073709551615, got 99999999999999999999"
+run complete --samples 2 a
+expect "options that need others are usage errors" misused "--samples needs --sample"
+run translate 'Hello world.'
+expect "a text where a file is expected gets advice" \
+    refused "there is no file 'Hello world.'; to give a text instead: echo 'Hello world.' | headscope translate"
+expect "which is no error of usage" ended_with 1
+echo "it's 5" >reference
+run evaluate --reference reference --hypotheses "it's"
+expect "also one of an option" refused "echo 'it'\\''s' | headscope evaluate --hypotheses -"
+for words in tokenize compare "complete --file" "score --text" "evaluate --tsv" "trees linearise" "evaluate --text"; do
+    # shellcheck disable=SC2086
+    run $words 'Hello world.'
+    expect "headscope $words says what to do" refused "echo 'Hello world.' | headscope $words"
+done
+run translate gone/there.txt
+expect "what looks like a file gets none" refused "cannot read 'gone/there.txt'"
+expect "of that kind" [ "$(grep -c echo err)" -eq 0 ]
 run translate --beam 010
 expect "octal numbers are rejected" refused "--beam: must be a whole number from 1 to 30, got 010"
 run translate --beam

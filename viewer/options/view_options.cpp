@@ -9,7 +9,7 @@
 #include "infer/model_lookup.h"
 #include "io/input_files.h"
 #include "options/option_values.h"
-#include "support/check.h"
+#include "options/usage_error.h"
 #include "text/normalised.h"
 #include "viewer/session/state.h"
 #include "viewer/session/wording.h"
@@ -36,11 +36,12 @@ ViewOptions with_path(ViewOptions options) {
     const bool folder =
         std::filesystem::is_directory(options.path, failure) || format_of(options.path) != ModelFormat::None;
     if (!folder && !std::filesystem::is_regular_file(options.path, failure)) {
-        throw Error(fmt::format("{} is neither a saved view nor a model, a training or an experiment", options.path));
+        throw UsageError(
+            fmt::format("{} is neither a saved view nor a model, a training or an experiment", options.path));
     }
     if (folder ? !options.common.models.empty() : !options.open.empty()) {
-        throw Error(fmt::format("{} and {} were given: give one", options.path,
-                                folder ? "--model " + options.common.models.front() : "--open " + options.open));
+        throw UsageError(fmt::format("{} and {} were given: give one", options.path,
+                                     folder ? "--model " + options.common.models.front() : "--open " + options.open));
     }
     if (folder) {
         options.common.models = {options.path};

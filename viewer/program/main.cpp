@@ -13,6 +13,7 @@
 #include "io/byte_order_mark.h"
 #include "options/environment.h"
 #include "options/help.h"
+#include "options/usage_error.h"
 #include "registry/registry.h"
 #include "support/check.h"
 #include "viewer/options/view_options.h"
@@ -26,9 +27,9 @@ void report(const std::string& message) {
     std::fputs(("headscope: " + message + "\n").c_str(), stderr);
 }
 
-int fail(const std::string& problem) {
+int fail(const std::string& problem, int code = 1) {
     report(problem);
-    return 1;
+    return code;
 }
 
 viewer::ProgramOptions program_of(const ViewOptions& options) {
@@ -66,6 +67,8 @@ int main(int argc, char** argv) {
     options.common.open = {.settings = read_environment(environ),
                            .diagnostics = Diagnostics([](Severity, const std::string& text) { report(text); })};
     CLI::App app("Look at every head, live, in a window.", "headscope-viewer");
+    app.set_version_flag("--version", "headscope-viewer " HEADSCOPE_VERSION, "Print the version and exit")
+        ->group("Help");
     add_view_options(app, options);
     format_help(app);
     try {
@@ -74,7 +77,9 @@ int main(int argc, char** argv) {
         TraceFile::require_written();
         return 0;
     } catch (const CLI::ParseError& error) {
-        return app.exit(error);
+        return app.exit(error) == 0 ? 0 : kUsageExit;
+    } catch (const UsageError& error) {
+        return fail(error.what(), kUsageExit);
     } catch (const Error& error) {
         return fail(error.what());
     } catch (const std::exception& error) {

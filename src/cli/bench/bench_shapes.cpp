@@ -10,7 +10,7 @@
 #include "import/open_model.h"
 #include "io/input_files.h"
 #include "options/option_values.h"
-#include "support/check.h"
+#include "options/usage_error.h"
 
 namespace headscope {
 namespace {
@@ -145,7 +145,7 @@ void complete(BenchSizes& sizes) {
     ModelConfig& model = shape.model;
     if (model.d_model != sizes.named.d_model || model.heads != sizes.named.heads) {
         if (model.d_model % model.heads != 0) {
-            throw Error(fmt::format("--d-model {} is not a multiple of --heads {}", model.d_model, model.heads));
+            throw UsageError(fmt::format("--d-model {} is not a multiple of --heads {}", model.d_model, model.heads));
         }
         model.d_k = model.d_v = model.d_model / model.heads;
     }

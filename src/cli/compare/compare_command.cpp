@@ -21,6 +21,7 @@
 #include "observe/family_labels.h"
 #include "options/language_options.h"
 #include "options/option_values.h"
+#include "options/usage_error.h"
 #include "registry/device_list.h"
 #include "registry/registry.h"
 #include "support/check.h"
@@ -129,7 +130,7 @@ std::vector<std::string> compared_ids(const CompareOptions& options) {
     if (options.devices.empty() && (ids.size() < 2 || !options.with.empty())) {
         ids.insert(ids.begin(), options.with.empty() ? "cpu" : options.with);
     } else if (ids.size() < 2) {
-        throw Error(fmt::format("--devices {} is one device: add those to compare with it", options.devices));
+        throw UsageError(fmt::format("--devices {} is one device: add those to compare with it", options.devices));
     }
     return ids;
 }
@@ -149,7 +150,7 @@ struct Contest {
 
 void require_another(const ComparedSide& side, const std::string& name) {
     if (side.name() == name) {
-        throw Error(fmt::format(
+        throw UsageError(fmt::format(
             "both devices are {}, which agrees with itself: name another by --device, --with or --devices", name));
     }
 }

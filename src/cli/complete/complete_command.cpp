@@ -24,6 +24,7 @@
 #include "infer/translation_stream.h"
 #include "io/input_files.h"
 #include "options/option_values.h"
+#include "options/usage_error.h"
 #include "registry/device_list.h"
 #include "registry/registry.h"
 #include "support/check.h"
@@ -229,7 +230,7 @@ void complete(CompleteOptions options) {
     options.search.beam = std::max(options.search.beam, options.search.n_best);
     check_search_options(options.search);
     if (options.samples > 1 && !options.sample) {
-        throw Error("--samples needs --sample: without it, all samples would be the same");
+        throw UsageError("--samples needs --sample: without it, all samples would be the same");
     }
     const Engine engine({.devices = asked_devices(common.device(), common.open),
                          .models = models,

@@ -9,6 +9,7 @@
 
 #include "cli/command.h"
 #include "io/atomic_file.h"
+#include "options/usage_error.h"
 #include "support/check.h"
 
 namespace headscope {
@@ -61,7 +62,7 @@ std::string failure_of(const std::function<void()>& step) {
 
 void require_writable(const ConformOutputs& outputs) {
     if (!outputs.json.empty() && !outputs.junit.empty() && are_same(outputs.json, outputs.junit)) {
-        throw Error(
+        throw UsageError(
             fmt::format("--json {} and --junit {} are the same file: use different ones", outputs.json, outputs.junit));
     }
     require_file(outputs.json);

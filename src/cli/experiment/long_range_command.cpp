@@ -12,6 +12,7 @@
 #include "experiment/long_range.h"
 #include "options/common_options.h"
 #include "options/option_values.h"
+#include "options/usage_error.h"
 #include "registry/registry.h"
 #include "support/check.h"
 
@@ -37,7 +38,8 @@ struct LongRangeFlags {
 
 void run_long_range(const LongRangeFlags& flags) {
     if (flags.settings.d_model % 4 != 0) {
-        throw Error(fmt::format("--d-model must be a multiple of 4, for four heads, found {}", flags.settings.d_model));
+        throw UsageError(
+            fmt::format("--d-model must be a multiple of 4, for four heads, found {}", flags.settings.d_model));
     }
     const std::vector<const LayerKind*> kinds = chosen_layer_kinds(flags.layers);
     LongRange experiment(flags.output, flags.settings);

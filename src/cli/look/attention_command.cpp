@@ -15,7 +15,7 @@
 #include "observe/head_search.h"
 #include "options/language_options.h"
 #include "options/option_values.h"
-#include "support/check.h"
+#include "options/usage_error.h"
 
 namespace headscope {
 namespace {
@@ -241,7 +241,7 @@ void add_attention_command(CLI::App& app, const OpenOptions& open_options) {
     add_corpus_options(*command, *options);
     command->callback([options, command] {
         if (command->count("--text") + command->count("--corpus") == 0) {
-            throw Error("--text or --corpus is required");
+            throw UsageError("--text or --corpus is required");
         }
         show_attention(*options);
     });

@@ -16,6 +16,7 @@
 #include "io/input_files.h"
 #include "observe/corpus_search.h"
 #include "observe/recorded_text.h"
+#include "options/usage_error.h"
 #include "paint/png.h"
 #include "paint/svg.h"
 #include "support/check.h"
@@ -129,7 +130,7 @@ std::string importance_bytes(const CorpusImportance& importance, const PictureOp
 
 std::string look_at_corpus(const AttentionOptions& options, PictureFormat format) {
     if (options.find.empty() != options.importance) {
-        throw Error("--corpus needs either --find or --importance");
+        throw UsageError("--corpus needs either --find or --importance");
     }
     if (!options.find.empty()) {
         parse_corpus_queries(options.find);  // reports mistakes before loading the model

@@ -7,9 +7,9 @@
 #include "observe/attention_table.h"
 #include "observe/head_statistics.h"
 #include "observe/record_json.h"
+#include "options/usage_error.h"
 #include "paint/png.h"
 #include "paint/svg.h"
-#include "support/check.h"
 
 namespace headscope {
 
@@ -17,8 +17,9 @@ namespace {
 
 int only_head(const SelectedAttention& content) {
     if (content.heads.size() != 1) {
-        throw Error(fmt::format("--matrix shows one head, but {} are selected: choose one with --heads, from 1 to {}",
-                                content.heads.size(), content.model_heads));
+        throw UsageError(
+            fmt::format("--matrix shows one head, but {} are selected: choose one with --heads, from 1 to {}",
+                        content.heads.size(), content.model_heads));
     }
     return content.heads.front();
 }
@@ -91,7 +92,8 @@ PictureFormat picture_format(const std::string& output, const std::string& forma
         {PictureFormat::Svg, "svg"}, {PictureFormat::Png, "png"}, {PictureFormat::Json, "json"}};
     if (output != "-") {
         if (!format.empty()) {
-            throw Error("--format is only for -o -; a file's format is given by its extension, .svg, .png or .json");
+            throw UsageError(
+                "--format is only for -o -; a file's format is given by its extension, .svg, .png or .json");
         }
         if (output.empty()) {
             return PictureFormat::Text;
@@ -104,7 +106,7 @@ PictureFormat picture_format(const std::string& output, const std::string& forma
             return known;
         }
     }
-    throw Error(fmt::format("unknown format '{}'; use .svg, .png or .json", output == "-" ? format : output));
+    throw UsageError(fmt::format("unknown format '{}'; use .svg, .png or .json", output == "-" ? format : output));
 }
 
 std::string write_picture(const AttentionRecord& record, const AttentionSelection& selection,

@@ -11,6 +11,7 @@
 #include "observe/family_labels.h"
 #include "observe/head_search.h"
 #include "observe/record_attention.h"
+#include "options/usage_error.h"
 #include "support/check.h"
 
 namespace headscope {
@@ -23,7 +24,7 @@ constexpr int kPaperLayer = 5;
 // Error for a text that is empty or too long. `around`: tokens that the model reads or predicts around it.
 void check_text(const RecordedText& text, const char* option, std::int64_t around, const ModelConfig& config) {
     if (text.ids.empty()) {
-        throw Error(fmt::format("{} is empty", option));
+        throw UsageError(fmt::format("{} is empty", option));
     }
     const auto length = std::ssize(text.ids) + around;
     if (length > config.max_length) {
@@ -52,7 +53,7 @@ AttentionRecord record_language(Backend& backend, const Translator& translator, 
     const ModelDirectory& model = translator.model();
     RecordedText text = encode_language_text(model, options.text);
     if (text.ids.empty()) {
-        throw Error("--text is empty");
+        throw UsageError("--text is empty");
     }
     if (options.max_tokens > 0) {
         const SearchOptions search =
@@ -75,11 +76,11 @@ void check_family_options(const AttentionOptions& options, Architecture family) 
           std::tuple("--max-tokens", options.max_tokens > 0, completes),
           std::tuple("--beam", options.choices.beam.has_value(), translates || completes)}) {
         if (given && !applies) {
-            throw Error(fmt::format("{} does not apply to this model: it is a {}", option, name_of(family)));
+            throw UsageError(fmt::format("{} does not apply to this model: it is a {}", option, name_of(family)));
         }
     }
     if (completes && options.choices.beam.has_value() && options.max_tokens == 0) {
-        throw Error("--beam needs --max-tokens: without it nothing is written");
+        throw UsageError("--beam needs --max-tokens: without it nothing is written");
     }
 }
 
@@ -105,7 +106,7 @@ AttentionSelection checked_selection(const AttentionOptions& options, const Mode
 void choose_found(AttentionSelection& selection, const AttentionRecord& record, const AttentionOptions& options) {
     const std::vector<FoundHead> found = find_heads(record, selection, parse_head_query(options.find));
     if (options.rank > static_cast<int>(found.size())) {
-        throw Error(fmt::format("--rank {} is out of range: the search found {}", options.rank, found.size()));
+        throw UsageError(fmt::format("--rank {} is out of range: the search found {}", options.rank, found.size()));
     }
     const AttentionSite site = found[static_cast<std::size_t>(options.rank - 1)].site;
     selection.layer = site.layer + 1;
@@ -142,7 +143,7 @@ AttentionRecord record_for(Backend& backend, const Translator& translator, const
         return record_attention(backend, translator.transformer(), source, {}, record);
     }
     if (options.pads > 0) {
-        throw Error("--pads needs --target or --kind encoder: the model translates without pads");
+        throw UsageError("--pads needs --target or --kind encoder: the model translates without pads");
     }
     return record_translation(backend, translator.transformer(), *model.target_tokenizer, source, search, record, frame)
         .record;

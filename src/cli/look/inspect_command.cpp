@@ -13,7 +13,7 @@
 #include "model/training_card.h"
 #include "options/common_options.h"
 #include "options/option_values.h"
-#include "support/check.h"
+#include "options/usage_error.h"
 
 namespace headscope {
 namespace {
@@ -42,7 +42,7 @@ void inspect(const InspectOptions& options) {
     }
     if (!options.key.empty()) {
         if (!facts.contains(options.key)) {
-            throw Error(fmt::format("unknown key '{}': omit --key to list all", options.key));
+            throw UsageError(fmt::format("unknown key '{}': omit --key to list all", options.key));
         }
         write_output(plain(facts[options.key]) + "\n");
         return;

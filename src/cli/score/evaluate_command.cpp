@@ -24,6 +24,7 @@
 #include "io/atomic_file.h"
 #include "io/input_files.h"
 #include "options/option_values.h"
+#include "options/usage_error.h"
 #include "support/check.h"
 
 namespace headscope {
@@ -97,7 +98,8 @@ Translations ask_model(const EvaluateOptions& options, const TestSet& set, Evalu
         {.devices = {common.device()}, .models = models, .precision = common.precision, .open = common.open}, warn);
     const bool fills_in = engine.model().config.generation == Generation::MaskPredict;
     if (fills_in && !options.calibration.empty()) {
-        throw Error("--calibration needs the probabilities of references, and a model that fills in masks has none");
+        throw UsageError(
+            "--calibration needs the probabilities of references, and a model that fills in masks has none");
     }
     const TranslationOptions translation =
         translation_options(options.translation, engine.first().translator(), engine.first().arithmetic().compute);
@@ -122,13 +124,13 @@ Translations ask_model(const EvaluateOptions& options, const TestSet& set, Evalu
 void evaluate(const EvaluateOptions& options, const ResultOrigin& origin) {
     const TestSetFiles& files = options.files;
     if (options.output == "-") {
-        throw Error("--output needs a file: standard output has the scores");
+        throw UsageError("--output needs a file: standard output has the scores");
     }
     if (!files.hypotheses.empty() && !files.source.empty() && !options.by_length) {
-        throw Error("--source with --hypotheses is only used by --by-length: leave one of the two out");
+        throw UsageError("--source with --hypotheses is only used by --by-length: leave one of the two out");
     }
     if (options.by_length && files.tsv.empty() && files.source.empty()) {
-        throw Error("--by-length needs the sources: give --source FILE or --tsv FILE");
+        throw UsageError("--by-length needs the sources: give --source FILE or --tsv FILE");
     }
     const CommonOptions& common = options.translation.common;
     InputFiles inputs(common.open.settings);

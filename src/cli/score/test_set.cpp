@@ -9,6 +9,7 @@
 
 #include "cli/command.h"
 #include "data/corpus.h"
+#include "options/usage_error.h"
 #include "support/check.h"
 #include "support/counted.h"
 #include "text/lines.h"
@@ -51,13 +52,13 @@ void check_lengths(const std::string& first_file, const std::vector<std::string>
 
 TestSet read_files(const TestSetFiles& files) {
     if (files.references.empty()) {
-        throw Error(
+        throw UsageError(
             "nothing to compare with: give --tsv FILE, or --reference FILE with --source or --hypotheses; of a "
             "language "
             "model --text FILE");
     }
     if (files.source.empty() && files.hypotheses.empty()) {
-        throw Error("nothing to translate: give --source FILE, or --hypotheses FILE");
+        throw UsageError("nothing to translate: give --source FILE, or --hypotheses FILE");
     }
     TestSet set;
     for (const std::string& file : files.references) {

@@ -20,6 +20,7 @@
 #include "io/input_files.h"
 #include "options/common_options.h"
 #include "options/option_values.h"
+#include "options/usage_error.h"
 #include "support/check.h"
 #include "support/counted.h"
 
@@ -149,11 +150,12 @@ void print(const nlohmann::ordered_json& json, bool as_json) {
 
 void check(const DataOptions& options) {
     if (options.tsv.empty() && options.source.empty()) {
-        throw Error("no text: give --tsv FILE, or --source FILE and --target FILE");
+        throw UsageError("no text: give --tsv FILE, or --source FILE and --target FILE");
     }
     if (options.source.size() != options.target.size()) {
-        throw Error(fmt::format("--source names {} and --target {}: the i-th of one translates the i-th of the other",
-                                counted(options.source.size(), "file"), options.target.size()));
+        throw UsageError(
+            fmt::format("--source names {} and --target {}: the i-th of one translates the i-th of the other",
+                        counted(options.source.size(), "file"), options.target.size()));
     }
     for (const auto* files : {&options.tsv, &options.source, &options.target}) {
         for (const std::string& file : *files) {

@@ -15,6 +15,7 @@
 #include "io/atomic_file.h"
 #include "io/input_files.h"
 #include "options/option_values.h"
+#include "options/usage_error.h"
 #include "support/check.h"
 #include "train/log_reader.h"
 
@@ -59,7 +60,7 @@ std::vector<std::string> names_of(const std::vector<std::string>& runs) {
     std::set<fs::path> folders;
     for (const std::string& run : runs) {
         if (!folders.insert(folder_of(run)).second) {
-            throw Error(fmt::format("the training '{}' is named twice: give each once", run));
+            throw UsageError(fmt::format("the training '{}' is named twice: give each once", run));
         }
     }
     for (std::size_t count = 1;; ++count) {
@@ -77,8 +78,8 @@ std::vector<std::string> names_of(const std::vector<std::string>& runs) {
 
 void plot(PlotOptions options) {
     if (options.output != "-" && !options.output.ends_with(".svg") && !options.output.ends_with(".png")) {
-        throw Error(fmt::format("'{}' is no picture: name an .svg or a .png file, or - for SVG on standard output",
-                                options.output));
+        throw UsageError(fmt::format("'{}' is no picture: name an .svg or a .png file, or - for SVG on standard output",
+                                     options.output));
     }
     options.plot.look.ink = options.theme == "dark" ? kDarkInk : kLightInk;
     const std::vector<std::string> names = names_of(options.runs);

@@ -13,6 +13,7 @@
 #include "model/model_directory.h"
 #include "options/common_options.h"
 #include "options/option_values.h"
+#include "options/usage_error.h"
 #include "support/check.h"
 #include "train/train_config.h"
 
@@ -36,8 +37,8 @@ constexpr const char* kFooter =
 // Requirements that CLI11 cannot express.
 void check(const TrainOptions& options) {
     if (options.given.source.empty() != options.given.target.empty()) {
-        throw Error(fmt::format("--source and --target belong together: --{} is missing",
-                                options.given.source.empty() ? "source" : "target"));
+        throw UsageError(fmt::format("--source and --target belong together: --{} is missing",
+                                     options.given.source.empty() ? "source" : "target"));
     }
     for (const std::string& text : {options.given.source, options.given.target, options.given.text}) {
         if (!text.empty() && !std::filesystem::is_regular_file(text)) {  // it is read twice
@@ -46,7 +47,7 @@ void check(const TrainOptions& options) {
         }
     }
     if (options.given.config.empty() && !options.given.of_texts() && !options.resume && !options.finish) {
-        throw Error("nothing to train on: give a configuration, two texts with --source and --target, or --text");
+        throw UsageError("nothing to train on: give a configuration, two texts with --source and --target, or --text");
     }
 }
 

@@ -28,6 +28,7 @@
 #include "io/input_files.h"
 #include "io/unpacking_reader.h"
 #include "options/option_values.h"
+#include "options/usage_error.h"
 #include "registry/device_list.h"
 #include "registry/registry.h"
 #include "support/check.h"
@@ -156,7 +157,7 @@ void translate(TranslateOptions options) {
     const TranslationOptions translation =
         translation_options(options.translation, engine.first().translator(), engine.first().arithmetic().compute);
     if (engine.several() && options.format.alignments) {
-        throw Error("--alignments needs a single --device: it reads the weights where the line was translated");
+        throw UsageError("--alignments needs a single --device: it reads the weights where the line was translated");
     }
     options.alignment.frame = any_frame(engine.model(), translation.search.languages);
     const Prefixes prefixes(options.decoding, *engine.model().target_tokenizer);

@@ -5,6 +5,7 @@
 
 #include "options/language_options.h"
 #include "options/option_values.h"
+#include "options/usage_error.h"
 
 namespace headscope {
 
@@ -92,7 +93,7 @@ TranslationOptions translation_options(const TranslationFlags& flags, const Tran
     const Generation generation = translator.model().config.generation;
     check_choices(flags.choices, generation);
     if (flags.greedy && generation != Generation::LeftToRight) {
-        throw Error(
+        throw UsageError(
             "--greedy is for models that write from left to right, but \"generation\" is \"mask_predict\": leave it "
             "out");
     }
