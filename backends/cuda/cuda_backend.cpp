@@ -37,12 +37,17 @@ CudaOptions CudaOptions::from(const OpenOptions& open_options) {
     const bool check = open_options.settings.on("HEADSCOPE_CUDA_CHECK");
     const bool graphs = open_options.settings.on("HEADSCOPE_CUDA_GRAPHS", true);
     // A graph cannot contain the wait after each op.
-    return {.check_each_op = check, .graphs = graphs && !check, .diagnostics = open_options.diagnostics};
+    return {.check_each_op = check,
+            .graphs = graphs && !check,
+            .disabled = DisabledKernels::from(open_options.settings),
+            .diagnostics = open_options.diagnostics};
 }
 
 CudaBackend::CudaBackend(int ordinal, const CudaOptions& options)
     : properties_(select(ordinal)),
       multiprocessors_(properties_.multiProcessorCount),
+      compiled_(compiled_architecture()),
+      kernels_(options.disabled),
       memory_(std::make_shared<Memory>(fmt::format("cuda:{} ({})", ordinal, properties_.name),
                                        properties_.integrated != 0)),
       stream_(ordinal, options.check_each_op),

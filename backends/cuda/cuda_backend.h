@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <string>
 #include <vector>
@@ -15,9 +16,11 @@
 #include "backend/replays.h"
 #include "backends/cuda/dropout.h"
 #include "backends/cuda/graph.h"
+#include "backends/cuda/kernel_switches.h"
 #include "backends/cuda/linear.h"
 #include "backends/cuda/memory.h"
 #include "backends/cuda/products.h"
+#include "backends/cuda/short_attention.h"
 #include "backends/cuda/stream.h"
 
 namespace headscope::cuda {
@@ -26,6 +29,7 @@ struct CudaOptions {
     bool check_each_op = false;
     bool graphs = true;
     bool emulated = false;  // the device runs kernels on the CPU, for tests
+    DisabledKernels disabled = {};
 
     Diagnostics diagnostics = {};
 
@@ -68,11 +72,18 @@ private:
     template <class Step>
     auto on_a_graph(const Step& step);
     std::shared_ptr<CudaBuffer> scratch(std::size_t bytes);
+    // Attention of short sentences on tensor cores; false where other kernels have to run it.
+    bool run_short(const Attention& op);
+    bool run_short(const AttentionBackward& op);
+    bool takes_short(Kernel kernel, const ShortLayout& layout, const DropoutRule& dropout,
+                     std::initializer_list<const Tensor*> operands) const;
     // A contiguous copy in another dtype.
     Tensor converted(const Tensor& x, DType dtype);
 
     const cudaDeviceProp properties_;
     const int multiprocessors_;
+    const int compiled_;  // the architecture of the kernels
+    const DisabledKernels kernels_;
     DeviceInfo info_;
     std::shared_ptr<Memory> memory_;
     Stream stream_;

@@ -239,7 +239,7 @@ void CudaBackend::run(const AttentionBackward& op) {
         Backend::run(op);
         return;
     }
-    if (batch * heads == 0) {
+    if (batch * heads == 0 || run_short(op)) {
         return;
     }
     const std::int64_t rows = batch * heads * queries;

@@ -4,25 +4,14 @@
 #include <cuda_runtime.h>
 
 #include <cstdint>
-#include <utility>
 
 #include "backends/cuda/dropout.h"
 #include "backends/cuda/fused_attention.h"
 #include "backends/cuda/key_mask.h"
+#include "backends/cuda/unrolled.h"
 #include "backends/cuda/visit.h"
 
 namespace headscope::cuda {
-
-template <class Body, int... Index>
-__device__ __forceinline__ void call_for_each(const Body& body, std::integer_sequence<int, Index...> /*indices*/) {
-    (body(Index), ...);
-}
-
-// body(0), body(1), .. body(N - 1) unrolled, so that arrays that they index stay in registers.
-template <int N, class Body>
-__device__ __forceinline__ void unrolled(const Body& body) {
-    call_for_each(body, std::make_integer_sequence<int, N>{});
-}
 
 // One head of an operand: rows of contiguous elements.
 template <class T>

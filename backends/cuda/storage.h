@@ -6,6 +6,7 @@
 
 #include <bit>
 #include <cstdint>
+#include <type_traits>
 
 #include "tensor/dtype.h"
 
@@ -56,12 +57,37 @@ __host__ __device__ inline void from_float(float value, Half& to) {
 #endif
 }
 
-// To nearest, ties to even; NaN stays NaN. In integers, since sm_60 to sm_75 have no instruction for it.
+// To nearest, ties to even; NaN stays NaN. sm_60 to sm_75 have no instruction for it.
 __host__ __device__ inline void from_float(float value, BFloat16& to) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(to.bits) : "f"(value));
+#else
     const std::uint32_t bits = float_to_bits(value);
     const bool nan = (bits & 0x7FFFFFFFU) > 0x7F800000U;
     const std::uint32_t rounded = (bits + 0x7FFFU + (bits >> 16U & 1U)) >> 16U;
     to.bits = static_cast<std::uint16_t>(nan ? (bits >> 16U) | 0x40U : rounded);
+#endif
+}
+
+// Two neighbours in one word, the first one lower. sm_80 and newer round both in one instruction, and any NaN to one
+// NaN.
+template <class T>
+__host__ __device__ inline std::uint32_t pair_bits(float first, float second) {
+    static_assert(sizeof(T) == sizeof(std::uint16_t));
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+    std::uint32_t bits = 0;
+    if constexpr (std::is_same_v<T, Half>) {
+        asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(bits) : "f"(second), "f"(first));
+    } else {
+        asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(bits) : "f"(second), "f"(first));
+    }
+    return bits;
+#else
+    T pair[2];
+    from_float(first, pair[0]);
+    from_float(second, pair[1]);
+    return pair[0].bits | static_cast<std::uint32_t>(pair[1].bits) << 16U;
+#endif
 }
 
 // N neighbours, moved by one or two instructions; the first must be aligned for that (to at most 16 bytes).
@@ -81,8 +107,16 @@ __host__ __device__ inline void load(const T* from, float (&to)[N]) {
 template <int N, class T>
 __host__ __device__ inline void store(const float (&from)[N], T* to) {
     Pack<T, N> pack;
-    for (int i = 0; i < N; ++i) {
-        from_float(from[i], pack.value[i]);
+    if constexpr (sizeof(T) == sizeof(std::uint16_t) && N % 2 == 0) {
+        for (int i = 0; i < N; i += 2) {
+            const std::uint32_t bits = pair_bits<T>(from[i], from[i + 1]);
+            pack.value[i].bits = static_cast<std::uint16_t>(bits & 0xFFFFU);
+            pack.value[i + 1].bits = static_cast<std::uint16_t>(bits >> 16U);
+        }
+    } else {
+        for (int i = 0; i < N; ++i) {
+            from_float(from[i], pack.value[i]);
+        }
     }
     *reinterpret_cast<Pack<T, N>*>(to) = pack;
 }

@@ -18,6 +18,7 @@ const std::vector<std::string>& known() {
         all.insert(all.end(), {
                                   "HEADSCOPE_CHECK_REPLAYS",
                                   "HEADSCOPE_CUDA_CHECK",
+                                  "HEADSCOPE_CUDA_DISABLE",
                                   "HEADSCOPE_CUDA_DRIVER",
                                   "HEADSCOPE_CUDA_GRAPHS",
                                   "HEADSCOPE_CUDA_MODULES",

@@ -7,8 +7,9 @@
 //  - streams are queues that nothing drains but what has to wait, so that memory given back or reused too early shows
 //  - a stream that is being captured refuses what a real one refuses
 //  - fresh device memory holds NaN; a device has HEADSCOPE_EMULATION_MEMORY bytes (4 GiB) and HEADSCOPE_EMULATION_SM
-//    (90) as its architecture; with HEADSCOPE_EMULATION_PAGES it shares the host's memory, of which so many bytes hold
-//    pages of files, given back when asked for and not free
+//    (90) as its architecture, and kernels compiled for HEADSCOPE_EMULATION_PTX, or else for that; with
+//    HEADSCOPE_EMULATION_PAGES it shares the host's memory, of which so many bytes hold pages of files, given back when
+//    asked for and not free
 #pragma once
 
 #include <cstddef>
@@ -46,6 +47,9 @@ namespace headscope::cuda_emulation {
 // Runs every thread of every block of one launch. Empty, or why the launch cannot go on (a barrier that some threads
 // never reach).
 std::string run_launch(const LaunchShape& shape, const std::function<void()>& thread);
+
+// Of the last launch that was queued or recorded.
+LaunchShape& last_launch();
 
 constexpr std::size_t kMostSharedBytes = 232448 - 1024;  // what an H200 gives one block
 

@@ -66,6 +66,10 @@ bool valid(const LaunchShape& shape, const void* kernel) {
 
 }  // namespace
 
+int compiled_architecture() {
+    return static_cast<int>(number_from_environment("HEADSCOPE_EMULATION_PTX", architecture()));
+}
+
 cudaError_t remember(cudaError_t error) {
     if (error != cudaSuccess) {
         device().last = error;
@@ -100,6 +104,11 @@ cudaError_t allow_shared_bytes(const void* kernel, int bytes) {
     return cudaSuccess;
 }
 
+LaunchShape& last_launch() {
+    static LaunchShape last;
+    return last;
+}
+
 cudaError_t enqueue_launch(cudaStream_t stream, const LaunchShape& shape, const void* kernel,
                            std::function<void()> body) {
     if (fatal_error() != cudaSuccess) {
@@ -108,6 +117,7 @@ cudaError_t enqueue_launch(cudaStream_t stream, const LaunchShape& shape, const 
     if (!valid(shape, kernel)) {
         return remember(cudaErrorInvalidConfiguration);
     }
+    last_launch() = shape;
     return enqueue(stream, [shape, body = std::move(body)] {
         if (const std::string complaint = run_launch(shape, body); !complaint.empty()) {
             fault(cudaErrorLaunchFailure, complaint);

@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # Shows that the conformance harness sees bugs: plants one at a time in a copy of the tree, builds it there and expects
-# the proof to fail. On four sides: in the shaders, where `headscope conform` has to fail (shaders.sh has a bug for each
-# of them), in the CPU's kernels, in the oracle, which is checked by central differences and values computed by hand, and
-# in the seam: declared operands and replays. Ends with a table; fails if a bug survives, if a text to change is no longer
+# the proof to fail. On five sides: in the shaders, where `headscope conform` has to fail (shaders.sh has a bug for each
+# of them), in the CPU's kernels, in the oracle, which is checked by central differences and values computed by hand, in
+# CUDA's kernels for tensor cores, which are emulated, and in the seam: declared operands and replays. Ends with a table; fails if a bug survives, if a text to change is no longer
 # found exactly once, or if a proof fails without any bug.
 #
 #   tests/mutants/run.sh              every bug
 #   tests/mutants/run.sh matmul loss  those of some families
-#   tests/mutants/run.sh vulkan       those of one side: vulkan, cpu, oracle or seam
+#   tests/mutants/run.sh vulkan       those of one side: vulkan, cpu, oracle, cuda or seam
 #   tests/mutants/run.sh --texts      plants none: that each text to change is there once, and each shader has a bug
 set -euo pipefail
 
@@ -40,10 +40,11 @@ copy_tree() {
 
 # build SIDE: what proves it
 build() {
-    local target=test_ops
-    [ "$1" != vulkan ] || target=headscope
-    [ "$1" != seam ] || target=test_backend
-    ninja -C "$BUILD" -j "$JOBS" "$target" >"$WORK/build.log" 2>&1
+    local targets=(test_ops)
+    [ "$1" != vulkan ] || targets=(headscope)
+    [ "$1" != cuda ] || targets=(headscope headscope_cuda_emulated headscope_fake_cuda_driver)
+    [ "$1" != seam ] || targets=(test_backend)
+    ninja -C "$BUILD" -j "$JOBS" "${targets[@]}" >"$WORK/build.log" 2>&1
 }
 
 # prove SIDE FAMILY [NAME=VALUE..]: of the environment, and PATHS=LIST, paths of the device to go by as well
@@ -57,6 +58,14 @@ prove() {
             [ "${word#PATHS=}" = "$word" ] || how+=(--path "${word#PATHS=}")
         done
         env "$@" timeout "$LIMIT" "$BUILD/headscope" conform --device vulkan --op "$family" "${how[@]}" >"$WORK/run.log" 2>&1
+        return
+    fi
+    if [ "$side" = cuda ]; then
+        # A sentence of the size that the kernels are made for.
+        env HEADSCOPE_CUDA_DRIVER="$BUILD/tests/fake_cuda/driver.so" \
+            HEADSCOPE_CUDA_MODULES="$BUILD/tests/cuda_emulation/modules" "$@" \
+            timeout "$LIMIT" "$BUILD/headscope" conform --device cuda --op "$family,${family}_backward" --quick --no-speed \
+            --dtype bf16 --case '[2, 3, 40, 64]' >"$WORK/run.log" 2>&1
         return
     fi
     if [ "$side" = seam ]; then
@@ -139,6 +148,10 @@ baseline() {
         optimizer recurrent; do
         ! is_wanted "$family" oracle || prove_without oracle "$family"
     done
+    if is_wanted attention cuda; then
+        build cuda || { cat "$WORK/build.log" >&2; exit 1; }
+        prove_without cuda attention
+    fi
     if is_wanted capture seam; then
         build seam || { cat "$WORK/build.log" >&2; exit 1; }
         prove_without seam capture
@@ -282,6 +295,13 @@ mutant recurrent oracle 'the update gate works the other way round' backends/cpu
 
 mutant search cpu 'of equal entries the last comes first' backends/cpu/search.cpp \
     'return a > b ||' 'return a >= b ||'
+
+mutant attention cuda 'the halves of k of the right operand are swapped' backends/cuda/fragments.h \
+    'const int half_of_k = lane / 8 % 2 * 8;' 'const int half_of_k = 8 - lane / 8 % 2 * 8;'
+mutant attention cuda 'the backward does not wait for its copies' backends/cuda/short_attention_backward.cu \
+    'wait_for_copies<0>();' ''
+mutant attention cuda 'results go to the rows of the other half' backends/cuda/fragments.h \
+    'const int row = first + lane / 4 + 8 * half;' 'const int row = first + lane / 4 + 8 - 8 * half;'
 
 mutant capture seam 'an operand is not declared' src/backend/ops/attention.h \
     'd.in("position", position, {1}).index();' ''

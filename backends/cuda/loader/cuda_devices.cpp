@@ -8,6 +8,7 @@
 #include <optional>
 #include <system_error>
 
+#include "backends/cuda/kernel_switches.h"
 #include "backends/cuda/loader/driver.h"
 #include "backends/cuda/loader/modules.h"
 #include "support/check.h"
@@ -118,6 +119,25 @@ std::string titled(const DeviceInfo& info) {
     return info.name.empty() ? info.id : fmt::format("{} ({})", info.id, info.name);
 }
 
+// The newest architecture of the module's code that the card runs.
+int compiled_for(const ModuleFacts& module, int sm, bool from_ptx) {
+    int newest = from_ptx ? module.ptx : 0;
+    for (const int built : module.architectures) {
+        newest = !from_ptx && built <= sm ? std::max(newest, built) : newest;
+    }
+    return newest;
+}
+
+void describe_kernels(DeviceInfo& info, int compiled, const DisabledKernels& disabled) {
+    for (std::size_t i = 0; i < kKernelSwitches.size(); ++i) {
+        const KernelSwitch& each = kKernelSwitches[i];
+        info.features.emplace_back(each.title, disabled.has(i) ? "disabled"
+                                               : compiled >= each.least_sm
+                                                   ? "yes"
+                                                   : fmt::format("no, code of sm_{}", compiled));
+    }
+}
+
 void describe_module(DeviceInfo& info, const ModuleFacts& module, bool from_ptx) {
     info.driver += fmt::format(", module of CUDA {}", version_text(module.toolkit));
     info.gpu = !module.emulated;
@@ -152,6 +172,7 @@ CudaDevices::CudaDevices(const OpenOptions& options, const cuda::Places& places)
 }
 
 void CudaDevices::find(const cuda::Places& places) {
+    const cuda::DisabledKernels disabled = cuda::DisabledKernels::from(options_.settings);
     const cuda::Driver driver(places.driver, options_.settings);
     const cuda::Found found = cuda::load_modules(places, driver);
     for (const cuda::Card& card : driver.cards()) {
@@ -167,6 +188,7 @@ void CudaDevices::find(const cuda::Places& places) {
         }
         const auto index = static_cast<std::size_t>(choice.module);
         cuda::describe_module(info, found.accepted[index], choice.from_ptx);
+        cuda::describe_kernels(info, cuda::compiled_for(found.accepted[index], card.sm, choice.from_ptx), disabled);
         modules_.back() = found.modules[index];
     }
 }

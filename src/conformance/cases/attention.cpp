@@ -238,6 +238,7 @@ std::vector<Case> fused_back_cases() {
     }
     for (const char* gradients : {"q", "k", "v", "kv"}) {
         cases.push_back(attention_backward({3, 2, 9, 33, 8, 5}, {.rule = {.lengths = true}, .rate = 0.3F}, gradients));
+        cases.push_back(attention_backward({2, 1, 9, 33, 16, 8}, {.rule = {.lengths = true}, .rate = 0.3F}, gradients));
     }
     cases.push_back(into_columns(attention_backward({2, 2, 9, 12, 16, 16}, {.rule = {.lengths = true}})));
     return cases;

@@ -125,6 +125,9 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t executable, cudaStream_t stream);
 cudaError_t cudaGraphDestroy(cudaGraph_t graph);
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t executable);
 
+struct cudaFuncAttributes {
+    int ptxVersion;
+};
 enum cudaFuncAttribute { cudaFuncAttributeMaxDynamicSharedMemorySize = 8 };
 
 namespace headscope::cuda_emulation {
@@ -137,6 +140,8 @@ struct LaunchShape {
 cudaError_t enqueue_launch(cudaStream_t stream, const LaunchShape& shape, const void* kernel,
                            std::function<void()> body);
 cudaError_t allow_shared_bytes(const void* kernel, int bytes);
+// HEADSCOPE_EMULATION_PTX, or else the device's architecture.
+int compiled_architecture();
 
 void synchronize_threads();
 
@@ -169,6 +174,12 @@ inline unsigned lane() {
 template <class Kernel>
 cudaError_t cudaFuncSetAttribute(Kernel* kernel, cudaFuncAttribute /*attribute*/, int value) {
     return headscope::cuda_emulation::allow_shared_bytes(reinterpret_cast<const void*>(kernel), value);
+}
+
+template <class Kernel>
+cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, Kernel* /*kernel*/) {
+    attributes->ptxVersion = headscope::cuda_emulation::compiled_architecture();
+    return cudaSuccess;
 }
 
 struct cudaLaunchAttribute {};

@@ -1,0 +1,72 @@
+// Kernels that HEADSCOPE_CUDA_DISABLE can replace by those that every card has, so that the gain of each can be
+// measured alone. Used by the program, which describes devices, and by the modules, so all of it is inline.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <sstream>
+#include <string>
+
+#include "support/check.h"
+#include "support/settings.h"
+
+namespace headscope::cuda {
+
+enum class Kernel : std::size_t { Attention, AttentionBackward, LayerNorm, LayerNormBackward, Loss };
+
+struct KernelSwitch {
+    const char* name;     // the word of HEADSCOPE_CUDA_DISABLE
+    const char* title;    // as `headscope devices` has it
+    const char* meaning;  // as docs/environment.md has it
+    int least_sm;         // of the architecture that it is compiled for
+};
+
+// By Kernel.
+inline constexpr std::array kKernelSwitches{
+    KernelSwitch{"attention", "short attention on tensor cores",
+                 "attention of up to 128 positions in 16 bits on tensor cores, a block for each head (sm_80)", 80},
+    KernelSwitch{"attention_backward", "its backward on tensor cores", "the backward of the same, in one pass (sm_80)",
+                 80},
+    KernelSwitch{"layer_norm", "layer norm by warps",
+                 "add and norm with a warp for each row (columns: a multiple of 256, up to 1,024)", 0},
+    KernelSwitch{"layer_norm_backward", "its backward by warps", "the backward of the same", 0},
+    KernelSwitch{"loss", "loss in one read", "cross-entropy in 16 bits that reads the logits once (up to 49,152)", 0},
+};
+
+constexpr const char* kDisableKernels = "HEADSCOPE_CUDA_DISABLE";
+
+class DisabledKernels {
+public:
+    // Error for an unknown word.
+    static DisabledKernels from(const Settings& settings) {
+        DisabledKernels disabled;
+        std::istringstream words(settings.get(kDisableKernels));
+        for (std::string word; std::getline(words, word, ',');) {
+            const auto* const found = std::find_if(kKernelSwitches.begin(), kKernelSwitches.end(),
+                                                   [&](const KernelSwitch& each) { return word == each.name; });
+            if (found == kKernelSwitches.end()) {
+                std::string known;
+                for (const KernelSwitch& each : kKernelSwitches) {
+                    known += (known.empty() ? "" : ", ") + std::string(each.name);
+                }
+                throw Error(std::string(kDisableKernels) + " names \"" + word + "\"; expected words out of " + known +
+                            ", separated by commas");
+            }
+            disabled.off_[static_cast<std::size_t>(found - kKernelSwitches.begin())] = true;
+        }
+        return disabled;
+    }
+
+    bool has(std::size_t kernel) const { return off_[kernel]; }
+    // Whether code compiled for sm_`compiled` uses the kernel.
+    bool allow(Kernel kernel, int compiled) const {
+        const auto index = static_cast<std::size_t>(kernel);
+        return !off_[index] && compiled >= kKernelSwitches[index].least_sm;
+    }
+
+private:
+    std::array<bool, kKernelSwitches.size()> off_{};
+};
+
+}  // namespace headscope::cuda

@@ -1,0 +1,68 @@
+// Every kernel that can be disabled is documented, and a word that names none is an error.
+#include <catch2/catch.hpp>
+#include <string>
+
+#include "backends/cuda/kernel_switches.h"
+#include "io/whole_file.h"
+#include "machine.h"
+#include "tests/house/files.h"
+
+using namespace headscope;
+using namespace headscope::cuda;
+using headscope::cuda_tests::Machine;
+
+namespace {
+
+Settings disabling(const std::string& words) {
+    Settings settings;
+    settings.set(kDisableKernels, words);
+    return settings;
+}
+
+std::string feature(const DeviceInfo& info, const std::string& title) {
+    for (const auto& [name, value] : info.features) {
+        if (name == title) {
+            return value;
+        }
+    }
+    return "";
+}
+
+}  // namespace
+
+TEST_CASE("docs/environment.md has every kernel that can be disabled", "[cuda][switches]") {
+    std::string rows = "| word | what |\n|---|---|\n";
+    for (const KernelSwitch& each : kKernelSwitches) {
+        rows += std::string("| `") + each.name + "` | " + each.meaning + " |\n";
+    }
+    INFO(rows);
+    const std::string file = checkout_file("docs/environment.md");
+    CHECK(read_whole_file(file, file).find(rows + "\n") != std::string::npos);
+}
+
+TEST_CASE("a word disables its kernel alone, and older code has none", "[cuda][switches]") {
+    CHECK(DisabledKernels::from({}).allow(Kernel::Attention, 80));
+    CHECK_FALSE(DisabledKernels::from({}).allow(Kernel::Attention, 75));
+    CHECK_FALSE(DisabledKernels::from(disabling("attention")).allow(Kernel::Attention, 90));
+    CHECK(DisabledKernels::from(disabling("attention")).allow(Kernel::AttentionBackward, 90));
+    for (const char* wrong : {"attention,flash", "Attention", " attention", "attention,,"}) {
+        INFO(wrong);
+        CHECK_THROWS_WITH(DisabledKernels::from(disabling(wrong)),
+                          Catch::Contains("HEADSCOPE_CUDA_DISABLE names \"") &&
+                              Catch::Contains("expected words out of attention, attention_backward"));
+    }
+}
+
+TEST_CASE("a device tells which kernels are used", "[cuda][switches]") {
+    const auto listed = [](const char* cards, const char* module) {
+        return Machine(13000, cards).with(module, "libheadscope_cuda13.so").list().at(0);
+    };
+    CHECK(feature(listed(cuda_tests::kH200, "module13"), kKernelSwitches[0].title) == "yes");
+    CHECK(feature(listed(cuda_tests::kH200, "ptx13"), kKernelSwitches[0].title) == "no, code of sm_75");
+    CHECK(feature(listed(cuda_tests::kP100, "module12"), kKernelSwitches[0].title) == "no, code of sm_60");
+    const Variable disabled("HEADSCOPE_CUDA_DISABLE", std::string("attention"));
+    CHECK(feature(listed(cuda_tests::kH200, "module13"), kKernelSwitches[0].title) == "disabled");
+    CHECK(feature(listed(cuda_tests::kH200, "module13"), kKernelSwitches[1].title) == "yes");
+    const Variable wrong("HEADSCOPE_CUDA_DISABLE", std::string("flash"));
+    CHECK_THAT(listed(cuda_tests::kH200, "module13").rejected, Catch::Contains("HEADSCOPE_CUDA_DISABLE names"));
+}

@@ -1,0 +1,110 @@
+// What a block of short attention holds, and when it is used.
+#include "backends/cuda/short_attention.h"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <vector>
+
+#include "backends/cuda/cuda_backend.h"
+#include "emulator.h"
+#include "tests/support/variable.h"
+
+using namespace headscope;
+using namespace headscope::cuda;
+
+namespace {
+
+struct Size {
+    std::int64_t queries = 40;
+    std::int64_t keys = 40;
+    std::int64_t depth = 64;
+    DType dtype = DType::BF16;
+};
+
+// The threads of a block of the op's last launch: a multiple of 128 in the other kernels, whatever the size.
+struct Threads {
+    unsigned forward = 0;
+    unsigned backward = 0;
+    bool operator==(const Threads&) const = default;
+};
+constexpr Threads kOther{128, 128};
+
+Threads threads_of(const Size& size, const char* disabled = "") {
+    Settings settings;
+    settings.set(kDisableKernels, disabled);
+    CudaBackend backend(0, {.disabled = DisabledKernels::from(settings)});
+    const auto make = [&](std::int64_t rows, DType dtype) {
+        const Shape shape{2, 3, rows, size.depth};
+        return make_from_host(backend, shape, dtype, std::vector<double>(static_cast<std::size_t>(shape.elements())));
+    };
+    const Attention forward{.q = make(size.queries, size.dtype),
+                            .k = make(size.keys, size.dtype),
+                            .v = make(size.keys, size.dtype),
+                            .out = make(size.queries, size.dtype),
+                            .log_sums = backend.empty({2, 3, size.queries}, DType::F32)};
+    Threads threads;
+    backend.run(forward);
+    threads.forward = cuda_emulation::last_launch().block.x;
+    backend.run(AttentionBackward{.q = forward.q,
+                                  .k = forward.k,
+                                  .v = forward.v,
+                                  .out = forward.out,
+                                  .grad_out = make(size.queries, size.dtype),
+                                  .log_sums = forward.log_sums,
+                                  .grad_q = make(size.queries, size.dtype)});
+    threads.backward = cuda_emulation::last_launch().block.x;
+    return threads;
+}
+
+}  // namespace
+
+TEST_CASE("a block's tiles are neighbours of 16 bytes, and rows are in different banks", "[cuda][attention]") {
+    for (const bool backward : {false, true}) {
+        for (int query_tiles = 1; query_tiles <= 8; ++query_tiles) {
+            for (int key_tiles = 1; key_tiles <= 8; ++key_tiles) {
+                const ShortLayout layout{
+                    .query_tiles = query_tiles, .key_tiles = key_tiles, .depth = 64, .backward = backward};
+                CHECK(layout.is_short());
+                CHECK(layout.pitch() * 2 / 16 % 2 == 1);
+                CHECK(layout.weights_pitch() * 2 / 16 % 2 == 1);
+                for (const int place : {layout.queries(), layout.grad_out(), layout.keys(), layout.values(),
+                                        layout.weights(), layout.grad_scores(), layout.kept()}) {
+                    CHECK(place % 16 == 0);
+                }
+                CHECK(layout.warps() == (backward ? std::max(query_tiles, key_tiles) : query_tiles));
+            }
+        }
+    }
+}
+
+TEST_CASE("a block has a warp for each 16 queries, in the backward of keys, too", "[cuda][attention]") {
+    CHECK(threads_of({}) == Threads{96, 96});
+    CHECK(threads_of({.dtype = DType::F16}) == Threads{96, 96});
+    CHECK(threads_of({.queries = 5, .keys = 100}) == Threads{32, 224});
+    CHECK(threads_of({.queries = 100, .keys = 1, .depth = 24}) == Threads{224, 224});
+    CHECK(threads_of({.queries = 128, .keys = 128, .depth = 128}) == Threads{256, 256});
+    CHECK(threads_of({.queries = 1}) == Threads{128, 96});  // one query has a kernel of its own
+}
+
+TEST_CASE("what does not fit goes to the kernels that every card has", "[cuda][attention]") {
+    CHECK(threads_of({.dtype = DType::F32}) == kOther);
+    CHECK(threads_of({.queries = 129}) == kOther);
+    CHECK(threads_of({.keys = 129}) == kOther);
+    CHECK(threads_of({.depth = 136}).forward == 128);
+    CHECK(threads_of({.depth = 20}) == kOther);  // rows that do not begin at multiples of 16 bytes
+    CHECK(threads_of({}, "attention") == Threads{128, 96});
+    CHECK(threads_of({}, "attention_backward") == Threads{96, 128});
+    SECTION("an older card") {
+        const Variable sm("HEADSCOPE_EMULATION_SM", std::string("75"));
+        CHECK(threads_of({}) == kOther);
+    }
+    SECTION("a module of PTX for older cards") {
+        const Variable ptx("HEADSCOPE_EMULATION_PTX", std::string("75"));
+        CHECK(threads_of({}) == kOther);
+    }
+    SECTION("a card with less shared memory") {
+        const Variable sm("HEADSCOPE_EMULATION_SM", std::string("86"));
+        CHECK(threads_of({.queries = 96, .keys = 96}) == Threads{192, 192});
+        CHECK(threads_of({.queries = 128, .keys = 128, .depth = 128}).backward == 128);
+    }
+}
