@@ -263,9 +263,13 @@ check_emulation() {
         HEADSCOPE_TEST_DEVICES=cuda HEADSCOPE_REQUIRE_BACKENDS=cuda build/release/tests/test_train
 }
 
-# Builds the modules of every toolkit for all architectures, with warnings as errors. Each must contain all kernels for
-# each architecture, and one of them must support the paper's P100.
+# The kernels for tensor cores must fit into registers, whatever toolkit is found. Then builds the modules of every toolkit
+# for all architectures, with warnings as errors. Each must contain all kernels for each architecture, and one of them must
+# support the paper's P100.
 check_cuda() {
+    local nvcc
+    nvcc=$(command -v nvcc || ls "${CUDA_PATH:-/usr/local/cuda}/bin/nvcc" 2>/dev/null || true)
+    [ -z "$nvcc" ] || tests/cuda/registers.sh "$nvcc" "$(command -v cuobjdump || ls "${nvcc%nvcc}cuobjdump" 2>/dev/null || true)"
     if [ -z "${HEADSCOPE_CUDA_TOOLKITS:-}" ]; then
         skip "HEADSCOPE_CUDA_TOOLKITS is not set. It must include CUDA 12, which supports the paper's P100," \
             "as in HEADSCOPE_CUDA_TOOLKITS='/opt/cuda-12.4;/usr/local/cuda' ./do check cuda (docs/cuda.md)"
