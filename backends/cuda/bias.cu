@@ -28,6 +28,17 @@ struct PackPlace {
     std::int64_t column;
 };
 
+template <class Number>
+__device__ inline void divide(const Packs& packs, PackPlace& place) {
+    const auto first = static_cast<Number>(place.first);
+    const auto columns = static_cast<Number>(packs.columns);
+    const auto length = static_cast<Number>(packs.length);
+    const Number row = first / columns;
+    place.column = first - row * columns;
+    place.batch = row / length;
+    place.position = row - static_cast<Number>(place.batch) * length;
+}
+
 template <int N>
 __device__ inline bool place_of(const Packs& packs, PackPlace& place) {
     const std::int64_t pack = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
@@ -35,10 +46,11 @@ __device__ inline bool place_of(const Packs& packs, PackPlace& place) {
         return false;
     }
     place.first = pack * N;
-    const std::int64_t row = place.first / packs.columns;
-    place.column = place.first - row * packs.columns;
-    place.batch = row / packs.length;
-    place.position = row - place.batch * packs.length;
+    if (packs.count * N <= 0xFFFFFFFF) {  // 32-bit divisions are a tenth of the instructions
+        divide<std::uint32_t>(packs, place);
+    } else {
+        divide<std::uint64_t>(packs, place);
+    }
     return true;
 }
 
@@ -55,9 +67,12 @@ __global__ void bias_activation(Packs packs, const T* x, const float* bias, T* y
     }
     float values[N];
     load<N>(x + place.first, values);
+    float shift[N] = {};
+    if (bias != nullptr) {
+        load<N>(bias + place.column, shift);
+    }
     for (int i = 0; i < N; ++i) {
-        const float input = bias == nullptr ? values[i] : values[i] + bias[place.column + i];
-        values[i] = activate(activation, input);
+        values[i] = activate(activation, values[i] + shift[i]);
     }
     drop<N>(rule, place.batch, 0, place.position, place.column, values);
     store<N>(values, y + place.first);
@@ -75,9 +90,12 @@ __global__ void bias_activation_backward(Packs packs, const T* x, const float* b
     load<N>(x + place.first, values);
     load<N>(grad_y + place.first, grads);
     drop<N>(rule, place.batch, 0, place.position, place.column, grads);
+    float shift[N] = {};
+    if (bias != nullptr) {
+        load<N>(bias + place.column, shift);
+    }
     for (int i = 0; i < N; ++i) {
-        const float input = bias == nullptr ? values[i] : values[i] + bias[place.column + i];
-        grads[i] *= derivative(activation, input);
+        grads[i] *= derivative(activation, values[i] + shift[i]);
     }
     store<N>(grads, grad_x + place.first, accumulate);
 }
@@ -109,7 +127,7 @@ void CudaBackend::run(const BiasActivation& op) {
     if (op.x.elements() == 0) {
         return;
     }
-    visit_rows(BiasActivation::kName, op.x.dtype, op.x.dim(2), {&op.x, &op.y}, [&](auto tag, auto width) {
+    visit_rows(BiasActivation::kName, op.x.dtype, op.x.dim(2), {&op.x, &op.bias, &op.y}, [&](auto tag, auto width) {
         using T = decltype(tag);
         constexpr int kWidth = decltype(width)::value;
         const Packs packs = packs_of(op.x, kWidth);
@@ -123,7 +141,7 @@ void CudaBackend::run(const BiasActivationBackward& op) {
     if (op.x.elements() == 0) {
         return;
     }
-    visit_rows(BiasActivationBackward::kName, op.x.dtype, op.x.dim(2), {&op.x, &op.grad_y, &op.grad_x},
+    visit_rows(BiasActivationBackward::kName, op.x.dtype, op.x.dim(2), {&op.x, &op.bias, &op.grad_y, &op.grad_x},
                [&](auto tag, auto width) {
                    using T = decltype(tag);
                    constexpr int kWidth = decltype(width)::value;
@@ -150,8 +168,8 @@ void CudaBackend::run(const SumRows& op) {
         auto* sums = reinterpret_cast<float*>(partial->data());
         stream_.launch(SumRows::kName, sum_part<T, kWidth>, across, data_of<T>(op.x), rows, columns,
                        (rows + parts - 1) / parts, sums);
-        add_parts(stream_, SumRows::kName, {sums, static_cast<int>(parts), columns, columns}, data_of<float>(op.out),
-                  op.write == Write::Accumulate);
+        add_parts(stream_, SumRows::kName, {sums, static_cast<int>(parts), columns, columns},
+                  {{data_of<float>(op.out), op.write == Write::Accumulate}});
     });
 }
 

@@ -1,5 +1,7 @@
 #include "backends/cuda/column_sums.h"
 
+#include <algorithm>
+
 #include "backends/cuda/grids.h"
 #include "backends/cuda/reduce.h"
 
@@ -7,34 +9,48 @@ namespace headscope::cuda {
 
 namespace {
 
-constexpr int kLines = 8;  // of a block: each adds every eighth part
+// A block has few columns, of 32 bytes of memory, and many lines, so that most of its loads are on their way at once.
+constexpr int kColumns = 8;
+constexpr int kLines = 32;  // each adds every 32nd part
 
-// A warp's threads have neighbouring columns. The lines' sums are added in order.
-__global__ void add_parts_kernel(PartialSums sums, float* out, bool accumulate) {
-    auto* of_lines = shared_rest<float>();  // [kLines][kWarp]
-    const int lane = static_cast<int>(threadIdx.x) % kWarp;
-    const int line = static_cast<int>(threadIdx.x) / kWarp;
-    const std::int64_t column = static_cast<std::int64_t>(blockIdx.x) * kWarp + lane;
+struct SumOutputs {
+    SumOutput of[kMostSums];
+};
+
+// The lines' sums are added in order.
+__global__ void add_parts_kernel(PartialSums sums, SumOutputs outputs, int count) {
+    auto* of_lines = shared_rest<float>();  // [kLines][kColumns]
+    const int within = static_cast<int>(threadIdx.x) % kColumns;
+    const int line = static_cast<int>(threadIdx.x) / kColumns;
+    const std::int64_t place = static_cast<std::int64_t>(blockIdx.x) * kColumns + within;
+    const bool there = place < count * sums.columns;
     float sum = 0.0F;
-    for (int part = line; part < sums.parts && column < sums.columns; part += kLines) {
-        sum += sums.partial[part * sums.stride + column];
+    for (int part = line; part < sums.parts && there; part += kLines) {
+        sum += sums.partial[part * sums.stride + place];
     }
-    of_lines[line * kWarp + lane] = sum;
+    of_lines[line * kColumns + within] = sum;
     __syncthreads();
-    if (line == 0 && column < sums.columns) {
+    if (line == 0 && there) {
         for (int other = 1; other < kLines; ++other) {
-            sum += of_lines[other * kWarp + lane];
+            sum += of_lines[other * kColumns + within];
         }
-        out[column] = accumulate ? out[column] + sum : sum;
+        const SumOutput output = outputs.of[place / sums.columns];
+        const std::int64_t column = place % sums.columns;
+        if (output.out != nullptr) {
+            output.out[column] = output.accumulate ? output.out[column] + sum : sum;
+        }
     }
 }
 
 }  // namespace
 
-void add_parts(Stream& stream, const char* op, const PartialSums& sums, float* out, bool accumulate) {
-    const Grid grid{dim3(block_count((sums.columns + kWarp - 1) / kWarp)), kLines * kWarp,
-                    kReduceBytes + kLines * kWarp * sizeof(float)};
-    stream.launch(op, add_parts_kernel, grid, sums, out, accumulate);
+void add_parts(Stream& stream, const char* op, const PartialSums& sums, std::initializer_list<SumOutput> outputs) {
+    SumOutputs all;
+    std::copy(outputs.begin(), outputs.end(), all.of);
+    const auto count = static_cast<int>(outputs.size());
+    const Grid grid{dim3(block_count((count * sums.columns + kColumns - 1) / kColumns)), kLines * kColumns,
+                    kReduceBytes + kLines * kColumns * sizeof(float)};
+    stream.launch(op, add_parts_kernel, grid, sums, all, count);
 }
 
 }  // namespace headscope::cuda

@@ -2,18 +2,27 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 
 #include "backends/cuda/stream.h"
 
 namespace headscope::cuda {
 
-// out[c] = sum over parts of partial[part * stride + c], or out[c] += that, for c < columns.
+// Several outputs may lie behind each other in a part: of output j the parts hold partial[part * stride + j * columns +
+// c].
 struct PartialSums {
     const float* partial;
     int parts;
     std::int64_t stride;
     std::int64_t columns;
 };
-void add_parts(Stream& stream, const char* op, const PartialSums& sums, float* out, bool accumulate);
+struct SumOutput {
+    float* out = nullptr;  // [columns]; null: not wanted
+    bool accumulate = false;
+};
+constexpr int kMostSums = 2;
+
+// out[c] = the sum over the parts, or out[c] += that, for each output.
+void add_parts(Stream& stream, const char* op, const PartialSums& sums, std::initializer_list<SumOutput> outputs);
 
 }  // namespace headscope::cuda

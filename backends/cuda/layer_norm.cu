@@ -8,29 +8,14 @@
 #include "backends/cuda/column_sums.h"
 #include "backends/cuda/cuda_backend.h"
 #include "backends/cuda/grids.h"
+#include "backends/cuda/layer_norm.h"
+#include "backends/cuda/layer_norm_warps.h"
 #include "backends/cuda/reduce.h"
 #include "backends/cuda/visit.h"
 
 namespace headscope::cuda {
 
 namespace {
-
-template <class T>
-struct Forward {
-    const T* x;         // [rows, columns]
-    const T* residual;  // the same, or null
-    const float* gain;  // [columns]
-    const float* bias;  // the same, or null
-    T* sum;             // out [rows, columns]
-    T* y;               // out
-    float* mean;        // out [rows], or null for RMS norm
-    float* rstd;        // out [rows]
-    std::int64_t length;
-    std::int64_t columns;
-    float epsilon;
-    bool cached;  // a row fits shared memory
-    DropoutKernel dropout;
-};
 
 // A thread keeps its own columns, so that only the reductions wait for others.
 template <int N, class Body>
@@ -42,7 +27,7 @@ __device__ inline void for_columns(std::int64_t columns, const Body& body) {
 }
 
 template <class T, int N>
-__global__ void add_layer_norm(Forward<T> p) {
+__global__ void add_layer_norm(NormForward<T> p, bool cached) {
     const std::int64_t row = blockIdx.x;
     const std::int64_t first = row * p.columns;
     auto* cache = shared_rest<float>();
@@ -62,12 +47,12 @@ __global__ void add_layer_norm(Forward<T> p) {
         for (int i = 0; i < N; ++i) {
             total += values[i];
         }
-        if (p.cached) {
+        if (cached) {
             store<N>(values, cache + c);
         }
     });
     const auto load_sum = [&](std::int64_t c, float(&values)[N]) {
-        if (p.cached) {
+        if (cached) {
             load<N>(cache + c, values);
         } else {
             load<N>(p.sum + first + c, values);
@@ -106,32 +91,10 @@ __global__ void add_layer_norm(Forward<T> p) {
     }
 }
 
-template <class T>
-struct Backward {
-    const T* sum;       // [rows, columns]
-    const float* gain;  // [columns]
-    const float* mean;  // [rows], or null for RMS norm
-    const float* rstd;
-    const T* grad_y;        // as sum, or null
-    const T* grad_sum_out;  // as sum, or null
-    T* grad_x;              // out as sum, or null
-    T* grad_residual;       // out as sum, or null
-    float* partial;         // out [parts, 2, columns]: of the gradients of gain and bias
-    std::int64_t rows;
-    std::int64_t rows_of_part;
-    std::int64_t length;
-    std::int64_t columns;
-    bool cached;  // the partial sums fit shared memory
-    bool accumulate_x;
-    bool accumulate_residual;
-    DropoutKernel dropout;
-
-    __device__ float mean_of(std::int64_t row) const { return mean == nullptr ? 0.0F : mean[row]; }
-};
-
 // mean(g) and mean(g * n) of one row, with g = gain * grad_y and n the normalised row. RMS norm has no mean(g).
 template <class T, int N>
-__device__ inline void row_means(const Backward<T>& p, std::int64_t row, float& plain, float& weighted) {
+__device__ inline void row_means(const NormBackward<T>& p, std::int64_t row, float mean, float rstd, float& plain,
+                                 float& weighted) {
     plain = 0.0F;
     weighted = 0.0F;
     for_columns<N>(p.columns, [&](std::int64_t c) {
@@ -144,18 +107,34 @@ __device__ inline void row_means(const Backward<T>& p, std::int64_t row, float& 
         for (int i = 0; i < N; ++i) {
             const float g = gain[i] * grad[i];
             plain += g;
-            weighted += g * (sum[i] - p.mean_of(row)) * p.rstd[row];
+            weighted += g * (sum[i] - mean) * rstd;
         }
     });
     plain = p.mean == nullptr ? 0.0F : reduce_block(plain, Sum()) / static_cast<float>(p.columns);
     weighted = reduce_block(weighted, Sum()) / static_cast<float>(p.columns);
 }
 
+// Where a block sums the gradients of gain and bias. In shared memory neighbouring threads have neighbouring places.
+template <int N, bool Cached>
+struct PartPlaces {
+    float* gain;
+    float* bias;
+    std::int64_t columns;
+
+    __device__ std::int64_t of(std::int64_t c, int i) const { return Cached ? i * (columns / N) + c / N : c + i; }
+};
+
 // The gradient of the norm's input, and the row's terms of the gradients of gain and bias.
-template <class T, int N>
-__device__ inline void row_gradient(const Backward<T>& p, std::int64_t row, float plain, float weighted,
-                                    float* grad_gain, float* grad_bias) {
+template <class T, int N, bool Cached>
+__device__ inline void row_gradient(const NormBackward<T>& p, std::int64_t row, const PartPlaces<N, Cached>& parts) {
     const std::int64_t first = row * p.columns;
+    const float mean = p.mean_of(row);
+    const float rstd = p.rstd[row];
+    float plain = 0.0F;
+    float weighted = 0.0F;
+    if (p.grad_y != nullptr) {
+        row_means<T, N>(p, row, mean, rstd, plain, weighted);
+    }
     for_columns<N>(p.columns, [&](std::int64_t c) {
         float grad_sum[N] = {};
         if (p.grad_sum_out != nullptr) {
@@ -169,48 +148,37 @@ __device__ inline void row_gradient(const Backward<T>& p, std::int64_t row, floa
             load<N>(p.grad_y + first + c, grad);
             load<N>(p.gain + c, gain);
             for (int i = 0; i < N; ++i) {
-                const float n = (sum[i] - p.mean_of(row)) * p.rstd[row];
-                grad_sum[i] += p.rstd[row] * (gain[i] * grad[i] - plain - n * weighted);
-                grad_gain[c + i] += grad[i] * n;
-                grad_bias[c + i] += grad[i];
+                const float n = (sum[i] - mean) * rstd;
+                grad_sum[i] += rstd * (gain[i] * grad[i] - plain - n * weighted);
+                parts.gain[parts.of(c, i)] += grad[i] * n;
+                parts.bias[parts.of(c, i)] += grad[i];
             }
         }
-        if (p.grad_residual != nullptr) {
-            store<N>(grad_sum, p.grad_residual + first + c, p.accumulate_residual);
-        }
-        if (p.grad_x != nullptr) {
-            drop<N>(p.dropout, row / p.length, 0, row % p.length, c, grad_sum);
-            store<N>(grad_sum, p.grad_x + first + c, p.accumulate_x);
-        }
+        p.template write<N>(row, c, grad_sum);
     });
 }
 
-template <class T, int N>
-__global__ void add_layer_norm_backward(Backward<T> p) {
+template <class T, int N, bool Cached>
+__global__ void add_layer_norm_backward(NormBackward<T> p, std::int64_t rows_of_part) {
     float* partial = p.partial + static_cast<std::int64_t>(blockIdx.x) * 2 * p.columns;
-    float* grad_gain = p.cached ? shared_rest<float>() : partial;
-    float* grad_bias = grad_gain + p.columns;
+    float* sums = Cached ? shared_rest<float>() : partial;
+    const PartPlaces<N, Cached> parts{sums, sums + p.columns, p.columns};
     for_columns<N>(p.columns, [&](std::int64_t c) {
         for (int i = 0; i < N; ++i) {
-            grad_gain[c + i] = 0.0F;
-            grad_bias[c + i] = 0.0F;
+            parts.gain[parts.of(c, i)] = 0.0F;
+            parts.bias[parts.of(c, i)] = 0.0F;
         }
     });
-    const std::int64_t begin = blockIdx.x * p.rows_of_part;
-    const std::int64_t end = begin + p.rows_of_part < p.rows ? begin + p.rows_of_part : p.rows;
+    const std::int64_t begin = blockIdx.x * rows_of_part;
+    const std::int64_t end = begin + rows_of_part < p.rows ? begin + rows_of_part : p.rows;
     for (std::int64_t row = begin; row < end; ++row) {
-        float plain = 0.0F;
-        float weighted = 0.0F;
-        if (p.grad_y != nullptr) {
-            row_means<T, N>(p, row, plain, weighted);
-        }
-        row_gradient<T, N>(p, row, plain, weighted, grad_gain, grad_bias);
+        row_gradient<T, N, Cached>(p, row, parts);
     }
-    if (p.cached) {
+    if (Cached) {
         for_columns<N>(p.columns, [&](std::int64_t c) {
             for (int i = 0; i < N; ++i) {
-                partial[c + i] = grad_gain[c + i];
-                partial[p.columns + c + i] = grad_bias[c + i];
+                partial[c + i] = parts.gain[parts.of(c, i)];
+                partial[p.columns + c + i] = parts.bias[parts.of(c, i)];
             }
         });
     }
@@ -229,19 +197,34 @@ void CudaBackend::run(const AddLayerNorm& op) {
     if (op.x.elements() == 0) {
         return;
     }
+    const std::int64_t rows = op.x.dim(0) * op.x.dim(1);
     const std::int64_t columns = op.x.dim(2);
+    const bool in_warps = kernels_.allow(Kernel::LayerNorm, compiled_) && norms_in_warps(columns);
     visit_rows(AddLayerNorm::kName, op.x.dtype, columns, {&op.x, &op.residual, &op.gain, &op.bias, &op.sum, &op.y},
                [&](auto tag, auto width) {
                    using T = decltype(tag);
                    constexpr int kWidth = decltype(width)::value;
+                   const NormForward<T> norm{data_of<T>(op.x),
+                                             data_of<T>(op.residual),
+                                             data_of<float>(op.gain),
+                                             data_of<float>(op.bias),
+                                             data_of<T>(op.sum),
+                                             data_of<T>(op.y),
+                                             data_of<float>(op.mean),
+                                             data_of<float>(op.rstd),
+                                             rows,
+                                             op.x.dim(1),
+                                             columns,
+                                             op.epsilon,
+                                             dropout_kernel(op.dropout)};
+                   if (in_warps && kWidth > 1) {
+                       launch_norm_in_warps(stream_, norm, multiprocessors_);
+                       return;
+                   }
                    const bool cached = fits_shared(columns);
-                   const Grid grid = row_grid(op.x.dim(0) * op.x.dim(1), columns, kWidth,
-                                              cached ? static_cast<std::size_t>(columns) * sizeof(float) : 0);
-                   stream_.launch(AddLayerNorm::kName, add_layer_norm<T, kWidth>, grid,
-                                  Forward<T>{data_of<T>(op.x), data_of<T>(op.residual), data_of<float>(op.gain),
-                                             data_of<float>(op.bias), data_of<T>(op.sum), data_of<T>(op.y),
-                                             data_of<float>(op.mean), data_of<float>(op.rstd), op.x.dim(1), columns,
-                                             op.epsilon, cached, dropout_kernel(op.dropout)});
+                   const Grid grid =
+                       row_grid(rows, columns, kWidth, cached ? static_cast<std::size_t>(columns) * sizeof(float) : 0);
+                   stream_.launch(AddLayerNorm::kName, add_layer_norm<T, kWidth>, grid, norm, cached);
                });
 }
 
@@ -251,34 +234,50 @@ void CudaBackend::run(const AddLayerNormBackward& op) {
     if (columns == 0) {
         return;
     }
-    const Grid parts_grid = row_parts_grid(rows, 1, 1, multiprocessors_);
-    const auto parts = static_cast<std::int64_t>(parts_grid.blocks.y);
+    const bool in_warps =
+        kernels_.allow(Kernel::LayerNormBackward, compiled_) && norms_in_warps(columns) && op.grad_y.defined();
+    const auto rows_grid = row_parts_grid(rows, 1, 1, multiprocessors_).blocks.y;
+    const auto parts = static_cast<std::int64_t>(std::max(rows_grid, norm_blocks(rows, multiprocessors_)));
     const auto partial = scratch(static_cast<std::size_t>(parts * 2 * columns) * sizeof(float));
     auto* sums = reinterpret_cast<float*>(partial->data());
+    auto used = static_cast<std::int64_t>(rows_grid);
     visit_rows(
         AddLayerNormBackward::kName, op.sum.dtype, columns,
         {&op.sum, &op.gain, &op.grad_y, &op.grad_sum_out, &op.grad_x, &op.grad_residual}, [&](auto tag, auto width) {
             using T = decltype(tag);
             constexpr int kWidth = decltype(width)::value;
-            const bool cached = fits_shared(2 * columns);
-            const Grid grid =
-                row_grid(parts, columns, kWidth, cached ? static_cast<std::size_t>(2 * columns) * sizeof(float) : 0);
-            stream_.launch(
-                AddLayerNormBackward::kName, add_layer_norm_backward<T, kWidth>, grid,
-                Backward<T>{data_of<T>(op.sum), data_of<float>(op.gain), data_of<float>(op.mean),
-                            data_of<float>(op.rstd), data_of<T>(op.grad_y), data_of<T>(op.grad_sum_out),
-                            data_of<T>(op.grad_x), data_of<T>(op.grad_residual), sums, rows, (rows + parts - 1) / parts,
-                            std::max<std::int64_t>(op.sum.dim(1), 1), columns, cached, op.write_x == Write::Accumulate,
-                            op.write_residual == Write::Accumulate, dropout_kernel(op.dropout)});
+            const NormBackward<T> norm{data_of<T>(op.sum),
+                                       data_of<float>(op.gain),
+                                       data_of<float>(op.mean),
+                                       data_of<float>(op.rstd),
+                                       data_of<T>(op.grad_y),
+                                       data_of<T>(op.grad_sum_out),
+                                       data_of<T>(op.grad_x),
+                                       data_of<T>(op.grad_residual),
+                                       sums,
+                                       rows,
+                                       std::max<std::int64_t>(op.sum.dim(1), 1),
+                                       columns,
+                                       op.write_x == Write::Accumulate,
+                                       op.write_residual == Write::Accumulate,
+                                       dropout_kernel(op.dropout)};
+            if (in_warps && kWidth > 1) {
+                used = launch_norm_in_warps(stream_, norm, multiprocessors_);
+                return;
+            }
+            const std::int64_t rows_of_part = (rows + used - 1) / used;
+            if (fits_shared(2 * columns)) {
+                stream_.launch(AddLayerNormBackward::kName, add_layer_norm_backward<T, kWidth, true>,
+                               row_grid(used, columns, kWidth, static_cast<std::size_t>(2 * columns) * sizeof(float)),
+                               norm, rows_of_part);
+            } else {
+                stream_.launch(AddLayerNormBackward::kName, add_layer_norm_backward<T, kWidth, false>,
+                               row_grid(used, columns, kWidth, 0), norm, rows_of_part);
+            }
         });
-    const PartialSums gain{sums, static_cast<int>(parts), 2 * columns, columns};
-    const PartialSums bias{sums + columns, static_cast<int>(parts), 2 * columns, columns};
-    add_parts(stream_, AddLayerNormBackward::kName, gain, data_of<float>(op.grad_gain),
-              op.write_gain == Write::Accumulate);
-    if (op.grad_bias.defined()) {
-        add_parts(stream_, AddLayerNormBackward::kName, bias, data_of<float>(op.grad_bias),
-                  op.write_bias == Write::Accumulate);
-    }
+    add_parts(stream_, AddLayerNormBackward::kName, {sums, static_cast<int>(used), 2 * columns, columns},
+              {{data_of<float>(op.grad_gain), op.write_gain == Write::Accumulate},
+               {data_of<float>(op.grad_bias), op.write_bias == Write::Accumulate}});
 }
 
 }  // namespace headscope::cuda

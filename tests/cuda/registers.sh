@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # registers.sh NVCC CUOBJDUMP [SM..]: compiles the kernels whose speed depends on registers for these architectures, or
-# for sm_80, 90, 100 and 120, as far as the toolkit knows them. Fails if one spills, or needs more registers than its row
-# below allows. Prints what each needs and, if CUOBJDUMP is not empty, how many instructions it has of each kind: HMMA are
-# products on tensor cores, LDSM feed them, LDGSTS are asynchronous copies, LDL are loads of what is not in registers.
+# for sm_80, 90, 100 and 120, as far as the toolkit knows them. Fails if one spills, or needs more registers than its
+# row below allows. Prints what each needs and, if CUOBJDUMP is not empty, how many instructions it has of each kind:
+# HMMA are products on tensor cores, LDSM feed them, LDGSTS are asynchronous copies, LDL are loads of what is not in
+# registers.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 nvcc=$1 cuobjdump=$2
@@ -33,16 +34,62 @@ done
 needs() {
     awk '/Compiling entry function/ { split($0, part, "\047"); kernel = part[2]; sm = part[4]; sub("sm_", "", sm) }
          /bytes spill stores/ { spilled = $5 + $9 }
-         /Used [0-9]+ registers/ { match($0, /Used [0-9]+/); print kernel, sm, substr($0, RSTART + 5, RLENGTH - 5), spilled }'
+         match($0, /Used [0-9]+ registers/) {
+             split(substr($0, RSTART), word, " ")
+             print kernel, sm, word[2], spilled
+         }'
 }
 
-# How often each kernel has each kind of instruction: "kernel HMMA LDSM LDGSTS LDL".
+# How often each kernel has each kind of instruction: "kernel sm HMMA LDSM LDGSTS LDL".
 instructions() { # OBJECT SM
-    "$cuobjdump" -sass -arch "sm_$2" "$1" 2>/dev/null |
-        awk '/Function :/ { kernel = $3; order[++count] = kernel }
-             { for (i = 1; i <= NF; ++i) if ($i ~ /^(HMMA|LDSM|LDGSTS|LDL)(\.|$)/) { split($i, kind, "."); found[kernel, kind[1]]++ } }
-             END { for (i = 1; i <= count; ++i) { k = order[i]
-                       print k, found[k, "HMMA"] + 0, found[k, "LDSM"] + 0, found[k, "LDGSTS"] + 0, found[k, "LDL"] + 0 } }'
+    "$cuobjdump" -sass -arch "sm_$2" "$1" 2>/dev/null | awk -v sm="$2" '
+        /Function :/ { kernel = $3; order[++count] = kernel }
+        {
+            for (i = 1; i <= NF; ++i) {
+                split($i, kind, ".")
+                if (kind[1] ~ /^(HMMA|LDSM|LDGSTS|LDL)$/) found[kernel, kind[1]]++
+            }
+        }
+        END {
+            for (i = 1; i <= count; ++i) {
+                k = order[i]
+                print k, sm, found[k, "HMMA"] + 0, found[k, "LDSM"] + 0, found[k, "LDGSTS"] + 0, found[k, "LDL"] + 0
+            }
+        }'
+}
+
+# Reads the files of instructions() and needs(), in this order.
+judge() { # FILE
+    awk -v file="$1" -v table="$KERNELS" '
+        BEGIN {
+            count = split(table, lines, "\n")
+            for (i = 1; i <= count; ++i) {
+                if (split(lines[i], row, " ") == 3 && row[1] == file) {
+                    pattern[++rows] = row[2]
+                    most[rows] = row[3]
+                }
+            }
+        }
+        FILENAME ~ /instructions$/ {
+            counted[$1, $2] = sprintf("  HMMA %3d  LDSM %3d  LDGSTS %2d  LDL %d", $3, $4, $5, $6)
+            next
+        }
+        {
+            for (i = 1; i <= rows && $1 !~ pattern[i]; ++i) { }
+            if (i > rows) next
+            named++
+            short = $1
+            sub(/^.*_cu_[0-9a-f]+/, "", short)
+            sub(/EEv.*$/, "", short)
+            wrong = $4 > 0 || $3 > most[i]
+            failures += wrong
+            printf "%ssm_%-3d %3d registers of %3d  %d bytes spilled%s  %s\n", wrong ? "FAILED: " : "", $2, $3,
+                most[i], $4, counted[$1, $2], short
+        }
+        END {
+            if (named == 0) print "FAILED: " file " has none of its kernels"
+            exit failures > 0 || named == 0
+        }' "$folder/instructions" "$folder/needs"
 }
 
 mapfile -t files < <(awk 'NF { print $1 }' <<<"$KERNELS" | sort -u)
@@ -58,29 +105,9 @@ for file in "${files[@]}"; do
     : >"$folder/instructions"
     if [ -n "$cuobjdump" ]; then
         for sm in "${architectures[@]}"; do
-            instructions "$folder/$file.o" "$sm" | sed "s/^\([^ ]*\)/\1 $sm/" >>"$folder/instructions"
+            instructions "$folder/$file.o" "$sm" >>"$folder/instructions"
         done
     fi
-    if ! awk -v file="$file" -v table="$KERNELS" '
-        BEGIN {
-            count = split(table, lines, "\n")
-            for (i = 1; i <= count; ++i) if (split(lines[i], row, " ") == 3 && row[1] == file) { pattern[++rows] = row[2]; most[rows] = row[3] }
-        }
-        FILENAME ~ /instructions$/ { counted[$1, $2] = sprintf("  HMMA %4d  LDSM %4d  LDGSTS %3d  LDL %d", $3, $4, $5, $6); next }
-        {
-            for (i = 1; i <= rows && $1 !~ pattern[i]; ++i) { }
-            if (i > rows) next
-            named++
-            short = $1
-            sub(/^.*_cu_[0-9a-f]+/, "", short)
-            sub(/EEv.*$/, "", short)
-            wrong = $4 > 0 || $3 > most[i]
-            failures += wrong
-            printf "%ssm_%-3d %3d registers of %3d  %d bytes spilled%s  %s\n", wrong ? "FAILED: " : "", $2, $3, most[i], $4, counted[$1, $2], short
-        }
-        END { if (named == 0) print "FAILED: " file " has none of its kernels"; exit failures > 0 || named == 0 }
-    ' "$folder/instructions" "$folder/needs"; then
-        failures=$((failures + 1))
-    fi
+    judge "$file" || failures=$((failures + 1))
 done
 [ "$failures" -eq 0 ]

@@ -131,6 +131,7 @@ std::vector<Case> add_norm_cases() {
     }
     add_both(cases, forward, {.shape = {2, 3, 1024}, .rate = 0.1F, .epsilon = 1e-5F});
     add_both(cases, forward, {.shape = {2, 9, 512}, .epsilon = 0.5F});
+    add_both(cases, forward, {.shape = {3, 7, 768}, .rate = 0.3F});
     cases.push_back(forward({.shape = {2, 3, 33}, .bias = false}));
     cases.push_back(forward({.shape = {2, 3, 33}, .mean = false}));
     cases.push_back(forward({.shape = {2, 40000, 3}, .rate = 0.1F, .epsilon = 0.5F}).past_a_grid());
@@ -160,6 +161,8 @@ std::vector<Case> add_norm_back_cases() {
     }
     add_both(cases, backward, {.shape = {4, 100, 33}, .rate = 0.1F});  // enough rows for sums in two levels
     add_both(cases, backward, {.shape = {2, 3, 1024}, .grad_sum = true});
+    add_both(cases, backward, {.shape = {3, 50, 512}, .rate = 0.1F});
+    add_both(cases, backward, {.shape = {2, 9, 768}});
     cases.push_back(backward({.shape = {2, 3, 33}, .bias = false}));
     cases.push_back(backward({.shape = {2, 3, 33}, .mean = false}));
     return cases;

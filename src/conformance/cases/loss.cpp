@@ -101,6 +101,8 @@ std::vector<Case> loss_cases() {
         }
         cases.push_back(cross_entropy({0, 33, 0.1F, smoothing}));
         cases.push_back(cross_entropy({4, 8000, 0.1F, smoothing}));
+        cases.push_back(cross_entropy({2, 37000, 0.1F, smoothing}));
+        cases.push_back(cross_entropy({5, 264, 0.1F, smoothing, true, 40.0, {0, 263, 8, -1}}));
         cases.push_back(cross_entropy({6, 33, 0.1F, smoothing, true, 3.0, {-1}}));  // only pads
     }
     for (const double scale : {0.25, 1.0, 8.0, 32768.0, 131072.0}) {  // the last one overflows F16
