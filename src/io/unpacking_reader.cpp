@@ -19,7 +19,8 @@
 
 namespace headscope {
 
-UnpackingReader::UnpackingReader(const std::string& path, std::string name) : name_(std::move(name)), owned_(true) {
+UnpackingReader::UnpackingReader(const std::string& path, std::string name, ByteOrderMark mark)
+    : name_(std::move(name)), mark_(mark), owned_(true) {
     // "-" is standard input, as in most programs; a file of that name is ./-
     descriptor_ = path == "-" ? ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0) : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
     if (descriptor_ < 0) {
@@ -94,6 +95,9 @@ std::string_view UnpackingReader::read() {
                                 name_, decoder_ ? "compressed and contains " : "", known.name, known.advice));
     }
     had_byte_order_mark_ = text.starts_with(kByteOrderMark);
+    if (mark_ == ByteOrderMark::Kept) {
+        return text;
+    }
     text = without_byte_order_mark(text, name_);
     return text.empty() && had_byte_order_mark_ ? read_text() : text;
 }

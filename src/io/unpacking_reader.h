@@ -7,16 +7,18 @@
 #include <string>
 #include <string_view>
 
+#include "io/byte_order_mark.h"
+
 namespace headscope {
 
 class Decoder;
 
 // `name` identifies the file in messages. Every failure is an Error: an unreadable file; a compressed file that is
 // damaged, truncated or followed by anything but zeros; a file that is not UTF-8 text but has a known other format. A
-// byte order mark at the beginning is removed (io/byte_order_mark.h).
+// byte order mark at the beginning is removed, unless it is to be kept (io/byte_order_mark.h).
 class UnpackingReader {
 public:
-    UnpackingReader(const std::string& path, std::string name);
+    UnpackingReader(const std::string& path, std::string name, ByteOrderMark mark = ByteOrderMark::Removed);
     // Reads an open descriptor, which the caller keeps.
     UnpackingReader(int descriptor, std::string name);
     UnpackingReader(const UnpackingReader&) = delete;
@@ -40,6 +42,7 @@ private:
     [[noreturn]] void fail(const std::string& why) const;
 
     std::string name_;
+    ByteOrderMark mark_ = ByteOrderMark::Removed;
     int descriptor_ = -1;
     bool owned_ = false;
     std::array<char, std::size_t{1} << 16U> packed_{};

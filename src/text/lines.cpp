@@ -9,8 +9,8 @@
 
 namespace headscope {
 
-LineReader::LineReader(const std::string& path)
-    : name_(path == "-" || path == "/dev/stdin" ? "standard input" : "'" + path + "'"), reader_(path, name_) {}
+LineReader::LineReader(const std::string& path, ByteOrderMark mark)
+    : name_(path == "-" || path == "/dev/stdin" ? "standard input" : "'" + path + "'"), reader_(path, name_, mark) {}
 
 bool LineReader::next_bytes(std::string& line) {
     line.clear();
@@ -51,8 +51,8 @@ void LineReader::fail_utf8(std::string_view line) const {
                             name_, number_, at + 1, static_cast<unsigned char>(line.at(at))));
 }
 
-std::vector<std::string> read_lines(const std::string& path) {
-    LineReader reader(path);
+std::vector<std::string> read_lines(const std::string& path, ByteOrderMark mark) {
+    LineReader reader(path, mark);
     std::vector<std::string> lines;
     for (std::string line; reader.next(line);) {
         lines.push_back(std::move(line));

@@ -15,7 +15,7 @@ namespace headscope {
 // called standard input.
 class LineReader {
 public:
-    explicit LineReader(const std::string& path);
+    explicit LineReader(const std::string& path, ByteOrderMark mark = ByteOrderMark::Removed);
 
     // False at the end. Error that names file and line for text that is not UTF-8.
     bool next(std::string& line);
@@ -24,7 +24,7 @@ public:
 
     std::size_t number() const { return number_; }                              // of the last line, from 1
     const std::string& name() const { return name_; }                           // for messages, a file in quotes
-    bool had_byte_order_mark() const { return reader_.had_byte_order_mark(); }  // which was removed
+    bool had_byte_order_mark() const { return reader_.had_byte_order_mark(); }
     [[noreturn]] void fail_utf8(std::string_view line) const;                   // of the last line
 
 private:
@@ -35,6 +35,6 @@ private:
 };
 
 // Reads all lines.
-std::vector<std::string> read_lines(const std::string& path);
+std::vector<std::string> read_lines(const std::string& path, ByteOrderMark mark = ByteOrderMark::Removed);
 
 }  // namespace headscope

@@ -167,7 +167,7 @@ expect "but not in the translations, which go with the source" \
     [ "$({ head -n 2 mine; echo; tail -n 4 mine; echo; echo; } | md5sum)" = "$(md5sum <gap.mine)" ]
 run evaluate --hypotheses mine --reference reference.txt
 cp out of_mine
-sed '3s/.*/\xc2\xa0/' gap.reference >bare.reference
+sed '3s/.*/\xc2\xa0/; s/\xe2\x80\x8b//' gap.reference >bare.reference
 run evaluate --hypotheses gap.mine --reference bare.reference
 expect "translations are matched to the remaining lines" same out of_mine
 run evaluate --hypotheses gap.mine --reference bare.reference --json
@@ -176,9 +176,16 @@ for name in mine reference.txt; do
     printf '\xef\xbb\xbf' | cat - $name >marked.$name
 done
 run evaluate --hypotheses marked.mine --reference marked.reference.txt
-expect "byte order marks are removed" same out of_mine
-expect "and reported" eval 'complains "marked.mine'"'"' begins with a byte order mark" && complains "marked.reference.txt'"'"' begins with"'
+expect "byte order marks are reported" eval 'complains "marked.mine'"'"' begins with a byte order mark" && complains "marked.reference.txt'"'"' begins with"'
 expect "once each" [ "$(grep -c 'byte order mark' err)" -eq 2 ]
+printf '%s\n' 'The cat sat on a mat.' 'A dog ran fast, very fast!' "It's 5 o'clock or 6." >odd.mine
+printf '%s\n' 'The cat sat on the mat.' 'A dog runs fast, very fast!' "It's 5 o'clock (or 6)." >odd.reference
+bleu_is() { run evaluate --hypotheses odd.mine --reference "$1" --json; holds ".bleu - $2 | fabs < 1e-9"; } # of sacreBLEU 2.6.0
+expect "BLEU is sacreBLEU's" bleu_is odd.reference 45.055662770601735
+{ printf '\xef\xbb\xbf'; cat odd.reference; } >marked
+expect "also with a byte order mark, which is text" bleu_is marked 37.550337269401922
+sed '2s/.*//' odd.reference >blank
+expect "and with an empty reference" bleu_is blank 24.669426816409512
 run evaluate --hypotheses gap.mine --reference gap.source --reference gap.reference
 expect "one reference of several is enough" complains "'gap.source': 1 line left out"
 

@@ -22,6 +22,7 @@
 #include "eval/evaluation.h"
 #include "infer/split_news.h"
 #include "io/atomic_file.h"
+#include "io/byte_order_mark.h"
 #include "io/input_files.h"
 #include "options/option_values.h"
 #include "options/usage_error.h"
@@ -112,8 +113,12 @@ Translations ask_model(const EvaluateOptions& options, const TestSet& set, Evalu
     if (fills_in) {
         return translations;  // no probability of a whole reference
     }
+    std::vector<std::vector<std::string>> references = set.references;
+    for (std::vector<std::string>& reference : references) {  // a byte order mark is text only to BLEU and chrF
+        reference.front().erase(0, reference.front().starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0);
+    }
     engine.first().run([&](Backend& backend, const Translator& translator) {
-        evaluation.forced = force_references(backend, translator, set.source, set.references, translation);
+        evaluation.forced = force_references(backend, translator, set.source, references, translation);
     });
     if (!options.calibration.empty()) {
         write_calibration(evaluation.forced->statistics, models, options.calibration);

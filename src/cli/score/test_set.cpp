@@ -9,6 +9,8 @@
 
 #include "cli/command.h"
 #include "data/corpus.h"
+#include "eval/white_space.h"
+#include "io/byte_order_mark.h"
 #include "options/usage_error.h"
 #include "support/check.h"
 #include "support/counted.h"
@@ -50,6 +52,16 @@ void check_lengths(const std::string& first_file, const std::vector<std::string>
     }
 }
 
+// The lines of a text to score. To sacreBLEU a byte order mark is part of the first word, so it is here.
+std::vector<std::string> read_scored(const std::string& file) {
+    std::vector<std::string> lines = read_lines(file, ByteOrderMark::Kept);
+    if (!lines.empty() && lines.front().starts_with(kByteOrderMark)) {
+        log_line(fmt::format(
+            "headscope: '{}' begins with a byte order mark, which is scored as text, as sacreBLEU does", file));
+    }
+    return lines;
+}
+
 TestSet read_files(const TestSetFiles& files) {
     if (files.references.empty()) {
         throw UsageError(
@@ -62,7 +74,7 @@ TestSet read_files(const TestSetFiles& files) {
     }
     TestSet set;
     for (const std::string& file : files.references) {
-        set.references.push_back(read_lines(file));
+        set.references.push_back(read_scored(file));
         check_lengths(files.references.front(), set.references.front(), file, set.references.back());
     }
     if (!files.source.empty()) {
@@ -72,12 +84,23 @@ TestSet read_files(const TestSetFiles& files) {
     return set;
 }
 
+// What a model cannot translate, or nothing compares with. Of given translations, which are scored as sacreBLEU does,
+// only lines without a word on any side, which count nothing.
+bool is_left_out(const TestSet& set, std::size_t line) {
+    const auto none = [&](const auto& is_empty) {
+        return std::all_of(set.references.begin(), set.references.end(),
+                           [&](const std::vector<std::string>& reference) { return is_empty(reference[line]); });
+    };
+    if (!set.hypotheses.empty()) {
+        const auto has_no_word = [](const std::string& text) { return split_words(text).empty(); };
+        return has_no_word(set.hypotheses[line]) && none(has_no_word);
+    }
+    return none(is_empty_text) || (!set.source.empty() && is_empty_text(set.source[line]));
+}
+
 void leave_out_empty(TestSet& set, const std::string& compared) {
     for (std::size_t i = 0; i < set.references.front().size(); ++i) {
-        const bool no_reference =
-            std::all_of(set.references.begin(), set.references.end(),
-                        [i](const std::vector<std::string>& reference) { return is_empty_text(reference[i]); });
-        if (no_reference || (!set.source.empty() && is_empty_text(set.source[i]))) {
+        if (is_left_out(set, i)) {
             set.left_out.push_back(i);
         }
     }
@@ -106,7 +129,7 @@ TestSet read_test_set(const TestSetFiles& files) {
     TestSet set = files.tsv.empty() ? read_files(files) : read_pairs(files);
     const std::string& compared = files.tsv.empty() ? files.references.front() : files.tsv;
     if (!files.hypotheses.empty()) {
-        set.hypotheses = read_lines(files.hypotheses);
+        set.hypotheses = read_scored(files.hypotheses);
         check_lengths(files.hypotheses, set.hypotheses, compared, set.references.front());
     }
     leave_out_empty(set, compared);
