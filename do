@@ -184,26 +184,29 @@ show_language_models() { # DEVICE
     printf '  %-12s %s  %s\n' "$1" "$completed" "${filled%%$'\n'*}"
 }
 
-# Draws the paper's Figures 3, 4 and 5 with this model: layer 5, or the last one if it has fewer.
+# Draws the paper's Figures 3, 4 and 5 with this model. The heads are found by rules (docs/figures.md), since a model's
+# own heads do other things than those of the same numbers in the paper.
 draw_figures() {
-    local first second heads
+    local first second
     first=$(sed -n 1p assets/examples/paper.en)
     second=$(sed -n 2p assets/examples/paper.en)
-    heads=$("$HEADSCOPE" inspect "$MODEL" --key heads)
-    figure figure3 "$first" --word making
-    figure figure4-above "$second" --heads "$(head_of "$heads" 5)"
-    figure figure4-below "$second" --heads "$(head_of "$heads" 5),$(head_of "$heads" 6)" --word its
-    figure figure5-left "$second" --heads "$(head_of "$heads" 3)"
-    figure figure5-right "$second" --heads "$(head_of "$heads" 4)"
+    say "The paper's Figures 3 to 5, with the heads of this model that fit each rule best:"
+    figure figure3 'distant words that "making" looks at' "$first" --find long-distance=making --best 8 --word making
+    figure figure4-above 'a head that looks from "its" to "Law"' "$second" --find link=its,Law
+    figure figure4-below 'the same for "its" alone' "$second" --find link=its,Law --word its
+    figure figure5-left 'a head that follows the structure of the sentence' "$second" --find structure
+    figure figure5-right 'another one' "$second" --find structure --rank 2
 }
 
-# The paper's models have eight heads; wraps around for models with fewer.
-head_of() { printf '%s' "$((($2 - 1) % $1 + 1))"; } # HEADS-OF-THE-MODEL PAPER-HEAD
-
-figure() { # NAME TEXT OPTION..
-    local name=$1 text=$2
-    shift 2
-    "$HEADSCOPE" attention --model "$MODEL" --text "$text" --kind encoder "$@" -o "out/$name.svg"
+figure() { # NAME CAPTION TEXT OPTION..
+    local name=$1 caption=$2 text=$3
+    shift 3
+    "$HEADSCOPE" attention --model "$MODEL" --device cpu --text "$text" --kind encoder "$@" -o "out/$name.svg" \
+        2>out/demo/found.txt || {
+        cat out/demo/found.txt >&2
+        fail "drawing out/$name.svg failed, see above"
+    }
+    printf '  %-22s %s (%s)\n' "out/$name.svg" "$caption" "$(sed -n 1p out/demo/found.txt)"
 }
 
 demo() { # [--preset NAME]
@@ -232,8 +235,6 @@ demo() { # [--preset NAME]
     say "Completing 'Could you please' and filling in 'She opened the [MASK] and looked outside.':"
     for device in "${devices[@]}"; do show_language_models "$device"; done
     draw_figures
-    say "The encoder's attention in layer 5 (or the last), as in the paper's Figures 3 to 5:"
-    printf '  %s\n' out/figure*.svg
 }
 
 # ------------------------------------------------------------------------------------------------- tests
