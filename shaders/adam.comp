@@ -34,8 +34,8 @@ layout(set = 0, binding = binding_working) readonly buffer Working { float worki
 
 // StepScalars::Slot
 const uint kLearningRate = 0u;
-const uint kCorrection1 = 1u;
-const uint kCorrection2 = 2u;
+const uint kCorrection1 = 2u;
+const uint kCorrection2 = 3u;
 const uint kGradientScale = 4u;
 const uint kSkip = 5u;
 

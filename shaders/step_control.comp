@@ -9,12 +9,15 @@ layout(set = 0, binding = binding_square_sum) readonly buffer SquareSum { float 
 layout(set = 0, binding = binding_scalars) buffer Scalars { float scalars[]; };
 
 // StepScalars::Slot
-const uint kGradientDivisor = 3u;
+const uint kGradientDivisor = 1u;
+const uint kCorrection1 = 2u;
+const uint kCorrection2 = 3u;
 const uint kGradientScale = 4u;
 const uint kSkip = 5u;
 const uint kGradientNorm = 6u;
 const uint kLossScale = 7u;
 const uint kGoodSteps = 8u;
+const uint kUpdates = 9u;
 
 // The same as next_loss_scale in src/backend/loss_scaling.h.
 void move_loss_scale(uint at, bool finite) {
@@ -34,6 +37,17 @@ void move_loss_scale(uint at, bool finite) {
     }
 }
 
+// The same as bias_correction in src/backend/bias_correction.h.
+float bias_correction(float one_minus_beta, float updates) {
+    float correction = 0.0;
+    float power = one_minus_beta;
+    for (uint left = uint(updates); left > 0u; left /= 2u) {
+        correction += left % 2u == 1u ? (1.0 - correction) * power : 0.0;
+        power *= 2.0 - power;
+    }
+    return correction;
+}
+
 void main() {
     if (element_index() != 0u) {
         return;
@@ -50,5 +64,11 @@ void main() {
     scalars[at + kGradientScale] = clip / divisor;
     scalars[at + kSkip] = finite ? 0.0 : 1.0;
     scalars[at + kGradientNorm] = norm;
+    if (finite) {
+        float updates = scalars[at + kUpdates] + 1.0;
+        scalars[at + kUpdates] = updates;
+        scalars[at + kCorrection1] = bias_correction(p.one_minus_beta1, updates);
+        scalars[at + kCorrection2] = bias_correction(p.one_minus_beta2, updates);
+    }
     move_loss_scale(at, finite);
 }

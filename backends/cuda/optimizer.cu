@@ -45,7 +45,8 @@ __global__ void add_up(const float* partial, std::int64_t count, float* out, boo
     }
 }
 
-__global__ void step_control(const float* square_sum, float* scalars, float max_norm, LossScaling scaling) {
+__global__ void step_control(const float* square_sum, float* scalars, float max_norm, LossScaling scaling, float beta1,
+                             float beta2) {
     if (threadIdx.x != 0) {
         return;
     }
@@ -56,6 +57,11 @@ __global__ void step_control(const float* square_sum, float* scalars, float max_
     scalars[StepScalars::GradientNorm] = norm;
     scalars[StepScalars::Skip] = finite ? 0.0F : 1.0F;
     scalars[StepScalars::GradientScale] = clip / divisor;
+    if (finite) {
+        const float updates = scalars[StepScalars::Updates] += 1.0F;
+        scalars[StepScalars::Correction1] = static_cast<float>(bias_correction(beta1, updates));
+        scalars[StepScalars::Correction2] = static_cast<float>(bias_correction(beta2, updates));
+    }
     const LossScaleState<float> next =
         next_loss_scale<float>({scalars[StepScalars::LossScale], scalars[StepScalars::GoodSteps]}, finite, scaling);
     scalars[StepScalars::LossScale] = next.scale;
@@ -135,7 +141,7 @@ void CudaBackend::run(const SquareSum& op) {
 
 void CudaBackend::run(const StepControl& op) {
     stream_.launch(StepControl::kName, step_control, row_grid(1, 1, 1), data_of<float>(op.square_sum),
-                   data_of<float>(op.scalars), op.max_norm, op.scaling);
+                   data_of<float>(op.scalars), op.max_norm, op.scaling, op.beta1, op.beta2);
 }
 
 void CudaBackend::run(const Adam& op) {

@@ -561,6 +561,8 @@ struct StepControlParams {
     float backoff;
     float least;
     float most;
+    float one_minus_beta1;
+    float one_minus_beta2;
 };
 
 // The old tensors are parameter, m and v as they were; working is absent in F32.

@@ -120,6 +120,10 @@ void check_rules(const SmoothedCrossEntropy& op) {
 void check_rules(const StepControl& op) {
     const LossScaling& scaling = op.scaling;
     not_negative(op, "max_norm", op.max_norm);
+    for (const float beta : {op.beta1, op.beta2}) {
+        expect(op, beta >= 0.0F && beta < 1.0F,
+               [&] { return "beta1 and beta2 must be in [0, 1), found " + std::to_string(beta); });
+    }
     expect(op, scaling.growth_interval >= 0,
            [&] { return "growth_interval must not be negative, found " + std::to_string(scaling.growth_interval); });
     expect(op, scaling.growth >= 1.0F && scaling.backoff > 0.0F && scaling.backoff < 1.0F, [&] {

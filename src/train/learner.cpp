@@ -28,6 +28,12 @@ Learner::Learner(Backend& backend, const ModelConfig& model, LearnerOptions opti
     if (options_.history > 0) {
         history_.emplace(backend, options_.history, watch_ ? watch_->count() : 0);
     }
+    for (const ParameterSpec& spec : parameters_.table()) {
+        if (!spec.trained) {
+            const Tensor values = parameters_.stored(spec.name);
+            buffers_.push_back({values, backend.empty(values.shape, values.dtype)});
+        }
+    }
     begin();
 }
 
@@ -76,12 +82,8 @@ LossSums Learner::pass(const Batch& part, bool first, bool last) {
     return sums;
 }
 
-LossSums Learner::step(const std::vector<Batch>& parts, std::int64_t number, double learning_rate) {
-    HEADSCOPE_CHECK(!history_full(), "the history is full: take_history()");
-    const auto step = static_cast<std::int32_t>(number);
-    backend_.upload(step_, &step, sizeof(step));
+LossSums Learner::passes(const std::vector<Batch>& parts) {
     LossSums sums;
-    StepTokens tokens;
     for (const Batch& part : parts) {
         const bool first = &part == parts.data();
         const LossSums of_part = pass(part, first, &part == &parts.back());
@@ -91,10 +93,32 @@ LossSums Learner::step(const std::vector<Batch>& parts, std::int64_t number, dou
             backend_.run(Copy{.x = of_part.loss, .out = sums.loss, .write = Write::Accumulate});
             backend_.run(Copy{.x = of_part.nll, .out = sums.nll, .write = Write::Accumulate});
         }
+    }
+    return sums;
+}
+
+LossSums Learner::step(const std::vector<Batch>& parts, std::int64_t number, double learning_rate) {
+    HEADSCOPE_CHECK(!history_full(), "the history is full: take_history()");
+    const auto step = static_cast<std::int32_t>(number);
+    backend_.upload(step_, &step, sizeof(step));
+    StepTokens tokens;
+    for (const Batch& part : parts) {
         tokens.source += part.source_tokens;
         tokens.target += part.target_tokens;
     }
-    optimizer_.step(number, learning_rate, tokens.target);
+    for (const Buffer& buffer : buffers_) {
+        backend_.run(Copy{.x = buffer.values, .out = buffer.before});
+    }
+    LossSums sums;
+    try {
+        sums = passes(parts);
+        optimizer_.step(learning_rate, tokens.target);
+    } catch (const OutOfMemory&) {
+        for (const Buffer& buffer : buffers_) {
+            backend_.run(Copy{.x = buffer.before, .out = buffer.values});
+        }
+        throw;
+    }
     if (mean_) {
         mean_->add(number);
     }

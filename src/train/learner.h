@@ -50,8 +50,8 @@ public:
     void begin_optimizer();  // keeps the weights: no moments, the initial loss scale, a mean equal to the weights
 
     // One step over a batch in parts: the gradients add up, then Adam moves the weights. `number` counts from 1. The
-    // history must not be full. Only enqueues; returns the sums over the batch. After an OutOfMemory the step can be
-    // repeated in other parts.
+    // history must not be full. Only enqueues; returns the sums over the batch. After an OutOfMemory the learner is as
+    // before, so that the step can be repeated in other parts.
     LossSums step(const std::vector<Batch>& parts, std::int64_t number, double learning_rate);
 
     bool history_full() const { return history_ && history_->full(); }
@@ -62,6 +62,7 @@ public:
     ValidationLoss validate(const Batcher& batcher) const;
 
     void set_loss_scale(const LossScaleState<double>& state) { optimizer_.set_loss_scale(state); }
+    void set_updates(std::int64_t updates) { optimizer_.set_updates(updates); }
     void load_mean();  // overwrites the weights with their mean
 
     Backend& backend() const { return backend_; }
@@ -78,6 +79,7 @@ private:
     // The forward and backward pass over one part, which a backend may record and replay. The first part of a step
     // overwrites the gradients, later ones add to them, and after the last one they are final.
     LossSums pass(const Batch& part, bool first, bool last);
+    LossSums passes(const std::vector<Batch>& parts);
 
     Backend& backend_;
     LearnerOptions options_;
@@ -88,6 +90,13 @@ private:
     std::optional<WeightMean> mean_;
     std::optional<StepHistory> history_;
     Tensor step_;  // I32 [1]: the step's number, from which dropout draws
+    // What training passes write besides gradients, such as a batch norm's running averages, and its values before the
+    // step: a repeated step must not move them twice.
+    struct Buffer {
+        Tensor values;
+        Tensor before;
+    };
+    std::vector<Buffer> buffers_;
 };
 
 }  // namespace headscope

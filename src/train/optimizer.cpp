@@ -1,7 +1,6 @@
 #include "train/optimizer.h"
 
 #include <algorithm>
-#include <cmath>
 #include <vector>
 
 #include "support/check.h"
@@ -39,19 +38,18 @@ void Optimizer::begin() {
     set_loss_scale({static_cast<double>(options_.loss_scale), 0.0});
 }
 
-void Optimizer::step(std::int64_t step, double learning_rate, std::int64_t target_tokens) {
-    HEADSCOPE_CHECK(step >= 1 && target_tokens > 0, "steps count from 1 and have target tokens");
-    const auto t = static_cast<double>(step);
-    std::vector<double> host(StepScalars::GradientDivisor + 1);
-    host[StepScalars::LearningRate] = learning_rate;
-    host[StepScalars::Correction1] = 1.0 - std::pow(static_cast<double>(options_.beta1), t);
-    host[StepScalars::Correction2] = 1.0 - std::pow(static_cast<double>(options_.beta2), t);
-    host[StepScalars::GradientDivisor] = static_cast<double>(target_tokens);
-    from_host(backend_, scalars_.narrow(0, 0, static_cast<std::int64_t>(host.size())), host);
+void Optimizer::step(double learning_rate, std::int64_t target_tokens) {
+    HEADSCOPE_CHECK(target_tokens > 0, "a step has target tokens");
+    static_assert(StepScalars::LearningRate == 0 && StepScalars::GradientDivisor == 1);
+    from_host<double>(backend_, scalars_.narrow(0, 0, 2), {learning_rate, static_cast<double>(target_tokens)});
 
     backend_.run(SquareSum{.x = parameters_.flat_gradients(), .out = square_sum_});
-    backend_.run(StepControl{
-        .square_sum = square_sum_, .scalars = scalars_, .max_norm = options_.clip_norm, .scaling = options_.scaling});
+    backend_.run(StepControl{.square_sum = square_sum_,
+                             .scalars = scalars_,
+                             .max_norm = options_.clip_norm,
+                             .scaling = options_.scaling,
+                             .beta1 = options_.beta1,
+                             .beta2 = options_.beta2});
     backend_.run(Adam{.parameter = parameters_.flat_values(),
                       .grad = parameters_.flat_gradients(),
                       .m = m_,
@@ -71,6 +69,10 @@ Tensor Optimizer::loss_scale() const {
 void Optimizer::set_loss_scale(const LossScaleState<double>& state) {
     static_assert(StepScalars::GoodSteps == StepScalars::LossScale + 1);
     from_host<double>(backend_, scalars_.narrow(0, StepScalars::LossScale, 2), {state.scale, state.good_steps});
+}
+
+void Optimizer::set_updates(std::int64_t updates) {
+    from_host<double>(backend_, scalars_.narrow(0, StepScalars::Updates, 1), {static_cast<double>(updates)});
 }
 
 }  // namespace headscope

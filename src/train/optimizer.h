@@ -23,17 +23,18 @@ class Optimizer {
 public:
     Optimizer(Backend& backend, const Parameters& parameters, const OptimizerOptions& options);
 
-    // Resets to the start: no moments, the initial loss scale.
+    // Resets to the start: no moments, no updates, the initial loss scale.
     void begin();
 
-    // Enqueues step `step` (from 1): divides the gradients, which are sums over `target_tokens` times the loss scale,
-    // clips them, and updates the parameters and their working copy. If a gradient is not finite, only the loss scale
-    // changes and the Skip scalar is set.
-    void step(std::int64_t step, double learning_rate, std::int64_t target_tokens);
+    // Enqueues a step: divides the gradients, which are sums over `target_tokens` times the loss scale, clips them, and
+    // updates the parameters and their working copy. If a gradient is not finite, only the loss scale changes and the
+    // Skip scalar is set.
+    void step(double learning_rate, std::int64_t target_tokens);
 
     // [1]: factor for the next gradients.
     Tensor loss_scale() const;
     void set_loss_scale(const LossScaleState<double>& state);
+    void set_updates(std::int64_t updates);  // that the moments contain
 
     const Tensor& first_moment() const { return m_; }   // [parameters.total()]
     const Tensor& second_moment() const { return v_; }  // [parameters.total()]

@@ -159,8 +159,8 @@ void Run::take_step() {
     state_.batcher = batcher_.state();
 }
 
-// False if the parts do not fit in memory: then they become smaller. Gradients add up, so only the order of sums
-// changes.
+// False if the parts do not fit in memory: then they become smaller. Gradients add up, so that only the order of sums
+// changes, except where parts_matter() says more.
 bool Run::learn(const std::vector<Batch>& parts) {
     try {
         learner_.step(parts, state_.step, learning_rate_);
@@ -176,8 +176,8 @@ bool Run::learn(const std::vector<Batch>& parts) {
             throw;
         }
         state_.part_tokens = std::max<std::int64_t>(largest / 2, 1);
-        hooks_.say(
-            fmt::format("{}. From here on steps run in parts of {} padded tokens", error.what(), state_.part_tokens));
+        hooks_.say(fmt::format("{}. From here on steps run in parts of {} padded tokens{}", error.what(),
+                               state_.part_tokens, parts_matter(learner_.model_config(), config_.training)));
         return false;
     }
 }
@@ -194,6 +194,7 @@ void Run::collect() {
         if (state_.loss_scale) {
             state_.loss_scale = record.loss_scale;
         }
+        state_.updates = record.updates;
         if (!record.skipped) {
             guard_.add(record.nll / target_tokens);
         }

@@ -78,6 +78,7 @@ void Run::restore(const Checkpoint& checkpoint, Purpose purpose) {
     if (state_.loss_scale) {
         learner_.set_loss_scale(*state_.loss_scale);
     }
+    learner_.set_updates(state_.updates);
     guard_.set_state(state_.guard);
 }
 

@@ -43,6 +43,7 @@ std::vector<StepRecord> StepHistory::take() {
                           scalars[StepScalars::GradientNorm],
                           scalars[StepScalars::Skip] != 0.0,
                           {scalars[StepScalars::LossScale], scalars[StepScalars::GoodSteps]},
+                          static_cast<std::int64_t>(scalars[StepScalars::Updates]),
                           {row + Column::Count, row + width_},
                           tokens_[i]};
         }

@@ -19,6 +19,7 @@ struct StepRecord {
     double gradient_norm = 0.0;
     bool skipped = false;                            // the gradient was not finite
     LossScaleState<double> loss_scale = {1.0, 0.0};  // for the next step
+    std::int64_t updates = 0;                        // so far: steps that were not skipped
     std::vector<double> gradient_squares = {};       // as GradientWatch::squares; empty without one
     StepTokens tokens = {};
 };

@@ -15,4 +15,8 @@ BatchBudget micro_budget(const TrainingOptions& t);  // of what is in memory at 
 // step is one part, even if sampled pieces made it longer than planned.
 BatchBudget part_budget(const TrainingOptions& t, std::int64_t part_tokens = 0);
 
+// What parts change in a step, whose gradients are otherwise the same sums: "; batch norms now measure ..". Empty if
+// nothing.
+std::string parts_matter(const ModelConfig& model, const TrainingOptions& training);
+
 }  // namespace headscope

@@ -119,6 +119,7 @@ nlohmann::json to_json(const TrainingState& state, const RunIdentity& identity) 
         json["loss_scale"] = state.loss_scale->scale;
         json["good_steps"] = state.loss_scale->good_steps;
     }
+    json["updates"] = state.updates;
     if (state.part_tokens > 0) {
         json["part_tokens"] = state.part_tokens;
     }
@@ -157,6 +158,8 @@ TrainingState parse_training_state(const nlohmann::json& json, const std::string
                                         json["loss_scale"].dump(), json["good_steps"].dump()));
             }
         }
+        // Earlier versions corrected the moments by the number of steps, skipped ones too: their runs continue so.
+        state.updates = json.contains("updates") ? count_at(json, "updates") : state.step;
         if (json.contains("part_tokens")) {
             state.part_tokens = count_at(json, "part_tokens");
         }

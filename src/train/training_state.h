@@ -46,6 +46,7 @@ struct TrainingState {
     void note_kept(bool healthy, std::int64_t most);
     bool checkpoint_due = false;                       // postponed, since steps were skipped
     std::optional<LossScaleState<double>> loss_scale;  // of the next step; F16 only
+    std::int64_t updates = 0;                          // of the weights: steps that were not skipped
     std::int64_t part_tokens = 0;  // padded tokens of a part that fits in memory; 0: no part was too large
 };
 

@@ -346,6 +346,8 @@ TEST_CASE("the loss scale and its step scalars are checked", "[validate]") {
     CHECK_THAT(refusal(control), Contains("must grow by 1 or more"));
     control.scaling = {.least = 4.0F, .most = 2.0F};
     CHECK_THAT(refusal(control), Contains("must stay between"));
+    control = {.square_sum = make({1}), .scalars = make({StepScalars::Count}), .beta2 = 1.0F};
+    CHECK_THAT(refusal(control), Contains("beta1 and beta2 must be in [0, 1)"));
 
     Adam adam{.parameter = make({4}),
               .grad = make({4}),

@@ -214,7 +214,7 @@ void report_rows(Backend& backend) {
     const Tensor m = noise(backend, flat);
     const Tensor v = make_from_host(backend, flat, DType::F32, std::vector<float>(10'000'000, 0.5F));
     const Tensor scalars =
-        make_from_host<float>(backend, Shape{StepScalars::Count}, DType::F32, {1e-9F, 1, 1, 1, 1, 0, 1, 1, 0});
+        make_from_host<float>(backend, Shape{StepScalars::Count}, DType::F32, {1e-9F, 1, 1, 1, 1, 0, 1, 1, 0, 1});
     report_op("adam, 10 million parameters",
               [&] { backend.run(Adam{.parameter = parameter, .grad = gradient, .m = m, .v = v, .scalars = scalars}); });
     report_op("square sum, 10 million", [&] { backend.run(SquareSum{.x = gradient, .out = scalars.narrow(0, 0, 1)}); });

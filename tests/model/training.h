@@ -28,13 +28,11 @@ public:
 
     // The gradients are sums over `tokens` target tokens.
     void step(std::int64_t tokens) {
-        const Adam defaults;
         const auto t = static_cast<double>(++step_);
         std::vector<double> scalars(StepScalars::Count, 0.0);
         scalars[StepScalars::LearningRate] =
             std::pow(static_cast<double>(d_model_), -0.5) * std::min(std::pow(t, -0.5), t * std::pow(warmup_, -1.5));
-        scalars[StepScalars::Correction1] = 1.0 - std::pow(double{defaults.beta1}, t);
-        scalars[StepScalars::Correction2] = 1.0 - std::pow(double{defaults.beta2}, t);
+        scalars[StepScalars::Updates] = t - 1.0;
         scalars[StepScalars::GradientDivisor] = static_cast<double>(tokens);
         scalars[StepScalars::LossScale] = loss_scale_;
         from_host(backend_, scalars_, scalars);

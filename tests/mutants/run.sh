@@ -288,6 +288,9 @@ mutant optimizer cpu 'the second moment is that of g, not of its square' backend
 mutant optimizer oracle 'the first moment is not corrected' backends/cpu/reference/optimizer.cpp \
     'm[i] / scalars[StepScalars::Correction1]' 'm[i]'
 
+mutant optimizer oracle 'a skipped step counts as an update' backends/cpu/reference/optimizer.cpp \
+    'if (std::isfinite(norm)) {' '{'
+
 mutant recurrent cpu 'the cells of padding are lost' backends/cpu/recurrent.cpp \
     'std::copy_n(row.state, row.state == row.next_state ? 0 : d, row.next_state);' ''
 mutant recurrent oracle 'the update gate works the other way round' backends/cpu/reference/recurrent.cpp \

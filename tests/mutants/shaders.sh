@@ -345,6 +345,8 @@ mutant optimizer vulkan 'the working copy is of the gradient' shaders/adam.comp 
     'working_put(p.offset[binding_working] + index, count, value)' 'working_put(p.offset[binding_working] + index, count, g)'
 mutant optimizer vulkan 'the norm is compared before it is unscaled' shaders/step_control.comp \
     'sqrt(total) / divisor' 'sqrt(total)'
+mutant optimizer vulkan 'a correction lacks its last factor' shaders/step_control.comp \
+    'left > 0u; left' 'left > 1u; left'
 
 mutant recurrent vulkan 'a row of padding has an output' shaders/recurrent_step.comp \
     'mix(vec4(0.0), next, bvec4(goes))' 'next'

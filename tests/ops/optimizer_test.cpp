@@ -32,8 +32,8 @@ TEST_CASE("the working copy is the new parameter, rounded", "[optimizer][by_hand
                              .m = make(normal(0.1)),
                              .v = make(uniform(0.0, 0.1)),
                              .scalars = make_from_host(*device, {StepScalars::Count}, device->real(),
-                                                       these({7e-4, 0.19, 0.0396, 4000.0, 0.00025, 0.0, 123.0, 1.0,
-                                                              0.0})(StepScalars::Count, random)),
+                                                       these({7e-4, 4000.0, 0.19, 0.0396, 0.00025, 0.0, 123.0, 1.0, 0.0,
+                                                              2.0})(StepScalars::Count, random)),
                              .working = working});
             Values expected = to_host<double>(*device, parameter);
             for (double& value : expected) {
@@ -52,7 +52,7 @@ TEST_CASE("a skipped step leaves parameter and moments unchanged", "[optimizer][
     const Tensor parameter = tensor({1.0});
     const Tensor m = tensor({2.0});
     const Tensor v = tensor({3.0});
-    const Tensor control = tensor({0.1, 0.1, 0.02, 1.0, 1.0, 0.0, 0.0, 1.0, 0.0});
+    const Tensor control = tensor({0.1, 1.0, 0.1, 0.02, 1.0, 0.0, 0.0, 1.0, 0.0, 7.0});
     oracle->run(StepControl{tensor({kInfinity}), control, 1.0F});
     const Tensor working = make_from_host<double>(*oracle, {1}, DType::F16, {4.0});
     oracle->run(
@@ -61,6 +61,18 @@ TEST_CASE("a skipped step leaves parameter and moments unchanged", "[optimizer][
     CHECK(to_host<double>(*oracle, parameter) == Values{1.0});
     CHECK(to_host<double>(*oracle, m) == Values{2.0});
     CHECK(to_host<double>(*oracle, v) == Values{3.0});
+    CHECK(to_host<double>(*oracle, control)[StepScalars::Updates] == 7.0);
+}
+
+TEST_CASE("the correction of Adam's moments is 1 - beta^updates", "[optimizer][by_hand]") {
+    for (const double beta : {0.0, 0.5, 0.9, 0.98, 0.999, 0.999999}) {
+        CHECK(bias_correction(beta, 0.0) == 0.0);
+        CHECK(bias_correction(beta, 1.0) == 1.0 - beta);
+        for (const double updates : {2.0, 3.0, 10.0, 999.0, 1e6, 16777216.0}) {
+            INFO(beta << " " << updates);
+            CHECK(bias_correction(beta, updates) == Approx(1.0 - std::pow(beta, updates)).epsilon(1e-9));
+        }
+    }
 }
 
 TEST_CASE("Adam's first step is the learning rate against the gradient's sign", "[optimizer][by_hand]") {
@@ -70,7 +82,7 @@ TEST_CASE("Adam's first step is the learning rate against the gradient's sign", 
         return make_from_host(*oracle, {static_cast<std::int64_t>(values.size())}, oracle->real(), values);
     };
     const Tensor parameter = tensor({1.0, 1.0});
-    const Tensor control = tensor({0.25, 1.0 - 0.9F, 1.0 - 0.98F, 8.0, 0.0, 0.0, 0.0, 1.0, 0.0});
+    const Tensor control = tensor({0.25, 8.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0});
     const Tensor grad = tensor({3.0, -40.0});
     const Tensor total = tensor({0.0});
     oracle->run(SquareSum{grad, total});
@@ -99,7 +111,7 @@ TEST_CASE("weights decay as in torch.optim.AdamW", "[optimizer][by_hand]") {
                          .grad = tensor(gradients[t]),
                          .m = m,
                          .v = v,
-                         .scalars = tensor({0.01, first, second, 1.0, 1.0, 0.0, 0.0, 1.0, 0.0}),
+                         .scalars = tensor({0.01, 1.0, first, second, 1.0, 0.0, 0.0, 1.0, 0.0, 0.0}),
                          .decay = tensor({0.25}),
                          .beta1 = 0.5F,
                          .beta2 = 0.75F,

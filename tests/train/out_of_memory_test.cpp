@@ -5,6 +5,7 @@
 
 #include "tests/train/digits_run.h"
 #include "tests/train/limited_backend.h"
+#include "train/step_options.h"
 
 using namespace headscope;
 using Catch::Matchers::Contains;
@@ -99,6 +100,44 @@ TEST_CASE("parts of a step are not counted twice if a later part fails", "[train
         CHECK(logged(limited.run.output_folder, "train").back()[key].get<double>() ==
               Approx(logged(free_run.run.output_folder, "train").back()[key].get<double>()).epsilon(1e-9));
     }
+}
+
+TEST_CASE("a repeated step moves the running averages of batch norms once", "[trainer][memory]") {
+    const TemporaryFolder folder;
+    nlohmann::json settings = without_validation(folder);
+    settings["model"]["norm_type"] = "batch";
+    settings["training"]["steps"] = 1;
+    settings["training"]["micro_batch_tokens"] = 256;
+    LimitedRun small_parts(folder, settings, "small-parts");
+    small_parts.run.start().train();
+    CHECK_THAT(small_parts.run.said, !Contains("batch norm"));
+
+    settings["training"]["micro_batch_tokens"] = 512;
+    LimitedRun free_run(folder, settings, "free");
+    free_run.run.start();
+    const std::int64_t before = free_run.backend->asked;
+    free_run.run.training->train();
+    const std::int64_t of_the_step = free_run.backend->asked - before;
+    LimitedRun limited(folder, settings, "limited");
+    limited.run.start();
+    limited.backend->refuses = limited.backend->asked + of_the_step * 3 / 4;  // in the second of its parts
+    limited.run.training->train();
+    CHECK_THAT(limited.run.said, Contains("steps run in parts of 256 padded tokens; a batch norm measures each part"));
+    CHECK(limited.run.weights() == small_parts.run.weights());  // with the averages
+    CHECK(difference(limited.run.weights(), free_run.run.weights()) > 1e-9);
+}
+
+TEST_CASE("the warning names what depends on the parts of a step", "[trainer][memory]") {
+    ModelConfig model;
+    TrainingOptions training;
+    CHECK(parts_matter(model, training).empty());
+    model.experts = 4;
+    CHECK_THAT(parts_matter(model, training), Contains("expert_balance") && !Contains("expert_capacity"));
+    model.expert_capacity = 1.25F;
+    training.expert_balance = 0.0;
+    CHECK_THAT(parts_matter(model, training), !Contains("expert_balance") && Contains("expert_capacity"));
+    model.norm_type = NormType::Batch;
+    CHECK_THAT(parts_matter(model, training), Contains("batch norm"));
 }
 
 TEST_CASE("a step is not repeated if its results cannot be read", "[trainer][memory]") {

@@ -45,7 +45,7 @@ TEST_CASE("the newest healthy checkpoint is kept beyond the number to keep") {
 }
 
 TEST_CASE("an error names a number that is not a count") {
-    for (const char* pointer : {"/step", "/epoch", "/window", "/window_step", "/tokens", "/totals/steps",
+    for (const char* pointer : {"/step", "/epoch", "/window", "/window_step", "/tokens", "/updates", "/totals/steps",
                                 "/totals/all_tokens", "/best/step"}) {
         for (const nlohmann::json& wrong : {nlohmann::json(-1), nlohmann::json(1.5), nlohmann::json(1e300),
                                             nlohmann::json(true), nlohmann::json(18446744073709551615U)}) {
@@ -76,4 +76,14 @@ TEST_CASE("a state of another format is rejected, not misread") {
                    Contains("f: its checkpoint state is damaged"));
     }
     CHECK(compare_identity(changed("/step", 9), kIdentity, "f").empty());
+}
+
+TEST_CASE("a state of an earlier version counted every step as an update") {
+    TrainingState state;
+    state.step = 9;
+    state.updates = 4;
+    nlohmann::json written = to_json(state, kIdentity);
+    CHECK(parse_training_state(written, "f").updates == 4);
+    written.erase("updates");
+    CHECK(parse_training_state(written, "f").updates == 9);
 }

@@ -56,8 +56,9 @@ void use_tables(Backend& b, const Tensor& x, const Tensor& w, std::vector<Tensor
     b.run(EmbedBackward{.ids = tokens, .order = sorted, .grad_out = x, .grad_table = grad_table});
     const Tensor gathered = b.empty({kRows, kColumns}, DType::F32);
     b.run(GatherRows{w, tokens.reshape({kRows}), gathered});
-    const Tensor scalars = make_from_host(b, {StepScalars::Count}, DType::F32,
-                                          std::vector<float>{0.01F, 0.1F, 0.02F, 1.0F, 0.5F, 0.0F, 1.0F, 1.0F, 0.0F});
+    const Tensor scalars =
+        make_from_host(b, {StepScalars::Count}, DType::F32,
+                       std::vector<float>{0.01F, 1.0F, 0.1F, 0.02F, 0.5F, 0.0F, 1.0F, 1.0F, 0.0F, 1.0F});
     const Tensor flat = w.reshape({w.elements()});
     b.run(Adam{flat, grad_table.reshape({w.elements()}), moment(b, 4), moment(b, 5, true), scalars});
     made.insert(made.end(), {embedded, grad_table, gathered, w});

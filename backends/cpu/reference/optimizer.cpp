@@ -25,6 +25,11 @@ void CpuReference<Real>::run(const StepControl& op) {
     scalars[StepScalars::GradientNorm] = norm;
     scalars[StepScalars::Skip] = std::isfinite(norm) ? Real{0} : Real{1};
     scalars[StepScalars::GradientScale] = clip / divisor;
+    if (std::isfinite(norm)) {
+        const Real updates = scalars[StepScalars::Updates] += 1;
+        scalars[StepScalars::Correction1] = static_cast<Real>(bias_correction(op.beta1, updates));
+        scalars[StepScalars::Correction2] = static_cast<Real>(bias_correction(op.beta2, updates));
+    }
     const LossScaleState<Real> next = next_loss_scale<Real>(
         {scalars[StepScalars::LossScale], scalars[StepScalars::GoodSteps]}, std::isfinite(norm), op.scaling);
     scalars[StepScalars::LossScale] = next.scale;

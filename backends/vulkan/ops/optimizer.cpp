@@ -51,6 +51,8 @@ void VulkanBackend::run(const StepControl& op) {
     params.backoff = op.scaling.backoff;
     params.least = op.scaling.least;
     params.most = op.scaling.most;
+    params.one_minus_beta1 = 1.0F - op.beta1;
+    params.one_minus_beta2 = 1.0F - op.beta2;
     stream_.dispatch(row_launch(Kernel::StepControl, 1, 1), params,
                      {.square_sum = op.square_sum, .scalars = op.scalars});
 }

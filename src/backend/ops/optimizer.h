@@ -1,6 +1,7 @@
 // The optimizer step of section 5.3; the host reads nothing back. Contiguous operands.
 #pragma once
 
+#include "backend/bias_correction.h"
 #include "backend/loss_scaling.h"
 #include "backend/ops/common.h"
 
@@ -22,26 +23,31 @@ struct SquareSum {
 struct StepScalars {
     enum Slot : int {
         LearningRate,     // host writes; equation 3
-        Correction1,      // host writes 1 - beta1^t
-        Correction2,      // host writes 1 - beta2^t
         GradientDivisor,  // host writes the target tokens of the whole step
+        Correction1,      // StepControl writes 1 - beta1^Updates
+        Correction2,      // StepControl writes 1 - beta2^Updates
         GradientScale,    // StepControl writes: clip / (divisor * LossScale)
         Skip,             // StepControl writes 1 if the gradient is not finite, else 0
         GradientNorm,     // StepControl writes the norm of the unscaled gradient, divided, before clipping
         LossScale,        // the factor of the incoming gradient, 1 for none; StepControl updates it
         GoodSteps,        // steps since LossScale last changed; StepControl counts
+        Updates,          // of the parameters, with this step's: steps that were not skipped; StepControl counts
         Count
     };
 };
 
 // divisor = GradientDivisor * LossScale;  norm = sqrt(square_sum) / divisor;  GradientNorm = norm;
 // Skip = norm is not finite;  GradientScale = min(1, max_norm / norm) / divisor (max_norm = 0: no clipping).
+// If the norm is finite, Updates grows by 1, and the corrections follow: bias_correction(). A skipped step moves no
+// moment, so it must not count there, as in PyTorch's GradScaler.
 // Then LossScale and GoodSteps become those of the next step: next_loss_scale().
 struct StepControl {
     static constexpr const char* kName = "step_control";
     Tensor square_sum, scalars;
     float max_norm = 0.0F;
     LossScaling scaling = {};
+    float beta1 = 0.9F;  // Adam's
+    float beta2 = 0.98F;
 
     void declare(Declarations& d) const {
         d.in("square_sum", square_sum, {1}).full();

@@ -21,8 +21,9 @@ Case square_sum(const Shape& shape) {
 }
 
 // StepScalars, slot by slot.
-Generator scalars(double divisor, double scale, double skip, double loss_scale = 1.0, double good_steps = 0.0) {
-    return these({7e-4, 0.19, 0.0396, divisor, scale, skip, 123.0, loss_scale, good_steps});
+Generator scalars(double divisor, double scale, double skip, double loss_scale = 1.0, double good_steps = 0.0,
+                  double updates = 2.0) {
+    return these({7e-4, divisor, 0.19, 0.0396, scale, skip, 123.0, loss_scale, good_steps, updates});
 }
 
 struct Control {
@@ -31,22 +32,28 @@ struct Control {
     double loss_scale = 1.0;
     double good_steps = 0.0;
     LossScaling scaling = {};
+    double updates = 0.0;
+    float beta1 = 0.9F;
+    float beta2 = 0.98F;
 
     std::string title() const {
-        return fmt::format("of {} by {} clipped at {}, scale {} after {} of {}, {} to {}", total, divisor, max_norm,
-                           loss_scale, good_steps, scaling.growth_interval, scaling.least, scaling.most);
+        return fmt::format("of {} by {} clipped at {}, scale {} after {} of {}, {} to {}, betas {} {} after {} updates",
+                           total, divisor, max_norm, loss_scale, good_steps, scaling.growth_interval, scaling.least,
+                           scaling.most, beta1, beta2, updates);
     }
 };
 
 Case step_control(const Control& control) {
-    Case stated = make_case(control.title(),
-                            {{"square_sum", {1}, these({control.total})},
-                             {"scalars",
-                              {StepScalars::Count},
-                              scalars(control.divisor, kNan, kNan, control.loss_scale, control.good_steps)}},
-                            [=](const Operands& t) {
-                                return StepControl{t["square_sum"], t["scalars"], control.max_norm, control.scaling};
-                            });
+    Case stated =
+        make_case(control.title(),
+                  {{"square_sum", {1}, these({control.total})},
+                   {"scalars",
+                    {StepScalars::Count},
+                    scalars(control.divisor, kNan, kNan, control.loss_scale, control.good_steps, control.updates)}},
+                  [=](const Operands& t) {
+                      return StepControl{t["square_sum"], t["scalars"],  control.max_norm,
+                                         control.scaling, control.beta1, control.beta2};
+                  });
     // A skipped step has no scale to compare; its state must equal the oracle's bit for bit.
     stated.accept = [=](const std::string&, std::size_t index, double, const HostValues&) {
         return !std::isfinite(control.total) && index == StepScalars::GradientScale;
@@ -136,6 +143,19 @@ std::vector<Case> loss_scale_cases() {
     return cases;
 }
 
+std::vector<Case> updates_cases() {
+    std::vector<Case> cases;
+    for (const double updates : {0.0, 1.0, 2.0, 6.0, 63.0, 1000.0, 123456.0, 16777214.0}) {
+        for (const float beta : {0.0F, 0.5F, 0.9F, 0.999F, 0.999999F}) {
+            for (const double total : {9.0, kInfinity, kNan}) {  // the last two are no updates
+                cases.push_back(
+                    step_control({.total = total, .divisor = 8.0, .updates = updates, .beta1 = 0.98F, .beta2 = beta}));
+            }
+        }
+    }
+    return cases;
+}
+
 std::vector<Case> special_values_cases() {
     return {square_sum({20000}).holding(kNan, "x", 17000), square_sum({20000}).holding(kInfinity, "x", 3),
             square_sum({33}).holding(3e30, "x", 3)};
@@ -177,6 +197,7 @@ Family optimizer_family() {
                 {"square-sum", "sums of squares", square_sum_cases},
                 {"step-control", "the step's control", step_control_cases},
                 {"loss-scale", "the loss scale moves by its rules", loss_scale_cases},
+                {"updates", "only steps that are not skipped count as updates of Adam's moments", updates_cases},
                 {"special-values", "a gradient that is not finite shows in its sum of squares", special_values_cases},
                 {"adam", "Adam", adam_cases},
             },
