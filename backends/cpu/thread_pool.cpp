@@ -1,12 +1,9 @@
 #include "backends/cpu/thread_pool.h"
 
-#include <sched.h>
-
+#include <algorithm>
 #include <chrono>
-#include <cmath>
-#include <fstream>
-#include <sstream>
-#include <string>
+
+#include "support/processors.h"
 
 namespace headscope::cpu {
 
@@ -25,36 +22,10 @@ void wait_while(const std::atomic<std::uint32_t>& value, std::uint32_t old) {
     }
 }
 
-int processors_of_affinity() {
-    cpu_set_t set;
-    CPU_ZERO(&set);
-    if (sched_getaffinity(0, sizeof(set), &set) == 0) {
-        return std::max(1, CPU_COUNT(&set));
-    }
-    return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-}
-
 }  // namespace
 
-int processors_of_quota(const std::string& quota_and_period, int processors) {
-    std::istringstream words(quota_and_period);
-    double quota = 0;
-    double period = 0;
-    if (!(words >> quota >> period) || quota <= 0 || period <= 0) {
-        return processors;  // "max", or a system without quotas
-    }
-    const double whole = std::ceil(quota / period);
-    return whole < processors ? static_cast<int>(whole) : processors;
-}
-
 int thread_count(int asked) {
-    if (asked > 0) {
-        return std::min(asked, kMostThreads);
-    }
-    std::ifstream file("/sys/fs/cgroup/cpu.max");
-    std::string quota;
-    std::getline(file, quota);
-    return std::min(processors_of_quota(quota, processors_of_affinity()), kMostThreads);
+    return std::min(asked > 0 ? asked : processors(), kMostThreads);
 }
 
 ThreadPool::ThreadPool(int threads) {

@@ -14,12 +14,8 @@ namespace headscope::cpu {
 
 inline constexpr int kMostThreads = 256;
 
-// `asked`, or for 0 the processors available to this process (its affinity, and a container's quota).
+// `asked`, or for 0 processors(); at most kMostThreads.
 int thread_count(int asked);
-
-// How many threads of `processors` a control group's quota keeps busy: "QUOTA PERIOD" of the kernel's cpu.max, or "max
-// PERIOD" for no limit.
-int processors_of_quota(const std::string& quota_and_period, int processors);
 
 class ThreadPool {
 public:

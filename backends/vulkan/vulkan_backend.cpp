@@ -6,7 +6,6 @@
 #include <bit>
 #include <cmath>
 #include <limits>
-#include <thread>
 
 #include "backends/vulkan/device/driver_advice.h"
 #include "backends/vulkan/device/driver_probe.h"
@@ -15,6 +14,7 @@
 #include "backends/vulkan/trials/device_trial.h"
 #include "backends/vulkan/vulkan_backend_impl.h"
 #include "support/check.h"
+#include "support/processors.h"
 
 namespace headscope {
 
@@ -117,8 +117,8 @@ constexpr std::size_t kMostReplays = 128;
 // Next to the recording thread; more threads do not speed up compiling.
 unsigned pipeline_threads(const Options& options) {
     constexpr unsigned kMost = 8;
-    const unsigned processors = std::thread::hardware_concurrency();  // 0 if unknown
-    return options.pipeline_threads && processors > 1 ? std::min(processors, kMost) : 0;
+    const auto all = static_cast<unsigned>(processors());
+    return options.pipeline_threads && all > 1 ? std::min(all, kMost) : 0;
 }
 
 }  // namespace

@@ -1,9 +1,7 @@
 #include "backend/capture.h"
 
 #include <algorithm>
-#include <array>
 #include <limits>
-#include <string_view>
 #include <utility>
 
 namespace headscope {
@@ -31,36 +29,26 @@ Tensor Capture::empty(const Shape& shape, DType dtype) {
     return make_tensor(std::make_shared<NoMemory>(bytes, allocated_), shape, dtype);
 }
 
-// One block of words: this runs for every operand of every op of a step of decoding.
 void Capture::add_tensor(const Tensor& tensor) {
-    struct {
-        std::uint64_t rank_and_dtype = 0;  // 0: undefined
-        Address address;
-        std::array<std::int64_t, kMaxRank> dims{}, strides{};
-    } place;
-    if (tensor.defined()) {
-        place.rank_and_dtype =
-            1 + static_cast<std::uint64_t>(tensor.rank()) * 256 + static_cast<std::uint64_t>(tensor.dtype);
-        place.address = tensor.buffer->address();
-        place.address.byte += static_cast<std::uint64_t>(tensor.offset) * size_of(tensor.dtype);
-        for (int dim = 0; dim < tensor.rank(); ++dim) {
-            place.dims[static_cast<std::size_t>(dim)] = tensor.dim(dim);
-            place.strides[static_cast<std::size_t>(dim)] = tensor.stride(dim);
-        }
+    if (!tensor.defined()) {
+        hash_.add(0);
+        return;
     }
-    key_.append(reinterpret_cast<const char*>(&place), sizeof place);
+    hash_.add(1 + static_cast<std::uint64_t>(tensor.rank()) * 256 + static_cast<std::uint64_t>(tensor.dtype));
+    const Address address = tensor.buffer->address();
+    hash_.add(address.block);
+    hash_.add(address.byte + static_cast<std::uint64_t>(tensor.offset) * size_of(tensor.dtype));
+    for (int dim = 0; dim < tensor.rank(); ++dim) {
+        hash_.add(static_cast<std::uint64_t>(tensor.dim(dim)));
+        hash_.add(static_cast<std::uint64_t>(tensor.stride(dim)));
+    }
 }
 
 std::string Capture::difference(const Capture& other) const {
-    const auto bytes_of = [](const Capture& capture, std::size_t op) {
-        const std::size_t begin = capture.ops_[op].at;
-        const std::size_t end = op + 1 < capture.ops_.size() ? capture.ops_[op + 1].at : capture.key_.size();
-        return std::string_view(capture.key_).substr(begin, end - begin);
-    };
     const std::size_t most = std::max(ops_.size(), other.ops_.size());
     for (std::size_t op = 0; op < most; ++op) {
         const bool in_both = op < ops_.size() && op < other.ops_.size();
-        if (!in_both || bytes_of(*this, op) != bytes_of(other, op)) {
+        if (!in_both || ops_[op].until != other.ops_[op].until) {
             const OpId id = op < ops_.size() ? ops_[op].op : other.ops_[op].op;
             return "op " + std::to_string(op + 1) + " (" + name_of(id) + ")";
         }

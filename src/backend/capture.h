@@ -1,8 +1,11 @@
-// Records a sequence of ops without running it: each op with its scalars and the place of its operands in memory. Equal
-// keys mean the same commands over the same memory.
+// Recognises a sequence of ops without running it, by a hash of each op with its scalars and the place of its operands
+// in memory. Equal keys mean the same commands over the same memory.
 #pragma once
 
+#include <array>
 #include <cstddef>
+#include <cstdint>
+#include <cstring>
 #include <memory>
 #include <string>
 #include <type_traits>
@@ -10,6 +13,7 @@
 
 #include "backend/ops.h"
 #include "support/fields.h"
+#include "support/hash128.h"
 
 namespace headscope {
 
@@ -17,16 +21,17 @@ class Capture {
 public:
     template <class Op>
     void add(const Op& op) {
-        ops_.push_back({id_of<Op>(), key_.size()});
         add_field(id_of<Op>());
         add_field(op);
+        ops_.push_back({id_of<Op>(), hash_.value()});
     }
     // Stands in for memory that the sequence allocates, which is identified by the order of allocations.
     Tensor empty(const Shape& shape, DType dtype);
     // Whether a tensor from empty() still exists.
     bool outlived() const { return allocated_.use_count() > 1; }
 
-    const std::string& key() const { return key_; }
+    using Key = std::array<std::uint64_t, 2>;
+    Key key() const { return hash_.value(); }
     // The first op that is not the same in both, "op 3 (matmul)"; empty if there is none.
     std::string difference(const Capture& other) const;
 
@@ -39,17 +44,20 @@ private:
             for_each_field(field, [this](const auto& inner) { add_field(inner); });
         } else {
             static_assert(std::is_arithmetic_v<Field> || std::is_enum_v<Field>, "a scalar without padding");
-            key_.append(reinterpret_cast<const char*>(&field), sizeof field);
+            static_assert(sizeof field <= sizeof(std::uint64_t));
+            std::uint64_t word = 0;
+            std::memcpy(&word, &field, sizeof field);
+            hash_.add(word);
         }
     }
     void add_tensor(const Tensor& tensor);
 
-    struct Start {
+    struct Captured {
         OpId op;
-        std::size_t at;  // of key_
+        Key until;  // of the sequence up to and with this op
     };
-    std::string key_;
-    std::vector<Start> ops_;
+    Hash128 hash_;
+    std::vector<Captured> ops_;
     std::shared_ptr<std::size_t> allocated_ = std::make_shared<std::size_t>(0);  // count, shared with the buffers
 };
 

@@ -1,8 +1,11 @@
-// A backend that forwards ops and memory to another, for those that change or watch one thing. It replays nothing.
+// A backend that forwards everything to another, for those that change or watch one thing. Only replay() is not
+// forwarded: the other would repeat what it recorded without asking this one.
 #pragma once
 
 #include <memory>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "backend/backend.h"
 
@@ -23,6 +26,9 @@ public:
     MemoryUse memory() const override { return inner_->memory(); }
     Support support(OpId op, DType dtype) const override { return inner_->support(op, dtype); }
     Support products(Compute compute) const override { return inner_->products(compute); }
+    Support weights(DType dtype) const override { return inner_->weights(dtype); }
+    ProductWays* product_ways() override { return inner_->product_ways(); }
+    std::vector<std::string> take_kernels() override { return inner_->take_kernels(); }
 
 #define HEADSCOPE_DEFINE(Op)          \
     void run(const Op& op) override { \
@@ -33,6 +39,9 @@ public:
 
 protected:
     Backend& inner() {
+        return *inner_;
+    }
+    const Backend& inner() const {
         return *inner_;
     }
 

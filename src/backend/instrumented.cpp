@@ -7,7 +7,6 @@
 
 #include "backend/capture.h"
 #include "backend/replays.h"
-#include "backend/trace_file.h"
 #include "backend/validate.h"
 #include "support/check.h"
 
@@ -34,13 +33,14 @@ struct Instrumented::Impl {
         std::shared_ptr<Event> begin, end;
     };
 
-    std::unique_ptr<Backend> inner;
+    Impl(Backend& backend, InstrumentOptions wanted) : inner(backend), options(std::move(wanted)) {}
+
+    Backend& inner;
     InstrumentOptions options;
     std::string label;
     std::map<std::string, OpTime> times;
     std::vector<TraceEvent> events;
-    std::shared_ptr<TraceFile> trace;  // null if not requested
-    double first_begin = 0.0;          // of the first op, by the trace's clock
+    double first_begin = 0.0;  // of the first op, by the trace's clock
     std::deque<Timed> pending;
     std::shared_ptr<Event> last_begin;  // of what was traced last
     double last_begin_seconds = 0.0;    // since the first op
@@ -63,7 +63,7 @@ struct Instrumented::Impl {
     }
     void only_ops(const std::string& what) const { HEADSCOPE_CHECK(capture == nullptr, not_in_a_replay(what)); }
 
-    bool timed() const { return options.time || !options.trace_file.empty(); }
+    bool timed() const { return options.time || options.trace != nullptr; }
 
     void add(Timed op) {
         // Far more than a device lets the host run ahead: the older half is done by then.
@@ -91,7 +91,7 @@ struct Instrumented::Impl {
         OpTime& total = times[op.op];
         ++total.calls;
         total.seconds += seconds;
-        if (trace != nullptr) {
+        if (options.trace != nullptr) {
             constexpr double kMicro = 1e6;
             // Measured from op to op: clocks are more precise for short times than for long ones.
             last_begin_seconds += last_begin == nullptr ? 0.0 : op.begin->seconds_since(*last_begin);
@@ -104,34 +104,28 @@ struct Instrumented::Impl {
         if (!output.fully_written() || !is_real_dtype(output.tensor->dtype)) {
             return;
         }
-        const std::vector<double> values = to_host<double>(*inner, *output.tensor);
+        const std::vector<double> values = to_host<double>(inner, *output.tensor);
         for (std::size_t i = 0; i < values.size(); ++i) {
             if (std::isnan(values[i])) {
                 throw Error(std::string("NaN: ") + op + " wrote one to its output " + output.name + " (" +
                             output.tensor->to_string() + "), first at element " + std::to_string(i) +
-                            (label.empty() ? "" : ", in " + label) + " on " + inner->device().id);
+                            (label.empty() ? "" : ", in " + label) + " on " + inner.device().id);
             }
         }
     }
 };
 
-Instrumented::Instrumented(std::unique_ptr<Backend> inner, InstrumentOptions options)
-    : impl_(std::make_unique<Impl>()) {
-    impl_->inner = std::move(inner);
-    impl_->options = std::move(options);
-    if (!impl_->options.trace_file.empty()) {
-        impl_->trace = TraceFile::at(impl_->options.trace_file);
-    }
-}
+Instrumented::Instrumented(std::unique_ptr<Backend> backend, InstrumentOptions options)
+    : ForwardingBackend(std::move(backend)), impl_(std::make_unique<Impl>(inner(), std::move(options))) {}
 
 Instrumented::~Instrumented() {
-    if (impl_->trace != nullptr) {
+    if (impl_->options.trace != nullptr) {
         try {
             impl_->settle(impl_->pending.size());
         } catch (const Error&) {  // lost device: write what is known
         }
-        const DeviceInfo& device = impl_->inner->device();
-        impl_->trace->add(device.id + " " + device.name, impl_->first_begin, impl_->events);
+        const DeviceInfo& of = device();
+        impl_->options.trace->add(of.id + " " + of.name, impl_->first_begin, impl_->events);
     }
 }
 
@@ -142,13 +136,13 @@ void Instrumented::observe(const Op& op) {
         return;
     }
     validate(op);
-    const std::shared_ptr<Event> begin = impl_->timed() ? impl_->inner->record_event() : nullptr;
-    if (impl_->trace != nullptr && impl_->first_begin == 0.0) {
-        impl_->first_begin = impl_->trace->now();
+    const std::shared_ptr<Event> begin = impl_->timed() ? inner().record_event() : nullptr;
+    if (impl_->options.trace != nullptr && impl_->first_begin == 0.0) {
+        impl_->first_begin = impl_->options.trace->now();
     }
-    impl_->inner->run(op);
+    inner().run(op);
     if (begin != nullptr) {
-        impl_->add({Op::kName, impl_->trace != nullptr ? impl_->label : "", begin, impl_->inner->record_event()});
+        impl_->add({Op::kName, impl_->options.trace != nullptr ? impl_->label : "", begin, inner().record_event()});
     }
     if (impl_->options.scan_for_nan) {
         for (const Declared& operand : operands_of(op)) {
@@ -173,47 +167,35 @@ const std::map<std::string, OpTime>& Instrumented::times() {
     return impl_->times;
 }
 
-const DeviceInfo& Instrumented::device() const {
-    return impl_->inner->device();
-}
-
-DType Instrumented::real() const {
-    return impl_->inner->real();
-}
-
 Tensor Instrumented::empty(const Shape& shape, DType dtype) {
-    return impl_->capture != nullptr ? impl_->capture->empty(shape, dtype) : impl_->inner->empty(shape, dtype);
+    return impl_->capture != nullptr ? impl_->capture->empty(shape, dtype) : inner().empty(shape, dtype);
 }
 
 void Instrumented::upload(const Tensor& to, const void* from, std::size_t bytes) {
     impl_->only_ops("uploaded data");
     check_transfer("upload", to, bytes);
-    impl_->inner->upload(to, from, bytes);
+    inner().upload(to, from, bytes);
 }
 
 void Instrumented::download(const Tensor& from, void* to, std::size_t bytes) {
     impl_->only_ops("downloaded data");
     check_transfer("download", from, bytes);
-    impl_->inner->download(from, to, bytes);
+    inner().download(from, to, bytes);
 }
 
 void Instrumented::synchronize() {
     impl_->only_ops("waited for the device");
-    impl_->inner->synchronize();
+    inner().synchronize();
 }
 
 std::shared_ptr<Event> Instrumented::record_event() {
     impl_->only_ops("recorded an event");
-    return impl_->inner->record_event();
-}
-
-Support Instrumented::events() const {
-    return impl_->inner->events();
+    return inner().record_event();
 }
 
 bool Instrumented::replays() const {
     // Timing, tracing and scanning have to see every op.
-    return impl_->inner->replays() && !impl_->timed() && !impl_->options.scan_for_nan;
+    return inner().replays() && !impl_->timed() && !impl_->options.scan_for_nan;
 }
 
 void Instrumented::replay(const std::string& name, const std::function<void()>& body) {
@@ -230,34 +212,11 @@ void Instrumented::replay(const std::string& name, const std::function<void()>& 
         body();
     };
     if (replays()) {
-        impl_->inner->replay(name + found.key(), checked_body);
+        const Capture::Key key = found.key();
+        inner().replay(name + std::string(reinterpret_cast<const char*>(key.data()), sizeof key), checked_body);
     } else {
         checked_body();
     }
-}
-
-std::vector<std::string> Instrumented::take_kernels() {
-    return impl_->inner->take_kernels();
-}
-
-ProductWays* Instrumented::product_ways() {
-    return impl_->inner->product_ways();
-}
-
-Backend::MemoryUse Instrumented::memory() const {
-    return impl_->inner->memory();
-}
-
-Support Instrumented::support(OpId op, DType dtype) const {
-    return impl_->inner->support(op, dtype);
-}
-
-Support Instrumented::products(Compute compute) const {
-    return impl_->inner->products(compute);
-}
-
-Support Instrumented::weights(DType dtype) const {
-    return impl_->inner->weights(dtype);
 }
 
 }  // namespace headscope

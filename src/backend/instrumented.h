@@ -6,15 +6,16 @@
 #include <memory>
 #include <string>
 
-#include "backend/backend.h"
+#include "backend/forwarding_backend.h"
+#include "backend/trace_file.h"
 
 namespace headscope {
 
 struct InstrumentOptions {
-    bool time = false;            // events around every op (Backend::events), totals by name
-    bool scan_for_nan = false;    // downloads every real output; Error names the op, the output and the label
-    bool check_replays = false;   // checks replayed bodies even on backends that do not replay
-    std::string trace_file = {};  // Chrome trace format, written when the backend is destroyed; implies time
+    bool time = false;           // events around every op (Backend::events), totals by name
+    bool scan_for_nan = false;   // downloads every real output; Error names the op, the output and the label
+    bool check_replays = false;  // checks replayed bodies even on backends that do not replay
+    std::shared_ptr<TraceFile> trace = nullptr;  // gets the ops when the backend is destroyed; implies time
 };
 
 struct OpTime {
@@ -22,9 +23,9 @@ struct OpTime {
     double seconds = 0.0;
 };
 
-class Instrumented final : public Backend {
+class Instrumented final : public ForwardingBackend {
 public:
-    Instrumented(std::unique_ptr<Backend> inner, InstrumentOptions options);
+    Instrumented(std::unique_ptr<Backend> backend, InstrumentOptions options);
     ~Instrumented() override;
 
     // What the model is doing ("encoder.0.self_attention"), for traces and NaN messages.
@@ -32,22 +33,13 @@ public:
     // Totals of all ops so far; waits for them.
     const std::map<std::string, OpTime>& times();
 
-    const DeviceInfo& device() const override;
-    DType real() const override;
     Tensor empty(const Shape& shape, DType dtype) override;
     void upload(const Tensor& to, const void* from, std::size_t bytes) override;
     void download(const Tensor& from, void* to, std::size_t bytes) override;
     void synchronize() override;
     std::shared_ptr<Event> record_event() override;
-    Support events() const override;
     void replay(const std::string& name, const std::function<void()>& body) override;
     bool replays() const override;
-    std::vector<std::string> take_kernels() override;
-    ProductWays* product_ways() override;
-    MemoryUse memory() const override;
-    Support support(OpId op, DType dtype) const override;
-    Support products(Compute compute) const override;
-    Support weights(DType dtype) const override;
 
 #define HEADSCOPE_DECLARE(Op) void run(const Op& op) override;
     HEADSCOPE_ALL_OPS(HEADSCOPE_DECLARE)

@@ -1,6 +1,9 @@
 // Options for opening a device.
 #pragma once
 
+#include <memory>
+
+#include "backend/trace_file.h"
 #include "support/diagnostics.h"
 #include "support/settings.h"
 
@@ -9,6 +12,7 @@ namespace headscope {
 struct OpenOptions {
     Settings settings = {};
     Diagnostics diagnostics = {};
+    std::shared_ptr<TraceFiles> traces = std::make_shared<TraceFiles>();  // copies of the options share them
 };
 
 }  // namespace headscope

@@ -3,7 +3,6 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string_view>
@@ -31,40 +30,7 @@ void require_replaceable(const std::string& path) {
     }
 }
 
-// One for the process, like the file: backends come and go and do not know each other.
-struct Files {
-    std::mutex mutex;
-    std::map<std::string, std::shared_ptr<TraceFile>> by_path;
-};
-
-Files& files() {
-    static Files all;
-    return all;
-}
-
 }  // namespace
-
-std::shared_ptr<TraceFile> TraceFile::at(const std::string& path) {
-    const std::lock_guard<std::mutex> lock(files().mutex);
-    std::shared_ptr<TraceFile>& file = files().by_path[std::filesystem::absolute(path).string()];
-    if (file == nullptr) {
-        file = std::make_shared<TraceFile>(path);
-    }
-    return file;
-}
-
-void TraceFile::require_written() {
-    const std::lock_guard<std::mutex> lock(files().mutex);
-    for (const auto& [path, file] : files().by_path) {
-        if (file == nullptr) {  // could not be created
-            continue;
-        }
-        const std::lock_guard<std::mutex> of_file(file->mutex_);
-        if (!file->failure_.empty()) {
-            throw Error("the trace lacks what came last: " + file->failure_);
-        }
-    }
-}
 
 TraceFile::TraceFile(const std::string& path) : path_(path) {
     require_replaceable(path);
@@ -100,6 +66,31 @@ void TraceFile::add(const std::string& device, double begin, const std::vector<T
         }
     } catch (const Error& error) {
         failure_ = error.what();
+    }
+}
+
+void TraceFile::require_written() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    if (!failure_.empty()) {
+        throw Error("the trace lacks what came last: " + failure_);
+    }
+}
+
+std::shared_ptr<TraceFile> TraceFiles::at(const std::string& path) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    std::shared_ptr<TraceFile>& file = by_path_[std::filesystem::absolute(path).string()];
+    if (file == nullptr) {
+        file = std::make_shared<TraceFile>(path);
+    }
+    return file;
+}
+
+void TraceFiles::require_written() {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    for (const auto& [path, file] : by_path_) {
+        if (file != nullptr) {  // could be created
+            file->require_written();
+        }
     }
 }
 

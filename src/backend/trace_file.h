@@ -1,8 +1,8 @@
-// The Chrome trace of a process: one file for all backends that it opens, at once or one after the other.
+// Chrome traces of backends: one file for all that a program opens, at once or one after the other.
 #pragma once
 
 #include <chrono>
-#include <cstddef>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -20,12 +20,7 @@ struct TraceEvent {
 
 class TraceFile {
 public:
-    // The trace at `path`; the first call in a process creates the file. Error if it cannot be written.
-    static std::shared_ptr<TraceFile> at(const std::string& path);
-
-    // Error if the trace of a backend could not be written.
-    static void require_written();
-
+    // Error if it cannot be written.
     explicit TraceFile(const std::string& path);
 
     // Microseconds since the file was created.
@@ -34,12 +29,27 @@ public:
     // require_written(), since destructors of backends cannot throw. Any thread may call it.
     void add(const std::string& device, double begin, const std::vector<TraceEvent>& events);
 
+    // Error if the trace of a backend could not be written.
+    void require_written();
+
 private:
     std::mutex mutex_;
     std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
     std::string path_;
     std::string failure_;
     int rows_ = 0;
+};
+
+// The trace files of a program, whose backends come and go and do not know each other. Thread-safe.
+class TraceFiles {
+public:
+    // The first call for a path creates the file. Error if it cannot be written.
+    std::shared_ptr<TraceFile> at(const std::string& path);
+    void require_written();  // of all files
+
+private:
+    std::mutex mutex_;
+    std::map<std::string, std::shared_ptr<TraceFile>> by_path_;
 };
 
 }  // namespace headscope

@@ -12,7 +12,6 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
-#include "backend/trace_file.h"
 #include "cli/command.h"
 #include "cli/command_line.h"
 #include "io/byte_order_mark.h"
@@ -198,7 +197,7 @@ int main(int argc, char** argv) {
             }
             write_help_or_version(app, request);
         }
-        TraceFile::require_written();
+        open_options.traces->require_written();
         return 0;
     } catch (const CLI::ParseError& error) {
         return report_usage_error(app, error);

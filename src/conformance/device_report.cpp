@@ -5,12 +5,12 @@
 #include <chrono>
 #include <future>
 #include <mutex>
-#include <thread>
 #include <tuple>
 
 #include "conformance/device_run.h"
 #include "conformance/selection.h"
 #include "support/check.h"
+#include "support/processors.h"
 
 namespace headscope::conformance {
 
@@ -87,7 +87,7 @@ DeviceReport examine_all(const Plan& plan, const std::string& id, const std::vec
     std::vector<Result> others;
     // Software Vulkan spends its time on compiling, one thread for each kernel; in a full run two would hold too many
     // kernels.
-    if (first.compiles_in_software() && !plan.full && std::thread::hardware_concurrency() > 1) {
+    if (first.compiles_in_software() && !plan.full && processors() > 1) {
         DeviceRun second(shared, id, losses);
         auto beside = std::async(std::launch::async, [&] { return take(second, units, next); });
         failure = take(first, units, next);

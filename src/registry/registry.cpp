@@ -39,9 +39,12 @@ void require_vulkan_drivers(const OpenOptions& /*options*/) {}
 
 // HEADSCOPE_TRACE=file writes a Chrome trace; HEADSCOPE_SCAN_NAN=1 stops at the first NaN;
 // HEADSCOPE_CHECK_REPLAYS=1 checks what is replayed.
-InstrumentOptions instrument_options(const Settings& settings) {
+InstrumentOptions instrument_options(const OpenOptions& open) {
+    const Settings& settings = open.settings;
     InstrumentOptions options;
-    options.trace_file = settings.get("HEADSCOPE_TRACE");
+    if (const std::string path = settings.get("HEADSCOPE_TRACE"); !path.empty()) {
+        options.trace = open.traces->at(path);
+    }
     options.scan_for_nan = settings.on("HEADSCOPE_SCAN_NAN");
     options.check_replays = settings.on("HEADSCOPE_CHECK_REPLAYS");
     return options;
@@ -200,7 +203,7 @@ std::unique_ptr<Backend> open_device_by(const std::string& path, const std::stri
                     "\", and this takes one device: " +
                     (wanted.empty() ? "name it by --device" : "name one that headscope devices --usable lists"));
     }
-    return std::make_unique<Instrumented>(open_inner(asked, path, options), instrument_options(options.settings));
+    return std::make_unique<Instrumented>(open_inner(asked, path, options), instrument_options(options));
 }
 
 }  // namespace headscope

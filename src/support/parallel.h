@@ -7,17 +7,18 @@
 #include <thread>
 #include <vector>
 
+#include "support/processors.h"
+
 namespace headscope {
 
-// Splits [0, count) into parts of at least `least` and calls part(first, last) for each, on one thread per processor
-// but at most eight: reading and tokenizing text does not scale further. After all parts have ended, the first
-// exception in order of the parts is rethrown.
+// Splits [0, count) into parts of at least `least` and calls part(first, last) for each, on one thread for each of
+// processors() but at most eight: reading and tokenizing text does not scale further. After all parts have ended, the
+// first exception in order of the parts is rethrown.
 template <class Part>
 void in_parallel(std::size_t count, std::size_t least, const Part& part) {
     constexpr std::size_t kMostThreads = 8;
-    const std::size_t processors = std::max(1U, std::thread::hardware_concurrency());
-    const std::size_t threads =
-        std::clamp<std::size_t>(count / std::max<std::size_t>(least, 1), 1, std::min(processors, kMostThreads));
+    const std::size_t most = std::min(static_cast<std::size_t>(processors()), kMostThreads);
+    const std::size_t threads = std::clamp<std::size_t>(count / std::max<std::size_t>(least, 1), 1, most);
     std::vector<std::exception_ptr> failures(threads);
     const auto run = [&](std::size_t i) {
         try {

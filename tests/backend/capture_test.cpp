@@ -30,7 +30,7 @@ Tensor tensor_in(std::uint64_t block) {
 }
 
 template <class Op>
-std::string key_of(const Op& op) {
+Capture::Key key_of(const Op& op) {
     Capture capture;
     capture.add(op);
     return capture.key();
@@ -79,7 +79,7 @@ template <class Op>
 void check_every_field() {
     INFO(Op::kName);
     Op op = whole<Op>();
-    const std::string key = key_of(op);
+    const Capture::Key key = key_of(op);
     CHECK(key_of(Op(op)) == key);
     std::size_t tensors = 0;
     each_field(op, [&](auto& field) {
@@ -193,7 +193,7 @@ linear: y out
 
 TEST_CASE("an operand is known by its place, dtype and layout", "[capture]") {
     const Tensor x = make_tensor(std::make_shared<InBlock>(1), {6, 4}, DType::F32);
-    std::set<std::string> keys;
+    std::set<Capture::Key> keys;
     for (const Tensor& other : {x, x.narrow(0, 1, 5), x.narrow(1, 0, 2), x.narrow(0, 0, 5), x.reshape({4, 6}),
                                 x.reshape({24}), make_tensor(x.buffer, {6, 4}, DType::I32), tensor_in(2),
                                 make_tensor(x.buffer, {6, 4}, DType::F32, 4), Tensor()}) {

@@ -55,15 +55,6 @@ TEST_CASE("an exception in a part is rethrown, and the pool still works", "[thre
     CHECK(ran == 8);
 }
 
-TEST_CASE("a container's quota limits the threads", "[threads]") {
-    CHECK(processors_of_quota("200000 100000", 64) == 2);
-    CHECK(processors_of_quota("150000 100000", 64) == 2);
-    CHECK(processors_of_quota("50000 100000", 64) == 1);
-    CHECK(processors_of_quota("800000 100000", 4) == 4);
-    CHECK(processors_of_quota("max 100000", 64) == 64);
-    CHECK(processors_of_quota("", 64) == 64);
-}
-
 TEST_CASE("HEADSCOPE_THREADS is read and checked", "[threads]") {
     const auto threads = [](const char* text) { return cpu_options({{{"HEADSCOPE_THREADS", text}}}).threads; };
     CHECK(threads("3") == 3);

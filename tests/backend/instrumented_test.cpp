@@ -1,4 +1,5 @@
 #include "backend/instrumented.h"
+#include "backend/open_options.h"
 
 #include <unistd.h>
 #include <catch2/catch.hpp>
@@ -170,7 +171,7 @@ TEST_CASE("a trace has the device's start time of each op", "[instrumented]") {
     std::vector<std::string> ran;
     Script script;
     {
-        Instrumented backend(scripted(ran, script), {.trace_file = file.path});
+        Instrumented backend(scripted(ran, script), {.trace = std::make_shared<TraceFile>(file.path)});
         const AddScaled op = some_op(backend);
         for (int i = 0; i < 3; ++i) {
             backend.set_label("layer " + std::to_string(i));
@@ -205,7 +206,8 @@ TEST_CASE("a trace has Chrome's format, with the labels", "[instrumented]") {
     const TemporaryFile file;
     std::vector<std::string> ran;
     {
-        Instrumented backend(std::make_unique<RecordingBackend>(ran), {.trace_file = file.path});
+        Instrumented backend(std::make_unique<RecordingBackend>(ran),
+                             {.trace = std::make_shared<TraceFile>(file.path)});
         backend.set_label("decoder.1.cross");
         backend.run(some_op(backend));
     }
@@ -223,7 +225,7 @@ TEST_CASE("a trace has Chrome's format, with the labels", "[instrumented]") {
 TEST_CASE("backends share a trace, each with its own row", "[instrumented]") {
     const TemporaryFile file;
     std::vector<std::string> ran;
-    const InstrumentOptions options{.trace_file = file.path};
+    const InstrumentOptions options{.trace = std::make_shared<TraceFile>(file.path)};
     const auto traced = [&] { return nlohmann::json::parse(std::ifstream(file.path)).at("traceEvents"); };
     {
         Instrumented first(std::make_unique<RecordingBackend>(ran), options);
@@ -247,9 +249,20 @@ TEST_CASE("backends share a trace, each with its own row", "[instrumented]") {
 }
 
 TEST_CASE("a trace that cannot be written is an immediate error", "[instrumented]") {
-    std::vector<std::string> ran;
-    CHECK_THROWS_AS(Instrumented(std::make_unique<RecordingBackend>(ran), {.trace_file = "/no/such/folder/trace"}),
-                    Error);
+    TraceFiles traces;
+    CHECK_THROWS_AS(traces.at("/no/such/folder/trace"), Error);
+    CHECK_NOTHROW(traces.require_written());  // there is none
+}
+
+TEST_CASE("a program's traces have one file a path, and nothing in common with another's", "[instrumented]") {
+    const TemporaryFile file;
+    TraceFiles traces;
+    CHECK(traces.at(file.path) == traces.at(file.path));
+    TraceFiles others;
+    CHECK(traces.at(file.path) != others.at(file.path));
+    CHECK(OpenOptions().traces != OpenOptions().traces);
+    const OpenOptions options;
+    CHECK(OpenOptions(options).traces == options.traces);
 }
 
 TEST_CASE("attention without its own kernel is three core ops", "[instrumented]") {

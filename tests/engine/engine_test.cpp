@@ -2,6 +2,7 @@
 
 #include <catch2/catch.hpp>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "engine/service.h"
@@ -49,6 +50,9 @@ TEST_CASE("two engines in one process do not disturb each other", "[engine]") {
     CHECK_FALSE(one.several());
     CHECK(two.several());
 }
+
+// Its way of loading refers to the object.
+static_assert(!std::is_move_constructible_v<ModelDevice> && !std::is_copy_constructible_v<ModelDevice>);
 
 TEST_CASE("an engine without a usable device is an error", "[engine]") {
     ModelFolder model;

@@ -309,8 +309,8 @@ mutant attention cuda 'results go to the rows of the other half' backends/cuda/f
 mutant capture seam 'an operand is not declared' src/backend/ops/attention.h \
     'd.in("position", position, {1}).index();' ''
 mutant capture seam 'a replay misses scalars that are not integers' src/backend/capture.h \
-    'key_.append(reinterpret_cast<const char*>(&field), sizeof field);' \
-    'key_.append(reinterpret_cast<const char*>(&field), std::is_floating_point_v<Field> ? 0 : sizeof field);'
+    'std::memcpy(&word, &field, sizeof field);' \
+    'std::memcpy(&word, &field, std::is_floating_point_v<Field> ? 0 : sizeof field);'
 mutant capture seam 'a replay misses where a view begins' src/backend/capture.cpp \
     'static_cast<std::uint64_t>(tensor.offset) * size_of(tensor.dtype)' '0'
 mutant layer_norm cpu 'an output is declared as an input' src/backend/ops/layer_norm.h \

@@ -73,8 +73,9 @@ int main(int argc, char** argv) {
     format_help(app);
     try {
         app.parse(argc, argv);
+        const std::shared_ptr<TraceFiles> traces = options.common.open.traces;
         viewer::run_program(program_of(options));
-        TraceFile::require_written();
+        traces->require_written();
         return 0;
     } catch (const CLI::ParseError& error) {
         return app.exit(error) == 0 ? 0 : kUsageExit;
