@@ -19,10 +19,12 @@ Job::Size size_of_batch(const std::vector<TranslationUnit*>& units) {
 
 }  // namespace
 
-// Passes on what the observer throws, as no other result is possible, and remembers that it was the observer.
+// Passes on what the observer throws, as no other result is possible, and remembers that it was the observer. Several
+// devices may work on one job, but the observer gets one call at a time.
 class Job::GuardedObserver final : public AttentionObserver {
     template <class Call>
     auto guard(const Call& call) const {
+        const std::lock_guard lock(mutex_);
         try {
             return call();
         } catch (...) {
@@ -43,6 +45,7 @@ public:
 private:
     AttentionObserver& inner_;
     Job& job_;
+    mutable std::mutex mutex_;
 };
 
 TranslationOptions Job::guarded(TranslationOptions wanted) {
