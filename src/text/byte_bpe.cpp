@@ -54,8 +54,10 @@ void ByteBpe::split_word(std::string_view word, std::vector<Segment>& segments) 
     merges_.merge(symbols);
     for (const BpeSymbol& symbol : symbols) {
         if (!symbol.merged) {
-            segments.push_back(
-                {characters_of(word.substr(symbol.begin, symbol.end - symbol.begin)), {symbol.begin, symbol.end}});
+            // A merge may cross bytes without a piece, which were dropped.
+            segments.push_back({symbol.id >= 0 ? vocabulary_->piece(symbol.id).text
+                                               : characters_of(word.substr(symbol.begin, symbol.end - symbol.begin)),
+                                {symbol.begin, symbol.end}});
         }
     }
 }

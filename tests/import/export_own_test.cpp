@@ -109,7 +109,7 @@ void check_exported(const ModelDirectory& model) {
 }  // namespace
 
 TEST_CASE("an exported language model splits text and predicts as the model does", "[export]") {
-    const TokenizerType type = GENERATE(TokenizerType::Unigram, TokenizerType::WordPiece);
+    const TokenizerType type = GENERATE(TokenizerType::Bpe, TokenizerType::Unigram, TokenizerType::WordPiece);
     const std::vector<json> all = {
         with(kGpt2, "{}"),
         with(kGpt2, R"({"attention_bias": true, "positions": "learned"})"),

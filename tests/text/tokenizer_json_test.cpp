@@ -205,6 +205,7 @@ TEST_CASE("files of older models become a tokenizer.json", "[tokenizer_json]") {
     const std::string merges = "#version: 0.2\nt h\n\u0120 th\r\n\u00c3 \u00a9\n\n";
     const Tokenizer old = Tokenizer::from_bytes(byte_bpe_json(*vocabulary, merges, "merges.txt"), "old");
     CHECK(old.encode("the the \u00e9 <mask>e") == Ids{9, 2, 10, 2, 3, 11, 12, 2});
+    CHECK(old.encode("tXh") == Ids{9});  // without its X, which has no piece
     CHECK(old.vocabulary().piece(12).kind == PieceKind::Control);
     const Tokenizer other =
         Tokenizer::from_bytes(byte_bpe_json(*vocabulary, merges, "merges.txt", true, {{.content = "<new>"}}), "other");
