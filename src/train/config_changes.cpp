@@ -1,9 +1,11 @@
 #include "train/config_changes.h"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <limits>
 #include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -23,7 +25,22 @@ std::string text_of(const nlohmann::json& value) {
     return value.is_null() ? "absent" : value.dump();
 }
 
+// The limits of a run as they are recorded, [steps, epochs, tokens, minutes]: "17 steps or 2 epochs".
+std::string limits_of(const nlohmann::json& value) {
+    constexpr std::array kUnits = {"steps", "epochs", "tokens", "minutes"};
+    std::vector<std::string> found;
+    for (std::size_t i = 0; i < kUnits.size() && value.is_array(); ++i) {
+        if (value.at(i) != 0) {
+            found.push_back(fmt::format("{:.15g} {}", value.at(i).get<double>(), kUnits[i]));
+        }
+    }
+    return found.empty() ? "without a limit" : fmt::format("{}", fmt::join(found, " or "));
+}
+
 std::string change(const std::string& key, const nlohmann::json& then, const nlohmann::json& now) {
+    if (key == kLimits) {
+        return fmt::format("the length of the training was {} and is now {}", limits_of(then), limits_of(now));
+    }
     return fmt::format("\"{}\" was {} and is now {}", key, text_of(then), text_of(now));
 }
 
@@ -55,7 +72,7 @@ struct Cooldown {
     }
     std::string begins() const {
         if (share > 0.0) {
-            return fmt::format("over the last {:g} of the training", share);
+            return fmt::format("over the last {:g} of {}", share, limits_of(values.value(kLimits, nlohmann::json())));
         }
         return last_at_full_rate == std::numeric_limits<std::int64_t>::max()
                    ? std::string("never")

@@ -106,7 +106,8 @@ TEST_CASE("a limit of tokens ends a training with the step that reaches it, also
     settings["training"]["tokens"] = 20000;
     DigitsRun other(folder, settings, "broken");
     CHECK_THAT(error_of([&] { other.start(true); }),
-               Contains("\"training.limits\"") && Contains("20000") && Contains("once the learning rate falls"));
+               Contains("the length of the training was 9000 tokens and is now 20000 tokens") &&
+                   Contains("it did over the last 0.5 of 9000 tokens and would now over the last 0.5 of 20000 tokens"));
 }
 
 TEST_CASE("a cool-down over a share of the epochs lasts to the last step", "[limits]") {

@@ -270,6 +270,13 @@ TEST_CASE("a run that goes on may change its length until its rate falls, and it
     CHECK(refused(identity({{"steps", 2000}}), 1401).empty());
     CHECK_THAT(refused(identity({{"steps", 2000}}), 1402), Contains("never"));
 
+    const json share = identity({{"steps", 17}, {"epochs", 2.5}, {"cooldown", 0.5}});
+    const json less = identity({{"steps", 0}, {"epochs", 2.5}, {"cooldown", 0.5}});
+    CHECK_THAT(
+        compare_configs(share, less, {.steps = 16}, Purpose::Train).refused,
+        Contains("the length of the training was 17 steps or 2.5 epochs and is now 2.5 epochs") &&
+            Contains("over the last 0.5 of 17 steps or 2.5 epochs and would now over the last 0.5 of 2.5 epochs"));
+
     const json other = identity({{"steps", 9}, {"seed", 2}, {"learning_rate_scale", 0.5}, {"clip_norm", 1.0}});
     CHECK_THAT(refused(other, 1), Contains("\"training.seed\" was 1 and is now 2"));
     CHECK(compare_configs(cooled, other, {.steps = 1}, Purpose::Train).allowed.size() == 2);
