@@ -1,7 +1,11 @@
 #include "engine/job.h"
 
 #include <algorithm>
+#include <memory>
+#include <span>
 #include <utility>
+
+#include "infer/continuation.h"
 
 namespace headscope {
 
@@ -100,10 +104,16 @@ void Job::watch(const Tokenizer& tokenizer, std::function<void(const std::string
     on_text_ = std::move(on_text);
     for (std::size_t batch = 0; batch < work.batches(); ++batch) {
         for (TranslationUnit* unit : work.units_of(batch)) {
-            unit->task.on_step = [this, &tokenizer, unit](const auto& written) {
+            ++units_;
+            const auto text =
+                on_text_ == nullptr ? nullptr : std::make_shared<GrowingContinuation>(tokenizer, unit->task.prompt);
+            unit->task.on_step = [this, text, unit](std::span<const std::int32_t> written) {
                 const auto tell = [&] {
-                    return wrote(unit->sentence.span.begin,
-                                 on_text_ == nullptr ? "" : decode_after(tokenizer, unit->task.prompt, written));
+                    if (!stopped() && text != nullptr) {
+                        wrote(unit->sentence.span.begin,
+                              text->settled(written.subspan(std::min(unit->task.given, written.size()))));
+                    }
+                    return !stopped();
                 };
                 return call<bool>(tell, false);
             };
@@ -116,20 +126,18 @@ void Job::watch(const Tokenizer& tokenizer, std::function<void(const std::string
     }
 }
 
-bool Job::wrote(std::size_t place, const std::string& text) {
-    if (stopped()) {
-        return false;
+void Job::wrote(std::size_t place, const std::string& text) {
+    const std::lock_guard lock(texts_mutex_);  // several devices may translate parts of one line
+    if (units_ == 1) {
+        on_text_(text);
+        return;
     }
-    if (on_text_ != nullptr) {
-        const std::lock_guard lock(texts_mutex_);  // several devices may translate parts of one line
-        texts_[place] = text;
-        std::string line;
-        for (const auto& [begin, part] : texts_) {
-            line += (line.empty() ? "" : " ") + part;
-        }
-        on_text_(line);
+    texts_[place] = text;
+    std::string line;
+    for (const auto& [begin, part] : texts_) {
+        line += (line.empty() || part.empty() ? "" : " ") + part;
     }
-    return true;
+    on_text_(line);
 }
 
 }  // namespace headscope

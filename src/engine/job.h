@@ -66,11 +66,12 @@ private:
     template <class Result>
     Result call(const std::function<Result()>& callback, Result otherwise);
     void blame(std::exception_ptr why);
-    bool wrote(std::size_t place, const std::string& text);
+    void wrote(std::size_t place, const std::string& text);
 
     std::function<void(const std::string&)> on_text_;
+    std::size_t units_ = 0;  // parts of the line
     std::mutex texts_mutex_;
-    std::map<std::size_t, std::string> texts_;  // partial texts of the line's parts, by position in the line
+    std::map<std::size_t, std::string> texts_;  // partial texts of several parts, by position in the line
     std::atomic<bool> stopped_{false};
     mutable std::mutex failure_mutex_;
     std::exception_ptr callback_failure_;

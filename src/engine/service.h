@@ -41,9 +41,10 @@ struct TranslationRequest {
     SourceLine line;
     TranslationOptions options;  // `compute` is ignored: each device has its own
     std::optional<std::chrono::steady_clock::time_point> deadline{};
-    // Streaming: called with the likeliest text so far after each token. Greedy and sampled text only grows; beam
-    // search may rewrite it, and a search that is repeated begins again. Runs on a device's thread: it must return soon
-    // and must not call the service. If it throws, the request ends with that exception.
+    // Streaming: called after each token with the likeliest text so far, without an end that later tokens may change,
+    // such as a part of a character. Greedy and sampled text only grows, and the result begins with it; beam search may
+    // rewrite it, and a search that is repeated begins again. Runs on a device's thread: it must return soon and must
+    // not call the service. If it throws, the request ends with that exception.
     std::function<void(const std::string& text)> on_text{};
 };
 

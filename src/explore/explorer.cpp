@@ -11,7 +11,7 @@
 #include "explore/forced_pass.h"
 #include "explore/importance.h"
 #include "explore/recorded_search.h"
-#include "infer/prepared_line.h"
+#include "infer/continuation.h"
 #include "observe/record_attention.h"
 #include "support/check.h"
 

@@ -215,15 +215,6 @@ std::vector<std::int32_t> encode_prefix(const Tokenizer& tokenizer, const std::s
     return ids;
 }
 
-std::string decode_after(const Tokenizer& tokenizer, const std::vector<std::int32_t>& prompt,
-                         const std::vector<std::int32_t>& tokens) {
-    std::vector<std::int32_t> all = prompt;
-    all.insert(all.end(), tokens.begin(), tokens.end());
-    const std::string before = tokenizer.decode(prompt);
-    std::string text = tokenizer.decode(all);
-    return text.starts_with(before) ? text.substr(before.size()) : tokenizer.decode(tokens);
-}
-
 SearchTask translation_task(const Frame& frame, const SearchOptions& search, std::int64_t source_length,
                             std::int64_t longest) {
     const std::int64_t given = std::ssize(frame.target_begin);

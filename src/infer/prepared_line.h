@@ -32,10 +32,6 @@ PreparedLine prepare_line(const ModelDirectory& model, const SourceLine& line, c
 // The pieces of a translation's prefix. Error that names text without a piece in the vocabulary.
 std::vector<std::int32_t> encode_prefix(const Tokenizer& tokenizer, const std::string& prefix);
 
-// The text that tokens add to that of a prompt. Decoded alone, they would lose the blank at their beginning.
-std::string decode_after(const Tokenizer& tokenizer, const std::vector<std::int32_t>& prompt,
-                         const std::vector<std::int32_t>& tokens);
-
 // Stores the hypotheses, best first, as the unit's result; an unusable one becomes its problem.
 void take_hypotheses(TranslatedSentence& sentence, std::vector<Hypothesis> hypotheses);
 

@@ -7,6 +7,7 @@
 
 #include "import/open_model.h"
 #include "infer/beam_search.h"
+#include "infer/continuation.h"
 #include "infer/ensemble.h"
 #include "infer/mask_predict.h"
 #include "support/check.h"

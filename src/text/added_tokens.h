@@ -26,7 +26,7 @@ public:
 
     TokenizerType type() const override { return inner_->type(); }
     std::vector<Segment> split(std::string_view text) const override;
-    JoinedText join(const std::vector<std::string_view>& pieces) const override { return inner_->join(pieces); }
+    std::unique_ptr<Joiner> joiner() const override { return inner_->joiner(); }
     std::string readable(std::string_view piece) const override;
     std::string file() const override { return file_; }
     const Vocabulary* vocabulary() const override { return inner_->vocabulary(); }

@@ -90,14 +90,8 @@ std::vector<Segment> ByteBpe::split(std::string_view text) const {
     return segments;
 }
 
-JoinedText ByteBpe::join(const std::vector<std::string_view>& pieces) const {
-    std::string bytes;
-    std::vector<std::size_t> ends;
-    for (const std::string_view piece : pieces) {
-        bytes += bytes_of_characters(piece).value_or(std::string(piece));
-        ends.push_back(bytes.size());
-    }
-    return text_of_bytes(bytes, ends);
+std::unique_ptr<Joiner> ByteBpe::joiner() const {
+    return std::make_unique<ByteJoiner>();
 }
 
 std::string ByteBpe::readable(std::string_view piece) const {

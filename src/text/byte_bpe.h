@@ -31,7 +31,7 @@ public:
 
     TokenizerType type() const override { return TokenizerType::ByteBpe; }
     std::vector<Segment> split(std::string_view text) const override;
-    JoinedText join(const std::vector<std::string_view>& pieces) const override;
+    std::unique_ptr<Joiner> joiner() const override;
     std::string readable(std::string_view piece) const override;
     const Vocabulary* vocabulary() const override { return vocabulary_.get(); }
 

@@ -45,20 +45,11 @@ const Alphabet& alphabet() {
 
 // The length of the ill-formed part that begins the text: the longest beginning of a well-formed character, or a byte.
 std::size_t ill_formed_length(std::string_view text) {
-    for (std::size_t length = std::min<std::size_t>(3, text.size()); length > 1; --length) {
-        // The beginning of a character can be completed by bytes at the low or the high end of their range.
-        for (const char more : {'\x80', '\xbf'}) {
-            std::string completed(text.substr(0, length));
-            while (completed.size() < 4) {
-                completed += more;
-                std::size_t at = 0;
-                if (next_code_point(completed, at) && at == completed.size()) {
-                    return length;
-                }
-            }
-        }
+    std::size_t length = std::min<std::size_t>(3, text.size());
+    while (length > 1 && !begins_character(text.substr(0, length))) {
+        --length;
     }
-    return 1;
+    return length;
 }
 
 }  // namespace
@@ -80,29 +71,50 @@ std::optional<std::string> bytes_of_characters(std::string_view piece) {
     return bytes;
 }
 
-JoinedText text_of_bytes(std::string_view bytes, const std::vector<std::size_t>& ends) {
-    JoinedText joined;
-    std::size_t piece = 0;
-    std::size_t before = 0;  // where the next piece's text begins
-    const auto finish_pieces = [&](std::size_t first_byte, std::size_t begin_of_text) {
-        for (; piece < ends.size() && ends[piece] < first_byte; ++piece) {
-            joined.spans.push_back({before, begin_of_text});
-            before = begin_of_text;
+bool begins_character(std::string_view bytes) {
+    // It can be completed by bytes at the low or the high end of their range.
+    for (const char more : {'\x80', '\xbf'}) {
+        std::string completed(bytes);
+        while (!bytes.empty() && completed.size() < 4) {
+            completed += more;
+            std::size_t at = 0;
+            if (next_code_point(completed, at) && at == completed.size()) {
+                return true;
+            }
         }
-    };
-    for (std::size_t at = 0; at < bytes.size();) {
+    }
+    return false;
+}
+
+void ByteJoiner::add(std::string_view piece, JoinedText& joined) {
+    add_bytes(bytes_of_characters(piece).value_or(std::string(piece)), joined);
+}
+
+void ByteJoiner::add_bytes(std::string_view bytes, JoinedText& joined) {
+    const std::size_t held = bytes_.size();
+    bytes_ += bytes;
+    std::size_t at = 0;
+    while (at < bytes_.size() && !begins_character(std::string_view(bytes_).substr(at))) {
         const std::size_t first = at;
-        const std::size_t begin = joined.text.size();
-        if (next_code_point(bytes, at)) {
-            joined.text += bytes.substr(first, at - first);
+        if (next_code_point(bytes_, at)) {
+            joined.text += bytes_.substr(first, at - first);
         } else {
-            at = first + ill_formed_length(bytes.substr(first));
+            at = first + ill_formed_length(std::string_view(bytes_).substr(first));
             joined.text += kReplacement;
         }
-        finish_pieces(at, begin);  // pieces that end within this character
+        if (held > 0 && at == held) {  // what was held back is no character
+            joined.spans.back().end = joined.text.size();
+        }
     }
-    finish_pieces(bytes.size() + 1, joined.text.size());
-    return joined;
+    bytes_.erase(0, at);
+    joined.spans.push_back({joined.spans.empty() ? 0 : joined.spans.back().end, joined.text.size()});
+}
+
+void ByteJoiner::finish(JoinedText& joined) const {
+    if (!bytes_.empty()) {
+        joined.text += kReplacement;
+        joined.spans.back().end = joined.text.size();
+    }
 }
 
 std::string byte_piece(unsigned char byte) {

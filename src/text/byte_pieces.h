@@ -5,7 +5,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "text/segmenter.h"
 
@@ -16,9 +15,21 @@ const std::string& character_of_byte(unsigned char byte);
 // The bytes that a piece stands for; std::nullopt if a character stands for none.
 std::optional<std::string> bytes_of_characters(std::string_view piece);
 
-// Bytes as text: U+FFFD for each part that is not UTF-8, as in Unicode's section 3.9 (maximal subparts). `ends` are the
-// ends of the pieces that the bytes come from. A character of several pieces belongs to the last.
-JoinedText text_of_bytes(std::string_view bytes, const std::vector<std::size_t>& ends);
+// Whether the bytes are the beginning of a character, and more must follow.
+bool begins_character(std::string_view bytes);
+
+// Joins pieces of bytes: U+FFFD for each part that is not UTF-8, as in Unicode's section 3.9 (maximal subparts). A
+// character of several pieces belongs to the last.
+class ByteJoiner final : public Joiner {
+public:
+    // A piece as GPT-2 writes it.
+    void add(std::string_view piece, JoinedText& joined) override;
+    void add_bytes(std::string_view bytes, JoinedText& joined);
+    void finish(JoinedText& joined) const override;
+
+private:
+    std::string bytes_;  // the beginning of a character
+};
 
 // SentencePiece's pieces of single bytes, such as <0xE2>.
 std::string byte_piece(unsigned char byte);

@@ -29,9 +29,7 @@ public:
 
     TokenizerType type() const override { return TokenizerType::Bpe; }
     std::vector<Segment> split(std::string_view text) const override;
-    JoinedText join(const std::vector<std::string_view>& pieces) const override {
-        return join_marked(pieces, options_.words);
-    }
+    std::unique_ptr<Joiner> joiner() const override { return marked_joiner(options_.words); }
     const Vocabulary* vocabulary() const override { return vocabulary_.get(); }
 
 private:

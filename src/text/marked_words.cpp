@@ -1,13 +1,11 @@
 #include "text/marked_words.h"
 
-#include <algorithm>
 #include <optional>
 #include <string>
 #include <utility>
 
 #include "support/utf8.h"
 #include "text/byte_pieces.h"
-#include "text/character_bounds.h"
 #include "text/numbered_pieces.h"
 #include "text/white_space.h"
 
@@ -37,24 +35,51 @@ std::vector<AlignedText> parts_between_blanks(AlignedText text, bool split_at_wh
     return parts;
 }
 
-// The bytes as text, or U+FFFD for each of them.
-void append_all_bytes(JoinedText& joined, const std::string& bytes) {
-    if (first_invalid_utf8(bytes)) {
-        for (std::size_t i = 0; i < bytes.size(); ++i) {
-            const std::size_t begin = joined.text.size();
-            joined.text += "\ufffd";
-            joined.spans.push_back({begin, joined.text.size()});
+class MarkedJoiner final : public Joiner {
+public:
+    explicit MarkedJoiner(const MarkedWordsOptions& options) : options_(options) {}
+
+    // Of adjacent bytes all are text, or all are U+FFFD.
+    void add(std::string_view piece, JoinedText& joined) override {
+        const bool first = std::exchange(first_, false);
+        if (const auto byte = options_.join_bytes ? byte_of_piece(piece) : std::nullopt) {
+            bytes_ += *byte;
+            return;
         }
-        return;
+        flush(joined);
+        append(with_marks_as(first && options_.drop_first_marks ? "" : " ", piece), joined);
     }
-    const std::vector<std::size_t> bounds = character_bounds(bytes);
-    for (std::size_t i = 0; i + 1 < bounds.size(); ++i) {  // the last byte has the character
+
+    void finish(JoinedText& joined) const override { MarkedJoiner(*this).flush(joined); }
+
+private:
+    // A piece's text.
+    void append(std::string_view text, JoinedText& joined) {
         const std::size_t begin = joined.text.size();
-        joined.text += bytes.substr(bounds[i], bounds[i + 1] - bounds[i]);
-        joined.spans.insert(joined.spans.end(), bounds[i + 1] - bounds[i] - 1, {begin, begin});
+        const bool begins = !text.empty() && !std::exchange(begun_, begun_ || !text.empty());
+        text.remove_prefix(begins && options_.drop_first_space && text.front() == ' ' ? 1 : 0);
+        joined.text += text;
         joined.spans.push_back({begin, joined.text.size()});
     }
-}
+
+    void flush(JoinedText& joined) {
+        const std::string bytes = std::exchange(bytes_, {});
+        const bool valid = !first_invalid_utf8(bytes);
+        for (std::size_t at = 0; at < bytes.size();) {
+            const std::size_t first = at;
+            next_character(bytes, at);
+            for (std::size_t byte = first + 1; byte < at; ++byte) {  // the last byte has the character
+                append(valid ? "" : "\ufffd", joined);
+            }
+            append(valid ? std::string_view(bytes).substr(first, at - first) : "\ufffd", joined);
+        }
+    }
+
+    const MarkedWordsOptions& options_;
+    std::string bytes_;
+    bool first_ = true;   // no piece has come
+    bool begun_ = false;  // there is text
+};
 
 }  // namespace
 
@@ -78,28 +103,8 @@ std::vector<AlignedWord> marked_words(std::string_view text, const MarkedWordsOp
     return words;
 }
 
-JoinedText join_marked(const std::vector<std::string_view>& pieces, const MarkedWordsOptions& options) {
-    JoinedText joined;
-    std::string bytes;
-    for (std::size_t i = 0; i < pieces.size(); ++i) {
-        const std::optional<char> byte = options.join_bytes ? byte_of_piece(pieces[i]) : std::nullopt;
-        if (byte) {
-            bytes += *byte;
-            continue;
-        }
-        append_all_bytes(joined, std::exchange(bytes, {}));
-        const std::size_t begin = joined.text.size();
-        joined.text += with_marks_as(i == 0 && options.drop_first_marks ? "" : " ", pieces[i]);
-        joined.spans.push_back({begin, joined.text.size()});
-    }
-    append_all_bytes(joined, bytes);
-    if (options.drop_first_space && joined.text.starts_with(' ')) {
-        joined.text.erase(0, 1);
-        for (ByteSpan& span : joined.spans) {
-            span = {span.begin - std::min<std::size_t>(span.begin, 1), span.end - std::min<std::size_t>(span.end, 1)};
-        }
-    }
-    return joined;
+std::unique_ptr<Joiner> marked_joiner(const MarkedWordsOptions& options) {
+    return std::make_unique<MarkedJoiner>(options);
 }
 
 }  // namespace headscope

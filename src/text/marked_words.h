@@ -1,6 +1,7 @@
 // Words that begin with U+2581, as "Metaspace" of Hugging Face's tokenizers splits texts, and the text of their pieces.
 #pragma once
 
+#include <memory>
 #include <string_view>
 #include <vector>
 
@@ -23,6 +24,7 @@ struct MarkedWordsOptions {
 };
 
 std::vector<AlignedWord> marked_words(std::string_view text, const MarkedWordsOptions& options);
-JoinedText join_marked(const std::vector<std::string_view>& pieces, const MarkedWordsOptions& options);
+// The options must outlive it.
+std::unique_ptr<Joiner> marked_joiner(const MarkedWordsOptions& options);
 
 }  // namespace headscope

@@ -22,7 +22,7 @@ public:
 
     TokenizerType type() const override { return inner_->type(); }
     std::vector<Segment> split(std::string_view text) const override { return inner_->split(text); }
-    JoinedText join(const std::vector<std::string_view>& pieces) const override;
+    std::unique_ptr<Joiner> joiner() const override;
     std::string file() const override { return inner_->file(); }
     const Vocabulary* vocabulary() const override { return inner_->vocabulary(); }
 

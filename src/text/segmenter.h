@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -48,6 +49,17 @@ struct JoinedText {
     std::vector<ByteSpan> spans;  // the bytes that each piece became
 };
 
+// Joins pieces that come one by one. What it has appended stays as it is: text that a further piece may change, such as
+// a part of a character, is appended later.
+class Joiner {
+public:
+    virtual ~Joiner() = default;
+    // `joined` is the same in all calls.
+    virtual void add(std::string_view piece, JoinedText& joined) = 0;
+    // Appends what was held back, if no piece follows.
+    virtual void finish(JoinedText& joined) const = 0;
+};
+
 // Thread-safe.
 class Segmenter {
 public:
@@ -55,7 +67,9 @@ public:
     virtual TokenizerType type() const = 0;
     // The text is valid UTF-8.
     virtual std::vector<Segment> split(std::string_view text) const = 0;
-    virtual JoinedText join(const std::vector<std::string_view>& pieces) const = 0;
+    // Must not outlive this.
+    virtual std::unique_ptr<Joiner> joiner() const = 0;
+    JoinedText join(const std::vector<std::string_view>& pieces) const;
     // The piece for display.
     virtual std::string readable(std::string_view piece) const { return std::string(piece); }
     // The content of a file from which Tokenizer::load() makes this again.

@@ -1,6 +1,8 @@
 #include "text/sentencepiece_model.h"
 
+#include <algorithm>
 #include <exception>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -8,6 +10,7 @@
 #include <sentencepiece_processor.h>
 
 #include "support/check.h"
+#include "text/byte_pieces.h"
 #include "text/model_file.h"
 
 namespace headscope {
@@ -15,6 +18,62 @@ namespace headscope {
 namespace {
 
 using Processor = sentencepiece::SentencePieceProcessor;
+
+// Decodes only the newest pieces, behind the first ones with text: the space before the first text is dropped.
+class LibraryJoiner final : public Joiner {
+public:
+    LibraryJoiner(const Processor& processor, const Vocabulary& vocabulary)
+        : processor_(processor), vocabulary_(vocabulary) {}
+
+    void add(std::string_view piece, JoinedText& joined) override {
+        pieces_.emplace_back(piece);
+        const std::optional<std::int32_t> id = vocabulary_.find(piece);
+        const bool is_byte = id && vocabulary_.piece(*id).kind == PieceKind::Byte;
+        bytes_ = is_byte ? bytes_ + byte_of_piece(piece).value_or('\0') : "";
+        if (ends_within_character()) {
+            return;
+        }
+        bytes_.clear();
+        append(joined);
+        if (!has_text_) {
+            done_ = pieces_.size();
+            has_text_ = !joined.text.empty();
+        }
+        pieces_.resize(done_);
+    }
+
+    void finish(JoinedText& joined) const override { append(joined); }
+
+private:
+    bool ends_within_character() const {
+        const std::string_view bytes = bytes_;
+        for (std::size_t size = 1; size <= std::min<std::size_t>(3, bytes.size()); ++size) {
+            if (begins_character(bytes.substr(bytes.size() - size))) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    void append(JoinedText& joined) const {
+        const std::vector<std::string_view> pieces(pieces_.begin(), pieces_.end());
+        const sentencepiece::ImmutableSentencePieceText decoded = processor_.DecodePiecesAsImmutableProto(pieces);
+        const std::size_t known = done_ == 0 ? 0 : decoded.pieces(static_cast<int>(done_) - 1).end();
+        const std::size_t begin = joined.text.size();
+        for (std::size_t i = done_; i < pieces.size(); ++i) {
+            const auto piece = decoded.pieces(static_cast<int>(i));
+            joined.spans.push_back({begin + piece.begin() - known, begin + piece.end() - known});
+        }
+        joined.text += std::string_view(decoded.text()).substr(known);
+    }
+
+    const Processor& processor_;
+    const Vocabulary& vocabulary_;
+    std::vector<std::string> pieces_;
+    std::size_t done_ = 0;  // of these, already joined
+    std::string bytes_;     // of the last pieces
+    bool has_text_ = false;
+};
 
 class SentencePieces final : public Segmenter {
 public:
@@ -39,13 +98,8 @@ public:
         return segments;
     }
 
-    JoinedText join(const std::vector<std::string_view>& pieces) const override {
-        const sentencepiece::ImmutableSentencePieceText decoded = processor_->DecodePiecesAsImmutableProto(pieces);
-        JoinedText joined{decoded.text(), {}};
-        for (const auto& piece : decoded.pieces()) {
-            joined.spans.push_back({piece.begin(), piece.end()});
-        }
-        return joined;
+    std::unique_ptr<Joiner> joiner() const override {
+        return std::make_unique<LibraryJoiner>(*processor_, *vocabulary_);
     }
 
 private:

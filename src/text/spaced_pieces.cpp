@@ -40,15 +40,23 @@ std::vector<Segment> SpacedPieces::split(std::string_view text) const {
     return segments;
 }
 
-JoinedText SpacedPieces::join(const std::vector<std::string_view>& pieces) const {
-    JoinedText joined;
-    for (const std::string_view piece : pieces) {
+namespace {
+
+class SpacingJoiner final : public Joiner {
+public:
+    void add(std::string_view piece, JoinedText& joined) override {
         joined.text += joined.spans.empty() ? "" : " ";
         const std::size_t begin = joined.text.size();
         joined.text += piece;
         joined.spans.push_back({begin, joined.text.size()});
     }
-    return joined;
+    void finish(JoinedText&) const override {}
+};
+
+}  // namespace
+
+std::unique_ptr<Joiner> SpacedPieces::joiner() const {
+    return std::make_unique<SpacingJoiner>();
 }
 
 std::vector<std::string> frequent_words(const std::vector<std::string>& lines, std::size_t most, std::int64_t minimum) {

@@ -28,7 +28,7 @@ public:
     explicit SpacedPieces(std::shared_ptr<const Vocabulary> vocabulary) : vocabulary_(std::move(vocabulary)) {}
     TokenizerType type() const override { return TokenizerType::Words; }
     std::vector<Segment> split(std::string_view text) const override;
-    JoinedText join(const std::vector<std::string_view>& pieces) const override;
+    std::unique_ptr<Joiner> joiner() const override;
     std::string file() const override;
     const Vocabulary* vocabulary() const override { return vocabulary_.get(); }
 

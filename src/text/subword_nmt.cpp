@@ -120,18 +120,28 @@ std::vector<Segment> SubwordNmt::split(std::string_view text) const {
     return segments;
 }
 
-JoinedText SubwordNmt::join(const std::vector<std::string_view>& pieces) const {
-    JoinedText joined;
-    bool continues = true;
-    for (std::string_view piece : pieces) {
-        joined.text += continues ? "" : " ";
-        continues = piece.ends_with(kJoiner);
-        piece.remove_suffix(continues ? kJoiner.size() : 0);
+namespace {
+
+class MarkedJoiner final : public Joiner {
+public:
+    void add(std::string_view piece, JoinedText& joined) override {
+        joined.text += continues_ ? "" : " ";
+        continues_ = piece.ends_with(kJoiner);
+        piece.remove_suffix(continues_ ? kJoiner.size() : 0);
         const std::size_t begin = joined.text.size();
         joined.text += piece;
         joined.spans.push_back({begin, joined.text.size()});
     }
-    return joined;
+    void finish(JoinedText&) const override {}
+
+private:
+    bool continues_ = true;  // the word of the last piece
+};
+
+}  // namespace
+
+std::unique_ptr<Joiner> SubwordNmt::joiner() const {
+    return std::make_unique<MarkedJoiner>();
 }
 
 }  // namespace headscope

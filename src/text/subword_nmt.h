@@ -25,7 +25,7 @@ public:
 
     TokenizerType type() const override { return TokenizerType::Other; }
     std::vector<Segment> split(std::string_view text) const override;
-    JoinedText join(const std::vector<std::string_view>& pieces) const override;
+    std::unique_ptr<Joiner> joiner() const override;
     std::string file() const override { return codes_; }
 
 private:

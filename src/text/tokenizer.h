@@ -54,6 +54,8 @@ public:
     // an id outside the vocabulary.
     JoinedText join(const std::vector<std::int32_t>& ids) const;
     std::string decode(const std::vector<std::int32_t>& ids) const { return join(ids).text; }
+    // Joins pieces that are not control pieces. Must not outlive this.
+    std::unique_ptr<Joiner> joiner() const { return segmenter_->joiner(); }
     // The bytes of decode(ids) that each id became.
     std::vector<ByteSpan> decoded_spans(const std::vector<std::int32_t>& ids) const { return join(ids).spans; }
 

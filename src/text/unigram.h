@@ -20,9 +20,7 @@ public:
 
     TokenizerType type() const override { return TokenizerType::Unigram; }
     std::vector<Segment> split(std::string_view text) const override;
-    JoinedText join(const std::vector<std::string_view>& pieces) const override {
-        return join_marked(pieces, options_);
-    }
+    std::unique_ptr<Joiner> joiner() const override { return marked_joiner(options_); }
     const Vocabulary* vocabulary() const override { return vocabulary_.get(); }
 
 private:

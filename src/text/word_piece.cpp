@@ -117,21 +117,34 @@ std::string word_piece_lines(const Vocabulary& vocabulary) {
     return lines;
 }
 
-JoinedText WordPieces::join(const std::vector<std::string_view>& pieces) const {
-    JoinedText joined;
-    std::string_view before;
-    for (const std::string_view piece : pieces) {
-        const bool continues = piece.size() > kContinues.size() && piece.starts_with(kContinues) &&
-                               !(options_.plain_spaces && before.empty());
-        if (!continues && is_spaced(before, piece, options_.plain_spaces)) {
+namespace {
+
+class WordJoiner final : public Joiner {
+public:
+    explicit WordJoiner(bool plain) : plain_(plain) {}
+
+    void add(std::string_view piece, JoinedText& joined) override {
+        const bool continues =
+            piece.size() > kContinues.size() && piece.starts_with(kContinues) && !(plain_ && before_.empty());
+        if (!continues && is_spaced(before_, piece, plain_)) {
             joined.text += ' ';
         }
         const std::size_t begin = joined.text.size();
         joined.text += piece.substr(continues ? kContinues.size() : 0);
         joined.spans.push_back({begin, joined.text.size()});
-        before = piece;
+        before_ = piece;
     }
-    return joined;
+    void finish(JoinedText&) const override {}
+
+private:
+    bool plain_;
+    std::string before_;  // the last piece
+};
+
+}  // namespace
+
+std::unique_ptr<Joiner> WordPieces::joiner() const {
+    return std::make_unique<WordJoiner>(options_.plain_spaces);
 }
 
 }  // namespace headscope

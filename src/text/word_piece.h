@@ -44,7 +44,7 @@ public:
         : vocabulary_(std::move(vocabulary)), options_(options) {}
     TokenizerType type() const override { return TokenizerType::WordPiece; }
     std::vector<Segment> split(std::string_view text) const override;
-    JoinedText join(const std::vector<std::string_view>& pieces) const override;
+    std::unique_ptr<Joiner> joiner() const override;
     std::string file() const override { return word_piece_lines(*vocabulary_); }
     const Vocabulary* vocabulary() const override { return vocabulary_.get(); }
 

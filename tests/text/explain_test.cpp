@@ -27,7 +27,7 @@ public:
         }
         return segments;
     }
-    JoinedText join(const std::vector<std::string_view>&) const override { return {}; }
+    std::unique_ptr<Joiner> joiner() const override { return nullptr; }
 
 private:
     TokenizerType type_;

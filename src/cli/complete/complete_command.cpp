@@ -20,7 +20,7 @@
 #include "cli/translate/decoding_flags.h"
 #include "cli/translate/unknown_note.h"
 #include "engine/engine.h"
-#include "infer/filler.h"
+#include "infer/masked_text.h"
 #include "infer/translation_stream.h"
 #include "io/input_files.h"
 #include "options/option_values.h"
@@ -68,6 +68,37 @@ Json json_of(const Tokenizer& tokenizer, const Translation& completion) {
             {"end", name_of(completion.end)}};
 }
 
+// The bytes of `text` without an end that may be the beginning of a stop text.
+std::size_t length_before_stop(const std::string& text, const std::vector<std::string>& stops) {
+    std::size_t length = text.size();
+    for (std::string_view begin : stops) {
+        while (!text.ends_with(begin)) {
+            begin.remove_suffix(1);
+        }
+        length = std::min(length, text.size() - begin.size());
+    }
+    return length;
+}
+
+// A prompt with its completion, written as it grows.
+class GrowingLine {
+public:
+    explicit GrowingLine(std::string prompt) : prompt_(std::move(prompt)) {}
+
+    // The first `length` bytes of the completion are final.
+    void grow(const std::string& completion, std::size_t length) {
+        const std::size_t done = written_.value_or(0);
+        if (!written_ || length > done) {
+            write_output((written_ ? "" : prompt_) + completion.substr(done, length - done));
+            written_ = length;
+        }
+    }
+
+private:
+    std::string prompt_;
+    std::optional<std::size_t> written_;  // bytes of the completion, once the prompt is written
+};
+
 // One line for each completion, or a JSON object for each prompt.
 std::string format_prompt(const CompleteOptions& options, const Tokenizer& tokenizer, std::int64_t number,
                           const std::string& prompt, const TranslatedSentence& found) {
@@ -106,7 +137,7 @@ public:
         constexpr std::size_t kOpen = 1024;  // requests at a time, far fewer than a service takes
         const bool streams = options_.samples == 1 && decoding_.search.beam == 1 && !options_.common.json;
         const std::int64_t line = number_ / options_.samples + 1;
-        std::string written;
+        GrowingLine growing(prompt);
         std::deque<Service::Answer> answers;
         bool unknown = false;
         const auto write_first = [&] {
@@ -117,7 +148,7 @@ public:
             }
             unknown = found.unknown;
             if (streams) {
-                append(written, prompt + found.text + "\n");
+                growing.grow(found.text + "\n", found.text.size() + 1);
             } else {
                 write_output(format_prompt(options_, tokenizer_, line, prompt, found));
             }
@@ -128,7 +159,9 @@ public:
             }
             TranslationRequest request{.line = {.text = prompt, .number = ++number_}, .options = decoding_};
             if (streams) {
-                request.on_text = [&](const std::string& text) { append(written, prompt + before_stop(text)); };
+                request.on_text = [&](const std::string& text) {
+                    growing.grow(text, length_before_stop(text, decoding_.search.stop));
+                };
             }
             answers.push_back(service_.submit(std::move(request)));
         }
@@ -185,27 +218,6 @@ private:
             log_line(fmt::format("headscope: a causal model reads {} as characters; to fill it in, use headscope fill",
                                  kMaskText));
             warned_of_mask_ = true;
-        }
-    }
-
-    // `text` without an end that may be the beginning of a stop text.
-    std::string before_stop(const std::string& text) const {
-        std::size_t length = text.size();
-        for (const std::string& stop : decoding_.search.stop) {
-            std::string_view begin = stop;
-            while (!text.ends_with(begin)) {
-                begin.remove_suffix(1);
-            }
-            length = std::min(length, text.size() - begin.size());
-        }
-        return text.substr(0, length);
-    }
-
-    // Writes what `text` has beyond what was written.
-    static void append(std::string& written, const std::string& text) {
-        if (text.size() > written.size()) {
-            write_output(text.substr(written.size()));
-            written = text;
         }
     }
 

@@ -1,0 +1,11 @@
+#include "text/growing_text.h"
+
+namespace headscope {
+
+void GrowingText::add(std::int32_t id) {
+    if (tokenizer_.vocabulary().piece(id).kind != PieceKind::Control) {
+        joiner_->add(tokenizer_.piece(id), joined_);
+    }
+}
+
+}  // namespace headscope
