@@ -12,69 +12,23 @@
 
 namespace headscope {
 
-namespace {
-
-void check_length(const ModelConfig& config, std::size_t tokens) {
-    if (static_cast<std::int64_t>(tokens) > config.max_length) {
-        throw Error(fmt::format("the text has {} tokens including its ends, but the model takes at most {}: shorten it",
-                                tokens, config.max_length));
-    }
-}
-
-}  // namespace
-
-// Tokenizers begin every text as if a blank preceded it, so it is encoded behind a letter that stays a piece of its
-// own, if there is one.
-std::vector<std::int32_t> encode_continuation(const Tokenizer& tokenizer, std::string_view text) {
-    if (text.empty() || text.front() == ' ') {
-        return tokenizer.encode(text);
-    }
-    for (const char letter : {'q', 'z', 'x', 'Q', 'Z', 'X', '7'}) {
-        const std::vector<std::int32_t> alone = tokenizer.encode(std::string(1, letter));
-        std::vector<std::int32_t> ids = tokenizer.encode(letter + std::string(text));
-        if (ids.size() > alone.size() && std::equal(alone.begin(), alone.end(), ids.begin())) {
-            ids.erase(ids.begin(), ids.begin() + std::ssize(alone));
-            return ids;
-        }
-    }
-    return tokenizer.encode(text);
-}
-
 std::array<std::int32_t, kSpecialPieces> never_filled_in(const ModelConfig& config) {
     return {config.pad_id, config.bos_id, config.eos_id, config.unk_id, config.mask_id};
 }
 
-std::vector<std::int32_t> encode_masked(const ModelDirectory& model, std::string_view text, std::string_view mask) {
-    const Tokenizer& tokenizer = *model.target_tokenizer;
-    std::vector<std::int32_t> ids{model.config.bos_id};
-    const auto append = [&](std::string_view part, bool first) {
-        const std::vector<std::int32_t> more = first ? tokenizer.encode(part) : encode_continuation(tokenizer, part);
-        ids.insert(ids.end(), more.begin(), more.end());
-    };
-    std::size_t begin = 0;
-    for (std::size_t at = text.find(mask); at != std::string_view::npos; at = text.find(mask, begin)) {
-        append(text.substr(begin, at - begin), begin == 0);
-        ids.push_back(model.config.mask_id);
-        begin = at + mask.size();
-    }
-    append(text.substr(begin), begin == 0);
-    ids.push_back(model.config.eos_id);
-    check_length(model.config, ids.size());
-    return ids;
-}
-
-std::string fill_in(const Tokenizer& tokenizer, std::string_view text, std::string_view mask,
+std::string fill_in(const Tokenizer& tokenizer, std::string_view text, const std::vector<ByteSpan>& masks,
                     const FilledText& filled) {
+    HEADSCOPE_CHECK(masks.size() == filled.masks.size(), "each mask of the text is filled in");
     constexpr std::string_view kBlanks = " \t\r\n";
     const JoinedText joined = tokenizer.join(filled.ids);
     std::string result;
-    for (const MaskedPosition& masked : filled.masks) {
-        const std::size_t at = text.find(mask);
-        result += text.substr(0, at);
-        text.remove_prefix(at + mask.size());
-        const std::size_t before = joined.spans[masked.position - 1].end;  // bos is first
-        std::string_view word = std::string_view(joined.text).substr(0, joined.spans[masked.position].end);
-        word.remove_prefix(before);
+    std::size_t done = 0;
+    for (std::size_t i = 0; i < masks.size(); ++i) {
+        const std::size_t position = filled.masks[i].position;
+        result += text.substr(done, masks[i].begin - done);
+        done = masks[i].end;
+        const std::size_t before = joined.spans[position - 1].end;  // bos is first
+        std::string_view word = std::string_view(joined.text).substr(before, joined.spans[position].end - before);
         if (word.starts_with(' ')) {
             word.remove_prefix(1);
             result += result.empty() || kBlanks.find(result.back()) != std::string_view::npos ? "" : " ";
@@ -83,7 +37,7 @@ std::string fill_in(const Tokenizer& tokenizer, std::string_view text, std::stri
         }
         result += word;
     }
-    return result.append(text);
+    return result.append(text.substr(done));
 }
 
 Filler::Filler(Backend& backend, const Translator& models, Compute compute)
@@ -91,11 +45,12 @@ Filler::Filler(Backend& backend, const Translator& models, Compute compute)
     require_architecture(model_, Architecture::MaskedLm);
 }
 
-std::vector<std::int32_t> Filler::encode(std::string_view text, std::string_view mask) const {
-    if (text.find(mask) == std::string_view::npos) {
-        throw Error(fmt::format("'{}' has no {}: put it where a word is to be filled in", text, mask));
+MaskedText Filler::encode(std::string_view text, std::string_view mark) const {
+    MaskedText masked = encode_masked(model_, text, mark);
+    if (masked.masks.empty()) {
+        throw Error(fmt::format("'{}' has no {}: put it where a word is to be filled in", text, mark));
     }
-    return encode_masked(model_, text, mask);
+    return masked;
 }
 
 std::vector<MaskedPosition> Filler::predict(const std::vector<std::int32_t>& ids, int count) const {

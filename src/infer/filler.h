@@ -7,19 +7,10 @@
 #include <string_view>
 #include <vector>
 
+#include "infer/masked_text.h"
 #include "infer/translator.h"
 
 namespace headscope {
-
-// The ids of text that follows other text: without a blank of its own, if it does not begin with one.
-std::vector<std::int32_t> encode_continuation(const Tokenizer& tokenizer, std::string_view text);
-
-inline constexpr const char* kMaskText = "[MASK]";      // stands for a masked token in a text
-inline constexpr const char* kSeparatorText = "[SEP]";  // separates two texts, if the model's tokenizer has this piece
-
-// The ids of a text, with its ends, in which each `mask` is one masked token. Error if it is not UTF-8 or too long for
-// the model.
-std::vector<std::int32_t> encode_masked(const ModelDirectory& model, std::string_view text, std::string_view mask);
 
 constexpr int kSpecialPieces = 5;
 // Special pieces, which never fill a mask: pad, bos, eos, unk and the mask.
@@ -42,9 +33,10 @@ struct FilledText {
     std::vector<MaskedPosition> masks;  // in order of position
 };
 
-// The encoded `text` with the likeliest token at each `mask`. The tokenizer decides whether a blank separates the token
-// from what precedes: a piece that continues a word is joined to it.
-std::string fill_in(const Tokenizer& tokenizer, std::string_view text, std::string_view mask, const FilledText& filled);
+// The encoded `text` with the likeliest token in the place of each of the `masks`. The tokenizer decides whether a
+// blank separates the token from what precedes: a piece that continues a word is joined to it.
+std::string fill_in(const Tokenizer& tokenizer, std::string_view text, const std::vector<ByteSpan>& masks,
+                    const FilledText& filled);
 
 class Filler {
 public:
@@ -56,7 +48,7 @@ public:
     const ModelDirectory& model() const { return model_; }
 
     // encode_masked() of a text with masks. Error if there is none.
-    std::vector<std::int32_t> encode(std::string_view text, std::string_view mask) const;
+    MaskedText encode(std::string_view text, std::string_view mark) const;
 
     // The `count` likeliest tokens at each masked position. All at once, each is predicted from the others as masks;
     // one by one, the most certain is filled in first and the others see it.

@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "infer/filler.h"
 #include "infer/framed_line.h"
+#include "infer/masked_text.h"
 #include "observe/words.h"
 #include "support/check.h"
 
@@ -115,7 +115,7 @@ RecordedText encode_language_text(const ModelDirectory& model, std::string_view 
     const ModelConfig& config = model.config;
     RecordedText encoded;
     if (config.architecture == Architecture::MaskedLm) {
-        const std::vector<std::int32_t> ids = encode_masked(model, text, kMaskText);
+        const std::vector<std::int32_t> ids = encode_masked(model, text, kMaskText).ids;
         const Tokenizer& tokenizer = *model.target_tokenizer;
         encoded.ids.assign(ids.begin() + 1, ids.end() - 1);
         for (const std::int32_t id : encoded.ids) {

@@ -195,7 +195,7 @@ TEST_CASE("masks are filled in as by a Filler", "[language]") {
     parameters->initialise(3);
     const Translator models(*tiny.backend, tiny.explorer.model(), parameters);
     const Filler filler(*tiny.backend, models);
-    const FilledText filled = filler.fill(filler.encode(masked_text().source, kMaskText), 10, false);
+    const FilledText filled = filler.fill(filler.encode(masked_text().source, kMaskText).ids, 10, false);
     CHECK(found.translation == filled.text);
     REQUIRE(found.steps.size() == 2);
     double sum = 0.0;

@@ -66,7 +66,7 @@ TEST_CASE("the candidates for a mask are the likeliest pieces of text there", "[
         Parameters parameters(*backend, config, false);
         parameters.initialise(3);
 
-        const Ids ids = filler.encode("the [MASK] cat, a [MASK].", kMask);
+        const Ids ids = filler.encode("the [MASK] cat, a [MASK].", kMask).ids;
         CHECK(std::count(ids.begin(), ids.end(), config.mask_id) == 2);
         CHECK(ids.front() == config.bos_id);
         CHECK(ids.back() == config.eos_id);
@@ -117,14 +117,16 @@ TEST_CASE("words are put at the masks of a text that stays as it is", "[filler]"
     const Translator models = tiny_masked(*backend);
     const Filler filler(*backend, models);
     const Tokenizer& tokenizer = *filler.model().target_tokenizer;
-    const auto with = [&](const std::string& text, const std::vector<std::string>& pieces) {
-        FilledText filled{.ids = filler.encode(text, kMask), .text = {}, .masks = {}};
+    const auto with = [&](const std::string& text, const std::vector<std::string>& pieces,
+                          std::string_view mark = kMask) {
+        const MaskedText masked = filler.encode(text, mark);
+        FilledText filled{.ids = masked.ids, .text = {}, .masks = {}};
         for (const std::string& piece : pieces) {
             const auto mask = std::find(filled.ids.begin(), filled.ids.end(), filler.model().config.mask_id);
             filled.masks.push_back({static_cast<std::size_t>(mask - filled.ids.begin()), {}});
             *mask = tokenizer.vocabulary().find(piece).value();
         }
-        return fill_in(tokenizer, text, kMask, filled);
+        return fill_in(tokenizer, text, masked.masks, filled);
     };
     const std::string word = std::string(kWordStart) + "cat";
     CHECK(with("[MASK], the  \u732b [MASK] \u732b.", {word, word}) == "cat, the  \u732b cat \u732b.");
@@ -132,4 +134,8 @@ TEST_CASE("words are put at the masks of a text that stays as it is", "[filler]"
     CHECK(with("the[MASK]. ", {word}) == "the cat. ");
     CHECK(with(" [MASK][MASK]", {"s", word}) == " s cat");
     CHECK(with("the \u732b\t[MASK] [MASK]", {"s", "."}) == "the \u732bs.");
+    // The model's own mask beside a mark.
+    CHECK(with("<mask> [MASK], <mask>.", {word, "s", word}) == "cats, cat.");
+    CHECK(with("the _ <mask> _", {word, "s", "."}, "_") == "the cats.");
+    CHECK(with("the < <mask>", {word, word}, "<") == "the cat cat");
 }

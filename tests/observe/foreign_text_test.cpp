@@ -166,7 +166,7 @@ TEST_CASE("filling and scoring a pair read its types", "[foreign]") {
     log_softmax(row);
 
     const Filler filler(*bert.backend, bert.translator);
-    const FilledText filled = filler.fill(filler.encode("the dog [SEP] see [MASK]", kMaskText), 1, false);
+    const FilledText filled = filler.fill(filler.encode("the dog [SEP] see [MASK]", kMaskText).ids, 1, false);
     const Candidate& best = filled.masks.front().candidates.front();
     CHECK(best.log_probability == Approx(row[static_cast<std::size_t>(best.id)]).margin(1e-5));
     const ScoredPair scored = score_pairs(ctx, bert.translator, {""}, {"the dog [SEP] see cat"}, 100).front();

@@ -71,7 +71,7 @@ std::vector<TranslatedSentence> ComparedSide::output(const std::vector<std::stri
     for (const std::string& line : lines) {
         TranslatedSentence& sentence = sentences.emplace_back();
         try {
-            sentence.source_ids = filler.encode(line, kMaskText);
+            sentence.source_ids = filler.encode(line, kMaskText).ids;
         } catch (const Error& error) {
             sentence.problem = error.what();
             continue;

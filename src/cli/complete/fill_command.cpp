@@ -63,13 +63,15 @@ void fill(const FillOptions& options) {
     ModelDevice device(common.device(), common.precision, {common.model_path()}, common.open,
                        [](const std::string& message) { log_line("headscope: " + message); });
     device.load();
+    MaskedText masked;
     FilledText filled;
     device.run([&](Backend& backend, const Translator& models) {
         const Filler filler(backend, models, device.arithmetic().compute);
-        filled = filler.fill(filler.encode(options.text, options.mask), options.top, options.one_by_one);
+        masked = filler.encode(options.text, options.mask);
+        filled = filler.fill(masked.ids, options.top, options.one_by_one);
     });
     const Tokenizer& tokenizer = *device.translator().model().target_tokenizer;
-    filled.text = fill_in(tokenizer, options.text, options.mask, filled);
+    filled.text = fill_in(tokenizer, options.text, masked.masks, filled);
     write_output(common.json ? json_of(tokenizer, options, filled) : table_of(tokenizer, filled));
     if (std::find(filled.ids.begin(), filled.ids.end(), tokenizer.unk_id()) != filled.ids.end()) {
         log_line("headscope: the text has characters that are not in the model's vocabulary");
