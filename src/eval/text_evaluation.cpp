@@ -10,8 +10,8 @@
 namespace headscope {
 
 EncodedDocuments::EncodedDocuments(const std::string& path, DocumentForm form,
-                                   std::shared_ptr<const Tokenizer> tokenizer)
-    : reader_(path, form), tokenizer_(std::move(tokenizer)), more_(reader_.next(part_)) {}
+                                   std::shared_ptr<const Tokenizer> tokenizer, bool first_given)
+    : reader_(path, form), tokenizer_(std::move(tokenizer)), first_given_(first_given), more_(reader_.next(part_)) {}
 
 std::vector<EncodedDocument> EncodedDocuments::next() {
     constexpr std::size_t kPieces = 16384;
@@ -30,9 +30,14 @@ std::vector<EncodedDocument> EncodedDocuments::next() {
 
 void EncodedDocuments::add(EncodedDocument& document) const {
     const std::vector<std::int32_t> pieces = tokenizer_->encode(part_);
-    const std::string text = tokenizer_->normalised(part_);
-    document.bytes += static_cast<std::int64_t>(text.size()) + (document.pieces.empty() ? 0 : 1);
-    document.words += std::ssize(split_words(text));
+    const JoinedText text = tokenizer_->normalised(part_);
+    document.bytes += std::ssize(text.text) + (document.pieces.empty() ? 0 : 1);
+    document.words += std::ssize(split_words(text.text));
+    if (first_given_ && document.pieces.empty() && !pieces.empty()) {
+        const std::string first = text.text.substr(0, text.spans.front().end);
+        document.bytes -= std::ssize(first);
+        document.words -= std::ssize(split_words(first));
+    }
     document.pieces.insert(document.pieces.end(), pieces.begin(), pieces.end());
 }
 

@@ -14,7 +14,8 @@ namespace headscope {
 
 struct EncodedDocument {
     std::vector<std::int32_t> pieces = {};
-    // Of the text as the tokenizer normalises it, with a space between its lines.
+    // Of the text as the tokenizer normalises it, with a space between its lines; without the first piece and its word
+    // if it is given.
     std::int64_t bytes = 0;  // UTF-8
     std::int64_t words = 0;  // separated by white space
 };
@@ -22,7 +23,9 @@ struct EncodedDocument {
 // Encodes the documents of a file of any size.
 class EncodedDocuments {
 public:
-    EncodedDocuments(const std::string& path, DocumentForm form, std::shared_ptr<const Tokenizer> tokenizer);
+    // `first_given`: the model predicts each document but its first piece.
+    EncodedDocuments(const std::string& path, DocumentForm form, std::shared_ptr<const Tokenizer> tokenizer,
+                     bool first_given = false);
 
     // The next documents, of some thousand pieces in all; empty at the end. Errors of DocumentReader::next().
     std::vector<EncodedDocument> next();
@@ -33,6 +36,7 @@ private:
 
     DocumentReader reader_;
     std::shared_ptr<const Tokenizer> tokenizer_;
+    bool first_given_;
     std::string part_;  // the next part, if there are more
     bool more_;
 };
@@ -46,6 +50,7 @@ struct TextEvaluation {
              std::int32_t unk_id);
     // Of all tokens together, including the ends of documents.
     double nats() const { return statistics.nll() * static_cast<double>(statistics.tokens()); }
+    // Infinite if there is none.
     double perplexity_per_word() const;
     double bits_per_byte() const;
 };

@@ -1,16 +1,21 @@
 // The tokenizers of Hugging Face's folders, and what stands around texts.
 #include <algorithm>
+#include <array>
 #include <filesystem>
+#include <sstream>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "import/declared_tokens.h"
 #include "import/hugging_face.h"
 #include "import/language_lists.h"
 #include "io/strict_json.h"
 #include "io/whole_file.h"
 #include "model/frame.h"
 #include "support/check.h"
+#include "text/byte_pieces.h"
 #include "text/json_field.h"
 #include "text/known_vocabularies.h"
 #include "text/sentencepiece_model.h"
@@ -70,29 +75,99 @@ std::shared_ptr<const Vocabulary> fitted(std::shared_ptr<const Vocabulary> vocab
                                {.size = static_cast<std::int32_t>(rows)});
 }
 
-Tokenizer with_json(const std::string& text, const std::string& name, std::int64_t rows) {
-    auto [segmenter, vocabulary] = parse_tokenizer_json(text, name);
-    return {std::move(segmenter), fitted(std::move(vocabulary), rows)};
+// What a folder's tokenizer needs to know besides its own files.
+struct TokenizerFolder {
+    const std::string& folder;
+    json settings;
+    std::vector<DeclaredToken> declared;
+    std::int64_t rows;
+    std::vector<std::string> left_out = {};  // declared tokens without a row
+
+    std::string has(const char* name) const { return file_in(folder, name); }
+};
+
+// `text` is a tokenizer.json.
+Tokenizer with_json(const std::string& text, const std::string& name, TokenizerFolder& in) {
+    std::istringstream stream(text);
+    json file = parse_json(stream, name);
+    const bool is_tokenizer = file.is_object() && file.contains("model") && file["model"].is_object();
+    const bool changed = is_tokenizer && add_declared(file, in.declared, in.rows, in.left_out);
+    auto [segmenter, vocabulary] = parse_tokenizer_json(file, changed ? file.dump() + "\n" : text, name);
+    return {std::move(segmenter), fitted(std::move(vocabulary), in.rows)};
 }
 
-// mBART, NLLB and M2M100 number the pieces of their SentencePiece model again.
-Tokenizer with_sentencepiece(const std::string& folder, const std::string& segmenter, std::int64_t rows) {
-    std::shared_ptr<const Vocabulary> ids;
-    if (const std::string file = file_in(folder, "vocab.json"); !file.empty()) {
-        ids = read_vocabulary(file, {.append = additional_tokens(folder), .size = static_cast<std::int32_t>(rows)});
-    } else if (const std::string fast = file_in(folder, "tokenizer.json"); !fast.empty()) {
-        ids = read_vocabulary(fast, {.size = static_cast<std::int32_t>(rows)});
-    } else {
-        const Tokenizer own = Tokenizer::load(segmenter);
-        ids = fairseq_vocabulary(own.vocabulary(), additional_tokens(folder), true, static_cast<std::int32_t>(rows));
+std::vector<AddedToken> added_tokens(const TokenizerFolder& in) {
+    std::vector<AddedToken> added;
+    for (const DeclaredToken& one : in.declared) {
+        added.push_back(one.token);
+    }
+    return added;
+}
+
+// A SentencePiece model with the ids of a vocabulary.
+Tokenizer numbered(const std::string& segmenter, std::shared_ptr<const Vocabulary> ids, TokenizerFolder& in) {
+    for (const DeclaredToken& one : in.declared) {
+        if (!ids->find(one.token.content)) {
+            in.left_out.push_back(one.token.content);
+        }
     }
     return Tokenizer::load(segmenter, std::move(ids));
 }
 
-Tokenizer with_t5_pieces(const std::string& segmenter, const json& settings, bool mt5, std::int64_t rows) {
+// mBART, NLLB and M2M100 number the pieces of their SentencePiece model again.
+Tokenizer with_sentencepiece(const std::string& segmenter, TokenizerFolder& in) {
+    const auto size = static_cast<std::int32_t>(in.rows);
+    std::shared_ptr<const Vocabulary> ids;
+    if (const std::string file = in.has("vocab.json"); !file.empty()) {
+        ids = read_vocabulary(file, {.append = additional_tokens(in.folder), .added = added_tokens(in), .size = size});
+    } else if (const std::string fast = in.has("tokenizer.json"); !fast.empty()) {
+        ids = read_vocabulary(fast, {.added = added_tokens(in), .size = size});
+    } else {
+        const Tokenizer own = Tokenizer::load(segmenter);
+        ids = fairseq_vocabulary(own.vocabulary(), additional_tokens(in.folder), true, size, added_tokens(in));
+    }
+    return numbered(segmenter, std::move(ids), in);
+}
+
+Tokenizer with_t5_pieces(const std::string& segmenter, TokenizerFolder& in, bool mt5) {
     const Tokenizer own = Tokenizer::load(segmenter);
-    const int extra_ids = settings.value("extra_ids", mt5 ? 0 : 100);
-    return Tokenizer::load(segmenter, t5_vocabulary(own.vocabulary(), extra_ids, static_cast<std::int32_t>(rows)));
+    int extra_ids = in.settings.value("extra_ids", mt5 ? 0 : 100);
+    std::vector<AddedToken> added = added_tokens(in);
+    for (const char* name : {"<pad>", "</s>", "<unk>"}) {
+        added.push_back({name});
+    }
+    // The folder may number the sentinels otherwise.
+    for (const DeclaredToken& one : in.declared) {
+        const bool is_first = one.id == own.size() && is_sentinel(one.token.content);
+        extra_ids = is_first && one.token.content != fmt::format("<extra_id_{}>", extra_ids - 1) ? 0 : extra_ids;
+    }
+    auto ids = t5_vocabulary(own.vocabulary(), extra_ids, static_cast<std::int32_t>(in.rows), std::move(added));
+    for (const DeclaredToken& one : in.declared) {
+        if (const auto id = ids->find(one.token.content); id && one.id >= 0 && *id != one.id) {
+            throw Error(
+                fmt::format("{}: the token '{}' is declared with the id {}, but it follows the pieces of {} as {}",
+                            in.folder, one.token.content, one.id, segmenter, *id));
+        }
+    }
+    return numbered(segmenter, std::move(ids), in);
+}
+
+// ByT5: each byte is a piece.
+Tokenizer with_bytes(TokenizerFolder& in) {
+    std::vector<Piece> pieces{{"<pad>"}, {"</s>"}, {"<unk>"}};
+    for (int byte = 0; byte < 256; ++byte) {
+        pieces.push_back({character_of_byte(static_cast<unsigned char>(byte))});
+    }
+    const int extra_ids = in.settings.value("extra_ids", 125);
+    std::vector<AddedToken> added;
+    for (const char* name : {"<pad>", "</s>", "<unk>"}) {
+        added.push_back({.content = name, .lstrip = true, .rstrip = true});
+    }
+    for (int number = 0; number < extra_ids; ++number) {
+        added.push_back({fmt::format("<extra_id_{}>", number)});
+    }
+    const Vocabulary bytes(std::move(pieces), {}, in.folder);
+    return with_json(byte_bpe_json(bytes, "", in.folder, false, std::move(added)), in.folder, in);
 }
 
 BertWordOptions bert_options(const json& settings) {
@@ -105,35 +180,60 @@ BertWordOptions bert_options(const json& settings) {
     return options;
 }
 
+// Error for a class whose rules are not those of its files here. Any class is read by its tokenizer.json.
+void check_tokenizer_class(const std::string& folder, const json& settings) {
+    constexpr std::array kKnown{"BartTokenizer",       "BertTokenizer",    "ByT5Tokenizer",   "CamembertTokenizer",
+                                "DistilBertTokenizer", "GPT2Tokenizer",    "M2M100Tokenizer", "MBart50Tokenizer",
+                                "MBartTokenizer",      "MT5Tokenizer",     "MarianTokenizer", "NllbTokenizer",
+                                "PegasusTokenizer",    "RobertaTokenizer", "T5Tokenizer",     "TokenizersBackend",
+                                "XLMRobertaTokenizer"};
+    const auto found = settings.find("tokenizer_class");
+    if (found == settings.end() || !found->is_string()) {
+        return;
+    }
+    const std::string given = *found;
+    const std::string name = given.ends_with("Fast") ? given.substr(0, given.size() - 4) : given;
+    if (name != "PreTrainedTokenizer" && std::ranges::find(kKnown, name) == kKnown.end()) {
+        throw Error(
+            fmt::format("{}: \"tokenizer_class\" is \"{}\", whose rules are not supported; supported are {}. If "
+                        "the folder can be saved with a tokenizer.json, that is read for any class",
+                        folder, given, fmt::join(kKnown, ", ")));
+    }
+}
+
 // Without tokenizer files a text is the ids of its pieces.
 Tokenizer of_ids(const std::string& folder, std::int64_t rows, ModelDirectory& model) {
     model.remarks.push_back(fmt::format("{} has no tokenizer: texts are the ids of pieces, such as '27 1'", folder));
     return {std::make_shared<SpacedPieces>(), vocabulary_of_ids(static_cast<std::int32_t>(rows), {}, folder)};
 }
 
-Tokenizer open_tokenizer(const std::string& folder, bool mt5, ModelDirectory& model) {
-    const std::int64_t rows = model.config.target_vocabulary;
-    const json settings = tokenizer_settings(folder);
-    const auto has = [&](const char* name) { return file_in(folder, name); };
-    if (const std::string file = has("sentencepiece.bpe.model"); !file.empty()) {
-        return with_sentencepiece(folder, file, rows);
+Tokenizer open_tokenizer(TokenizerFolder& in, bool mt5, ModelDirectory& model) {
+    const std::string fast = in.has("tokenizer.json");
+    if (fast.empty()) {
+        check_tokenizer_class(in.folder, in.settings);
     }
-    if (const std::string file = has("spiece.model"); !file.empty()) {
-        return with_t5_pieces(file, settings, mt5, rows);
+    if (const std::string file = in.has("sentencepiece.bpe.model"); !file.empty()) {
+        return with_sentencepiece(file, in);
     }
-    if (const std::string file = has("tokenizer.json"); !file.empty()) {
-        return with_json(read_whole_file(file, file), file, rows);
+    if (const std::string file = in.has("spiece.model"); !file.empty()) {
+        return with_t5_pieces(file, in, mt5);
     }
-    if (const std::string merges = has("merges.txt"); !merges.empty()) {
-        const auto ids = read_vocabulary(require_file(folder, "vocab.json", "the ids of the pieces of merges.txt"));
+    if (!fast.empty()) {
+        return with_json(read_whole_file(fast, fast), fast, in);
+    }
+    if (in.settings.value("tokenizer_class", "") == "ByT5Tokenizer") {
+        return with_bytes(in);
+    }
+    if (const std::string merges = in.has("merges.txt"); !merges.empty()) {
+        const auto ids = read_vocabulary(require_file(in.folder, "vocab.json", "the ids of the pieces of merges.txt"));
         return with_json(
-            byte_bpe_json(*ids, read_whole_file(merges, merges), merges, settings.value("add_prefix_space", false)),
-            merges, rows);
+            byte_bpe_json(*ids, read_whole_file(merges, merges), merges, in.settings.value("add_prefix_space", false)),
+            merges, in);
     }
-    if (const std::string file = has("vocab.txt"); !file.empty()) {
-        return with_json(word_piece_json(*read_vocabulary(file), bert_options(settings)), file, rows);
+    if (const std::string file = in.has("vocab.txt"); !file.empty()) {
+        return with_json(word_piece_json(*read_vocabulary(file), bert_options(in.settings)), file, in);
     }
-    return of_ids(folder, rows, model);
+    return of_ids(in.folder, in.rows, model);
 }
 
 // "deu_Latn", "de_DE" and "__de__" as they are named on the command line; empty for other pieces.
@@ -165,8 +265,17 @@ json tokenizer_settings(const std::string& folder) {
 }
 
 void open_tokenizers(const std::string& folder, Problems& problems, ModelDirectory& model, bool mt5) {
-    model.source_tokenizer = model.target_tokenizer =
-        std::make_shared<const Tokenizer>(open_tokenizer(folder, mt5, model));
+    TokenizerFolder in{.folder = folder,
+                       .settings = tokenizer_settings(folder),
+                       .declared = {},
+                       .rows = model.config.target_vocabulary};
+    in.declared = declared_tokens(folder, in.settings);
+    model.source_tokenizer = model.target_tokenizer = std::make_shared<const Tokenizer>(open_tokenizer(in, mt5, model));
+    if (!in.left_out.empty()) {
+        model.remarks.push_back(
+            fmt::format("{}: the model has no row for the declared tokens {}: they are read as text", folder,
+                        fmt::join(in.left_out, ", ")));
+    }
     const Tokenizer& tokenizer = *model.target_tokenizer;
     if (tokenizer.size() != model.config.target_vocabulary) {
         problems.add("config.json", fmt::format("\"vocab_size\" is {}, but {} has {} pieces",

@@ -10,20 +10,20 @@ std::string decode_after(const Tokenizer& tokenizer, const std::vector<std::int3
                          const std::vector<std::int32_t>& tokens) {
     std::vector<std::int32_t> all = prompt;
     all.insert(all.end(), tokens.begin(), tokens.end());
-    const std::string before = tokenizer.decode(prompt);
-    std::string text = tokenizer.decode(all);
-    return text.starts_with(before) ? text.substr(before.size()) : tokenizer.decode(tokens);
+    const std::string before = tokenizer.decode(prompt, Sentinels::Shown);
+    std::string text = tokenizer.decode(all, Sentinels::Shown);
+    return text.starts_with(before) ? text.substr(before.size()) : tokenizer.decode(tokens, Sentinels::Shown);
 }
 
 GrowingContinuation::GrowingContinuation(const Tokenizer& tokenizer, std::vector<std::int32_t> prompt)
-    : tokenizer_(tokenizer), prompt_(std::move(prompt)), before_(tokenizer.decode(prompt_)) {
+    : tokenizer_(tokenizer), prompt_(std::move(prompt)), before_(tokenizer.decode(prompt_, Sentinels::Shown)) {
     begin();
 }
 
 void GrowingContinuation::begin() {
     tokens_.clear();
     text_.clear();
-    whole_.emplace(tokenizer_);
+    whole_.emplace(tokenizer_, Sentinels::Shown);
     for (const std::int32_t id : prompt_) {
         whole_->add(id);
     }

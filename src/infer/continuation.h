@@ -11,7 +11,7 @@
 
 namespace headscope {
 
-// Decoded alone, tokens would lose the blank at their beginning.
+// Decoded alone, tokens would lose the blank at their beginning. Sentinels are shown.
 std::string decode_after(const Tokenizer& tokenizer, const std::vector<std::int32_t>& prompt,
                          const std::vector<std::int32_t>& tokens);
 

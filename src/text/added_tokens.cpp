@@ -1,57 +1,31 @@
 #include "text/added_tokens.h"
 
 #include <algorithm>
+#include <cctype>
 #include <utility>
-
-#include "support/utf8.h"
-#include "text/white_space.h"
 
 namespace headscope {
 
 namespace {
 
-// Where the white space at the end of the text begins.
-std::size_t begin_of_blanks(std::string_view text) {
-    std::size_t begin = text.size();
-    for (std::size_t at = 0; at < text.size();) {
-        const std::size_t first = at;
-        if (!is_white_space(next_character(text, at))) {
-            begin = text.size();
-        } else if (begin == text.size()) {
-            begin = first;
-        }
+std::vector<AddedToken> normalised_contents(const NormalisingSegmenter& inner, std::vector<AddedToken> tokens) {
+    for (AddedToken& token : tokens) {
+        token.content = utf8_of(inner.normalised(token.content)).text;
     }
-    return begin;
-}
-
-// Where the white space at the beginning ends.
-std::size_t end_of_blanks(std::string_view text) {
-    std::size_t end = 0;
-    for (std::size_t at = 0; at < text.size() && is_white_space(next_character(text, at)); end = at) {
-    }
-    return end;
+    return tokens;
 }
 
 }  // namespace
 
-AddedTokens::AddedTokens(std::shared_ptr<const Segmenter> inner, std::vector<AddedToken> tokens, std::string file)
-    : inner_(std::move(inner)), tokens_(std::move(tokens)), file_(std::move(file)) {
-    std::stable_sort(tokens_.begin(), tokens_.end(), [](const AddedToken& one, const AddedToken& other) {
-        return one.content.size() > other.content.size();
-    });
-    for (const AddedToken& token : tokens_) {
-        first_bytes_[static_cast<unsigned char>(token.content.front())] = true;
-    }
+bool is_sentinel(const std::string& piece) {
+    constexpr std::string_view kBegin = "<extra_id_";
+    return piece.size() > kBegin.size() + 1 && piece.starts_with(kBegin) && piece.ends_with('>') &&
+           std::all_of(piece.begin() + static_cast<std::ptrdiff_t>(kBegin.size()), piece.end() - 1,
+                       [](unsigned char c) { return std::isdigit(c) != 0; });
 }
 
-const AddedToken* AddedTokens::token_at(std::string_view text) const {
-    if (!first_bytes_[static_cast<unsigned char>(text.front())]) {
-        return nullptr;
-    }
-    const auto found = std::find_if(tokens_.begin(), tokens_.end(),
-                                    [&](const AddedToken& token) { return text.starts_with(token.content); });
-    return found == tokens_.end() ? nullptr : &*found;
-}
+AddedTokens::AddedTokens(std::shared_ptr<const Segmenter> inner, std::vector<AddedToken> tokens, std::string file)
+    : inner_(std::move(inner)), finder_(std::move(tokens)), file_(std::move(file)) {}
 
 std::vector<Segment> AddedTokens::split(std::string_view text) const {
     std::vector<Segment> segments;
@@ -62,18 +36,10 @@ std::vector<Segment> AddedTokens::split(std::string_view text) const {
             segments.push_back(std::move(segment));
         }
     };
-    for (std::size_t at = 0; at < text.size();) {
-        const AddedToken* token = token_at(text.substr(at));
-        if (token == nullptr) {
-            ++at;
-            continue;
-        }
-        const std::size_t begin = token->lstrip ? done + begin_of_blanks(text.substr(done, at - done)) : at;
-        std::size_t end = at + token->content.size();
-        end += token->rstrip ? end_of_blanks(text.substr(end)) : 0;
-        split_until(begin);
-        segments.push_back({token->content, {begin, end}, true});
-        at = done = end;
+    for (const TokenFinder::Found& found : finder_.find(text)) {
+        split_until(found.span.begin);
+        segments.push_back({finder_.tokens()[found.token].content, found.span, true});
+        done = found.span.end;
     }
     split_until(text.size());
     return segments;
@@ -81,8 +47,35 @@ std::vector<Segment> AddedTokens::split(std::string_view text) const {
 
 std::string AddedTokens::readable(std::string_view piece) const {
     const bool added =
-        std::any_of(tokens_.begin(), tokens_.end(), [&](const AddedToken& token) { return token.content == piece; });
+        std::ranges::any_of(finder_.tokens(), [&](const AddedToken& token) { return token.content == piece; });
     return added ? std::string(piece) : inner_->readable(piece);
+}
+
+NormalisedTokens::NormalisedTokens(std::shared_ptr<const NormalisingSegmenter> inner, std::vector<AddedToken> tokens)
+    : inner_(std::move(inner)), tokens_(std::move(tokens)), finder_(normalised_contents(*inner_, tokens_)) {}
+
+std::vector<Segment> NormalisedTokens::split(std::string_view text) const {
+    const AlignedText whole = inner_->normalised(text);
+    const AlignedWord bytes = utf8_of(whole);
+    const auto character_at = [&](std::size_t byte) {
+        return std::ranges::lower_bound(bytes.begins, byte) - bytes.begins.begin();
+    };
+    std::vector<Segment> segments;
+    auto done = whole.begin();
+    const auto split_until = [&](AlignedText::const_iterator end) {
+        if (done != end) {
+            std::ranges::move(inner_->split_normalised({done, end}), std::back_inserter(segments));
+        }
+    };
+    for (const TokenFinder::Found& found : finder_.find(bytes.text)) {
+        const auto begin = whole.begin() + character_at(found.span.begin);
+        const auto end = whole.begin() + character_at(found.span.end);
+        split_until(begin);
+        segments.push_back({tokens_[found.token].content, {begin->span.begin, (end - 1)->span.end}, true});
+        done = end;
+    }
+    split_until(whole.end());
+    return segments;
 }
 
 }  // namespace headscope

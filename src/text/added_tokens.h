@@ -1,24 +1,18 @@
-// Tokens that are found in the text before it is split: "added tokens" of Hugging Face's tokenizers.
+// Segmenters that find added tokens in the text, and split what is between them.
 #pragma once
 
-#include <array>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "text/normalising_segmenter.h"
 #include "text/segmenter.h"
+#include "text/token_finder.h"
 
 namespace headscope {
 
-struct AddedToken {
-    std::string content;
-    bool special = true;                  // a control piece
-    bool lstrip = false, rstrip = false;  // take the white space before or after
-    bool normalized = false;              // found after the others
-};
-
-// Finds the longest token at each place from the left, and splits the text between tokens with `inner`.
+// Finds them in the text as it is.
 class AddedTokens final : public Segmenter {
 public:
     // `file` is what makes this again; see Segmenter.
@@ -32,12 +26,25 @@ public:
     const Vocabulary* vocabulary() const override { return inner_->vocabulary(); }
 
 private:
-    const AddedToken* token_at(std::string_view text) const;
-
     std::shared_ptr<const Segmenter> inner_;
-    std::vector<AddedToken> tokens_;  // longest first
-    std::array<bool, 256> first_bytes_{};
+    TokenFinder finder_;
     std::string file_;
+};
+
+// Finds them, normalised as the text, in the normalised text.
+class NormalisedTokens final : public Segmenter {
+public:
+    NormalisedTokens(std::shared_ptr<const NormalisingSegmenter> inner, std::vector<AddedToken> tokens);
+
+    TokenizerType type() const override { return inner_->type(); }
+    std::vector<Segment> split(std::string_view text) const override;
+    std::unique_ptr<Joiner> joiner() const override { return inner_->joiner(); }
+    const Vocabulary* vocabulary() const override { return inner_->vocabulary(); }
+
+private:
+    std::shared_ptr<const NormalisingSegmenter> inner_;
+    std::vector<AddedToken> tokens_;
+    TokenFinder finder_;
 };
 
 }  // namespace headscope

@@ -39,4 +39,12 @@ void AlignedWord::append(const AlignedCharacter& character) {
     spans.push_back(character.span);
 }
 
+AlignedWord utf8_of(const AlignedText& text) {
+    AlignedWord word;
+    for (const AlignedCharacter& character : text) {
+        word.append(character);
+    }
+    return word;
+}
+
 }  // namespace headscope

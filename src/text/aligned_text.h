@@ -37,4 +37,7 @@ struct AlignedWord {
     }
 };
 
+// The characters as one word.
+AlignedWord utf8_of(const AlignedText& text);
+
 }  // namespace headscope

@@ -47,16 +47,30 @@ void append_lower_case(AlignedText& parts, char32_t c, ByteSpan span) {
     }
 }
 
-AlignedText normalised_parts(std::string_view text, const BertWordOptions& options) {
+void append_spaced(AlignedText& parts, const AlignedCharacter& part) {
+    parts.push_back({U' ', {part.span.begin, part.span.begin}});
+    parts.push_back(part);
+    parts.push_back({U' ', {part.span.end, part.span.end}});
+}
+
+}  // namespace
+
+AlignedText bert_normalised(std::string_view text, const BertWordOptions& options) {
     AlignedText parts;
-    for (const AlignedCharacter& part : aligned(text)) {
+    for (AlignedCharacter part : aligned(text)) {
         if (options.clean_text && is_dropped(part.c)) {
             continue;
         }
-        if (options.strip_accents) {
-            append_stripped(parts, part.c, part.span);
+        part.c = options.clean_text && is_white_space(part.c) ? U' ' : part.c;
+        if (options.split_ideographs && is_ideograph(part.c)) {
+            append_spaced(parts, part);
         } else {
             parts.push_back(part);
+        }
+    }
+    if (options.strip_accents) {
+        for (const AlignedCharacter& part : std::exchange(parts, {})) {
+            append_stripped(parts, part.c, part.span);
         }
     }
     if (options.lowercase) {
@@ -67,17 +81,15 @@ AlignedText normalised_parts(std::string_view text, const BertWordOptions& optio
     return parts;
 }
 
-}  // namespace
-
-std::vector<AlignedWord> bert_words(std::string_view text, const BertWordOptions& options) {
+std::vector<AlignedWord> bert_words(const AlignedText& normalised) {
     std::vector<AlignedWord> words;
     bool in_word = false;
-    for (const AlignedCharacter& part : normalised_parts(text, options)) {
+    for (const AlignedCharacter& part : normalised) {
         if (is_white_space(part.c)) {
             in_word = false;
             continue;
         }
-        const bool alone = is_punctuation(part.c) || (options.split_ideographs && is_ideograph(part.c));
+        const bool alone = is_punctuation(part.c);
         if (!in_word || alone) {
             words.emplace_back();
         }

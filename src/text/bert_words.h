@@ -15,7 +15,12 @@ struct BertWordOptions {
     bool lowercase = false;
 };
 
-// Splits at white space. Punctuation and ideographs are words of one character. The text is valid UTF-8.
-std::vector<AlignedWord> bert_words(std::string_view text, const BertWordOptions& options = {});
+// The text, valid UTF-8, as it is split: ideographs stand between spaces.
+AlignedText bert_normalised(std::string_view text, const BertWordOptions& options = {});
+// Splits such a text at white space. Punctuation marks are words of one character.
+std::vector<AlignedWord> bert_words(const AlignedText& normalised);
+inline std::vector<AlignedWord> bert_words(std::string_view text, const BertWordOptions& options = {}) {
+    return bert_words(bert_normalised(text, options));
+}
 
 }  // namespace headscope

@@ -3,7 +3,7 @@
 namespace headscope {
 
 void GrowingText::add(std::int32_t id) {
-    if (tokenizer_.vocabulary().piece(id).kind != PieceKind::Control) {
+    if (tokenizer_.vocabulary().has_text(id, sentinels_)) {
         joiner_->add(tokenizer_.piece(id), joined_);
     }
 }

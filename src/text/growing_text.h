@@ -13,7 +13,8 @@ namespace headscope {
 class GrowingText {
 public:
     // The tokenizer must outlive this.
-    explicit GrowingText(const Tokenizer& tokenizer) : tokenizer_(tokenizer), joiner_(tokenizer.joiner()) {}
+    explicit GrowingText(const Tokenizer& tokenizer, Sentinels sentinels = Sentinels::Dropped)
+        : tokenizer_(tokenizer), sentinels_(sentinels), joiner_(tokenizer.joiner()) {}
 
     void add(std::int32_t id);
     // The text that no further id changes: whole characters, with which Tokenizer::decode() of all ids begins.
@@ -21,6 +22,7 @@ public:
 
 private:
     const Tokenizer& tokenizer_;
+    Sentinels sentinels_;
     std::unique_ptr<Joiner> joiner_;
     JoinedText joined_;
 };

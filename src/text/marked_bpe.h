@@ -9,7 +9,7 @@
 
 #include "text/bpe_merges.h"
 #include "text/marked_words.h"
-#include "text/segmenter.h"
+#include "text/normalising_segmenter.h"
 #include "text/vocabulary.h"
 
 namespace headscope {
@@ -21,14 +21,15 @@ struct MarkedBpeOptions {
     bool fuse_unknown = false;   // adjacent ones are one piece
 };
 
-class MarkedBpe final : public Segmenter {
+class MarkedBpe final : public NormalisingSegmenter {
 public:
     // `merges` as in BpeMerges.
     MarkedBpe(std::shared_ptr<const Vocabulary> vocabulary,
               const std::vector<std::pair<std::string, std::string>>& merges, MarkedBpeOptions options);
 
     TokenizerType type() const override { return TokenizerType::Bpe; }
-    std::vector<Segment> split(std::string_view text) const override;
+    AlignedText normalised(std::string_view text) const override { return options_.words.normalizer(aligned(text)); }
+    std::vector<Segment> split_normalised(AlignedText text) const override;
     std::unique_ptr<Joiner> joiner() const override { return marked_joiner(options_.words); }
     const Vocabulary* vocabulary() const override { return vocabulary_.get(); }
 

@@ -35,9 +35,9 @@ std::vector<AlignedText> parts_between_blanks(AlignedText text, bool split_at_wh
     return parts;
 }
 
-class MarkedJoiner final : public Joiner {
+class MetaspaceJoiner final : public Joiner {
 public:
-    explicit MarkedJoiner(const MarkedWordsOptions& options) : options_(options) {}
+    explicit MetaspaceJoiner(const MarkedWordsOptions& options) : options_(options) {}
 
     // Of adjacent bytes all are text, or all are U+FFFD.
     void add(std::string_view piece, JoinedText& joined) override {
@@ -50,7 +50,7 @@ public:
         append(with_marks_as(first && options_.drop_first_marks ? "" : " ", piece), joined);
     }
 
-    void finish(JoinedText& joined) const override { MarkedJoiner(*this).flush(joined); }
+    void finish(JoinedText& joined) const override { MetaspaceJoiner(*this).flush(joined); }
 
 private:
     // A piece's text.
@@ -83,9 +83,9 @@ private:
 
 }  // namespace
 
-std::vector<AlignedWord> marked_words(std::string_view text, const MarkedWordsOptions& options) {
+std::vector<AlignedWord> marked_words(AlignedText text, const MarkedWordsOptions& options) {
     std::vector<AlignedWord> words;
-    for (AlignedText& part : parts_between_blanks(options.normalizer(aligned(text)), options.split_at_white_space)) {
+    for (AlignedText& part : parts_between_blanks(std::move(text), options.split_at_white_space)) {
         for (AlignedCharacter& one : part) {
             one.c = one.c == U' ' ? kMark : one.c;
         }
@@ -104,7 +104,7 @@ std::vector<AlignedWord> marked_words(std::string_view text, const MarkedWordsOp
 }
 
 std::unique_ptr<Joiner> marked_joiner(const MarkedWordsOptions& options) {
-    return std::make_unique<MarkedJoiner>(options);
+    return std::make_unique<MetaspaceJoiner>(options);
 }
 
 }  // namespace headscope

@@ -23,7 +23,8 @@ struct MarkedWordsOptions {
     bool join_bytes = false;        // pieces such as <0xE2> are bytes
 };
 
-std::vector<AlignedWord> marked_words(std::string_view text, const MarkedWordsOptions& options);
+// `text` is normalised.
+std::vector<AlignedWord> marked_words(AlignedText text, const MarkedWordsOptions& options);
 // The options must outlive it.
 std::unique_ptr<Joiner> marked_joiner(const MarkedWordsOptions& options);
 

@@ -9,6 +9,7 @@
 #include "io/mapped_file.h"
 #include "support/check.h"
 #include "support/utf8.h"
+#include "text/added_tokens.h"
 #include "text/normalised.h"
 #include "text/numbered_pieces.h"
 #include "text/sentencepiece_model.h"
@@ -34,6 +35,11 @@ std::string_view text_of(const MappedFile& file) {
     return {reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()};
 }
 
+bool is_sentencepiece(const Segmenter& segmenter) {
+    return segmenter.type() == TokenizerType::Bpe || segmenter.type() == TokenizerType::Unigram ||
+           (segmenter.vocabulary() != nullptr && segmenter.type() == TokenizerType::Other);
+}
+
 // Without a vocabulary if the bytes number no pieces.
 TokenizerParts parse_tokenizer(std::string_view bytes, const std::string& name) {
     if (is_json(bytes)) {
@@ -53,6 +59,25 @@ TokenizerParts parse_tokenizer(std::string_view bytes, const std::string& name) 
         return {std::make_shared<SubwordNmt>(bytes, name), nullptr};
     }
     return open_sentencepiece(bytes, name);
+}
+
+// T5's sentinels among the control pieces are found in texts.
+TokenizerParts with_sentinels(TokenizerParts parts) {
+    std::vector<AddedToken> sentinels;
+    for (const Piece& piece : parts.vocabulary->pieces()) {
+        if (piece.kind == PieceKind::Control && is_sentinel(piece.text)) {
+            sentinels.push_back({piece.text});
+        }
+    }
+    if (!sentinels.empty()) {
+        std::string file = parts.segmenter->file();
+        if (is_sentencepiece(*parts.segmenter)) {  // the library shows no control pieces
+            parts.segmenter = std::make_shared<NumberedPieces>(std::move(parts.segmenter), parts.vocabulary);
+        }
+        parts.segmenter =
+            std::make_shared<AddedTokens>(std::move(parts.segmenter), std::move(sentinels), std::move(file));
+    }
+    return parts;
 }
 
 // Error if most pieces of a segmenter have no id: it belongs to another model. A few without are usual.
@@ -78,12 +103,13 @@ Tokenizer Tokenizer::load(const std::string& path) {
 Tokenizer Tokenizer::load(const std::string& path, std::shared_ptr<const Vocabulary> vocabulary) {
     const MappedFile file(path);
     auto [segmenter, own] = parse_tokenizer(text_of(file), path);
-    const bool is_sentencepiece = segmenter->type() == TokenizerType::Bpe ||
-                                  segmenter->type() == TokenizerType::Unigram ||
-                                  (own != nullptr && segmenter->type() == TokenizerType::Other);
-    if (is_sentencepiece && !is_json(text_of(file))) {
+    if (is_sentencepiece(*segmenter) && !is_json(text_of(file))) {
         check_belongs(*own, *vocabulary, path);
         segmenter = std::make_shared<NumberedPieces>(std::move(segmenter), vocabulary);
+    }
+    if (!vocabulary->added().empty()) {
+        std::string bytes = segmenter->file();
+        segmenter = std::make_shared<AddedTokens>(std::move(segmenter), vocabulary->added(), std::move(bytes));
     }
     return {std::move(segmenter), std::move(vocabulary)};
 }
@@ -101,6 +127,9 @@ Tokenizer Tokenizer::from_bytes(std::string_view bytes, const std::string& name)
     TokenizerParts parts = parse_tokenizer(bytes, name);
     if (parts.vocabulary == nullptr) {
         throw Error(fmt::format("'{}' has no ids: give a vocabulary, too, such as dict.txt", name));
+    }
+    if (!is_json(bytes)) {
+        parts = with_sentinels(std::move(parts));
     }
     return {std::move(parts.segmenter), std::move(parts.vocabulary)};
 }
@@ -134,9 +163,9 @@ std::vector<ByteSpan> Tokenizer::encoded_spans(std::string_view text) const {
     return spans;
 }
 
-std::string Tokenizer::normalised(std::string_view text) const {
+JoinedText Tokenizer::normalised(std::string_view text) const {
     const std::vector<std::string> pieces = encode_pieces(text);
-    return segmenter_->join({pieces.begin(), pieces.end()}).text;
+    return segmenter_->join({pieces.begin(), pieces.end()});
 }
 
 bool Tokenizer::is_blank(std::string_view text) const {
@@ -155,8 +184,8 @@ bool Tokenizer::is_blank(std::string_view text) const {
 }
 
 // Segmenters know no control pieces: these become no text, at the end of the piece before.
-JoinedText Tokenizer::join(const std::vector<std::int32_t>& ids) const {
-    const auto is_control = [&](std::int32_t id) { return vocabulary_->piece(id).kind == PieceKind::Control; };
+JoinedText Tokenizer::join(const std::vector<std::int32_t>& ids, Sentinels sentinels) const {
+    const auto is_control = [&](std::int32_t id) { return !vocabulary_->has_text(id, sentinels); };
     std::vector<std::string_view> pieces;
     for (const std::int32_t id : ids) {
         if (!is_control(id)) {

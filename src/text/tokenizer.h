@@ -44,16 +44,18 @@ public:
     // The bytes of `text` from which each piece was made.
     std::vector<ByteSpan> encoded_spans(std::string_view text) const;
 
-    // The text of the pieces, including those that are not in the vocabulary.
-    std::string normalised(std::string_view text) const;
+    // The text of the pieces, including those that are not in the vocabulary, and the bytes of it of each.
+    JoinedText normalised(std::string_view text) const;
 
     // Whether the text, as part of a longer one, is encoded as blanks only or as nothing.
     bool is_blank(std::string_view text) const;
 
     // Detokenized text. Control pieces (pad, bos, eos) are dropped; SentencePiece's unk becomes " \u2047 ". Error for
     // an id outside the vocabulary.
-    JoinedText join(const std::vector<std::int32_t>& ids) const;
-    std::string decode(const std::vector<std::int32_t>& ids) const { return join(ids).text; }
+    JoinedText join(const std::vector<std::int32_t>& ids, Sentinels sentinels = Sentinels::Dropped) const;
+    std::string decode(const std::vector<std::int32_t>& ids, Sentinels sentinels = Sentinels::Dropped) const {
+        return join(ids, sentinels).text;
+    }
     // Joins pieces that are not control pieces. Must not outlive this.
     std::unique_ptr<Joiner> joiner() const { return segmenter_->joiner(); }
     // The bytes of decode(ids) that each id became.

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <iterator>
 #include <optional>
+#include <set>
 #include <sstream>
 #include <utility>
 
@@ -12,6 +12,7 @@
 
 #include "io/strict_json.h"
 #include "support/check.h"
+#include "text/added_tokens.h"
 #include "text/byte_bpe.h"
 #include "text/byte_pieces.h"
 #include "text/json_field.h"
@@ -28,26 +29,6 @@ namespace {
 
 using nlohmann::json;
 using Field = JsonField;
-
-struct Added {
-    std::vector<AddedToken> tokens;
-    std::vector<std::int32_t> ids;
-};
-
-Added added_tokens(const Field& list, bool normalises) {
-    Added added;
-    for (const Field& token : list.elements()) {
-        const std::string content = token["content"].get<std::string>("");
-        token["content"].require(!content.empty(), "is empty");
-        token["single_word"].require(!token["single_word"].get(false), "is not supported");
-        token["normalized"].require(!normalises || !token["normalized"].get(false),
-                                    "is not supported with a normalizer");
-        added.ids.push_back(token["id"].get<std::int32_t>(-1));
-        added.tokens.push_back({content, token["special"].get(false), token["lstrip"].get(false),
-                                token["rstrip"].get(false), token["normalized"].get(false)});
-    }
-    return added;
-}
 
 // An object of pieces and ids. "Unigram" has a list of pieces with scores.
 json ids_of_model(const Field& vocab) {
@@ -76,11 +57,16 @@ void set_scores(const Field& model, std::vector<Piece>& pieces) {
 }
 
 // Those of "model.vocab", and the added tokens.
-std::shared_ptr<const Vocabulary> vocabulary_of(const Field& model, const Added& added, const std::string& name) {
+std::shared_ptr<const Vocabulary> vocabulary_of(const Field& model, const AddedTokensList& added,
+                                                const std::string& name) {
     json ids = ids_of_model(model["vocab"]);
+    std::set<std::int32_t> new_ids;
     for (std::size_t i = 0; i < added.ids.size(); ++i) {
         const std::string& content = added.tokens[i].content;
         const auto [known, is_new] = ids.emplace(content, added.ids[i]);
+        if (is_new) {
+            new_ids.insert(added.ids[i]);
+        }
         if (!is_new && *known != added.ids[i]) {
             throw Error(fmt::format("{}: the added token '{}' has the id {}, but in \"model.vocab\" it has {}", name,
                                     content, added.ids[i], known->dump()));
@@ -100,6 +86,8 @@ std::shared_ptr<const Vocabulary> vocabulary_of(const Field& model, const Added&
         if (added.tokens[i].special) {
             pieces[id].kind = PieceKind::Control;
             named[id].text = pieces[id].text;
+        } else if (new_ids.contains(added.ids[i])) {
+            pieces[id].kind = PieceKind::Added;
         }
     }
     SpecialPieces special = usual_special(named);
@@ -161,7 +149,8 @@ std::shared_ptr<const Segmenter> byte_bpe(const Field& file, const std::shared_p
     return std::make_shared<ByteBpe>(vocabulary, merges_of(model["merges"]), options);
 }
 
-std::shared_ptr<const Segmenter> word_pieces(const Field& file, const std::shared_ptr<const Vocabulary>& vocabulary) {
+std::shared_ptr<const NormalisingSegmenter> word_pieces(const Field& file,
+                                                        const std::shared_ptr<const Vocabulary>& vocabulary) {
     const Field model = file["model"];
     const Field normalizer = file["normalizer"];
     const std::string type = normalizer.type();
@@ -189,7 +178,8 @@ std::shared_ptr<const Segmenter> word_pieces(const Field& file, const std::share
     return std::make_shared<WordPieces>(vocabulary, options);
 }
 
-std::shared_ptr<const Segmenter> unigram(const Field& file, const std::shared_ptr<const Vocabulary>& vocabulary) {
+std::shared_ptr<const NormalisingSegmenter> unigram(const Field& file,
+                                                    const std::shared_ptr<const Vocabulary>& vocabulary) {
     std::vector<double> scores;
     for (const json& pair : file["model"]["vocab"].value()) {
         scores.push_back(pair[1].get<double>());
@@ -198,7 +188,8 @@ std::shared_ptr<const Segmenter> unigram(const Field& file, const std::shared_pt
 }
 
 // NLLB's.
-std::shared_ptr<const Segmenter> marked_bpe(const Field& file, const std::shared_ptr<const Vocabulary>& vocabulary) {
+std::shared_ptr<const NormalisingSegmenter> marked_bpe(const Field& file,
+                                                       const std::shared_ptr<const Vocabulary>& vocabulary) {
     const Field model = file["model"];
     check_merging(model);
     const MarkedBpeOptions options{.words = parse_metaspace(file),
@@ -210,9 +201,25 @@ std::shared_ptr<const Segmenter> marked_bpe(const Field& file, const std::shared
 
 }  // namespace
 
+AddedTokensList read_added_tokens(const JsonField& list) {
+    AddedTokensList added;
+    for (const Field& token : list.elements()) {
+        const std::string content = token["content"].get<std::string>("");
+        token["content"].require(!content.empty(), "is empty");
+        added.ids.push_back(token["id"].get<std::int32_t>(-1));
+        added.tokens.push_back({content, token["special"].get(false), token["lstrip"].get(false),
+                                token["rstrip"].get(false), token["normalized"].get(false),
+                                token["single_word"].get(false)});
+    }
+    return added;
+}
+
 TokenizerParts parse_tokenizer_json(std::string_view bytes, const std::string& name) {
     std::istringstream stream{std::string(bytes)};
-    const json parsed = parse_json(stream, name);
+    return parse_tokenizer_json(parse_json(stream, name), bytes, name);
+}
+
+TokenizerParts parse_tokenizer_json(const json& parsed, std::string_view bytes, const std::string& name) {
     const Field file(parsed, "", name);
     const Field model = file["model"];
     model.require(model.value().is_object(), "must be the model of a tokenizer");
@@ -224,27 +231,31 @@ TokenizerParts parse_tokenizer_json(std::string_view bytes, const std::string& n
     model["type"].require(type == "BPE" || type == "WordPiece" || type == "Unigram",
                           "is not supported: only \"BPE\", \"WordPiece\" and \"Unigram\" are");
     model["vocab"].require(has_scores == (type == "Unigram"), "has the form of another type of model");
-    const Added added = added_tokens(file["added_tokens"], !file["normalizer"].is_null());
+    const AddedTokensList added = read_added_tokens(file["added_tokens"]);
     const std::shared_ptr<const Vocabulary> vocabulary = vocabulary_of(model, added, name);
+    std::vector<AddedToken> exact, normalised;
+    for (const AddedToken& token : added.tokens) {
+        (token.normalized ? normalised : exact).push_back(token);
+    }
     const bool has_marks = file["pre_tokenizer"].type() == "Metaspace";
-    std::shared_ptr<const Segmenter> inner = type == "WordPiece" ? word_pieces(file, vocabulary)
-                                             : type == "Unigram" ? unigram(file, vocabulary)
-                                             : has_marks         ? marked_bpe(file, vocabulary)
-                                                                 : byte_bpe(file, vocabulary);
-    const auto find_added = [&](bool normalized, const std::string& own_file) {
-        std::vector<AddedToken> tokens;
-        std::copy_if(added.tokens.begin(), added.tokens.end(), std::back_inserter(tokens),
-                     [&](const AddedToken& token) { return token.normalized == normalized; });
-        inner = std::make_shared<AddedTokens>(std::move(inner), std::move(tokens), own_file);
-    };
-    find_added(true, "");
-    find_added(false, std::string(bytes));
-    return {std::move(inner), vocabulary};
+    std::shared_ptr<const Segmenter> inner;
+    if (type == "BPE" && !has_marks) {
+        inner = std::make_shared<AddedTokens>(byte_bpe(file, vocabulary), std::move(normalised), "");
+    } else {
+        const std::shared_ptr<const NormalisingSegmenter> words = type == "WordPiece" ? word_pieces(file, vocabulary)
+                                                                  : type == "Unigram" ? unigram(file, vocabulary)
+                                                                                      : marked_bpe(file, vocabulary);
+        inner = words;
+        if (!normalised.empty()) {
+            inner = std::make_shared<NormalisedTokens>(words, std::move(normalised));
+        }
+    }
+    return {std::make_shared<AddedTokens>(std::move(inner), std::move(exact), std::string(bytes)), vocabulary};
 }
 
 std::shared_ptr<const Vocabulary> ids_of_tokenizer_json(const json& file, const std::string& name) {
     const Field fields(file, "", name);
-    return vocabulary_of(fields["model"], added_tokens(fields["added_tokens"], false), name);
+    return vocabulary_of(fields["model"], read_added_tokens(fields["added_tokens"]), name);
 }
 
 }  // namespace headscope

@@ -8,8 +8,9 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "text/added_tokens.h"
+#include "text/added_token.h"
 #include "text/bert_words.h"
+#include "text/json_field.h"
 #include "text/tokenizer_parts.h"
 
 namespace headscope {
@@ -18,9 +19,19 @@ namespace headscope {
 // (post_processor, truncation, padding) is not applied. Error that names file and key for another model, normalizer,
 // pre-tokenizer or option.
 TokenizerParts parse_tokenizer_json(std::string_view bytes, const std::string& name);
+// The same if the bytes are parsed already.
+TokenizerParts parse_tokenizer_json(const nlohmann::json& parsed, std::string_view bytes, const std::string& name);
 
 // Only the ids of a tokenizer.json. Added tokens such as languages are control pieces.
 std::shared_ptr<const Vocabulary> ids_of_tokenizer_json(const nlohmann::json& file, const std::string& name);
+
+// Its "added_tokens", and one of them.
+struct AddedTokensList {
+    std::vector<AddedToken> tokens;
+    std::vector<std::int32_t> ids;  // -1: not given
+};
+AddedTokensList read_added_tokens(const JsonField& list);
+nlohmann::json added_token_json(const AddedToken& token, std::int32_t id);
 
 // A tokenizer.json of GPT-2's, RoBERTa's or BART's vocab.json and merges.txt; `name` is that of `merges`, for messages.
 // Without `added`, the usual special pieces that the vocabulary has.

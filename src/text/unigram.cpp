@@ -93,9 +93,9 @@ void Unigram::split_word(const AlignedWord& word, std::vector<Segment>& segments
     }
 }
 
-std::vector<Segment> Unigram::split(std::string_view text) const {
+std::vector<Segment> Unigram::split_normalised(AlignedText text) const {
     std::vector<Segment> segments;
-    for (const AlignedWord& word : marked_words(text, options_)) {
+    for (const AlignedWord& word : marked_words(std::move(text), options_)) {
         split_word(word, segments);
     }
     return segments;

@@ -8,18 +8,19 @@
 #include <vector>
 
 #include "text/marked_words.h"
-#include "text/segmenter.h"
+#include "text/normalising_segmenter.h"
 #include "text/vocabulary.h"
 
 namespace headscope {
 
-class Unigram final : public Segmenter {
+class Unigram final : public NormalisingSegmenter {
 public:
     // A score for each piece, by id; those without, and control pieces, never come from text.
     Unigram(std::shared_ptr<const Vocabulary> vocabulary, std::vector<double> scores, MarkedWordsOptions options);
 
     TokenizerType type() const override { return TokenizerType::Unigram; }
-    std::vector<Segment> split(std::string_view text) const override;
+    AlignedText normalised(std::string_view text) const override { return options_.normalizer(aligned(text)); }
+    std::vector<Segment> split_normalised(AlignedText text) const override;
     std::unique_ptr<Joiner> joiner() const override { return marked_joiner(options_); }
     const Vocabulary* vocabulary() const override { return vocabulary_.get(); }
 

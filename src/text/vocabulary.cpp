@@ -8,8 +8,9 @@
 
 namespace headscope {
 
-Vocabulary::Vocabulary(std::vector<Piece> pieces, SpecialPieces special, std::string name)
-    : pieces_(std::move(pieces)), special_(special), name_(std::move(name)) {
+Vocabulary::Vocabulary(std::vector<Piece> pieces, SpecialPieces special, std::string name,
+                       std::vector<AddedToken> added)
+    : pieces_(std::move(pieces)), special_(special), name_(std::move(name)), added_(std::move(added)) {
     ids_.reserve(pieces_.size());
     for (std::int32_t id = 0; id < size(); ++id) {
         const std::string& text = pieces_[static_cast<std::size_t>(id)].text;
@@ -25,6 +26,11 @@ const Piece& Vocabulary::piece(std::int32_t id) const {
         throw Error(fmt::format("the id {} is outside the {} pieces of '{}'", id, size(), name_));
     }
     return pieces_[static_cast<std::size_t>(id)];
+}
+
+bool Vocabulary::has_text(std::int32_t id, Sentinels sentinels) const {
+    const Piece& one = piece(id);
+    return one.kind != PieceKind::Control || (sentinels == Sentinels::Shown && is_sentinel(one.text));
 }
 
 std::optional<std::int32_t> Vocabulary::find(std::string_view piece) const {

@@ -13,6 +13,7 @@
 #include "support/utf8.h"
 #include "text/byte_pieces.h"
 #include "text/sentencepiece_model.h"
+#include "text/tokenizer_json.h"
 #include "text/vocabulary_formats.h"
 
 namespace headscope {
@@ -106,6 +107,11 @@ void add_further(std::vector<Piece>& pieces, SpecialPieces& special, const std::
     for (const std::string& piece : rules.append) {
         pieces.push_back({piece, PieceKind::Control});
     }
+    for (const AddedToken& token : rules.added) {
+        if (find_piece(pieces, token.content) < 0 && (rules.size == 0 || std::ssize(pieces) < rules.size)) {
+            pieces.push_back({token.content});
+        }
+    }
     if (rules.size > 0 && pieces.size() > static_cast<std::size_t>(rules.size)) {
         throw Error(fmt::format("{} has {} pieces, more than the {} of the model", name, pieces.size(), rules.size));
     }
@@ -131,13 +137,21 @@ std::shared_ptr<const Vocabulary> assembled(std::vector<Piece> pieces, SpecialPi
         pieces[static_cast<std::size_t>(require_piece(pieces, text, "a control piece", name))].kind =
             PieceKind::Control;
     }
+    std::vector<AddedToken> added;
+    for (const AddedToken& token : rules.added) {
+        if (const std::int32_t id = find_piece(pieces, token.content); id >= 0) {
+            added.push_back(token);
+            Piece& piece = pieces[static_cast<std::size_t>(id)];
+            piece.kind = token.special ? PieceKind::Control : PieceKind::Added;
+        }
+    }
     for (const SpecialName& one : kSpecial) {
         if (const std::int32_t id = special.*one.id; id >= 0) {
             pieces[static_cast<std::size_t>(id)].kind =
                 one.id == &SpecialPieces::unk ? PieceKind::Unknown : PieceKind::Control;
         }
     }
-    return std::make_shared<Vocabulary>(std::move(pieces), special, name);
+    return std::make_shared<Vocabulary>(std::move(pieces), special, name, std::move(added));
 }
 
 }  // namespace
@@ -182,7 +196,9 @@ std::shared_ptr<const Vocabulary> parse_vocabulary(std::string_view bytes, const
             piece.kind = usual_kind(piece.text);
         }
     }
-    return assembled(std::move(listed.pieces), listed.special, name, rules, !listed.complete);
+    VocabularyRules all = rules;
+    all.added.insert(all.added.end(), listed.added.begin(), listed.added.end());
+    return assembled(std::move(listed.pieces), listed.special, name, all, !listed.complete);
 }
 
 std::string vocabulary_json(const Vocabulary& vocabulary) {
@@ -202,6 +218,9 @@ std::string vocabulary_json(const Vocabulary& vocabulary) {
         if (const std::int32_t id = vocabulary.special().*one.id; id >= 0) {
             file["special"][one.role] = vocabulary.piece(id).text;
         }
+    }
+    for (const AddedToken& token : vocabulary.added()) {
+        file["added"].push_back(added_token_json(token, *vocabulary.find(token.content)));
     }
     return file.dump(1) + "\n";
 }

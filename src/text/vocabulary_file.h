@@ -17,8 +17,10 @@ struct VocabularyRules {
     std::string pad = {}, bos = {}, eos = {}, unk = {};
     std::vector<std::string> control = {};  // further pieces that never come from text
     std::vector<std::string> append = {};   // control pieces that follow those of the file, such as languages
-    bool append_unknown = false;            // `<unk>` after the last piece if there is none (CTranslate2)
-    std::int32_t size = 0;                  // unused pieces fill the vocabulary up to this size
+    // Pieces that are found in texts; those that are not in the file follow it, as far as `size` allows.
+    std::vector<AddedToken> added = {};
+    bool append_unknown = false;  // `<unk>` after the last piece if there is none (CTranslate2)
+    std::int32_t size = 0;        // unused pieces fill the vocabulary up to this size
 };
 
 // The format follows from the content:
@@ -44,7 +46,7 @@ bool is_language_token(std::string_view piece);
 SpecialPieces usual_special(const std::vector<Piece>& pieces);
 
 // JSON with everything but scores: {"pieces": {piece: id}, "special": {"pad": piece}, "control": [piece], "unused":
-// [piece], "bytes": [piece]}.
+// [piece], "bytes": [piece], "added": [{"content": piece, "lstrip": true, ...}]}.
 std::string vocabulary_json(const Vocabulary& vocabulary);
 
 }  // namespace headscope

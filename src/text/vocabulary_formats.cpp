@@ -18,6 +18,7 @@
 
 #include "io/strict_json.h"
 #include "support/check.h"
+#include "text/json_field.h"
 #include "text/tokenizer_json.h"
 
 namespace headscope {
@@ -89,7 +90,7 @@ void set_kinds(ListedPieces& listed, const json& file, const char* key, PieceKin
 ListedPieces from_description(const json& file, const std::string& name) {
     ListedPieces listed{.pieces = numbered_pieces(file.at("pieces"), name), .complete = true};
     for (const auto& [key, value] : file.items()) {
-        if (key == "pieces") {
+        if (key == "pieces" || key == "added") {
             continue;
         }
         const std::optional<PieceKind> kind = key == "control"  ? std::optional(PieceKind::Control)
@@ -102,6 +103,9 @@ ListedPieces from_description(const json& file, const std::string& name) {
         if (kind) {
             set_kinds(listed, file, key.c_str(), *kind, name);
         }
+    }
+    if (const auto added = file.find("added"); added != file.end()) {
+        listed.added = read_added_tokens(JsonField(*added, "added", name)).tokens;
     }
     const json special = file.value("special", json::object());
     for (const auto& [role, piece] : special.items()) {
@@ -134,7 +138,12 @@ ListedPieces from_json(std::string_view bytes, const std::string& name) {
         };
         if (holds("model")) {
             const std::shared_ptr<const Vocabulary> ids = ids_of_tokenizer_json(file, name);
-            return {.pieces = ids->pieces(), .special = ids->special(), .complete = true};
+            const auto added = file.find("added_tokens");
+            return {.pieces = ids->pieces(),
+                    .special = ids->special(),
+                    .added = added == file.end() ? std::vector<AddedToken>()
+                                                 : read_added_tokens(JsonField(*added, "added_tokens", name)).tokens,
+                    .complete = true};
         }
         return holds("pieces") ? from_description(file, name) : ListedPieces{numbered_pieces(file, name)};
     }

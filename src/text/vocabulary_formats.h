@@ -15,6 +15,7 @@ namespace headscope {
 struct ListedPieces {
     std::vector<Piece> pieces = {};
     SpecialPieces special = {};
+    std::vector<AddedToken> added = {};
     bool complete = false;  // whether kinds and special pieces are those of the file alone
 };
 

@@ -94,9 +94,9 @@ std::shared_ptr<const Vocabulary> parse_word_pieces(std::string_view bytes, cons
     return std::make_shared<Vocabulary>(std::move(pieces), special, name);
 }
 
-std::vector<Segment> WordPieces::split(std::string_view text) const {
+std::vector<Segment> WordPieces::split_normalised(AlignedText text) const {
     std::vector<Segment> segments;
-    for (const AlignedWord& word : bert_words(text, options_.words)) {
+    for (const AlignedWord& word : bert_words(text)) {
         const std::size_t before = segments.size();
         if (word.size() > options_.longest_word || !spell(*vocabulary_, word, segments)) {
             segments.resize(before);

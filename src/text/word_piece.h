@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "text/bert_words.h"
-#include "text/segmenter.h"
+#include "text/normalising_segmenter.h"
 #include "text/vocabulary.h"
 
 namespace headscope {
@@ -38,12 +38,13 @@ PieceKind kind_of_word_piece(std::string_view piece);
 // Words are those of bert_words(). A word that pieces cannot spell is one segment. Joining puts spaces between words,
 // but not before closing punctuation, after opening brackets, around apostrophes, hyphens and slashes, or between
 // ideographs.
-class WordPieces final : public Segmenter {
+class WordPieces final : public NormalisingSegmenter {
 public:
     explicit WordPieces(std::shared_ptr<const Vocabulary> vocabulary, WordPieceOptions options = {})
         : vocabulary_(std::move(vocabulary)), options_(options) {}
     TokenizerType type() const override { return TokenizerType::WordPiece; }
-    std::vector<Segment> split(std::string_view text) const override;
+    AlignedText normalised(std::string_view text) const override { return bert_normalised(text, options_.words); }
+    std::vector<Segment> split_normalised(AlignedText text) const override;
     std::unique_ptr<Joiner> joiner() const override;
     std::string file() const override { return word_piece_lines(*vocabulary_); }
     const Vocabulary* vocabulary() const override { return vocabulary_.get(); }

@@ -18,16 +18,6 @@ namespace {
 
 using nlohmann::json;
 
-json added_token_json(const AddedToken& token, std::int32_t id) {
-    return {{"id", id},
-            {"content", token.content},
-            {"single_word", false},
-            {"lstrip", token.lstrip},
-            {"rstrip", token.rstrip},
-            {"normalized", false},
-            {"special", token.special}};
-}
-
 // Those of `names` that the vocabulary has. A mask in angle brackets takes the space before it.
 std::vector<AddedToken> usual_added(const Vocabulary& vocabulary, std::initializer_list<const char*> names) {
     std::vector<AddedToken> added;
@@ -52,6 +42,16 @@ json template_step(const std::string& kind, const std::string& id, int type) {
 }
 
 }  // namespace
+
+json added_token_json(const AddedToken& token, std::int32_t id) {
+    return {{"id", id},
+            {"content", token.content},
+            {"single_word", token.single_word},
+            {"lstrip", token.lstrip},
+            {"rstrip", token.rstrip},
+            {"normalized", token.normalized},
+            {"special", token.special}};
+}
 
 json added_tokens_json(const Vocabulary& vocabulary, const std::vector<AddedToken>& added) {
     json list = json::array();

@@ -34,6 +34,11 @@ TEST_CASE("documents are encoded with the bytes and words of their normalised te
     const std::vector<std::int32_t> more = tokenizer->encode("sees.");
     pieces.insert(pieces.end(), more.begin(), more.end());
     CHECK(documents[0].pieces == pieces);
+    // Without the first piece, "the", if it is given.
+    const auto given = EncodedDocuments(file, DocumentForm::Paragraph, tokenizer, true).next();
+    CHECK(given[0].bytes == 19 - static_cast<std::int64_t>(tokenizer->decode({pieces[0]}).size()));
+    CHECK(given[0].words == 3);
+    CHECK(given[0].pieces == pieces);
     EncodedDocuments lines(file, DocumentForm::Line, tokenizer);
     CHECK(lines.next().size() == 3);
     CHECK(lines.next().empty());

@@ -110,6 +110,14 @@ TEST_CASE("a part of a character waits for the rest", "[growing_text]") {
     CHECK(settled(fallback, ids_of(fallback, euro)) ==
           Texts{"a", "a", "a", "a\u20ac", "a\u20ac", "a\u20ac", "a\u20ac \ufffda"});
 
+    // Sentinels are a part of what a model writes.
+    const Tokenizer t5 = tokenizer_of("t5");
+    GrowingText written(t5, Sentinels::Shown);
+    for (const std::int32_t id : ids_of(t5, {"<extra_id_0>", "\u2581the", "</s>"})) {
+        written.add(id);
+    }
+    CHECK(written.settled() == "<extra_id_0> the");
+
     // Of adjacent bytes all are text or none is, so that all wait.
     const Tokenizer converted = tokenizer_of("converted");
     CHECK(settled(converted, ids_of(converted, {"s", "<0x41>", "<0xC3>", "s"})) ==

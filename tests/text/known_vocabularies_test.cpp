@@ -33,6 +33,7 @@ TEST_CASE("T5 adds sentinels to SentencePiece's pieces", "[vocabulary]") {
     const auto t5 = t5_vocabulary(kSentencePiece, 2, 8);
     CHECK(texts(*t5) == "<unk> | <s> | </s> | ▁a | <0x0A> | <extra_id_1> | <extra_id_0> | <unused 7>");
     CHECK(t5->piece(6).kind == PieceKind::Control);
+    CHECK(t5->added() == std::vector<AddedToken>{{"<extra_id_1>"}, {"<extra_id_0>"}});
     CHECK(t5->piece(7).kind == PieceKind::Unused);
     CHECK(t5->piece(4).kind == PieceKind::Byte);
     CHECK(t5->special().eos == 2);
@@ -79,7 +80,8 @@ TEST_CASE("a tokenizer.json gives ids, also of SentencePiece's pieces", "[vocabu
     CHECK(vocabulary->special().eos == 1);
     CHECK(vocabulary->special().unk == 2);
     CHECK(vocabulary->piece(4).kind == PieceKind::Control);
-    CHECK(vocabulary->piece(5).kind == PieceKind::Normal);
+    CHECK(vocabulary->piece(5).kind == PieceKind::Added);
+    CHECK(vocabulary->added().size() == 3);
     const auto problem = [](const std::string& model) {
         return error_of([&] { parse_vocabulary("{\"model\": {" + model + "}}", "t.json"); });
     };

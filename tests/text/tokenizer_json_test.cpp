@@ -317,7 +317,6 @@ TEST_CASE("errors of a tokenizer.json name file and key", "[tokenizer_json]") {
     rejects(gpt2(), "/added_tokens/0/content", "t",
             "the added token 't' has the id 12, but in \"model.vocab\" it has 0");
     rejects(gpt2(), "/added_tokens/0/content", "", R"("added_tokens[0].content" is "")");
-    rejects(gpt2(), "/added_tokens/0/single_word", true, R"("added_tokens[0].single_word" is true)");
     rejects(gpt2(), "/added_tokens", 1, R"("added_tokens" is 1, which must be a list)");
 
     rejects(bert(), "/normalizer", {{"type", "NFD"}}, R"("normalizer" is {"type":"NFD"})");
@@ -325,7 +324,6 @@ TEST_CASE("errors of a tokenizer.json name file and key", "[tokenizer_json]") {
     rejects(bert(), "/decoder", {{"type", "WordPiece"}, {"cleanup", false}}, R"("decoder" is )");
     rejects(bert(), "/model/continuing_subword_prefix", "@@", R"("model.continuing_subword_prefix" is "@@")");
     rejects(bert(), "/model/unk_token", nullptr, R"("model.unk_token" is null)");
-    rejects(bert(), "/added_tokens/0/normalized", true, R"("added_tokens[0].normalized" is true)");
 
     const char* steps = "/normalizer/normalizers";
     const auto rejects_step = [&](const json& step, const std::string& text) {
@@ -350,4 +348,24 @@ TEST_CASE("errors of a tokenizer.json name file and key", "[tokenizer_json]") {
             R"("model.vocab[3]" is ["s",-1.0], which occurs twice)");
     rejects(unigram(), "/model/unk_id", 9, R"("model.unk_id" is 9, which is not in the vocabulary)");
     CHECK_THAT(error_of([] { Tokenizer::from_bytes("{\"model\": ", "t.json"); }), Contains("t.json is not valid JSON"));
+}
+
+TEST_CASE("words added beside a normalizer are found in the normalised text", "[tokenizer_json]") {
+    json file = bert();
+    file["added_tokens"] = {{{"id", 1}, {"content", "[MASK]"}, {"special", true}},
+                            {{"id", 7}, {"content", "New York"}, {"normalized", true}},
+                            {{"id", 8}, {"content", "\u00c9t\u00e9"}, {"normalized", true}},
+                            {{"id", 9}, {"content", "sw"}, {"single_word", true}},
+                            {{"id", 10}, {"content", "\u4e2dx"}, {"normalized", true}, {"lstrip", true}}};
+    const Tokenizer tokenizer = made(file);
+    CHECK(tokenizer.encode("ca NEW\tyork.") == Ids{2, 7, 4});
+    CHECK(tokenizer.encoded_spans("ca NEW\tyork.") == Spans{{0, 2}, {3, 11}, {11, 12}});
+    CHECK(tokenizer.encode("xete\u0301 [MASK]ETE") == Ids{0, 8, 1, 8});
+    CHECK(tokenizer.encode("sw.sw swx _sw s\u0301w") == Ids{9, 4, 9, 0, 0, 0, 0});
+    CHECK(tokenizer.encode("ca  \u4e2dXca \u4e2d") == Ids{2, 10, 2, 5});
+    CHECK(tokenizer.decode({7, 8}) == "New York \u00c9t\u00e9");
+
+    json spaced = unigram();
+    spaced["added_tokens"].push_back({{"id", 9}, {"content", "\u00df"}, {"normalized", true}});
+    CHECK(made(spaced).encode("a\u00dfa ss a") == Ids{4, 9, 4, 9, 4});
 }

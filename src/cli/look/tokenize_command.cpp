@@ -119,7 +119,7 @@ TokenizedText decoded(const Tokenizer& tokenizer, std::string_view line) {
         result.pieces.push_back(tokenizer.piece(id));
         begin = line.find_first_not_of(kBlanks, end);
     }
-    JoinedText joined = tokenizer.join(result.ids);
+    JoinedText joined = tokenizer.join(result.ids, Sentinels::Shown);
     result.text = std::move(joined.text);
     result.spans = std::move(joined.spans);
     return result;
