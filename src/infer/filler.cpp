@@ -19,7 +19,6 @@ std::array<std::int32_t, kSpecialPieces> never_filled_in(const ModelConfig& conf
 std::string fill_in(const Tokenizer& tokenizer, std::string_view text, const std::vector<ByteSpan>& masks,
                     const FilledText& filled) {
     HEADSCOPE_CHECK(masks.size() == filled.masks.size(), "each mask of the text is filled in");
-    constexpr std::string_view kBlanks = " \t\r\n";
     const JoinedText joined = tokenizer.join(filled.ids);
     std::string result;
     std::size_t done = 0;
@@ -28,14 +27,12 @@ std::string fill_in(const Tokenizer& tokenizer, std::string_view text, const std
         result += text.substr(done, masks[i].begin - done);
         done = masks[i].end;
         const std::size_t before = joined.spans[position - 1].end;  // bos is first
-        std::string_view word = std::string_view(joined.text).substr(before, joined.spans[position].end - before);
-        if (word.starts_with(' ')) {
-            word.remove_prefix(1);
-            result += result.empty() || kBlanks.find(result.back()) != std::string_view::npos ? "" : " ";
-        } else if (before > 0) {
-            result.erase(result.find_last_not_of(kBlanks) + 1);
+        const std::string_view word = std::string_view(joined.text).substr(before, joined.spans[position].end - before);
+        if (before > 0) {
+            append_filling(result, word);
+        } else {
+            result += word.substr(word.starts_with(' ') ? 1 : 0);
         }
-        result += word;
     }
     return result.append(text.substr(done));
 }

@@ -129,6 +129,17 @@ std::vector<std::int32_t> encode_continuation(const Tokenizer& tokenizer, std::s
     return tokenizer.encode(text);
 }
 
+void append_filling(std::string& text, std::string_view word) {
+    constexpr std::string_view kBlanks = " \t\r\n";
+    if (word.starts_with(' ')) {
+        word.remove_prefix(1);
+        text += text.empty() || kBlanks.find(text.back()) != std::string_view::npos ? "" : " ";
+    } else {
+        text.erase(text.find_last_not_of(kBlanks) + 1);
+    }
+    text += word;
+}
+
 MaskedText encode_masked(const ModelDirectory& model, std::string_view text, std::string_view mark) {
     const Tokenizer& tokenizer = *model.target_tokenizer;
     const std::int32_t mask = model.config.mask_id;

@@ -17,6 +17,10 @@ inline constexpr const char* kSeparatorText = "[SEP]";  // separates two texts, 
 // The ids of text that follows other text: without a blank of its own, if it does not begin with one.
 std::vector<std::int32_t> encode_continuation(const Tokenizer& tokenizer, std::string_view text);
 
+// Appends a word, and a blank before it if it begins with one and the text does not end with one; another word
+// continues the text.
+void append_filling(std::string& text, std::string_view word);
+
 struct MaskedText {
     std::vector<std::int32_t> ids;  // with the text's ends
     std::vector<ByteSpan> masks;    // the bytes of the text that each mask among the ids stands for, in order

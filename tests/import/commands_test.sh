@@ -56,6 +56,25 @@ expect "a language model that should translate" refused 'headscope complete'
 run inspect --model "$marian" --key sinusoid_layout
 expect "inspect knows the model" [ "$(cat out)" = halves ]
 
+# What is written as it grows is what --json has, in whole characters.
+for seed in 1 2 3 4 5 6; do
+    options=(complete --model "$models/hf-gpt2" --device cpu --sample --temperature 3 --seed $seed --max-tokens 20)
+    [ $((seed % 2)) = 0 ] && options+=(--stop "$stop")
+    run "${options[@]}" --json mo
+    jq -r '.prompt + .completion' out >whole
+    stop=$(jq -r '.completion[4:5]' out)
+    [ -n "$stop" ] || stop=x
+    run "${options[@]}" mo
+    expect "a completion grows to what it is (seed $seed)" same out whole
+done
+run evaluate --model "$models/hf-gpt2" --device cpu --text text.one
+expect "a missing text" refused "text.one"
+printf 'mo\nmo Kaleb rito\n' >text.one
+run evaluate --model "$models/hf-gpt2" --device cpu --text text.one
+expect "of a model without a start, the first pieces are left out" complains "the first piece of each document is given"
+run score --model "$models/hf-gpt2" --device cpu --text text.one
+expect "as they are in scores" complains "the first piece of each text is given"
+
 run tokenize --model "$models/hf-mbart" --source-language en_XX --frame --text 'mo Kaleb'
 expect "tokenize --frame shows a source's end and language" grep -qx '▁.* </s> en_XX' out
 run tokenize --model "$models/hf-mbart50" --side target --source-language en_XX --target-language de_DE --frame --text mo

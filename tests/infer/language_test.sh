@@ -28,6 +28,24 @@ JSON
     expect "a $task language model is trained" ended_with 0
 done
 
+sed 's/"task": "masked"/"task": "span"/' masked.json >span.json
+run train span.json --output span --device cpu
+expect "a span model is trained" ended_with 0
+run tokenize --model span --text 'the <extra_id_0> sleeps.'
+expect "whose sentinels are pieces of a text" grep -qF ' <extra_id_0> ' out
+run fill --model span --device cpu 'the <extra_id_0> sleeps.'
+expect "and are filled in" eval 'ended_with 0 && grep -q "^the .*sleeps\.$" out'
+run fill --model span --device cpu --json --top 2 'the [MASK] sleeps.'
+expect "as masks are" holds 'all((.masks | length) == 1 and (.masks[0][0] | has("pieces")))'
+run fill --model span --device cpu --one-by-one 'the [MASK] sleeps.'
+expect "in one pass" refused "--one-by-one"
+run fill --model span --device cpu 'the dog sleeps.'
+expect "if there is one" refused "has no [MASK] and no <extra_id_0>"
+run evaluate --model span --device cpu --text text.txt
+expect "it is evaluated by the spans of a text" says "of hidden spans"
+run evaluate --model span --device cpu --text text.txt --json
+expect "of which bits per byte are not defined" holds 'all(.measure == "span_log_probability" and (has("bits_per_byte") | not))'
+
 # The bundled models, which are the defaults.
 echo 'The children were playing in the park.' >park.txt
 run score --text park.txt

@@ -11,8 +11,10 @@
 #include "cli/command.h"
 #include "engine/model_device.h"
 #include "infer/filler.h"
+#include "infer/gap_filler.h"
 #include "options/common_options.h"
 #include "options/option_values.h"
+#include "support/check.h"
 
 namespace headscope {
 namespace {
@@ -31,6 +33,15 @@ std::string word_of(const Tokenizer& tokenizer, std::int32_t id) {
     return tokenizer.decode({id});
 }
 
+std::string word_of(const GapCandidate& candidate) {
+    return candidate.text.substr(candidate.text.starts_with(' ') ? 1 : 0);
+}
+
+std::string row_of(double log_probability, const std::string& word) {
+    constexpr double kPercent = 100.0;
+    return fmt::format("  {:5.1f} %  {}\n", kPercent * std::exp(log_probability), word);
+}
+
 std::string json_of(const Tokenizer& tokenizer, const FillOptions& options, const FilledText& filled) {
     Json json = {{"text", options.text}, {"filled", filled.text}, {"masks", Json::array()}};
     for (const MaskedPosition& mask : filled.masks) {
@@ -46,16 +57,64 @@ std::string json_of(const Tokenizer& tokenizer, const FillOptions& options, cons
 }
 
 std::string table_of(const Tokenizer& tokenizer, const FilledText& filled) {
-    constexpr double kPercent = 100.0;
     std::string text = filled.text + "\n";
     for (std::size_t i = 0; i < filled.masks.size(); ++i) {
         text += filled.masks.size() > 1 ? fmt::format("mask {}\n", i + 1) : "";
         for (const Candidate& candidate : filled.masks[i].candidates) {
-            text += fmt::format("  {:5.1f} %  {}\n", kPercent * std::exp(candidate.log_probability),
-                                word_of(tokenizer, candidate.id));
+            text += row_of(candidate.log_probability, word_of(tokenizer, candidate.id));
         }
     }
     return text;
+}
+
+Json json_of(const Tokenizer& tokenizer, const std::vector<GapCandidate>& gap) {
+    Json candidates = Json::array();
+    for (const GapCandidate& candidate : gap) {
+        Json pieces = Json::array();
+        for (const std::int32_t id : candidate.ids) {
+            pieces.push_back(tokenizer.piece(id));
+        }
+        candidates.push_back({{"word", word_of(candidate)},
+                              {"pieces", pieces},
+                              {"probability", std::exp(candidate.log_probability)},
+                              {"log_probability", candidate.log_probability}});
+    }
+    return candidates;
+}
+
+std::string json_of(const Tokenizer& tokenizer, const FillOptions& options, const FilledGaps& filled) {
+    Json json = {{"text", options.text}, {"filled", filled.text}, {"masks", Json::array()}};
+    for (const std::vector<GapCandidate>& gap : filled.gaps) {
+        json["masks"].push_back(json_of(tokenizer, gap));
+    }
+    return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::string table_of(const FilledGaps& filled) {
+    std::string text = filled.text + "\n";
+    for (std::size_t i = 0; i < filled.gaps.size(); ++i) {
+        text += filled.gaps.size() > 1 ? fmt::format("mask {}\n", i + 1) : "";
+        for (const GapCandidate& candidate : filled.gaps[i]) {
+            text += row_of(candidate.log_probability, word_of(candidate));
+        }
+    }
+    return text;
+}
+
+// With a span model: several words for each mask or sentinel.
+std::string filled_gaps(const FillOptions& options, ModelDevice& device) {
+    if (options.one_by_one) {
+        throw Error(
+            "--one-by-one is for models that fill in single pieces: this one writes all gaps in one pass; leave "
+            "it out");
+    }
+    const ModelDirectory& model = device.translator().model();
+    const GapText gaps = find_gaps(model, options.text, options.mask);
+    FilledGaps filled;
+    device.run([&](Backend&, const Translator& models) {
+        filled = fill_gaps(models, options.text, gaps, options.top, device.arithmetic().compute);
+    });
+    return options.common.json ? json_of(*model.target_tokenizer, options, filled) : table_of(filled);
 }
 
 void fill(const FillOptions& options) {
@@ -63,6 +122,10 @@ void fill(const FillOptions& options) {
     ModelDevice device(common.device(), common.precision, {common.model_path()}, common.open,
                        [](const std::string& message) { log_line("headscope: " + message); });
     device.load();
+    if (fills_gaps(device.translator().model())) {
+        write_output(filled_gaps(options, device));
+        return;
+    }
     MaskedText masked;
     FilledText filled;
     device.run([&](Backend& backend, const Translator& models) {
@@ -85,9 +148,11 @@ void add_fill_command(CLI::App& app, const OpenOptions& open_options) {
     options->common.open = open_options;
     options->common.bundled_model = kMaskedModel;
     CLI::App* command =
-        app.add_subcommand("fill", "Fill in masked words with a masked language model")->group("Language models");
+        app.add_subcommand("fill", "Fill in masked words with a masked language model or T5")->group("Language models");
     command->footer(
-        "Prints the text with the likeliest word at each mask, and for each mask the likeliest words.\n\n"
+        "Prints the text with the likeliest word at each mask, and for each mask the likeliest words. A span model "
+        "(T5)\n"
+        "writes several words for each mask or sentinel, <extra_id_0>.\n\n"
         "Examples:\n"
         "  headscope fill 'She opened the [MASK] and looked outside.'\n"
         "  headscope fill --model out/masked --one-by-one --top 3 'The [MASK] [MASK] sleeps.'");

@@ -12,6 +12,7 @@
 #include "cli/score/model_family.h"
 #include "cli/score/progress.h"
 #include "engine/model_device.h"
+#include "infer/forced_spans.h"
 #include "infer/forced_text.h"
 #include "io/input_files.h"
 
@@ -25,12 +26,15 @@ void evaluate_text(const CommonOptions& common, const EvaluatedText& text, std::
     inputs.add(models);
     inputs.refuse("-");
     inputs.refuse(calibration);
-    require_files_of_family(models.front(), text.file);
+    require_files_of_family(models.front(), text.file, true);
     ModelDevice device(common.device(), common.precision, models, common.open,
                        [](const std::string& message) { log_line("headscope: " + message); });
     device.load();
     const ModelDirectory model = device.translator().model();
-    EncodedDocuments input(text.file, text.form, model.target_tokenizer);
+    const bool first_given = model.config.architecture == Architecture::CausalLm && model.config.bos_id < 0;
+    EncodedDocuments input(text.file, text.form, model.target_tokenizer, first_given);
+    const bool hides_spans = model.config.architecture == Architecture::EncoderDecoder;
+    const TextVocabulary vocabulary = text_vocabulary(*model.target_tokenizer);
     TextEvaluation evaluation;
     TimedProgress progress;
     for (auto documents = input.next(); !documents.empty(); documents = input.next()) {
@@ -40,7 +44,9 @@ void evaluate_text(const CommonOptions& common, const EvaluatedText& text, std::
         std::vector<std::vector<ForcedToken>> tokens;
         device.run([&](Backend& backend, const Translator& loaded) {
             Context ctx{.backend = backend, .compute = device.arithmetic().compute};
-            tokens = force_texts(ctx, loaded.models(), pieces, {.batch_tokens = batch_tokens});
+            tokens = hides_spans ? force_spans(ctx, loaded.models(), pieces, vocabulary, evaluation.documents,
+                                               {.batch_tokens = batch_tokens})
+                                 : force_texts(ctx, loaded.models(), pieces, {.batch_tokens = batch_tokens});
         });
         evaluation.add(documents, tokens, model.config.unk_id);
         progress.show(fmt::format("{} documents evaluated", evaluation.documents));
@@ -54,6 +60,9 @@ void evaluate_text(const CommonOptions& common, const EvaluatedText& text, std::
     const EvaluatedBy by{models, device.info(), common.precision};
     write_output(common.json ? text_evaluation_json(evaluation, model.config.architecture, origin, by)
                              : text_evaluation_table(evaluation, model.config.architecture));
+    if (first_given) {
+        log_line("headscope: " + first_given_note("document") + ": its bytes and its word are left out");
+    }
     if (evaluation.unknown > 0) {
         log_line(
             fmt::format("headscope: {} of {} pieces are missing from the vocabulary: each counts as one unknown "

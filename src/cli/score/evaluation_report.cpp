@@ -153,19 +153,41 @@ std::string evaluation_json(const Evaluation& evaluation, const ResultOrigin& or
     return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
+namespace {
+
+// What each token is predicted from, and the name of the sum in JSON.
+struct Measure {
+    const char* text;
+    const char* name;
+};
+
+Measure measure_of(Architecture family) {
+    switch (family) {
+        case Architecture::MaskedLm:
+            return {"each masked once and predicted from all others: pseudo-log-likelihood", "pseudo_log_likelihood"};
+        case Architecture::EncoderDecoder:
+            return {"of hidden spans, 15 % of the text, including sentinels and ends", "span_log_probability"};
+        case Architecture::CausalLm: break;
+    }
+    return {"including the end of each document", "log_probability"};
+}
+
+std::string per_word_and_byte(const TextEvaluation& evaluation) {
+    return fmt::format("perplexity  {} per word\nbits        {} per byte\n",
+                       evaluation.words == 0 ? "-" : fmt::format("{:.3f}", evaluation.perplexity_per_word()),
+                       evaluation.bytes == 0 ? "-" : fmt::format("{:.4f}", evaluation.bits_per_byte()));
+}
+
+}  // namespace
+
 std::string text_evaluation_table(const TextEvaluation& evaluation, Architecture family) {
     const ForcedStatistics& of = evaluation.statistics;
     return fmt::format("{}, {}, {}, {}\n", counted(evaluation.documents, "document"),
                        counted(evaluation.pieces, "piece"), counted(evaluation.words, "word"),
                        counted(evaluation.bytes, "byte")) +
-           fmt::format("perplexity  {:.3f} per piece, {} ({:.4f} nats)\n", of.perplexity(),
-                       family == Architecture::MaskedLm
-                           ? "each masked once and predicted from all others: pseudo-log-likelihood"
-                           : "including the end of each document",
+           fmt::format("perplexity  {:.3f} per piece, {} ({:.4f} nats)\n", of.perplexity(), measure_of(family).text,
                        of.nll()) +
-           fmt::format("perplexity  {:.3f} per word\nbits        {:.4f} per byte\n", evaluation.perplexity_per_word(),
-                       evaluation.bits_per_byte()) +
-           calibration_line(of);
+           (family == Architecture::EncoderDecoder ? "" : per_word_and_byte(evaluation)) + calibration_line(of);
 }
 
 std::string text_evaluation_json(const TextEvaluation& evaluation, Architecture family, const ResultOrigin& origin,
@@ -173,7 +195,7 @@ std::string text_evaluation_json(const TextEvaluation& evaluation, Architecture 
     const ForcedStatistics& of = evaluation.statistics;
     Json json = to_json(origin);
     json.update({{"model", evaluated_by_json(by)},
-                 {"measure", family == Architecture::MaskedLm ? "pseudo_log_likelihood" : "log_probability"},
+                 {"measure", measure_of(family).name},
                  {"documents", evaluation.documents},
                  {"pieces", evaluation.pieces},
                  {"unknown_pieces", evaluation.unknown},
@@ -182,9 +204,11 @@ std::string text_evaluation_json(const TextEvaluation& evaluation, Architecture 
                  {"tokens", of.tokens()},
                  {"nll", of.nll()},
                  {"perplexity", of.perplexity()},
-                 {"perplexity_per_word", evaluation.perplexity_per_word()},
-                 {"bits_per_byte", evaluation.bits_per_byte()},
                  {"calibration", calibration_json(of)}});
+    if (family != Architecture::EncoderDecoder) {  // only a part of whose text is hidden
+        json["perplexity_per_word"] = evaluation.perplexity_per_word();
+        json["bits_per_byte"] = evaluation.bits_per_byte();
+    }
     return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -3,17 +3,24 @@
 #include <fmt/format.h>
 
 #include "import/open_model.h"
+#include "infer/gap_filler.h"
 #include "support/check.h"
 
 namespace headscope {
 
-void require_files_of_family(const std::string& model, const std::string& text) {
-    const Architecture family = open_model(model).config.architecture;
+void require_files_of_family(const std::string& model, const std::string& text, bool spans) {
+    const ModelDirectory opened = open_model(model);
+    const Architecture family = opened.config.architecture;
     const bool translates = family == Architecture::EncoderDecoder;
-    if (translates != text.empty()) {
+    if (translates != text.empty() && !(spans && fills_gaps(opened))) {
         throw Error(fmt::format("{} is a {}: give {}", model, name_of(family),
                                 translates ? "sentences and their translations, not --text" : "--text FILE"));
     }
+}
+
+std::string first_given_note(const std::string& text) {
+    return fmt::format("the model's texts have no start, so that the first piece of each {} is given, not predicted",
+                       text);
 }
 
 }  // namespace headscope

@@ -187,6 +187,9 @@ void score(const ScoreOptions& options) {
                         "leaves them out",
                         totals.empty, totals.pairs, what));
     }
+    if (family == Architecture::CausalLm && model.config.bos_id < 0) {
+        log_line("headscope: " + first_given_note("text"));
+    }
     if (options.stats && totals.tokens > 0) {
         print_stats(totals, family);
     }

@@ -1,0 +1,121 @@
+#include "infer/gap_filler.h"
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "data/corruption.h"
+#include "infer/continuation.h"
+#include "infer/masked_text.h"
+#include "support/check.h"
+
+namespace headscope {
+
+namespace {
+
+constexpr std::string_view kSentinel = "<extra_id_";
+
+// The sentinel with which the text begins, "" if it begins with none.
+std::string_view sentinel_at(std::string_view text) {
+    const std::size_t size = text.starts_with(kSentinel) ? text.find('>') + 1 : 0;  // 0 without an end
+    const std::string_view found = text.substr(0, size);
+    return is_sentinel(std::string(found)) ? found : std::string_view();
+}
+
+// The pieces of each gap in an output, with the sum of their log-probabilities.
+std::vector<GapCandidate> gaps_of(const Tokenizer& tokenizer, const GapText& gaps, const Translation& output) {
+    std::vector<GapCandidate> found(gaps.gaps.size());
+    GapCandidate* open = nullptr;
+    for (std::size_t i = 0; i < output.ids.size(); ++i) {
+        const std::int32_t id = output.ids[i];
+        if (tokenizer.vocabulary().piece(id).kind == PieceKind::Control) {
+            const auto gap = std::ranges::find(gaps.sentinels, id) - gaps.sentinels.begin();
+            open = gap < std::ssize(gaps.sentinels) ? &found[static_cast<std::size_t>(gap)] : nullptr;
+        } else if (open != nullptr) {
+            open->ids.push_back(id);
+            open->log_probability += output.token_log_probabilities.at(i);
+        }
+    }
+    for (std::size_t gap = 0; gap < found.size(); ++gap) {
+        found[gap].text = decode_after(tokenizer, {gaps.sentinels[gap]}, found[gap].ids);
+    }
+    return found;
+}
+
+}  // namespace
+
+bool fills_gaps(const ModelDirectory& model) {
+    return model.config.architecture == Architecture::EncoderDecoder &&
+           model.config.generation == Generation::LeftToRight &&
+           !text_vocabulary(*model.source_tokenizer).sentinels.empty();
+}
+
+GapText find_gaps(const ModelDirectory& model, std::string_view text, std::string_view mark) {
+    const Tokenizer& tokenizer = *model.source_tokenizer;
+    const std::vector<std::int32_t> sentinels = text_vocabulary(tokenizer).sentinels;
+    GapText found;
+    bool numbered = true;  // by the text itself
+    std::vector<std::int32_t> own;
+    for (std::size_t at = 0; at < text.size();) {
+        const std::string_view sentinel = sentinel_at(text.substr(at));
+        const std::size_t size = !sentinel.empty()                   ? sentinel.size()
+                                 : text.substr(at).starts_with(mark) ? mark.size()
+                                                                     : 0;
+        if (size > 0) {
+            found.gaps.push_back({at, at + size});
+            const std::optional<std::int32_t> id = tokenizer.vocabulary().find(sentinel);
+            numbered = numbered && id && std::ranges::find(own, *id) == own.end();
+            own.push_back(id.value_or(-1));
+        }
+        at += std::max<std::size_t>(size, 1);
+    }
+    if (found.gaps.empty()) {
+        throw Error(
+            fmt::format("'{}' has no {} and no <extra_id_0>: put one where words are to be filled in", text, mark));
+    }
+    if (!numbered && found.gaps.size() > sentinels.size()) {
+        throw Error(
+            fmt::format("the text has {} gaps, but the model has {} sentinels, <extra_id_0> and following: make "
+                        "fewer gaps",
+                        found.gaps.size(), sentinels.size()));
+    }
+    std::size_t done = 0;
+    for (std::size_t gap = 0; gap < found.gaps.size(); ++gap) {
+        found.sentinels.push_back(numbered ? own[gap] : sentinels[gap]);
+        found.source += text.substr(done, found.gaps[gap].begin - done);
+        found.source += tokenizer.piece(found.sentinels.back());
+        done = found.gaps[gap].end;
+    }
+    found.source += text.substr(done);
+    return found;
+}
+
+FilledGaps fill_gaps(const Translator& models, std::string_view text, const GapText& gaps, int count, Compute compute) {
+    SearchOptions search = models.search_options({});
+    search.n_best = std::min(count, search.beam);
+    const TranslatedSentence outputs =
+        models.translate_line(gaps.source, {.search = search, .compute = compute, .split_longer_than = 0});
+    FilledGaps filled;
+    filled.gaps.resize(gaps.gaps.size());
+    for (const Translation& output : outputs.n_best) {
+        std::vector<GapCandidate> found = gaps_of(*models.model().target_tokenizer, gaps, output);
+        for (std::size_t gap = 0; gap < found.size(); ++gap) {
+            std::vector<GapCandidate>& candidates = filled.gaps[gap];
+            if (std::ranges::find(candidates, found[gap].ids, &GapCandidate::ids) == candidates.end()) {
+                candidates.push_back(std::move(found[gap]));
+            }
+        }
+    }
+    std::size_t done = 0;
+    for (std::size_t gap = 0; gap < gaps.gaps.size(); ++gap) {
+        filled.text += text.substr(done, gaps.gaps[gap].begin - done);
+        append_filling(filled.text, filled.gaps[gap].front().text);
+        done = gaps.gaps[gap].end;
+    }
+    filled.text += text.substr(done);
+    return filled;
+}
+
+}  // namespace headscope
