@@ -71,18 +71,17 @@ public:
         if (paper == paper_base) {
             return;
         }
+        const auto scaled = [&](const char* key) { return config_[section][key].get<std::int64_t>() * paper; };
+        varied_.push_back(fmt::format("{} {:.6g}", name, static_cast<double>(scaled(keys.front())) / paper_base));
         for (const char* key : keys) {
             nlohmann::json& value = config_[section][key];
-            const auto before = value.get<std::int64_t>();
-            const std::int64_t scaled = before * paper;
-            if (scaled % paper_base != 0) {
-                impossible_ =
-                    fmt::format("{} would be {} x {} / {}, not a whole number", name, before, paper, paper_base);
+            if (scaled(key) % paper_base != 0) {
+                impossible_ = fmt::format("{} would be {} x {} / {}, not a whole number", name,
+                                          value.get<std::int64_t>(), paper, paper_base);
                 return;
             }
-            value = scaled / paper_base;
+            value = scaled(key) / paper_base;
         }
-        varied_.push_back(fmt::format("{} {}", name, config_[section][keys.front()].get<std::int64_t>()));
     }
 
     // In proportion, whichever limits the base has.

@@ -119,6 +119,8 @@ TEST_CASE("a row whose sizes are not whole numbers is impossible") {
     CHECK(row_config(table3_row("A2"), base).impossible.empty());
     base["model"]["encoder_layers"] = base["model"]["decoder_layers"] = 2;
     CHECK(row_config(table3_row("C1"), base).impossible == "N would be 2 x 2 / 6, not a whole number");
+    CHECK(row_config(table3_row("C1"), base).varied == "N 0.666667");
+    CHECK(row_config(table3_row("A1"), base).varied == "h 0.5, d_k 256, d_v 256");
 }
 
 TEST_CASE("a row that equals the base is impossible") {
