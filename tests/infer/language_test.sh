@@ -34,7 +34,7 @@ expect "a span model is trained" ended_with 0
 run tokenize --model span --text 'the <extra_id_0> sleeps.'
 expect "whose sentinels are pieces of a text" grep -qF ' <extra_id_0> ' out
 run fill --model span --device cpu 'the <extra_id_0> sleeps.'
-expect "and are filled in" eval 'ended_with 0 && grep -q "^the .*sleeps\.$" out'
+expect "and are filled in" eval 'ended_with 0 && grep -q "^the.*sleeps\.$" out'
 run fill --model span --device cpu --json --top 2 'the [MASK] sleeps.'
 expect "as masks are" holds 'all((.masks | length) == 1 and (.masks[0][0] | has("pieces")))'
 run fill --model span --device cpu --one-by-one 'the [MASK] sleeps.'
