@@ -130,20 +130,12 @@ TEST_CASE("a text of which nothing can be translated is an error, not a list of 
 }
 
 TEST_CASE("a request that is too large for one device is translated by another", "[service]") {
-    Gate failed;
     Crew crew;
-    crew.add(std::make_unique<PoisonedBackend>(open_device("cpu"), [&] {
-        failed.open();
-        throw OutOfMemory("no memory for this");
-    }));
-    crew.add(std::make_unique<GatedBackend>(open_device("cpu"), &failed, nullptr));
+    crew.add(std::make_unique<PoisonedBackend>(open_device("cpu"), [] { throw OutOfMemory("no memory for this"); }));
+    crew.add(open_device("cpu"));
     const Service service = crew.service();
-    std::vector<Service::Answer> answers;
-    for (int i = 0; i < 8; ++i) {
-        answers.push_back(service.submit(poisonous()));
-    }
-    for (Service::Answer& answer : answers) {
-        CHECK(answer.result.get().problem.empty());
+    for (int i = 0; i < 20; ++i) {  // either device may take one first
+        CHECK(service.submit(poisonous()).result.get().problem.empty());
     }
     check_unharmed(service, crew);
 }
