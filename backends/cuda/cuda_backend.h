@@ -75,8 +75,12 @@ private:
     // Attention of short sentences on tensor cores; false where other kernels have to run it.
     bool run_short(const Attention& op);
     bool run_short(const AttentionBackward& op);
+    // The same for sentences of any length.
+    bool run_long(const Attention& op);
     bool takes_short(Kernel kernel, const ShortLayout& layout, const DropoutRule& dropout,
                      std::initializer_list<const Tensor*> operands) const;
+    // Whether tensor cores can read and write the operands, with so much shared memory.
+    bool suits_matrix_unit(Kernel kernel, int block_bytes, std::initializer_list<const Tensor*> operands) const;
     // A contiguous copy in another dtype.
     Tensor converted(const Tensor& x, DType dtype);
 

@@ -215,7 +215,7 @@ void CudaBackend::run(const Attention& op) {
         Backend::run(op);
         return;
     }
-    if (batch * heads * queries == 0 || run_short(op)) {
+    if (batch * heads * queries == 0 || run_short(op) || run_long(op)) {
         return;
     }
     visit_heads(op, [&](auto tag, auto depth) {

@@ -13,7 +13,7 @@
 
 namespace headscope::cuda {
 
-enum class Kernel : std::size_t { Attention, AttentionBackward, LayerNorm, LayerNormBackward, Loss };
+enum class Kernel : std::size_t { Attention, AttentionBackward, LayerNorm, LayerNormBackward, Loss, LongAttention };
 
 struct KernelSwitch {
     const char* name;     // the word of HEADSCOPE_CUDA_DISABLE
@@ -26,12 +26,14 @@ struct KernelSwitch {
 inline constexpr std::array kKernelSwitches{
     KernelSwitch{"attention", "short attention on tensor cores",
                  "attention of up to 128 positions in 16 bits on tensor cores, a block for each head (sm_80)", 80},
-    KernelSwitch{"attention_backward", "its backward on tensor cores", "the backward of the same, in one pass (sm_80)",
-                 80},
+    KernelSwitch{"attention_backward", "short attention's backward on tensor cores",
+                 "the backward of the same, in one pass (sm_80)", 80},
     KernelSwitch{"layer_norm", "layer norm by warps",
                  "add and norm with a warp for each row (columns: a multiple of 256, up to 1,024)", 0},
-    KernelSwitch{"layer_norm_backward", "its backward by warps", "the backward of the same", 0},
+    KernelSwitch{"layer_norm_backward", "layer norm's backward by warps", "the backward of the same", 0},
     KernelSwitch{"loss", "loss in one read", "cross-entropy in 16 bits that reads the logits once (up to 49,152)", 0},
+    KernelSwitch{"long_attention", "long attention on tensor cores",
+                 "the forward of attention of more positions in 16 bits on tensor cores (sm_80)", 80},
 };
 
 constexpr const char* kDisableKernels = "HEADSCOPE_CUDA_DISABLE";

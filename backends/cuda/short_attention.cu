@@ -11,26 +11,6 @@ namespace headscope::cuda {
 
 namespace {
 
-// The weights of one warp after dropout, as the left operands of their product with the values.
-template <class T, int Tiles>
-struct LeftWeights {
-    Fragment at[Tiles / 2];
-};
-
-template <class T, int Tiles>
-__device__ inline LeftWeights<T, Tiles> dropped_weights(const AttentionKernel& kernel, const std::uint8_t* kept,
-                                                        int first, ShortScores<Tiles>& weights) {
-    const KeptRows<Tiles> keeps(kept, first, kernel.queries);
-    unrolled<Tiles>([&](int tile) {
-        unrolled<4>([&](int i) {
-            weights.at[tile][i] = keeps.has(tile, i) ? weights.at[tile][i] * kernel.dropout.scale : 0.0F;
-        });
-    });
-    LeftWeights<T, Tiles> left;
-    unrolled<Tiles / 2>([&](int pair) { left.at[pair] = as_left<T>(weights.at[2 * pair], weights.at[2 * pair + 1]); });
-    return left;
-}
-
 template <class T, int D, int Tiles>
 __global__ void __launch_bounds__(kShortThreads, kShortBlocks<D, Tiles>)
     attend_short(AttentionKernel kernel, ShortLayout layout, HeadOperand<const T> q, HeadOperand<const T> k,
@@ -59,16 +39,9 @@ __global__ void __launch_bounds__(kShortThreads, kShortBlocks<D, Tiles>)
     add_scores<D>(queries, first, keys, rows.pairs, scores);
     float sums_of_rows[2];
     short_softmax(rows, kernel.scale, scores, sums_of_rows);
-    const LeftWeights<T, Tiles> weights = dropped_weights<T>(kernel, kept, first, scores);
+    const auto weights = dropped_weights<T>(kernel.dropout, KeptRows<Tiles>(kept, first, kernel.queries), scores);
     RowSums<D> sums;
-    unrolled<Tiles / 2>([&](int pair) {
-        if (pair < rows.pairs) {
-            unrolled<D / 16>([&](int i) {
-                multiply_add_both<T>(sums.at[2 * i], sums.at[2 * i + 1], weights.at[pair],
-                                     right_fragments<true>(values, 16 * pair, 16 * i));
-            });
-        }
-    });
+    add_weighed(weights, rows.pairs, values, sums);
     store_rows<D>(sums, 1.0F, queries, first, kernel.queries, out.of(place.batch, place.head), false);
     for (int half = 0; half < 2; ++half) {
         const int query = short_query(first, half);
@@ -104,13 +77,17 @@ bool CudaBackend::run_short(const Attention& op) {
 
 bool CudaBackend::takes_short(Kernel kernel, const ShortLayout& layout, const DropoutRule& dropout,
                               std::initializer_list<const Tensor*> operands) const {
+    return layout.is_short() && suits_matrix_unit(kernel, layout.bytes(dropout.rate > 0.0F), operands);
+}
+
+bool CudaBackend::suits_matrix_unit(Kernel kernel, int block_bytes,
+                                    std::initializer_list<const Tensor*> operands) const {
     const DType dtype = (*operands.begin())->dtype;
     const bool wide = std::all_of(operands.begin(), operands.end(), [](const Tensor* operand) {
         return !operand->defined() || head_operand<const Half>(*operand).wide;
     });
     return kernels_.allow(kernel, compiled_) && (dtype == DType::F16 || dtype == DType::BF16) && wide &&
-           layout.is_short() &&
-           static_cast<std::size_t>(layout.bytes(dropout.rate > 0.0F)) <= properties_.sharedMemPerBlockOptin;
+           static_cast<std::size_t>(block_bytes) <= properties_.sharedMemPerBlockOptin;
 }
 
 }  // namespace headscope::cuda

@@ -154,14 +154,49 @@ struct KeptRows {
 
     __device__ KeptRows(const std::uint8_t* kept, int first, int queries) {
         for (int half = 0; half < 2; ++half) {
-            const int query = lesser(short_query(first, half), queries - 1);
-            const auto* row = reinterpret_cast<const std::uint32_t*>(kept + query * ShortLayout::kKeptBytes);
-            unrolled<kWords>([&](int word) { words[half][word] = kept == nullptr ? ~0U : row[word]; });
+            unrolled<kWords>([&](int word) { words[half][word] = ~0U; });
+            if (kept != nullptr) {
+                const int query = lesser(short_query(first, half), queries - 1);
+                const auto* row = reinterpret_cast<const std::uint32_t*>(kept + query * ShortLayout::kKeptBytes);
+                unrolled<kWords>([&](int word) { words[half][word] = row[word]; });
+            }
         }
     }
     __device__ bool has(int tile, int i) const {
         return (words[i / 2][tile / 4] >> key_in_tile(tile % 4, i) & 1U) != 0;
     }
 };
+
+// Weights of one warp, as the left operands of their product with the values.
+template <class T, int Tiles>
+struct LeftWeights {
+    Fragment at[Tiles / 2];
+};
+
+template <class T, int Tiles>
+__device__ inline LeftWeights<T, Tiles> dropped_weights(const DropoutKernel& dropout, const KeptRows<Tiles>& keeps,
+                                                        ShortScores<Tiles>& weights) {
+    unrolled<Tiles>([&](int tile) {
+        unrolled<4>(
+            [&](int i) { weights.at[tile][i] = keeps.has(tile, i) ? weights.at[tile][i] * dropout.scale : 0.0F; });
+    });
+    LeftWeights<T, Tiles> left;
+    unrolled<Tiles / 2>([&](int pair) { left.at[pair] = as_left<T>(weights.at[2 * pair], weights.at[2 * pair + 1]); });
+    return left;
+}
+
+// sums += the weights of the first `pairs` times 16 keys times their values.
+template <int D, int Tiles, class T>
+__device__ inline void add_weighed(const LeftWeights<T, Tiles>& weights, int pairs, const SharedTile<T>& values,
+                                   RowSums<D>& sums) {
+    unrolled<Tiles / 2>([&](int pair) {
+        if (pair < pairs) {
+            unrolled<D / 16>([&](int i) {
+                multiply_add_both<T>(sums.at[2 * i], sums.at[2 * i + 1], weights.at[pair],
+                                     right_fragments<true>(values, 16 * pair, 16 * i));
+            });
+        }
+    });
+}
 
 }  // namespace headscope::cuda

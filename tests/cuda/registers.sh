@@ -17,6 +17,7 @@ short_attention           attend_short.*ELi(32|64)ELi[68]E       128
 short_attention           attend_short                           255
 short_attention_backward  attend_short_back.*ELi(32|64)ELi[68]E  128
 short_attention_backward  attend_short_back                      255
+long_attention            attend_long                            255
 layer_norm_warps          norm_rows_back.*(Half|BFloat16)ELi[12]E  128
 layer_norm_warps          norm                                   255
 loss                      held_cross_entropy                     64

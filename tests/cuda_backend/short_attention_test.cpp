@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "backends/cuda/cuda_backend.h"
+#include "backends/cuda/long_attention.h"
 #include "emulator.h"
 #include "tests/support/variable.h"
 
@@ -86,13 +87,26 @@ TEST_CASE("a block has a warp for each 16 queries, in the backward of keys, too"
     CHECK(threads_of({.queries = 1}) == Threads{128, 96});  // one query has a kernel of its own
 }
 
+TEST_CASE("more than 128 positions go over the keys in tiles, a warp for each 16 queries", "[cuda][attention]") {
+    CHECK(threads_of({.queries = 5, .keys = 129}) == Threads{32, 128});
+    CHECK(threads_of({.queries = 40, .keys = 129}) == Threads{96, 128});
+    CHECK(threads_of({}, "attention") == Threads{96, 96});
+    for (const int depth : {32, 64, 128}) {
+        const LongLayout layout{.depth = depth};
+        for (const int place : {layout.keys(0), layout.values(0), layout.keys(1), layout.values(1), layout.kept(3)}) {
+            CHECK(place % 16 == 0);
+        }
+        CHECK(layout.bytes(true) <= 99 * 1024);  // what cards of sm_86 give
+    }
+}
+
 TEST_CASE("what does not fit goes to the kernels that every card has", "[cuda][attention]") {
     CHECK(threads_of({.dtype = DType::F32}) == kOther);
-    CHECK(threads_of({.queries = 129}) == kOther);
-    CHECK(threads_of({.keys = 129}) == kOther);
+    CHECK(threads_of({.queries = 129}, "long_attention") == kOther);
+    CHECK(threads_of({.keys = 129}, "long_attention") == kOther);
     CHECK(threads_of({.depth = 136}).forward == 128);
     CHECK(threads_of({.depth = 20}) == kOther);  // rows that do not begin at multiples of 16 bytes
-    CHECK(threads_of({}, "attention") == Threads{128, 96});
+    CHECK(threads_of({}, "attention,long_attention") == Threads{128, 96});
     CHECK(threads_of({}, "attention_backward") == Threads{96, 128});
     SECTION("an older card") {
         const Variable sm("HEADSCOPE_EMULATION_SM", std::string("75"));
@@ -106,5 +120,6 @@ TEST_CASE("what does not fit goes to the kernels that every card has", "[cuda][a
         const Variable sm("HEADSCOPE_EMULATION_SM", std::string("86"));
         CHECK(threads_of({.queries = 96, .keys = 96}) == Threads{192, 192});
         CHECK(threads_of({.queries = 128, .keys = 128, .depth = 128}).backward == 128);
+        CHECK(threads_of({.queries = 5, .keys = 200, .depth = 128}).forward == 32);
     }
 }
