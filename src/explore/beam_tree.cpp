@@ -20,7 +20,7 @@ std::string ordinal(std::int64_t number) {
 }  // namespace
 
 BeamTree::BeamTree(const SearchOptions& options, const TokenRules& rules, std::int64_t limit, TextOf text_of)
-    : options_(options), eos_(rules.eos), limit_(limit), text_of_(std::move(text_of)), nodes_(1), rows_{0}, live_{0} {}
+    : options_(options), rules_(rules), limit_(limit), text_of_(std::move(text_of)), nodes_(1), rows_{0}, live_{0} {}
 
 void BeamTree::add(std::size_t parent, const SentenceBeam::Candidate& candidate) {
     BeamNode node{.parent = static_cast<int>(parent),
@@ -30,7 +30,7 @@ void BeamTree::add(std::size_t parent, const SentenceBeam::Candidate& candidate)
                   .log_probability = candidate.log_probability,
                   .score = candidate.log_probability / length_penalty(length_, options_)};
     const std::size_t index = nodes_.size();
-    if (candidate.token == eos_) {
+    if (rules_.ends(candidate.token)) {
         node.fate = BeamNode::Fate::Finished;
         node.reason = fmt::format("finished with a score of {:.3f}", node.score);
         finished_.push_back(index);
@@ -48,6 +48,9 @@ void BeamTree::follow(const SentenceBeam& beam) {
     ++length_;
     for (std::size_t i = 0; i < beam.taken(); ++i) {
         const SentenceBeam::Candidate& candidate = beam.candidates()[i];
+        if (candidate.passed) {
+            continue;
+        }
         const auto row = static_cast<std::size_t>(candidate.row);
         add(before[row], candidate);
         went_on[row] = true;
@@ -75,7 +78,7 @@ void BeamTree::explain_fall(std::size_t index, std::int64_t row, const SentenceB
         node.reason = fmt::format(
             "fell out of the beam: its best continuation ({}) was {}, and {} were taken ({:.3f} against {:.3f})",
             text_of_(first->token), ordinal(place), beam.taken(), first->log_probability, last);
-    } else if (candidates.size() == static_cast<std::size_t>(2 * options_.beam)) {
+    } else if (candidates.size() == SentenceBeam::most_candidates(options_, rules_)) {
         node.reason =
             fmt::format("fell out of the beam: none of its continuations was among the best {}", candidates.size());
     } else {
@@ -89,8 +92,8 @@ void BeamTree::choose_best() {
     best_ = live_.empty() ? 0 : live_.front();
     bool has_finished = false;
     for (const std::size_t index : finished_) {
-        const bool better = nodes_[index].score > nodes_[best_].score;
-        if (better || (!has_finished && live_.empty())) {
+        const double more = nodes_[index].score - nodes_[best_].score;
+        if (more > 0.0 || (!has_finished && (live_.empty() || more == 0.0))) {
             best_ = index;
         }
         has_finished = true;
@@ -98,9 +101,9 @@ void BeamTree::choose_best() {
 }
 
 void BeamTree::end() {
-    // A live hypothesis wins only if none has finished.
+    // A live hypothesis can win only at the limit, or if none has finished.
     const std::vector<std::size_t> live = live_;
-    if (!finished_.empty()) {
+    if (!finished_.empty() && length_ < limit_) {
         live_.clear();
         choose_best();
     }
@@ -113,8 +116,9 @@ void BeamTree::end() {
             continue;
         }
         node.fate = BeamNode::Fate::Stopped;
-        node.reason = options_.beam == 1
-                          ? "a beam of 1 stops at the first end of sentence"
+        node.reason = options_.beam == 1 ? "a beam of 1 stops at the first end of sentence"
+                      : options_.stopping != Stopping::Exact
+                          ? fmt::format("the search stopped with {} finished ones", finished_.size())
                           : fmt::format("could reach a score of at most {:.3f}, and a finished one has {:.3f}",
                                         node.log_probability / length_penalty(limit_, options_), best_score);
     }

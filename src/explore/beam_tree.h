@@ -37,7 +37,7 @@ private:
     void end();
 
     SearchOptions options_;
-    std::int32_t eos_;
+    TokenRules rules_;
     std::int64_t limit_;
     TextOf text_of_;
     std::vector<BeamNode> nodes_;

@@ -12,12 +12,9 @@ namespace {
 
 SearchTask task_for(const ModelConfig& config, const CheckedRequest& request) {
     if (config.architecture == Architecture::EncoderDecoder) {
-        return translation_task(request.frame, request.search, request.source_length, config.max_length);
+        return translation_task(request.frame, request.search, source_ids(request.source), config.max_length);
     }
-    SearchTask task{.prompt = target_in_ids(config, request.source)};
-    const std::int64_t room = config.max_length - std::ssize(task.prompt) + 1;  // an output's last token is not read
-    task.limit = std::min(output_limit(request.search, 0), room);
-    return task;
+    return completion_task(target_in_ids(config, request.source), request.search, config.max_length);
 }
 
 }  // namespace
@@ -28,7 +25,7 @@ RecordedSearch::RecordedSearch(Backend& backend, const Translator& translator, C
       model_(translator.model()),
       request_(request),
       task_(task_for(model_.config, request)),
-      rules_(token_rules(model_.config, request.search.allow_unknown)),
+      rules_(token_rules(model_.config, *model_.target_tokenizer, request.search)),
       observer_(request.edits, request.source_length, records() ? &collector_ : nullptr),
       ctx_{.backend = backend,
            .observer = records() || !request.edits.empty() ? &observer_ : nullptr,
@@ -50,11 +47,17 @@ void RecordedSearch::step() {
     observer_.set_first_query(static_cast<std::int64_t>(nexts_.size()));
     const auto wanted =
         static_cast<int>(std::min<std::int64_t>(beam_.wanted(scorer_.vocabulary()), Scorer::kMostRanked));
-    nexts_.push_back(recorder_.step(tokens_, parents_, std::max(k_, wanted)));
+    if (beam_.wants_all()) {
+        const AllTokens& all = recorder_.step_all(tokens_, parents_);
+        nexts_.push_back(best_of(all, 0, all.rows, std::max(k_, wanted)));
+        beam_.advance(all, 0);
+    } else {
+        nexts_.push_back(recorder_.step(tokens_, parents_, std::max(k_, wanted)));
+        beam_.advance(nexts_.back(), 0);
+    }
     if (nexts_.size() == 1) {
         seconds_to_first_ = seconds();
     }
-    beam_.advance(nexts_.back(), 0);
     tree_.follow(beam_);
     tokens_.clear();
     parents_.clear();

@@ -31,14 +31,28 @@ struct DecodingChoices {
     std::optional<int> iterations = {};
     std::optional<int> length_candidates = {};           // "lengths"
     std::optional<std::int64_t> split_longer_than = {};  // see TranslationOptions
+    std::optional<Stopping> stopping = {};               // "early_stopping"
+    std::optional<std::vector<std::int32_t>> ends = {};
+    std::optional<bool> allow_start = {};
+    std::optional<std::int64_t> min_total = {};
+    std::optional<int> no_source_ngram = {};
+    std::optional<std::vector<std::int32_t>> bad_first = {};
+    std::optional<double> repetition_penalty = {};
+    std::optional<double> source_repetition_penalty = {};
+    std::optional<std::vector<SequenceBias>> sequence_bias = {};
+    std::optional<EndGrowth> end_growth = {};
+    std::optional<bool> renormalize = {};
 
-    // `options` with the chosen search options in place.
+    // `options` with the chosen search options in place. A chosen min_length replaces min_total, too.
     SearchOptions over(SearchOptions options) const;
     bool operator==(const DecodingChoices&) const = default;
 };
 
 // Names of LengthPenaltyForm on the command line and in decoding.json.
 inline constexpr const char* kLengthPenaltyForms[] = {"gnmt", "power"};
+
+// The names of Stopping for --early-stopping; in decoding.json true and false are no strings.
+inline constexpr const char* kStoppings[] = {"exact", "true", "false", "never"};
 
 // Error for choices that mean nothing to a model that writes in this way. `file` is where they are from; "": options.
 void check_choices(const DecodingChoices& choices, Generation generation, const std::string& file = "");

@@ -76,7 +76,10 @@ std::vector<MaskedPosition> Filler::predict(const std::vector<std::int32_t>& ids
                               .value()
                               .reshape({masks, config.target_vocabulary});
     const auto never = never_filled_in(config);
-    const auto most = std::min<std::int64_t>({count + kSpecialPieces, config.target_vocabulary});
+    const std::int64_t pieces = ids_with_pieces(model_.target_tokenizer->vocabulary());
+    const std::int64_t ranked =
+        std::min<std::int64_t>(count + kSpecialPieces + config.target_vocabulary - pieces, LogSoftmaxTopK::kMaxK);
+    const auto most = std::min(ranked, config.target_vocabulary);
     const Tensor values = backend_.empty({masks, most}, backend_.real());
     const Tensor tokens = backend_.empty({masks, most}, DType::I32);
     backend_.run(LogSoftmaxTopK{.logits = logits, .values = values, .indices = tokens});
@@ -87,9 +90,13 @@ std::vector<MaskedPosition> Filler::predict(const std::vector<std::int32_t>& ids
             throw Error("the model's probabilities are NaN or infinite: its weights are damaged, or training diverged");
         }
         std::vector<Candidate>& candidates = found[i / static_cast<std::size_t>(most)].candidates;
-        if (std::ssize(candidates) < count && std::find(never.begin(), never.end(), best[i]) == never.end()) {
+        if (std::ssize(candidates) < count && best[i] < pieces &&
+            std::find(never.begin(), never.end(), best[i]) == never.end()) {
             candidates.push_back({best[i], log_probabilities[i]});
         }
+    }
+    if (std::any_of(found.begin(), found.end(), [](const auto& mask) { return mask.candidates.empty(); })) {
+        throw Error("the model's likeliest predictions of a masked token have no piece in its vocabulary");
     }
     return found;
 }

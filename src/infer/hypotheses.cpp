@@ -6,37 +6,10 @@
 #include <cmath>
 #include <utility>
 
+#include "infer/forbidden_tokens.h"
 #include "support/check.h"
 
 namespace headscope {
-
-namespace {
-
-// Rounding can raise the logarithm of a probability near 1 above 0, which would break the bound of can_stop().
-double at_most_certain(float log_probability) {
-    return std::min(0.0, static_cast<double>(log_probability));
-}
-
-bool holds(const std::vector<std::int32_t>& tokens, std::int32_t token) {
-    return std::find(tokens.begin(), tokens.end(), token) != tokens.end();
-}
-
-}  // namespace
-
-std::vector<std::int32_t> repeating_tokens(const std::vector<std::int32_t>& written, int n) {
-    std::vector<std::int32_t> found;
-    const auto before = static_cast<std::ptrdiff_t>(n) - 1;  // tokens of the n-gram before the next one
-    const auto size = static_cast<std::ptrdiff_t>(written.size());
-    const auto newest = written.end() - std::min(before, size);
-    for (std::ptrdiff_t end = before; end < size; ++end) {
-        const std::int32_t token = written[static_cast<std::size_t>(end)];
-        if (std::equal(newest, written.end(), written.begin() + end - before) &&
-            std::find(found.begin(), found.end(), token) == found.end()) {
-            found.push_back(token);
-        }
-    }
-    return found;
-}
 
 std::string unusable_message(const Hypothesis& hypothesis) {
     return fmt::format(
@@ -45,164 +18,13 @@ std::string unusable_message(const Hypothesis& hypothesis) {
         hypothesis.tokens.size() + 1);
 }
 
-TokenRules token_rules(const ModelConfig& config, bool allow_unknown) {
-    TokenRules rules{.eos = config.eos_id, .forbidden = {}, .suppressed = config.suppressed_ids};
-    std::vector<std::int32_t> wanted{config.pad_id, config.bos_id};
-    if (!allow_unknown) {
-        wanted.push_back(config.unk_id);
-    }
-    for (const std::int32_t id : wanted) {
-        // Some models start from eos.
-        if (id >= 0 && id != rules.eos && !holds(rules.forbidden, id) && !holds(rules.suppressed, id)) {
-            rules.forbidden.push_back(id);
-        }
-    }
-    return rules;
-}
-
 SentenceBeam::SentenceBeam(const SearchOptions& options, const TokenRules& rules, SearchTask task)
     : options_(options), rules_(rules), task_(std::move(task)), live_(1) {
     HEADSCOPE_CHECK(task_.limit >= 1, fmt::format("an output limit of {} leaves no room for eos", task_.limit));
     HEADSCOPE_CHECK(
         static_cast<std::int64_t>(task_.prefix.size()) < task_.limit && task_.given <= task_.prefix.size(),
         fmt::format("a prefix of {} tokens does not fit an output of {}", task_.prefix.size(), task_.limit));
-    live_.front().unwanted = unwanted_after({});
-}
-
-int SentenceBeam::tokens_per_row(const SearchOptions& options, const TokenRules& rules, std::int64_t vocabulary) {
-    const auto wanted = static_cast<std::int64_t>(2 * options.beam) + static_cast<std::int64_t>(rules.forbidden.size());
-    return static_cast<int>(std::min(wanted, vocabulary));
-}
-
-std::int64_t SentenceBeam::wanted(std::int64_t vocabulary) const {
-    std::size_t unwanted = 0;
-    for (const Live& live : live_) {
-        unwanted = std::max(unwanted, live.unwanted.size());
-    }
-    return std::min(tokens_per_row(options_, rules_, vocabulary) + static_cast<std::int64_t>(unwanted), vocabulary);
-}
-
-bool SentenceBeam::wants_all() const {
-    return !certain() && (options_.sampling.has_value() || length_ < static_cast<std::int64_t>(task_.prefix.size()));
-}
-
-// Whether the next token is given, or the forced end.
-bool SentenceBeam::certain() const {
-    return length_ < static_cast<std::int64_t>(task_.given) || (options_.force_end && length_ + 1 == task_.limit);
-}
-
-// Tokens that would repeat an n-gram or complete a bad word, and eos if the output is too short.
-std::vector<std::int32_t> SentenceBeam::unwanted_after(const std::vector<std::int32_t>& tokens) const {
-    std::vector<std::int32_t> unwanted;
-    if (options_.no_repeat_ngram > 0) {
-        unwanted = repeating_tokens(tokens, options_.no_repeat_ngram);
-    }
-    for (const std::vector<std::int32_t>& word : options_.bad_words) {
-        const auto before = std::ssize(word) - 1;
-        if (before <= std::ssize(tokens) && std::equal(word.begin(), word.end() - 1, tokens.end() - before) &&
-            !holds(unwanted, word.back())) {
-            unwanted.push_back(word.back());
-        }
-    }
-    const auto shortest = static_cast<std::int64_t>(task_.given) + options_.min_length;
-    if (std::ssize(tokens) < std::min(shortest, task_.limit - 1) && !holds(unwanted, rules_.eos)) {
-        unwanted.push_back(rules_.eos);
-    }
-    if (task_.forbidden_after) {
-        for (const std::int32_t token : task_.forbidden_after(tokens)) {
-            if (!holds(unwanted, token)) {
-                unwanted.push_back(token);
-            }
-        }
-    }
-    return unwanted;
-}
-
-bool SentenceBeam::may_follow(const Live& live, std::int32_t token) const {
-    return !holds(rules_.forbidden, token) && !holds(rules_.suppressed, token) && !holds(live.unwanted, token);
-}
-
-std::vector<SentenceBeam::Candidate> SentenceBeam::ranked_candidates(const NextTokens& next,
-                                                                     std::int64_t first_row) const {
-    std::vector<Candidate> candidates;
-    for (std::int64_t row = 0; row < live(); ++row) {
-        const Live& hypothesis = live_[static_cast<std::size_t>(row)];
-        for (int rank = 0; rank < next.k; ++rank) {
-            const auto at = static_cast<std::size_t>((first_row + row) * next.k + rank);
-            const std::int32_t token = next.tokens[at];
-            if (may_follow(hypothesis, token) && std::isfinite(next.log_probabilities[at])) {
-                candidates.push_back(
-                    {hypothesis.log_probability + at_most_certain(next.log_probabilities[at]), row, token});
-            }
-        }
-    }
-    const std::size_t kept = std::min(candidates.size(), static_cast<std::size_t>(2 * options_.beam));
-    std::partial_sort(candidates.begin(), candidates.begin() + static_cast<std::ptrdiff_t>(kept), candidates.end(),
-                      [](const Candidate& a, const Candidate& b) {
-                          if (a.log_probability != b.log_probability) {
-                              return a.log_probability > b.log_probability;
-                          }
-                          return a.row != b.row ? a.row < b.row : a.token < b.token;
-                      });
-    candidates.resize(kept);
-    return candidates;
-}
-
-std::vector<SentenceBeam::Candidate> SentenceBeam::certain_candidates() const {
-    const bool given = length_ < static_cast<std::int64_t>(task_.given);
-    const std::int32_t token = given ? task_.prefix[static_cast<std::size_t>(length_)] : rules_.eos;
-    std::vector<Candidate> candidates;
-    for (std::int64_t row = 0; row < live(); ++row) {
-        candidates.push_back({live_[static_cast<std::size_t>(row)].log_probability, row, token});
-    }
-    return candidates;
-}
-
-std::vector<SentenceBeam::Candidate> SentenceBeam::forced_candidate(std::span<const float> next) const {
-    const std::int32_t token = task_.prefix[static_cast<std::size_t>(length_)];
-    const float log_probability = next[static_cast<std::size_t>(token)];
-    if (!std::isfinite(log_probability)) {
-        return {};
-    }
-    return {{live_.front().log_probability + at_most_certain(log_probability), 0, token}};
-}
-
-std::vector<SentenceBeam::Candidate> SentenceBeam::sampled_candidate(std::span<const float> next) const {
-    std::vector<TokenChance> allowed;
-    for (std::size_t token = 0; token < next.size(); ++token) {
-        const auto id = static_cast<std::int32_t>(token);
-        if (std::isfinite(next[token]) && may_follow(live_.front(), id)) {
-            allowed.push_back({id, at_most_certain(next[token])});
-        }
-    }
-    if (allowed.empty()) {
-        return {};
-    }
-    const TokenChance& sampled =
-        allowed[draw(allowed, *options_.sampling,
-                     {.line = task_.line, .part = task_.part, .position = static_cast<std::uint32_t>(length_)})];
-    return {{live_.front().log_probability + sampled.log_probability, 0, sampled.token}};
-}
-
-void SentenceBeam::advance(const NextTokens& next, std::int64_t first_row) {
-    HEADSCOPE_CHECK(!done_, "advance() of a finished sentence");
-    HEADSCOPE_CHECK(!wants_all(), "this step needs the probability of every token");
-    HEADSCOPE_CHECK(first_row >= 0 && first_row + live() <= next.rows, "rows of a sentence are missing");
-    take(certain() ? certain_candidates() : ranked_candidates(next, first_row));
-}
-
-void SentenceBeam::advance(const AllTokens& next, std::int64_t first_row) {
-    HEADSCOPE_CHECK(!done_, "advance() of a finished sentence");
-    HEADSCOPE_CHECK(first_row >= 0 && first_row + live() <= next.rows, "rows of a sentence are missing");
-    if (certain()) {
-        take(certain_candidates());
-    } else if (length_ < static_cast<std::int64_t>(task_.prefix.size())) {
-        take(forced_candidate(next.row(first_row)));
-    } else if (options_.sampling) {
-        take(sampled_candidate(next.row(first_row)));
-    } else {
-        take(ranked_candidates(best_of(next, first_row, live(), static_cast<int>(wanted(next.vocabulary))), 0));
-    }
+    live_.front().unwanted = forbidden_after(options_, rules_, task_, {});
 }
 
 void SentenceBeam::take(std::vector<Candidate> candidates) {
@@ -211,15 +33,19 @@ void SentenceBeam::take(std::vector<Candidate> candidates) {
     ++length_;
     const auto beam = static_cast<std::size_t>(options_.beam);
     for (taken_ = 0; taken_ < candidates_.size() && live_.size() < beam; ++taken_) {
-        const Candidate& candidate = candidates_[taken_];
+        Candidate& candidate = candidates_[taken_];
         const Live& parent = before[static_cast<std::size_t>(candidate.row)];
         Live child = child_of(parent, candidate);
-        if (candidate.token == rules_.eos) {
+        const bool ends = rules_.ends(candidate.token);
+        const bool stopped = !ends && stops(child.tokens);
+        if (!exact() && taken_ >= beam && (ends || stopped)) {
+            candidate.passed = true;
+        } else if (ends) {
             offer(finished(child, EndReason::EndOfSentence, text_of(parent.tokens)));
-        } else if (stops(child.tokens)) {
+        } else if (stopped) {
             offer(finished(child, EndReason::Stop, before_stop(text_of(child.tokens))));
         } else {
-            child.unwanted = unwanted_after(child.tokens);
+            child.unwanted = forbidden_after(options_, rules_, task_, child.tokens);
             live_.push_back(std::move(child));
         }
     }
@@ -235,6 +61,9 @@ void SentenceBeam::take(std::vector<Candidate> candidates) {
     if (!done_ && task_.on_step != nullptr && !task_.on_step(live_.front().tokens)) {
         cut();
         done_ = true;
+    }
+    if (done_) {
+        keep_n_best();
     }
 }
 
@@ -275,9 +104,9 @@ std::string SentenceBeam::text_of(const std::vector<std::int32_t>& tokens) const
     return rules_.text_of ? rules_.text_of(task_.prompt, {text, tokens.end()}) : std::string();
 }
 
-// A finished hypothesis with the same text, or finished_.end().
+// A finished hypothesis with the same text, or finished_.end(). An inexact search counts them, too.
 std::vector<Hypothesis>::iterator SentenceBeam::find_duplicate(const std::string& text) {
-    return options_.n_best_duplicates || !rules_.text_of
+    return options_.n_best_duplicates || !rules_.text_of || !exact()
                ? finished_.end()
                : std::find_if(finished_.begin(), finished_.end(),
                               [&](const Hypothesis& other) { return other.text == text; });
@@ -294,32 +123,52 @@ void SentenceBeam::offer(Hypothesis hypothesis) {
     const auto place = std::find_if(finished_.begin(), finished_.end(),
                                     [&](const Hypothesis& other) { return hypothesis.score > other.score; });
     finished_.insert(place, std::move(hypothesis));
-    if (finished_.size() > static_cast<std::size_t>(options_.n_best)) {
+    if (finished_.size() > most_finished()) {
         finished_.pop_back();
     }
 }
 
-// The log probability of a live hypothesis only falls and its penalty only grows, up to that of the longest output. So
-// its score can never exceed log probability / lp(limit), in either form. Rounding preserves that order, because it is
-// monotonic.
-bool SentenceBeam::can_stop() const {
-    if (finished_.size() < static_cast<std::size_t>(options_.n_best)) {
-        return false;
-    }
-    if (options_.beam == 1) {
-        return true;
-    }
-    return options_.early_end && score(live_.front().log_probability, task_.limit) <= finished_.back().score;
+std::size_t SentenceBeam::most_finished() const {
+    return static_cast<std::size_t>(exact() ? options_.n_best : options_.beam);
 }
 
+// The log probability of a live hypothesis only falls and its penalty only grows, up to that of the longest output. So
+// its score can never exceed log probability / lp(limit), in either form; with a negative exponent the penalty falls,
+// and the bound is that of its present length. Rounding preserves that order, because it is monotonic. Options that
+// raise probabilities can break the bound.
+bool SentenceBeam::can_stop() const {
+    if (finished_.size() < most_finished()) {
+        return false;
+    }
+    if (options_.beam == 1 || options_.stopping == Stopping::Full) {
+        return true;
+    }
+    const bool longest = options_.length_penalty > 0.0 && options_.stopping != Stopping::AtPresent;
+    return (options_.early_end || !exact()) &&
+           score(live_.front().log_probability, longest ? task_.limit : length_) <= finished_.back().score;
+}
+
+// What is alive competes with what has ended.
 void SentenceBeam::cut() {
-    // All live hypotheses have the same length, so the likeliest has the highest score.
     for (const Live& live : live_) {
-        std::string text = text_of(live.tokens);
-        if (finished_.size() < static_cast<std::size_t>(options_.n_best) && find_duplicate(text) == finished_.end()) {
-            finished_.push_back(finished(live, EndReason::Limit, std::move(text)));
+        offer(finished(live, EndReason::Limit, text_of(live.tokens)));
+    }
+}
+
+void SentenceBeam::keep_n_best() {
+    if (exact()) {
+        return;  // it kept no others
+    }
+    std::vector<Hypothesis> kept;
+    for (Hypothesis& one : finished_) {
+        const auto same = [&](const Hypothesis& other) { return other.text == one.text; };
+        const bool repeats =
+            rules_.text_of && !options_.n_best_duplicates && std::any_of(kept.begin(), kept.end(), same);
+        if (!repeats && kept.size() < static_cast<std::size_t>(options_.n_best)) {
+            kept.push_back(std::move(one));
         }
     }
+    finished_ = std::move(kept);
 }
 
 const std::vector<Hypothesis>& SentenceBeam::hypotheses() const {

@@ -57,7 +57,7 @@ public:
         : ctx_(ctx),
           model_(model),
           each_(static_cast<std::size_t>(options.length_candidates)),
-          never_(token_rules(model.config(), options.allow_unknown).forbidden) {
+          never_(token_rules(model.config(), options).forbidden) {
         const ModelConfig& config = model.config();
         never_.insert(never_.end(), {config.eos_id, config.mask_id});
         const Var memory = model.encode(ctx, batch);

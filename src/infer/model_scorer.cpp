@@ -124,7 +124,7 @@ const AllTokens& ModelScorer::step_all(const std::vector<std::int32_t>& tokens,
     const Tensor logits = model_.step(ctx_, cache_, upload_i32(ctx_.backend, {rows, 1}, tokens));
     all_ = {.rows = rows, .vocabulary = vocabulary(), .log_probabilities = to_host<float>(ctx_.backend, logits)};
     for (std::int64_t row = 0; row < rows; ++row) {
-        log_softmax(all_.row(row));
+        all_.log_sums.push_back(log_softmax(all_.row(row)));
     }
     return all_;
 }

@@ -13,7 +13,7 @@ namespace headscope {
 namespace {
 
 template <class T>
-void log_softmax_of(std::span<T> logits) {
+double log_softmax_of(std::span<T> logits) {
     T most = -std::numeric_limits<T>::infinity();
     for (const T logit : logits) {
         most = logit > most ? logit : most;  // false for NaN
@@ -26,16 +26,17 @@ void log_softmax_of(std::span<T> logits) {
     for (T& logit : logits) {
         logit = static_cast<T>(static_cast<double>(logit) - log_sum);
     }
+    return log_sum;
 }
 
 }  // namespace
 
-void log_softmax(std::span<float> logits) {
-    log_softmax_of(logits);
+double log_softmax(std::span<float> logits) {
+    return log_softmax_of(logits);
 }
 
-void log_softmax(std::span<double> logits) {
-    log_softmax_of(logits);
+double log_softmax(std::span<double> logits) {
+    return log_softmax_of(logits);
 }
 
 NextTokens best_of(const AllTokens& all, std::int64_t first, std::int64_t rows, int k) {

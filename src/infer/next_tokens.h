@@ -20,6 +20,7 @@ struct AllTokens {
     std::int64_t rows = 0;
     std::int64_t vocabulary = 0;
     std::vector<float> log_probabilities;
+    std::vector<double> log_sums = {};  // what each row's logits are above these; empty: nobody knows
 
     std::span<const float> row(std::int64_t i) const {
         return {log_probabilities.data() + i * vocabulary, static_cast<std::size_t>(vocabulary)};
@@ -29,9 +30,10 @@ struct AllTokens {
     }
 };
 
-// Turns logits into log probabilities in place. As in LogSoftmaxTopK, NaN is left out of the sum.
-void log_softmax(std::span<float> logits);
-void log_softmax(std::span<double> logits);
+// Turns logits into log probabilities in place, and returns what they are lower by. As in LogSoftmaxTopK, NaN is left
+// out of the sum.
+double log_softmax(std::span<float> logits);
+double log_softmax(std::span<double> logits);
 
 // The k likeliest tokens of rows [first, first + rows); ties by smaller token, NaN last.
 NextTokens best_of(const AllTokens& all, std::int64_t first, std::int64_t rows, int k);

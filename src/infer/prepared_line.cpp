@@ -111,7 +111,7 @@ void set_tasks(PreparedLine& line, const SourceLine& source, const Frame& frame,
                const SearchOptions& search, std::int64_t longest) {
     std::uint32_t part = 0;
     for (TranslationUnit& unit : line.units) {
-        unit.task = translation_task(frame, search, length_of(unit), longest);
+        unit.task = translation_task(frame, search, unit.sentence.source_ids, longest);
         unit.task.prefix.insert(unit.task.prefix.end(), prefix.begin(), prefix.end());
         unit.task.line = source.number;
         unit.task.part = part++;
@@ -149,7 +149,14 @@ PreparedLine prepare_prompt(const ModelDirectory& model, const SourceLine& sourc
                         "prompt",
                         length_of(unit), longest));
     }
-    unit.task = {.limit = std::min(output_limit(options.search, 0), room), .prompt = ids, .line = source.number};
+    if (const std::int64_t most = options.search.max_length; most > 0 && length_of(unit) >= most) {
+        return rejected(
+            fmt::format("{} pieces including the beginning, but \"max_length\" of the model's author is {} with the "
+                        "prompt's: shorten the prompt or give --max-tokens",
+                        length_of(unit), most));
+    }
+    unit.task = completion_task(ids, options.search, longest);
+    unit.task.line = source.number;
     PreparedLine line;
     line.units.push_back(std::move(unit));
     return line;
@@ -215,12 +222,23 @@ std::vector<std::int32_t> encode_prefix(const Tokenizer& tokenizer, const std::s
     return ids;
 }
 
-SearchTask translation_task(const Frame& frame, const SearchOptions& search, std::int64_t source_length,
+SearchTask translation_task(const Frame& frame, const SearchOptions& search, const std::vector<std::int32_t>& source,
                             std::int64_t longest) {
     const std::int64_t given = std::ssize(frame.target_begin);
-    return {.limit = std::min(std::max(output_limit(search, source_length), given + 1), longest),
+    return {.limit = std::min(std::max(output_limit(search, std::ssize(source)), given + 1), longest),
             .prefix = frame.target_begin,
-            .given = frame.target_begin.size()};
+            .given = frame.target_begin.size(),
+            .source = reads_source(search) ? source : std::vector<std::int32_t>{}};
+}
+
+SearchTask completion_task(std::vector<std::int32_t> prompt, const SearchOptions& search, std::int64_t longest) {
+    const std::int64_t length = std::ssize(prompt);
+    SearchOptions without_prompt = search;
+    without_prompt.max_length = search.max_length > 0 ? std::max<std::int64_t>(search.max_length - length, 1) : 0;
+    // The last token of an output is not read.
+    return {.limit = std::min(output_limit(without_prompt, 0), longest - length + 1),
+            .prompt = prompt,
+            .source = reads_source(search) ? prompt : std::vector<std::int32_t>{}};
 }
 
 PreparedLine prepare_line(const ModelDirectory& model, const SourceLine& source, const TranslationOptions& options,

@@ -20,9 +20,11 @@ struct PreparedLine {
     std::string remark;
 };
 
-// A task without a prefix of its own, for a source of `source_length` tokens.
-SearchTask translation_task(const Frame& frame, const SearchOptions& search, std::int64_t source_length,
+// A task without a prefix of its own, for a complete source.
+SearchTask translation_task(const Frame& frame, const SearchOptions& search, const std::vector<std::int32_t>& source,
                             std::int64_t longest);
+// A task that continues a complete prompt, which is not longer than `longest`.
+SearchTask completion_task(std::vector<std::int32_t> prompt, const SearchOptions& search, std::int64_t longest);
 
 // `longest`: the model's maximum source length, including the end. A causal language model completes the line: its
 // prompt is the line after bos, and output_limit() without a source limits the output.

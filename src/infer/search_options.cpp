@@ -38,10 +38,10 @@ void check_search_options(const SearchOptions& options) {
         throw Error(
             fmt::format("the beam must be between 1 (greedy) and {}, got {}", SearchOptions::kMaxBeam, options.beam));
     }
-    // A negative penalty would break the bound of the early end.
-    if (!(options.length_penalty >= 0.0 && options.length_penalty <= SearchOptions::kMaxLengthPenalty)) {
-        throw Error(fmt::format("the length penalty must be between 0 (none) and {}, got {}",
-                                SearchOptions::kMaxLengthPenalty, options.length_penalty));
+    if (!(std::abs(options.length_penalty) <= SearchOptions::kMaxLengthPenalty)) {
+        throw Error(fmt::format("the length penalty must be between -{} and {}, got {}",
+                                SearchOptions::kMaxLengthPenalty, SearchOptions::kMaxLengthPenalty,
+                                options.length_penalty));
     }
     if (options.max_extra < 0 || options.max_extra > SearchOptions::kMaxExtra) {
         throw Error(
@@ -73,6 +73,12 @@ void check_search_options(const SearchOptions& options) {
     if (options.length_candidates < 1 || options.length_candidates > SearchOptions::kMaxLengthCandidates) {
         throw Error(fmt::format("the lengths must be between 1 and {}, got {}", SearchOptions::kMaxLengthCandidates,
                                 options.length_candidates));
+    }
+    for (const double penalty : {options.repetition_penalty, options.source_repetition_penalty}) {
+        if (!(penalty > 0.0 && penalty <= SearchOptions::kMaxRepetitionPenalty)) {
+            throw Error(fmt::format("a repetition penalty must be above 0 and at most {}, got {}",
+                                    SearchOptions::kMaxRepetitionPenalty, penalty));
+        }
     }
     if (options.sampling) {
         check_sampling(*options.sampling);

@@ -17,6 +17,32 @@ enum class LengthPenaltyForm : std::uint8_t {
     Power  // L^alpha; alpha 1 gives the mean log probability per token
 };
 
+// When a beam search stops. The last three are those of Hugging Face: it goes on until `beam` hypotheses have ended and
+// the best unfinished one is not better than the worst of them.
+enum class Stopping : std::uint8_t {
+    Exact,      // as soon as no unfinished hypothesis can win
+    Full,       // as soon as `beam` hypotheses have ended: early_stopping true
+    AtPresent,  // the unfinished one is scored as if it ended at its present length: false
+    AtLongest   // or at the longest length, if the length penalty favours it: "never"
+};
+
+// Added to the score of the last of some tokens where it follows the others.
+struct SequenceBias {
+    std::vector<std::int32_t> tokens;
+    double bias = 0.0;
+
+    bool operator==(const SequenceBias&) const = default;
+};
+
+// The scores of the ends grow from the first token after `start` tokens of output: by |score| * (factor^n - 1) for the
+// n-th.
+struct EndGrowth {
+    std::int64_t start = 0;
+    double factor = 1.0;
+
+    bool operator==(const EndGrowth&) const = default;
+};
+
 // Samples the next token randomly instead of searching for the likeliest output.
 struct Sampling {
     double temperature = 1.0;  // divides log probabilities first: below 1 favours likely tokens
@@ -39,15 +65,17 @@ struct SearchOptions {
     static constexpr double kMaxFactor = 1000.0;
     static constexpr int kMaxIterations = 1000;
     static constexpr int kMaxLengthCandidates = 64;
+    static constexpr double kMaxRepetitionPenalty = 1000.0;
+    static constexpr double kMaxBias = 1e6;
 
     int beam = 4;                 // 1 is greedy search
-    double length_penalty = 0.6;  // alpha
+    double length_penalty = 0.6;  // alpha; below 0 it favours short outputs
     // The longest output is the smallest of these. Tokens include the end and what Frame puts around pieces.
     std::int64_t max_extra = 50;  // output tokens beyond those of the input
-    std::int64_t max_length = 0;  // output tokens; 0: any number
+    std::int64_t max_length = 0;  // output tokens, with those of a prompt; 0: any number
     double max_factor = 0.0;      // output tokens for each of the input; 0: any number
     bool force_end = false;       // an output at the limit ends there, with eos, which has probability 1
-    bool early_end = true;        // stop when no unfinished hypothesis can win; does not change the result
+    bool early_end = true;        // of Stopping::Exact: false searches on, which does not change the result
     bool allow_unknown = false;   // the unknown piece has no text
     std::vector<std::vector<std::int32_t>> bad_words{};  // sequences that no output contains
     LengthPenaltyForm length_penalty_form = LengthPenaltyForm::Gnmt;
@@ -62,6 +90,17 @@ struct SearchOptions {
     // allow_unknown and the languages.
     int iterations = 10;
     int length_candidates = 5;
+    Stopping stopping = Stopping::Exact;     // of a beam above 1
+    std::vector<std::int32_t> ends{};        // the tokens that end an output; empty: eos
+    bool allow_start = false;                // the decoder's start may be written
+    std::int64_t min_total = 0;              // like min_length, with a prompt's and given tokens; to the limit
+    int no_source_ngram = 0;                 // forbid n-grams of this size that the source has; 0: allow
+    std::vector<std::int32_t> bad_first{};   // tokens that no output begins with
+    double repetition_penalty = 1.0;         // of tokens that were read as a prompt or written
+    double source_repetition_penalty = 1.0;  // above 1 favours the source's tokens
+    std::vector<SequenceBias> sequence_bias{};
+    std::optional<EndGrowth> end_growth{};
+    bool renormalize = false;  // forbidden tokens leave the softmax
 
     bool operator==(const SearchOptions&) const = default;
 };

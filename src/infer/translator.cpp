@@ -114,7 +114,7 @@ std::vector<std::vector<Hypothesis>> Translator::search(const std::vector<std::v
                                                         const std::vector<SearchTask>& tasks,
                                                         const TranslationOptions& options) const {
     Context ctx{.backend = backend_, .observer = options.observer, .compute = options.compute};
-    TokenRules rules = token_rules(model_.config, options.search.allow_unknown);
+    TokenRules rules = token_rules(model_.config, *model_.target_tokenizer, options.search);
     rules.text_of = [this](const std::vector<std::int32_t>& prompt, const std::vector<std::int32_t>& tokens) {
         return decode_after(*model_.target_tokenizer, prompt, tokens);
     };

@@ -114,8 +114,8 @@ RecordedTranslation record_translation(Backend& backend, const EncoderDecoder& m
     DecodingRecorder recorder(scorer, collector, backend);
     RecordedTranslation result;
     result.hypothesis =
-        search_tasks(recorder, {translation_task(frame, search_options, std::ssize(read), config.max_length)},
-                     config.bos_id, token_rules(config, search_options.allow_unknown), search_options)
+        search_tasks(recorder, {translation_task(frame, search_options, read, config.max_length)}, config.bos_id,
+                     token_rules(config, target_tokenizer, search_options), search_options)
             .front()
             .front();
     if (result.hypothesis.end == EndReason::Unusable) {

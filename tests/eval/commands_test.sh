@@ -50,7 +50,7 @@ run evaluate --tsv data/test.tsv --model "$model" --max-extra 8 --output -
 expect "--output - is rejected, because standard output has the scores" eval 'refused "--output" "needs a file" && [ ! -e ./- ]'
 run evaluate --tsv data/test.tsv --model "$model" --max-extra 8 --batch-tokens 1
 expect "one by one gives the same" same out scored
-run evaluate --tsv data/test.tsv --model "$model" --max-extra 8 --precision f32 --beam 1 --length-penalty 1 --length-penalty-form power --no-repeat-ngram 1 --min-length 2
+run evaluate --tsv data/test.tsv --model "$model" --max-extra 8 --precision f32 --beam 1 --length-penalty 1 --length-penalty-form power --no-repeat-ngram 1 --min-length 2 --repetition-penalty 1.1 --early-stopping true
 expect "search options apply" ended_with 0
 expect "without changing the perplexity of the references" [ "$(grep '^perplexity' out)" = "$(grep '^perplexity' scored)" ]
 run evaluate --tsv data/test.tsv --model "$model" --max-extra 8 --json

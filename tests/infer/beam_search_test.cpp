@@ -166,12 +166,12 @@ TEST_CASE("forbidden tokens are never chosen, however likely") {
 
 TEST_CASE("token rules follow the configuration") {
     ModelConfig config;
-    CHECK(token_rules(config, false).forbidden == std::vector<std::int32_t>{0, 1, 3});
-    CHECK(token_rules(config, true).forbidden == std::vector<std::int32_t>{0, 1});
+    CHECK(token_rules(config, {}).forbidden == std::vector<std::int32_t>{0, 1, 3});
+    CHECK(token_rules(config, {.allow_unknown = true}).forbidden == std::vector<std::int32_t>{0, 1});
     config.bos_id = config.pad_id;
-    CHECK(token_rules(config, false).forbidden == std::vector<std::int32_t>{0, 3});
+    CHECK(token_rules(config, {}).forbidden == std::vector<std::int32_t>{0, 3});
     config.bos_id = config.eos_id;  // a decoder that starts from eos must still be able to end
-    CHECK(token_rules(config, false).forbidden == std::vector<std::int32_t>{0, 3});
+    CHECK(token_rules(config, {}).forbidden == std::vector<std::int32_t>{0, 3});
 }
 
 TEST_CASE("a sentence with NaN is unusable, and the others of its batch continue") {
@@ -206,7 +206,7 @@ TEST_CASE("NaN from the start is unusable, not an empty translation") {
 TEST_CASE("options out of range are rejected") {
     CHECK_THROWS_AS(check_search_options({.beam = 0}), Error);
     CHECK_THROWS_AS(check_search_options({.beam = 31}), Error);
-    CHECK_THROWS_AS(check_search_options({.length_penalty = -0.1}), Error);
+    CHECK_THROWS_AS(check_search_options({.length_penalty = -10.1}), Error);
     CHECK_THROWS_AS(check_search_options({.length_penalty = std::nan("")}), Error);
     CHECK_THROWS_AS(check_search_options({.max_extra = -1}), Error);
     CHECK_NOTHROW(check_search_options({.beam = 30, .length_penalty = 0.0, .max_extra = 0}));

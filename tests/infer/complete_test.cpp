@@ -35,7 +35,7 @@ std::vector<std::int32_t> uncached(Backend& backend, const Translator& translato
                                    std::int64_t tokens) {
     const ModelConfig& config = translator.model().config;
     const CausalLm model(config, translator.parameters());
-    const std::vector<std::int32_t> forbidden = token_rules(config, false).forbidden;
+    const std::vector<std::int32_t> forbidden = token_rules(config, {}).forbidden;
     std::vector<std::int32_t> written;
     for (std::int64_t step = 0; step < tokens; ++step) {
         const Pair example{.target = ids, .labels = std::vector<std::int32_t>(ids.size(), kNoTarget)};

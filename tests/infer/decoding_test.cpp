@@ -29,7 +29,7 @@ std::vector<std::int64_t> limits_of(const std::vector<std::vector<std::int32_t>>
 
 std::vector<Hypothesis> decode(Scorer& scorer, const std::vector<std::vector<std::int32_t>>& sources,
                                const ModelConfig& config, const SearchOptions& options) {
-    return search(scorer, limits_of(sources, 12), config.bos_id, token_rules(config, false), options);
+    return search(scorer, limits_of(sources, 12), config.bos_id, token_rules(config, {}), options);
 }
 
 std::vector<Hypothesis> decode_cached(Context& ctx, const TinyModel& model,

@@ -92,6 +92,16 @@ translate --length-penalty-form wu input.txt
 expect "there are two forms" refused_option "--length-penalty-form" "gnmt"
 run translate --model "$model" --max-extra 40 --no-repeat-ngram 1 --json input.txt
 expect "without repetitions no piece comes twice" json '.tokens | length == (unique | length)'
+run translate --model "$model" --max-extra 40 --repetition-penalty 1000 --beam 2 --json input.txt
+expect "nor if a repeated piece is much less likely" json '.tokens | length == (unique | length)'
+run translate --model "$model" --max-extra 8 --early-stopping exact input.txt
+expect "our own models search until nothing can win" same out plain
+for stopping in true false never; do
+    run translate --model "$model" --max-extra 8 --early-stopping "$stopping" input.txt
+    expect "or stop as Hugging Face's ($stopping)" lines 4
+done
+translate --early-stopping often input.txt
+expect "in no other way" refused_option "--early-stopping" "exact"
 translate --batch-tokens 8 --n-best 3 input.txt
 cp out small
 translate --n-best 3 input.txt

@@ -112,11 +112,16 @@ struct Exhaustive {
             found.push_back({longer, ended, ended / length_penalty(static_cast<std::int64_t>(longer.size()), options),
                              EndReason::EndOfSentence});
         }
-        for (std::int32_t word = kFirstWord; word < vocabulary && static_cast<std::int64_t>(longer.size()) < limit;
-             ++word) {
+        for (std::int32_t word = kFirstWord; word < vocabulary; ++word) {
             longer.back() = word;
-            if (!repeats(longer, options.no_repeat_ngram)) {
-                visit(longer, log_probability + static_cast<double>(next[word]));
+            const double sum = log_probability + static_cast<double>(next[word]);
+            if (repeats(longer, options.no_repeat_ngram)) {
+                continue;
+            }
+            if (static_cast<std::int64_t>(longer.size()) < limit) {
+                visit(longer, sum);
+            } else {
+                found.push_back({longer, sum, sum / length_penalty(limit, options), EndReason::Limit});
             }
         }
     }

@@ -56,7 +56,7 @@ private:
 // Pseudo-random, reproducible probabilities; `eos_logit` raises or lowers that of eos.
 FakeScorer::Table random_table(std::uint64_t seed, std::int64_t vocabulary, float eos_logit = 0.0F);
 
-// The highest score of all outputs that end by themselves within `limit` tokens, and that output.
+// The highest score of all outputs that end within `limit` tokens or are cut there, and that output.
 Hypothesis exhaustive_best(const FakeScorer::Table& table, std::int64_t sentence, std::int64_t vocabulary,
                            std::int64_t limit, double alpha);
 // All of them, best first, with the penalty and the repetition rule of `options`.

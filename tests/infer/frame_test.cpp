@@ -101,7 +101,7 @@ TEST_CASE("a decoder may start from the end of sentence") {
     config.bos_id = config.eos_id;
     const std::vector<double> found = forced(*backend, config, {{4, 5}, {11}}, frame_of(config));
     CHECK(found.at(1) == Approx(expected.at(2)).margin(1e-5));
-    CHECK(token_rules(config, false).forbidden == Ids{0, 3});
+    CHECK(token_rules(config, {}).forbidden == Ids{0, 3});
 }
 
 TEST_CASE("a decoder may start from no token") {
@@ -170,8 +170,8 @@ TEST_CASE("suppressed tokens have probability 0 in scores, searches and predicti
         }
         written.push_back(token);
     }
-    CHECK(token_rules(config, false).forbidden == Ids{1, 3});
-    CHECK(token_rules(config, false).suppressed == Ids{0, 17});
+    CHECK(token_rules(config, {}).forbidden == Ids{1, 3});
+    CHECK(token_rules(config, {}).suppressed == Ids{0, 17});
 }
 
 TEST_CASE("sinusoids begin at the first position") {

@@ -118,6 +118,16 @@ printf 'the 猫\nthe\n' | run complete --model causal --device cpu --sample --sa
 expect "lines with unknown characters are counted" complains "1 of 2 prompts contain characters missing"
 run complete --model causal --device cpu --beam 4 --n-best 3 --no-repeat-ngram 2 "the"
 expect "as many completions as asked for" lines 3
+cp -r causal/model chosen
+echo '{"beam": 4, "max_length": 6, "repetition_penalty": 1000}' >chosen/decoding.json
+run complete --model chosen --device cpu --json "the"
+expect "the author's options are defaults" holds '.[0].tokens | length <= 5 and length == (unique | length)'
+run complete --model chosen --device cpu --json --max-tokens 12 --beam 1 --repetition-penalty 1 --early-stopping false "the"
+cp out given
+run complete --model causal --device cpu --json --max-tokens 12 "the"
+expect "which the given ones replace" same out given
+run complete --model chosen --device cpu "the cat sees the dog and the cat"
+expect "a prompt that leaves no room" refused "\"max_length\" of the model's author is 6" "--max-tokens"
 run complete --model causal --device cpu --sample --temperature 1.5 --top-k 40 --top-p 0.99 --samples 3 --seed 7 "the"
 expect "as many samples as asked for" lines 3
 cp out first

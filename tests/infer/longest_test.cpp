@@ -23,7 +23,7 @@ ModelConfig learned_config() {
 std::vector<Hypothesis> decode(Scorer& scorer, const std::vector<std::vector<std::int32_t>>& sources,
                                const ModelConfig& config, int beam) {
     const std::vector<std::int64_t> limits(sources.size(), config.max_length);
-    return search(scorer, limits, config.bos_id, token_rules(config, false), {.beam = beam});
+    return search(scorer, limits, config.bos_id, token_rules(config, {}), {.beam = beam});
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 
 #include "fake_scorer.h"
+#include "infer/forbidden_tokens.h"
 #include "infer/hypotheses.h"
 #include "support/check.h"
 
@@ -190,14 +191,15 @@ TEST_CASE("the power form of the length penalty") {
 
 TEST_CASE("tokens that would repeat an n-gram are found") {
     using Tokens = std::vector<std::int32_t>;
-    CHECK(repeating_tokens({}, 1).empty());
-    CHECK(repeating_tokens({5, 6, 5}, 1) == Tokens{5, 6});
-    CHECK(repeating_tokens({5, 6, 7, 5}, 2) == Tokens{6});
-    CHECK(repeating_tokens({5, 5}, 2) == Tokens{5});
-    CHECK(repeating_tokens({5, 6, 5, 7, 5}, 2) == Tokens{6, 7});
-    CHECK(repeating_tokens({5, 6, 7, 8, 5, 6}, 3) == Tokens{7});
-    CHECK(repeating_tokens({5, 6, 7, 8, 9, 6}, 3).empty());
-    CHECK(repeating_tokens({5, 6}, 4).empty());
+    const auto repeating = [](const Tokens& written, int n) { return repeating_tokens(written, written, n); };
+    CHECK(repeating({}, 1).empty());
+    CHECK(repeating({5, 6, 5}, 1) == Tokens{5, 6});
+    CHECK(repeating({5, 6, 7, 5}, 2) == Tokens{6});
+    CHECK(repeating({5, 5}, 2) == Tokens{5});
+    CHECK(repeating({5, 6, 5, 7, 5}, 2) == Tokens{6, 7});
+    CHECK(repeating({5, 6, 7, 8, 5, 6}, 3) == Tokens{7});
+    CHECK(repeating({5, 6, 7, 8, 9, 6}, 3).empty());
+    CHECK(repeating({5, 6}, 4).empty());
 }
 
 TEST_CASE("a wide beam without repetitions equals exhaustive search") {

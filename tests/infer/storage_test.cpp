@@ -33,7 +33,7 @@ std::vector<Hypothesis> decode(Backend& backend, const TinyModel& model,
     const ModelConfig& config = model.transformer.config();
     Context ctx{.backend = backend};
     ModelScorer scorer(ctx, model.transformer, ended(sources));
-    return search(scorer, std::vector<std::int64_t>(sources.size(), 5), config.bos_id, token_rules(config, false),
+    return search(scorer, std::vector<std::int64_t>(sources.size(), 5), config.bos_id, token_rules(config, {}),
                   {.beam = beam});
 }
 

@@ -209,7 +209,7 @@ TEST_CASE("Attention recorded while decoding equals that of a teacher-forced pas
     DecodingRecorder recorder(scorer, collector, *model.backend);
     CountingScorer counting(recorder);
     const std::vector<Hypothesis> found =
-        search(counting, {12, 9}, model.config.bos_id, token_rules(model.config, false), {.beam = 4});
+        search(counting, {12, 9}, model.config.bos_id, token_rules(model.config, {}), {.beam = 4});
     CHECK(counting.crossings > 4);  // otherwise this would not test the back-pointers
     for (std::size_t sentence = 0; sentence < sources.size(); ++sentence) {
         std::vector<std::int32_t> ids = found[sentence].tokens;
@@ -235,7 +235,7 @@ TEST_CASE("Two sentences with the same translation keep their own attention", "[
     DecodingRecorder recorder(scorer, collector, *model.backend);
     ForcedScorer forced(recorder, {20, 21, model.config.eos_id});
     const std::vector<Hypothesis> found =
-        search(forced, {9, 9}, model.config.bos_id, token_rules(model.config, false), {.beam = 1});
+        search(forced, {9, 9}, model.config.bos_id, token_rules(model.config, {}), {.beam = 1});
     REQUIRE(found[0].tokens == std::vector<std::int32_t>{20, 21, model.config.eos_id});
     REQUIRE(found[1].tokens == found[0].tokens);
     const RecordedText target = text_of({20, 21});

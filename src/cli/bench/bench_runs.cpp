@@ -125,7 +125,7 @@ public:
           parameters_(backend, shape.model, false, shape.arithmetic.storage),
           model_(make_model(shape.model, parameters_)),
           limits_(static_cast<std::size_t>(shape.sentences), shape.target_length),
-          never_ends_{.eos = -1, .forbidden = token_rules(shape.model, false).forbidden} {
+          never_ends_{.eos = -1, .forbidden = token_rules(shape.model, SearchOptions{}).forbidden} {
         parameters_.initialise(kSeed);
         Random random(kSeed);
         const Frame frame = any_frame(shape.model);

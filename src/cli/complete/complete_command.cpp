@@ -40,7 +40,9 @@ struct CompleteOptions {
     CommonOptions common;
     std::optional<std::string> prompt;  // empty is a prompt, too
     std::string file;
-    SearchOptions search = default_search(Architecture::CausalLm);
+    DecodingChoices choices;  // over the model's
+    std::vector<std::string> stop;
+    int n_best = 1;
     Sampling sampling;
     bool sample = false;
     int samples = 1;
@@ -110,7 +112,7 @@ std::string format_prompt(const CompleteOptions& options, const Tokenizer& token
         } else {
             json.update(json_of(tokenizer, found.n_best.front()));
         }
-        if (options.search.n_best > 1 && found.problem.empty()) {
+        if (options.n_best > 1 && found.problem.empty()) {
             for (const Translation& completion : found.n_best) {
                 json["n_best"].push_back(json_of(tokenizer, completion));
             }
@@ -229,18 +231,31 @@ private:
     bool warned_of_mask_ = false;
 };
 
-void complete(CompleteOptions options) {
+// The given options over the model's. Error if they contradict each other.
+SearchOptions search_of(const CompleteOptions& options, const SearchOptions& model) {
+    DecodingChoices choices = options.choices;
+    if (choices.max_extra) {
+        choices.max_length = 0;  // which counts the prompt
+    }
+    SearchOptions search = choices.over(model);
+    search.stop = options.stop;
+    search.n_best = options.n_best;
+    search.beam = options.sample ? 1 : std::max(search.beam, search.n_best);
+    if (options.sample) {
+        search.sampling = options.sampling;
+    }
+    check_search_options(search);
+    return search;
+}
+
+void complete(const CompleteOptions& options) {
     const CommonOptions& common = options.common;
     const std::vector<std::string> models = common.find_models();
     InputFiles inputs(common.open.settings);
     inputs.add({options.file});
     inputs.add(models);
     inputs.refuse("-");
-    if (options.sample) {
-        options.search.sampling = options.sampling;
-    }
-    options.search.beam = std::max(options.search.beam, options.search.n_best);
-    check_search_options(options.search);
+    static_cast<void>(search_of(options, default_search(Architecture::CausalLm)));  // before the model is opened
     if (options.samples > 1 && !options.sample) {
         throw UsageError("--samples needs --sample: without it, all samples would be the same");
     }
@@ -251,8 +266,9 @@ void complete(CompleteOptions options) {
                          .skip_unusable = asked_device(common.device(), common.open.settings) == "all",
                          .open = common.open},
                         [](const std::string& message) { log_line("headscope: " + message); });
-    const TranslationOptions decoding{
-        .search = options.search, .batch_tokens = kBatchTokens, .compute = engine.first().arithmetic().compute};
+    const TranslationOptions decoding{.search = search_of(options, engine.options().search),
+                                      .batch_tokens = kBatchTokens,
+                                      .compute = engine.first().arithmetic().compute};
     Completion completion(options, decoding, engine);
     if (options.prompt) {
         completion.complete(*options.prompt);
@@ -276,7 +292,8 @@ void add_complete_command(CLI::App& app, const OpenOptions& open_options) {
         "With a PROMPT, writes it and its continuation as it grows. Without one, reads a prompt from each line of\n"
         "--file or standard input, in batches, and writes one line for each; on a terminal it asks for prompts.\n"
         "A completion does not depend on its batch. It ends at the model's end of text, after --max-tokens, at a\n"
-        "--stop text, or where the model's context is full.\n\n"
+        "--stop text, or where the model's context is full. The model's author may have set defaults, as for "
+        "translate.\n\n"
         "Examples:\n"
         "  headscope complete 'Could you please'\n"
         "  headscope complete --model out/lm --sample --temperature 0.8 --top-p 0.9 --samples 3 'The weather'\n"
@@ -290,24 +307,20 @@ void add_complete_command(CLI::App& app, const OpenOptions& open_options) {
     options->common.add_device_list(*command);
     options->common.add_precision(*command);
     command->option_defaults()->group("Decoding");
-    command->add_option("--max-tokens", options->search.max_extra, "Maximum tokens of a completion")
+    const SearchOptions fallback = default_search(Architecture::CausalLm);
+    command->add_option("--max-tokens", options->choices.max_extra, "Maximum tokens of a completion")
         ->check(whole_number(1, SearchOptions::kMaxExtra))
-        ->capture_default_str();
-    CLI::Option* beam = command->add_option("--beam", options->search.beam, "Hypotheses kept; 1 takes the likeliest")
+        ->default_str(fmt::format("the model's choice, or {}", fallback.max_extra));
+    CLI::Option* beam = command->add_option("--beam", options->choices.beam, "Hypotheses kept; 1 takes the likeliest")
                             ->check(whole_number(1, SearchOptions::kMaxBeam))
-                            ->capture_default_str();
-    CLI::Option* n_best =
-        command->add_option("--n-best", options->search.n_best, "Print this many completions, best first")
-            ->check(whole_number(1, SearchOptions::kMaxBeam))
-            ->capture_default_str();
-    command->add_option("--stop", options->search.stop, "End before this text; may be repeated")
+                            ->default_str(fmt::format("the model's choice, or {}", fallback.beam));
+    CLI::Option* n_best = command->add_option("--n-best", options->n_best, "Print this many completions, best first")
+                              ->check(whole_number(1, SearchOptions::kMaxBeam))
+                              ->capture_default_str();
+    command->add_option("--stop", options->stop, "End before this text; may be repeated")
         ->allow_extra_args(false)
         ->check(not_empty);
-    command
-        ->add_option("--no-repeat-ngram", options->search.no_repeat_ngram,
-                     "Never repeat a sequence of this many tokens; 0: off")
-        ->check(whole_number(0, SearchOptions::kMaxNoRepeatNgram))
-        ->capture_default_str();
+    add_content_flags(*command, options->choices);
     CLI::Option* sample =
         command->add_flag("--sample", options->sample, "Sample each token randomly")->excludes(beam)->excludes(n_best);
     add_sampling_flags(*command, options->sampling, sample);

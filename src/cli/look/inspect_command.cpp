@@ -36,6 +36,10 @@ void inspect(const InspectOptions& options) {
     nlohmann::json facts = to_json(model.config);
     facts["parameters"] = count_parameters(model.config);
     facts["shared_vocabulary"] = model.source_tokenizer == model.target_tokenizer;
+    const nlohmann::json decoding = model.decoding != nullptr ? *model.decoding : nlohmann::json::object();
+    for (const auto& [key, value] : decoding.items()) {
+        facts["decoding_" + key] = value;
+    }
     const nlohmann::json card = read_training_card(model.path);
     for (const auto& [key, value] : card.items()) {
         facts["training_" + key] = value;
@@ -67,7 +71,8 @@ void add_inspect_command(CLI::App& app, const OpenOptions& open_options) {
     command->footer(
         "The keys are those of config.json with its defaults, the number of parameters, whether both languages share "
         "a\n"
-        "vocabulary, and what the training cost (docs/model-directory.md).\n\n"
+        "vocabulary, the author's decoding options (decoding_beam and so on), and what the training cost "
+        "(docs/model-directory.md).\n\n"
         "Examples:\n  headscope inspect runs/my-model\n  headscope inspect --key heads");
     CLI::Option* place = command->add_option("MODEL", options->common.models, "Model directory, as --model")
                              ->expected(1)

@@ -96,6 +96,8 @@ Json translated_by_json(const TranslatedBy& by) {
         json.update({{"beam", search.beam},
                      {"length_penalty", search.length_penalty},
                      {"length_penalty_form", kLengthPenaltyForms[static_cast<std::size_t>(search.length_penalty_form)]},
+                     {"early_stopping", kStoppings[static_cast<std::size_t>(search.stopping)]},
+                     {"repetition_penalty", search.repetition_penalty},
                      {"no_repeat_ngram", search.no_repeat_ngram}});
     }
     json.update({{"max_extra", search.max_extra},

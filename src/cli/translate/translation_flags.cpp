@@ -1,5 +1,10 @@
 #include "cli/translate/translation_flags.h"
 
+#include <algorithm>
+#include <iterator>
+#include <string>
+#include <vector>
+
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
@@ -18,6 +23,30 @@ std::string model_or(const Value& fallback) {
 }
 
 }  // namespace
+
+void add_content_flags(CLI::App& command, DecodingChoices& choices) {
+    const SearchOptions fallback;
+    command
+        .add_option("--no-repeat-ngram", choices.no_repeat_ngram,
+                    "Never repeat a sequence of this many pieces, a prompt's among them; 0: off")
+        ->check(whole_number(0, SearchOptions::kMaxNoRepeatNgram))
+        ->default_str(model_or(fallback.no_repeat_ngram));
+    command
+        .add_option("--repetition-penalty", choices.repetition_penalty,
+                    "Above 1, makes pieces that were written, or are in the prompt, less likely")
+        ->check(real_number(0.001, SearchOptions::kMaxRepetitionPenalty))
+        ->default_str(model_or(fallback.repetition_penalty));
+    command
+        .add_option_function<std::string>(
+            "--early-stopping",
+            [&choices](const std::string& name) {
+                choices.stopping = static_cast<Stopping>(std::find(std::begin(kStoppings), std::end(kStoppings), name) -
+                                                         std::begin(kStoppings));
+            },
+            "When a beam search stops: exact, or as Hugging Face's with true, false or never")
+        ->check(CLI::IsMember(std::vector<std::string>(std::begin(kStoppings), std::end(kStoppings))))
+        ->default_str(model_or(kStoppings[0]));
+}
 
 void add_search_flags(CLI::App& command, TranslationFlags& flags) {
     command.option_defaults()->group("Decoding");
@@ -71,11 +100,7 @@ void add_search_flags(CLI::App& command, TranslationFlags& flags) {
     command.add_option("--lengths", choices.length_candidates, "How many lengths of the text such a model tries")
         ->check(whole_number(1, SearchOptions::kMaxLengthCandidates))
         ->default_str(model_or(fallback.length_candidates));
-    command
-        .add_option("--no-repeat-ngram", choices.no_repeat_ngram,
-                    "Never repeat a sequence of this many pieces in a translation; 0: off")
-        ->check(whole_number(0, SearchOptions::kMaxNoRepeatNgram))
-        ->default_str(model_or(fallback.no_repeat_ngram));
+    add_content_flags(command, choices);
     command
         .add_option("--split-longer-than", choices.split_longer_than,
                     "Translate a line of more pieces sentence by sentence; 0: never, lines too long are errors")

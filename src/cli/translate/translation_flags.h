@@ -18,6 +18,8 @@ struct TranslationFlags {
     TranslationOptions options;  // everything else
 };
 
+// --no-repeat-ngram and the others that commands for translating and completing share.
+void add_content_flags(CLI::App& command, DecodingChoices& choices);
 // --beam, --length-penalty and so on.
 void add_search_flags(CLI::App& command, TranslationFlags& flags);
 
