@@ -10,6 +10,7 @@
 #include "import/exporting.h"
 #include "import/format_limits.h"
 #include "import/formats.h"
+#include "import/hugging_face.h"
 #include "io/atomic_file.h"
 #include "io/made_folder.h"
 #include "io/safetensors.h"
@@ -129,7 +130,38 @@ json generation_of(const ModelDirectory& model) {
         generation["bad_words_ids"] = std::move(words);
         generation["renormalize_logits"] = true;
     }
+    const json own = generation_options(model);
+    generation["early_stopping"] = own.value("early_stopping", json("never"));  // as our search
+    if (own.contains("eos_token_id")) {
+        generation["forced_eos_token_id"] = own["eos_token_id"][0];
+    }
+    for (const auto& [key, value] : own.items()) {
+        json& option = generation[key];
+        if (key == "bad_words_ids" && option.is_array()) {
+            option.insert(option.end(), value.begin(), value.end());
+        } else {
+            option = value;
+        }
+    }
     return generation;
+}
+
+// Of a language model, if its author chose options.
+FileTexts language_options(const ModelDirectory& model) {
+    if (model.decoding == nullptr || model.config.architecture != Architecture::CausalLm) {
+        return {};
+    }
+    const json& choices = *model.decoding;
+    json generation = {{"num_beams", choices.value("beam", 1)},
+                       {"length_penalty", power_of(choices)},
+                       {"eos_token_id", model.config.eos_id},
+                       {"max_new_tokens", choices.value("max_extra", 64)}};
+    if (const auto most = choices.find("max_length"); most != choices.end() && *most != 0) {
+        generation.erase("max_new_tokens");
+        generation["max_length"] = *most;
+    }
+    generation.update(generation_options(model));
+    return {{"generation_config.json", indented(generation)}};
 }
 
 FileTexts marian_files(const ModelDirectory& model) {
@@ -177,6 +209,9 @@ void export_hugging_face(const ModelDirectory& model, const Parameters& paramete
         translates ? exported_marian(model, parameters) : (causal ? exported_gpt2 : exported_bert)(net, parameters);
     if (translates) {
         files = marian_files(model);
+    }
+    for (auto& file : language_options(model)) {
+        files.push_back(std::move(file));
     }
     files.emplace_back("config.json", indented(exported.config));
     MadeFolder made(path);

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <iterator>
 #include <map>
+#include <set>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -128,6 +129,24 @@ void write_segmenters(const ModelDirectory& model, const std::string& folder, co
             atomic_write_file((fs::path(folder) / name).string(), tokenizer->files().segmenter);
         }
     }
+}
+
+std::vector<std::string> options_left_out(const ModelDirectory& model, ExportFormat format) {
+    // Those that a format holds or that are the user's there, and neutral values.
+    static const std::set<std::string> known = {
+        "beam",      "length_penalty",    "length_penalty_form", "max_extra",       "max_length",      "max_factor",
+        "force_end", "allow_unknown",     "allow_special",         "source_language", "target_language", "iterations",
+        "lengths",   "split_longer_than", "early_stopping",      "renormalize"};
+    std::vector<std::string> remarks;
+    const nlohmann::json choices =
+        model.decoding != nullptr && format != ExportFormat::HuggingFace ? *model.decoding : nlohmann::json::object();
+    for (const auto& [key, value] : choices.items()) {
+        if (!known.contains(key) && value != 0) {
+            remarks.push_back(
+                fmt::format("the decoding option \"{}\" is left out: the format has no place for it", key));
+        }
+    }
+    return remarks;
 }
 
 void export_model(const ModelDirectory& model, const Parameters& parameters, ExportFormat format,

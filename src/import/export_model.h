@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "model/model_directory.h"
 
@@ -14,5 +15,8 @@ enum class ExportFormat : std::uint8_t { HuggingFace, CTranslate2, Marian };
 // model that the format cannot hold.
 void export_model(const ModelDirectory& model, const Parameters& parameters, ExportFormat format,
                   const std::string& folder);
+
+// The author's decoding options that the format has no place for, one remark each.
+std::vector<std::string> options_left_out(const ModelDirectory& model, ExportFormat format);
 
 }  // namespace headscope

@@ -101,69 +101,6 @@ Tying untied_tables(const TensorArchive& archive, const std::string& source, con
     return apart ? Tying::None : Tying::Embeddings;
 }
 
-namespace {
-
-// Sequences that no output contains, but for the pad, which no output contains anyway.
-json bad_words(const ForeignConfig& options, const ModelConfig& net) {
-    json words = json::array();
-    if (options.at("bad_words_ids").is_array()) {
-        for (const json& word : options.at("bad_words_ids")) {
-            if (word != json{net.pad_id} && word != json{net.eos_id}) {
-                words.push_back(word);
-            }
-        }
-    }
-    if (options.at("suppress_tokens").is_array()) {
-        for (const json& token : options.at("suppress_tokens")) {
-            if (token != net.eos_id && token != net.pad_id) {
-                words.push_back({token});
-            }
-        }
-    }
-    return words;
-}
-
-}  // namespace
-
-void read_generation(const std::string& folder, const json& config, Problems& problems, ModelDirectory& model) {
-    const std::string file = file_in(folder, "generation_config.json");
-    const json own = file.empty() ? config : read_json_file(file);
-    const ForeignConfig options(own, file.empty() ? "config.json" : "generation_config.json", problems);
-    json choices = {{"beam", std::clamp<std::int64_t>(options.integer("num_beams", 1, 1), 1, 30)},
-                    {"length_penalty", std::clamp(options.number("length_penalty", 1.0), 0.0, 10.0)},
-                    {"length_penalty_form", "power"}};
-    if (const std::int64_t size = options.integer("no_repeat_ngram_size", 0); size > 0) {
-        choices["no_repeat_ngram"] = size;
-    }
-    if (options.has("forced_bos_token_id")) {
-        model.config.target_begin = {static_cast<std::int32_t>(options.integer("forced_bos_token_id", 0))};
-    }
-    // Their lengths count the start and the forced beginning.
-    const std::int64_t given = 1 + std::ssize(model.config.target_begin);
-    if (const std::int64_t least = options.integer("min_length", 0); least > given) {
-        choices["min_length"] = least - given;
-    }
-    if (const std::int64_t most = options.integer("max_new_tokens", options.integer("max_length", 1) - 1); most > 0) {
-        choices["max_length"] = choices["max_extra"] = std::min<std::int64_t>(most, 100'000);
-    }
-    if (options.has("forced_eos_token_id")) {
-        choices["force_end"] = true;
-    }
-    if (json words = bad_words(options, model.config); !words.empty()) {
-        choices["bad_words"] = std::move(words);
-    }
-    const json ignored = {{"repetition_penalty", 1.0}, {"encoder_repetition_penalty", 1.0},
-                          {"diversity_penalty", 0.0},  {"num_beam_groups", 1},
-                          {"do_sample", false},        {"encoder_no_repeat_ngram_size", 0}};
-    for (const auto& [key, neutral] : ignored.items()) {
-        if (options.has(key) && options.at(key) != neutral) {
-            model.remarks.push_back(fmt::format("{}: \"{}\" is ignored", options.file(), key));
-        }
-    }
-    model.decoding = std::make_shared<const json>(std::move(choices));
-    model.decoding_origin = file.empty() ? (fs::path(folder) / "config.json").string() : file;
-}
-
 void check_hugging_face(const ModelDirectory& model) {
     check_imported(model, (fs::path(model.path) / "config.json").string(),
                    {{"pad_id", "pad_token_id"},

@@ -22,8 +22,13 @@ std::string prefix_in(const TensorArchive& archive, const std::string& prefix);
 // two, as transformers 5 does.
 Tying untied_tables(const TensorArchive& archive, const std::string& source, const std::string& target);
 
+// An id or a list of ids; empty for anything else.
+std::vector<std::int32_t> ids_of(const nlohmann::json& value);
+// The id that ends texts: the first, if "eos_token_id" is a list.
+std::int32_t end_id(const ForeignConfig& config, std::int32_t fallback);
 // The author's decoding options, from generation_config.json or, in older folders, from config.json, which also say
-// what an output begins with.
+// what an output begins with: the decoder's start and what follows it. Remarks name those that are not obeyed. The pad,
+// the end and the architecture must be known.
 void read_generation(const std::string& folder, const nlohmann::json& config, Problems& problems,
                      ModelDirectory& model);
 
@@ -33,6 +38,10 @@ void check_keys(const ForeignConfig& config, Problems& problems, ModelDirectory&
 
 // Error that names `file` and key for a value of tokenizer_config.json of another type than readers expect.
 void check_tokenizer_settings(const nlohmann::json& settings, const std::string& file);
+
+// The other way round: the keys of generation_config.json for the model's options, but for the beam, the length penalty
+// and the longest output.
+nlohmann::json generation_options(const ModelDirectory& model);
 
 // check_imported() with the keys of config.json.
 void check_hugging_face(const ModelDirectory& model);

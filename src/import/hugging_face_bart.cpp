@@ -99,8 +99,8 @@ ModelDirectory open(const std::string& folder, const nlohmann::json& json, const
     ModelDirectory model{.path = folder, .config = network(config, kind)};
     ModelConfig& net = model.config;
     net.pad_id = static_cast<std::int32_t>(config.integer("pad_token_id", 1));
-    net.eos_id = static_cast<std::int32_t>(config.integer("eos_token_id", 2));
-    net.bos_id = static_cast<std::int32_t>(config.integer("decoder_start_token_id", net.eos_id));
+    net.eos_id = end_id(config, 2);
+    net.bos_id = net.eos_id;
     net.source_end = {net.eos_id};
     read_generation(folder, json, problems, model);
     open_tokenizers(folder, problems, model);

@@ -30,7 +30,7 @@ ModelConfig network(const ForeignConfig& config) {
     net.pad_id = -1;
     net.bos_id = -1;  // texts have no beginning
     net.unk_id = -1;
-    net.eos_id = static_cast<std::int32_t>(config.integer("eos_token_id", 50256));
+    net.eos_id = end_id(config, 50256);
     config.require("scale_attn_by_inverse_layer_idx", false);
     config.require("add_cross_attention", false);
     return net;
@@ -73,11 +73,12 @@ ModelDirectory open_gpt2(const std::string& folder, const nlohmann::json& json) 
     Problems problems(folder);
     const ForeignConfig config(json, "config.json", problems);
     ModelDirectory model{.path = folder, .config = network(config)};
-    open_tokenizers(folder, problems, model);
     const nlohmann::json settings = tokenizer_settings(folder);
     if (ForeignConfig(settings, "tokenizer_config.json", problems).boolean("add_bos_token", false)) {
         model.config.bos_id = static_cast<std::int32_t>(config.integer("bos_token_id", 50256));
     }
+    read_generation(folder, json, problems, model);
+    open_tokenizers(folder, problems, model);
     check_keys(config, problems, model);
     problems.finish();
     auto archive = open_folder_weights(folder);

@@ -1,4 +1,5 @@
 // Hugging Face's MarianMT, as OPUS-MT is published.
+#include <algorithm>
 #include <filesystem>
 
 #include <fmt/format.h>
@@ -33,7 +34,8 @@ ModelConfig network(const ForeignConfig& config) {
     return net;
 }
 
-// Pieces come from the .spm file, ids from the vocabulary: the ids of the .spm file mean nothing.
+// Pieces come from the .spm file, ids from the vocabulary: the ids of the .spm file mean nothing. Rows behind the
+// vocabulary, to which some programs pad it, have no piece.
 std::shared_ptr<const Tokenizer> open_tokenizer(const std::string& folder, const char* pieces, const char* vocabulary,
                                                 const ForeignConfig& config, const char* size_key, std::int64_t size) {
     const std::string file = require_file(folder, vocabulary, "the ids of the pieces");
@@ -42,6 +44,10 @@ std::shared_ptr<const Tokenizer> open_tokenizer(const std::string& folder, const
                      "the SentencePiece model (models of 2019 and before, which have BPE codes instead, are not "
                      "supported)");
     auto ids = read_vocabulary(file);
+    if (ids->size() < size) {
+        ids =
+            numbered_vocabulary(ids->pieces(), ids->special(), ids->name(), {.size = static_cast<std::int32_t>(size)});
+    }
     if (ids->size() != size) {
         config.problem(size_key, fmt::format("is {}, but {} has {} pieces", size, vocabulary, ids->size()));
     }
@@ -81,7 +87,8 @@ ModelDirectory open_marian_mt(const std::string& folder, const nlohmann::json& j
     net.unk_id = target.unk_id();
     net.bos_id = static_cast<std::int32_t>(config.integer("decoder_start_token_id", 58100));
     net.source_end = {model.source_tokenizer->eos_id()};
-    if (config.integer("eos_token_id", net.eos_id) != net.eos_id) {
+    if (const auto ends = ids_of(config.at("eos_token_id"));
+        config.has("eos_token_id") && std::find(ends.begin(), ends.end(), net.eos_id) == ends.end()) {
         config.problem("eos_token_id", fmt::format("is {}, but {} has </s> at {}", config.at("eos_token_id").dump(),
                                                    target_ids, net.eos_id));
     }

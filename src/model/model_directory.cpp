@@ -62,8 +62,15 @@ void check_special(const fs::path& file, const char* key, std::int32_t in_tokeni
     }
 }
 
+// Whether the author's options let the decoder start from any piece.
+bool starts_anywhere(const ModelDirectory& model) {
+    return model.decoding != nullptr && model.decoding->is_object() && model.decoding->contains("allow_special") &&
+           model.decoding->at("allow_special") == true;
+}
+
 std::shared_ptr<const Tokenizer> open_tokenizer(const TokenizerPaths& paths, const char* size_key, std::int64_t size,
-                                                const ModelConfig& config, bool is_target) {
+                                                const ModelDirectory& model, bool is_target) {
+    const ModelConfig& config = model.config;
     const fs::path& file = paths.vocabulary.empty() ? paths.segmenter : paths.vocabulary;
     const std::shared_ptr<const Tokenizer> tokenizer = paths.open();
     if (tokenizer->size() != size) {
@@ -80,7 +87,8 @@ std::shared_ptr<const Tokenizer> open_tokenizer(const TokenizerPaths& paths, con
         check_special(file, "unk_id", tokenizer->unk_id(), config.unk_id);
         // A decoder may start from the pad (Marian), the end (fairseq) or a language (mBART), whatever bos the
         // tokenizer has.
-        if (tokenizer->has_own_ids() && config.bos_id != config.pad_id && config.bos_id != config.eos_id) {
+        if (tokenizer->has_own_ids() && config.bos_id != config.pad_id && config.bos_id != config.eos_id &&
+            !starts_anywhere(model)) {
             check_special(file, "bos_id", tokenizer->bos_id(), config.bos_id);
         }
     }
@@ -242,8 +250,7 @@ ModelDirectory open_model_directory(const std::string& path) {
     const TokenizersPaths tokenizers = tokenizers_in(folder);
     const auto& [source, target] = tokenizers;
     const bool shared = tokenizers.shared();
-    model.source_tokenizer =
-        open_tokenizer(source, "source_vocabulary", model.config.source_vocabulary, model.config, shared);
+    model.source_tokenizer = open_tokenizer(source, "source_vocabulary", model.config.source_vocabulary, model, shared);
     if (shared && model.config.target_vocabulary != model.config.source_vocabulary) {
         throw Error(fmt::format("{}: target_vocabulary is {}, but {} is shared by both languages and has {} pieces",
                                 config_file.string(), model.config.target_vocabulary,
@@ -251,7 +258,7 @@ ModelDirectory open_model_directory(const std::string& path) {
     }
     model.target_tokenizer =
         shared ? model.source_tokenizer
-               : open_tokenizer(target, "target_vocabulary", model.config.target_vocabulary, model.config, true);
+               : open_tokenizer(target, "target_vocabulary", model.config.target_vocabulary, model, true);
     return model;
 }
 

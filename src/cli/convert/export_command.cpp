@@ -38,6 +38,9 @@ void export_as(const ExportOptions& options) {
     const auto backend = open_device("cpu", options.open);
     const auto parameters = read_parameters(*backend, model, DType::F32);
     export_model(model, *parameters, options.format, options.output);
+    for (const std::string& remark : options_left_out(model, options.format)) {
+        log_line("headscope: " + remark);
+    }
     log_line(fmt::format("{}: {}, {} parameters", options.output, name_of(model.config.architecture),
                          fmt::group_digits(count_parameters(model.config))));
 }
