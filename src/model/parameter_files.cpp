@@ -17,6 +17,7 @@
 #include "io/safetensors.h"
 #include "model/model_directory.h"
 #include "support/check.h"
+#include "tensor/widen.h"
 
 namespace headscope {
 
@@ -83,6 +84,11 @@ constexpr std::size_t kPiece = std::size_t{1} << 15U;
 // Converts any float dtype to Real. The file's data need not be aligned.
 template <class Real>
 void widen(DType dtype, const std::byte* from, std::span<Real> to) {
+    if constexpr (std::is_same_v<Real, float>) {
+        if (dtype == DType::F16 || dtype == DType::BF16) {
+            return dtype == DType::F16 ? widen_f16(from, to) : widen_bf16(from, to);
+        }
+    }
     visit_stored(dtype, [&](auto stored) {
         for (std::size_t i = 0; i < to.size(); ++i) {
             std::memcpy(&stored, from + i * sizeof(stored), sizeof(stored));
@@ -162,6 +168,27 @@ void load_one(Backend& backend, const WeightValues& from, const Tensor& to) {
     visit_stored(to.dtype, [&](auto stored) { load_pieces<decltype(stored)>(backend, from, to); });
 }
 
+// In I8, some rows at a time: as Parameters::store() does, without a second copy in F32.
+void load_rounded(Backend& backend, const WeightValues& from, const Tensor& to, const Tensor& scales) {
+    const std::int64_t rows = to.shape[0];
+    const std::int64_t columns = rows == 0 ? 1 : to.elements() / rows;
+    const std::int64_t at_once = std::max<std::int64_t>(static_cast<std::int64_t>(kPiece) / columns, 1);
+    for (std::int64_t first = 0; first < rows; first += at_once) {
+        const auto count = static_cast<std::size_t>(std::min(at_once, rows - first));
+        const auto width = static_cast<std::size_t>(columns);
+        std::vector<float> values(count * width);
+        std::vector<std::int8_t> rounded(values.size());
+        std::vector<float> own(count);
+        const std::size_t skipped = static_cast<std::size_t>(first) * width * size_of(from.dtype);
+        widen(from.dtype, from.data.data() + skipped, std::span<float>(values));
+        for (std::size_t row = 0; row < count; ++row) {
+            own[row] = quantise_row({values.data() + row * width, width}, rounded.data() + row * width);
+        }
+        backend.upload(to.narrow(0, first, std::ssize(own)), rounded.data(), rounded.size());
+        from_host(backend, scales.narrow(0, first, std::ssize(own)), own);
+    }
+}
+
 std::vector<std::byte> narrow_values(const std::vector<float>& values, DType dtype, const std::string& name) {
     std::vector<std::byte> bytes(values.size() * size_of(dtype));
     if (dtype == DType::F32) {
@@ -213,9 +240,7 @@ void load_parameters(Backend& backend, const WeightSource& weights, Parameters& 
         }
         check_finite(found);
         if (const Tensor to = parameters.stored(spec.name); to.dtype == DType::I8) {
-            std::vector<float> values(static_cast<std::size_t>(to.elements()));
-            widen(found.dtype, found.data.data(), std::span<float>(values));
-            parameters.store(spec.name, values);
+            load_rounded(backend, found, to, parameters.at(spec.name).scales());
         } else {
             load_one(backend, found, to);
         }

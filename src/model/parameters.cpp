@@ -1,5 +1,6 @@
 #include "model/parameters.h"
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 #include <string_view>
@@ -104,8 +105,13 @@ Parameters::Parameters(Backend& backend, const ModelConfig& config, bool with_gr
         if (dtype == backend.real()) {
             backend.run(Fill{.out = flat, .value = 0.0F});
         } else {  // not every backend can fill this dtype
-            const std::vector<std::byte> none(static_cast<std::size_t>(total) * size_of(dtype));
-            backend.upload(flat, none.data(), none.size());
+            constexpr std::int64_t kPiece = 1 << 20;
+            const std::vector<std::byte> none(static_cast<std::size_t>(std::min(total, kPiece)) * size_of(dtype));
+            for (std::int64_t first = 0; first < total; first += kPiece) {
+                const std::int64_t count = std::min(kPiece, total - first);
+                backend.upload(flat.narrow(0, first, count), none.data(),
+                               static_cast<std::size_t>(count) * size_of(dtype));
+            }
         }
         return flat;
     };

@@ -1,8 +1,10 @@
 #include "tensor/dtype.h"
 
 #include <bit>
+#include <cstring>
 
 #include "support/check.h"
+#include "tensor/widen.h"
 
 namespace headscope {
 
@@ -76,6 +78,27 @@ float from_f16(std::uint16_t bits) {
         return sign != 0 ? -magnitude : magnitude;
     }
     return std::bit_cast<float>(sign | ((exponent + 112U) << 23U) | (mantissa << 13U));
+}
+
+namespace {
+
+template <class Widen>
+void widen_each(const std::byte* from, std::span<float> to, const Widen& widened) {
+    for (std::size_t i = 0; i < to.size(); ++i) {
+        std::uint16_t bits = 0;
+        std::memcpy(&bits, from + i * sizeof(bits), sizeof(bits));
+        to[i] = widened(bits);
+    }
+}
+
+}  // namespace
+
+void widen_f16(const std::byte* from, std::span<float> to) {
+    widen_each(from, to, from_f16);
+}
+
+void widen_bf16(const std::byte* from, std::span<float> to) {
+    widen_each(from, to, [](std::uint16_t bits) { return from_bf16(bits); });
 }
 
 }  // namespace headscope

@@ -17,6 +17,9 @@ namespace {
 constexpr std::size_t kAlignment = 64;         // a cache line, and the widest vector
 constexpr std::size_t kHugePage = 2UL << 20U;  // large blocks are aligned to it, for transparent huge pages
 constexpr std::size_t kSmallestBlock = 256;
+// Above, blocks are the weights of large models, which products read from one end to the other: huge pages gain
+// nothing, and in virtual machines the system needs several times longer to clear them.
+constexpr std::size_t kMostHuge = std::size_t{1} << 29U;
 constexpr std::size_t kStepsPerDoubling = 8;  // wastes at most an eighth of a block
 
 // `bytes` rounded up to one of eight sizes for each power of two.
@@ -33,7 +36,7 @@ std::string megabytes(std::size_t bytes) {
 }
 
 std::byte* system_allocate(std::size_t bytes) {
-    const bool large = bytes >= 2 * kHugePage;
+    const bool large = bytes >= 2 * kHugePage && bytes < kMostHuge;
     void* memory = nullptr;
     if (posix_memalign(&memory, large ? kHugePage : kAlignment, bytes) != 0) {
         return nullptr;
