@@ -89,10 +89,10 @@ std::vector<MaskedPosition> Filler::predict(const std::vector<std::int32_t>& ids
         if (!std::isfinite(log_probabilities[i])) {
             throw Error("the model's probabilities are NaN or infinite: its weights are damaged, or training diverged");
         }
-        std::vector<Candidate>& candidates = found[i / static_cast<std::size_t>(most)].candidates;
-        if (std::ssize(candidates) < count && best[i] < pieces &&
-            std::find(never.begin(), never.end(), best[i]) == never.end()) {
-            candidates.push_back({best[i], log_probabilities[i]});
+        MaskedPosition& mask = found[i / static_cast<std::size_t>(most)];
+        const bool is_special = std::find(never.begin(), never.end(), best[i]) != never.end();
+        if (std::ssize(mask.candidates) < count && best[i] < pieces) {
+            (is_special ? mask.special : mask.candidates).push_back({best[i], log_probabilities[i]});
         }
     }
     if (std::any_of(found.begin(), found.end(), [](const auto& mask) { return mask.candidates.empty(); })) {

@@ -25,6 +25,7 @@ struct Candidate {
 struct MaskedPosition {
     std::size_t position = 0;  // in the ids
     std::vector<Candidate> candidates;
+    std::vector<Candidate> special = {};  // special pieces as likely as those, which are never filled in
 };
 
 struct FilledText {

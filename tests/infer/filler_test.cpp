@@ -86,6 +86,10 @@ TEST_CASE("the candidates for a mask are the likeliest pieces of text there", "[
                 CHECK(candidate.id > config.mask_id);
                 before = candidate.log_probability;
             }
+            for (const Candidate& special : mask.special) {
+                CHECK(special.id <= config.mask_id);
+                CHECK(special.log_probability == Approx(expected[static_cast<std::size_t>(special.id)]).margin(1e-4));
+            }
             // No other piece of text is likelier than the fifth.
             CHECK(std::count_if(expected.begin() + config.mask_id + 1, expected.end(),
                                 [&](double one) { return one > before + 1e-4; }) <= 4);

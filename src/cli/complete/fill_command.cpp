@@ -46,11 +46,17 @@ std::string json_of(const Tokenizer& tokenizer, const FillOptions& options, cons
     Json json = {{"text", options.text}, {"filled", filled.text}, {"masks", Json::array()}};
     for (const MaskedPosition& mask : filled.masks) {
         Json& one = json["masks"].emplace_back(Json::array());
+        const auto add = [&](const Candidate& candidate) -> Json& {
+            return one.emplace_back(Json{{"word", word_of(tokenizer, candidate.id)},
+                                         {"piece", tokenizer.piece(candidate.id)},
+                                         {"probability", std::exp(candidate.log_probability)},
+                                         {"log_probability", candidate.log_probability}});
+        };
         for (const Candidate& candidate : mask.candidates) {
-            one.push_back({{"word", word_of(tokenizer, candidate.id)},
-                           {"piece", tokenizer.piece(candidate.id)},
-                           {"probability", std::exp(candidate.log_probability)},
-                           {"log_probability", candidate.log_probability}});
+            add(candidate);
+        }
+        for (const Candidate& candidate : mask.special) {
+            add(candidate)["special"] = true;
         }
     }
     return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
