@@ -151,8 +151,8 @@ std::string missing_head(const ModelConfig& config, const AttentionSite& site, i
     } catch (const Error& error) {
         return error.what();
     }
-    return head >= 1 && head <= config.heads ? ""
-                                             : fmt::format("head must be between 1 and {}, got {}", config.heads, head);
+    const int heads = heads_of(config, site.kind);
+    return head >= 1 && head <= heads ? "" : fmt::format("head must be between 1 and {}, got {}", heads, head);
 }
 
 }  // namespace headscope

@@ -11,6 +11,7 @@
 #include "explore/editing_observer.h"
 #include "explore/importance.h"
 #include "infer/scored_pair.h"
+#include "observe/family_labels.h"
 #include "support/check.h"
 #include "support/random.h"
 
@@ -37,19 +38,18 @@ public:
           options_(options),
           progress_(progress),
           sites_(attention_sites(translator.model().config)),
-          heads_(translator.model().config.heads) {
+          config_(translator.model().config) {
         split(text);
-        const std::size_t layers = sites_.size();
-        points_ = std::min(static_cast<std::size_t>(options.points), layers * static_cast<std::size_t>(heads_));
-        total_ = 2 + layers * static_cast<std::size_t>(heads_) + 2 * layers +
-                 points_ * (1 + static_cast<std::size_t>(options.orders));
+        const auto heads = static_cast<std::size_t>(count_heads(config_, sites_));
+        points_ = std::min(static_cast<std::size_t>(options.points), heads);
+        total_ = 2 + heads + 2 * sites_.size() + points_ * (1 + static_cast<std::size_t>(options.orders));
     }
 
     CorpusImportance measure() {
         found_.choosing_whole.nll = nll(choosing_, {});
         found_.whole = score({});
         for (const AttentionSite& site : sites_) {
-            for (AttentionEdit& edit : edits_of(site, heads_, EditKind::Off)) {
+            for (AttentionEdit& edit : edits_of(site, heads_of(config_, site.kind), EditKind::Off)) {
                 found_.heads.push_back({site, edit.head, {.nll = nll(choosing_, {edit})}});
                 if (options_.bleu > 0) {
                     found_.heads.back().score.bleu = bleu({edit});
@@ -57,8 +57,9 @@ public:
             }
         }
         for (const AttentionSite& site : sites_) {
-            found_.layers_off.push_back({site, 0, score(edits_of(site, heads_, EditKind::Off))});
-            found_.layers_uniform.push_back({site, 0, score(edits_of(site, heads_, EditKind::Uniform))});
+            found_.layers_off.push_back({site, 0, score(edits_of(site, heads_of(config_, site.kind), EditKind::Off))});
+            found_.layers_uniform.push_back(
+                {site, 0, score(edits_of(site, heads_of(config_, site.kind), EditKind::Uniform))});
         }
         prune();
         return std::move(found_);
@@ -174,7 +175,7 @@ private:
     const CorpusImportanceOptions& options_;
     const CorpusProgress& progress_;
     std::vector<AttentionSite> sites_;
-    std::int64_t heads_;
+    const ModelConfig& config_;
     CorpusText choosing_, measuring_;
     std::size_t points_ = 0;
     std::size_t done_ = 0;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 #include <fmt/format.h>
@@ -140,10 +141,15 @@ std::vector<AttentionSite> attention_sites(const ModelConfig& config) {
     return sites;
 }
 
+std::int64_t count_heads(const ModelConfig& config, const std::vector<AttentionSite>& sites) {
+    return std::accumulate(
+        sites.begin(), sites.end(), std::int64_t{0},
+        [&](std::int64_t sum, const AttentionSite& site) { return sum + heads_of(config, site.kind); });
+}
+
 Importance measure_importance(Backend& backend, const Translator& translator, Compute compute,
                               const CheckedRequest& request, const std::function<bool(const Importance&)>& so_far) {
     const Model& model = translator.network();
-    const std::int64_t all_heads = model.config().heads;
     const std::vector<AttentionSite> sites = attention_sites(model.config());
     Importance result;
     result.family = model.config().architecture;
@@ -159,7 +165,7 @@ Importance measure_importance(Backend& backend, const Translator& translator, Co
         return result;
     }
     LeaveOneOut leave_one_out(backend, model, compute, request);
-    result.total = static_cast<std::int64_t>(sites.size()) * all_heads;
+    result.total = count_heads(model.config(), sites);
     result.log_probability = leave_one_out.with_all();
     if (!std::isfinite(result.log_probability)) {
         result.finished = true;
@@ -170,6 +176,7 @@ Importance measure_importance(Backend& backend, const Translator& translator, Co
         return result;
     }
     for (const AttentionSite& site : sites) {
+        const std::int64_t all_heads = heads_of(model.config(), site.kind);
         for (std::int64_t first = 0; first < all_heads; first += leave_one_out.copies()) {
             const std::vector<int> heads = head_range(first, std::min(leave_one_out.copies(), all_heads - first));
             const std::vector<double> found = leave_one_out.without(site, heads);

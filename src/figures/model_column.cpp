@@ -64,7 +64,8 @@ std::vector<ModelColumn::Part> ModelColumn::parts() const {
     const std::string prefix = fmt::format("{}.layers.{}.", plan_.stack, plan_.chosen - 1);
     std::vector<Part> found;
     for (const Block& block : pen_.model().blocks) {
-        if (!block.prefix.starts_with(prefix) || block.kind == BlockKind::Layer || block.kind == BlockKind::Norm) {
+        if (!block.prefix.starts_with(prefix) || block.kind == BlockKind::Layer || block.kind == BlockKind::Norm ||
+            block.kind == BlockKind::RelativePositions) {
             continue;
         }
         const bool ends = !config_.cross_attention && plan_.stack == std::string("encoder") &&
@@ -211,7 +212,9 @@ void ModelColumn::plus(double y) {
 void ModelColumn::relative_positions(double y, double bottom) {
     const double width = 8.8;
     const double middle = plan_.mirrored ? x_ - 2.2 - width / 2.0 : x_ + 2.2 + width / 2.0;
-    const Block& block = block_of(BlockKind::RelativePositions, plan_.index);
+    const bool of_layer = config_.relative_positions == RelativePositions::LayerBuckets;
+    const std::string place = of_layer ? fmt::format("{}.layers.{}", plan_.stack, plan_.chosen - 1) : plan_.stack;
+    const Block& block = block_at(place + ".relative_positions.", BlockKind::RelativePositions);
     pen_.block(block, {middle - width / 2.0, y - 0.8, width, 1.6}, block.title, "");
     pen_.path({{middle, y - 0.8}, {middle, bottom}}, true);
 }

@@ -77,7 +77,8 @@ std::string detail_of(const ModelConfig& config) {
                                                  counted(config.encoder_layers + config.decoder_layers, "layer"));
     return fmt::format("{}{}, d_model {}, {} heads, {}-norm, {} positions", layers,
                        config.generation == Generation::MaskPredict ? ", mask-predict" : "", config.d_model,
-                       config.heads, config.norm == NormPlacement::Pre ? "pre" : "post", kind_of_positions(config));
+                       both_stacks(config.heads, config.decoder_heads),
+                       config.norm == NormPlacement::Pre ? "pre" : "post", kind_of_positions(config));
 }
 
 // The encoder's output is the keys and values of every cross-attention, or the first states of recurrent layers.

@@ -93,7 +93,12 @@ const ConfigFields<Config>& fields() {
         integer_field("d_model", &Config::d_model, 1, kMaxSide,
                       "width of the residual stream; must be even with sinusoids"),
         integer_field("d_ff", &Config::d_ff, 1, kMaxSide, "inner width of the feed-forward (3.3)"),
-        integer_field("heads", &Config::heads, 1, kMaxCounter, "h (3.2.2), the same in all attentions"),
+        integer_field("decoder_d_ff", &Config::decoder_d_ff, 0, kMaxSide, "that of the decoder; 0: the same"),
+        integer_field("heads", &Config::heads, 1, kMaxCounter,
+                      "h (3.2.2), the same in all attentions unless `decoder_heads` differs"),
+        integer_field("decoder_heads", &Config::decoder_heads, 0, kMaxCounter,
+                      "h of the decoder's attentions, which split as many columns: its d_k is heads d_k / "
+                      "decoder_heads, its d_v likewise; 0: the same"),
         derived_field(integer_field("d_k", &Config::d_k, 1, kMaxSide, "dimension of a head's queries and keys"),
                       "d_model / heads",
                       [](ConfigReader& reader, Config& config) { config.d_k = head_size(reader, config); }),
@@ -149,9 +154,11 @@ const ConfigFields<Config>& fields() {
                       }),
         choice_field(
             "relative_positions", &Config::relative_positions,
-            {{"none", RelativePositions::None}, {"buckets", RelativePositions::Buckets}},
+            {{"none", RelativePositions::None},
+             {"buckets", RelativePositions::Buckets},
+             {"layer_buckets", RelativePositions::LayerBuckets}},
             "`\"buckets\"`: each head adds a learned number to the scores of self-attention, one for each bucket "
-            "of distances between query and key (T5)"),
+            "of distances between query and key (T5); `\"layer_buckets\"`: each layer has its own numbers (UMT5)"),
         integer_field("relative_buckets", &Config::relative_buckets, 4, kMaxCounter,
                       "number of buckets; half of them are for keys after the query, except in a decoder"),
         integer_field("relative_distance", &Config::relative_distance, 3, kMaxCounter,
@@ -189,7 +196,12 @@ const ConfigFields<Config>& fields() {
         boolean_field("output_bias", &Config::output_bias, "a bias on the logits"),
         boolean_field("output_transform", &Config::output_transform,
                       "a layer, the activation and a norm before the logits (BERT's head)"),
+        boolean_field("gelu_transform", &Config::gelu_transform,
+                      "that layer has `\"gelu\"`, whatever the activation is (RoBERTa)"),
         boolean_field("embedding_norm", &Config::embedding_norm, "a norm after the embeddings (BERT)"),
+        boolean_field("embedding_norm_first", &Config::embedding_norm_first,
+                      "in the decoder it comes before positions are added, of embeddings that are not scaled "
+                      "(BlenderbotSmall)"),
         integer_field(
             "token_types", &Config::token_types, 0, kMaxCounter,
             "segments of a text that `masked-lm` distinguishes (BERT: 2), each with a learned vector; 0: none"),
@@ -244,6 +256,23 @@ bool has_encoder(const Config& config) {
 
 bool has_decoder(const Config& config) {
     return config.architecture != Architecture::MaskedLm;
+}
+
+Config of_stack(Config config, AttentionKind kind) {
+    if (kind == AttentionKind::EncoderSelf || config.architecture != Architecture::EncoderDecoder) {
+        return config;
+    }
+    config.d_ff = config.decoder_d_ff > 0 ? config.decoder_d_ff : config.d_ff;
+    if (config.decoder_heads > 0) {
+        config.d_k = config.d_k * config.heads / config.decoder_heads;
+        config.d_v = config.d_v * config.heads / config.decoder_heads;
+        config.heads = config.decoder_heads;
+    }
+    return config;
+}
+
+std::string both_stacks(std::int64_t own, std::int64_t of_decoder) {
+    return of_decoder == 0 || of_decoder == own ? std::to_string(own) : fmt::format("{} and {}", own, of_decoder);
 }
 
 MixerKind mixer_of(const Config& config, AttentionKind self) {

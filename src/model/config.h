@@ -22,7 +22,7 @@ enum class ConvolutionForm : std::uint8_t { Contiguous, Separable };
 enum class AttentionScore : std::uint8_t { DotProduct, Additive };
 enum class Positions : std::uint8_t { Sinusoid, Learned, Index, Normalised, None };
 enum class PositionCombination : std::uint8_t { Add, Concatenate };
-enum class RelativePositions : std::uint8_t { None, Buckets };
+enum class RelativePositions : std::uint8_t { None, Buckets, LayerBuckets };
 enum class SinusoidLayout : std::uint8_t { Interleaved, HalvesMinusOne, Halves };
 enum class OutputLayer : std::uint8_t { Full, Adaptive };
 enum class Tying : std::uint8_t { All, TargetOutput, Embeddings, None };
@@ -50,7 +50,9 @@ struct ModelConfig {
     bool cross_attention = true;
     std::int64_t d_model = 512;
     std::int64_t d_ff = 2048;
+    std::int64_t decoder_d_ff = 0;
     std::int64_t heads = 8;
+    std::int64_t decoder_heads = 0;
     std::int64_t d_k = 64;
     std::int64_t d_v = 64;
     Activation activation = Activation::Relu;
@@ -80,7 +82,9 @@ struct ModelConfig {
     std::int64_t adaptive_factor = 4;
     bool output_bias = false;
     bool output_transform = false;
+    bool gelu_transform = false;
     bool embedding_norm = false;
+    bool embedding_norm_first = false;
     std::int64_t token_types = 0;
     Tying tying = Tying::All;
     bool scale_embedding = true;
@@ -106,6 +110,10 @@ struct ModelConfig {
 
 bool has_encoder(const ModelConfig& config);
 bool has_decoder(const ModelConfig& config);
+// The configuration as the stack that attends this way reads it: d_ff, heads, d_k and d_v are its own.
+ModelConfig of_stack(ModelConfig config, AttentionKind kind);
+// "8", or "8 and 4" if the decoder has its own number.
+std::string both_stacks(std::int64_t own, std::int64_t of_decoder);
 // What mixes positions in the stack whose self-attention would be of this kind.
 MixerKind mixer_of(const ModelConfig& config, AttentionKind self);
 // Whether the positions of this stack's self-attention read later ones and know how long their text is.

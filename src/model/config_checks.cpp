@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <functional>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -24,6 +25,23 @@ void check_layers(const std::string& origin, const char* key, int layers, bool h
     }
 }
 
+void check_decoder_sizes(const Config& config, const std::string& origin) {
+    for (const auto& [key, columns] :
+         {std::pair{"d_k", config.heads * config.d_k}, {"d_v", config.heads * config.d_v}}) {
+        if (config.decoder_heads > 0 && columns % config.decoder_heads != 0) {
+            throw Error(fmt::format("{}: \"decoder_heads\" must divide {}, which is heads times {}, found {}", origin,
+                                    columns, key, config.decoder_heads));
+        }
+    }
+    if (config.embedding_norm_first && (!config.embedding_norm || config.norm_type == NormType::Batch ||
+                                        config.position_combination == PositionCombination::Concatenate)) {
+        throw Error(
+            fmt::format("{}: \"embedding_norm_first\" must be false unless \"embedding_norm\" is true, with "
+                        "\"norm_type\" other than \"batch\" and \"position_combination\" \"add\"",
+                        origin));
+    }
+}
+
 void check_family(const Config& config, const std::string& origin) {
     check_layers(origin, "encoder_layers", config.encoder_layers, has_encoder(config));
     check_layers(origin, "decoder_layers", config.decoder_layers, has_decoder(config));
@@ -32,7 +50,15 @@ void check_family(const Config& config, const std::string& origin) {
                                 origin, config.token_types));
     }
     if (config.architecture == Architecture::EncoderDecoder) {
-        return;
+        return check_decoder_sizes(config, origin);
+    }
+    for (const auto& [key, given] : {std::pair{"decoder_d_ff", config.decoder_d_ff > 0},
+                                     {"decoder_heads", config.decoder_heads > 0},
+                                     {"embedding_norm_first", config.embedding_norm_first}}) {
+        if (given) {
+            throw Error(
+                fmt::format("{}: \"{}\" must be left out unless \"architecture\" is \"encoder-decoder\"", origin, key));
+        }
     }
     if (config.tying != Tying::All && config.tying != Tying::None) {
         throw Error(fmt::format("{}: \"tying\" must be \"all\" or \"none\" for a language model, found \"{}\"", origin,
@@ -95,7 +121,7 @@ void check_sinusoids(const Config& config, const std::string& origin) {
     const bool added = config.position_combination == PositionCombination::Add;
     const char* key = added ? "d_model" : "position_columns";
     const std::int64_t columns = added ? config.d_model : config.position_columns;
-    if (columns % 2 != 0) {
+    if (columns % 2 != 0 && config.sinusoid_layout != SinusoidLayout::Halves) {
         throw Error(
             fmt::format("{}: \"{}\" must be even because sinusoids come in pairs, found {}", origin, key, columns));
     }
@@ -132,7 +158,7 @@ void check_position_combination(const Config& config, const std::string& origin)
 }
 
 void check_relative_positions(const Config& config, const std::string& origin) {
-    if (config.relative_positions == RelativePositions::Buckets &&
+    if (config.relative_positions != RelativePositions::None &&
         config.relative_distance <= config.relative_buckets / 2) {
         throw Error(fmt::format("{}: \"relative_distance\" must be above {}, half of \"relative_buckets\", found {}",
                                 origin, config.relative_buckets / 2, config.relative_distance));
@@ -204,7 +230,9 @@ void check_combinations(const Config& config, const std::string& origin) {
     check_sublayers(config, origin);
     check_output_layer(config, origin);
     check_matrix(origin, "q, k and v", config.heads * (2 * config.d_k + config.d_v), config.d_model);
-    check_matrix(origin, "feed-forward", std::max<std::int64_t>(config.experts, 1) * config.d_ff, config.d_model);
+    check_matrix(origin, "feed-forward",
+                 std::max<std::int64_t>(config.experts, 1) * std::max(config.d_ff, config.decoder_d_ff),
+                 config.d_model);
     check_matrix(origin, "source embedding", config.source_vocabulary, config.d_model);
     check_matrix(origin, "target embedding", config.target_vocabulary, config.d_model);
     if (config.positions == Positions::Sinusoid) {
@@ -212,6 +240,9 @@ void check_combinations(const Config& config, const std::string& origin) {
     }
     if (config.norm_type == NormType::Batch && config.output_transform) {
         throw Error(fmt::format("{}: \"output_transform\" must be false with \"norm_type\" \"batch\"", origin));
+    }
+    if (config.gelu_transform && !config.output_transform) {
+        throw Error(fmt::format("{}: \"gelu_transform\" must be false unless \"output_transform\" is true", origin));
     }
     check_position_combination(config, origin);
     check_relative_positions(config, origin);

@@ -33,14 +33,15 @@ EmbeddingTable::EmbeddingTable(const ModelConfig& config, const char* title, con
     add_block(config, *this, title, true);
 }
 
-Embedding::Embedding(const ModelConfig& config, const Scope& stack, Var table, std::shared_ptr<Sinusoids> sinusoids,
-                     DropoutSites& sites, bool whole)
+Embedding::Embedding(const ModelConfig& config, const Scope& stack, AttentionKind self, Var table,
+                     std::shared_ptr<Sinusoids> sinusoids, DropoutSites& sites)
     : stack_(stack.name()),
       table_(std::move(table)),
+      norm_first_(config.embedding_norm_first && self == AttentionKind::DecoderSelf),
       sinusoids_(sinusoids->fixed() ? std::move(sinusoids) : nullptr),
-      by_length_(config.positions == Positions::Normalised && whole),
+      by_length_(config.positions == Positions::Normalised && reads_whole(config, self)),
       position_columns_(config.position_columns),
-      scale_(config.scale_embedding ? std::sqrt(static_cast<float>(config.d_model)) : 1.0F),
+      scale_(config.scale_embedding && !norm_first_ ? std::sqrt(static_cast<float>(config.d_model)) : 1.0F),
       site_(sites.next()) {
     const Scope scope = stack.in("positions");
     if (config.positions == Positions::Learned) {
@@ -109,11 +110,19 @@ Var Embedding::run(Context& ctx, const Tokens& tokens, const Tensor& first, std:
         return embed(ctx, operands).reshape({shape[0], shape[1], operands.table.shape()[1]});
     };
     const Var placed = positions(ctx, tokens, end);
-    Var added = position_columns_ == 0 ? placed : Var();
+    const auto positions_alone = [&](std::int64_t columns, DType dtype) {
+        const Tensor none = ctx.backend.empty(shape, DType::I32);
+        ctx.backend.run(Fill{.out = none, .value = static_cast<float>(Embed::kNoToken)});
+        const Tensor zero = ctx.backend.empty({1, columns}, dtype);
+        ctx.backend.run(Fill{.out = zero, .value = 0.0F});
+        return embed_tokens({.ids = none, .table = Var(zero), .positions = placed, .first = first}, by_length_);
+    };
+    const bool together = position_columns_ == 0 && !norm_first_;
+    Var added = together ? placed : Var();
     if (types_.defined()) {
         added = with_types(ctx, tokens, added, end);
     }
-    const bool by_token = types_.defined() || (by_length_ && position_columns_ == 0);
+    const bool by_token = types_.defined() || (by_length_ && together);
     Var embedded = embed_tokens({.ids = tokens.ids,
                                  .order = tokens.order,
                                  .table = table_,
@@ -122,15 +131,12 @@ Var Embedding::run(Context& ctx, const Tokens& tokens, const Tensor& first, std:
                                  .scale = scale_},
                                 by_token);
     if (position_columns_ > 0) {
-        const Tensor none = ctx.backend.empty(shape, DType::I32);
-        ctx.backend.run(Fill{.out = none, .value = static_cast<float>(Embed::kNoToken)});
-        const Tensor zero = ctx.backend.empty({1, position_columns_}, embedded.value().dtype);
-        ctx.backend.run(Fill{.out = zero, .value = 0.0F});
-        embedded = concatenate(
-            ctx, embedded,
-            embed_tokens({.ids = none, .table = Var(zero), .positions = placed, .first = first}, by_length_));
+        embedded = concatenate(ctx, embedded, positions_alone(position_columns_, embedded.value().dtype));
     }
-    const Var normed = norm_ ? (*norm_)(ctx, embedded, Var(), {}, tokens.lengths).y : embedded;
+    Var normed = norm_ ? (*norm_)(ctx, embedded, Var(), {}, tokens.lengths).y : embedded;
+    if (norm_first_ && placed.defined()) {
+        normed = add_spending(ctx, positions_alone(placed.shape()[1], normed.value().dtype), normed);
+    }
     return dropout_spending(ctx, normed, dropout_rule(ctx, ctx.regularisation.embedding, site_));
 }
 

@@ -33,10 +33,10 @@ struct Tokens {
 
 class Embedding {
 public:
-    // The stacks of a model share the sinusoids. Those grow with use. A stack that reads `whole` texts knows their
-    // lengths, one that writes them does not.
-    Embedding(const ModelConfig& config, const Scope& stack, Var table, std::shared_ptr<Sinusoids> sinusoids,
-              DropoutSites& sites, bool whole);
+    // Of the stack with this self-attention. The stacks of a model share the sinusoids. Those grow with use. A stack
+    // that reads whole texts knows their lengths, one that writes them does not.
+    Embedding(const ModelConfig& config, const Scope& stack, AttentionKind self, Var table,
+              std::shared_ptr<Sinusoids> sinusoids, DropoutSites& sites);
 
     // Result [batch, length, d_model].
     Var operator()(Context& ctx, const Tokens& tokens) const;
@@ -54,6 +54,7 @@ private:
     std::string stack_;
     Var table_;  // [vocabulary, embedding_columns()]
     std::optional<LayerNorm> norm_;
+    bool norm_first_;                       // before positions are added
     Var positions_;                         // [max_length, columns]; undefined unless they are learned
     Var types_;                             // [token_types, embedding_columns()]; undefined without token types
     std::shared_ptr<Sinusoids> sinusoids_;  // null if the model has no fixed positions

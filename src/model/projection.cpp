@@ -10,7 +10,7 @@
 namespace headscope {
 
 Projection::Projection(const ModelConfig& config, const Scope& model, const EmbeddingTable& table)
-    : activation_(config.activation),
+    : activation_(config.gelu_transform ? Activation::Gelu : config.activation),
       scale_(config.scale_output ? 1.0F / std::sqrt(static_cast<float>(config.d_model)) : 1.0F),
       vocabulary_(config.target_vocabulary),
       suppressed_(config.suppressed_ids) {

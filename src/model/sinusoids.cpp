@@ -9,9 +9,10 @@ namespace headscope {
 
 std::vector<double> sinusoid_table(std::int64_t length, std::int64_t d_model, SinusoidLayout layout,
                                    std::int64_t first) {
-    HEADSCOPE_CHECK(d_model % 2 == 0, "sinusoids come in pairs");
-    const std::int64_t half = d_model / 2;
-    const auto steps = static_cast<double>(layout == SinusoidLayout::HalvesMinusOne ? half - 1 : half);
+    HEADSCOPE_CHECK(d_model % 2 == 0 || layout == SinusoidLayout::Halves, "sinusoids come in pairs");
+    const std::int64_t half = (d_model + 1) / 2;  // the last cosine of an odd width is left out
+    const double steps =
+        layout == SinusoidLayout::HalvesMinusOne ? static_cast<double>(half - 1) : static_cast<double>(d_model) / 2.0;
     std::vector<double> table(static_cast<std::size_t>(length * d_model));
     for (std::int64_t position = 0; position < length; ++position) {
         double* row = table.data() + position * d_model;
@@ -20,7 +21,9 @@ std::vector<double> sinusoid_table(std::int64_t length, std::int64_t d_model, Si
             const double angle = static_cast<double>(first + position) / wavelength;
             const bool interleaved = layout == SinusoidLayout::Interleaved;
             row[interleaved ? 2 * i : i] = std::sin(angle);
-            row[interleaved ? 2 * i + 1 : half + i] = std::cos(angle);
+            if (half + i < d_model) {
+                row[interleaved ? 2 * i + 1 : half + i] = std::cos(angle);
+            }
         }
     }
     return table;

@@ -1,5 +1,6 @@
 #include "model/stack.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "autograd/recurrence.h"
@@ -17,6 +18,11 @@ Tensor head_by_head(Backend& backend, const Tensor& x) {
     return copy;
 }
 
+// Of tables of all layers, of one for all, or of none.
+Var of_layer(const std::vector<Var>& distances, std::size_t layer) {
+    return distances.empty() ? Var() : distances[std::min(layer, distances.size() - 1)];
+}
+
 }  // namespace
 
 Stack::FeedForwardPart Stack::make_feed_forward(const ModelConfig& config, const Scope& scope, DropoutSites& sites) {
@@ -28,18 +34,25 @@ Stack::FeedForwardPart Stack::make_feed_forward(const ModelConfig& config, const
     };
 }
 
-Stack::Stack(const ModelConfig& config, const Scope& scope, const StackPlan& plan, const Var& table,
+Stack::Stack(const ModelConfig& model, const Scope& scope, const StackPlan& plan, const Var& table,
+             std::shared_ptr<Sinusoids> sinusoids, DropoutSites& sites)
+    : Stack(scope, of_stack(model, plan.self), plan, table, std::move(sinusoids), sites) {}
+
+Stack::Stack(const Scope& scope, const ModelConfig& config, const StackPlan& plan, const Var& table,
              std::shared_ptr<Sinusoids> sinusoids, DropoutSites& sites)
     : name_(scope.name()),
       hands_over_(plan.hands_over),
-      embedding_(config, scope, table, std::move(sinusoids), sites, reads_whole(config, plan.self)),
+      embedding_(config, scope, plan.self, table, std::move(sinusoids), sites),
       residuals_(config) {
     if (config.relative_positions == RelativePositions::Buckets && attends(config, plan.self)) {
-        relative_.emplace(config, scope, reads_whole(config, plan.self));
+        relative_.emplace_back(config, scope, reads_whole(config, plan.self));
     }
     for (int i = 0; i < plan.layers; ++i) {
         const Scope layer = scope.layer(i);
         // The order of construction fixes the order of parameters and the numbers of dropouts.
+        if (config.relative_positions == RelativePositions::LayerBuckets) {
+            relative_.emplace_back(config, layer, reads_whole(config, plan.self));
+        }
         const std::string label = name_ + "." + std::to_string(i);
         const std::string part = mixer_part(mixer_of(config, plan.self));
         const Scope first = layer.in(part);
@@ -93,10 +106,12 @@ Var Stack::operator()(Context& ctx, const Tokens& tokens, const AttentionMask& m
     set_label(ctx, name_, ".embedding");
     const Var embedded = embedding_(ctx, tokens);
     std::vector<Var> last;
-    const MixerInputs inputs{mask, distance_scores(ctx), memory, hands_over_ ? &last : nullptr};
+    const std::vector<Var> distances = distance_scores(ctx);
     const Var states = run(
         ctx, embedded, tokens.lengths,
-        [&](std::size_t, const Mixer& mixer, const Var& x) { return mixer(ctx, x, inputs); },
+        [&](std::size_t i, const Mixer& mixer, const Var& x) {
+            return mixer(ctx, x, {mask, of_layer(distances, i), memory, hands_over_ ? &last : nullptr});
+        },
         [&](std::size_t, const MultiHeadAttention& attention, const Var& x) {
             return attention.cross(ctx, x, memory.states, padding);
         });
@@ -104,8 +119,12 @@ Var Stack::operator()(Context& ctx, const Tokens& tokens, const AttentionMask& m
     return hands_over_ ? join(ctx, last).reshape({batch, std::ssize(last), embedded.shape()[2]}) : states;
 }
 
-Var Stack::distance_scores(Context& ctx) const {
-    return relative_ ? relative_->by_distance(ctx) : Var();
+std::vector<Var> Stack::distance_scores(Context& ctx) const {
+    std::vector<Var> distances;
+    for (const RelativeTable& table : relative_) {
+        distances.push_back(table.by_distance(ctx));
+    }
+    return distances;
 }
 
 Cache Stack::start_cache(Context& ctx, std::int64_t rows, std::int64_t capacity, const Memory& memory) const {
@@ -143,10 +162,12 @@ Var Stack::attend_to_sources(Context& ctx, const Cache& cache, const Cache::Laye
 Var Stack::reread(Context& ctx, const Cache& cache, const Tokens& tokens) const {
     set_label(ctx, name_, ".embedding");
     const Var embedded = embedding_(ctx, tokens);
-    const MixerInputs inputs{.mask = {.key_lengths = tokens.lengths}, .by_distance = distance_scores(ctx)};
+    const std::vector<Var> distances = distance_scores(ctx);
     return run(
         ctx, embedded, tokens.lengths,
-        [&](std::size_t, const Mixer& mixer, const Var& x) { return mixer(ctx, x, inputs); },
+        [&](std::size_t i, const Mixer& mixer, const Var& x) {
+            return mixer(ctx, x, {.mask = {.key_lengths = tokens.lengths}, .by_distance = of_layer(distances, i)});
+        },
         [&](std::size_t i, const MultiHeadAttention& attention, const Var& x) {
             return attend_to_sources(ctx, cache, cache.layers[i], attention, x);
         });
@@ -155,11 +176,11 @@ Var Stack::reread(Context& ctx, const Cache& cache, const Tokens& tokens) const 
 Var Stack::append(Context& ctx, const Cache& cache, const Tensor& ids) const {
     set_label(ctx, name_, ".embedding");
     const Var embedded = embedding_.at(ctx, ids, cache.position, cache.length);
-    const Var distances = distance_scores(ctx);
+    const std::vector<Var> distances = distance_scores(ctx);
     return run(
         ctx, embedded, Tensor(),
         [&](std::size_t i, const Mixer& mixer, const Var& x) {
-            return mixer.append(ctx, cache, cache.layers[i], x, distances);
+            return mixer.append(ctx, cache, cache.layers[i], x, of_layer(distances, i));
         },
         [&](std::size_t i, const MultiHeadAttention& attention, const Var& x) {
             return attend_to_sources(ctx, cache, cache.layers[i], attention, x);

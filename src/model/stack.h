@@ -53,18 +53,22 @@ private:
         std::optional<MultiHeadAttention> cross_attention;
         FeedForwardPart feed_forward;  // empty: none
     };
+    // `config` is that of this stack.
+    Stack(const Scope& scope, const ModelConfig& config, const StackPlan& plan, const Var& table,
+          std::shared_ptr<Sinusoids> sinusoids, DropoutSites& sites);
     static FeedForwardPart make_feed_forward(const ModelConfig& config, const Scope& scope, DropoutSites& sites);
     // All layers; `mix` and `cross` run their first two sub-layers.
     template <class Mix, class Cross>
     Var run(Context& ctx, const Var& embedded, const Tensor& lengths, const Mix& mix, const Cross& cross) const;
-    Var distance_scores(Context& ctx) const;  // undefined without relative positions
+    // Of each layer, or one for all; empty without relative positions.
+    std::vector<Var> distance_scores(Context& ctx) const;
     Var attend_to_sources(Context& ctx, const Cache& cache, const Cache::Layer& cached,
                           const MultiHeadAttention& attention, const Var& x) const;
 
     std::string name_;
     bool hands_over_;
     Embedding embedding_;
-    std::optional<RelativeTable> relative_;
+    std::vector<RelativeTable> relative_;  // as many as distance_scores()
     Residuals residuals_;
     std::vector<Layer> layers_;
 };

@@ -10,6 +10,7 @@
 #include "data/batch.h"
 #include "data/device_batch.h"
 #include "infer/translator.h"
+#include "observe/family_labels.h"
 #include "observe/weight_collector.h"
 #include "support/check.h"
 
@@ -25,7 +26,7 @@ std::vector<int> heads_of(const AlignmentOptions& options, const ModelConfig& co
     if (!options.heads.empty()) {
         return options.heads;
     }
-    std::vector<int> all(static_cast<std::size_t>(config.heads));
+    std::vector<int> all(static_cast<std::size_t>(heads_of(config, AttentionKind::Cross)));
     std::iota(all.begin(), all.end(), 1);
     return all;
 }
@@ -143,9 +144,8 @@ void check_alignment_options(const AlignmentOptions& options, const std::vector<
                                     options.layer, config.decoder_layers));
         }
         for (const int head : options.heads) {
-            if (head < 1 || head > config.heads) {
-                throw Error(
-                    fmt::format("cannot align with head {}: the model has {} heads per layer", head, config.heads));
+            if (const int all = heads_of(config, AttentionKind::Cross); head < 1 || head > all) {
+                throw Error(fmt::format("cannot align with head {}: the model has {} heads per layer", head, all));
             }
         }
     }

@@ -70,4 +70,8 @@ AttentionKind usual_kind(const ModelConfig& config) {
     return kinds.empty() ? labels_of(config.architecture).kinds.front().kind : kinds.front();
 }
 
+int heads_of(const ModelConfig& config, AttentionKind kind) {
+    return static_cast<int>(of_stack(config, kind).heads);
+}
+
 }  // namespace headscope

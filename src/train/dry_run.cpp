@@ -60,7 +60,8 @@ std::string model_text(const ModelConfig& m) {
     }
     return fmt::format(
         "model: {} encoder and {} decoder layers, d_model {}, d_ff {}, {} heads, vocabularies of {} and {}\n",
-        m.encoder_layers, m.decoder_layers, m.d_model, m.d_ff, m.heads, m.source_vocabulary, m.target_vocabulary);
+        m.encoder_layers, m.decoder_layers, m.d_model, both_stacks(m.d_ff, m.decoder_d_ff),
+        both_stacks(m.heads, m.decoder_heads), m.source_vocabulary, m.target_vocabulary);
 }
 
 std::string shape_of(const Batch& batch) {

@@ -35,6 +35,9 @@ std::vector<ModelConfig> models() {
                 config.positions = positions == Positions::Learned ? positions : Positions::None;
                 config.relative_positions = RelativePositions::Buckets;
                 all.push_back(config);
+                config.relative_positions = RelativePositions::LayerBuckets;
+                config.decoder_heads = 4;
+                all.push_back(config);
             }
         }
     }

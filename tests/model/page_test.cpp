@@ -114,7 +114,7 @@ std::vector<std::string> prefixes(const std::string& word, const ModelConfig& co
 
 // The keys, and what the page derives from those of an adaptive output, for parameters whose names begin so.
 json sizes_of(const ModelConfig& config, const std::string& prefix) {
-    json keys = to_json(config);
+    json keys = to_json(prefix.starts_with("decoder") ? of_stack(config, AttentionKind::DecoderSelf) : config);
     std::vector<std::int32_t> ends = config.adaptive_cutoffs;
     if (ends.empty()) {
         return keys;

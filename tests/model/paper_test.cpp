@@ -87,9 +87,14 @@ std::int64_t closed_formula(const ModelConfig& config) {
                    ? attention
                    : (config.convolution_glu ? 2 : 1) * matrix + (separable ? config.convolution_kernel * d : 0);
     };
-    const std::int64_t inner = (config.feed_forward_gate ? 2 : 1) * config.d_ff;
-    const std::int64_t expert = d * (inner + config.d_ff) + (config.feed_forward_bias ? inner + d : 0);
-    const std::int64_t feed_forward = config.experts > 0 ? config.experts * (d + expert) : expert;
+    const auto feed_forward_of = [&](std::int64_t d_ff) {
+        const std::int64_t inner = (config.feed_forward_gate ? 2 : 1) * d_ff;
+        const std::int64_t expert = d * (inner + d_ff) + (config.feed_forward_bias ? inner + d : 0);
+        return config.experts > 0 ? config.experts * (d + expert) : expert;
+    };
+    const std::int64_t feed_forward = feed_forward_of(config.d_ff);
+    const std::int64_t decoder_feed_forward =
+        config.decoder_d_ff > 0 ? feed_forward_of(config.decoder_d_ff) : feed_forward;
     const bool pre = config.norm == NormPlacement::Pre;
     const std::int64_t final_norms = (pre ? 2 * norm : 0) + (config.embedding_norm ? 2 * norm : 0);
     const std::int64_t cross = config.cross_attention ? attention + norm : 0;
@@ -97,8 +102,13 @@ std::int64_t closed_formula(const ModelConfig& config) {
     const std::int64_t missing = config.cross_attention ? 0 : feed_forward + 2 * norm;
     const std::int64_t positions =
         config.positions == Positions::Learned ? 2 * config.max_length * config.position_width() : 0;
+    const std::int64_t decoder_heads = config.decoder_heads > 0 ? config.decoder_heads : config.heads;
+    const bool of_layers = config.relative_positions == RelativePositions::LayerBuckets;
     const std::int64_t relative =
-        config.relative_positions == RelativePositions::Buckets ? 2 * config.relative_buckets * config.heads : 0;
+        config.relative_positions == RelativePositions::None
+            ? 0
+            : config.relative_buckets * ((of_layers ? config.encoder_layers : 1) * config.heads +
+                                         (of_layers ? config.decoder_layers : 1) * decoder_heads);
     const bool one_embedding = config.tying == Tying::All || config.tying == Tying::Embeddings;
     const std::int64_t source = one_embedding ? 0 : config.source_vocabulary * config.embedding_columns();
     const bool tied_output = config.tying == Tying::All || config.tying == Tying::TargetOutput;
@@ -117,7 +127,8 @@ std::int64_t closed_formula(const ModelConfig& config) {
     const std::int64_t output_bias = config.output_bias ? config.target_vocabulary : 0;
     const std::int64_t length = config.generation == Generation::MaskPredict ? config.max_length * (d + 1) : 0;
     return config.encoder_layers * (mixer(config.encoder_mixer, config.bidirectional) + feed_forward + 2 * norm) -
-           missing + config.decoder_layers * (mixer(config.decoder_mixer, false) + cross + feed_forward + 2 * norm) +
+           missing +
+           config.decoder_layers * (mixer(config.decoder_mixer, false) + cross + decoder_feed_forward + 2 * norm) +
            final_norms + positions + relative + source + target + output_bias + length;
 }
 

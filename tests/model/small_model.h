@@ -100,6 +100,23 @@ inline std::vector<NamedConfig> varied_configs() {
         c.feed_forward_gate = true;
         c.tying = Tying::Embeddings;
     });
+    vary("a wider decoder of one head", [](ModelConfig& c) {
+        c.decoder_d_ff = 20;
+        c.decoder_heads = 1;
+        c.attention_bias = true;
+    });
+    vary("as UMT5, with four heads in the decoder", [](ModelConfig& c) {
+        c.positions = Positions::None;
+        c.relative_positions = RelativePositions::LayerBuckets;
+        c.relative_buckets = 8;
+        c.relative_distance = 5;
+        c.decoder_heads = 4;
+        c.decoder_layers = 2;
+    });
+    vary("embeddings normalised before positions, in the decoder", [](ModelConfig& c) {
+        c.positions = Positions::Learned;
+        c.embedding_norm = c.embedding_norm_first = true;
+    });
     vary("gelu by tanh", [](ModelConfig& c) { c.activation = Activation::GeluTanh; });
     vary("attention biases, d_v below d_k, more decoder", [](ModelConfig& c) {
         c.attention_bias = true;
@@ -310,6 +327,8 @@ inline std::vector<NamedConfig> language_configs() {
     add("causal, positions from 0 to 1", Architecture::CausalLm,
         [](ModelConfig& c) { c.positions = Positions::Normalised; });
     add("masked, all of two experts", Architecture::MaskedLm, [](ModelConfig& c) { c.experts = 2; });
+    add("masked, relu, but gelu before the logits", Architecture::MaskedLm,
+        [](ModelConfig& c) { c.output_transform = c.gelu_transform = true; });
     add("masked, as BERT", Architecture::MaskedLm, [](ModelConfig& c) {
         c.activation = Activation::Gelu;
         c.positions = Positions::Learned;

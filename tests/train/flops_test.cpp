@@ -171,7 +171,7 @@ TEST_CASE("the formula of a step's FLOPs counts every product that runs, forward
             const std::vector<Batch> parts = parts_for(named.config);
             const StepFlops formula = TrainingFlops(named.config, learner.parameters().total()).of(parts);
             // Additive scores and those to which distances add are not fused, so all of them are computed.
-            const bool whole = composed || named.config.relative_positions == RelativePositions::Buckets ||
+            const bool whole = composed || named.config.relative_positions != RelativePositions::None ||
                                named.config.attention_score == AttentionScore::Additive;
             const double masked = whole ? masked_products(named.config, parts) : 0.0;
 

@@ -55,7 +55,7 @@ int layers_of(const Scene& scene) {
 
 int heads_of(const Scene& scene) {
     const bool has_heads = scene.main.model.has_value() && !attentions_of(scene).empty();
-    return has_heads ? static_cast<int>(scene.main.model->config.heads) : 0;
+    return has_heads ? headscope::heads_of(scene.main.model->config, shown_kind(scene)) : 0;
 }
 
 AttentionSite shown_site(const Scene& scene) {

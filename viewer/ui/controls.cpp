@@ -21,7 +21,10 @@ void model_controls(Interface& ui) {
     if (model.has_value()) {
         heading(ui, model->name.c_str());
         remark(ui, fmt::format("{:.1f} M parameters, {}, d_model {}", static_cast<double>(model->parameters) / 1e6,
-                               counted(model->config.heads, "head"), model->config.d_model));
+                               model->config.decoder_heads > 0
+                                   ? both_stacks(model->config.heads, model->config.decoder_heads) + " heads"
+                                   : counted(model->config.heads, "head"),
+                               model->config.d_model));
         remark(ui, fmt::format("{}, {}", model->device, model->arithmetic));
     }
     if (button(ui, "models", "Open another\u2026")) {

@@ -85,9 +85,9 @@ void figure_events(Interface& ui, const Drawing& drawing, const CanvasEvents& ev
     if (swatch && model.has_value()) {
         // The first press of a double click also counted as a click, which does not change the result.
         if (events.double_clicked) {
-            toggle_head(state, static_cast<int>(model->config.heads), events.hovered->head, true);
+            toggle_head(state, heads_of(scene), events.hovered->head, true);
         } else if (events.clicked) {
-            toggle_head(state, static_cast<int>(model->config.heads), events.hovered->head, false);
+            toggle_head(state, heads_of(scene), events.hovered->head, false);
         }
         return;
     }

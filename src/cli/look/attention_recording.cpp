@@ -97,7 +97,7 @@ AttentionSelection checked_selection(const AttentionOptions& options, const Mode
     if (selection.layer != 0 || layers == 0) {
         check_layer(selection.kind, selection.layer, layers);
     }
-    check_heads(selection.heads, static_cast<int>(config.heads));
+    check_heads(selection.heads, heads_of(config, selection.kind));
     selection.rows = {
         .join_words = !options.pieces, .show_pads = options.pads > 0, .show_special = !options.no_special};
     return selection;
