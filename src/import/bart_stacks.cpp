@@ -5,14 +5,16 @@
 
 namespace headscope {
 
-void read_bart_sizes(const ForeignConfig& config, ModelConfig& net) {
-    net.encoder_layers = static_cast<int>(config.integer("encoder_layers", 12, 1, 1024));
-    net.decoder_layers = static_cast<int>(config.integer("decoder_layers", 12, 1, 1024));
-    net.d_model = config.integer("d_model", 1024, 1);
-    net.d_ff = config.same("encoder_ffn_dim", "decoder_ffn_dim", 4096);
-    set_heads(config.same("encoder_attention_heads", "decoder_attention_heads", 16), config, "encoder_attention_heads",
-              net);
-    net.max_length = config.integer("max_position_embeddings", 1024, 1, 65535);
+void read_bart_sizes(const ForeignConfig& config, ModelConfig& net, const BartSizes& usual) {
+    net.encoder_layers = static_cast<int>(config.integer("encoder_layers", usual.layers, 1, 1024));
+    net.decoder_layers = static_cast<int>(config.integer("decoder_layers", usual.layers, 1, 1024));
+    net.d_model = config.integer("d_model", usual.d_model, 1);
+    set_feed_forward(config.integer("encoder_ffn_dim", usual.d_ff, 1), config.integer("decoder_ffn_dim", usual.d_ff, 1),
+                     net);
+    const auto heads = [&](const char* key) { return config.integer(key, 16, 1, 65535); };
+    set_heads(heads("encoder_attention_heads"), config, "encoder_attention_heads", net);
+    set_decoder_heads(heads("decoder_attention_heads"), config, "decoder_attention_heads", net);
+    net.max_length = config.integer("max_position_embeddings", usual.max_length, 1, 65535);
 }
 
 void add_bart_stacks(TensorMap& map, const ModelConfig& config, const std::string& prefix) {

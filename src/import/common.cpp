@@ -78,6 +78,20 @@ void set_heads(std::int64_t heads, const ForeignConfig& config, const std::strin
     net.d_k = net.d_v = net.d_model / heads;
 }
 
+void set_decoder_heads(std::int64_t heads, const ForeignConfig& config, const std::string& key, ModelConfig& net) {
+    if (heads != net.heads) {
+        net.decoder_heads = heads;
+        if (net.d_model % heads != 0) {
+            config.problem(key, fmt::format("is {}, which does not divide the width {}", heads, net.d_model));
+        }
+    }
+}
+
+void set_feed_forward(std::int64_t encoder, std::int64_t decoder, ModelConfig& net) {
+    net.d_ff = encoder;
+    net.decoder_d_ff = decoder == encoder ? 0 : decoder;
+}
+
 Activation activation_named(const ForeignConfig& config, const std::string& key, const std::string& name) {
     static const std::map<std::string, Activation> names = {
         {"relu", Activation::Relu},

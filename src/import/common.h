@@ -33,6 +33,9 @@ bool ties_output(Tying tying);
 
 // Heads of equal size; a problem with `key` if they do not divide d_model.
 void set_heads(std::int64_t heads, const ForeignConfig& config, const std::string& key, ModelConfig& net);
+// Those of the decoder, after the encoder's, which may be others.
+void set_decoder_heads(std::int64_t heads, const ForeignConfig& config, const std::string& key, ModelConfig& net);
+void set_feed_forward(std::int64_t encoder, std::int64_t decoder, ModelConfig& net);
 
 // An activation by its name in PyTorch's programs, which a key has; a problem for one that is not supported.
 Activation activation_named(const ForeignConfig& config, const std::string& key, const std::string& name);

@@ -138,7 +138,8 @@ CTranslate2Pieces ctranslate2_pieces(const ForeignConfig& settings, bool starts_
 }
 
 void read_ctranslate2_frame(const ForeignConfig& settings, const CTranslate2Pieces& pieces, ModelDirectory& model) {
-    const VocabularyRules rules{.eos = pieces.end, .unk = pieces.unknown, .append_unknown = true};
+    const VocabularyRules rules{
+        .eos = pieces.end, .unk = pieces.unknown, .append_unknown = true, .repeats_sentinels = true};
     model.source_tokenizer = open_tokenizer(model.path, "source", rules);
     model.target_tokenizer = open_tokenizer(model.path, "target", rules);
     remark_spaced_pieces(model);

@@ -73,8 +73,9 @@ std::int8_t number_of(Activation activation) {
 void check(const ModelDirectory& model) {
     Problems problems(model.path);
     FormatLimits limits(model.config, problems);
-    limits.hold({"norm", "layer_norm_epsilon", "sinusoid_layout", "first_position", "attention_bias",
-                 "feed_forward_bias", "output_bias", "embedding_norm", "tying", "scale_embedding", "suppressed_ids"});
+    limits.hold({"decoder_d_ff", "decoder_heads", "norm", "layer_norm_epsilon", "sinusoid_layout", "first_position",
+                 "attention_bias", "feed_forward_bias", "output_bias", "embedding_norm", "tying", "scale_embedding",
+                 "suppressed_ids"});
     limits.require("architecture", {"encoder-decoder"});
     limits.require("activation", {"relu", "gelu", "gelu_tanh", "gelu_sigmoid", "swish"});
     limits.require("positions", {"sinusoid", "learned"});
@@ -86,7 +87,8 @@ void check(const ModelDirectory& model) {
 void write_scalars(const ModelConfig& net, Writer& to) {
     for (const std::string stack : {"encoder/", "decoder/"}) {
         to.scalar(stack + "activation", kInt8, number_of(net.activation));
-        to.scalar(stack + "num_heads", kInt16, static_cast<std::int16_t>(net.heads));
+        const std::int64_t heads = stack == "decoder/" && net.decoder_heads > 0 ? net.decoder_heads : net.heads;
+        to.scalar(stack + "num_heads", kInt16, static_cast<std::int16_t>(heads));
         to.scalar(stack + "pre_norm", kInt8, static_cast<std::int8_t>(net.norm == NormPlacement::Pre));
         to.scalar(stack + "scale_embeddings", kFloat,
                   net.scale_embedding ? std::sqrt(static_cast<float>(net.d_model)) : 1.0F);

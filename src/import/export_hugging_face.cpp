@@ -37,7 +37,8 @@ std::int32_t pad_of_both(const ModelDirectory& model) {
 void check_marian(const ModelDirectory& model, Problems& problems) {
     const ModelConfig& net = model.config;
     FormatLimits limits(net, problems);
-    limits.hold({"attention_bias", "feed_forward_bias", "output_bias", "tying", "scale_embedding", "suppressed_ids"});
+    limits.hold({"decoder_d_ff", "decoder_heads", "attention_bias", "feed_forward_bias", "output_bias", "tying",
+                 "scale_embedding", "suppressed_ids"});
     limits.require("activation", hugging_face_activations());
     limits.require("sinusoid_layout", {"halves"});
     limits.require("layer_norm_epsilon", {json(1e-5)});
@@ -64,9 +65,9 @@ json marian_config(const ModelDirectory& model) {
             {"encoder_layers", net.encoder_layers},
             {"decoder_layers", net.decoder_layers},
             {"encoder_attention_heads", net.heads},
-            {"decoder_attention_heads", net.heads},
+            {"decoder_attention_heads", net.decoder_heads > 0 ? net.decoder_heads : net.heads},
             {"encoder_ffn_dim", net.d_ff},
-            {"decoder_ffn_dim", net.d_ff},
+            {"decoder_ffn_dim", net.decoder_d_ff > 0 ? net.decoder_d_ff : net.d_ff},
             {"activation_function", hugging_face_activation(net.activation)},
             {"max_position_embeddings", net.max_length},
             {"vocab_size", net.source_vocabulary},

@@ -24,7 +24,7 @@ void check(const ModelDirectory& model, const Parameters& parameters) {
     Problems problems(model.path);
     const ModelConfig& net = model.config;
     FormatLimits limits(net, problems);
-    limits.hold({"tying", "suppressed_ids"});
+    limits.hold({"decoder_d_ff", "tying", "suppressed_ids"});
     limits.require("architecture", {"encoder-decoder"});
     limits.require("sinusoid_layout", {"halves_minus_one"});
     limits.require("attention_bias", {true});
@@ -66,7 +66,7 @@ std::string options_of(const ModelConfig& net) {
     add("dec-depth", net.decoder_layers);
     add("transformer-heads", net.heads);
     add("transformer-dim-ffn", net.d_ff);
-    add("transformer-decoder-dim-ffn", 0);
+    add("transformer-decoder-dim-ffn", net.decoder_d_ff);
     add("transformer-ffn-activation", activation);
     add("transformer-ffn-depth", 2);
     add("transformer-decoder-ffn-depth", 0);

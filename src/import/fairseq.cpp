@@ -73,8 +73,11 @@ ModelConfig network(const ForeignConfig& config, const TensorArchive& archive) {
     net.encoder_layers = static_cast<int>(config.integer("encoder_layers", 6, 1, 1024));
     net.decoder_layers = static_cast<int>(config.integer("decoder_layers", 6, 1, 1024));
     net.d_model = both(config, "embed_dim", 512);
-    net.d_ff = both(config, "ffn_embed_dim", 2048);
-    set_heads(both(config, "attention_heads", 8), config, "encoder_attention_heads", net);
+    set_feed_forward(config.integer("encoder_ffn_embed_dim", 2048, 1), config.integer("decoder_ffn_embed_dim", 2048, 1),
+                     net);
+    const auto heads = [&](const char* key) { return config.integer(key, 8, 1, 65535); };
+    set_heads(heads("encoder_attention_heads"), config, "encoder_attention_heads", net);
+    set_decoder_heads(heads("decoder_attention_heads"), config, "decoder_attention_heads", net);
     net.activation = activation_of(config, "activation_fn", "relu");
     net.norm = both_true(config, "normalize_before") ? NormPlacement::Pre : NormPlacement::Post;
     net.layer_norm_epsilon = 1e-5F;

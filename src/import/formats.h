@@ -21,11 +21,16 @@ ModelDirectory open_marian_mt(const std::string& folder, const nlohmann::json& c
 ModelDirectory open_bart(const std::string& folder, const nlohmann::json& config);
 ModelDirectory open_mbart(const std::string& folder, const nlohmann::json& config);
 ModelDirectory open_m2m100(const std::string& folder, const nlohmann::json& config);
+ModelDirectory open_pegasus(const std::string& folder, const nlohmann::json& config);
+ModelDirectory open_blenderbot(const std::string& folder, const nlohmann::json& config);
+ModelDirectory open_blenderbot_small(const std::string& folder, const nlohmann::json& config);
 ModelDirectory open_t5(const std::string& folder, const nlohmann::json& config);
 ModelDirectory open_mt5(const std::string& folder, const nlohmann::json& config);
+ModelDirectory open_umt5(const std::string& folder, const nlohmann::json& config);
 ModelDirectory open_gpt2(const std::string& folder, const nlohmann::json& config);
 ModelDirectory open_bert(const std::string& folder, const nlohmann::json& config);
 ModelDirectory open_roberta(const std::string& folder, const nlohmann::json& config);
+ModelDirectory open_camembert(const std::string& folder, const nlohmann::json& config);
 ModelDirectory open_distilbert(const std::string& folder, const nlohmann::json& config);
 
 // CTranslate2: model.bin and vocabularies.
@@ -54,11 +59,15 @@ void check_fairseq_options(const ForeignConfig& config, const std::string& file,
 TensorMap ctranslate2_tensors(const ModelConfig& net, const std::string& source_embedding);
 TensorMap marian_tensors(const ModelConfig& net, bool older);
 TensorMap marian_mt_tensors(const ModelConfig& net);
-TensorMap gpt2_tensors(const ModelConfig& net, const std::string& prefix);
+// `scores_by_layer`: those of layer i (from 0) are divided by i + 1, which here its queries are.
+TensorMap gpt2_tensors(const ModelConfig& net, const std::string& prefix, bool scores_by_layer = false);
 TensorMap bert_tensors(const ModelConfig& net);
 
-// The sizes in the configurations of MarianMT, BART, mBART and M2M100.
-void read_bart_sizes(const ForeignConfig& config, ModelConfig& net);
+// Sizes that a configuration of MarianMT, BART or their like may leave out.
+struct BartSizes {
+    std::int64_t layers = 12, d_model = 1024, d_ff = 4096, max_length = 1024;
+};
+void read_bart_sizes(const ForeignConfig& config, ModelConfig& net, const BartSizes& usual = {});
 // Decoders and encoders as fairseq and Hugging Face's Marian, BART, mBART and M2M100 name them; `prefix` is "model." or
 // empty. Embeddings and output are not among them.
 void add_bart_stacks(TensorMap& map, const ModelConfig& config, const std::string& prefix);

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "import/formats.h"
+#include "import/unread_families.h"
 #include "io/strict_json.h"
 #include "support/check.h"
 
@@ -29,9 +30,15 @@ const std::map<std::string, OpenFamily>& families() {
                                                             {"m2m_100", open_m2m100},
                                                             {"t5", open_t5},
                                                             {"mt5", open_mt5},
+                                                            {"umt5", open_umt5},
+                                                            {"pegasus", open_pegasus},
+                                                            {"blenderbot", open_blenderbot},
+                                                            {"blenderbot-small", open_blenderbot_small},
                                                             {"gpt2", open_gpt2},
                                                             {"bert", open_bert},
                                                             {"roberta", open_roberta},
+                                                            {"xlm-roberta", open_roberta},
+                                                            {"camembert", open_camembert},
                                                             {"distilbert", open_distilbert}};
     return known;
 }
@@ -90,10 +97,52 @@ std::shared_ptr<const TensorArchive> open_folder_weights(const std::string& fold
     return first;
 }
 
+namespace {
+
+// Of classifiers and their like.
+constexpr std::array<const char*, 8> kOtherHeads = {
+    "classifier", "classifier.dense",          "classifier.out_proj",         "pre_classifier", "qa_outputs",
+    "score",      "classification_head.dense", "classification_head.out_proj"};
+
+bool holds(const TensorArchive& archive, const std::string& begin) {
+    const std::vector<StoredTensor>& entries = archive.entries();
+    return std::any_of(entries.begin(), entries.end(), [&](auto& one) { return one.name.starts_with(begin); });
+}
+
+}  // namespace
+
 std::string prefix_in(const TensorArchive& archive, const std::string& prefix) {
-    const std::vector<std::string> names = archive.names();
-    const bool found = std::any_of(names.begin(), names.end(), [&](auto& name) { return name.starts_with(prefix); });
-    return found ? prefix : "";
+    return holds(archive, prefix) ? prefix : "";
+}
+
+void ignore_other_heads(TensorMap& map) {
+    for (const char* head : kOtherHeads) {
+        map.ignore(std::string(head) + ".weight");
+        map.ignore(std::string(head) + ".bias");
+    }
+}
+
+void remark_other_head(const TensorArchive& archive, ModelDirectory& model) {
+    if (std::any_of(kOtherHeads.begin(), kOtherHeads.end(),
+                    [&](const char* head) { return archive.contains(std::string(head) + ".weight"); })) {
+        model.remarks.push_back(
+            fmt::format("{} has the head of another task: its attention can be seen, but what it writes means nothing",
+                        model.path));
+    }
+}
+
+void require_both_stacks(const TensorArchive& archive, const ModelDirectory& model, const json& config,
+                         const std::string& prefix) {
+    const bool encodes = holds(archive, prefix + "encoder.");
+    if (encodes && holds(archive, prefix + "decoder.")) {
+        return;
+    }
+    const json classes = config.value("architectures", json::array());
+    const std::string name = classes.is_array() && classes.size() == 1 && classes[0].is_string()
+                                 ? fmt::format(" ({})", classes[0].get<std::string>())
+                                 : "";
+    throw Error(fmt::format("{}{} holds no {}: a \"{}\" model needs both stacks, encoder and decoder", model.path, name,
+                            encodes ? "decoder" : "encoder", config.value("model_type", "")));
 }
 
 Tying untied_tables(const TensorArchive& archive, const std::string& source, const std::string& target) {
@@ -125,7 +174,9 @@ ModelDirectory open_hugging_face(const std::string& folder) {
         for (const auto& [name, open] : families()) {
             known += (known.empty() ? "" : ", ") + name;
         }
-        throw Error(fmt::format("{}: \"model_type\" is \"{}\"; supported are {}", file, type, known));
+        const std::string reason = why_unread(type, config);
+        throw Error(fmt::format("{}: \"model_type\" is \"{}\"{}; supported are {}", file, type,
+                                reason.empty() ? "" : fmt::format(", which needs {}", reason), known));
     }
     return found->second(folder, config);
 }

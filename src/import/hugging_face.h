@@ -1,6 +1,7 @@
 // What the families of Hugging Face have in common.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -21,6 +22,13 @@ std::string prefix_in(const TensorArchive& archive, const std::string& prefix);
 // Of a model whose output has a matrix of its own: whether both sides have one table, as transformers 4 kept them, or
 // two, as transformers 5 does.
 Tying untied_tables(const TensorArchive& archive, const std::string& source, const std::string& target);
+// The tensors of classifiers and other heads that are not read.
+void ignore_other_heads(TensorMap& map);
+// A remark if the model has such a head in place of the one that its family needs to write.
+void remark_other_head(const TensorArchive& archive, ModelDirectory& model);
+// Error if an encoder-decoder's file holds only one of its stacks.
+void require_both_stacks(const TensorArchive& archive, const ModelDirectory& model, const nlohmann::json& config,
+                         const std::string& prefix);
 
 // An id or a list of ids; empty for anything else.
 std::vector<std::int32_t> ids_of(const nlohmann::json& value);
@@ -46,12 +54,16 @@ nlohmann::json generation_options(const ModelDirectory& model);
 // check_imported() with the keys of config.json.
 void check_hugging_face(const ModelDirectory& model);
 
+// How a family numbers the pieces of its SentencePiece model when no file says so.
+enum class SentencePieceIds : std::uint8_t { Fairseq, Camembert, T5, Mt5, Pegasus };
+
 // tokenizer_config.json without the keys whose value is null, an empty object if it is missing. Error that names file
 // and key for a value of another type than readers expect.
 nlohmann::json tokenizer_settings(const std::string& folder);
 // One tokenizer for both sides, by the files that there are, and the id of the unknown piece. Without any file, texts
 // are ids, and a remark says so.
-void open_tokenizers(const std::string& folder, Problems& problems, ModelDirectory& model, bool mt5 = false);
+void open_tokenizers(const std::string& folder, Problems& problems, ModelDirectory& model,
+                     SentencePieceIds ids = SentencePieceIds::Fairseq);
 // The languages among the control pieces.
 void add_languages(ModelDirectory& model);
 // The author's choices of those that the texts need.

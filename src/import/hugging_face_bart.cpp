@@ -1,4 +1,4 @@
-// Hugging Face's BART, mBART and M2M100, of which NLLB is one.
+// Hugging Face's BART, mBART, M2M100, of which NLLB is one, Pegasus, Blenderbot and BlenderbotSmall.
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -9,18 +9,23 @@ namespace headscope {
 
 namespace {
 
-constexpr std::int64_t kFirstPosition = 2;  // behind the pad, which is 1
-
 // What differs between the families, and their defaults.
 struct Kind {
-    NormPlacement norm;
-    bool learned_positions;
-    bool embedding_norm;
-    bool output_bias;
-    const char* activation;
-    bool scale_embedding;
-    // What stands around texts; in whose vocabulary there are languages.
-    void (*frame)(const ForeignConfig& config, const nlohmann::json& tokenizer, ModelConfig& net);
+    NormPlacement norm = NormPlacement::Pre;
+    bool learned_positions = true;
+    std::int64_t first_position = 2;  // of mBART and others behind the pad, which is 1
+    SinusoidLayout layout = SinusoidLayout::HalvesMinusOne;
+    bool embedding_norm = true;
+    bool norm_first = false;
+    bool output_bias = true;
+    const char* activation = "gelu";
+    bool scale_embedding = false;
+    BartSizes sizes = {};
+    std::int32_t pad = 1, start = 2, end = 2;
+    SentencePieceIds ids = SentencePieceIds::Fairseq;
+    // What stands around texts; of models with languages only if their vocabulary has some. Null: the end.
+    void (*frame)(const ForeignConfig& config, const nlohmann::json& tokenizer, ModelConfig& net) = nullptr;
+    bool has_languages = false;
 };
 
 void frame_bart(const ForeignConfig& config, const nlohmann::json&, ModelConfig& net) {
@@ -47,20 +52,21 @@ void frame_m2m100(const ForeignConfig&, const nlohmann::json& tokenizer, ModelCo
 
 ModelConfig network(const ForeignConfig& config, const Kind& kind) {
     ModelConfig net;
-    read_bart_sizes(config, net);
+    read_bart_sizes(config, net, kind.sizes);
     net.activation = activation_of(config, "activation_function", kind.activation);
     net.norm = kind.norm;
     net.layer_norm_epsilon = 1e-5F;
     net.attention_bias = true;
     net.output_bias = kind.output_bias;
     net.embedding_norm = kind.embedding_norm;
+    net.embedding_norm_first = kind.norm_first;
     net.scale_embedding = config.boolean("scale_embedding", kind.scale_embedding);
     net.tying = config.boolean("tie_word_embeddings", true) ? Tying::All : Tying::Embeddings;
     if (kind.learned_positions) {
         net.positions = Positions::Learned;
     } else {
-        net.sinusoid_layout = SinusoidLayout::HalvesMinusOne;
-        net.first_position = kFirstPosition;
+        net.sinusoid_layout = kind.layout;
+        net.first_position = kind.first_position;
     }
     net.source_vocabulary = net.target_vocabulary = config.integer("vocab_size", 50265, 1);
     const bool pre = kind.norm == NormPlacement::Pre;
@@ -72,7 +78,7 @@ ModelConfig network(const ForeignConfig& config, const Kind& kind) {
 }
 
 // `own_tables`: without ties, the shared table counts only where the stacks have none of their own.
-TensorMap tensors(const ModelConfig& net, const std::string& prefix, bool own_tables) {
+TensorMap tensors(const ModelConfig& net, const std::string& prefix, std::int64_t first_position, bool own_tables) {
     TensorMap map;
     const std::string shared = prefix + "shared.weight";
     const bool ignores_shared = net.tying != Tying::All && own_tables;
@@ -86,9 +92,13 @@ TensorMap tensors(const ModelConfig& net, const std::string& prefix, bool own_ta
     for (const char* stack : {"encoder", "decoder"}) {
         map.add({.theirs = fmt::format("{}{}.embed_positions.weight", prefix, stack),
                  .ours = {fmt::format("{}.positions.weight", stack)},
-                 .skipped_rows = kFirstPosition});
+                 .skipped_rows = first_position});
+    }
+    if (net.positions == Positions::Sinusoid) {
+        map.ignore("*.embed_positions.weight");
     }
     map.ignore("*.embed_positions.weights");  // sinusoids
+    ignore_other_heads(map);
     map.ignore("*.version");
     return map;
 }
@@ -98,14 +108,16 @@ ModelDirectory open(const std::string& folder, const nlohmann::json& json, const
     const ForeignConfig config(json, "config.json", problems);
     ModelDirectory model{.path = folder, .config = network(config, kind)};
     ModelConfig& net = model.config;
-    net.pad_id = static_cast<std::int32_t>(config.integer("pad_token_id", 1));
-    net.eos_id = end_id(config, 2);
-    net.bos_id = net.eos_id;
+    net.pad_id = static_cast<std::int32_t>(config.integer("pad_token_id", kind.pad));
+    net.eos_id = end_id(config, kind.end);
+    net.bos_id = kind.start == kind.end ? net.eos_id : kind.start;
     net.source_end = {net.eos_id};
     read_generation(folder, json, problems, model);
-    open_tokenizers(folder, problems, model);
-    add_languages(model);
-    if (json.value("model_type", "") == "bart" || !net.languages.empty()) {
+    open_tokenizers(folder, problems, model, kind.ids);
+    if (kind.has_languages) {
+        add_languages(model);
+    }
+    if (kind.frame != nullptr && (!kind.has_languages || !net.languages.empty())) {
         kind.frame(config, tokenizer_settings(folder), net);
     }
     choose_languages(folder, model);
@@ -113,11 +125,14 @@ ModelDirectory open(const std::string& folder, const nlohmann::json& json, const
     problems.finish();
     auto archive = open_folder_weights(folder);
     const std::string prefix = prefix_in(*archive, "model.");
+    require_both_stacks(*archive, model, json, prefix);
+    remark_other_head(*archive, model);
     if (net.tying != Tying::All) {
         net.tying =
             untied_tables(*archive, prefix + "encoder.embed_tokens.weight", prefix + "decoder.embed_tokens.weight");
     }
-    TensorMap map = tensors(net, prefix, archive->contains(prefix + "encoder.embed_tokens.weight"));
+    TensorMap map =
+        tensors(net, prefix, kind.first_position, archive->contains(prefix + "encoder.embed_tokens.weight"));
     model.weights = mapped_weights(std::move(archive), std::move(map));
     check_hugging_face(model);
     return model;
@@ -126,15 +141,53 @@ ModelDirectory open(const std::string& folder, const nlohmann::json& json, const
 }  // namespace
 
 ModelDirectory open_bart(const std::string& folder, const nlohmann::json& config) {
-    return open(folder, config, {NormPlacement::Post, true, true, true, "gelu", false, frame_bart});
+    return open(folder, config, {.norm = NormPlacement::Post, .frame = frame_bart});
 }
 
 ModelDirectory open_mbart(const std::string& folder, const nlohmann::json& config) {
-    return open(folder, config, {NormPlacement::Pre, true, true, true, "gelu", false, frame_mbart});
+    return open(folder, config, {.frame = frame_mbart, .has_languages = true});
 }
 
 ModelDirectory open_m2m100(const std::string& folder, const nlohmann::json& config) {
-    return open(folder, config, {NormPlacement::Pre, false, false, false, "relu", true, frame_m2m100});
+    return open(folder, config,
+                {.learned_positions = false,
+                 .embedding_norm = false,
+                 .output_bias = false,
+                 .activation = "relu",
+                 .scale_embedding = true,
+                 .frame = frame_m2m100,
+                 .has_languages = true});
+}
+
+ModelDirectory open_pegasus(const std::string& folder, const nlohmann::json& config) {
+    return open(folder, config,
+                {.learned_positions = false,
+                 .first_position = 0,
+                 .layout = SinusoidLayout::Halves,
+                 .embedding_norm = false,
+                 .pad = 0,
+                 .start = 0,
+                 .end = 1,
+                 .ids = SentencePieceIds::Pegasus});
+}
+
+ModelDirectory open_blenderbot(const std::string& folder, const nlohmann::json& config) {
+    return open(folder, config,
+                {.first_position = 0,
+                 .embedding_norm = false,
+                 .sizes = {.d_model = 2560, .d_ff = 10240, .max_length = 128},
+                 .pad = 0,
+                 .start = 1});
+}
+
+ModelDirectory open_blenderbot_small(const std::string& folder, const nlohmann::json& config) {
+    return open(folder, config,
+                {.norm = NormPlacement::Post,
+                 .first_position = 0,
+                 .norm_first = true,
+                 .sizes = {.layers = 8, .d_model = 512, .d_ff = 2048, .max_length = 512},
+                 .pad = 0,
+                 .start = 1});
 }
 
 }  // namespace headscope

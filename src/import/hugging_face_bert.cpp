@@ -1,4 +1,4 @@
-// Hugging Face's BERT, RoBERTa and DistilBERT.
+// Hugging Face's BERT, RoBERTa, XLM-RoBERTa, CamemBERT and DistilBERT.
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -14,8 +14,8 @@ struct Names {
     const char* prefix;
     const char* layer;  // "encoder.layer.{}."
     const char *q, *k, *v, *output, *attention_norm, *inner, *outer, *norm;
-    const char *transform, *transform_norm, *bias;             // of the head
-    std::vector<std::string> output_copies, bias_copies = {};  // where the head repeats embedding and bias
+    const char *transform, *transform_norm, *bias;  // of the head
+    const char *decoder, *decoder_bias;             // where it repeats embedding and bias, or has its own
 };
 
 ModelConfig common(const ForeignConfig& config) {
@@ -30,7 +30,7 @@ ModelConfig common(const ForeignConfig& config) {
     net.scale_embedding = false;
     net.layer_norm_epsilon = static_cast<float>(config.number("layer_norm_eps", 1e-12));
     net.source_vocabulary = net.target_vocabulary = config.integer("vocab_size", 30522, 1);
-    config.require("tie_word_embeddings", true);
+    net.tying = config.boolean("tie_word_embeddings", true) ? Tying::All : Tying::None;
     return net;
 }
 
@@ -59,11 +59,24 @@ ModelConfig distil_network(const ForeignConfig& config) {
     return net;
 }
 
+// The embedding, and the head's matrix and bias. If that is untied, the bias of its own layer counts.
+void add_words(TensorMap& map, const ModelConfig& net, const Names& names, const std::string& embedding) {
+    if (net.tying == Tying::None) {
+        map.add({.theirs = embedding, .ours = {"embedding.weight"}});
+        map.add({.theirs = names.decoder, .ours = {"output.weight"}});
+        map.add({.theirs = names.decoder_bias, .ours = {"output.bias"}});
+        map.add({.theirs = names.bias, .ours = {"output.bias"}});
+        map.ignore(names.bias);
+    } else {
+        map.add({.theirs = embedding, .ours = {"embedding.weight"}, .copies = {names.decoder}});
+        map.add({.theirs = names.bias, .ours = {"output.bias"}, .copies = {names.decoder_bias}});
+    }
+}
+
 TensorMap tensors(const ModelConfig& net, const Names& names, const std::string& prefix, std::int64_t first_position) {
     TensorMap map;
     const std::string embeddings = prefix + "embeddings.";
-    map.add(
-        {.theirs = embeddings + "word_embeddings.weight", .ours = {"embedding.weight"}, .copies = names.output_copies});
+    add_words(map, net, names, embeddings + "word_embeddings.weight");
     map.add({.theirs = embeddings + "position_embeddings.weight",
              .ours = {"encoder.positions.weight"},
              .skipped_rows = first_position});
@@ -89,15 +102,12 @@ TensorMap tensors(const ModelConfig& net, const Names& names, const std::string&
     }
     map.add_linear(names.transform, "output.transform");
     norm(names.transform_norm, "output.norm");
-    map.add({.theirs = names.bias, .ours = {"output.bias"}, .copies = names.bias_copies});
     map.ignore("*.position_ids");
-    for (const char* end : {"weight", "bias"}) {  // heads of other tasks
+    for (const char* end : {"weight", "bias"}) {
         map.ignore(fmt::format("*pooler.dense.{}", end));
-        for (const char* head : {"cls.seq_relationship", "classifier", "classifier.dense", "classifier.out_proj",
-                                 "pre_classifier", "qa_outputs"}) {
-            map.ignore(fmt::format("{}.{}", head, end));
-        }
+        map.ignore(fmt::format("cls.seq_relationship.{}", end));
     }
+    ignore_other_heads(map);
     return map;
 }
 
@@ -117,9 +127,10 @@ constexpr SpecialIds kUsualOfBert{0, 101, 102, 103};
 
 // `usual`: of a folder without a tokenizer.
 ModelDirectory open(const std::string& folder, const ForeignConfig& config, Problems& problems, const ModelConfig& net,
-                    const Names& names, const SpecialIds& usual, std::int64_t first_position = 0) {
+                    const Names& names, const SpecialIds& usual, SentencePieceIds ids = SentencePieceIds::Fairseq,
+                    std::int64_t first_position = 0) {
     ModelDirectory model{.path = folder, .config = net};
-    open_tokenizers(folder, problems, model);
+    open_tokenizers(folder, problems, model, ids);
     const Tokenizer& tokenizer = *model.target_tokenizer;
     const SpecialIds special = tokenizer.eos_id() >= 0 ? special_of(tokenizer) : usual;
     model.config.pad_id = special.pad;
@@ -134,7 +145,8 @@ ModelDirectory open(const std::string& folder, const ForeignConfig& config, Prob
     problems.finish();
     auto archive = open_folder_weights(folder);
     if (!archive->contains(std::string(names.transform) + ".weight")) {
-        model.config.output_transform = model.config.output_bias = false;
+        model.config.output_transform = model.config.output_bias = model.config.gelu_transform = false;
+        model.config.tying = Tying::All;
         model.remarks.push_back(
             fmt::format("{} has no head for masked words: its attention can be seen, but what it fills in "
                         "means nothing",
@@ -160,8 +172,8 @@ Names bert_names() {
             .transform = "cls.predictions.transform.dense",
             .transform_norm = "cls.predictions.transform.LayerNorm",
             .bias = "cls.predictions.bias",
-            .output_copies = {"cls.predictions.decoder.weight"},
-            .bias_copies = {"cls.predictions.decoder.bias"}};
+            .decoder = "cls.predictions.decoder.weight",
+            .decoder_bias = "cls.predictions.decoder.bias"};
 }
 
 }  // namespace
@@ -176,26 +188,39 @@ ModelDirectory open_bert(const std::string& folder, const nlohmann::json& json) 
     return open(folder, config, problems, bert_network(config, 0), bert_names(), kUsualOfBert);
 }
 
-ModelDirectory open_roberta(const std::string& folder, const nlohmann::json& json) {
+namespace {
+
+// Positions begin behind the pad, and the head's activation is fixed.
+ModelDirectory open_like_roberta(const std::string& folder, const nlohmann::json& json, SentencePieceIds ids,
+                                 std::int32_t begin, std::int32_t end) {
     Problems problems(folder);
     const ForeignConfig config(json, "config.json", problems);
-    const auto id = [&](const char* key, std::int64_t fallback) {
+    const auto id_of = [&](const char* key, std::int32_t fallback) {
         return static_cast<std::int32_t>(config.integer(key, fallback));
     };
-    const std::int32_t pad = id("pad_token_id", 1);
-    const std::int64_t first_position = pad + 1;
-    config.require("hidden_act", "gelu");  // that of the head is fixed
+    const std::int32_t pad = id_of("pad_token_id", 1);
     Names names = bert_names();
     names.prefix = "roberta.";
     names.transform = "lm_head.dense";
     names.transform_norm = "lm_head.layer_norm";
     names.bias = "lm_head.bias";
-    names.output_copies = {"lm_head.decoder.weight"};
-    names.bias_copies = {"lm_head.decoder.bias"};
-    const ModelConfig net = bert_network(config, first_position);
-    const SpecialIds usual{pad, id("bos_token_id", 0), id("eos_token_id", 2),
+    names.decoder = "lm_head.decoder.weight";
+    names.decoder_bias = "lm_head.decoder.bias";
+    ModelConfig net = bert_network(config, pad + 1);
+    net.gelu_transform = net.activation != Activation::Gelu;
+    const SpecialIds usual{pad, id_of("bos_token_id", begin), id_of("eos_token_id", end),
                            static_cast<std::int32_t>(net.target_vocabulary) - 1};
-    return open(folder, config, problems, net, names, usual, first_position);
+    return open(folder, config, problems, net, names, usual, ids, pad + 1);
+}
+
+}  // namespace
+
+ModelDirectory open_roberta(const std::string& folder, const nlohmann::json& json) {
+    return open_like_roberta(folder, json, SentencePieceIds::Fairseq, 0, 2);
+}
+
+ModelDirectory open_camembert(const std::string& folder, const nlohmann::json& json) {
+    return open_like_roberta(folder, json, SentencePieceIds::Camembert, 5, 6);
 }
 
 ModelDirectory open_distilbert(const std::string& folder, const nlohmann::json& json) {
@@ -214,7 +239,8 @@ ModelDirectory open_distilbert(const std::string& folder, const nlohmann::json& 
                       .transform = "vocab_transform",
                       .transform_norm = "vocab_layer_norm",
                       .bias = "vocab_projector.bias",
-                      .output_copies = {"vocab_projector.weight"}};
+                      .decoder = "vocab_projector.weight",
+                      .decoder_bias = "vocab_projector.bias"};
     return open(folder, config, problems, distil_network(config), names, kUsualOfBert);
 }
 

@@ -31,14 +31,13 @@ ModelConfig network(const ForeignConfig& config) {
     net.bos_id = -1;  // texts have no beginning
     net.unk_id = -1;
     net.eos_id = end_id(config, 50256);
-    config.require("scale_attn_by_inverse_layer_idx", false);
     config.require("add_cross_attention", false);
     return net;
 }
 
 }  // namespace
 
-TensorMap gpt2_tensors(const ModelConfig& net, const std::string& prefix) {
+TensorMap gpt2_tensors(const ModelConfig& net, const std::string& prefix, bool scores_by_layer) {
     TensorMap map;
     map.add(
         {.theirs = prefix + "wte.weight",
@@ -52,6 +51,7 @@ TensorMap gpt2_tensors(const ModelConfig& net, const std::string& prefix) {
         const std::string attention = ours + "self_attention.";
         for (const char* end : {"weight", "bias"}) {
             TensorRow row{.theirs = theirs + "attn.c_attn." + end, .ours = {}, .transposed = true};
+            row.first_factor = scores_by_layer ? 1.0F / static_cast<float>(i + 1) : 1.0F;
             for (const char* part : {"q.", "k.", "v."}) {
                 row.ours.push_back(attention + part + end);
             }
@@ -66,6 +66,9 @@ TensorMap gpt2_tensors(const ModelConfig& net, const std::string& prefix) {
         map.ignore(theirs + "attn.masked_bias");
     }
     map.add_norm(prefix + "ln_f", "decoder.norm");
+    map.ignore("multiple_choice_head.summary.weight");
+    map.ignore("multiple_choice_head.summary.bias");
+    ignore_other_heads(map);
     return map;
 }
 
@@ -79,10 +82,12 @@ ModelDirectory open_gpt2(const std::string& folder, const nlohmann::json& json) 
     }
     read_generation(folder, json, problems, model);
     open_tokenizers(folder, problems, model);
+    const bool scores_by_layer = config.boolean("scale_attn_by_inverse_layer_idx", false);
     check_keys(config, problems, model);
     problems.finish();
     auto archive = open_folder_weights(folder);
-    TensorMap map = gpt2_tensors(model.config, prefix_in(*archive, "transformer."));
+    remark_other_head(*archive, model);
+    TensorMap map = gpt2_tensors(model.config, prefix_in(*archive, "transformer."), scores_by_layer);
     model.weights = mapped_weights(std::move(archive), std::move(map));
     check_hugging_face(model);
     return model;

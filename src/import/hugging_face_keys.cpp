@@ -84,9 +84,9 @@ constexpr auto kConfigKeys = std::to_array<KeyRule>({
     {"bos_token_id"},
     {"eos_token_id"},
     // What other keys or the tensors say, too.
-    {"num_hidden_layers", nullptr, kRefused, "bart mbart m2m_100 marian pegasus blenderbot-small"},
-    {"hidden_size", nullptr, kRefused, "bart mbart m2m_100 marian pegasus blenderbot-small"},
-    {"num_attention_heads", nullptr, kRefused, "bart mbart m2m_100 marian pegasus blenderbot-small"},
+    {"num_hidden_layers", nullptr, kRefused, "bart mbart m2m_100 marian pegasus blenderbot blenderbot-small"},
+    {"hidden_size", nullptr, kRefused, "bart mbart m2m_100 marian pegasus blenderbot blenderbot-small"},
+    {"num_attention_heads", nullptr, kRefused, "bart mbart m2m_100 marian pegasus blenderbot blenderbot-small"},
     {"extra_pos_embeddings"},
     {"n_ctx", nullptr, kRefused, "gpt2"},
     {"n_positions", nullptr, kRefused, "t5 mt5 umt5"},

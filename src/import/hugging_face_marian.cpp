@@ -100,6 +100,7 @@ ModelDirectory open_marian_mt(const std::string& folder, const nlohmann::json& j
     check_keys(config, problems, model);
     problems.finish();
     auto archive = open_folder_weights(folder);
+    require_both_stacks(*archive, model, json, "model.");
     if (net.tying == Tying::Embeddings) {
         net.tying = untied_tables(*archive, "model.encoder.embed_tokens.weight", "model.decoder.embed_tokens.weight");
     }

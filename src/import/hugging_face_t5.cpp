@@ -1,4 +1,4 @@
-// Hugging Face's T5 (1.0 and 1.1) and mT5.
+// Hugging Face's T5 (1.0 and 1.1), mT5 and UMT5.
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -8,6 +8,8 @@
 namespace headscope {
 
 namespace {
+
+enum class Kind : std::uint8_t { T5, Mt5, Umt5 };
 
 // "relu", or of the gated forms "gated-gelu".
 void read_feed_forward(const ForeignConfig& config, const char* fallback, ModelConfig& net) {
@@ -21,7 +23,8 @@ void read_feed_forward(const ForeignConfig& config, const char* fallback, ModelC
     net.activation = activation_named(config, "feed_forward_proj", name);
 }
 
-ModelConfig network(const ForeignConfig& config, bool mt5) {
+ModelConfig network(const ForeignConfig& config, Kind kind) {
+    const bool mt5 = kind != Kind::T5;
     ModelConfig net;
     net.encoder_layers = static_cast<int>(config.integer("num_layers", mt5 ? 8 : 6, 1, 1024));
     net.decoder_layers = static_cast<int>(config.integer("num_decoder_layers", net.encoder_layers, 1, 1024));
@@ -34,7 +37,7 @@ ModelConfig network(const ForeignConfig& config, bool mt5) {
     net.norm_type = NormType::Rms;
     net.layer_norm_epsilon = static_cast<float>(config.number("layer_norm_epsilon", 1e-6));
     net.positions = Positions::None;
-    net.relative_positions = RelativePositions::Buckets;
+    net.relative_positions = kind == Kind::Umt5 ? RelativePositions::LayerBuckets : RelativePositions::Buckets;
     net.relative_buckets = config.integer("relative_attention_num_buckets", 32, 4);
     net.relative_distance = config.integer("relative_attention_max_distance", 128, 2);
     net.max_length = 2048;  // nothing limits it
@@ -42,12 +45,14 @@ ModelConfig network(const ForeignConfig& config, bool mt5) {
     net.scale_attention = false;
     net.scale_embedding = false;
     // Newer programs write both keys, and never scale mT5's.
-    net.scale_output = !mt5 && config.boolean("scale_decoder_outputs", config.boolean("tie_word_embeddings", true));
+    net.scale_output =
+        kind != Kind::Mt5 && config.boolean("scale_decoder_outputs", config.boolean("tie_word_embeddings", true));
     net.source_vocabulary = net.target_vocabulary = config.integer("vocab_size", mt5 ? 250112 : 32128, 1);
     return net;
 }
 
-void add_stack(TensorMap& map, const std::string& stack, int layers) {
+void add_stack(TensorMap& map, const ModelConfig& net, const std::string& prefix, const std::string& stack,
+               int layers) {
     const auto attention = [&](const std::string& theirs, const std::string& name, const std::string& ours) {
         for (const auto& [their_part, part] : {std::pair{"q", "q"}, {"k", "k"}, {"v", "v"}, {"o", "output"}}) {
             map.add({.theirs = fmt::format("{}{}.{}.weight", theirs, name, their_part),
@@ -56,7 +61,7 @@ void add_stack(TensorMap& map, const std::string& stack, int layers) {
         map.add({.theirs = theirs + "layer_norm.weight", .ours = {ours + ".norm.gain"}});
     };
     for (int i = 0; i < layers; ++i) {
-        const std::string block = fmt::format("{}.block.{}.layer.", stack, i);
+        const std::string block = fmt::format("{}{}.block.{}.layer.", prefix, stack, i);
         const std::string ours = fmt::format("{}.layers.{}.", stack, i);
         const bool decodes = stack == "decoder";
         attention(block + "0.", "SelfAttention", ours + "self_attention");
@@ -70,35 +75,43 @@ void add_stack(TensorMap& map, const std::string& stack, int layers) {
         map.add({.theirs = last + "DenseReluDense.wi_1.weight", .ours = {inner}});
         map.add({.theirs = last + "DenseReluDense.wo.weight", .ours = {ours + "feed_forward.outer.weight"}});
         map.add({.theirs = last + "layer_norm.weight", .ours = {ours + "feed_forward.norm.gain"}});
+        if (i == 0 || net.relative_positions == RelativePositions::LayerBuckets) {
+            map.add({.theirs = block + "0.SelfAttention.relative_attention_bias.weight",
+                     .ours = {(i == 0 && net.relative_positions == RelativePositions::Buckets ? stack + "." : ours) +
+                              "relative_positions.weight"}});
+        }
     }
-    map.add({.theirs = stack + ".block.0.layer.0.SelfAttention.relative_attention_bias.weight",
-             .ours = {stack + ".relative_positions.weight"}});
-    map.add({.theirs = stack + ".final_layer_norm.weight", .ours = {stack + ".norm.gain"}});
+    map.add({.theirs = prefix + stack + ".final_layer_norm.weight", .ours = {stack + ".norm.gain"}});
 }
 
-ModelDirectory open(const std::string& folder, const nlohmann::json& json, bool mt5) {
+ModelDirectory open(const std::string& folder, const nlohmann::json& json, Kind kind) {
     Problems problems(folder);
     const ForeignConfig config(json, "config.json", problems);
-    ModelDirectory model{.path = folder, .config = network(config, mt5)};
+    ModelDirectory model{.path = folder, .config = network(config, kind)};
     ModelConfig& net = model.config;
     net.pad_id = static_cast<std::int32_t>(config.integer("pad_token_id", 0));
     net.eos_id = end_id(config, 1);
     net.bos_id = net.pad_id;
     net.source_end = {net.eos_id};
     read_generation(folder, json, problems, model);
-    open_tokenizers(folder, problems, model, mt5);
+    open_tokenizers(folder, problems, model, kind == Kind::T5 ? SentencePieceIds::T5 : SentencePieceIds::Mt5);
     check_keys(config, problems, model);
     problems.finish();
     auto archive = open_folder_weights(folder);
+    const std::string prefix = prefix_in(*archive, "transformer.");  // of classifiers
+    require_both_stacks(*archive, model, json, prefix);
+    remark_other_head(*archive, model);
     // "tie_word_embeddings" is not reliable: newer programs always write true.
-    const bool untied = archive->contains("lm_head.weight") && archive->contains("shared.weight") &&
-                        !same_values(*archive, "lm_head.weight", "shared.weight");
+    const std::string shared = prefix + "shared.weight";
+    const bool untied = archive->contains("lm_head.weight") && archive->contains(shared) &&
+                        !same_values(*archive, "lm_head.weight", shared);
     net.tying = untied ? Tying::Embeddings : Tying::All;
     TensorMap map;
-    map.add_embeddings(net.tying, "encoder.embed_tokens.weight", "decoder.embed_tokens.weight", "lm_head.weight",
-                       "shared.weight");
-    add_stack(map, "encoder", net.encoder_layers);
-    add_stack(map, "decoder", net.decoder_layers);
+    map.add_embeddings(net.tying, prefix + "encoder.embed_tokens.weight", prefix + "decoder.embed_tokens.weight",
+                       "lm_head.weight", shared);
+    add_stack(map, net, prefix, "encoder", net.encoder_layers);
+    add_stack(map, net, prefix, "decoder", net.decoder_layers);
+    ignore_other_heads(map);
     // Old files have it, but nothing reads it.
     map.ignore("decoder.block.0.layer.1.EncDecAttention.relative_attention_bias.weight");
     model.weights = mapped_weights(std::move(archive), std::move(map));
@@ -109,11 +122,15 @@ ModelDirectory open(const std::string& folder, const nlohmann::json& json, bool 
 }  // namespace
 
 ModelDirectory open_t5(const std::string& folder, const nlohmann::json& config) {
-    return open(folder, config, false);
+    return open(folder, config, Kind::T5);
 }
 
 ModelDirectory open_mt5(const std::string& folder, const nlohmann::json& config) {
-    return open(folder, config, true);
+    return open(folder, config, Kind::Mt5);
+}
+
+ModelDirectory open_umt5(const std::string& folder, const nlohmann::json& config) {
+    return open(folder, config, Kind::Umt5);
 }
 
 }  // namespace headscope

@@ -115,7 +115,7 @@ Tokenizer numbered(const std::string& segmenter, std::shared_ptr<const Vocabular
 }
 
 // mBART, NLLB and M2M100 number the pieces of their SentencePiece model again.
-Tokenizer with_sentencepiece(const std::string& segmenter, TokenizerFolder& in) {
+Tokenizer with_sentencepiece(const std::string& segmenter, SentencePieceIds rule, TokenizerFolder& in) {
     const auto size = static_cast<std::int32_t>(in.rows);
     std::shared_ptr<const Vocabulary> ids;
     if (const std::string file = in.has("vocab.json"); !file.empty()) {
@@ -124,9 +124,17 @@ Tokenizer with_sentencepiece(const std::string& segmenter, TokenizerFolder& in) 
         ids = read_vocabulary(fast, {.added = added_tokens(in), .size = size});
     } else {
         const Tokenizer own = Tokenizer::load(segmenter);
-        ids = fairseq_vocabulary(own.vocabulary(), additional_tokens(in.folder), true, size, added_tokens(in));
+        ids = rule == SentencePieceIds::Camembert
+                  ? camembert_vocabulary(own.vocabulary(), size, added_tokens(in))
+                  : fairseq_vocabulary(own.vocabulary(), additional_tokens(in.folder), true, size, added_tokens(in));
     }
     return numbered(segmenter, std::move(ids), in);
+}
+
+Tokenizer with_pegasus_pieces(const std::string& segmenter, TokenizerFolder& in) {
+    const Tokenizer own = Tokenizer::load(segmenter);
+    return numbered(segmenter,
+                    pegasus_vocabulary(own.vocabulary(), static_cast<std::int32_t>(in.rows), added_tokens(in)), in);
 }
 
 Tokenizer with_t5_pieces(const std::string& segmenter, TokenizerFolder& in, bool mt5) {
@@ -207,16 +215,17 @@ Tokenizer of_ids(const std::string& folder, std::int64_t rows, ModelDirectory& m
     return {std::make_shared<SpacedPieces>(), vocabulary_of_ids(static_cast<std::int32_t>(rows), {}, folder)};
 }
 
-Tokenizer open_tokenizer(TokenizerFolder& in, bool mt5, ModelDirectory& model) {
+Tokenizer open_tokenizer(TokenizerFolder& in, SentencePieceIds rule, ModelDirectory& model) {
     const std::string fast = in.has("tokenizer.json");
     if (fast.empty()) {
         check_tokenizer_class(in.folder, in.settings);
     }
     if (const std::string file = in.has("sentencepiece.bpe.model"); !file.empty()) {
-        return with_sentencepiece(file, in);
+        return with_sentencepiece(file, rule, in);
     }
     if (const std::string file = in.has("spiece.model"); !file.empty()) {
-        return with_t5_pieces(file, in, mt5);
+        return rule == SentencePieceIds::Pegasus ? with_pegasus_pieces(file, in)
+                                                 : with_t5_pieces(file, in, rule == SentencePieceIds::Mt5);
     }
     if (!fast.empty()) {
         return with_json(read_whole_file(fast, fast), fast, in);
@@ -264,13 +273,13 @@ json tokenizer_settings(const std::string& folder) {
     return settings;
 }
 
-void open_tokenizers(const std::string& folder, Problems& problems, ModelDirectory& model, bool mt5) {
+void open_tokenizers(const std::string& folder, Problems& problems, ModelDirectory& model, SentencePieceIds ids) {
     TokenizerFolder in{.folder = folder,
                        .settings = tokenizer_settings(folder),
                        .declared = {},
                        .rows = model.config.target_vocabulary};
     in.declared = declared_tokens(folder, in.settings);
-    model.source_tokenizer = model.target_tokenizer = std::make_shared<const Tokenizer>(open_tokenizer(in, mt5, model));
+    model.source_tokenizer = model.target_tokenizer = std::make_shared<const Tokenizer>(open_tokenizer(in, ids, model));
     if (!in.left_out.empty()) {
         model.remarks.push_back(
             fmt::format("{}: the model has no row for the declared tokens {}: they are read as text", folder,

@@ -104,8 +104,8 @@ ModelConfig network(const ForeignConfig& config, const TensorArchive& archive) {
     net.decoder_layers = static_cast<int>(config.integer("dec-depth", 6, 1, 1024));
     net.d_model = config.integer("dim-emb", 512, 1);
     net.d_ff = config.integer("transformer-dim-ffn", 2048, 1);
-    if (const std::int64_t other = config.integer("transformer-decoder-dim-ffn", 0); other != 0 && other != net.d_ff) {
-        config.problem("transformer-decoder-dim-ffn", fmt::format("is {}, but the encoder's is {}", other, net.d_ff));
+    if (const std::int64_t other = config.integer("transformer-decoder-dim-ffn", 0); other != 0) {
+        set_feed_forward(net.d_ff, other, net);
     }
     set_heads(config.integer("transformer-heads", 8, 1, 65535), config, "transformer-heads", net);
     net.activation = activation(config);

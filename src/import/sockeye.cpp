@@ -3,6 +3,7 @@
 #include <array>
 #include <filesystem>
 #include <iterator>
+#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -37,9 +38,12 @@ constexpr auto kStackKeys = std::to_array<KeyRule>({
 
 // The configurations of both stacks, which must agree but for the number of layers.
 void read_stacks(const ForeignConfig& encoder, const ForeignConfig& decoder, ModelConfig& net) {
+    const auto each = [&](const char* key, std::int64_t fallback) {
+        return std::pair{encoder.integer(key, fallback, 1), decoder.integer(key, fallback, 1)};
+    };
     const auto both = [&](const char* key, std::int64_t fallback) {
-        const std::int64_t value = encoder.integer(key, fallback, 1);
-        if (decoder.integer(key, fallback, 1) != value) {
+        const auto [value, other] = each(key, fallback);
+        if (other != value) {
             decoder.problem(key, fmt::format("differs from the encoder's, which is {}", value));
         }
         return value;
@@ -47,9 +51,12 @@ void read_stacks(const ForeignConfig& encoder, const ForeignConfig& decoder, Mod
     net.encoder_layers = static_cast<int>(encoder.integer("num_layers", 6, 1, 1024));
     net.decoder_layers = static_cast<int>(decoder.integer("num_layers", 6, 1, 1024));
     net.d_model = both("model_size", 512);
-    net.d_ff = both("feed_forward_num_hidden", 2048);
+    const auto [d_ff, decoder_d_ff] = each("feed_forward_num_hidden", 2048);
+    set_feed_forward(d_ff, decoder_d_ff, net);
     net.max_length = both("max_seq_len_source", 99);
-    set_heads(both("attention_heads", 8), encoder, "attention_heads", net);
+    const auto [heads, decoder_heads] = each("attention_heads", 8);
+    set_heads(heads, encoder, "attention_heads", net);
+    set_decoder_heads(decoder_heads, decoder, "attention_heads", net);
     net.activation = activation_of(encoder, "act_type", "relu");
     for (const ForeignConfig* stack : {&encoder, &decoder}) {
         stack->require("decoder_type", "transformer");
@@ -111,7 +118,7 @@ TensorMap tensors(const ModelConfig& net) {
                        "output_layer.weight");
     map.add({.theirs = "output_layer.bias", .ours = {"output.bias"}});
     add_stack(map, "encoder", net, net.encoder_layers);
-    add_stack(map, "decoder", net, net.decoder_layers);
+    add_stack(map, "decoder", of_stack(net, AttentionKind::DecoderSelf), net.decoder_layers);
     return map;
 }
 

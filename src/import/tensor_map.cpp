@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "backend/convert.h"
 #include "import/common.h"
 #include "import/problems.h"
 #include "support/check.h"
@@ -85,6 +86,17 @@ void transpose(std::span<const std::byte> from, std::size_t stride, const Sides&
             }
         }
     }
+}
+
+std::vector<float> floats_of(const WeightValues& stored) {
+    std::vector<float> values(static_cast<std::size_t>(stored.shape.elements()));
+    visit_stored(stored.dtype, [&](auto one) {
+        for (std::size_t i = 0; i < values.size(); ++i) {
+            std::memcpy(&one, stored.data.data() + i * sizeof(one), sizeof(one));
+            values[i] = static_cast<float>(one);
+        }
+    });
+    return values;
 }
 
 class MappedWeights final : public WeightSource {
@@ -183,7 +195,20 @@ private:
         problems.finish();
     }
 
+    // As the file has it, or times the factor of the row.
     void take_part(const Assembly& assembly, const Part& part, const TakeWeight& take) const {
+        const float factor = &part == &assembly.parts.front() ? assembly.row->first_factor : 1.0F;
+        if (factor == 1.0F) {
+            return take_stored(assembly, part, take);
+        }
+        take_stored(assembly, part, [&](const ParameterSpec& spec, const WeightValues& stored) {
+            std::vector<float> values = floats_of(stored);
+            std::transform(values.begin(), values.end(), values.begin(), [=](float value) { return value * factor; });
+            take(spec, {DType::F32, stored.shape, std::as_bytes(std::span(values)), stored.file, stored.name});
+        });
+    }
+
+    void take_stored(const Assembly& assembly, const Part& part, const TakeWeight& take) const {
         const TensorRow& row = *assembly.row;
         const std::string name = name_of(row);
         if (name.empty()) {
@@ -239,56 +264,6 @@ private:
 };
 
 }  // namespace
-
-void TensorMap::add_linear(const std::string& theirs, const std::string& ours, bool transposed) {
-    add({.theirs = theirs + ".weight", .ours = {ours + ".weight"}, .transposed = transposed});
-    add({.theirs = theirs + ".bias", .ours = {ours + ".bias"}});
-}
-
-void TensorMap::add_norm(const std::string& theirs, const std::string& ours) {
-    add({.theirs = theirs + ".weight", .ours = {ours + ".gain"}});
-    add({.theirs = theirs + ".bias", .ours = {ours + ".bias"}});
-}
-
-void TensorMap::add_embeddings(Tying tying, const std::string& source, const std::string& target,
-                               const std::string& output, const std::string& shared) {
-    TensorRow table{.theirs = target, .ours = {"target_embedding.weight"}};
-    if (shares_tables(tying)) {
-        table = {.theirs = shared.empty() ? target : shared, .ours = {"embedding.weight"}, .copies = {source}};
-        if (!shared.empty()) {
-            table.copies.push_back(target);
-        }
-    }
-    if (ties_output(tying)) {
-        table.copies.push_back(output);
-    }
-    add(std::move(table));
-    add({.theirs = source, .ours = {"source_embedding.weight"}});
-    add({.theirs = output, .ours = {"output.weight"}});
-}
-
-bool TensorMap::ignores(const std::string& name) const {
-    return std::any_of(ignored_.begin(), ignored_.end(), [&](const std::string& pattern) {
-        return pattern.starts_with('*') ? name.ends_with(pattern.substr(1)) : name == pattern;
-    });
-}
-
-std::vector<std::int64_t> matrix_sides(const TensorArchive& archive, const std::string& name) {
-    const StoredTensor& tensor = archive.entry(name);
-    if (tensor.shape.size() != 2) {
-        throw Error(fmt::format("{}: the tensor {} is [{}]: expected a matrix", tensor.file, name,
-                                fmt::join(tensor.shape, ", ")));
-    }
-    return tensor.shape;
-}
-
-bool same_values(const TensorArchive& archive, const std::string& one, const std::string& other) {
-    const ArchiveTensor first = archive.at(one);
-    const ArchiveTensor second = archive.at(other);
-    return first.dtype == second.dtype && first.shape == second.shape &&
-           (first.data.data() == second.data.data() ||
-            std::memcmp(first.data.data(), second.data.data(), first.data.size()) == 0);
-}
 
 std::shared_ptr<const WeightSource> mapped_weights(std::shared_ptr<const TensorArchive> archive, TensorMap map) {
     return std::make_shared<MappedWeights>(std::move(archive), std::move(map));

@@ -21,6 +21,16 @@ std::shared_ptr<const Vocabulary> fairseq_vocabulary(const Vocabulary& sentencep
                                                      const std::vector<std::string>& languages, bool has_mask,
                                                      std::int32_t size, std::vector<AddedToken> added = {});
 
+// CamemBERT: `<s>NOTUSED <pad> </s>NOTUSED <unk> <unk>NOTUSED`, the pieces of `sentencepiece` from the second,
+// `<mask>`, then unused ones up to `size`.
+std::shared_ptr<const Vocabulary> camembert_vocabulary(const Vocabulary& sentencepiece, std::int32_t size,
+                                                       std::vector<AddedToken> added = {});
+
+// Pegasus: `<pad> </s> <mask_1> <mask_2> <unk_2>` up to `<unk_102>`, the pieces of `sentencepiece` from the third, then
+// unused ones up to `size`.
+std::shared_ptr<const Vocabulary> pegasus_vocabulary(const Vocabulary& sentencepiece, std::int32_t size,
+                                                     std::vector<AddedToken> added = {});
+
 // For a model without any vocabulary: the ids as pieces, "0" to "size - 1".
 std::shared_ptr<const Vocabulary> vocabulary_of_ids(std::int32_t size, SpecialPieces special, const std::string& name);
 

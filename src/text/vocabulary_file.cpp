@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -120,6 +121,18 @@ void add_further(std::vector<Piece>& pieces, SpecialPieces& special, const std::
     }
 }
 
+// Sentinels are control pieces. A second one only fills the matrices.
+void number_sentinels(std::vector<Piece>& pieces) {
+    std::set<std::string> known;
+    for (std::size_t id = 0; id < pieces.size(); ++id) {
+        if (pieces[id].text.starts_with("<extra_id_")) {
+            const bool is_new = known.insert(pieces[id].text).second;
+            pieces[id] = is_new ? Piece{pieces[id].text, PieceKind::Control}
+                                : Piece{fmt::format("<unused {}>", id), PieceKind::Unused};
+        }
+    }
+}
+
 std::shared_ptr<const Vocabulary> assembled(std::vector<Piece> pieces, SpecialPieces special, const std::string& name,
                                             const VocabularyRules& rules, bool by_usual_names) {
     if (pieces.empty()) {
@@ -130,6 +143,9 @@ std::shared_ptr<const Vocabulary> assembled(std::vector<Piece> pieces, SpecialPi
             throw Error(fmt::format("{}: the piece with the id {} is {}", name, id,
                                     pieces[id].text.empty() ? "empty" : "not UTF-8"));
         }
+    }
+    if (rules.repeats_sentinels) {
+        number_sentinels(pieces);
     }
     find_special(pieces, special, name, rules, by_usual_names);
     add_further(pieces, special, name, rules);

@@ -20,7 +20,9 @@ struct VocabularyRules {
     // Pieces that are found in texts; those that are not in the file follow it, as far as `size` allows.
     std::vector<AddedToken> added = {};
     bool append_unknown = false;  // `<unk>` after the last piece if there is none (CTranslate2)
-    std::int32_t size = 0;        // unused pieces fill the vocabulary up to this size
+    // Sentinels such as `<extra_id_0>` may occur twice: the second is unused (CTranslate2's conversions of T5).
+    bool repeats_sentinels = false;
+    std::int32_t size = 0;  // unused pieces fill the vocabulary up to this size
 };
 
 // The format follows from the content:

@@ -175,12 +175,12 @@ TEST_CASE("all unsupported options of a model are listed in one error, with file
             config["activation_function"] = "tanh";
             config["normalize_before"] = true;
             config["static_position_embeddings"] = false;
-            config["decoder_attention_heads"] = 3;
+            config["decoder_attention_heads"] = 5;
             config["scale_embedding"] = 4;
         });
         check_complaint(model, {"5 problems", "config.json: \"activation_function\" is \"tanh\"",
                                 "config.json: \"normalize_before\"", "config.json: \"static_position_embeddings\"",
-                                "\"decoder_attention_heads\" is 3",
+                                "\"decoder_attention_heads\" is 5",
                                 "config.json: \"scale_embedding\" must be true or false, found 4"});
     }
     SECTION("Marian") {
@@ -253,7 +253,7 @@ TEST_CASE("a family that is not supported is named with those that are", "[bad_i
     }
     const BrokenModel model("ct2-float32");
     model.write("model.bin", ctranslate2::model(6, {{"encoder/num_heads", {}, 2, std::string("\2\0", 2)}}));
-    check_complaint(model, {"model.bin", "TransformerSpec", "only encoder-decoder Transformers are supported"});
+    check_complaint(model, {"model.bin", "TransformerSpec", "only Transformers with self-attention are supported"});
 }
 
 TEST_CASE("a model of a family that a command cannot use is an error that says which command takes it", "[bad_input]") {

@@ -55,6 +55,7 @@ TEST_CASE("a model that was exported opens as the same model", "[export]") {
     const auto [name, format] = GENERATE(values<Case>({{"hf-marian-tied", ExportFormat::HuggingFace},
                                                        {"hf-marian-separate", ExportFormat::HuggingFace},
                                                        {"hf-marian-untied", ExportFormat::HuggingFace},
+                                                       {"hf-marian-odd", ExportFormat::HuggingFace},
                                                        {"hf-gpt2", ExportFormat::HuggingFace},
                                                        {"hf-bert", ExportFormat::HuggingFace},
                                                        {"hf-roberta", ExportFormat::HuggingFace},

@@ -49,6 +49,9 @@ TEST_CASE("a model that was imported opens as the same model", "[import]") {
             CHECK(read->values_of(spec.name) == parameters->values_of(spec.name));
         }
         for (const char* text : {"the old king gave a ring", "Mo \u00e9 x2, [MASK]", "27 1", ""}) {
+            if (theirs.source_tokenizer->unk_id() < 0 && std::string(text) != "27 1") {
+                continue;  // takes ids alone
+            }
             CHECK(ours.source_tokenizer->encode(text) == theirs.source_tokenizer->encode(text));
             CHECK(ours.target_tokenizer->encode(text) == theirs.target_tokenizer->encode(text));
         }
@@ -72,7 +75,8 @@ TEST_CASE("every model translates as its author chose, in its first languages", 
             *name = name->empty() && needs_language(config, word) ? some : *name;
         }
         options.search.max_extra = 8;
-        CHECK_FALSE(translator.translate_line("mo Kaleb rito", options).n_best.empty());
+        const bool takes_ids = translator.model().source_tokenizer->unk_id() < 0;
+        CHECK_FALSE(translator.translate_line(takes_ids ? "27 1" : "mo Kaleb rito", options).n_best.empty());
     }
 }
 

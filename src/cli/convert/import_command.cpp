@@ -67,8 +67,8 @@ void add_import_command(CLI::App& app, const OpenOptions& open_options) {
         app.add_subcommand("import", "Write another program's model as a model directory")->group("Models");
     command->footer(
         "All commands open other programs' models as they are: those of Hugging Face (MarianMT, M2M100, NLLB, BART,\n"
-        "mBART, T5, mT5, GPT-2, BERT, RoBERTa, DistilBERT), Marian, CTranslate2, fairseq and Sockeye. A model "
-        "directory\n"
+        "mBART, Pegasus, Blenderbot, BlenderbotSmall, T5, mT5, UMT5, GPT-2, BERT, RoBERTa, XLM-RoBERTa, CamemBERT,\n"
+        "DistilBERT), Marian, CTranslate2, fairseq and Sockeye. A model directory\n"
         "is smaller with --precision f16 or i8. docs/importing.md describes the formats.\n\n"
         "Examples:\n"
         "  headscope import opus-mt-en-de --output models/en-de\n"

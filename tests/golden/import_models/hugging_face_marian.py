@@ -116,19 +116,19 @@ def write_configs(model, folder, old_config):
 
 
 def make_marian(folder, save, shared=True, tied=True, languages=(), ends=(0, 0), activation="swish",
-                dtype=torch.float32, old_config=False, legacy=False, **layers):
+                dtype=torch.float32, old_config=False, legacy=False, **sizes):
     torch.manual_seed(5)
     tokenizer = write_vocabularies(folder, shared, languages, ends)
     size = len(tokenizer.encoder)
     target_size = size if shared else len(tokenizer.target_encoder)
     end = tokenizer.encoder["</s>"] if shared else tokenizer.target_encoder["</s>"]
     model = MarianMTModel(MarianConfig(
-        vocab_size=size, decoder_vocab_size=target_size, d_model=12, encoder_attention_heads=2,
-        decoder_attention_heads=2, encoder_ffn_dim=20, decoder_ffn_dim=20, max_position_embeddings=24, dropout=0.0,
+        vocab_size=size, decoder_vocab_size=target_size, max_position_embeddings=24, dropout=0.0,
         activation_function=activation, scale_embedding=True, share_encoder_decoder_embeddings=shared,
         tie_word_embeddings=tied, pad_token_id=target_size - 1, decoder_start_token_id=target_size - 1,
         eos_token_id=end, forced_eos_token_id=end, bos_token_id=0, init_std=0.2,
-        **{"encoder_layers": 1, "decoder_layers": 1, **layers}))
+        **{"d_model": 12, "encoder_layers": 1, "decoder_layers": 1, "encoder_attention_heads": 2,
+           "decoder_attention_heads": 2, "encoder_ffn_dim": 20, "decoder_ffn_dim": 20, **sizes}))
     if shared and not tied:  # transformers 5 shares nothing then, those of published models did
         model.model.encoder.embed_tokens = model.model.decoder.embed_tokens = model.model.shared
     train(model, tokenizer, languages)

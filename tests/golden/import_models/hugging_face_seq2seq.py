@@ -1,5 +1,6 @@
-"""Hugging Face's BART, mBART, M2M100, NLLB, T5 and mT5. Ids are made by the rules of their tokenizers."""
+"""Hugging Face's BART, mBART, M2M100, NLLB, Pegasus, BlenderbotSmall, T5, mT5 and UMT5. Ids are made by the rules of their tokenizers."""
 import json
+import random
 
 import torch
 import transformers
@@ -85,11 +86,11 @@ def bart_shape(size, **more):
             "max_position_embeddings": 24, "attention_dropout": 0.0, **more}
 
 
-def make_bart(folder):
+def make_bart(folder, **more):
     torch.manual_seed(5)
     side = ByteSide(folder, 60, ["<s>", "<pad>", "</s>", "<unk>", "<mask>"])
     model = transformers.BartForConditionalGeneration(transformers.BartConfig(
-        **bart_shape(side.tokenizer.get_vocab_size()), forced_bos_token_id=0, decoder_start_token_id=2))
+        **bart_shape(side.tokenizer.get_vocab_size(), **more), forced_bos_token_id=0, decoder_start_token_id=2))
     model.final_logits_bias = torch.randn_like(model.final_logits_bias) * 0.3
     toy.write_json(folder / "tokenizer_config.json", {"model_max_length": 1024, "tokenizer_class": "BartTokenizer"})
 
@@ -97,6 +98,37 @@ def make_bart(folder):
         return [0] + side.ids(text) + [2]
 
     finish(folder, model, rows_of(framed, framed), side.text, {"forced_bos_token_id": 0}, torch.float32)
+
+
+def make_pegasus(folder):
+    """The author's file names the pieces of SentencePiece alone: 105 others come first."""
+    torch.manual_seed(5)
+    texts = [text for pair in toy.PAIRS for text in pair]
+    spm = toy.train_sentencepiece(texts, 46, pad_id=0, eos_id=1, unk_id=2, bos_id=-1)
+    (folder / "spiece.model").write_bytes(spm)
+    tokenizer = transformers.PegasusTokenizer.from_pretrained(folder)
+    side = Side(spm, tokenizer.convert_ids_to_tokens(list(range(len(tokenizer)))))
+    assert all(side.ids(text) == tokenizer(text).input_ids for text in toy.CORPUS[:20])
+    toy.write_json(folder / "tokenizer_config.json", {"tokenizer_class": "PegasusTokenizer"})
+    model = transformers.PegasusForConditionalGeneration(transformers.PegasusConfig(
+        **bart_shape(len(side.pieces), scale_embedding=True, activation_function="relu", decoder_layers=2)))
+    finish(folder, model, rows_of(side.ids, side.ids), side.text, {}, torch.float32)  # as the file holds the sinusoids
+
+
+def make_blenderbot_small(folder):
+    """Without a tokenizer: texts are ids."""
+    torch.manual_seed(5)
+    draw = random.Random(4)
+
+    def ids(text):
+        return [int(one) for one in text.split()] + [2]
+
+    texts = [" ".join(str(draw.randint(4, 29)) for _ in range(draw.randint(1, 6))) for _ in range(1500)]
+    rows = ([(text, ids(text), ids(text[::-1])) for text in ("11 7 22", "5", "22 11 22 8")],
+            [(ids(text), ids(" ".join(reversed(text.split())))) for text in texts])
+    model = transformers.BlenderbotSmallForConditionalGeneration(transformers.BlenderbotSmallConfig(
+        **bart_shape(30, scale_embedding=True, decoder_attention_heads=3)))
+    finish(folder, model, rows, lambda written: " ".join(str(one) for one in written if one > 3), {})
 
 
 def with_languages(folder, languages, tokenizer_class, behind, vocab_json=False, **settings):
@@ -153,8 +185,8 @@ def make_t5(folder, kind="T5", extra_ids=4, untied=False, **more):
                    {"eos_token": "</s>", "unk_token": "<unk>", "pad_token": "<pad>", "extra_ids": extra_ids,
                     "additional_special_tokens": [f"<extra_id_{i}>" for i in range(extra_ids)],
                     "tokenizer_class": "T5Tokenizer"})
-    config, model = ((transformers.T5Config, transformers.T5ForConditionalGeneration) if kind == "T5" else
-                     (transformers.MT5Config, transformers.MT5ForConditionalGeneration))
+    config = getattr(transformers, f"{kind}Config")
+    model = getattr(transformers, f"{kind}ForConditionalGeneration")
     shape = {"vocab_size": 56, "d_model": 12, "d_kv": 6, "d_ff": 16, "num_layers": 2, "num_decoder_layers": 1,
              "num_heads": 2, "relative_attention_num_buckets": 8, "relative_attention_max_distance": 20,
              "dropout_rate": 0.0, "decoder_start_token_id": 0, "pad_token_id": 0, "eos_token_id": 1}
@@ -162,7 +194,7 @@ def make_t5(folder, kind="T5", extra_ids=4, untied=False, **more):
     if untied:
         model.lm_head.weight = torch.nn.Parameter(torch.randn(56, 12) * 0.2)
     finish(folder, model, rows_of(side.ids, side.ids), side.text, {})
-    if kind == "mT5":  # as transformers 5 saves a tokenizer
+    if kind == "MT5":  # as transformers 5 saves a tokenizer
         transformers.AutoTokenizer.from_pretrained(folder).save_pretrained(folder)
         (folder / "spiece.model").unlink()
     if "tie_word_embeddings" in more:  # as published

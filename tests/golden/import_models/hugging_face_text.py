@@ -1,4 +1,4 @@
-"""Hugging Face's GPT-2, BERT, RoBERTa and DistilBERT, of random weights."""
+"""Hugging Face's GPT-2, BERT, RoBERTa, XLM-RoBERTa, CamemBERT and DistilBERT, of random weights."""
 import torch
 import transformers
 from tokenizers import BertWordPieceTokenizer
@@ -31,11 +31,11 @@ def randomized(model, folder, dtype=torch.float16):
     return model.eval()
 
 
-def make_gpt2(folder):
+def make_gpt2(folder, **more):
     side = ByteSide(folder, 70, ["<|endoftext|>"])
     model = randomized(transformers.GPT2LMHeadModel(transformers.GPT2Config(
         vocab_size=side.tokenizer.get_vocab_size(), n_positions=24, n_embd=12, n_layer=2, n_head=2, bos_token_id=0,
-        eos_token_id=0)), folder, torch.float32)
+        eos_token_id=0, **more)), folder, torch.float32)
     toy.write_json(folder / "tokenizer_config.json", {"model_max_length": 1024, "tokenizer_class": "GPT2Tokenizer"})
     toy.write_answers(folder, [item(model, text, side.ids(text)) for text in toy.TEXTS[:2]])
 
@@ -54,9 +54,9 @@ def make_word_pieces(folder, lowercase):
     return BertWordPieceTokenizer(str(folder / "vocab.txt"), lowercase=lowercase)
 
 
-def make_bert(folder, lowercase=True):
+def make_bert(folder, lowercase=True, **more):
     side = make_word_pieces(folder, lowercase)
-    config = transformers.BertConfig(**bert_shape(side.get_vocab_size()))
+    config = transformers.BertConfig(**bert_shape(side.get_vocab_size(), **more))
     model = randomized(transformers.BertForMaskedLM(config), folder)
     pair = side.encode(*PAIR)
     items = [item(model, text, encoded.ids, encoded.type_ids) for text in toy.TEXTS[:1]
@@ -81,3 +81,20 @@ def make_roberta(folder):
     items = [item(model, text, [0] + side.ids(text) + [2]) for text in toy.TEXTS[:1]]
     ids = [0] + one + [2, 2] + other + [2]
     toy.write_answers(folder, items + [item(model, PAIR[0], ids, pair=PAIR[1])])
+
+
+def make_like_roberta(folder, kind, saved=False, **more):
+    """XLM-RoBERTa and CamemBERT: a SentencePiece model alone, or what transformers 5 saves."""
+    model = toy.train_sentencepiece([text for pair in toy.PAIRS for text in pair], 46)
+    (folder / "sentencepiece.bpe.model").write_bytes(model)
+    tokenizer = getattr(transformers, f"{kind}Tokenizer").from_pretrained(folder)
+    if saved:
+        tokenizer.save_pretrained(folder)
+        (folder / "sentencepiece.bpe.model").unlink()
+    else:
+        toy.write_json(folder / "tokenizer_config.json", {"tokenizer_class": f"{kind}Tokenizer"})
+    ids = {"pad_token_id": 1, "bos_token_id": tokenizer.bos_token_id, "eos_token_id": tokenizer.eos_token_id}
+    config = getattr(transformers, f"{kind}Config")(
+        **bert_shape(len(tokenizer), max_position_embeddings=26, type_vocab_size=1, **ids, **more))
+    model = randomized(getattr(transformers, f"{kind}ForMaskedLM")(config), folder)
+    toy.write_answers(folder, [item(model, text, tokenizer(text).input_ids) for text in toy.TEXTS[:2]])

@@ -1,0 +1,105 @@
+#include "import/unread_families.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+namespace headscope {
+
+namespace {
+
+struct Reason {
+    const char* name;  // of the family, or of a key
+    const char* text;
+};
+
+constexpr std::array kFamilies = std::to_array<Reason>({
+    {"albert", "layers that share their parameters"},
+    {"big_bird", "sparse attention in blocks"},
+    {"bigbird_pegasus", "sparse attention in blocks"},
+    {"bloom", "ALiBi"},
+    {"canine", "downsampled characters"},
+    {"codegen", "rotary positions"},
+    {"deberta", "attention that keeps content and position apart"},
+    {"deberta-v2", "attention that keeps content and position apart"},
+    {"electra", "embeddings narrower than the layers"},
+    {"encoder-decoder", "two models of different families in one"},
+    {"fnet", "Fourier transforms in place of attention"},
+    {"funnel", "layers that shorten the text"},
+    {"gpt_neo", "windows in every second layer"},
+    {"gpt_neox", "rotary positions"},
+    {"gptj", "rotary positions"},
+    {"led", "attention with global tokens"},
+    {"longformer", "attention with global tokens"},
+    {"longt5", "attention in blocks"},
+    {"mamba", "state spaces in place of attention"},
+    {"modernbert", "rotary positions"},
+    {"mpnet", "relative positions in BERT"},
+    {"mpt", "ALiBi"},
+    {"nllb-moe", "layers with experts beside others without"},
+    {"opt", "positions that begin at 2 in a causal model"},
+    {"reformer", "attention by hashing"},
+    {"rembert", "embeddings narrower than the layers"},
+    {"roformer", "rotary positions"},
+    {"switch_transformers", "layers with experts beside others without"},
+    {"whisper", "speech as input"},
+    {"xlnet", "attention in permuted orders"},
+});
+
+constexpr std::array kKeys = std::to_array<Reason>({
+    {"rope_theta", "rotary positions"},
+    {"rope_parameters", "rotary positions"},
+    {"rope_scaling", "rotary positions"},
+    {"rotary_dim", "rotary positions"},
+    {"rotary_pct", "rotary positions"},
+    {"rotary_emb_base", "rotary positions"},
+    {"alibi", "ALiBi"},
+    {"num_experts", "a mixture of experts"},
+    {"num_local_experts", "a mixture of experts"},
+    {"vision_config", "images as input"},
+    {"image_size", "images as input"},
+    {"audio_config", "speech as input"},
+    {"num_mel_bins", "speech as input"},
+});
+
+bool is_set(const nlohmann::json& config, const char* key) {
+    const auto found = config.find(key);
+    return found != config.end() && !found->is_null() && *found != false && *found != 0;
+}
+
+// Keys and values of fewer heads than queries.
+bool groups_queries(const nlohmann::json& config) {
+    return is_set(config, "num_key_value_heads") && is_set(config, "num_attention_heads") &&
+           config["num_key_value_heads"] != config["num_attention_heads"];
+}
+
+}  // namespace
+
+std::string why_unread(const std::string& model_type, const nlohmann::json& config) {
+    std::vector<std::string> reasons;
+    const auto add = [&](const char* reason) {
+        if (std::find(reasons.begin(), reasons.end(), reason) == reasons.end()) {
+            reasons.emplace_back(reason);
+        }
+    };
+    for (const Reason& family : kFamilies) {
+        if (model_type == family.name) {
+            add(family.text);
+        }
+    }
+    for (const Reason& key : kKeys) {
+        if (is_set(config, key.name)) {
+            add(key.text);
+        }
+    }
+    if (groups_queries(config)) {
+        add("grouped-query attention");
+    }
+    return fmt::format("{}", fmt::join(reasons, ", "));
+}
+
+}  // namespace headscope
