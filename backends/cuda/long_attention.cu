@@ -105,7 +105,7 @@ __device__ inline HeadRows<T> rows_after(const HeadRows<T>& rows, int first) {
 }
 
 template <class T, int D>
-__global__ void __launch_bounds__(kLongWarps* kWarp, D <= 64 ? 3 : 2)
+__global__ void __launch_bounds__(kLongWarps* kWarp, 2)
     attend_long(AttentionKernel kernel, LongLayout layout, int tiles, HeadOperand<const T> q, HeadOperand<const T> k,
                 HeadOperand<const T> v, HeadOperand<T> out, float* log_sums) {
     const auto tile_at = [&](int place) {
