@@ -14,10 +14,8 @@ using Json = nlohmann::ordered_json;
 
 Json pieces_of(const Tokenizer& tokenizer, const Translation& translation) {
     Json pieces = Json::array();
-    for (std::size_t i = 0; i < translation.ids.size(); ++i) {
-        const std::int32_t id = translation.ids[i];
-        const bool ends = i + 1 == translation.ids.size() && translation.end == EndReason::EndOfSentence;
-        if (!ends && id != tokenizer.eos_id()) {
+    for (const std::int32_t id : translation.ids) {
+        if (id != tokenizer.eos_id()) {
             pieces.push_back(tokenizer.piece(id));
         }
     }
