@@ -27,7 +27,7 @@ demo() {
     mkdir -p out
     for name in 3 4-above 4-below 5-left 5-right; do
         printf '<svg>\n%s\n' "$end" >"out/figure$name.svg"
-        printf '  out/figure%s.svg\n' "$name"
+        printf '  %-22s a caption (layer 1, head 2)\n' "out/figure$name.svg"
     done
 }
 window=Passed completed=go vulkan=100 cpu=100 end='</svg>' build='ninja: no work to do.'

@@ -134,17 +134,16 @@ mkdir -p "$sandbox/repo/build/release" "$sandbox/repo/assets/examples" "$sandbox
 printf 'One.\nTwo.\n' >"$sandbox/repo/assets/examples/paper.en"
 stand_in headscope 'case "$*" in
     "devices --usable") printf "vulkan:0\ncpu\n" ;;
-    inspect*) cat "$HEADS" ;;
     devices) printf "vulkan:1  cannot be used: too old\n" ;;
     translate*vulkan:0*) cat >/dev/null; printf "Eins.\nDrei.\n"; echo "2 lines, 9 target tokens in 1 s: 123.4 target tokens/s on it" >&2 ;;
     translate*) cat >/dev/null; printf "Eins.\nZwei.\n"; echo "2 lines, 9 target tokens in 1 s: 567.8 target tokens/s on it" >&2 ;;
     complete*) echo "Could you please go?" ;;
     fill*) printf "She opened the door.\n   90.0 %%  door\n" ;;
-    attention*) for last; do :; done; echo "<svg/>" >"$last" ;;
+    attention*"$NO_HEAD"*) echo "headscope: no such head" >&2; exit 1 ;;
+    attention*) for last; do :; done; echo "<svg/>" >"$last"; echo "layer 4, head 2 fits best" >&2 ;;
 esac'
 mv "$sandbox/bin/headscope" "$sandbox/repo/build/release/headscope"
-export HEADS=$sandbox/heads
-echo 8 >"$HEADS"
+export NO_HEAD=none
 run demo
 row() { [[ $output =~ $1\ +[0-9.]+\ +$2\ +$3\ % ]]; }
 expect "the demo succeeds" ended_with 0
@@ -156,19 +155,13 @@ expect "half of the first device's lines equal the CPU's" row vulkan:0 123 50
 expect "all of the CPU's lines do" row cpu 568 100
 expect "an unusable device is listed" says "vulkan:1  cannot be used: too old"
 expect "the figures are listed" says out/figure4-below.svg
-expect "heads 5 and 6 of Figure 4" called 'attention .*--heads 5,6 --word its -o out/figure4-below.svg'
-expect "head 3 of Figure 5" called 'attention .*--heads 3 -o out/figure5-left.svg'
-expect "the layer is left to the program's default" not called '--layer'
-for heads in 4:1,2:3:4 3:2,3:3:1 1:1,1:1:1; do
-    IFS=: read -r count figure4 left right <<<"$heads"
-    echo "$count" >"$HEADS"
-    : >"$sandbox/calls"
-    run demo
-    expect "the demo succeeds with $count heads" ended_with 0
-    expect "Figure 4 shows heads $figure4 of $count" called "--heads $figure4 --word its -o out/figure4-below.svg"
-    expect "Figure 5 shows head $left of $count" called "--heads $left -o out/figure5-left.svg"
-    expect "and head $right" called "--heads $right -o out/figure5-right.svg"
-done
+expect "with what was found" says "looks from \"its\" to \"Law\" (layer 4, head 2 fits best)"
+expect "Figure 4's heads are found by where they look" called 'attention .*--find link=its,Law --word its -o out/figure4-below.svg'
+expect "Figure 5's by what they follow" called 'attention .*--find structure --rank 2 -o out/figure5-right.svg'
+expect "the layer is left to the search" not called '--layer'
+NO_HEAD='--rank 2' run demo
+expect "the demo succeeds without a second head that follows structure" ended_with 0
+expect "and says why a figure is missing" says "figure5-right.svg  not drawn: headscope: no such head"
 mkdir -p "$sandbox/repo/build/ci"
 : >"$sandbox/repo/build/ci/build.ninja"
 mv "$sandbox/repo/build/release/headscope" "$sandbox/repo/build/ci/headscope"
