@@ -18,7 +18,7 @@
 #include "io/missing_file.h"
 #include "options/environment.h"
 #include "options/help.h"
-#include "options/usage_error.h"
+#include "support/usage_error.h"
 #include "support/check.h"
 #include "support/edit_distance.h"
 

@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
-#include "options/usage_error.h"
 #include "paint/png.h"
 #include "paint/svg.h"
+#include "support/usage_error.h"
 
 namespace headscope {
 

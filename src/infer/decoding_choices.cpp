@@ -12,6 +12,7 @@
 
 #include "io/config_reader.h"
 #include "support/check.h"
+#include "support/usage_error.h"
 
 namespace headscope {
 
@@ -241,10 +242,14 @@ void check_choices(const DecodingChoices& choices, Generation generation, const 
         }
         std::string name = row.name;
         std::replace(name.begin(), name.end(), '_', file.empty() ? '-' : '_');
-        throw Error(fmt::format("{} is for models that {}, but \"generation\" is \"{}\": leave it out",
-                                file.empty() ? "--" + name : fmt::format("{}: \"{}\"", file, name),
-                                masks ? "write from left to right" : "fill in masks",
-                                masks ? "mask_predict" : "left_to_right"));
+        const std::string problem =
+            fmt::format("{} is for models that {}, but \"generation\" is \"{}\": leave it out",
+                        file.empty() ? "--" + name : fmt::format("{}: \"{}\"", file, name),
+                        masks ? "write from left to right" : "fill in masks", masks ? "mask_predict" : "left_to_right");
+        if (file.empty()) {
+            throw UsageError(problem);
+        }
+        throw Error(problem);
     }
 }
 

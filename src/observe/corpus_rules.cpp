@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "observe/head_search.h"
-#include "support/check.h"
+#include "support/usage_error.h"
 #include "text/case.h"
 #include "text/normal_form.h"
 
@@ -118,8 +118,8 @@ std::vector<CorpusQuery> parse_corpus_queries(const std::string& text) {
         }
     }
     if (queries.empty()) {
-        throw Error("unknown search '" + text +
-                    "' over a corpus; must be all, long-distance, anaphora, structure or link=WORD,WORD");
+        throw UsageError("unknown search '" + text +
+                         "' over a corpus; must be all, long-distance, anaphora, structure or link=WORD,WORD");
     }
     return queries;
 }

@@ -8,6 +8,7 @@
 
 #include "observe/head_statistics.h"
 #include "support/check.h"
+#include "support/usage_error.h"
 
 namespace headscope {
 
@@ -123,7 +124,7 @@ HeadQuery parse_head_query(const std::string& text) {
             return {HeadRule::Link, both[0], both[1]};
         }
         if (both.size() > 2) {
-            throw Error(
+            throw UsageError(
                 fmt::format("'{}' has {} words, but a link takes two: escape a comma within a word as \\, as in "
                             "link=1\\,000,euros",
                             text, both.size()));
@@ -138,8 +139,8 @@ HeadQuery parse_head_query(const std::string& text) {
     if (name == "structure" && equals == std::string::npos) {
         return {HeadRule::Structure};
     }
-    throw Error("unknown head search '" + text +
-                "'; must be link=WORD,WORD, long-distance, long-distance=WORD, anaphora=WORD or structure");
+    throw UsageError("unknown head search '" + text +
+                     "'; must be link=WORD,WORD, long-distance, long-distance=WORD, anaphora=WORD or structure");
 }
 
 std::vector<FoundHead> find_heads(const AttentionRecord& record, const AttentionSelection& selection,

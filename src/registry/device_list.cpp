@@ -4,7 +4,7 @@
 #include <set>
 
 #include "registry/registry.h"
-#include "support/check.h"
+#include "support/usage_error.h"
 
 namespace headscope {
 
@@ -32,10 +32,10 @@ std::vector<std::string> device_list(const std::string& wanted, const std::vecto
         begin = end + 1;
     }
     if (ids.size() > 1 && std::find(ids.begin(), ids.end(), "") != ids.end()) {
-        throw Error("--device " + wanted + " names an empty device: expected ids separated by commas, or all");
+        throw UsageError("--device " + wanted + " names an empty device: expected ids separated by commas, or all");
     }
     if (ids.size() > 1 && std::find(ids.begin(), ids.end(), "all") != ids.end()) {
-        throw Error("--device " + wanted + " names all beside others: give all alone, or the devices one by one");
+        throw UsageError("--device " + wanted + " names all beside others: give all alone, or the devices one by one");
     }
     return ids;
 }

@@ -3,7 +3,7 @@
 #include <catch2/catch.hpp>
 
 #include "registry/registry.h"
-#include "support/check.h"
+#include "support/usage_error.h"
 
 using namespace headscope;
 
@@ -27,6 +27,7 @@ TEST_CASE("a list of devices is split", "[device_list]") {
     CHECK(device_list("vulkan:0,vulkan:0,cpu", {}) == Ids{"vulkan:0", "vulkan:0", "cpu"});
     CHECK_THROWS_WITH(device_list("cpu,,cuda", {}), Catch::Matchers::Contains("names an empty device"));
     CHECK_THROWS_WITH(device_list("cpu,", {}), Catch::Matchers::Contains("names an empty device"));
+    CHECK_THROWS_AS(device_list("cpu,", {}), UsageError);
     CHECK_THROWS_WITH(device_list("cpu,all", {}), Catch::Matchers::Contains("give all alone"));
 }
 

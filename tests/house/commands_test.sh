@@ -272,7 +272,7 @@ expect "--format with a file" refused "--format is only for -o -"
 look --matrix -o matrix.svg
 expect "a matrix of every head" refused "--matrix shows one head, but 4 are selected"
 look --find nonsense
-expect "an unknown search" refused "anaphora=WORD"
+expect "an unknown search" misused "anaphora=WORD"
 look --find anaphora=9
 expect "a search for a missing word" refused "is not among: 1 7 4 7 <EOS>"
 look --find long-distance --rank 99

@@ -382,7 +382,7 @@ expect "but not for commands that take one device" refused 'HEADSCOPE_DEVICE is 
 run translate --model "$model" --device cpu,abacus input.txt
 expect "an unknown one is rejected" refused 'unknown device "abacus"'
 run translate --model "$model" --device cpu,,cpu input.txt
-expect "and an empty one" refused "names an empty device"
+expect "and an empty one" misused "names an empty device"
 run translate --model "$model" --device cpu,all input.txt
 expect "and all in a list" refused "--device cpu,all" "give all alone"
 for several in all cpu,cpu; do

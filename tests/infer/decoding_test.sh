@@ -496,7 +496,7 @@ expect "a line without a tab is an error" refused "'bad.tsv' line 1 has no TAB"
 score --tsv pairs.tsv --source pairs.source
 expect "they exclude each other" refused_option "--tsv" "--source"
 score
-expect "no input is an error" refused "nothing to score"
+expect "no input is an error" misused "nothing to score"
 
 # -------------------------------------------------------------------------------------- the same in evaluate
 search="--no-repeat-ngram 2 --length-penalty-form power --length-penalty 1 --split-longer-than 6"

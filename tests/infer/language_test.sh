@@ -38,7 +38,7 @@ expect "and are filled in" eval 'ended_with 0 && grep -q "^the.*sleeps\.$" out'
 run fill --model span --device cpu --json --top 2 'the [MASK] sleeps.'
 expect "as masks are" holds 'all((.masks | length) == 1 and (.masks[0][0] | has("pieces")))'
 run fill --model span --device cpu --one-by-one 'the [MASK] sleeps.'
-expect "in one pass" refused "--one-by-one"
+expect "in one pass" misused "--one-by-one"
 run fill --model span --device cpu 'the dog sleeps.'
 expect "if there is one" refused "has no [MASK] and no <extra_id_0>"
 run evaluate --model span --device cpu --text text.txt
@@ -292,11 +292,11 @@ run translate --model causal <prompts.txt
 expect "nor translate" complains "is a causal language model: use headscope complete"
 
 run score --model causal --source lines.txt --target lines.txt
-expect "it scores --text" refused "causal/model is a causal language model: give --text FILE"
+expect "it scores --text" misused "causal/model is a causal language model: give --text FILE"
 run evaluate --model masked --source lines.txt --reference lines.txt
-expect "which evaluate needs, too" refused "masked/model is a masked language model: give --text FILE"
+expect "which evaluate needs, too" misused "masked/model is a masked language model: give --text FILE"
 run evaluate --model "$repository/assets/models/en-de" --text lines.txt
-expect "but not for a translation model" refused "is a translation model: give sentences and their translations"
+expect "but not for a translation model" misused "is a translation model: give sentences and their translations"
 run evaluate --model causal --text lines.txt --beam 4
 expect "options of translations are rejected" complains "--beam excludes --text"
 finish "language models complete, fill in, score and compare"

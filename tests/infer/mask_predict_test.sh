@@ -53,10 +53,10 @@ expect "of other iterations and lengths, too" sh -c '! cmp -s out usual && grep 
 for options in "--beam 2" "--length-penalty 1" "--length-penalty-form power" "--force-end" "--no-repeat-ngram 2"; do
     # shellcheck disable=SC2086 # an option and its value
     run translate --model "$model" $options input.txt
-    expect "${options%% *} is refused" refused "${options%% *} is for models that write from left to right"
+    expect "${options%% *} is refused" misused "${options%% *} is for models that write from left to right"
 done
 run translate --model "$model" --greedy input.txt
-expect "--greedy is refused" refused "--greedy is for models that write from left to right"
+expect "--greedy is refused" misused "--greedy is for models that write from left to right"
 run translate --model "$model" --n-best 2 input.txt
 expect "lists are refused" refused "n-best lists are for models that write from left to right"
 run translate --model "$model" --sample input.txt
@@ -89,9 +89,9 @@ done
 sed 's/"generation": "mask_predict", //; s/"steps": 6/"steps": 1/' masks.json >writes.json
 run train writes.json --data data --output writes
 run translate --model writes/model --iterations 2 input.txt
-expect "--iterations is for models that fill in masks" refused "--iterations is for models that fill in masks"
+expect "--iterations is for models that fill in masks" misused "--iterations is for models that fill in masks"
 run evaluate --model writes/model --tsv data/test.tsv --lengths 2
-expect "--lengths is, too" refused "--lengths is for models that fill in masks"
+expect "--lengths is, too" misused "--lengths is for models that fill in masks"
 run train <(sed 's/"heads": 2/"heads": 2, "decoder_mixer": "lstm"/' masks.json) --data data --output not
 expect "a decoder that reads in one direction is refused" refused '"decoder_mixer" must be "self_attention" or'
 run translate --model "$model" --iterations 0 input.txt

@@ -37,7 +37,7 @@ expect "a name can contain a backslash" holds '.chosen_queries == [2]'
 price --find 'link=1\,000,'$'cafe\u0301' --rank 1
 expect "a search can contain an escaped comma" complains "1,000 → cafe"
 price --find 'link=1,000,euros'
-expect "an unescaped comma is explained" refused "has 3 words" 'link=1\,000,euros'
+expect "an unescaped comma is explained" misused "has 3 words" 'link=1\,000,euros'
 look --words --pieces
 expect "words and pieces exclude each other" refused "--pieces"
 
@@ -72,7 +72,7 @@ expect "importance needs them" refused "texts.txt" "line 1" "found no TAB"
 run attention --corpus pairs.tsv
 expect "a corpus needs a question" refused "either --find or --importance"
 run attention --corpus pairs.tsv --find anaphora=his
-expect "rules for one sentence" refused "must be all, long-distance, anaphora"
+expect "rules for one sentence" misused "must be all, long-distance, anaphora"
 run attention --corpus pairs.tsv --find anaphora --text Hello
 expect "a corpus and a text" refused "--text"
 run attention

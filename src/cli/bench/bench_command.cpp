@@ -20,6 +20,7 @@
 #include "registry/device_list.h"
 #include "registry/registry.h"
 #include "support/check.h"
+#include "support/usage_error.h"
 
 namespace headscope {
 namespace {
@@ -39,16 +40,17 @@ struct BenchOptions {
 
 void check_family(BenchKind kind, Architecture architecture) {
     if (kind == BenchKind::Translate && architecture != Architecture::EncoderDecoder) {
-        throw Error(
+        throw UsageError(
             "bench translate needs a model with encoder and decoder: for a causal language model use "
             "headscope bench complete");
     }
     if (kind == BenchKind::Complete && architecture != Architecture::CausalLm) {
-        throw Error(architecture == Architecture::MaskedLm
-                        ? "bench complete needs a causal language model: a masked one writes no text, use headscope "
-                          "bench train"
-                        : "bench complete needs a causal language model, which has no encoder (--encoder-layers 0): "
-                          "for translating use headscope bench translate");
+        throw UsageError(
+            architecture == Architecture::MaskedLm
+                ? "bench complete needs a causal language model: a masked one writes no text, use headscope "
+                  "bench train"
+                : "bench complete needs a causal language model, which has no encoder (--encoder-layers 0): "
+                  "for translating use headscope bench translate");
     }
 }
 

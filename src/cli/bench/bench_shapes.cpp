@@ -10,7 +10,7 @@
 #include "import/open_model.h"
 #include "io/input_files.h"
 #include "options/option_values.h"
-#include "options/usage_error.h"
+#include "support/usage_error.h"
 
 namespace headscope {
 namespace {

@@ -21,11 +21,11 @@
 #include "observe/family_labels.h"
 #include "options/language_options.h"
 #include "options/option_values.h"
-#include "options/usage_error.h"
 #include "registry/device_list.h"
 #include "registry/registry.h"
 #include "support/check.h"
 #include "support/counted.h"
+#include "support/usage_error.h"
 #include "text/lines.h"
 
 namespace headscope {

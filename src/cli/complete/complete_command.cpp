@@ -24,10 +24,10 @@
 #include "infer/translation_stream.h"
 #include "io/input_files.h"
 #include "options/option_values.h"
-#include "options/usage_error.h"
 #include "registry/device_list.h"
 #include "registry/registry.h"
 #include "support/check.h"
+#include "support/usage_error.h"
 
 namespace headscope {
 namespace {

@@ -9,8 +9,8 @@
 
 #include "cli/command.h"
 #include "io/atomic_file.h"
-#include "options/usage_error.h"
 #include "support/check.h"
+#include "support/usage_error.h"
 
 namespace headscope {
 namespace {

@@ -14,7 +14,7 @@
 #include "options/common_options.h"
 #include "options/option_values.h"
 #include "registry/registry.h"
-#include "support/check.h"
+#include "support/usage_error.h"
 
 namespace headscope {
 namespace {
@@ -43,7 +43,7 @@ void import(const ImportOptions& options) {
     std::error_code ignored;
     for (const std::string& input : {folder, options.model}) {
         if (std::filesystem::equivalent(input, options.output, ignored)) {
-            throw Error(fmt::format("{} is the input: choose another --output", options.output));
+            throw UsageError(fmt::format("{} is the input: choose another --output", options.output));
         }
     }
     const ModelDirectory model = open_with_remarks(folder);

@@ -12,9 +12,9 @@
 #include "experiment/long_range.h"
 #include "options/common_options.h"
 #include "options/option_values.h"
-#include "options/usage_error.h"
 #include "registry/registry.h"
 #include "support/check.h"
+#include "support/usage_error.h"
 
 namespace headscope {
 namespace {

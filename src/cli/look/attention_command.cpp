@@ -15,7 +15,7 @@
 #include "observe/head_search.h"
 #include "options/language_options.h"
 #include "options/option_values.h"
-#include "options/usage_error.h"
+#include "support/usage_error.h"
 
 namespace headscope {
 namespace {

@@ -16,11 +16,11 @@
 #include "io/input_files.h"
 #include "observe/corpus_search.h"
 #include "observe/recorded_text.h"
-#include "options/usage_error.h"
 #include "paint/png.h"
 #include "paint/svg.h"
 #include "support/check.h"
 #include "support/counted.h"
+#include "support/usage_error.h"
 #include "text/lines.h"
 #include "text/normalised.h"
 

@@ -7,9 +7,9 @@
 #include "observe/attention_table.h"
 #include "observe/head_statistics.h"
 #include "observe/record_json.h"
-#include "options/usage_error.h"
 #include "paint/png.h"
 #include "paint/svg.h"
+#include "support/usage_error.h"
 
 namespace headscope {
 

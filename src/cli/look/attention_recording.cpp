@@ -11,8 +11,8 @@
 #include "observe/family_labels.h"
 #include "observe/head_search.h"
 #include "observe/record_attention.h"
-#include "options/usage_error.h"
 #include "support/check.h"
+#include "support/usage_error.h"
 
 namespace headscope {
 

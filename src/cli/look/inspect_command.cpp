@@ -13,7 +13,7 @@
 #include "model/training_card.h"
 #include "options/common_options.h"
 #include "options/option_values.h"
-#include "options/usage_error.h"
+#include "support/usage_error.h"
 
 namespace headscope {
 namespace {

@@ -25,8 +25,8 @@
 #include "io/byte_order_mark.h"
 #include "io/input_files.h"
 #include "options/option_values.h"
-#include "options/usage_error.h"
 #include "support/check.h"
+#include "support/usage_error.h"
 
 namespace headscope {
 namespace {

@@ -31,7 +31,7 @@ void evaluate_text(const CommonOptions& common, const EvaluatedText& text, std::
                        [](const std::string& message) { log_line("headscope: " + message); });
     device.load();
     const ModelDirectory model = device.translator().model();
-    const bool first_given = model.config.architecture == Architecture::CausalLm && model.config.bos_id < 0;
+    const bool first_given = first_is_given(model.config);
     EncodedDocuments input(text.file, text.form, model.target_tokenizer, first_given);
     const bool hides_spans = model.config.architecture == Architecture::EncoderDecoder;
     const TextVocabulary vocabulary = text_vocabulary(*model.target_tokenizer);

@@ -4,7 +4,7 @@
 
 #include "import/open_model.h"
 #include "infer/gap_filler.h"
-#include "support/check.h"
+#include "support/usage_error.h"
 
 namespace headscope {
 
@@ -13,9 +13,13 @@ void require_files_of_family(const std::string& model, const std::string& text, 
     const Architecture family = opened.config.architecture;
     const bool translates = family == Architecture::EncoderDecoder;
     if (translates != text.empty() && !(spans && fills_gaps(opened))) {
-        throw Error(fmt::format("{} is a {}: give {}", model, name_of(family),
-                                translates ? "sentences and their translations, not --text" : "--text FILE"));
+        throw UsageError(fmt::format("{} is a {}: give {}", model, name_of(family),
+                                     translates ? "sentences and their translations, not --text" : "--text FILE"));
     }
+}
+
+bool first_is_given(const ModelConfig& model) {
+    return model.architecture == Architecture::CausalLm && model.bos_id < 0;
 }
 
 std::string first_given_note(const std::string& text) {

@@ -23,6 +23,7 @@
 #include "options/option_values.h"
 #include "support/check.h"
 #include "support/counted.h"
+#include "support/usage_error.h"
 #include "text/lines.h"
 
 namespace headscope {
@@ -51,7 +52,7 @@ public:
         } else if (!options.source.empty() && !options.target.empty()) {
             pairs_.emplace(options.source, options.target);
         } else {
-            throw Error(
+            throw UsageError(
                 "nothing to score: give --tsv FILE, or --source FILE and --target FILE; --text FILE for a language "
                 "model");
         }
@@ -187,7 +188,7 @@ void score(const ScoreOptions& options) {
                         "leaves them out",
                         totals.empty, totals.pairs, what));
     }
-    if (family == Architecture::CausalLm && model.config.bos_id < 0) {
+    if (first_is_given(model.config)) {
         log_line("headscope: " + first_given_note("text"));
     }
     if (options.stats && totals.tokens > 0) {

@@ -11,9 +11,9 @@
 #include "data/corpus.h"
 #include "eval/white_space.h"
 #include "io/byte_order_mark.h"
-#include "options/usage_error.h"
 #include "support/check.h"
 #include "support/counted.h"
+#include "support/usage_error.h"
 #include "text/lines.h"
 #include "text/normalised.h"
 

@@ -20,9 +20,9 @@
 #include "io/input_files.h"
 #include "options/common_options.h"
 #include "options/option_values.h"
-#include "options/usage_error.h"
 #include "support/check.h"
 #include "support/counted.h"
+#include "support/usage_error.h"
 
 namespace headscope {
 namespace {

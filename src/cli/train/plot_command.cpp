@@ -15,8 +15,8 @@
 #include "io/atomic_file.h"
 #include "io/input_files.h"
 #include "options/option_values.h"
-#include "options/usage_error.h"
 #include "support/check.h"
+#include "support/usage_error.h"
 #include "train/log_reader.h"
 
 namespace headscope {

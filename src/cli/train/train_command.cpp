@@ -13,8 +13,8 @@
 #include "model/model_directory.h"
 #include "options/common_options.h"
 #include "options/option_values.h"
-#include "options/usage_error.h"
 #include "support/check.h"
+#include "support/usage_error.h"
 #include "train/train_config.h"
 
 namespace headscope {

@@ -28,11 +28,11 @@
 #include "io/input_files.h"
 #include "io/unpacking_reader.h"
 #include "options/option_values.h"
-#include "options/usage_error.h"
 #include "registry/device_list.h"
 #include "registry/registry.h"
 #include "support/check.h"
 #include "support/counted.h"
+#include "support/usage_error.h"
 
 namespace headscope {
 namespace {

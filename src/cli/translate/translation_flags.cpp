@@ -10,7 +10,7 @@
 
 #include "options/language_options.h"
 #include "options/option_values.h"
-#include "options/usage_error.h"
+#include "support/usage_error.h"
 
 namespace headscope {
 

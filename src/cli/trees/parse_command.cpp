@@ -22,7 +22,7 @@
 #include "io/input_files.h"
 #include "options/common_options.h"
 #include "options/option_values.h"
-#include "options/usage_error.h"
+#include "support/usage_error.h"
 #include "paint/png.h"
 #include "paint/svg.h"
 #include "support/check.h"
