@@ -116,8 +116,10 @@ std::vector<Tree> parse_trees(std::string_view text, const std::string& place, E
 
 void TreeReader::read(Line line) {
     if (skipping_ && !line.text.starts_with('(')) {
+        ++passed_over_;
         return;
     }
+    report_passed_over();
     skipping_ = false;
     pending_.push_back(std::move(line));
     try {
@@ -161,10 +163,19 @@ void TreeReader::recover(bool at_end) {
     }
 }
 
+void TreeReader::report_passed_over() {
+    if (passed_over_ > 0) {
+        problems_.back() += fmt::format("; {} after it {} passed over, up to one with ( in its first column",
+                                        counted(passed_over_, "line"), passed_over_ == 1 ? "was" : "were");
+    }
+    passed_over_ = 0;
+}
+
 bool TreeReader::next(Tree& tree) {
     for (std::string line; ready_.empty();) {
         if (!lines_.next(line)) {
             if (pending_.empty()) {
+                report_passed_over();
                 return false;
             }
             recover(true);

@@ -64,11 +64,14 @@ private:
     void read(Line line);
     // Reads the lines since the last whole tree again, each group from one first column's bracket on by itself.
     void recover(bool at_end);
+    // Says so in the message of the broken tree.
+    void report_passed_over();
 
     LineReader lines_;
     TreeParser parser_;
-    std::vector<Line> pending_;  // since the last whole tree
-    bool skipping_ = false;      // behind a broken tree
+    std::vector<Line> pending_;    // since the last whole tree
+    bool skipping_ = false;        // behind a broken tree
+    std::size_t passed_over_ = 0;  // lines behind it
     std::vector<std::string> problems_;
     std::deque<Tree> ready_;
 };

@@ -136,6 +136,9 @@ run parse --model parser -o tree.bmp "The dog eats."
 expect "but not in other formats" refused "tree.bmp" "use .svg or .png"
 run parse --model parser " "
 expect "nothing to parse" refused "TEXT is empty"
+printf 'The dog eats .\n\n' >blank.txt
+run parse --model parser --file blank.txt
+expect "lines without words alone are no error" eval 'ended_with 0 && complains "1 of 2 lines have no tree"'
 run parse --model parser "$(printf 'a %.0s' $(seq 100))"
 expect "a sentence that is too long" refused "at most 64"
 run parse --model "$repository/assets/models/en-de" "The dog eats."
@@ -166,13 +169,13 @@ expect "and too many" complains "'many.txt' has more lines than 'farm.txt' (12)"
 sed '2s/ NNP//' tags.txt >short.txt
 run parse --model parser --tokens --file farm.txt --tags short.txt
 expect "also in a line" refused "'short.txt' line 2: expected 4 tags, one for each word, found 3"
-printf 'The dog eats .\n\n\u00a0 \u3000\n%s\n\xff\nThe dog eats.\n' "$(printf 'a %.0s' {1..200})" >gap.txt
+printf 'The dog eats .\n\n\xc2\xa0 \xe3\x80\x80\n%s\n\xff\nThe dog eats.\n' "$(printf 'a %.0s' {1..200})" >gap.txt
 run parse --model parser --file gap.txt
 expect "an empty line, one that is too long, and one that is no text have empty trees" \
-    eval 'ended_with 0 && [ "$(sed "s/(S .*/tree/" out | paste -sd , )" = tree,,,,,tree ]'
+    eval 'ended_with 1 && [ "$(sed "s/(S .*/tree/" out | paste -sd , )" = tree,,,,,tree ]'
 expect "which is reported" eval 'complains "'"'gap.txt' line 2: there are no words"'" && complains "4 of 6 lines have no tree"'
 expect "for each" eval 'complains "line 3: there are no words" && complains "line 4: " && complains "line 5: it is not UTF-8"'
-run parse --model parser "$(printf '\u00a0')"
+run parse --model parser "$(printf '\xc2\xa0')"
 expect "a no-break space is no sentence" refused "TEXT is empty"
 run parse --model parser --file gap.txt "The dog eats."
 expect "a sentence and a file" refused "exclude each other"

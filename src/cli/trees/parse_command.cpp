@@ -22,11 +22,11 @@
 #include "io/input_files.h"
 #include "options/common_options.h"
 #include "options/option_values.h"
-#include "support/usage_error.h"
 #include "paint/png.h"
 #include "paint/svg.h"
 #include "support/check.h"
 #include "support/counted.h"
+#include "support/usage_error.h"
 #include "support/utf8.h"
 #include "text/lines.h"
 #include "text/normalised.h"
@@ -157,11 +157,44 @@ void parse_text(const ParseOptions& options) {
     }
 }
 
+// Reports the lines of a file that have no tree.
+class Rejected {
+public:
+    explicit Rejected(std::string name) : name_(std::move(name)) {}
+
+    void blank(std::size_t line) { report(line, "there are no words"); }
+    // A line with words, which is an error.
+    void failed(std::size_t line, const std::string& problem) {
+        failed_ = true;
+        report(line, problem);
+    }
+    // Error if a line has failed.
+    void finish(std::size_t lines) const {
+        const std::string summary = fmt::format("{} of {} have no tree", count_, counted(lines, "line"));
+        if (failed_) {
+            throw Error(summary);
+        }
+        if (count_ > 0) {
+            log_line("headscope: " + summary);
+        }
+    }
+
+private:
+    void report(std::size_t line, const std::string& problem) {
+        ++count_;
+        log_line(fmt::format("headscope: {} line {}: {}; its line in the output is empty", name_, line, problem));
+    }
+
+    std::string name_;
+    std::size_t count_ = 0;
+    bool failed_ = false;
+};
+
 // The words of a line, and its tags if there is a file of them. Empty lines, and those that are not UTF-8, have none.
 class SentenceFile {
 public:
-    SentenceFile(const ParseOptions& options, Reject reject)
-        : options_(options), reject_(std::move(reject)), text_(options.file) {
+    explicit SentenceFile(const ParseOptions& options)
+        : options_(options), text_(options.file), rejected_(text_.name()) {
         if (!options.tags.empty()) {
             tag_lines_.emplace(options.tags);
         }
@@ -176,8 +209,10 @@ public:
         }
         const bool is_text = !first_invalid_utf8(line);
         words = is_text ? words_of(options_, line) : WordList();
-        if (words.empty()) {
-            reject_(text_.number(), is_text ? "there are no words" : "it is not UTF-8: convert the file");
+        if (!is_text) {
+            rejected_.failed(text_.number(), "it is not UTF-8: convert the file");
+        } else if (words.empty()) {
+            rejected_.blank(text_.number());
         }
         if (tag_lines_) {
             tags = tags_of(words);
@@ -187,7 +222,7 @@ public:
 
     bool has_tags() const { return tag_lines_.has_value(); }
     std::size_t number() const { return text_.number(); }
-    const std::string& name() const { return text_.name(); }
+    Rejected& rejected() { return rejected_; }
 
 private:
     WordList tags_of(const WordList& words) {
@@ -211,22 +246,15 @@ private:
     }
 
     const ParseOptions& options_;
-    Reject reject_;
     LineReader text_;
+    Rejected rejected_;
     std::optional<LineReader> tag_lines_;
 };
 
-// A tree a line; an empty line for a sentence without one, which is reported.
+// A tree a line; an empty line for a sentence without one, which is reported, and at the end an error if it has words.
 void parse_file(const ParseOptions& options) {
     constexpr std::size_t kAtOnce = 256;
-    std::size_t rejected = 0;
-    std::string name;
-    const Reject reject = [&](std::size_t line, const std::string& problem) {
-        ++rejected;
-        log_line(fmt::format("headscope: {} line {}: {}; its line in the output is empty", name, line, problem));
-    };
-    SentenceFile text(options, reject);
-    name = text.name();
+    SentenceFile text(options);
     ModelDevice device = device_of(options);
     device.load();
     std::size_t repaired = 0;
@@ -243,7 +271,7 @@ void parse_file(const ParseOptions& options) {
         device.run([&](Backend&, const Translator& translator) {
             const TranslationOptions search = search_of(options, translator, device.arithmetic().compute);
             const Reject reject_at = [&](std::size_t at, const std::string& problem) {
-                reject(first + at + 1, problem);
+                text.rejected().failed(first + at + 1, problem);
             };
             for (const std::optional<Restored>& one :
                  parsed(translator, search, sentences, text.has_tags() ? &tags : nullptr, reject_at)) {
@@ -255,9 +283,7 @@ void parse_file(const ParseOptions& options) {
     if (repaired > 0) {
         log_line(fmt::format("headscope: repaired {} of {}", repaired, counted(text.number(), "tree")));
     }
-    if (rejected > 0) {
-        log_line(fmt::format("headscope: {} of {} have no tree", rejected, counted(text.number(), "line")));
-    }
+    text.rejected().finish(text.number());
 }
 
 void parse(const ParseOptions& options) {
