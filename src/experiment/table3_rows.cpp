@@ -49,6 +49,16 @@ constexpr std::array kRows = {
 };
 constexpr const Table3Row& kBase = kRows.front();
 
+// Without an exponent.
+std::string ratio(std::int64_t value, int by) {
+    if (value % by == 0) {
+        return fmt::to_string(value / by);
+    }
+    constexpr double kSixDigits = 1e5;
+    const double exact = static_cast<double>(value) / by;
+    return exact < kSixDigits ? fmt::format("{:.6g}", exact) : fmt::format("{:.1f}", exact);
+}
+
 // Applies the columns of a row one after the other.
 class Columns {
 public:
@@ -72,7 +82,7 @@ public:
             return;
         }
         const auto scaled = [&](const char* key) { return config_[section][key].get<std::int64_t>() * paper; };
-        varied_.push_back(fmt::format("{} {:.6g}", name, static_cast<double>(scaled(keys.front())) / paper_base));
+        varied_.push_back(fmt::format("{} {}", name, ratio(scaled(keys.front()), paper_base)));
         for (const char* key : keys) {
             nlohmann::json& value = config_[section][key];
             if (scaled(key) % paper_base != 0) {

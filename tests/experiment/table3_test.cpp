@@ -104,6 +104,9 @@ TEST_CASE("smaller scales keep the proportions of Table 3") {
     CHECK(row_config(table3_row("big"), tiny).config["training"]["steps"] == 3 * tiny["training"]["steps"].get<int>());
     CHECK(row_config(table3_row("A1"), tiny).varied == "h 1, d_k 128, d_v 128");
     CHECK(row_config(table3_row("base"), tiny).varied.empty());
+    nlohmann::json wide = tiny;
+    wide["model"]["d_ff"] = 600000;
+    CHECK(row_config(table3_row("C7"), wide).varied == "d_ff 1200000");
     for (std::size_t scale = 0; scale < std::size(kScales); ++scale) {
         for (const Table3Row& row : table3_rows()) {
             INFO(kScales[scale] << " " << row.name);
