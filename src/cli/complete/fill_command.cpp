@@ -14,7 +14,7 @@
 #include "infer/gap_filler.h"
 #include "options/common_options.h"
 #include "options/option_values.h"
-#include "support/check.h"
+#include "support/usage_error.h"
 
 namespace headscope {
 namespace {
@@ -42,38 +42,24 @@ std::string row_of(double log_probability, const std::string& word) {
     return fmt::format("  {:5.1f} %  {}\n", kPercent * std::exp(log_probability), word);
 }
 
-std::string json_of(const Tokenizer& tokenizer, const FillOptions& options, const FilledText& filled) {
-    Json json = {{"text", options.text}, {"filled", filled.text}, {"masks", Json::array()}};
-    for (const MaskedPosition& mask : filled.masks) {
-        Json& one = json["masks"].emplace_back(Json::array());
-        const auto add = [&](const Candidate& candidate) -> Json& {
-            return one.emplace_back(Json{{"word", word_of(tokenizer, candidate.id)},
-                                         {"piece", tokenizer.piece(candidate.id)},
-                                         {"probability", std::exp(candidate.log_probability)},
-                                         {"log_probability", candidate.log_probability}});
-        };
-        for (const Candidate& candidate : mask.candidates) {
-            add(candidate);
-        }
-        for (const Candidate& candidate : mask.special) {
-            add(candidate)["special"] = true;
-        }
+Json list_of(const Tokenizer& tokenizer, const MaskedPosition& mask) {
+    Json candidates = Json::array();
+    const auto add = [&](const Candidate& candidate) -> Json& {
+        return candidates.emplace_back(Json{{"word", word_of(tokenizer, candidate.id)},
+                                            {"piece", tokenizer.piece(candidate.id)},
+                                            {"probability", std::exp(candidate.log_probability)},
+                                            {"log_probability", candidate.log_probability}});
+    };
+    for (const Candidate& candidate : mask.candidates) {
+        add(candidate);
     }
-    return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+    for (const Candidate& candidate : mask.special) {
+        add(candidate)["special"] = true;
+    }
+    return candidates;
 }
 
-std::string table_of(const Tokenizer& tokenizer, const FilledText& filled) {
-    std::string text = filled.text + "\n";
-    for (std::size_t i = 0; i < filled.masks.size(); ++i) {
-        text += filled.masks.size() > 1 ? fmt::format("mask {}\n", i + 1) : "";
-        for (const Candidate& candidate : filled.masks[i].candidates) {
-            text += row_of(candidate.log_probability, word_of(tokenizer, candidate.id));
-        }
-    }
-    return text;
-}
-
-Json json_of(const Tokenizer& tokenizer, const std::vector<GapCandidate>& gap) {
+Json list_of(const Tokenizer& tokenizer, const std::vector<GapCandidate>& gap) {
     Json candidates = Json::array();
     for (const GapCandidate& candidate : gap) {
         Json pieces = Json::array();
@@ -88,21 +74,37 @@ Json json_of(const Tokenizer& tokenizer, const std::vector<GapCandidate>& gap) {
     return candidates;
 }
 
-std::string json_of(const Tokenizer& tokenizer, const FillOptions& options, const FilledGaps& filled) {
-    Json json = {{"text", options.text}, {"filled", filled.text}, {"masks", Json::array()}};
-    for (const std::vector<GapCandidate>& gap : filled.gaps) {
-        json["masks"].push_back(json_of(tokenizer, gap));
+std::string rows_of(const Tokenizer& tokenizer, const MaskedPosition& mask) {
+    std::string text;
+    for (const Candidate& candidate : mask.candidates) {
+        text += row_of(candidate.log_probability, word_of(tokenizer, candidate.id));
     }
-    return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+    return text;
 }
 
-std::string table_of(const FilledGaps& filled) {
-    std::string text = filled.text + "\n";
-    for (std::size_t i = 0; i < filled.gaps.size(); ++i) {
-        text += filled.gaps.size() > 1 ? fmt::format("mask {}\n", i + 1) : "";
-        for (const GapCandidate& candidate : filled.gaps[i]) {
-            text += row_of(candidate.log_probability, word_of(candidate));
+std::string rows_of(const Tokenizer&, const std::vector<GapCandidate>& gap) {
+    std::string text;
+    for (const GapCandidate& candidate : gap) {
+        text += row_of(candidate.log_probability, word_of(candidate));
+    }
+    return text;
+}
+
+// The text as it is filled, and each mask's candidates.
+template <class Mask>
+std::string printed(const Tokenizer& tokenizer, const FillOptions& options, const std::string& filled,
+                    const std::vector<Mask>& masks) {
+    if (options.common.json) {
+        Json json = {{"text", options.text}, {"filled", filled}, {"masks", Json::array()}};
+        for (const Mask& mask : masks) {
+            json["masks"].push_back(list_of(tokenizer, mask));
         }
+        return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+    }
+    std::string text = filled + "\n";
+    for (std::size_t i = 0; i < masks.size(); ++i) {
+        text += masks.size() > 1 ? fmt::format("mask {}\n", i + 1) : "";
+        text += rows_of(tokenizer, masks[i]);
     }
     return text;
 }
@@ -110,7 +112,7 @@ std::string table_of(const FilledGaps& filled) {
 // With a span model: several words for each mask or sentinel.
 std::string filled_gaps(const FillOptions& options, ModelDevice& device) {
     if (options.one_by_one) {
-        throw Error(
+        throw UsageError(
             "--one-by-one is for models that fill in single pieces: this one writes all gaps in one pass; leave "
             "it out");
     }
@@ -120,7 +122,7 @@ std::string filled_gaps(const FillOptions& options, ModelDevice& device) {
     device.run([&](Backend&, const Translator& models) {
         filled = fill_gaps(models, options.text, gaps, options.top, device.arithmetic().compute);
     });
-    return options.common.json ? json_of(*model.target_tokenizer, options, filled) : table_of(filled);
+    return printed(*model.target_tokenizer, options, filled.text, filled.gaps);
 }
 
 void fill(const FillOptions& options) {
@@ -141,7 +143,7 @@ void fill(const FillOptions& options) {
     });
     const Tokenizer& tokenizer = *device.translator().model().target_tokenizer;
     filled.text = fill_in(tokenizer, options.text, masked.masks, filled);
-    write_output(common.json ? json_of(tokenizer, options, filled) : table_of(tokenizer, filled));
+    write_output(printed(tokenizer, options, filled.text, filled.masks));
     if (std::find(filled.ids.begin(), filled.ids.end(), tokenizer.unk_id()) != filled.ids.end()) {
         log_line("headscope: the text has characters that are not in the model's vocabulary");
     }
