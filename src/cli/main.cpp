@@ -18,9 +18,9 @@
 #include "io/missing_file.h"
 #include "options/environment.h"
 #include "options/help.h"
-#include "support/usage_error.h"
 #include "support/check.h"
 #include "support/edit_distance.h"
+#include "support/usage_error.h"
 
 namespace {
 
@@ -154,9 +154,12 @@ int report_usage_error(const CLI::App& app, const CLI::ParseError& error) {
 // alone headscope --help, and "headscope version" is headscope --version.
 std::vector<const char*> parsed_words(int count, const char* const* words) {
     std::vector<const char*> parsed(words, words + count);
+    if (parsed.empty()) {  // the caller gave not even a name
+        parsed.push_back("headscope");
+    }
     const std::string first = count > 1 ? parsed[1] : "help";
     if (first == "help") {
-        parsed.erase(parsed.begin() + 1, parsed.begin() + std::min(count, 2));
+        parsed.erase(parsed.begin() + 1, parsed.begin() + (count > 1 ? 2 : 1));
         parsed.push_back("--help");
     } else if (first == "version") {
         parsed[1] = "--version";
