@@ -27,9 +27,9 @@ TokenRules token_rules(const ModelConfig& config, const SearchOptions& options) 
         rules.eos = options.ends.front();
         rules.other_ends.assign(options.ends.begin() + 1, options.ends.end());
     }
-    std::vector<std::int32_t> special;
+    std::vector<std::int32_t> special{config.pad_id};
     if (!options.allow_start) {
-        special = {config.pad_id, config.bos_id};
+        special.push_back(config.bos_id);
     }
     if (!options.allow_unknown) {
         special.push_back(config.unk_id);

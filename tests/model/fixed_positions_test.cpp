@@ -48,8 +48,8 @@ TEST_CASE("concatenated positions stand behind the embedding and are not scaled"
     ModelDescription description;
     DropoutSites sites;
     const Var table = model.parameters.at("embedding.weight");
-    const Embedding embedding(config, Scope(description, nullptr).in("encoder"), table,
-                              std::make_shared<Sinusoids>(config), sites, true);
+    const Embedding embedding(config, Scope(description, nullptr).in("encoder"), AttentionKind::EncoderSelf, table,
+                              std::make_shared<Sinusoids>(config), sites);
     Context ctx{*model.backend};
     const Tensor ids = make_from_host(*model.backend, {1, 2}, DType::I32, std::vector<std::int32_t>{4, 9});
     const auto found = model.host(embedding(ctx, {.ids = ids}).value());
