@@ -75,3 +75,28 @@ TEST_CASE("A view whose model is nowhere says where it was looked for", "[view][
     CHECK_THAT(session.scene().main.problem,
                Contains("/nowhere/tiny") && Contains("There is no \"tiny\" beside the view"));
 }
+
+TEST_CASE("A model of a view that is there but fails to open is not said to be missing", "[view][session]") {
+    const TemporaryFolder folder;
+    std::filesystem::create_directories(folder.file("tiny"));
+    const std::string file = write_view(folder, "tiny", folder.file("tiny"), 5);
+    Session session(of_view(file), [] {});
+    settle(session);
+    CHECK_FALSE(session.scene().main.problem.empty());
+    CHECK_THAT(session.scene().main.problem, !Contains("beside the view"));
+}
+
+TEST_CASE("What is opened while a view's model is awaited is not the view's", "[view][session]") {
+    const TemporaryFolder folder;
+    Session session(of_view(write_view(folder, "", "/nowhere/tiny", 5)), [] {});
+    session.open(folder.file("another"), "cpu");
+    settle(session);
+    CHECK_THAT(session.scene().main.problem, Contains("another") && !Contains("beside the view"));
+}
+
+TEST_CASE("A view that names no model looks for its folder's name", "[view][session]") {
+    const TemporaryFolder folder;
+    Session session(of_view(write_view(folder, "", "/nowhere/tiny", 5)), [] {});
+    settle(session);
+    CHECK_THAT(session.scene().main.problem, Contains("There is no \"tiny\" beside the view"));
+}

@@ -77,6 +77,7 @@ void Session::start(Client& client, Side& side, OpenRequest request) {
 
 void Session::open(const std::string& model, const std::string& device) {
     scene_.state.checkpoint.reset();
+    awaited_ = {};
     start(main_, scene_.main, {.model = model, .device = device, .precision = precision_});
 }
 

@@ -8,6 +8,7 @@
 #include "viewer/session/rows.h"
 #include "viewer/session/session.h"
 #include "viewer/session/session_paths.h"
+#include "viewer/session/view_model.h"
 #include "viewer/session/wording.h"
 
 namespace headscope::viewer {
@@ -19,6 +20,18 @@ namespace fs = std::filesystem;
 // Whether this is the last report of a request.
 bool complete(const Exploration& exploration) {
     return exploration.finished || !exploration.problem.empty();
+}
+
+// Where the model of a saved view was looked for; empty if it was found, and so failed for another reason.
+std::string note_on_places(const SavedView& view, const std::vector<std::string>& recent) {
+    const std::string name = name_of_model(view);
+    if (view.file.empty() || !place_of_model(view.model, name, view.file, recent).empty()) {
+        return "";
+    }
+    return fmt::format(
+        ". The saved view {} asks for it. There is no \"{}\" beside the view or among the recent and bundled models, "
+        "either: open it (Ctrl+O), or put its folder beside the view",
+        view.file, name);
 }
 
 }  // namespace
@@ -115,11 +128,8 @@ void Session::handle(Client& client, Side& side, const Failed& failed) {
     }
     const bool opening = client.opening && failed.tag == client.open_tag;
     std::string message = failed.message;
-    if (main && opening && !awaited_.file.empty()) {
-        message += fmt::format(
-            ". The saved view {} asks for it. There is no \"{}\" beside the view or among the recent and bundled "
-            "models, either: open it (Ctrl+O), or put its folder beside the view",
-            awaited_.file, awaited_.model_name);
+    if (main && opening) {
+        message += note_on_places(awaited_, settings_.recent_models);
     }
     report_error(message);
     if ((opening && !side.model.has_value()) || failed.tag == client.shown_tag || failed.tag == client.original_tag) {

@@ -58,11 +58,15 @@ std::string place_of_model(const std::string& path, const std::string& name, con
     return "";
 }
 
+std::string name_of_model(const SavedView& view) {
+    return view.model_name.empty() ? name_in(view.model) : view.model_name;
+}
+
 SavedView with_places(SavedView view, const std::vector<std::string>& recent) {
     if (view.file.empty()) {
         return view;  // not a saved one
     }
-    place(view.model, view.model_name.empty() ? name_in(view.model) : view.model_name, view, recent);
+    place(view.model, name_of_model(view), view, recent);
     if (!view.other_model.empty()) {
         place(view.other_model, name_in(view.other_model), view, recent);
     }

@@ -13,6 +13,9 @@ namespace headscope::viewer {
 std::string place_of_model(const std::string& path, const std::string& name, const std::string& view_file,
                            const std::vector<std::string>& recent);
 
+// The name that the view's model is looked for by.
+std::string name_of_model(const SavedView& view);
+
 // The view with the models as they are here, and a note for each that is elsewhere. A model that is not found keeps its
 // path.
 SavedView with_places(SavedView view, const std::vector<std::string>& recent);
