@@ -27,8 +27,9 @@ struct LongText {
 
 TEST_CASE("A long text is shown sentence by sentence", "[long_text]") {
     LongText text;
-    const PartsOfText parts = parts_of(text.session.state(), *text.session.scene().main.model);
-    REQUIRE(parts.sentences.size() == 3);
+    const PartsOfText* parts = parts_of(text.session.state(), *text.session.scene().main.model);
+    REQUIRE(parts != nullptr);
+    REQUIRE(parts->sentences.size() == 3);
     CHECK(text.shown().source == "The small dog sees the cat.");
     CHECK_THAT(note_on_length(text.session.scene()), Contains("Sentence 1 of 3:") && Contains("up to 20"));
 
@@ -50,6 +51,16 @@ TEST_CASE("A long text is shown sentence by sentence", "[long_text]") {
     CHECK(text.session.state().sentence == 0);
     CHECK(text.shown().source == "The cat sleeps.");
     CHECK(note_on_length(text.session.scene()).empty());
+}
+
+TEST_CASE("Both sides of a comparison read the sentence that the main model chooses", "[long_text]") {
+    LongText text;
+    text.session.compare_with(write_model(text.folder, "whole", 3), "cpu");
+    choose_sentence(text.session.state(), 1);
+    settle(text.session);
+    CHECK(text.shown().source == "The big cat sleeps.");
+    REQUIRE(text.session.scene().other->shown != nullptr);
+    CHECK(text.session.scene().other->shown->source == text.shown().source);
 }
 
 TEST_CASE("A sentence that is shown no longer stays within the text", "[long_text]") {

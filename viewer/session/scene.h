@@ -53,8 +53,9 @@ inline std::string why_empty(const Side& side) {
 
 // What the model has to compute for this state.
 ExploreRequest request_of(const ViewState& state, const Opened& model);
-// The sentences of the state's text, of which the request has one.
-PartsOfText parts_of(const ViewState& state, const Opened& model);
+// The sentences of the state's text, of which the request has one, until the next call; null if the model reads any
+// text whole.
+const PartsOfText* parts_of(const ViewState& state, const Opened& model);
 int shown_sentence(const ViewState& state, const PartsOfText& parts);
 
 // Of the open model; a translation model's until there is one.

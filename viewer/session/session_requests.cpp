@@ -30,15 +30,28 @@ std::string unanswerable(const Scene& scene, const Side& side) {
                                          side.model->name, name_of(other), name_of(family));
 }
 
+// The sentence shown, or the whole text if the model does not split it.
+std::string shown_text(const ViewState& state, const Opened& model) {
+    const PartsOfText* parts = parts_of(state, model);
+    return parts == nullptr ? state.text : parts->sentences[static_cast<std::size_t>(shown_sentence(state, *parts))];
+}
+
+// Both sides of a comparison read the sentence that the main one chooses: each may split the text elsewhere.
+ExploreRequest request_of(const Scene& scene, const Side& side) {
+    ExploreRequest request = request_of(scene.state, *side.model);
+    const auto& main = scene.main.model;
+    if (&side != &scene.main && main.has_value() && !side.model->terminals.has_value()) {
+        request.source = shown_text(scene.state, *main);
+    }
+    return request;
+}
+
 }  // namespace
 
 // A parser reads the words of a treebank.
 ExploreRequest request_of(const ViewState& state, const Opened& model) {
     ExploreRequest request = request_of(state, model.config.architecture);
-    if (model.parts != nullptr) {
-        PartsOfText parts = parts_of(state, model);
-        request.source = std::move(parts.sentences[static_cast<std::size_t>(shown_sentence(state, parts))]);
-    }
+    request.source = shown_text(state, model);
     if (model.config.generation == Generation::MaskPredict) {  // its answer is why it shows only its map
         request.search.beam.reset();
         request.search.length_penalty.reset();
@@ -51,9 +64,9 @@ ExploreRequest request_of(const ViewState& state, const Opened& model) {
     return request;
 }
 
-PartsOfText parts_of(const ViewState& state, const Opened& model) {
-    return model.parts == nullptr ? PartsOfText{.sentences = {state.text}}
-                                  : model.parts->of(state.text, state.source_language, state.target_language);
+const PartsOfText* parts_of(const ViewState& state, const Opened& model) {
+    return model.parts == nullptr ? nullptr
+                                  : &model.parts->of(state.text, state.source_language, state.target_language);
 }
 
 int shown_sentence(const ViewState& state, const PartsOfText& parts) {
@@ -73,7 +86,7 @@ void Session::ask(Client& client, Side& side) {
         client.exploring = client.exploring_original = false;
         return;
     }
-    const ExploreRequest wanted = request_of(scene_.state, *side.model);
+    const ExploreRequest wanted = request_of(scene_, side);
     if (client.asked != wanted) {
         forget_problem(side);
         client.asked = wanted;

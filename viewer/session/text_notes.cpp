@@ -22,10 +22,11 @@ std::string text_of(const RecordedToken& token) {
 
 std::string note_on_length(const Scene& scene) {
     const Side& side = scene.main;
-    if (!side.model.has_value() || side.model->parts == nullptr) {
+    const PartsOfText* found = side.model.has_value() ? parts_of(scene.state, *side.model) : nullptr;
+    if (found == nullptr) {
         return "";
     }
-    const PartsOfText parts = parts_of(scene.state, *side.model);
+    const PartsOfText& parts = *found;
     if (parts.sentences.size() > 1) {
         return fmt::format(
             "Sentence {} of {}: the text has {} pieces, and this model translates sentences of up to {}.",

@@ -39,10 +39,10 @@ void show_text_notes(Interface& ui) {
     if (!scene.main.model.has_value()) {
         return;
     }
-    const PartsOfText parts = parts_of(ui.state(), *scene.main.model);
-    const int count = static_cast<int>(parts.sentences.size());
-    if (count > 1) {
-        const int at = shown_sentence(ui.state(), parts);
+    const PartsOfText* parts = parts_of(ui.state(), *scene.main.model);
+    if (parts != nullptr && parts->sentences.size() > 1) {
+        const int count = static_cast<int>(parts->sentences.size());
+        const int at = shown_sentence(ui.state(), *parts);
         arrow(ui, "sentence.less", ImGuiDir_Left, at - 1, count);
         ImGui::SameLine();
         arrow(ui, "sentence.more", ImGuiDir_Right, at + 1, count);

@@ -40,10 +40,10 @@ void step_word(Interface& ui, int by) {
 
 void step_sentence(Interface& ui, int by) {
     const auto& model = ui.session.scene().main.model;
-    if (model.has_value()) {
-        const PartsOfText parts = parts_of(ui.state(), *model);
-        const int wanted = shown_sentence(ui.state(), parts) + by;
-        choose_sentence(ui.state(), std::clamp(wanted, 0, static_cast<int>(parts.sentences.size()) - 1));
+    const PartsOfText* parts = model.has_value() ? parts_of(ui.state(), *model) : nullptr;
+    if (parts != nullptr) {
+        const int wanted = shown_sentence(ui.state(), *parts) + by;
+        choose_sentence(ui.state(), std::clamp(wanted, 0, static_cast<int>(parts->sentences.size()) - 1));
     }
 }
 
