@@ -54,8 +54,12 @@ int layers_of(const Scene& scene) {
 }
 
 int heads_of(const Scene& scene) {
+    return heads_of(scene, shown_kind(scene));
+}
+
+int heads_of(const Scene& scene, AttentionKind kind) {
     const bool has_heads = scene.main.model.has_value() && !attentions_of(scene).empty();
-    return has_heads ? headscope::heads_of(scene.main.model->config, shown_kind(scene)) : 0;
+    return has_heads ? headscope::heads_of(scene.main.model->config, kind) : 0;
 }
 
 AttentionSite shown_site(const Scene& scene) {

@@ -22,6 +22,7 @@ AttentionKind shown_kind(const Scene& scene);
 int layers_of(const Scene& scene);
 // Heads of a layer; 0 without a model or attention.
 int heads_of(const Scene& scene);
+int heads_of(const Scene& scene, AttentionKind kind);
 AttentionSite shown_site(const Scene& scene);
 // The first visible head.
 int first_head(const Scene& scene);

@@ -95,9 +95,8 @@ void kind_and_layer(Interface& ui, bool with_layer) {
 
 namespace {
 
-// Whether an edit switches off this head of the shown layer.
-bool is_switched_off(const Scene& scene, int head) {
-    const AttentionEdit off{.site = shown_site(scene), .head = head};
+bool is_switched_off(const Scene& scene, const AttentionSite& site, int head) {
+    const AttentionEdit off{.site = site, .head = head};
     return std::find(scene.state.edits.begin(), scene.state.edits.end(), off) != scene.state.edits.end();
 }
 
@@ -111,9 +110,9 @@ void strike_out(const Interface& ui) {
 
 }  // namespace
 
-void heads_row(Interface& ui) {
+void heads_row(Interface& ui, const AttentionSite& site) {
     heading(ui, "Heads");
-    const int heads = std::max(heads_of(ui.session.scene()), 1);
+    const int heads = std::max(heads_of(ui.session.scene(), site.kind), 1);
     const std::vector<int> active = active_heads(ui.state(), heads);
     const float side = 1.75F * ui.em();
     const float room = ImGui::GetContentRegionAvail().x;
@@ -137,7 +136,7 @@ void heads_row(Interface& ui) {
         }
         ImGui::PopStyleColor(3);
         ui.probes.item(fmt::format("head.{}", head), on ? "on" : "off");
-        if (is_switched_off(ui.session.scene(), head)) {
+        if (is_switched_off(ui.session.scene(), site, head)) {
             strike_out(ui);
             tip("The model runs without this head. Surgery switches it on again.");
             continue;
@@ -153,7 +152,7 @@ void figure_controls(Interface& ui) {
         return;
     }
     kind_and_layer(ui, true);
-    heads_row(ui);
+    heads_row(ui, shown_site(ui.session.scene()));
     heading(ui, "Words");
     segmented_enum(ui, "direction", state.direction, {"Where it looks", "Who looks here"});
     row_toggles(ui);
@@ -210,7 +209,7 @@ void matrix_controls(Interface& ui) {
         return;
     }
     kind_and_layer(ui, true);
-    heads_row(ui);
+    heads_row(ui, shown_site(ui.session.scene()));
     heading(ui, "Shown");
     segmented_enum(ui, "matrix", state.matrix, {"Head", "Mean of heads", "Mean of layers", "Rollout"});
     if (state.matrix != MatrixView::Head) {
@@ -268,7 +267,7 @@ void surgery_controls(Interface& ui) {
     kind_and_layer(ui, true);
     const AttentionSite site = shown_site(ui.session.scene());
     const int head = first_head(ui.session.scene());
-    heads_row(ui);
+    heads_row(ui, site);
     if (button(ui, "edit.off", fmt::format("Head {} off", head).c_str(), "The head's output is 0")) {
         switch_head(state, site, head);
     }

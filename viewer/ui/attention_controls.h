@@ -16,6 +16,7 @@ bool has_heads(Interface& ui);
 // A choice of the kinds that the model has, and of their layers.
 void kind_and_layer(Interface& ui, bool with_layer);
 void layer_stepper(Interface& ui, int layers);
-void heads_row(Interface& ui);
+// The heads of a layer, to show and to hide.
+void heads_row(Interface& ui, const AttentionSite& site);
 
 }  // namespace headscope::viewer

@@ -61,7 +61,7 @@ void start_comparison(Interface& ui) {
 void compare_controls(Interface& ui) {
     if (!attentions_of(ui.session.scene()).empty()) {
         kind_and_layer(ui, true);
-        heads_row(ui);
+        heads_row(ui, shown_site(ui.session.scene()));
     }
     heading(ui, "With");
     text_field(ui, "compare.model", "model directory (empty: the same)", ui.typed_other_model, false);
@@ -83,7 +83,7 @@ void tree_controls(Interface& ui) {
         layers > 0) {
         heading(ui, "Attention");
         layer_stepper(ui, layers);
-        heads_row(ui);
+        heads_row(ui, {AttentionKind::Cross, shown_layer(ui.state(), layers) - 1});
     }
     search_controls(ui);
     remark(ui,
@@ -114,7 +114,7 @@ void training_controls(Interface& ui) {
         }
         if (!attentions_of(ui.session.scene()).empty()) {
             kind_and_layer(ui, true);
-            heads_row(ui);
+            heads_row(ui, shown_site(ui.session.scene()));
         }
     }
     if (button(ui, "models", "Open\u2026")) {
