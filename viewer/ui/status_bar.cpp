@@ -40,14 +40,10 @@ bool in_panel(const Interface& ui, const std::string& text) {
            (panel == PanelId::Compare && scene.other.has_value() && text == nothing_there(*scene.other));
 }
 
-// The newest notice that nothing else shows; -1: none.
+// The newest notice, unless the panel shows it; -1: none.
 std::ptrdiff_t notice_to_show(const Interface& ui) {
     const auto& notices = ui.session.notices();
-    std::ptrdiff_t at = std::ssize(notices) - 1;
-    while (at >= 0 && in_panel(ui, notices[static_cast<std::size_t>(at)].text)) {
-        --at;
-    }
-    return at;
+    return notices.empty() || in_panel(ui, notices.back().text) ? -1 : std::ssize(notices) - 1;
 }
 
 std::string whereabouts(const Interface& ui) {
