@@ -312,7 +312,7 @@ check_damage() {
 }
 
 # Random scripts of clicks, keys, texts, sizes and files over every family and panel never end the window. A script that
-# did stays in the temporary folder, and HEADSCOPE_WINDOW_FIRST=N HEADSCOPE_WINDOW_SCRIPTS=1 plays number N again.
+# ended it stays in the temporary folder, and HEADSCOPE_WINDOW_FIRST=N HEADSCOPE_WINDOW_SCRIPTS=1 plays number N again.
 check_window() {
     build release test_viewer_window
     command -v xvfb-run >/dev/null || skip "xvfb-run is missing: install xvfb"
