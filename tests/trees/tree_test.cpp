@@ -99,7 +99,7 @@ TEST_CASE("mistakes in trees are named", "[trees]") {
     CHECK_THAT(all[3], Contains("line 11: the tree () is empty"));
     CHECK_THAT(all[4], Contains("line 13: 1 bracket"));
     CHECK_THAT(all[2], Contains("; 1 line after it was passed over"));
-    CHECK_THAT(file_problems("(A a)\n  (B b))\n  (C c)\n  (D d)\n", "(A a)(B b)").at(0),
+    CHECK_THAT(file_problems("(A a)\n  (B b))\n  (C c)\n  (D d)\n", "(A a)").at(0),
                Contains("line 2: ) without (") && Contains("; 2 lines after it were passed over"));
     CHECK(file_problems("(A\n(B b)\n(C c))\n", "(A (B b) (C c))").empty());
 }
