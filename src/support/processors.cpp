@@ -21,6 +21,13 @@ int processors_of_affinity() {
     return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 
+std::string quota_of_container() {
+    std::ifstream file("/sys/fs/cgroup/cpu.max");
+    std::string quota;
+    std::getline(file, quota);
+    return quota;
+}
+
 }  // namespace
 
 int processors_of_quota(const std::string& quota_and_period, int processors) {
@@ -35,9 +42,7 @@ int processors_of_quota(const std::string& quota_and_period, int processors) {
 }
 
 int processors() {
-    std::ifstream file("/sys/fs/cgroup/cpu.max");
-    std::string quota;
-    std::getline(file, quota);
+    static const std::string quota = quota_of_container();
     return processors_of_quota(quota, processors_of_affinity());
 }
 
