@@ -47,7 +47,8 @@ private:
         std::size_t index = 0;
         // Batches are taken in order of their rounds: the k-th of a job k rounds after the one that was taken last.
         std::uint64_t round = 0;
-        const Device* refused_by = nullptr;  // could not do it, and another may; others are not merged with it
+        bool tried = false;                  // by a device that could not do it: others are not merged with it
+        const Device* refused_by = nullptr;  // that device, while there is another
         const Job::Size& size() const { return job->sizes[index]; }
     };
     struct Device {

@@ -45,7 +45,7 @@ bool Scheduler::may_take(const Device& device) const {
     if (next == queue_.end()) {
         return false;
     }
-    if (next->refused_by != nullptr) {
+    if (next->tried) {
         return true;
     }
     const Clock::time_point now = Clock::now();
@@ -65,7 +65,7 @@ std::vector<Scheduler::Batch> Scheduler::take(const Device& device) {
     std::vector<Batch> taken{*first};
     queue_.erase(first);
     round_ = taken.front().round;
-    if (taken.front().refused_by != nullptr) {
+    if (taken.front().tried) {
         return taken;
     }
     const Job& job = *taken.front().job;
@@ -73,7 +73,7 @@ std::vector<Scheduler::Batch> Scheduler::take(const Device& device) {
     for (auto next = queue_.begin(); next != queue_.end();) {
         const Job::Size& more = next->size();
         const std::int64_t budget = std::min(job.options.batch_tokens, next->job->options.batch_tokens);
-        if (next->refused_by == nullptr && fit_together(size, more, budget) && job.joins(*next->job)) {
+        if (!next->tried && fit_together(size, more, budget) && job.joins(*next->job)) {
             size.rows += more.rows;
             size.longest = std::max(size.longest, more.longest);
             taken.push_back(*next);

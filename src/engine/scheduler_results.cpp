@@ -56,9 +56,10 @@ bool Scheduler::settle(Device& device, const Batch& batch, std::span<const Attem
     if (undone != units.end()) {
         const bool another_may = std::ranges::all_of(
             units, [](const Attempted& each) { return each.why == nullptr || depends_on_device(each.why); });
-        const bool once = batch.refused_by == nullptr;
+        const bool once = !batch.tried;
         if (failure != nullptr ? once || working_ == 1 : once && working_ > 1 && another_may) {
             Batch again = batch;
+            again.tried = true;
             again.refused_by = &device;
             queue(again, true);
             return false;
