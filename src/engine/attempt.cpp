@@ -37,8 +37,10 @@ std::exception_ptr attempt_together(ServiceDevice& device, KnownWork& known, std
 std::exception_ptr attempt(ServiceDevice& device, KnownWork& known, std::vector<Attempted>& units,
                            const TranslationOptions& options) {
     const std::exception_ptr together = attempt_together(device, known, units, options);
-    const auto stopped = [](const Attempted& each) { return each.job->stopped(); };
-    if (together == nullptr || std::ranges::all_of(units, stopped)) {  // such as by an observer that threw
+    const auto by_callback = [&](const Attempted& each) {
+        return !device.lost() && each.job->callback_failure() != nullptr;
+    };
+    if (together == nullptr || std::ranges::all_of(units, by_callback)) {
         return nullptr;
     }
     if (!device.works(known)) {
@@ -49,14 +51,14 @@ std::exception_ptr attempt(ServiceDevice& device, KnownWork& known, std::vector<
         return nullptr;
     }
     for (Attempted& each : units) {
-        if (stopped(each)) {
+        if (each.job->stopped()) {
             continue;
         }
         const std::exception_ptr alone = failure_of([&] { device.translate_once({each.unit}, options); });
         each.done = alone == nullptr;
         if (each.done) {
             known.remember({each.unit}, options);
-        } else if (!stopped(each)) {
+        } else if (!by_callback(each)) {
             if (!device.works(known)) {
                 return alone;
             }

@@ -14,8 +14,8 @@ struct Attempted {
     TranslationUnit* unit = nullptr;
     const Job* job = nullptr;  // which the unit belongs to
     bool done = false;
-    // Why it failed alone on a device that works otherwise. Null if it is done, if its job was stopped, or if the
-    // device was given up before.
+    // Why it failed alone on a device that works otherwise. Null if it is done, if its job was stopped before or by a
+    // callback that threw, or if the device was given up before.
     std::exception_ptr why = nullptr;
 };
 

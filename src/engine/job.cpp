@@ -5,6 +5,7 @@
 #include <span>
 #include <utility>
 
+#include "engine/attempt.h"
 #include "infer/continuation.h"
 
 namespace headscope {
@@ -24,7 +25,8 @@ Job::Size size_of_batch(const std::vector<TranslationUnit*>& units) {
 }  // namespace
 
 // Passes on what the observer throws, as no other result is possible, and remembers that it was the observer. Several
-// devices may work on one job, but the observer gets one call at a time.
+// devices may work on one job, but the observer gets one call at a time. It computes on the device, so that a lost
+// device or a full memory is not its fault.
 class Job::GuardedObserver final : public AttentionObserver {
     template <class Call>
     auto guard(const Call& call) const {
@@ -32,7 +34,9 @@ class Job::GuardedObserver final : public AttentionObserver {
         try {
             return call();
         } catch (...) {
-            job_.blame(std::current_exception());
+            if (!depends_on_device(std::current_exception())) {
+                job_.blame(std::current_exception());
+            }
             throw;
         }
     }

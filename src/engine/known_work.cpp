@@ -19,11 +19,6 @@ void KnownWork::remember(const std::vector<TranslationUnit*>& units, const Trans
     work_ = std::move(work);
 }
 
-bool KnownWork::known() const {
-    const std::lock_guard lock(mutex_);
-    return work_.has_value();
-}
-
 std::optional<KnownWork::Work> KnownWork::work() const {
     const std::lock_guard lock(mutex_);
     return work_;

@@ -14,7 +14,6 @@ class KnownWork {
 public:
     // Units that were translated. The shortest of the first ones is kept.
     void remember(const std::vector<TranslationUnit*>& units, const TranslationOptions& options);
-    bool known() const;
     // Translates the kept unit; before any success, computes a small product. Throws what the device throws.
     void run(const Translator& translator, Compute compute) const;
 

@@ -64,7 +64,6 @@ bool Scheduler::settle(Device& device, const Batch& batch, std::span<const Attem
             queue(again, true);
             return false;
         }
-        device.device.forgive();
         if (fail(batch, units, failure)) {
             return true;
         }

@@ -16,7 +16,7 @@ void ServiceDevice::run(const std::vector<TranslationUnit*>& units, TranslationO
     }
 }
 
-void ServiceDevice::kept_open(const std::function<void()>& work) {
+void ServiceDevice::kept_open(SecondChance& chance, const std::function<void()>& work) {
     if (member_.reopen == nullptr) {
         work();
         return;
@@ -26,14 +26,14 @@ void ServiceDevice::kept_open(const std::function<void()>& work) {
         member_.translator = member_.reopen();
         lost_ = false;
     };
-    with_fresh_device(chance_, work, reopen, [&](const std::string& what) {
+    with_fresh_device(chance, work, reopen, [&](const std::string& what) {
         report_(fmt::format("reopened {} after a failure: {}", member_.name, what));
     });
 }
 
 void ServiceDevice::translate(const std::vector<TranslationUnit*>& units, const TranslationOptions& options) {
     before_ = chance_;
-    kept_open([&] { run(units, options); });
+    kept_open(chance_, [&] { run(units, options); });
 }
 
 void ServiceDevice::translate_once(const std::vector<TranslationUnit*>& units, const TranslationOptions& options) {
@@ -41,18 +41,20 @@ void ServiceDevice::translate_once(const std::vector<TranslationUnit*>& units, c
 }
 
 bool ServiceDevice::works(const KnownWork& known) {
-    if (member_.translator == nullptr || (lost_ && !known.known())) {
+    if (member_.translator == nullptr) {
         return false;
     }
-    chance_.earn();
+    SecondChance chance = before_;
+    chance.earn();
     try {
-        kept_open([&] { known.run(*member_.translator, member_.compute); });
-        return true;
-    } catch (const OutOfMemory&) {
-        return true;
+        kept_open(chance, [&] { known.run(*member_.translator, member_.compute); });
+    } catch (const OutOfMemory&) {  // is no defect
     } catch (...) {
         return false;
     }
+    chance_ = before_;
+    lost_ = false;
+    return true;
 }
 
 }  // namespace headscope

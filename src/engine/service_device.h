@@ -24,20 +24,21 @@ public:
     void translate(const std::vector<TranslationUnit*>& units, const TranslationOptions& options);
     // The same without a repetition.
     void translate_once(const std::vector<TranslationUnit*>& units, const TranslationOptions& options);
-    // Whether the device, reopened if it was lost, does what it or another one has done before. A device that was lost
-    // before any success does not. A full memory is no defect.
+    // After a failure: whether the device, reopened if it was lost, does what it or another one has done before, or a
+    // small product before any success. A full memory is no defect. If it does, the losses since the last translate()
+    // began were a request's fault and do not count.
     bool works(const KnownWork& known);
-    // The losses since the last translate() began were a request's fault: they do not count.
-    void forgive() { chance_ = before_; }
+    // Whether it was lost since it was opened, or since works() was true.
+    bool lost() const { return lost_; }
 
 private:
     void run(const std::vector<TranslationUnit*>& units, TranslationOptions options);
-    void kept_open(const std::function<void()>& work);
+    void kept_open(SecondChance& chance, const std::function<void()>& work);
 
     Service::Member member_;  // its translator is null if reopening has failed
     const Report report_;
     SecondChance chance_;
-    SecondChance before_;
+    SecondChance before_;  // as it was when the last translate() began
     bool lost_ = false;
 };
 

@@ -22,7 +22,7 @@ namespace headscope {
 inline const std::string kPoison = "small";
 inline const std::string kPoisonous = "the " + kPoison + " dog sleeps";
 
-// A device that fails at sources with the poison; `fail` throws.
+// A device that fails at sources with the poison; `fail` throws. After DeviceLost, it fails at everything.
 class PoisonedBackend final : public ForwardingBackend {
 public:
     PoisonedBackend(std::unique_ptr<Backend> inner, std::function<void()> fail)
@@ -30,23 +30,90 @@ public:
         const std::unique_ptr<Backend> cpu = open_device("cpu");
         poison_ = tiny_translator(*cpu).model().source_tokenizer->encode(kPoison);
     }
-    using ForwardingBackend::run;
-    void run(const Embed& op) override {
-        if (op.ids.dim(1) > 1) {  // the step of a search has one token
-            const std::vector<std::int32_t> ids = to_host<std::int32_t>(*this, op.ids);
-            if (std::search(ids.begin(), ids.end(), poison_.begin(), poison_.end()) != ids.end()) {
-                ++failures_;
-                fail_();
-            }
-        }
-        ForwardingBackend::run(op);
+    Tensor empty(const Shape& shape, DType dtype) override {
+        check_present();
+        return ForwardingBackend::empty(shape, dtype);
     }
-    int failures() const { return failures_; }
+    void upload(const Tensor& to, const void* from, std::size_t bytes) override {
+        check_present();
+        ForwardingBackend::upload(to, from, bytes);
+    }
+    void download(const Tensor& from, void* to, std::size_t bytes) override {
+        check_present();
+        ForwardingBackend::download(from, to, bytes);
+    }
+    void synchronize() override {
+        check_present();
+        ForwardingBackend::synchronize();
+    }
+#define HEADSCOPE_DEFINE(Op)          \
+    void run(const Op& op) override { \
+        check_present();              \
+        look_at(op);                  \
+        ForwardingBackend::run(op);   \
+    }
+    HEADSCOPE_ALL_OPS(HEADSCOPE_DEFINE)
+#undef HEADSCOPE_DEFINE
+    int failures() const {
+        return failures_;
+    }
+    std::int64_t largest_batch() const {
+        return largest_batch_;
+    }  // that it failed at
 
 private:
+    void check_present() const {
+        if (lost_) {
+            throw DeviceLost("the device hung before");
+        }
+    }
+    template <class Op>
+    void look_at(const Op& /*op*/) {}
+    void look_at(const Embed& op) {
+        if (op.ids.dim(1) == 1) {  // the step of a search
+            return;
+        }
+        const std::vector<std::int32_t> ids = to_host<std::int32_t>(*this, op.ids);
+        if (std::search(ids.begin(), ids.end(), poison_.begin(), poison_.end()) != ids.end()) {
+            ++failures_;
+            largest_batch_ = std::max(largest_batch_, op.ids.dim(0));
+            try {
+                fail_();
+            } catch (const DeviceLost&) {
+                lost_ = true;
+                throw;
+            }
+        }
+    }
+
     std::function<void()> fail_;
     std::vector<std::int32_t> poison_;
     int failures_ = 0;
+    std::int64_t largest_batch_ = 0;
+    bool lost_ = false;
+};
+
+// Is lost at sources with the poison, and opened again.
+struct Losing {
+    const Translator* open() {
+        ++opened;
+        crew.translators.clear();
+        crew.backends.clear();
+        auto gated = std::make_unique<GatedBackend>(open_device("cpu"), waits_for, opens);
+        crew.add(std::make_unique<PoisonedBackend>(std::move(gated), [this] {
+            meanwhile();
+            throw DeviceLost("the device hung");
+        }));
+        return crew.translators[0].get();
+    }
+    Service::Member member(const std::string& name) {
+        return {.name = name, .translator = open(), .reopen = [this] { return open(); }};
+    }
+    Gate* waits_for = nullptr;  // as for GatedBackend
+    Gate* opens = nullptr;
+    std::function<void()> meanwhile = [] {};  // called before it is lost
+    int opened = 0;
+    Crew crew = {};
 };
 
 // What devices throw.
@@ -92,7 +159,8 @@ struct BadCallback {
     std::function<void(TranslationRequest& request)> set;
 };
 inline std::vector<BadCallback> bad_callbacks() {
-    static WatchingObserver throwing([](Backend&, const AttentionView&) -> Tensor { throw DeviceLost("poison"); });
+    static WatchingObserver throwing(
+        [](Backend&, const AttentionView&) -> Tensor { throw std::runtime_error("poison"); });
     static UnwillingObserver unwilling;
     const auto rule = [](std::string_view) {
         return
@@ -122,18 +190,21 @@ inline TranslationRequest request_for(const std::string& text) {
     return {.line = {.text = text, .number = 1}, .options = {.search = {.beam = 1}}};
 }
 
-// Sends poisoned requests among healthy ones from several threads, and counts what comes back.
+// Sends poisoned requests among healthy ones, one per line up to `most`, from several threads, and counts what comes
+// back.
 struct Answers {
     int right = 0;
     int wrong = 0;     // a healthy request with another text, a problem or an exception
     int failed = 0;    // poisoned requests that ended with an exception
     int survived = 0;  // poisoned requests with a translation
 };
-inline Answers answers_of(const Service& service, const std::function<TranslationRequest()>& poisoned) {
+inline Answers answers_of(const Service& service, const std::function<TranslationRequest()>& poisoned,
+                          std::size_t most) {
     constexpr std::size_t kThreads = 4;
     std::vector<SourceLine> lines;
     std::ranges::copy_if(many_lines(), std::back_inserter(lines),
                          [](const SourceLine& line) { return line.text.find(kPoison) == std::string::npos; });
+    lines.resize(std::min(lines.size(), most));
     const std::unique_ptr<Backend> cpu = open_device("cpu");
     const std::vector<TranslatedSentence> wanted =
         tiny_translator(*cpu).translate_sources(lines, request_for("").options);
