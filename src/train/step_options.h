@@ -15,8 +15,8 @@ BatchBudget micro_budget(const TrainingOptions& t);  // of what is in memory at 
 // step is one part, even if sampled pieces made it longer than planned.
 BatchBudget part_budget(const TrainingOptions& t, std::int64_t part_tokens = 0);
 
-// What parts change in a step, whose gradients are otherwise the same sums: "; batch norms now measure ..". Empty if
-// nothing.
+// What a step computes otherwise when it is cut into parts, as the end of a warning: "; a batch norm measures ..".
+// Empty for models whose parts add up to the same gradients.
 std::string parts_matter(const ModelConfig& model, const TrainingOptions& training);
 
 }  // namespace headscope

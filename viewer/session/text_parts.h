@@ -20,7 +20,7 @@ struct PartsOfText {
 
 class TextParts {
 public:
-    // Keeps what of the translator does not belong to its device.
+    // Keeps the parts of the translator that do not depend on its device.
     explicit TextParts(const Translator& translator);
 
     // Empty languages are the default ones. A text that cannot be translated is one sentence. The last result is kept
