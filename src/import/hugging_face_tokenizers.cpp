@@ -82,33 +82,67 @@ struct TokenizerFolder {
     std::vector<DeclaredToken> declared;
     std::int64_t rows;
     std::vector<std::string> left_out = {};  // declared tokens without a row
+    std::vector<std::string> remarks = {};
 
     std::string has(const char* name) const { return file_in(folder, name); }
 };
+
+// An option of tokenizer_config.json that a tokenizer.json says, too.
+struct RepeatedOption {
+    const char *setting, *part, *type, *key;
+};
+constexpr std::array<RepeatedOption, 4> kRepeated{
+    {{"do_lower_case", "normalizer", "BertNormalizer", "lowercase"},
+     {"strip_accents", "normalizer", "BertNormalizer", "strip_accents"},
+     {"tokenize_chinese_chars", "normalizer", "BertNormalizer", "handle_chinese_chars"},
+     {"add_prefix_space", "pre_tokenizer", "ByteLevel", "add_prefix_space"}}};
+
+// Remarks for those that contradict the file.
+void compare_options(const json& file, const std::string& name, TokenizerFolder& in) {
+    for (const auto& [setting, part, type, key] : kRepeated) {
+        const json given = in.settings.value(setting, json());
+        const json held = file.value(part, json());
+        const bool is_there = held.is_object() && held.value("type", json()) == type && held.contains(key);
+        if (given.is_boolean() && is_there && held[key].is_boolean() && held[key] != given) {
+            in.remarks.push_back(
+                fmt::format("tokenizer_config.json: \"{}\" is {}, but {} has \"{}.{}\": {}, which is obeyed", setting,
+                            given.dump(), name, part, key, held[key].dump()));
+        }
+    }
+}
 
 // `text` is a tokenizer.json.
 Tokenizer with_json(const std::string& text, const std::string& name, TokenizerFolder& in) {
     std::istringstream stream(text);
     json file = parse_json(stream, name);
     const bool is_tokenizer = file.is_object() && file.contains("model") && file["model"].is_object();
+    if (is_tokenizer) {
+        compare_options(file, name, in);
+    }
     const bool changed = is_tokenizer && add_declared(file, in.declared, in.rows, in.left_out);
     auto [segmenter, vocabulary] = parse_tokenizer_json(file, changed ? file.dump() + "\n" : text, name);
     return {std::move(segmenter), fitted(std::move(vocabulary), in.rows)};
 }
 
-std::vector<AddedToken> added_tokens(const TokenizerFolder& in) {
-    std::vector<AddedToken> added;
+AddedTokensList added_tokens(const TokenizerFolder& in) {
+    AddedTokensList added;
     for (const DeclaredToken& one : in.declared) {
-        added.push_back(one.token);
+        added.tokens.push_back(one.token);
+        added.ids.push_back(one.id);
     }
     return added;
 }
 
-// A SentencePiece model with the ids of a vocabulary.
+// A SentencePiece model with the ids of a vocabulary. Error if a token is declared with another id.
 Tokenizer numbered(const std::string& segmenter, std::shared_ptr<const Vocabulary> ids, TokenizerFolder& in) {
     for (const DeclaredToken& one : in.declared) {
-        if (!ids->find(one.token.content)) {
+        const auto id = ids->find(one.token.content);
+        if (!id) {
             in.left_out.push_back(one.token.content);
+        } else if (one.id >= 0 && *id != one.id) {
+            throw Error(
+                fmt::format("{}: the token '{}' is declared with the id {}, but it follows the pieces of {} as {}",
+                            in.folder, one.token.content, one.id, segmenter, *id));
         }
     }
     return Tokenizer::load(segmenter, std::move(ids));
@@ -117,16 +151,29 @@ Tokenizer numbered(const std::string& segmenter, std::shared_ptr<const Vocabular
 // mBART, NLLB and M2M100 number the pieces of their SentencePiece model again.
 Tokenizer with_sentencepiece(const std::string& segmenter, SentencePieceIds rule, TokenizerFolder& in) {
     const auto size = static_cast<std::int32_t>(in.rows);
+    AddedTokensList added = added_tokens(in);
+    // Those with ids of their own have their places by them.
+    const auto is_placed = [&](const std::string& text) {
+        return std::ranges::any_of(in.declared, [&](const DeclaredToken& one) {
+            return one.id >= 0 && one.token.special && one.token.content == text;
+        });
+    };
+    std::vector<std::string> further = additional_tokens(in.folder);
+    std::erase_if(further, is_placed);
     std::shared_ptr<const Vocabulary> ids;
     if (const std::string file = in.has("vocab.json"); !file.empty()) {
-        ids = read_vocabulary(file, {.append = additional_tokens(in.folder), .added = added_tokens(in), .size = size});
+        ids = read_vocabulary(file, {.append = std::move(further),
+                                     .added = std::move(added.tokens),
+                                     .added_ids = std::move(added.ids),
+                                     .size = size});
     } else if (const std::string fast = in.has("tokenizer.json"); !fast.empty()) {
-        ids = read_vocabulary(fast, {.added = added_tokens(in), .size = size});
+        ids =
+            read_vocabulary(fast, {.added = std::move(added.tokens), .added_ids = std::move(added.ids), .size = size});
     } else {
         const Tokenizer own = Tokenizer::load(segmenter);
         ids = rule == SentencePieceIds::Camembert
-                  ? camembert_vocabulary(own.vocabulary(), size, added_tokens(in))
-                  : fairseq_vocabulary(own.vocabulary(), additional_tokens(in.folder), true, size, added_tokens(in));
+                  ? camembert_vocabulary(own.vocabulary(), size, std::move(added))
+                  : fairseq_vocabulary(own.vocabulary(), further, !is_placed("<mask>"), size, std::move(added));
     }
     return numbered(segmenter, std::move(ids), in);
 }
@@ -140,9 +187,9 @@ Tokenizer with_pegasus_pieces(const std::string& segmenter, TokenizerFolder& in)
 Tokenizer with_t5_pieces(const std::string& segmenter, TokenizerFolder& in, bool mt5) {
     const Tokenizer own = Tokenizer::load(segmenter);
     int extra_ids = in.settings.value("extra_ids", mt5 ? 0 : 100);
-    std::vector<AddedToken> added = added_tokens(in);
+    AddedTokensList added = added_tokens(in);
     for (const char* name : {"<pad>", "</s>", "<unk>"}) {
-        added.push_back({name});
+        added.tokens.push_back({name});
     }
     // The folder may number the sentinels otherwise.
     for (const DeclaredToken& one : in.declared) {
@@ -150,13 +197,6 @@ Tokenizer with_t5_pieces(const std::string& segmenter, TokenizerFolder& in, bool
         extra_ids = is_first && one.token.content != fmt::format("<extra_id_{}>", extra_ids - 1) ? 0 : extra_ids;
     }
     auto ids = t5_vocabulary(own.vocabulary(), extra_ids, static_cast<std::int32_t>(in.rows), std::move(added));
-    for (const DeclaredToken& one : in.declared) {
-        if (const auto id = ids->find(one.token.content); id && one.id >= 0 && *id != one.id) {
-            throw Error(
-                fmt::format("{}: the token '{}' is declared with the id {}, but it follows the pieces of {} as {}",
-                            in.folder, one.token.content, one.id, segmenter, *id));
-        }
-    }
     return numbered(segmenter, std::move(ids), in);
 }
 
@@ -188,8 +228,8 @@ BertWordOptions bert_options(const json& settings) {
     return options;
 }
 
-// Error for a class whose rules are not those of its files here. Any class is read by its tokenizer.json.
-void check_tokenizer_class(const std::string& folder, const json& settings) {
+// Whether a class's rules are those of its files here; Error if not. Any class is read by its `fast` tokenizer.json.
+bool knows_class(const std::string& folder, const json& settings, const std::string& fast) {
     constexpr std::array kKnown{"BartTokenizer",       "BertTokenizer",    "ByT5Tokenizer",   "CamembertTokenizer",
                                 "DistilBertTokenizer", "GPT2Tokenizer",    "M2M100Tokenizer", "MBart50Tokenizer",
                                 "MBartTokenizer",      "MT5Tokenizer",     "MarianTokenizer", "NllbTokenizer",
@@ -197,16 +237,18 @@ void check_tokenizer_class(const std::string& folder, const json& settings) {
                                 "XLMRobertaTokenizer"};
     const auto found = settings.find("tokenizer_class");
     if (found == settings.end() || !found->is_string()) {
-        return;
+        return true;
     }
     const std::string given = *found;
     const std::string name = given.ends_with("Fast") ? given.substr(0, given.size() - 4) : given;
-    if (name != "PreTrainedTokenizer" && std::ranges::find(kKnown, name) == kKnown.end()) {
+    const bool known = name == "PreTrainedTokenizer" || std::ranges::find(kKnown, name) != kKnown.end();
+    if (!known && fast.empty()) {
         throw Error(
             fmt::format("{}: \"tokenizer_class\" is \"{}\", whose rules are not supported; supported are {}. If "
                         "the folder can be saved with a tokenizer.json, that is read for any class",
                         folder, given, fmt::join(kKnown, ", ")));
     }
+    return known;
 }
 
 // Without tokenizer files a text is the ids of its pieces.
@@ -217,8 +259,8 @@ Tokenizer of_ids(const std::string& folder, std::int64_t rows, ModelDirectory& m
 
 Tokenizer open_tokenizer(TokenizerFolder& in, SentencePieceIds rule, ModelDirectory& model) {
     const std::string fast = in.has("tokenizer.json");
-    if (fast.empty()) {
-        check_tokenizer_class(in.folder, in.settings);
+    if (!knows_class(in.folder, in.settings, fast)) {
+        return with_json(read_whole_file(fast, fast), fast, in);
     }
     if (const std::string file = in.has("sentencepiece.bpe.model"); !file.empty()) {
         return with_sentencepiece(file, rule, in);
@@ -280,6 +322,7 @@ void open_tokenizers(const std::string& folder, Problems& problems, ModelDirecto
                        .rows = model.config.target_vocabulary};
     in.declared = declared_tokens(folder, in.settings);
     model.source_tokenizer = model.target_tokenizer = std::make_shared<const Tokenizer>(open_tokenizer(in, ids, model));
+    model.remarks.insert(model.remarks.end(), in.remarks.begin(), in.remarks.end());
     if (!in.left_out.empty()) {
         model.remarks.push_back(
             fmt::format("{}: the model has no row for the declared tokens {}: they are read as text", folder,

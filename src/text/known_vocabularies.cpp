@@ -11,8 +11,8 @@
 namespace headscope {
 
 std::shared_ptr<const Vocabulary> t5_vocabulary(const Vocabulary& sentencepiece, std::int32_t extra_ids,
-                                                std::int32_t size, std::vector<AddedToken> added) {
-    VocabularyRules rules{.added = std::move(added), .size = size};
+                                                std::int32_t size, AddedTokensList added) {
+    VocabularyRules rules{.added = std::move(added.tokens), .added_ids = std::move(added.ids), .size = size};
     for (std::int32_t number = extra_ids; number-- > 0;) {
         rules.append.push_back(fmt::format("<extra_id_{}>", number));
         const bool known = std::ranges::any_of(
@@ -45,11 +45,12 @@ void append_from(const Vocabulary& sentencepiece, std::int32_t first, std::vecto
 
 std::shared_ptr<const Vocabulary> fairseq_vocabulary(const Vocabulary& sentencepiece,
                                                      const std::vector<std::string>& languages, bool has_mask,
-                                                     std::int32_t size, std::vector<AddedToken> added) {
+                                                     std::int32_t size, AddedTokensList added) {
     require_fairseq_order(sentencepiece);
     std::vector<Piece> pieces{{"<s>"}, {"<pad>"}, {"</s>"}, {"<unk>"}};
     append_from(sentencepiece, kOwnSpecial, pieces);
-    VocabularyRules rules{.append = languages, .added = std::move(added), .size = size};
+    VocabularyRules rules{
+        .append = languages, .added = std::move(added.tokens), .added_ids = std::move(added.ids), .size = size};
     if (has_mask) {
         rules.append.emplace_back("<mask>");
     }
@@ -58,7 +59,7 @@ std::shared_ptr<const Vocabulary> fairseq_vocabulary(const Vocabulary& sentencep
 }
 
 std::shared_ptr<const Vocabulary> camembert_vocabulary(const Vocabulary& sentencepiece, std::int32_t size,
-                                                       std::vector<AddedToken> added) {
+                                                       AddedTokensList added) {
     require_fairseq_order(sentencepiece);
     std::vector<Piece> pieces;
     for (const char* text : {"<s>NOTUSED", "<pad>", "</s>NOTUSED", "<unk>", "<unk>NOTUSED"}) {
@@ -66,12 +67,13 @@ std::shared_ptr<const Vocabulary> camembert_vocabulary(const Vocabulary& sentenc
     }
     const auto first = static_cast<std::int32_t>(pieces.size());
     append_from(sentencepiece, 1, pieces);
-    return numbered_vocabulary(std::move(pieces), {.pad = 1, .bos = first, .eos = first + 1, .unk = 3},
-                               sentencepiece.name(), {.append = {"<mask>"}, .added = std::move(added), .size = size});
+    return numbered_vocabulary(
+        std::move(pieces), {.pad = 1, .bos = first, .eos = first + 1, .unk = 3}, sentencepiece.name(),
+        {.append = {"<mask>"}, .added = std::move(added.tokens), .added_ids = std::move(added.ids), .size = size});
 }
 
 std::shared_ptr<const Vocabulary> pegasus_vocabulary(const Vocabulary& sentencepiece, std::int32_t size,
-                                                     std::vector<AddedToken> added) {
+                                                     AddedTokensList added) {
     const SpecialPieces& own = sentencepiece.special();
     if (own.pad != 0 || own.eos != 1 || own.unk != 2) {
         throw Error(
@@ -89,7 +91,7 @@ std::shared_ptr<const Vocabulary> pegasus_vocabulary(const Vocabulary& sentencep
     const auto unknown = static_cast<std::int32_t>(pieces.size());
     append_from(sentencepiece, own.unk, pieces);
     return numbered_vocabulary(std::move(pieces), {.pad = 0, .eos = 1, .unk = unknown}, sentencepiece.name(),
-                               {.added = std::move(added), .size = size});
+                               {.added = std::move(added.tokens), .added_ids = std::move(added.ids), .size = size});
 }
 
 std::shared_ptr<const Vocabulary> vocabulary_of_ids(std::int32_t size, SpecialPieces special, const std::string& name) {

@@ -108,17 +108,23 @@ void add_further(std::vector<Piece>& pieces, SpecialPieces& special, const std::
     for (const std::string& piece : rules.append) {
         pieces.push_back({piece, PieceKind::Control});
     }
-    for (const AddedToken& token : rules.added) {
-        if (find_piece(pieces, token.content) < 0 && (rules.size == 0 || std::ssize(pieces) < rules.size)) {
-            pieces.push_back({token.content});
+    const auto fill = [&](std::int64_t size) {
+        while (std::ssize(pieces) < size) {
+            pieces.push_back({fmt::format("<unused {}>", pieces.size()), PieceKind::Unused});
+        }
+    };
+    for (std::size_t i = 0; i < rules.added.size(); ++i) {
+        const std::int64_t given = i < rules.added_ids.size() ? rules.added_ids[i] : -1;
+        const std::int64_t id = std::max<std::int64_t>(given, std::ssize(pieces));
+        if (find_piece(pieces, rules.added[i].content) < 0 && (rules.size == 0 || id < rules.size)) {
+            fill(id);
+            pieces.push_back({rules.added[i].content});
         }
     }
     if (rules.size > 0 && pieces.size() > static_cast<std::size_t>(rules.size)) {
         throw Error(fmt::format("{} has {} pieces, more than the {} of the model", name, pieces.size(), rules.size));
     }
-    while (pieces.size() < static_cast<std::size_t>(std::max(rules.size, 0))) {
-        pieces.push_back({fmt::format("<unused {}>", pieces.size()), PieceKind::Unused});
-    }
+    fill(rules.size);
 }
 
 // Sentinels are control pieces. A second one only fills the matrices.

@@ -19,6 +19,8 @@ struct VocabularyRules {
     std::vector<std::string> append = {};   // control pieces that follow those of the file, such as languages
     // Pieces that are found in texts; those that are not in the file follow it, as far as `size` allows.
     std::vector<AddedToken> added = {};
+    // Of `added`, in the same order; -1 or nothing: the next one. Unused pieces fill the gap before a greater one.
+    std::vector<std::int32_t> added_ids = {};
     bool append_unknown = false;  // `<unk>` after the last piece if there is none (CTranslate2)
     // Sentinels such as `<extra_id_0>` may occur twice: the second is unused (CTranslate2's conversions of T5).
     bool repeats_sentinels = false;

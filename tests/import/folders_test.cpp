@@ -154,6 +154,32 @@ TEST_CASE("M2M100's class knows the languages that no file lists", "[import]") {
     CHECK(languages_of_class("T5Tokenizer", "").empty());
 }
 
+TEST_CASE("declared tokens have the ids that the folder gives them", "[import]") {
+    for (const char* name : {"hf-m2m100", "hf-nllb", "hf-pegasus", "hf-camembert"}) {
+        INFO(name);
+        const BrokenModel model(name);
+        std::int64_t id = 0;
+        model.change_json("config.json", [&](json& config) {  // rows for made-up words, then for the new one
+            id = config["vocab_size"].get<std::int64_t>() + 5;
+            config["vocab_size"] = id + 2;
+        });
+        model.write("added_tokens.json", json{{"neu", id}}.dump());
+        model.change_json("tokenizer_config.json", [](json& settings) { settings.erase("added_tokens_decoder"); });
+        CHECK(open_model(model.path()).target_tokenizer->vocabulary().find("neu") == id);
+        model.write("added_tokens.json", json{{"neu", 7}}.dump());
+        CHECK_THAT(model.complaint(), Contains("the token 'neu' is declared with the id 7"));
+    }
+}
+
+TEST_CASE("a class that is not known is read from its tokenizer.json", "[import]") {
+    const BrokenModel model("hf-mt5");
+    model.write("spiece.model", "not a model");
+    model.change_json("tokenizer_config.json", [](json& s) { s["tokenizer_class"] = "XLNetTokenizer"; });
+    CHECK(model.complaint().empty());
+    model.remove("tokenizer.json");
+    CHECK_THAT(model.complaint(), Contains("XLNetTokenizer"));
+}
+
 TEST_CASE("CTranslate2's conversions for several languages are known by the names in their vocabulary", "[import]") {
     SECTION("mBART-50") {
         const ModelConfig config = open_model(Converted(kMBart, started_from("</s>"), true).path()).config;

@@ -59,6 +59,15 @@ TEST_CASE("mBART and NLLB number SentencePiece's pieces as fairseq does", "[voca
                Contains("marian has the unknown piece at 1, the begin at -1 and the end at 0"));
 }
 
+TEST_CASE("declared tokens have the ids that are given", "[vocabulary]") {
+    const AddedTokensList added{.tokens = {{"near"}, {"far"}, {"out"}, {"next"}}, .ids = {7, 9, 12}};
+    CHECK(texts(*fairseq_vocabulary(kSentencePiece, {}, true, 12, added)) ==
+          "<s> | <pad> | </s> | <unk> | ▁a | <0x0A> | <mask> | near | <unused 8> | far | next | <unused 11>");
+    const auto camembert = camembert_vocabulary(kSentencePiece, 12, {.tokens = {{"x"}}, .ids = {11}});
+    CHECK(texts(*camembert).ends_with("<mask> | <unused 10> | x"));
+    CHECK(camembert->added() == std::vector<AddedToken>{{"x"}});
+}
+
 TEST_CASE("ids may be pieces", "[vocabulary]") {
     const auto ids = vocabulary_of_ids(12, {.pad = 0, .eos = 1}, "ids");
     CHECK(ids->size() == 12);

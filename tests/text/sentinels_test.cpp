@@ -46,7 +46,8 @@ TEST_CASE("the sentinels of T5's vocabulary are found in texts", "[sentinels]") 
     const std::string bytes =
         train_tokenizer({.sentences = number_sentences(), .type = TokenizerType::Unigram, .vocabulary_size = 120});
     std::ofstream(model, std::ios::binary) << bytes;
-    const auto ids = t5_vocabulary(Tokenizer::load(model).vocabulary(), 2, 130, {{"</s>"}, {"neu", false}});
+    const auto ids =
+        t5_vocabulary(Tokenizer::load(model).vocabulary(), 2, 130, {.tokens = {{"</s>"}, {"neu", false}}, .ids = {}});
     const Tokenizer tokenizer = Tokenizer::load(model, ids);
     check(tokenizer);
     CHECK(tokenizer.encode("ein neu</s>") == ids_of(tokenizer, {"ein ", "neu", "</s>"}));
