@@ -72,6 +72,9 @@ private:
     std::unordered_map<std::string, std::size_t> places_;
 };
 
+constexpr std::array<const char*, 7> kRoles{"bos_token", "eos_token", "unk_token", "sep_token",
+                                            "pad_token", "cls_token", "mask_token"};
+
 // "mask_token" and the like, then the further ones.
 std::vector<DeclaredToken> declared_specials(const json& file) {
     std::vector<DeclaredToken> found;
@@ -80,8 +83,8 @@ std::vector<DeclaredToken> declared_specials(const json& file) {
             found.push_back(*std::move(one));
         }
     };
-    for (const char* name : {"bos", "eos", "unk", "sep", "pad", "cls", "mask"}) {
-        if (const auto value = file.find(std::string(name) + "_token"); value != file.end()) {
+    for (const char* role : kRoles) {
+        if (const auto value = file.find(role); value != file.end()) {
             add(*value);
         }
     }
@@ -95,6 +98,36 @@ std::vector<DeclaredToken> declared_specials(const json& file) {
     return found;
 }
 
+void require_object(const json& value, const std::string& what) {
+    if (!value.is_object()) {
+        throw Error(fmt::format("{}: expected a JSON object, found {}", what, value.type_name()));
+    }
+}
+
+// Error for a token that is neither its text nor an object with it.
+void check_specials(const json& file, const std::string& name) {
+    for (const char* role : kRoles) {
+        const auto value = file.find(role);
+        if (value != file.end() && !value->is_null() && !token_of(*value, true)) {
+            throw Error(fmt::format("{}: \"{}\" is {}: expected a string, or an object with \"content\"", name, role,
+                                    value->dump()));
+        }
+    }
+}
+
+// tokenizer_config.json, over which special_tokens_map.json counts unless there is an "added_tokens_decoder".
+json with_older_specials(const std::string& folder, json settings) {
+    check_specials(settings, "tokenizer_config.json");
+    const std::string file = file_in(folder, "special_tokens_map.json");
+    if (!file.empty() && !settings.contains("added_tokens_decoder")) {
+        const json older = read_json_file(file);
+        require_object(older, file);
+        check_specials(older, file);
+        settings.update(older);
+    }
+    return settings;
+}
+
 std::int32_t id_of(const json& id, const std::string& file, const std::string& token) {
     if (!id.is_number_integer() || id < 0 || id > 0x7fffffff) {
         throw Error(
@@ -104,6 +137,7 @@ std::int32_t id_of(const json& id, const std::string& file, const std::string& t
 }
 
 void add_decoder(const json& decoder, DeclaredList& declared) {
+    require_object(decoder, "tokenizer_config.json: \"added_tokens_decoder\"");
     for (const auto& [id, value] : decoder.items()) {
         std::optional<DeclaredToken> one = token_of(value, false);
         const bool is_number = !id.empty() && id.size() < 10 && id.find_first_not_of("0123456789") == std::string::npos;
@@ -118,11 +152,8 @@ void add_decoder(const json& decoder, DeclaredList& declared) {
     }
 }
 
-// The older files: added_tokens.json, and special_tokens_map.json, which counts over tokenizer_config.json.
-void add_older(const std::string& folder, json& settings, DeclaredList& declared) {
-    if (const std::string file = file_in(folder, "special_tokens_map.json"); !file.empty()) {
-        settings.update(read_json_file(file));
-    }
+// Those of the older file, added_tokens.json.
+void add_older(const std::string& folder, const json& settings, DeclaredList& declared) {
     const std::string file = file_in(folder, "added_tokens.json");
     if (file.empty()) {
         return;
@@ -132,6 +163,7 @@ void add_older(const std::string& folder, json& settings, DeclaredList& declared
         special.insert(one.token.content);
     }
     const json ids = read_json_file(file);
+    require_object(ids, file);
     for (const auto& [content, id] : ids.items()) {
         const bool is_special = special.contains(content);
         declared.add(DeclaredToken{.token = {.content = content, .special = is_special, .normalized = !is_special},
@@ -159,8 +191,8 @@ std::int64_t id_in_model(const json& vocabulary, const std::string& content) {
 
 std::vector<DeclaredToken> declared_tokens(const std::string& folder, const json& settings) {
     DeclaredList declared;
-    json special = settings;
-    if (const auto decoder = settings.find("added_tokens_decoder"); decoder != settings.end() && decoder->is_object()) {
+    const json special = with_older_specials(folder, settings);
+    if (const auto decoder = settings.find("added_tokens_decoder"); decoder != settings.end()) {
         add_decoder(*decoder, declared);
     } else {
         add_older(folder, special, declared);
@@ -169,6 +201,12 @@ std::vector<DeclaredToken> declared_tokens(const std::string& folder, const json
         declared.add(std::move(one));
     }
     return std::move(declared).tokens();
+}
+
+std::string declared_role(const std::string& folder, const json& settings, const std::string& role) {
+    const json special = with_older_specials(folder, settings);
+    const auto token = token_of(special.value(role, json()), true);
+    return token ? token->token.content : "";
 }
 
 bool add_declared(json& tokenizer, const std::vector<DeclaredToken>& declared, std::int64_t rows,

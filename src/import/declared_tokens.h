@@ -22,6 +22,9 @@ struct DeclaredToken {
 // like), special_tokens_map.json and added_tokens.json, with the rules and in the order of transformers.
 std::vector<DeclaredToken> declared_tokens(const std::string& folder, const nlohmann::json& settings);
 
+// The text of the token that has a role such as "mask_token"; empty if none is declared.
+std::string declared_role(const std::string& folder, const nlohmann::json& settings, const std::string& role);
+
 // Adds them to the "added_tokens" of a tokenizer.json whose model has `rows` rows. Returns whether anything changed.
 // Those for which there is no row are left out, and returned in `left_out`.
 bool add_declared(nlohmann::json& tokenizer, const std::vector<DeclaredToken>& declared, std::int64_t rows,

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "import/declared_tokens.h"
 #include "import/formats.h"
 #include "import/hugging_face.h"
 
@@ -115,10 +116,19 @@ struct SpecialIds {
     std::int32_t pad, begin, end, mask;
 };
 
-SpecialIds special_of(const Tokenizer& tokenizer) {
+// Those that the folder declares, or else those with usual names.
+SpecialIds special_of(const Tokenizer& tokenizer, const std::string& folder) {
+    const Vocabulary& vocabulary = tokenizer.vocabulary();
     SpecialIds special{tokenizer.pad_id(), tokenizer.bos_id(), tokenizer.eos_id(), -1};
     for (const char* mask : {"[MASK]", "<mask>"}) {
-        special.mask = tokenizer.vocabulary().find(mask).value_or(special.mask);
+        special.mask = vocabulary.find(mask).value_or(special.mask);
+    }
+    const nlohmann::json settings = tokenizer_settings(folder);
+    for (const auto& [role, id] : {std::pair{"pad_token", &special.pad},
+                                   {"cls_token", &special.begin},
+                                   {"sep_token", &special.end},
+                                   {"mask_token", &special.mask}}) {
+        *id = vocabulary.find(declared_role(folder, settings, role)).value_or(*id);
     }
     return special;
 }
@@ -132,12 +142,13 @@ ModelDirectory open(const std::string& folder, const ForeignConfig& config, Prob
     ModelDirectory model{.path = folder, .config = net};
     open_tokenizers(folder, problems, model, ids);
     const Tokenizer& tokenizer = *model.target_tokenizer;
-    const SpecialIds special = tokenizer.eos_id() >= 0 ? special_of(tokenizer) : usual;
+    const SpecialIds declared = special_of(tokenizer, folder);
+    const SpecialIds special = declared.end >= 0 ? declared : usual;
     model.config.pad_id = special.pad;
     model.config.bos_id = special.begin;
     model.config.eos_id = special.end;
     model.config.mask_id = special.mask;
-    if (tokenizer.eos_id() < 0) {
+    if (declared.end < 0) {
         model.remarks.push_back(fmt::format("{}: assumes the ids {}, {} and {} for the beginning, the end and the mask",
                                             folder, usual.begin, usual.end, usual.mask));
     }
@@ -208,7 +219,7 @@ ModelDirectory open_like_roberta(const std::string& folder, const nlohmann::json
     names.decoder_bias = "lm_head.decoder.bias";
     ModelConfig net = bert_network(config, pad + 1);
     net.gelu_transform = net.activation != Activation::Gelu;
-    const SpecialIds usual{pad, id_of("bos_token_id", begin), id_of("eos_token_id", end),
+    const SpecialIds usual{pad, id_of("bos_token_id", begin), end_id(config, end),
                            static_cast<std::int32_t>(net.target_vocabulary) - 1};
     return open(folder, config, problems, net, names, usual, ids, pad + 1);
 }

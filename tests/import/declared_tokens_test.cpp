@@ -55,6 +55,30 @@ TEST_CASE("the older files declare tokens with their rules", "[declared_tokens]"
                Contains("added_tokens.json: the id of the token 'covid' must be an integer"));
 }
 
+TEST_CASE("files that do not declare tokens as expected are named", "[declared_tokens]") {
+    const TemporaryFolder folder;
+    const auto problem = [&](const json& settings) {
+        return error_of([&] { declared_tokens(folder.file(""), settings); });
+    };
+    CHECK_THAT(problem({{"mask_token", 5}}), Contains("tokenizer_config.json: \"mask_token\" is 5: expected a string"));
+    CHECK_THAT(problem({{"added_tokens_decoder", {1, 2}}}),
+               Contains("\"added_tokens_decoder\": expected a JSON object, found array"));
+    write(folder, "added_tokens.json", {1, 2});
+    CHECK_THAT(problem(json::object()), Contains("added_tokens.json: expected a JSON object, found array"));
+    write(folder, "special_tokens_map.json", {"a", 5});
+    CHECK_THAT(problem(json::object()), Contains("special_tokens_map.json: expected a JSON object"));
+    write(folder, "special_tokens_map.json", {{"cls_token", {{"text", "a"}}}, {"sep_token", nullptr}});
+    CHECK_THAT(problem(json::object()), Contains("special_tokens_map.json: \"cls_token\" is {"));
+}
+
+TEST_CASE("a token's role is read", "[declared_tokens]") {
+    const TemporaryFolder folder;
+    const json settings{{"mask_token", {{"content", "[M]"}}}, {"sep_token", "[S]"}};
+    CHECK(declared_role(folder.file(""), settings, "mask_token") == "[M]");
+    CHECK(declared_role(folder.file(""), settings, "sep_token") == "[S]");
+    CHECK(declared_role(folder.file(""), settings, "cls_token").empty());
+}
+
 TEST_CASE("added_tokens_decoder replaces the older files", "[declared_tokens]") {
     const TemporaryFolder folder;
     write(folder, "added_tokens.json", {{"covid", 12}});
