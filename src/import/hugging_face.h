@@ -34,11 +34,16 @@ void require_both_stacks(const TensorArchive& archive, const ModelDirectory& mod
 std::vector<std::int32_t> ids_of(const nlohmann::json& value);
 // The id that ends texts: the first, if "eos_token_id" is a list.
 std::int32_t end_id(const ForeignConfig& config, std::int32_t fallback);
+// What transformers takes where config.json, in a folder without generation_config.json, has no such key.
+struct GenerationDefaults {
+    bool begins_with_bos = false;  // rather than with the model's `bos_id`
+    std::int32_t forced_end = -1;
+};
 // The author's decoding options, from generation_config.json or, in older folders, from config.json, which also say
 // what an output begins with: the decoder's start and what follows it. Remarks name those that are not obeyed. The pad,
-// the end and the architecture must be known.
-void read_generation(const std::string& folder, const nlohmann::json& config, Problems& problems,
-                     ModelDirectory& model);
+// the start, the end and the architecture must be known.
+void read_generation(const std::string& folder, const nlohmann::json& config, Problems& problems, ModelDirectory& model,
+                     const GenerationDefaults& defaults = {});
 
 // Reports the keys of config.json and tokenizer_config.json that nothing obeys, and adds a problem for each value that
 // is not supported. Before problems.finish(), when everything else has been read.

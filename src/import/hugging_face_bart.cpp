@@ -22,6 +22,7 @@ struct Kind {
     bool scale_embedding = false;
     BartSizes sizes = {};
     std::int32_t pad = 1, start = 2, end = 2;
+    GenerationDefaults generation = {.forced_end = end};
     SentencePieceIds ids = SentencePieceIds::Fairseq;
     // What stands around texts; of models with languages only if their vocabulary has some. Null: the end.
     void (*frame)(const ForeignConfig& config, const nlohmann::json& tokenizer, ModelConfig& net) = nullptr;
@@ -110,9 +111,9 @@ ModelDirectory open(const std::string& folder, const nlohmann::json& json, const
     ModelConfig& net = model.config;
     net.pad_id = static_cast<std::int32_t>(config.integer("pad_token_id", kind.pad));
     net.eos_id = end_id(config, kind.end);
-    net.bos_id = kind.start == kind.end ? net.eos_id : kind.start;
+    net.bos_id = kind.start;
     net.source_end = {net.eos_id};
-    read_generation(folder, json, problems, model);
+    read_generation(folder, json, problems, model, kind.generation);
     open_tokenizers(folder, problems, model, kind.ids);
     if (kind.has_languages) {
         add_languages(model);
@@ -145,7 +146,11 @@ ModelDirectory open_bart(const std::string& folder, const nlohmann::json& config
 }
 
 ModelDirectory open_mbart(const std::string& folder, const nlohmann::json& config) {
-    return open(folder, config, {.frame = frame_mbart, .has_languages = true});
+    return open(folder, config,
+                {.start = 0,
+                 .generation = {.begins_with_bos = true, .forced_end = 2},
+                 .frame = frame_mbart,
+                 .has_languages = true});
 }
 
 ModelDirectory open_m2m100(const std::string& folder, const nlohmann::json& config) {
@@ -155,6 +160,7 @@ ModelDirectory open_m2m100(const std::string& folder, const nlohmann::json& conf
                  .output_bias = false,
                  .activation = "relu",
                  .scale_embedding = true,
+                 .generation = {},
                  .frame = frame_m2m100,
                  .has_languages = true});
 }

@@ -58,6 +58,11 @@ struct GenerationReader {
         }
         return held;
     }
+    void remark_several(const std::string& key, const Ids& ids) {
+        if (ids.size() > 1) {
+            remark(key, fmt::format("holds {} ids, of which only the first, {}, is used", ids.size(), ids.front()));
+        }
+    }
     bool has_no_probability(std::int32_t id) const {
         const Ids& suppressed = model.config.suppressed_ids;
         return std::find(suppressed.begin(), suppressed.end(), id) != suppressed.end();
@@ -99,17 +104,41 @@ void read_ends(GenerationReader& generation) {
 }
 
 // The end of an output at the limit is the first of the ends.
-void read_forced_end(GenerationReader& generation, const std::string& key) {
-    const Ids forced = ids_of(generation.file.at(key));
-    if (forced.size() != 1 || !generation.is_end(forced.front())) {
-        generation.remark(key, "is ignored: it is none of the ends in \"eos_token_id\"");
-        return;
-    }
+void force_end(GenerationReader& generation, std::int32_t forced) {
     generation.choices["force_end"] = true;
     if (generation.choices.contains("ends")) {
         Ids ends = generation.choices["ends"];
-        std::rotate(ends.begin(), std::find(ends.begin(), ends.end(), forced.front()), ends.end());
+        std::rotate(ends.begin(), std::find(ends.begin(), ends.end(), forced), ends.end());
         generation.choices["ends"] = ends;
+    }
+}
+
+// transformers gives all of several ends the same probability, of which the least id wins.
+void read_forced_end(GenerationReader& generation, const std::string& key) {
+    const json& value = generation.file.at(key);
+    const Ids forced = ids_of(value);
+    if (forced.empty() || !std::ranges::all_of(forced, [&](std::int32_t id) { return generation.is_end(id); })) {
+        generation.remark(key,
+                          fmt::format("is {}, which is ignored: not all of it is in \"eos_token_id\"", value.dump()));
+        return;
+    }
+    const std::int32_t least = std::ranges::min(forced);
+    if (forced.size() > 1) {
+        generation.remark(key, fmt::format("is {}, of which {} is used", value.dump(), least));
+    }
+    force_end(generation, least);
+}
+
+void force_usual_end(GenerationReader& generation, std::int32_t usual) {
+    const std::string key = "forced_eos_token_id";
+    if (usual < 0 || generation.own.contains(key)) {
+        return;
+    }
+    if (generation.is_end(usual)) {
+        force_end(generation, usual);
+    } else {
+        generation.remark(
+            key, fmt::format("is missing, and its default, {}, is ignored: it is not in \"eos_token_id\"", usual));
     }
 }
 
@@ -117,6 +146,7 @@ void begin_with(GenerationReader& generation, const std::string& key) {
     if (generation.causal()) {
         generation.remark(key, "is ignored: a language model's outputs begin with their prompt");
     } else if (const Ids ids = generation.ids(key, generation.file.at(key)); !ids.empty()) {
+        generation.remark_several(key, ids);
         generation.model.config.target_begin = {ids.front()};
     }
 }
@@ -330,20 +360,25 @@ void name_what_is_not_obeyed(GenerationReader& generation, bool has_own_file) {
     }
 }
 
-// The decoder's start. Without a key of its own it is the beginning of a text; config.json's counts only if the other
-// file names neither.
-void read_start(GenerationReader& generation) {
+// The decoder's start. Without a key of its own it is the beginning of a text, in config.json only if that key is null
+// or the family has no other start; config.json's counts only if the other file names neither.
+void read_start(GenerationReader& generation, bool has_own_file, bool begins_with_bos) {
+    constexpr const char* kStart = "decoder_start_token_id";
     ModelConfig& net = generation.model.config;
     for (const json* file : {&generation.own, &generation.config}) {
-        for (const char* key : {"decoder_start_token_id", "bos_token_id"}) {
-            if (const Ids ids = ids_of(file->value(key, json())); !ids.empty()) {
-                net.bos_id = ids.front();
-                if (file == &generation.own && generation.file.file() != "config.json" &&
-                    net.bos_id >= net.target_vocabulary) {
-                    generation.file.problem(key, fmt::format("must be below {}", net.target_vocabulary));
-                }
-                return;
+        const bool is_own = has_own_file && file == &generation.own;
+        for (const char* key : {kStart, "bos_token_id"}) {
+            const Ids ids = ids_of(file->value(key, json()));
+            const bool counts = key == kStart || is_own || begins_with_bos || file->contains(kStart);
+            if (ids.empty() || !counts) {
+                continue;
             }
+            net.bos_id = ids.front();
+            generation.remark_several(key, ids);
+            if (is_own && net.bos_id >= net.target_vocabulary) {
+                generation.file.problem(key, fmt::format("must be below {}", net.target_vocabulary));
+            }
+            return;
         }
     }
 }
@@ -415,7 +450,8 @@ std::int32_t end_id(const ForeignConfig& config, std::int32_t fallback) {
     return ids.empty() ? fallback : ids.front();
 }
 
-void read_generation(const std::string& folder, const json& config, Problems& problems, ModelDirectory& model) {
+void read_generation(const std::string& folder, const json& config, Problems& problems, ModelDirectory& model,
+                     const GenerationDefaults& defaults) {
     const std::string path = file_in(folder, "generation_config.json");
     const json own = path.empty() ? config : read_json_file(path);
     const ForeignConfig file(own, path.empty() ? "config.json" : "generation_config.json", problems);
@@ -428,7 +464,10 @@ void read_generation(const std::string& folder, const json& config, Problems& pr
                                      {"min_length", 0}}};
     read_ends(generation);
     if (!generation.causal()) {
-        read_start(generation);
+        read_start(generation, !path.empty(), defaults.begins_with_bos);
+    }
+    if (path.empty()) {
+        force_usual_end(generation, defaults.forced_end);
     }
     for (const Option& option : obeyed()) {
         if (counts(file, option.key, option.neutral)) {

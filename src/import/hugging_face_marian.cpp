@@ -95,7 +95,7 @@ ModelDirectory open_marian_mt(const std::string& folder, const nlohmann::json& j
     if (net.pad_id >= 0) {
         net.suppressed_ids = {net.pad_id};  // its row is zero, its logit 0: a competitor in the softmax otherwise
     }
-    read_generation(folder, json, problems, model);
+    read_generation(folder, json, problems, model, {.forced_end = 0});
     add_opus_languages(model);
     check_keys(config, problems, model);
     problems.finish();

@@ -93,7 +93,7 @@ ModelDirectory open(const std::string& folder, const nlohmann::json& json, Kind 
     net.eos_id = end_id(config, 1);
     net.bos_id = net.pad_id;
     net.source_end = {net.eos_id};
-    read_generation(folder, json, problems, model);
+    read_generation(folder, json, problems, model, {.begins_with_bos = kind == Kind::T5});
     open_tokenizers(folder, problems, model, kind == Kind::T5 ? SentencePieceIds::T5 : SentencePieceIds::Mt5);
     check_keys(config, problems, model);
     problems.finish();

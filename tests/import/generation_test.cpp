@@ -148,7 +148,12 @@ TEST_CASE("options of generation_config.json that are not obeyed are named", "[g
                    Contains("\"typical_p\" is not supported"));
     CHECK_THAT(remarks({{"num_beams", 31}}), Contains("\"num_beams\" is 31, of which 30 is used"));
     CHECK_THAT(remarks({{"length_penalty", 11}}), Contains("\"length_penalty\" is 11"));
-    CHECK_THAT(remarks({{"forced_eos_token_id", 6}}), Contains("\"forced_eos_token_id\" is ignored"));
+    CHECK_THAT(remarks({{"forced_eos_token_id", 6}}), Contains("\"forced_eos_token_id\" is 6, which is ignored"));
+    CHECK_THAT(remarks({{"eos_token_id", {2, 5}}, {"forced_eos_token_id", {5, 2}}}),
+               Contains("\"forced_eos_token_id\" is [5,2], of which 2 is used"));
+    CHECK_THAT(remarks({{"decoder_start_token_id", {2, 5}}}),
+               Contains("\"decoder_start_token_id\" holds 2 ids, of which only the first, 2, is used"));
+    CHECK_THAT(remarks({{"forced_bos_token_id", {0, 5}}}), Contains("\"forced_bos_token_id\" holds 2 ids"));
     CHECK_THAT(remarks({{"suppress_tokens", {2, 5}}}), Contains("holds 2, the end of a text"));
     CHECK_THAT(remarks({{"forced_bos_token_id", 5}}, "hf-gpt2"), Contains("\"forced_bos_token_id\" is ignored"));
     // What is clamped is what our options hold.
@@ -173,6 +178,29 @@ TEST_CASE("what an output starts from", "[generation]") {
     };
     CHECK(old({}).config.bos_id == 2);
     CHECK(old({{"decoder_start_token_id", nullptr}}).config.bos_id == 0);
+    // Without a key, the family's default counts.
+    const auto without = [](const char* name, const char* key) {
+        BrokenModel model(name);
+        if (std::filesystem::exists(model.path("generation_config.json"))) {
+            model.remove("generation_config.json");
+        }
+        model.change_json("config.json", [&](json& config) {
+            config.erase(key);
+            config["bos_token_id"] = 7;
+        });
+        return open_model(model.path());
+    };
+    for (const auto& [name, expected] :
+         {std::pair{"hf-bart", 2}, {"hf-m2m100", 2}, {"hf-pegasus", 0}, {"hf-blenderbot-small", 1}, {"hf-mbart", 7}}) {
+        INFO(name);
+        CHECK(without(name, "decoder_start_token_id").config.bos_id == expected);
+    }
+    for (const auto& [name, forced] :
+         {std::pair{"hf-bart", true}, {"hf-m2m100", false}, {"hf-pegasus", true}, {"hf-mbart", true}}) {
+        INFO(name);
+        CHECK(without(name, "forced_eos_token_id").decoding->value("force_end", false) == forced);
+    }
+    CHECK_FALSE(old({{"forced_eos_token_id", nullptr}}).decoding->contains("force_end"));
     CHECK(old({{"forced_bos_token_id", nullptr}}).config.target_begin.empty());
     CHECK(old({{"forced_bos_token_id", nullptr}, {"force_bos_token_to_be_generated", true}}).config.target_begin ==
           Ids{0});
