@@ -80,7 +80,7 @@ json marian_config(const ModelDirectory& model) {
             {"pad_token_id", pad_of_both(model)},
             {"bos_token_id", net.eos_id},
             {"eos_token_id", net.eos_id},
-            {"forced_eos_token_id", net.eos_id},
+            {"forced_eos_token_id", nullptr},  // otherwise 0; generation_config.json says it
             {"decoder_start_token_id", net.bos_id}};
 }
 
@@ -121,8 +121,7 @@ json generation_of(const ModelDirectory& model) {
                        {"max_length", choices.value("max_length", 511) + 1},
                        {"decoder_start_token_id", net.bos_id},
                        {"eos_token_id", net.eos_id},
-                       {"pad_token_id", net.pad_id < 0 ? net.eos_id : net.pad_id},
-                       {"forced_eos_token_id", net.eos_id}};
+                       {"pad_token_id", net.pad_id < 0 ? net.eos_id : net.pad_id}};
     if (!net.suppressed_ids.empty()) {
         json words = json::array();
         for (const std::int32_t id : net.suppressed_ids) {
@@ -133,8 +132,8 @@ json generation_of(const ModelDirectory& model) {
     }
     const json own = generation_options(model);
     generation["early_stopping"] = own.value("early_stopping", json("never"));  // as our search
-    if (own.contains("eos_token_id")) {
-        generation["forced_eos_token_id"] = own["eos_token_id"][0];
+    if (choices.value("force_end", false)) {
+        generation["forced_eos_token_id"] = own.contains("eos_token_id") ? own["eos_token_id"][0] : json(net.eos_id);
     }
     for (const auto& [key, value] : own.items()) {
         json& option = generation[key];

@@ -72,6 +72,25 @@ TEST_CASE("a model that was exported opens as the same model", "[export]") {
     check_same(*backend, model, open_model(folder.file("exported")));
 }
 
+TEST_CASE("an exported model forces the end of an output only if it does so itself", "[export]") {
+    const auto backend = open_device("cpu");
+    for (const bool forces : {false, true}) {
+        const TemporaryFolder folder;
+        ModelDirectory model = opened("hf-marian-tied");
+        nlohmann::json decoding = *model.decoding;
+        decoding["force_end"] = forces;
+        model.decoding = std::make_shared<const nlohmann::json>(decoding);
+        export_model(model, *read_parameters(*backend, model, DType::F32), ExportFormat::HuggingFace,
+                     folder.file("exported"));
+        for (const bool has_own_file : {true, false}) {
+            if (!has_own_file && !forces) {
+                fs::remove(folder.file("exported/generation_config.json"));
+            }
+            CHECK(open_model(folder.file("exported")).decoding->value("force_end", false) == forces);
+        }
+    }
+}
+
 TEST_CASE("what a format cannot hold is listed, and nothing is written", "[export]") {
     const TemporaryFolder folder;
     const auto backend = open_device("cpu");
