@@ -183,8 +183,8 @@ void read_sizes(const TensorArchive& archive, const Scalars& scalars, ModelConfi
     net.decoder_heads = other == net.heads ? 0 : other;
 }
 
-// Factors that are 1 or the usual one, which says whether there is any: of products of queries and keys, and of the
-// last states.
+// Factors that are 1 or the usual one, which says whether there is any: of products of queries and keys, the same in
+// all layers, and of the last states.
 void read_factors(const Scalars& scalars, ModelConfig& net) {
     const auto factor = [&](const std::string& key, double usual, double fallback) {
         const double found = scalars.reader().number(key, fallback);
@@ -195,7 +195,22 @@ void read_factors(const Scalars& scalars, ModelConfig& net) {
     };
     const double d_k = 1.0 / std::sqrt(static_cast<double>(net.d_k));
     const double d_model = 1.0 / std::sqrt(static_cast<double>(net.d_model));
-    net.scale_attention = factor(scalars.first() + "layer_0/self_attention/queries_scale", d_k, d_k);
+    const std::string first = scalars.first() + "layer_0/self_attention/queries_scale";
+    net.scale_attention = factor(first, d_k, d_k);
+    const auto compare = [&](const std::string& key) {
+        if (factor(key, d_k, d_k) != net.scale_attention) {
+            scalars.reader().problem(key, fmt::format("differs from {}: they must be equal", first));
+        }
+    };
+    for (int i = 0; i < net.encoder_layers; ++i) {
+        compare(fmt::format("encoder/layer_{}/self_attention/queries_scale", i));
+    }
+    for (int i = 0; i < net.decoder_layers; ++i) {
+        compare(fmt::format("decoder/layer_{}/self_attention/queries_scale", i));
+        if (has_encoder(net)) {
+            compare(fmt::format("decoder/layer_{}/attention/queries_scale", i));
+        }
+    }
     net.scale_output = has_decoder(net) && factor("decoder/scale_outputs", d_model, 1.0);
 }
 

@@ -199,8 +199,17 @@ json marian_decoding(const MarianFiles& files, Problems& problems, std::vector<s
     if (config.number("word-penalty", 0.0) != 0.0) {
         config.problem("word-penalty", "is not 0, which is not supported");
     }
-    json choices = {{"beam", std::clamp<std::int64_t>(config.integer("beam-size", 12, 1), 1, 30)},
-                    {"length_penalty", std::clamp(config.number("normalize", 0.0), 0.0, 10.0)},
+    // A number, cut to what our options can hold, which is said.
+    const auto within = [&](const char* key, const json& value, const json& least, const json& most) {
+        const json held = std::clamp(value, least, most);
+        if (held != value) {
+            remarks.push_back(fmt::format("{}: \"{}\" is {}, of which {} is used: it must be from {} to {}",
+                                          files.decoder, key, value.dump(), held.dump(), least.dump(), most.dump()));
+        }
+        return held;
+    };
+    json choices = {{"beam", within("beam-size", config.integer("beam-size", 12, 1), 1, 30)},
+                    {"length_penalty", within("normalize", config.number("normalize", 0.0), 0.0, 10.0)},
                     {"length_penalty_form", "power"},
                     {"max_factor", config.number("max-length-factor", 3.0)},
                     {"max_extra", 100'000},

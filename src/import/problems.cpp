@@ -52,8 +52,7 @@ void ForeignConfig::problem(const std::string& key, const std::string& text) con
 
 std::int64_t ForeignConfig::integer(const std::string& key, std::int64_t fallback, std::int64_t least,
                                     std::int64_t most) const {
-    const nlohmann::json& found = at(key);
-    const nlohmann::json& value = found.is_array() && found.size() == 1 ? found[0] : found;  // a list of one end
+    const nlohmann::json& value = at(key);
     if (value.is_null()) {
         return fallback;
     }

@@ -9,6 +9,8 @@
 #include "import/open_model.h"
 #include "tests/import/broken_model.h"
 #include "tests/import/marian_npz.h"
+#include "text/tokenizer_json.h"
+#include "text/vocabulary_file.h"
 
 using namespace headscope;
 using Catch::Matchers::Contains;
@@ -58,6 +60,28 @@ TEST_CASE("keys of config.json that nothing knows are named in one remark, in ev
     }
 }
 
+TEST_CASE("BERT's special pieces are those that its folder declares", "[import]") {
+    const BrokenModel model("hf-bert");
+    const ModelDirectory whole = open_model(model.path());
+    const auto names = [&](std::int32_t id) { return whole.target_tokenizer->vocabulary().piece(id).text; };
+    model.change_json("tokenizer_config.json", [&](json& settings) {
+        settings["mask_token"] = names(10);
+        settings["cls_token"] = names(11);
+        settings["sep_token"] = names(12);
+    });
+    const ModelConfig config = open_model(model.path()).config;
+    CHECK(std::vector{config.mask_id, config.bos_id, config.eos_id} == std::vector{10, 11, 12});
+}
+
+TEST_CASE("a list of one is no number", "[bad_input]") {
+    const BrokenModel model("hf-bart");
+    model.change_json("config.json", [](json& config) { config["d_model"] = json{config["d_model"]}; });
+    CHECK_THAT(model.complaint(), Contains("config.json: \"d_model\" must be an integer"));
+    const BrokenModel roberta("hf-roberta");
+    roberta.change_json("config.json", [](json& config) { config["eos_token_id"] = json{config["eos_token_id"]}; });
+    CHECK(roberta.complaint().empty());
+}
+
 TEST_CASE("a known key of another family is not known in this one", "[import]") {
     const BrokenModel model("hf-gpt2");
     model.change_json("config.json", [](json& config) { config["max_position_embeddings"] = 7; });
@@ -85,6 +109,16 @@ TEST_CASE("options of tokenizer_config.json that would split texts otherwise are
     CHECK_THAT(remarks_of(model), Contains(model.path("tokenizer_config.json") +
                                            " has keys that Headscope does not know and does not obey: "
                                            "\"do_basic_tokenize\", \"some_new_rule\"\n"));
+}
+
+TEST_CASE("options of tokenizer_config.json that contradict tokenizer.json are named", "[import]") {
+    const BrokenModel model("hf-gpt2");
+    const std::string merges = read_all(model.path("merges.txt"));
+    model.write("tokenizer.json", byte_bpe_json(*read_vocabulary(model.path("vocab.json")), merges, "merges.txt"));
+    for (const bool given : {false, true}) {
+        model.change_json("tokenizer_config.json", [&](json& settings) { settings["add_prefix_space"] = given; });
+        CHECK((remarks_of(model).find("json: \"add_prefix_space\" is true, but") != std::string::npos) == given);
+    }
 }
 
 TEST_CASE("Marian's options are obeyed, refused or named", "[import]") {
@@ -119,6 +153,18 @@ TEST_CASE("Marian's options are obeyed, refused or named", "[import]") {
         CHECK_THAT(remarks_of(model), Contains(model.path("model.npz") + " has keys") &&
                                           Contains("not obey: \"transformer-gated-attention\"\n"));
     }
+    SECTION("those of decoder.yml that our options cannot hold") {
+        const BrokenModel model("marian-tied");
+        std::string text = read_all(model.path("decoder.yml"));
+        for (const char* key : {"beam-size", "normalize"}) {
+            if (const std::size_t at = text.find(std::string(key) + ":"); at != std::string::npos) {
+                text.erase(at, text.find('\n', at) + 1 - at);
+            }
+        }
+        model.write("decoder.yml", text + "beam-size: 64\nnormalize: 11.5\n");
+        CHECK_THAT(remarks_of(model), Contains("decoder.yml: \"beam-size\" is 64, of which 30 is used") &&
+                                          Contains("decoder.yml: \"normalize\" is 11.5, of which 10.0 is used"));
+    }
     SECTION("those of decoder.yml") {
         const BrokenModel model("marian-tied");
         model.write("decoder.yml",
@@ -134,6 +180,14 @@ TEST_CASE("keys of CTranslate2, Sockeye and fairseq that nothing knows are named
     CHECK_THAT(remarks_of(ctranslate2), Contains("config.json has keys") && Contains("\"quantization_bits\""));
     ctranslate2.change_json("config.json", [](json& config) { config["multi_query_attention"] = true; });
     CHECK_THAT(ctranslate2.complaint(), Contains("\"multi_query_attention\" is true"));
+
+    const BrokenModel t5("ct2-t5");
+    std::string bytes = read_all(t5.path("model.bin"));
+    const std::string key = "encoder/layer_1/self_attention/queries_scale";
+    bytes.replace(bytes.find(key) + key.size() + 7, 4,
+                  std::string("\0\0\x80\x3e", 4));  // rank, type and size, then 0.25
+    t5.write("model.bin", bytes);
+    CHECK_THAT(t5.complaint(), Contains("\"" + key + "\" is 0.25: expected"));
 
     const BrokenModel sockeye("sockeye-tied");
     sockeye.replace_text("config", "dtype: float32", "dtype: float32\nknn_index: there");
