@@ -164,6 +164,9 @@ constexpr ChoiceRow integer_row(const char* name, ModelsFor models = ModelsFor::
 using Choices = DecodingChoices;
 using Options = SearchOptions;
 
+constexpr auto kSourceOf = [](Options& options) -> std::string& { return options.languages.source; };
+constexpr auto kTargetOf = [](Options& options) -> std::string& { return options.languages.target; };
+
 const ChoiceRow kChoiceRows[] = {
     integer_row<&Choices::beam, &Options::beam, 1, Options::kMaxBeam>("beam", ModelsFor::LeftToRight),
     option_row<&Choices::length_penalty, &Options::length_penalty>(
@@ -186,12 +189,8 @@ const ChoiceRow kChoiceRows[] = {
     option_row<&Choices::allow_unknown, &Options::allow_unknown>("allow_unknown", ModelsFor::All, kBoolean),
     option_row<&Choices::bad_words, &Options::bad_words>("bad_words", ModelsFor::LeftToRight,
                                                          [](const ChoiceKey& key) { return read_bad_words(key); }),
-    option_row < &Choices::source_language, [](Options& options) -> auto& {return options.languages.source;
-}  // namespace
-> ("source_language", ModelsFor::All, kText), option_row < &Choices::target_language, [](Options& options) -> auto& {
-    return options.languages.target;
-}
-> ("target_language", ModelsFor::All, kText),
+    option_row<&Choices::source_language, kSourceOf>("source_language", ModelsFor::All, kText),
+    option_row<&Choices::target_language, kTargetOf>("target_language", ModelsFor::All, kText),
     integer_row<&Choices::no_repeat_ngram, &Options::no_repeat_ngram, 0, Options::kMaxNoRepeatNgram>(
         "no_repeat_ngram", ModelsFor::LeftToRight),
     integer_row<&Choices::min_length, &Options::min_length, 0, Options::kMaxMinLength>("min_length"),
@@ -210,19 +209,14 @@ const ChoiceRow kChoiceRows[] = {
     option_row<&Choices::bad_first, &Options::bad_first>("bad_first", ModelsFor::LeftToRight, kTokens),
     option_row<&Choices::repetition_penalty, &Options::repetition_penalty>("repetition_penalty", ModelsFor::LeftToRight,
                                                                            kPenalty),
-    option_row<&Choices::source_repetition_penalty, &Options::source_repetition_penalty>("source_repetition_penalty",
-                                                                                         ModelsFor::LeftToRight,
-                                                                                         kPenalty),
-    option_row<&Choices::sequence_bias, &Options::sequence_bias>("sequence_bias", ModelsFor::LeftToRight,
-                                                                 [](const ChoiceKey& key) {
-                                                                     return read_sequence_bias(key);
-                                                                 }),
-    option_row < &Choices::end_growth, [](Options& options) -> auto& {
-    return options.end_growth;
-}
-> ("end_growth", ModelsFor::LeftToRight, [](const ChoiceKey& key) { return read_end_growth(key); }),
+    option_row<&Choices::source_repetition_penalty, &Options::source_repetition_penalty>(
+        "source_repetition_penalty", ModelsFor::LeftToRight, kPenalty),
+    option_row<&Choices::sequence_bias, &Options::sequence_bias>(
+        "sequence_bias", ModelsFor::LeftToRight, [](const ChoiceKey& key) { return read_sequence_bias(key); }),
+    option_row<&Choices::end_growth, &Options::end_growth>("end_growth", ModelsFor::LeftToRight,
+                                                           [](const ChoiceKey& key) { return read_end_growth(key); }),
     option_row<&Choices::renormalize, &Options::renormalize>("renormalize", ModelsFor::LeftToRight, kBoolean),
-};  // namespace headscope
+};
 
 }  // namespace
 
