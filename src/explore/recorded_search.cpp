@@ -46,7 +46,7 @@ RecordedSearch::RecordedSearch(Backend& backend, const Translator& translator, C
 void RecordedSearch::step() {
     observer_.set_first_query(static_cast<std::int64_t>(nexts_.size()));
     const auto wanted =
-        static_cast<int>(std::min<std::int64_t>(beam_.wanted(scorer_.vocabulary()), Scorer::kMostRanked));
+        static_cast<int>(std::min<std::int64_t>(beam_.most_wanted(scorer_.vocabulary()), Scorer::kMostRanked));
     if (beam_.wants_all()) {
         const AllTokens& all = recorder_.step_all(tokens_, parents_);
         nexts_.push_back(best_of(all, 0, all.rows, std::max(k_, wanted)));

@@ -17,6 +17,14 @@ double at_most_certain(float log_probability) {
     return std::min(0.0, static_cast<double>(log_probability));
 }
 
+std::vector<double> chances_of(std::span<const float> log_probabilities) {
+    std::vector<double> chances(log_probabilities.size());
+    std::transform(log_probabilities.begin(), log_probabilities.end(), chances.begin(), [](float value) {
+        return std::isfinite(value) ? at_most_certain(value) : static_cast<double>(value);
+    });
+    return chances;
+}
+
 }  // namespace
 
 std::size_t SentenceBeam::most_candidates(const SearchOptions& options, const TokenRules& rules) {
@@ -24,10 +32,8 @@ std::size_t SentenceBeam::most_candidates(const SearchOptions& options, const To
 }
 
 int SentenceBeam::tokens_per_row(const SearchOptions& options, const TokenRules& rules, std::int64_t vocabulary) {
-    std::int64_t wanted = static_cast<std::int64_t>(most_candidates(options, rules)) + std::ssize(rules.forbidden);
-    if (const std::int64_t rows = vocabulary - rules.pieces; rows > 0 && wanted < Scorer::kMostRanked) {
-        wanted = std::min<std::int64_t>(wanted + rows, Scorer::kMostRanked);
-    }
+    const std::int64_t wanted =
+        static_cast<std::int64_t>(most_candidates(options, rules)) + std::ssize(rules.forbidden);
     return static_cast<int>(std::min(wanted, vocabulary));
 }
 
@@ -37,6 +43,27 @@ std::int64_t SentenceBeam::wanted(std::int64_t vocabulary) const {
         unwanted = std::max(unwanted, live.unwanted.size());
     }
     return std::min(tokens_per_row(options_, rules_, vocabulary) + static_cast<std::int64_t>(unwanted), vocabulary);
+}
+
+std::int64_t SentenceBeam::most_wanted(std::int64_t vocabulary) const {
+    const std::int64_t without_piece = std::max<std::int64_t>(vocabulary - rules_.pieces, 0);
+    return std::min(wanted(vocabulary) + without_piece, vocabulary);
+}
+
+bool SentenceBeam::enough(const NextTokens& next, std::int64_t first_row) const {
+    const auto needed = static_cast<std::ptrdiff_t>(most_candidates(options_, rules_));
+    for (std::int64_t row = 0; row < live() && !certain(); ++row) {
+        const auto first = next.tokens.begin() + (first_row + row) * next.k;
+        const auto usable = std::count_if(first, first + next.k, [&](std::int32_t token) {
+            return may_follow(live_[static_cast<std::size_t>(row)], token);
+        });
+        // What ranks below an impossible token is impossible, too.
+        const float last = next.log_probabilities[static_cast<std::size_t>((first_row + row + 1) * next.k - 1)];
+        if (usable < needed && std::isfinite(last)) {
+            return false;
+        }
+    }
+    return true;
 }
 
 bool SentenceBeam::wants_all() const {
@@ -121,6 +148,7 @@ std::vector<SentenceBeam::Candidate> SentenceBeam::certain_candidates() const {
     return candidates;
 }
 
+// The model's own probability: options that change probabilities choose among tokens, and here nothing is chosen.
 std::vector<SentenceBeam::Candidate> SentenceBeam::forced_candidate(std::span<const float> next) const {
     const std::int32_t token = task_.prefix[static_cast<std::size_t>(length_)];
     const float log_probability = next[static_cast<std::size_t>(token)];
@@ -162,16 +190,11 @@ void SentenceBeam::advance(const AllTokens& next, std::int64_t first_row) {
     } else if (length_ < static_cast<std::int64_t>(task_.prefix.size())) {
         take(forced_candidate(next.row(first_row)));
     } else if (options_.sampling) {
-        const std::span<const float> row = next.row(first_row);
-        std::vector<double> chances(row.size());
-        std::transform(row.begin(), row.end(), chances.begin(), [](float value) {
-            return std::isfinite(value) ? at_most_certain(value) : static_cast<double>(value);
-        });
-        take(sampled_candidate(weighs() ? weighed(next, 0, first_row) : chances));
+        take(sampled_candidate(weighs() ? weighed(next, 0, first_row) : chances_of(next.row(first_row))));
     } else if (weighs()) {
         take(weighed_candidates(next, first_row));
     } else {
-        take(ranked_candidates(best_of(next, first_row, live(), static_cast<int>(wanted(next.vocabulary))), 0));
+        take(ranked_candidates(best_of(next, first_row, live(), static_cast<int>(most_wanted(next.vocabulary))), 0));
     }
 }
 

@@ -40,10 +40,12 @@ void for_unfinished(std::vector<SentenceBeam>& sentences, const Visit& visit) {
 // them. Returns the rows of the next step.
 Rows step(Scorer& scorer, const Rows& rows, std::vector<SentenceBeam>& sentences) {
     const std::int64_t vocabulary = scorer.vocabulary();
+    std::int64_t least = 1;
     std::int64_t most = 1;
     bool all = false;
     for_unfinished(sentences, [&](const SentenceBeam& sentence, std::int64_t) {
-        most = std::max(most, sentence.wanted(vocabulary));
+        least = std::max(least, sentence.wanted(vocabulary));
+        most = std::max(most, sentence.most_wanted(vocabulary));
         all = all || sentence.wants_all();
     });
     const auto count = static_cast<std::int64_t>(rows.tokens.size());
@@ -57,15 +59,28 @@ Rows step(Scorer& scorer, const Rows& rows, std::vector<SentenceBeam>& sentences
             }
         });
     };
-    if (all || most > Scorer::kMostRanked) {
+    if (all || least > Scorer::kMostRanked) {
         advance(scorer.step_all(rows.tokens, rows.parents));
     } else {
-        advance(scorer.step(rows.tokens, rows.parents, static_cast<int>(most)));
+        const auto enough = [&](const NextTokens& next) {
+            bool found = true;
+            for_unfinished(sentences, [&](const SentenceBeam& sentence, std::int64_t first_row) {
+                found = found && sentence.enough(next, first_row);
+            });
+            return found;
+        };
+        advance(scorer.step_until(rows.tokens, rows.parents, static_cast<int>(least),
+                                  static_cast<int>(std::min<std::int64_t>(most, Scorer::kMostRanked)), enough));
     }
     return following;
 }
 
 }  // namespace
+
+const NextTokens& Scorer::step_until(const std::vector<std::int32_t>& tokens, const std::vector<std::int32_t>& parents,
+                                     int /*k*/, int most, const std::function<bool(const NextTokens&)>& /*enough*/) {
+    return step(tokens, parents, most);
+}
 
 const AllTokens& Scorer::step_all(const std::vector<std::int32_t>&, const std::vector<std::int32_t>&) {
     check_failed(__FILE__, __LINE__, "step_all", "this scorer only ranks the likeliest tokens");

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "infer/hypotheses.h"
@@ -26,6 +27,10 @@ public:
     // step.
     virtual const NextTokens& step(const std::vector<std::int32_t>& tokens, const std::vector<std::int32_t>& parents,
                                    int k) = 0;
+    // The same step with `most` tokens of each row, or only k if these are enough for the caller.
+    virtual const NextTokens& step_until(const std::vector<std::int32_t>& tokens,
+                                         const std::vector<std::int32_t>& parents, int k, int most,
+                                         const std::function<bool(const NextTokens&)>& enough);
     // The same step with the probability of every token: for prefixes, sampling and many forbidden repetitions. Scorers
     // that are never used for these need not implement it.
     virtual const AllTokens& step_all(const std::vector<std::int32_t>& tokens,

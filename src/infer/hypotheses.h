@@ -40,12 +40,17 @@ public:
     SentenceBeam(const SearchOptions& options, const TokenRules& rules, std::int64_t limit)
         : SentenceBeam(options, rules, SearchTask{.limit = limit}) {}
 
-    // How many tokens per row advance() needs without prefix and sampling, if only the rules forbid tokens. Rows
-    // without a piece are rarely likely: there are as many more tokens as a device ranks, no step with all of them.
+    // How many tokens per row advance() needs without prefix and sampling, if the rules alone forbid tokens and no row
+    // without a piece is among the likeliest.
     static int tokens_per_row(const SearchOptions& options, const TokenRules& rules, std::int64_t vocabulary);
     // How many continuations compete, so that `beam` stay alive even if all ends of each are among them.
     static std::size_t most_candidates(const SearchOptions& options, const TokenRules& rules);
+    // What tokens_per_row() returns, and the tokens that are forbidden next.
     std::int64_t wanted(std::int64_t vocabulary) const;
+    // The same with all rows without a piece, which are rarely among the likeliest.
+    std::int64_t most_wanted(std::int64_t vocabulary) const;
+    // Whether advance(next, first_row) would find enough tokens that may be written.
+    bool enough(const NextTokens& next, std::int64_t first_row) const;
     // Whether the next step needs AllTokens.
     bool wants_all() const;
 
@@ -77,8 +82,8 @@ public:
 
     // The highest score; of equal scores the one that finished first.
     const Hypothesis& best() const { return hypotheses().front(); }
-    // The n_best highest with different texts, cut ones among them if the limit was reached; fewer if an inexact search
-    // found some texts twice.
+    // The n_best highest with different texts. A search that reached the limit has cut hypotheses among them. There are
+    // fewer if an inexact search found some texts twice.
     const std::vector<Hypothesis>& hypotheses() const;
 
 private:

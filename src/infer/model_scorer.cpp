@@ -33,6 +33,8 @@ struct Found {
     void read(Backend& backend, NextTokens& next) const {
         std::vector<std::byte> bytes(static_cast<std::size_t>(both.elements()) * sizeof(std::int32_t));
         backend.download(both, bytes.data(), bytes.size());
+        next.rows = tokens.dim(0);
+        next.k = static_cast<int>(tokens.dim(1));
         next.log_probabilities.resize(static_cast<std::size_t>(count));
         next.tokens.resize(static_cast<std::size_t>(count));
         const std::size_t real = size_of(log_probabilities.dtype);
@@ -105,14 +107,26 @@ std::int64_t ModelScorer::vocabulary() const {
 
 const NextTokens& ModelScorer::step(const std::vector<std::int32_t>& tokens, const std::vector<std::int32_t>& parents,
                                     int k) {
+    return step_until(tokens, parents, k, k, [](const NextTokens&) { return true; });
+}
+
+const NextTokens& ModelScorer::step_until(const std::vector<std::int32_t>& tokens,
+                                          const std::vector<std::int32_t>& parents, int k, int most,
+                                          const std::function<bool(const NextTokens&)>& enough) {
     HEADSCOPE_CHECK(!tokens.empty() && tokens.size() == parents.size(), "each row needs one token and one parent");
     follow(parents);
     const auto rows = static_cast<std::int64_t>(tokens.size());
+    const Tensor logits =
+        most > k ? ctx_.backend.empty({rows, vocabulary()}, ctx_.backend.real()) : Tensor();  // to rank them again
     const Found found(ctx_.backend, rows, k);
-    model_.step_top_k(ctx_, cache_, upload_i32(ctx_.backend, {rows, 1}, tokens), found.log_probabilities, found.tokens);
-    next_.rows = rows;
-    next_.k = k;
+    model_.step_top_k(ctx_, cache_, upload_i32(ctx_.backend, {rows, 1}, tokens), found.log_probabilities, found.tokens,
+                      logits);
     found.read(ctx_.backend, next_);
+    if (most > k && !enough(next_)) {
+        const Found more(ctx_.backend, rows, most);
+        ctx_.backend.run(LogSoftmaxTopK{.logits = logits, .values = more.log_probabilities, .indices = more.tokens});
+        more.read(ctx_.backend, next_);
+    }
     return next_;
 }
 

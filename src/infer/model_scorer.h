@@ -19,6 +19,8 @@ public:
     std::int64_t vocabulary() const override;
     const NextTokens& step(const std::vector<std::int32_t>& tokens, const std::vector<std::int32_t>& parents,
                            int k) override;
+    const NextTokens& step_until(const std::vector<std::int32_t>& tokens, const std::vector<std::int32_t>& parents,
+                                 int k, int most, const std::function<bool(const NextTokens&)>& enough) override;
     const AllTokens& step_all(const std::vector<std::int32_t>& tokens,
                               const std::vector<std::int32_t>& parents) override;
 

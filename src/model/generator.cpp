@@ -32,13 +32,16 @@ Tensor Generator::step(Context& ctx, Cache& cache, const Tensor& ids) const {
 }
 
 void Generator::step_top_k(Context& ctx, Cache& cache, const Tensor& ids, const Tensor& log_probabilities,
-                           const Tensor& tokens) const {
+                           const Tensor& tokens, const Tensor& kept) const {
     HEADSCOPE_CHECK(ctx.tape == nullptr, "decoding with a cache records no tape");
     cache.make_room(ctx.backend, 1);
     const auto run = [&] {
         const Var hidden = decoder().append(ctx, cache, ids);
         const Tensor all = logits(ctx, hidden).value().reshape({cache.rows, config_.target_vocabulary});
         ctx.backend.run(LogSoftmaxTopK{.logits = all, .values = log_probabilities, .indices = tokens});
+        if (kept.defined()) {
+            ctx.backend.run(Copy{.x = all, .out = kept});
+        }
     };
     if (ctx.observer != nullptr) {
         run();

@@ -18,9 +18,10 @@ public:
     // ids I32 [rows, 1], the newest token of each row; out logits [rows, vocabulary]. Equal to the uncached pass. An
     // observer gets weights [rows, heads, 1, cached + 1] and [rows, heads, 1, source_length].
     Tensor step(Context& ctx, Cache& cache, const Tensor& ids) const;
-    // Writes the best tokens of each row: log-probabilities [rows, k] and tokens I32 [rows, k], see LogSoftmaxTopK.
+    // Writes the best tokens of each row: log-probabilities [rows, k] and tokens I32 [rows, k], see LogSoftmaxTopK. If
+    // `kept` is a tensor [rows, vocabulary], it gets the logits.
     void step_top_k(Context& ctx, Cache& cache, const Tensor& ids, const Tensor& log_probabilities,
-                    const Tensor& tokens) const;
+                    const Tensor& tokens, const Tensor& kept = {}) const;
     // Caches known tokens without looking at what could follow them: ids I32 [rows, tokens].
     void read(Context& ctx, Cache& cache, const Tensor& ids) const;
 

@@ -51,6 +51,7 @@ void check_steps(const std::vector<Step>& steps) {
     Context ctx{.backend = *backend};
     const std::vector<std::vector<std::int32_t>> sources{{4, 5, 6, 7, 8, 9, 10, 11, 12, 13}, {30}, {20, 21, 22}};
     ModelScorer cached(ctx, model.transformer, ended(sources));
+    ModelScorer twice(ctx, model.transformer, ended(sources));
     UncachedScorer uncached(ctx, model.transformer, sources);
     INFO(device);
     for (const Step& step : steps) {
@@ -60,6 +61,16 @@ void check_steps(const std::vector<Step>& steps) {
         for (std::size_t i = 0; i < a.log_probabilities.size(); ++i) {
             CHECK(a.log_probabilities[i] == Approx(b.log_probabilities[i]).margin(1e-4));
         }
+        int asked = 0;
+        const NextTokens& c = twice.step_until(step.tokens, step.parents, 1, 3, [&](const NextTokens& next) {
+            CHECK(next.k == 1);
+            CHECK(next.tokens.front() == a.tokens.front());
+            ++asked;
+            return false;
+        });
+        CHECK(asked == 1);
+        CHECK(c.tokens == a.tokens);
+        CHECK(c.log_probabilities == a.log_probabilities);
     }
 }
 

@@ -46,8 +46,20 @@ const AllTokens& FakeScorer::step_all(const std::vector<std::int32_t>& tokens,
 
 const NextTokens& FakeScorer::step(const std::vector<std::int32_t>& tokens, const std::vector<std::int32_t>& parents,
                                    int k) {
-    HEADSCOPE_CHECK(k >= 1 && k <= std::min<std::int64_t>(vocabulary_, kMostRanked), "more tokens than a device ranks");
     move_rows(tokens, parents);
+    return rank(k);
+}
+
+const NextTokens& FakeScorer::step_until(const std::vector<std::int32_t>& tokens,
+                                         const std::vector<std::int32_t>& parents, int k, int most,
+                                         const std::function<bool(const NextTokens&)>& enough) {
+    step(tokens, parents, k);
+    return enough(next_) ? next_ : rank(most);
+}
+
+const NextTokens& FakeScorer::rank(int k) {
+    HEADSCOPE_CHECK(k >= 1 && k <= std::min<std::int64_t>(vocabulary_, kMostRanked), "more tokens than a device ranks");
+    most_ranked_ = std::max(most_ranked_, k);
     next_ = {.rows = static_cast<std::int64_t>(rows_.size()), .k = k, .log_probabilities = {}, .tokens = {}};
     for (const Row& row : rows_) {
         const std::vector<float> all = table_(row.sentence, row.prefix);

@@ -29,18 +29,22 @@ public:
     std::int64_t vocabulary() const override { return vocabulary_; }
     const NextTokens& step(const std::vector<std::int32_t>& tokens, const std::vector<std::int32_t>& parents,
                            int k) override;
+    const NextTokens& step_until(const std::vector<std::int32_t>& tokens, const std::vector<std::int32_t>& parents,
+                                 int k, int most, const std::function<bool(const NextTokens&)>& enough) override;
     const AllTokens& step_all(const std::vector<std::int32_t>& tokens,
                               const std::vector<std::int32_t>& parents) override;
 
     std::int64_t steps() const { return steps_; }
     std::int64_t rows_scored() const { return rows_scored_; }
     std::int64_t whole_steps() const { return whole_steps_; }  // steps with all tokens
+    int most_ranked() const { return most_ranked_; }           // tokens per row of a step
 
 private:
     struct Row {
         std::int64_t sentence = 0;
         Prefix prefix;
     };
+    const NextTokens& rank(int k);
     void move_rows(const std::vector<std::int32_t>& tokens, const std::vector<std::int32_t>& parents);
 
     std::int64_t vocabulary_;
@@ -51,6 +55,7 @@ private:
     std::int64_t steps_ = 0;
     std::int64_t rows_scored_ = 0;
     std::int64_t whole_steps_ = 0;
+    int most_ranked_ = 0;
 };
 
 // Pseudo-random, reproducible probabilities; `eos_logit` raises or lowers that of eos.

@@ -76,6 +76,17 @@ TEST_CASE("a beam search stops as Hugging Face's") {
     CHECK(searched(kLaterRows, 8, two_beams(Stopping::AtLongest, -1.0)).tokens == first);
 }
 
+TEST_CASE("only a bound at the longest length waits for a long output that is better") {
+    // After two steps "4 </s>" and "5 </s>" have ended with -1.1 / 2^2 = -0.28. "4 4" has -3 / 2^2 at its present
+    // length, but -3 / 8^2 at the longest; in the end it has -3.03 / 5^2 = -0.12.
+    const std::map<Output, LogRow> rows = {
+        {{}, {{4, -1.0F}, {5, -1.0F}}}, {{4}, {{kEos, -0.1F}, {4, -2.0F}}}, {{5}, {{kEos, -0.1F}}},
+        {{4, 4}, {{4, -0.01F}}},        {{4, 4, 4}, {{4, -0.01F}}},         {{4, 4, 4, 4}, {{kEos, -0.01F}}},
+    };
+    CHECK(searched(rows, 8, two_beams(Stopping::AtPresent, 2.0)).tokens == Output{4, kEos});
+    CHECK(searched(rows, 8, two_beams(Stopping::AtLongest, 2.0)).tokens == Output{4, 4, 4, 4, kEos});
+}
+
 TEST_CASE("an end counts only among the best continuations, unless the search is exact") {
     // "5 </s>" is the third continuation of the second step.
     const std::map<Output, LogRow> rows = {
@@ -119,4 +130,38 @@ TEST_CASE("rows without a piece are never chosen, however likely") {
     const Hypothesis best = searched({{{}, {{6, -0.1F}, {7, -0.2F}, {4, -3.0F}}}, {{4}, {{7, -0.1F}, {kEos, -1.0F}}}},
                                      6, {.beam = beam}, rules);
     CHECK(best.tokens == Output{4, kEos});
+}
+
+TEST_CASE("rows without a piece cost nothing while none of them is likely") {
+    // 56 with the other tokens of a step would be more than a device ranks; 50 would not.
+    const bool likely = GENERATE(false, true);
+    const std::int32_t without_piece = likely ? 50 : 56;
+    TokenRules rules = fake_rules();
+    rules.pieces = kFirstWord + 8;
+    const std::int64_t vocabulary = rules.pieces + without_piece;
+    const auto table = [=](std::int64_t sentence, const FakeScorer::Prefix& prefix) {
+        std::vector<float> next = random_table(7, vocabulary, 1.0F)(sentence, prefix);
+        for (auto row = next.begin() + rules.pieces; row != next.end(); ++row) {
+            *row += likely ? 4.0F : -20.0F;
+        }
+        return next;
+    };
+    const int beam = GENERATE(1, 4);
+    const SearchOptions options{.beam = beam, .min_length = 2};
+    FakeScorer scorer(2, vocabulary, table);
+    const std::vector<Hypothesis> found = search(scorer, {6, 9}, kBos, rules, options);
+    CHECK(scorer.whole_steps() == 0);
+    // 2 * beam, the three forbidden ones and the end.
+    CHECK(scorer.most_ranked() == 2 * beam + 4 + (likely ? without_piece : 0));
+    // A search that forbids each of these rows finds the same.
+    TokenRules listed = fake_rules();
+    for (std::int32_t row = rules.pieces; row < vocabulary; ++row) {
+        listed.forbidden.push_back(row);
+    }
+    FakeScorer other(2, vocabulary, table);
+    const std::vector<Hypothesis> expected = search(other, {6, 9}, kBos, listed, options);
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+        CHECK(found.at(i).tokens == expected[i].tokens);
+        CHECK(found.at(i).score == expected[i].score);
+    }
 }
