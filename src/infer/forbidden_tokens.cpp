@@ -21,7 +21,7 @@ struct RuleStep {
 // One option that forbids tokens: whether it is set, and what it forbids.
 struct Rule {
     bool (*is_set)(const SearchOptions& options);
-    bool reads;  // Step::read
+    bool reads;  // RuleStep::read
     TokenIds (*forbids)(const RuleStep& step);
 };
 

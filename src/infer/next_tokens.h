@@ -20,7 +20,7 @@ struct AllTokens {
     std::int64_t rows = 0;
     std::int64_t vocabulary = 0;
     std::vector<float> log_probabilities;
-    std::vector<double> log_sums = {};  // what each row's logits are above these; empty: nobody knows
+    std::vector<double> log_sums = {};  // each row's logits are its log probabilities plus this; empty: unknown
 
     std::span<const float> row(std::int64_t i) const {
         return {log_probabilities.data() + i * vocabulary, static_cast<std::size_t>(vocabulary)};

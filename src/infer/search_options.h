@@ -20,7 +20,7 @@ enum class LengthPenaltyForm : std::uint8_t {
 // When a beam search stops. The last three are those of Hugging Face: it goes on until `beam` hypotheses have ended and
 // the best unfinished one is not better than the worst of them.
 enum class Stopping : std::uint8_t {
-    Exact,      // as soon as no unfinished hypothesis can win
+    Exact,      // as soon as no unfinished hypothesis can win, if no option makes a token's score higher
     Full,       // as soon as `beam` hypotheses have ended: early_stopping true
     AtPresent,  // the unfinished one is scored as if it ended at its present length: false
     AtLongest   // or at the longest length, if the length penalty favours it: "never"
@@ -75,7 +75,7 @@ struct SearchOptions {
     std::int64_t max_length = 0;  // output tokens, with those of a prompt; 0: any number
     double max_factor = 0.0;      // output tokens for each of the input; 0: any number
     bool force_end = false;       // an output at the limit ends there, with eos, which has probability 1
-    bool early_end = true;        // of Stopping::Exact: false searches on, which does not change the result
+    bool early_end = true;        // of Stopping::Exact: false searches on; no better result, if no option raises scores
     bool allow_unknown = false;   // the unknown piece has no text
     std::vector<std::vector<std::int32_t>> bad_words{};  // sequences that no output contains
     LengthPenaltyForm length_penalty_form = LengthPenaltyForm::Gnmt;

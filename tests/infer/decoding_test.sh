@@ -97,9 +97,12 @@ expect "nor if a repeated piece is much less likely" json '.tokens | length == (
 run translate --model "$model" --max-extra 8 --early-stopping exact input.txt
 expect "our own models search until nothing can win" same out plain
 for stopping in true false never; do
-    run translate --model "$model" --max-extra 8 --early-stopping "$stopping" input.txt
+    translate --scores --length-penalty 10 --early-stopping "$stopping" input.txt
     expect "or stop as Hugging Face's ($stopping)" lines 4
+    cp out "stopped-$stopping"
 done
+expect "after other numbers of ends" not same stopped-true stopped-false
+expect "or with another bound, if the penalty favours long outputs" not same stopped-false stopped-never
 translate --early-stopping often input.txt
 expect "in no other way" refused_option "--early-stopping" "exact"
 translate --batch-tokens 8 --n-best 3 input.txt
