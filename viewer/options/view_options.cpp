@@ -9,7 +9,7 @@
 #include "infer/model_lookup.h"
 #include "io/input_files.h"
 #include "options/option_values.h"
-#include "options/usage_error.h"
+#include "support/usage_error.h"
 #include "text/normalised.h"
 #include "viewer/session/state.h"
 #include "viewer/session/wording.h"

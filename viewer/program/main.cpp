@@ -13,9 +13,9 @@
 #include "io/byte_order_mark.h"
 #include "options/environment.h"
 #include "options/help.h"
-#include "options/usage_error.h"
 #include "registry/registry.h"
 #include "support/check.h"
+#include "support/usage_error.h"
 #include "viewer/options/view_options.h"
 #include "viewer/ui/program.h"
 
