@@ -135,7 +135,7 @@ std::vector<std::string> options_left_out(const ModelDirectory& model, ExportFor
     // Those that a format holds or that are the user's there, and neutral values.
     static const std::set<std::string> known = {
         "beam",      "length_penalty",    "length_penalty_form", "max_extra",       "max_length",      "max_factor",
-        "force_end", "allow_unknown",     "allow_special",         "source_language", "target_language", "iterations",
+        "force_end", "allow_unknown",     "allow_start",         "source_language", "target_language", "iterations",
         "lengths",   "split_longer_than", "early_stopping",      "renormalize"};
     std::vector<std::string> remarks;
     const nlohmann::json choices =

@@ -460,7 +460,7 @@ void read_generation(const std::string& folder, const json& config, Problems& pr
                                      {"length_penalty", 1.0},
                                      {"length_penalty_form", "power"},
                                      {"early_stopping", false},
-                                     {"allow_special", true},
+                                     {"allow_start", true},
                                      {"min_length", 0}}};
     read_ends(generation);
     if (!generation.causal()) {

@@ -201,7 +201,7 @@ const ChoiceRow kChoiceRows[] = {
     option_row<&Choices::stopping, &Options::stopping>("early_stopping", ModelsFor::LeftToRight,
                                                        [](const ChoiceKey& key) { return read_stopping(key); }),
     option_row<&Choices::ends, &Options::ends>("ends", ModelsFor::LeftToRight, kTokens),
-    option_row<&Choices::allow_start, &Options::allow_start>("allow_special", ModelsFor::LeftToRight, kBoolean),
+    option_row<&Choices::allow_start, &Options::allow_start>("allow_start", ModelsFor::LeftToRight, kBoolean),
     integer_row<&Choices::min_total, &Options::min_total, 0, Options::kMaxMinLength>("min_total",
                                                                                      ModelsFor::LeftToRight),
     integer_row<&Choices::no_source_ngram, &Options::no_source_ngram, 0, Options::kMaxNoRepeatNgram>(

@@ -64,8 +64,8 @@ void check_special(const fs::path& file, const char* key, std::int32_t in_tokeni
 
 // Whether the author's options let the decoder start from any piece.
 bool starts_anywhere(const ModelDirectory& model) {
-    return model.decoding != nullptr && model.decoding->is_object() && model.decoding->contains("allow_special") &&
-           model.decoding->at("allow_special") == true;
+    return model.decoding != nullptr && model.decoding->is_object() && model.decoding->contains("allow_start") &&
+           model.decoding->at("allow_start") == true;
 }
 
 std::shared_ptr<const Tokenizer> open_tokenizer(const TokenizerPaths& paths, const char* size_key, std::int64_t size,

@@ -96,7 +96,7 @@ TEST_CASE("an imported copy keeps the options of generation_config.json", "[gene
     const WithOptions folder("hf-bart", options);
     CHECK(folder.decoding() == json::parse(R"({
         "beam": 3, "early_stopping": "never", "length_penalty": -0.5, "length_penalty_form": "power",
-        "ends": [2, 5], "force_end": true, "allow_special": true, "max_length": 11, "max_extra": 11,
+        "ends": [2, 5], "force_end": true, "allow_start": true, "max_length": 11, "max_extra": 11,
         "min_length": 0, "min_total": 3, "repetition_penalty": 1.2, "source_repetition_penalty": 1.1,
         "no_repeat_ngram": 3, "no_source_ngram": 4, "bad_words": [[7], [8]], "bad_first": [20, 21],
         "sequence_bias": [[[30, 31], 2.0]], "end_growth": [3, 1.1], "renormalize": true})"));
