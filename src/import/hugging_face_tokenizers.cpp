@@ -97,6 +97,20 @@ constexpr std::array<RepeatedOption, 4> kRepeated{
      {"tokenize_chinese_chars", "normalizer", "BertNormalizer", "handle_chinese_chars"},
      {"add_prefix_space", "pre_tokenizer", "ByteLevel", "add_prefix_space"}}};
 
+// A remark that names keys of the file that nothing reads.
+void name_unknown_keys(const json& file, const std::string& name, TokenizerFolder& in) {
+    constexpr std::array<std::string_view, 9> kKnown{"version",        "truncation", "padding",
+                                                     "added_tokens",   "normalizer", "pre_tokenizer",
+                                                     "post_processor", "decoder",    "model"};
+    std::vector<std::string> unknown;
+    for (const auto& [key, value] : file.items()) {
+        if (!value.is_null() && std::ranges::find(kKnown, key) == kKnown.end()) {
+            unknown.push_back(key);
+        }
+    }
+    remark_unknown_keys(name, unknown, in.remarks);
+}
+
 // Remarks for those that contradict the file.
 void compare_options(const json& file, const std::string& name, TokenizerFolder& in) {
     for (const auto& [setting, part, type, key] : kRepeated) {
@@ -118,6 +132,7 @@ Tokenizer with_json(const std::string& text, const std::string& name, TokenizerF
     const bool is_tokenizer = file.is_object() && file.contains("model") && file["model"].is_object();
     if (is_tokenizer) {
         compare_options(file, name, in);
+        name_unknown_keys(file, name, in);
     }
     const bool changed = is_tokenizer && add_declared(file, in.declared, in.rows, in.left_out);
     auto [segmenter, vocabulary] = parse_tokenizer_json(file, changed ? file.dump() + "\n" : text, name);

@@ -156,6 +156,9 @@ TEST_CASE("options of generation_config.json that are not obeyed are named", "[g
     CHECK_THAT(remarks({{"forced_bos_token_id", {0, 5}}}), Contains("\"forced_bos_token_id\" holds 2 ids"));
     CHECK_THAT(remarks({{"suppress_tokens", {2, 5}}}), Contains("holds 2, the end of a text"));
     CHECK_THAT(remarks({{"forced_bos_token_id", 5}}, "hf-gpt2"), Contains("\"forced_bos_token_id\" is ignored"));
+    // No new tokens at least win over a length with the decoder's start.
+    CHECK(WithOptions("hf-bart", bart_options({{"min_length", 6}, {"min_new_tokens", 0}})).decoding()["min_total"] ==
+          0);
     // What is clamped is what our options hold.
     CHECK(WithOptions("hf-bart", bart_options({{"num_beams", 1000}})).decoding()["beam"] == SearchOptions::kMaxBeam);
     CHECK_THAT(error_of([] {

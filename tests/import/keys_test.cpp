@@ -111,6 +111,13 @@ TEST_CASE("options of tokenizer_config.json that would split texts otherwise are
                                            "\"do_basic_tokenize\", \"some_new_rule\"\n"));
 }
 
+TEST_CASE("keys of tokenizer.json that nothing knows are named", "[import]") {
+    const BrokenModel model("hf-roberta-relu");
+    CHECK_THAT(remarks_of(model), !Contains("tokenizer.json has keys"));
+    model.change_json("tokenizer.json", [](json& file) { file["new_stage"] = 1; });
+    CHECK_THAT(remarks_of(model), Contains(model.path("tokenizer.json") + " has keys") && Contains("\"new_stage\""));
+}
+
 TEST_CASE("options of tokenizer_config.json that contradict tokenizer.json are named", "[import]") {
     const BrokenModel model("hf-gpt2");
     const std::string merges = read_all(model.path("merges.txt"));
