@@ -4,7 +4,7 @@
 usage: make_generation_answers.py
 
 Needs torch and transformers 5.24. The models are those of tests/import/models, so that the answers are small; half of the
-cases have one option, the others several at once.
+cases have one option, the others several at once. The pad is suppressed, which Headscope never writes.
 """
 import json
 import pathlib
@@ -75,6 +75,9 @@ def written(folder, sources, causal):
     family = transformers.AutoModelForCausalLM if causal else transformers.AutoModelForSeq2SeqLM
     model = family.from_pretrained(folder).eval()
     ends = model.generation_config.eos_token_id
+    pad = model.generation_config.pad_token_id
+    if pad is not None:
+        model.generation_config.suppress_tokens = (model.generation_config.suppress_tokens or []) + [pad]
     outputs = []
     for ids in sources:
         with torch.no_grad():
