@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "import/hugging_face.h"
+#include "import/hugging_face_generation_keys.h"
 #include "io/strict_json.h"
 
 namespace headscope {
@@ -276,78 +277,18 @@ const std::vector<Option>& obeyed() {
     return options;
 }
 
-// Keys that could change an output and are not obeyed, with their neutral values.
-const std::vector<std::pair<const char*, json>>& ignored() {
-    static const std::vector<std::pair<const char*, json>> keys = {
-        {"guidance_scale", 1.0},         {"num_beam_groups", 1},      {"diversity_penalty", 0.0},
-        {"penalty_alpha", 0.0},          {"constraints", nullptr},    {"force_words_ids", nullptr},
-        {"forced_decoder_ids", nullptr}, {"dola_layers", nullptr},    {"watermarking_config", nullptr},
-        {"token_healing", false},        {"stop_strings", nullptr},   {"max_time", nullptr},
-        {"num_return_sequences", 1},     {"custom_generate", nullptr}};
-    return keys;
-}
-
-// Keys of generation_config.json that change nothing here: they are read elsewhere, say how to compute or what to
-// return, or count only with do_sample or another model.
-const std::set<std::string>& harmless() {
-    static const std::set<std::string> keys = {"_from_model_config",
-                                               "_commit_hash",
-                                               "transformers_version",
-                                               "bos_token_id",
-                                               "pad_token_id",
-                                               "decoder_start_token_id",
-                                               "temperature",
-                                               "top_k",
-                                               "top_p",
-                                               "min_p",
-                                               "top_h",
-                                               "typical_p",
-                                               "epsilon_cutoff",
-                                               "eta_cutoff",
-                                               "use_cache",
-                                               "cache_implementation",
-                                               "cache_config",
-                                               "max_cache_len",
-                                               "return_legacy_cache",
-                                               "output_attentions",
-                                               "output_hidden_states",
-                                               "output_scores",
-                                               "output_logits",
-                                               "return_dict_in_generate",
-                                               "remove_invalid_values",
-                                               "is_assistant",
-                                               "num_assistant_tokens",
-                                               "num_assistant_tokens_schedule",
-                                               "assistant_confidence_threshold",
-                                               "prompt_lookup_num_tokens",
-                                               "max_matching_ngram_size",
-                                               "assistant_early_exit",
-                                               "assistant_lookbehind",
-                                               "target_lookbehind",
-                                               "assistant_ensemble_weight",
-                                               "speculation_type",
-                                               "use_mtp",
-                                               "compile_config",
-                                               "disable_compile",
-                                               "prefill_chunk_size",
-                                               "low_memory",
-                                               "continuous_batching_config",
-                                               "trust_remote_code"};
-    return keys;
-}
-
 bool counts(const ForeignConfig& file, const std::string& key, const json& neutral) {
     const json& value = file.at(key);
     return !value.is_null() && value != neutral && !(value.is_array() && value.empty());
 }
 
 void name_what_is_not_obeyed(GenerationReader& generation, bool has_own_file) {
-    std::set<std::string> known = harmless();
+    std::set<std::string> known = harmless_generation_keys();
     known.insert("eos_token_id");
     for (const Option& option : obeyed()) {
         known.insert(option.key);
     }
-    for (const auto& [key, neutral] : ignored()) {
+    for (const auto& [key, neutral] : ignored_generation_keys()) {
         known.insert(key);
         if (counts(generation.file, key, neutral)) {
             generation.remark(key, "is ignored");
@@ -391,54 +332,6 @@ std::vector<std::int32_t> ids_of(const json& value) {
         return {value.get<std::int32_t>()};
     }
     return value.is_array() && std::all_of(value.begin(), value.end(), is_id) ? value.get<Ids>() : Ids{};
-}
-
-namespace {
-
-// Options that both have in the same form, by our name and theirs.
-constexpr std::pair<const char*, const char*> kSame[] = {{"early_stopping", "early_stopping"},
-                                                         {"no_repeat_ngram", "no_repeat_ngram_size"},
-                                                         {"no_source_ngram", "encoder_no_repeat_ngram_size"},
-                                                         {"repetition_penalty", "repetition_penalty"},
-                                                         {"source_repetition_penalty", "encoder_repetition_penalty"},
-                                                         {"sequence_bias", "sequence_bias"},
-                                                         {"bad_first", "begin_suppress_tokens"},
-                                                         {"bad_words", "bad_words_ids"},
-                                                         {"end_growth", "exponential_decay_length_penalty"},
-                                                         {"renormalize", "renormalize_logits"},
-                                                         {"ends", "eos_token_id"}};
-
-// With ids in the place of pieces.
-json with_ids(json value, const Vocabulary& vocabulary) {
-    if (value.is_array()) {
-        for (json& one : value) {
-            one = one.is_string() ? json(vocabulary.find(one.get<std::string>()).value_or(-1))
-                                  : with_ids(std::move(one), vocabulary);
-        }
-    }
-    return value;
-}
-
-}  // namespace
-
-json generation_options(const ModelDirectory& model) {
-    const json choices = model.decoding != nullptr ? *model.decoding : json::object();
-    json options = json::object();
-    for (const auto& [ours, theirs] : kSame) {
-        if (choices.contains(ours)) {
-            options[theirs] = with_ids(choices[ours], model.target_tokenizer->vocabulary());
-        }
-    }
-    const std::int64_t given = std::ssize(model.config.target_begin);
-    const std::int64_t least = choices.value("min_length", std::int64_t{0});
-    const bool causal = model.config.architecture == Architecture::CausalLm;
-    const std::int64_t total = choices.value("min_total", std::int64_t{0});
-    if (least > 0 || (total > 0 && !causal)) {
-        options["min_new_tokens"] = std::max(least > 0 ? least + given : 0, causal ? 0 : total);
-    } else if (total > 0) {
-        options["min_length"] = total;
-    }
-    return options;
 }
 
 std::int32_t end_id(const ForeignConfig& config, std::int32_t fallback) {

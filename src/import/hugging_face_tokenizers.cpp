@@ -1,4 +1,4 @@
-// The tokenizers of Hugging Face's folders, and what stands around texts.
+// The tokenizers of Hugging Face's folders.
 #include <algorithm>
 #include <array>
 #include <filesystem>
@@ -13,7 +13,6 @@
 #include "import/language_lists.h"
 #include "io/strict_json.h"
 #include "io/whole_file.h"
-#include "model/frame.h"
 #include "support/check.h"
 #include "text/byte_pieces.h"
 #include "text/json_field.h"
@@ -302,19 +301,6 @@ Tokenizer open_tokenizer(TokenizerFolder& in, SentencePieceIds rule, ModelDirect
     return of_ids(in.folder, in.rows, model);
 }
 
-// "deu_Latn", "de_DE" and "__de__" as they are named on the command line; empty for other pieces.
-std::string language_of(const std::string& piece) {
-    if (piece.size() > 4 && piece.starts_with("__") && piece.ends_with("__")) {
-        return piece.substr(2, piece.size() - 4);
-    }
-    const std::size_t line = piece.find('_');
-    const bool named = (line == 2 && piece.size() == 5) || (line == 3 && piece.size() == 8);
-    return named && std::all_of(piece.begin(), piece.begin() + static_cast<std::ptrdiff_t>(line),
-                                [](char letter) { return letter >= 'a' && letter <= 'z'; })
-               ? piece
-               : "";
-}
-
 }  // namespace
 
 json tokenizer_settings(const std::string& folder) {
@@ -349,42 +335,6 @@ void open_tokenizers(const std::string& folder, Problems& problems, ModelDirecto
                                                 model.config.target_vocabulary, tokenizer.name(), tokenizer.size()));
     }
     model.config.unk_id = tokenizer.unk_id();
-}
-
-void add_languages(ModelDirectory& model) {
-    const Vocabulary& vocabulary = model.source_tokenizer->vocabulary();
-    for (std::int32_t id = 0; id < vocabulary.size(); ++id) {
-        if (const std::string name = language_of(vocabulary.piece(id).text);
-            !name.empty() && vocabulary.piece(id).kind == PieceKind::Control) {
-            model.config.languages[name] = id;
-        }
-    }
-}
-
-void choose_languages(const std::string& folder, ModelDirectory& model) {
-    const json settings = tokenizer_settings(folder);
-    json decoding = model.decoding != nullptr ? *model.decoding : json::object();
-    const auto choose = [&](const char* theirs, const char* ours, std::int32_t word) {
-        const auto found = settings.find(theirs);
-        if (found == settings.end() || !found->is_string() || !needs_language(model.config, word)) {
-            return;
-        }
-        const std::string name = language_of(*found).empty() ? found->get<std::string>() : language_of(*found);
-        if (model.config.languages.contains(name)) {
-            decoding[ours] = name;
-        }
-    };
-    choose("src_lang", "source_language", kSourceLanguage);
-    choose("tgt_lang", "target_language", kTargetLanguage);
-    // A forced language is the author's choice, but another can be chosen.
-    for (const auto& [name, id] : model.config.languages) {
-        if (model.config.target_begin == std::vector{id}) {
-            model.config.target_begin = {kTargetLanguage};
-            decoding["target_language"] = name;
-            break;
-        }
-    }
-    model.decoding = std::make_shared<const json>(std::move(decoding));
 }
 
 }  // namespace headscope
