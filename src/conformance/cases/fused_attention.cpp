@@ -151,17 +151,17 @@ std::vector<std::pair<Heads, Manner>> fused_sizes() {
         {{1, 2, 3, 300, 64, 64}, {.rule = {.ranges = Ranges::Tail, .size = 70}, .rate = 0.3F}},
         {{1, 2, 5, 9, 32, 32}, {.rule = {.lengths = true}, .rate = 0.1F}},  // the paper's models and ours
         {{1, 2, 5, 9, 64, 64}, {.rule = {.lengths = true}, .rate = 0.1F}},
-        {{2, 3, 40, 40, 64, 64}, {.rule = {.lengths = true}, .rate = 0.1F}},  // whole sentences on tensor cores
-        {{2, 1, 40, 40, 64, 64}, {.rule = {.lengths = true, .causal = true}, .rate = 0.3F}},
+        {{2, 1, 40, 40, 64, 64}, {.rule = {.lengths = true}, .rate = 0.1F}},  // whole sentences on tensor cores
+        {{1, 2, 40, 40, 64, 64}, {.rule = {.lengths = true, .causal = true}, .rate = 0.3F}},
         {{2, 1, 17, 17, 64, 32}, {.rule = {.causal = true}}},
         {{2, 1, 16, 16, 64, 64}, {.rule = {.ranges = Ranges::Odd}}},
-        {{1, 2, 48, 48, 32, 32}, {}},
-        {{1, 1, 64, 64, 128, 128}, {.rule = {.causal = true}, .rate = 0.1F}},
-        {{2, 1, 65, 65, 64, 64}, {.rule = {.ranges = Ranges::Documents, .size = 9}, .rate = 0.3F}},
-        {{1, 1, 96, 96, 64, 64}, {.rule = {.causal = true, .window = 9}}},
-        {{1, 1, 128, 128, 32, 32}, {.rule = {.causal = true, .ranges = Ranges::Window, .size = 5}, .rate = 0.1F}},
-        {{4, 1, 25, 100, 64, 64}, {.rule = {.lengths = true}, .rate = 0.1F}},
-        {{2, 1, 100, 25, 32, 32}, {.rule = {.window = 30}}},
+        {{1, 1, 48, 48, 32, 32}, {}},
+        {{1, 1, 20, 64, 128, 128}, {.rule = {.causal = true}, .rate = 0.1F}},
+        {{1, 1, 65, 65, 64, 64}, {.rule = {.ranges = Ranges::Documents, .size = 9}, .rate = 0.3F}},
+        {{1, 1, 96, 96, 32, 32}, {.rule = {.causal = true, .window = 9}}},
+        {{1, 1, 40, 128, 32, 32}, {.rule = {.causal = true, .ranges = Ranges::Window, .size = 5}, .rate = 0.1F}},
+        {{2, 1, 25, 100, 32, 32}, {.rule = {.lengths = true}, .rate = 0.1F}},
+        {{1, 1, 100, 25, 32, 32}, {.rule = {.window = 30}}},
         {{2, 1, 12, 40, 24, 40}, {.rule = {.causal = true, .offset = 20}}},
         {{2, 1, 20, 40, 20, 20}, {.rule = {.lengths = true}}},
         {{1, 8, 128, 128, 64, 64}, {}},                         // weights larger than small bindings

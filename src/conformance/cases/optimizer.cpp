@@ -145,8 +145,8 @@ std::vector<Case> loss_scale_cases() {
 
 std::vector<Case> updates_cases() {
     std::vector<Case> cases;
-    for (const double updates : {0.0, 1.0, 2.0, 6.0, 63.0, 1000.0, 123456.0, 16777214.0}) {
-        for (const float beta : {0.0F, 0.5F, 0.9F, 0.999F, 0.999999F}) {
+    for (const double updates : {0.0, 1.0, 6.0, 1000.0, 16777214.0}) {
+        for (const float beta : {0.0F, 0.9F, 0.999999F}) {
             for (const double total : {9.0, kInfinity, kNan}) {  // the last two are no updates
                 cases.push_back(
                     step_control({.total = total, .divisor = 8.0, .updates = updates, .beta1 = 0.98F, .beta2 = beta}));
