@@ -16,7 +16,7 @@ class ServiceDevice {
 public:
     using Report = std::function<void(const std::string& message)>;
 
-    // `report` is told when the device was reopened.
+    // `report` receives a message when the device was reopened.
     ServiceDevice(Service::Member member, Report report) : member_(std::move(member)), report_(std::move(report)) {}
 
     const std::string& name() const { return member_.name; }

@@ -1,5 +1,5 @@
 // A 128-bit hash of a sequence of words: MurmurHash3 (x64, 128 bits, seed 0; Appleby, public domain), computed as the
-// words come. No defence against forged collisions; by chance 2^64 sequences are needed for one.
+// words come. Forged sequences can collide; of random ones it takes about 2^64.
 #pragma once
 
 #include <array>

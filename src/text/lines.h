@@ -22,10 +22,10 @@ public:
     // The same for any bytes.
     bool next_bytes(std::string& line);
 
-    std::size_t number() const { return number_; }                              // of the last line, from 1
-    const std::string& name() const { return name_; }                           // for messages, a file in quotes
+    std::size_t number() const { return number_; }     // of the last line, from 1
+    const std::string& name() const { return name_; }  // for messages, a file in quotes
     bool had_byte_order_mark() const { return reader_.had_byte_order_mark(); }
-    [[noreturn]] void fail_utf8(std::string_view line) const;                   // of the last line
+    [[noreturn]] void fail_utf8(std::string_view line) const;  // of the last line
 
 private:
     std::string name_;

@@ -58,7 +58,7 @@ expect "inspect knows the model" [ "$(cat out)" = halves ]
 
 # What is written as it grows is what --json has, in whole characters.
 for seed in 1 2 3 4 5 6; do
-    options=(complete --model "$models/hf-gpt2" --device cpu --sample --temperature 3 --seed $seed --max-tokens 20)
+    options=(complete --model "$models/hf-gpt2" --device cpu --sample --temperature 3 --seed "$seed" --max-tokens 20)
     [ $((seed % 2)) = 0 ] && options+=(--stop "$stop")
     run "${options[@]}" --json mo
     jq -r '.prompt + .completion' out >whole

@@ -171,6 +171,7 @@ run parse --model parser --tokens --file farm.txt --tags short.txt
 expect "also in a line" refused "'short.txt' line 2: expected 4 tags, one for each word, found 3"
 printf 'The dog eats .\n\n\xc2\xa0 \xe3\x80\x80\n%s\n\xff\nThe dog eats.\n' "$(printf 'a %.0s' {1..200})" >gap.txt
 run parse --model parser --file gap.txt
+# shellcheck disable=SC2016
 expect "an empty line, one that is too long, and one that is no text have empty trees" \
     eval 'ended_with 1 && [ "$(sed "s/(S .*/tree/" out | paste -sd , )" = tree,,,,,tree ]'
 expect "which is reported" eval 'complains "'"'gap.txt' line 2: there are no words"'" && complains "4 of 6 lines have no tree"'
@@ -195,6 +196,7 @@ expect "is an error" ended_with 1
 printf '(S (A a))\n(S (A a)\n(S (B b))\n(S (A (b)) (C c))\n(S (D d))\n' >bad.trees
 run trees linearise --print words bad.trees
 expect "all broken trees are listed at once" eval 'ended_with 1 && complains "2 trees are broken" && complains "line 4"'
+# shellcheck disable=SC2016
 expect "and the others written" eval '[ "$(paste -sd , out)" = a,b,d ]'
 run trees restore --words words.txt <<<'(S XX )S'
 expect "more words than sequences" complains "'words.txt' has more lines than standard input (1)"
