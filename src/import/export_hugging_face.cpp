@@ -146,12 +146,12 @@ json generation_of(const ModelDirectory& model) {
     return generation;
 }
 
-// Of a language model, if its author chose options.
+// Of a language model that writes.
 FileTexts language_options(const ModelDirectory& model) {
-    if (model.decoding == nullptr || model.config.architecture != Architecture::CausalLm) {
+    if (model.config.architecture != Architecture::CausalLm) {
         return {};
     }
-    const json& choices = *model.decoding;
+    const json choices = model.decoding != nullptr ? *model.decoding : json::object();
     json generation = {{"num_beams", choices.value("beam", 1)},
                        {"length_penalty", power_of(choices)},
                        {"eos_token_id", model.config.eos_id},

@@ -104,6 +104,9 @@ void check_exported(const ModelDirectory& model) {
         worst = std::max(worst, std::abs(ours[i] - theirs[i]));
     }
     CHECK(worst < 1e-5F);
+    if (model.config.architecture == Architecture::CausalLm) {  // our search writes a piece at least
+        CHECK(read_json_file(place + "/generation_config.json")["min_new_tokens"] == 1);
+    }
 }
 
 }  // namespace
