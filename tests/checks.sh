@@ -257,6 +257,8 @@ check_emulation() {
         printf '%s\n' "$setting"
         env "$setting" ctest --test-dir build/release --output-on-failure --parallel "$(nproc)" -R 'cuda_(emulated|backend)'
     done
+    # The slow groups of cases.
+    HEADSCOPE_TEST_FULL=1 ctest --test-dir build/release --output-on-failure -R '^ops_cuda_emulated$'
     # Complete training runs, stopped, killed and resumed, compared with the CPU's.
     HEADSCOPE_CUDA_DRIVER=build/release/tests/fake_cuda/driver.so \
         HEADSCOPE_CUDA_MODULES=build/release/tests/cuda_emulation/modules \

@@ -16,6 +16,10 @@ struct Group {
     std::string says;  // what passing shows: "products of all four transposes"
     std::vector<Case> (*cases)() = nullptr;
     bool is_large = false;  // slow, and as large in F32: 16-bit storage would show nothing new
+    bool is_slow = false;
+
+    // Run only by `headscope conform --full` and with HEADSCOPE_TEST_FULL=1.
+    bool is_left_out() const { return is_slow || is_large; }
 };
 
 // The Transformer whose shapes are timed, and how it computes.

@@ -22,7 +22,7 @@ void require_ops(const Plan& plan, const std::vector<Family>& families) {
     for (const Family& family : families) {
         ops.push_back(family.name);
         for (const Group& group : family.groups) {
-            for (const Case& stated : group.is_large ? std::vector<Case>{} : group.cases()) {
+            for (const Case& stated : group.is_left_out() ? std::vector<Case>{} : group.cases()) {
                 ops.push_back(stated.op_name());
             }
         }
@@ -77,7 +77,7 @@ std::vector<Unit> units_of(const Plan& plan, const std::vector<Family>& families
     std::vector<Unit> units;
     for (const Family& family : families) {
         for (const Group& group : family.groups) {
-            if (!group.is_large || plan.full) {
+            if (!group.is_left_out() || plan.full) {
                 units.push_back({family, group});
             }
         }

@@ -244,6 +244,15 @@ std::vector<Case> fused_back_cases() {
     return cases;
 }
 
+std::vector<Case> tensor_core_cases() {
+    std::vector<Case> cases;
+    for (const auto& [size, manner] : tensor_core_sizes()) {
+        cases.push_back(attention(size, manner));
+        cases.push_back(attention_backward(size, manner));
+    }
+    return cases;
+}
+
 std::vector<Differentiation> differentiations() {
     std::vector<Differentiation> all;
     for (const Rule& rule : rules()) {
@@ -395,6 +404,10 @@ Family attention_family() {
                     {"extreme", "softmax of scores of 1e4 and more", extreme_cases},
                     {"longest", "softmax and attention over the longest sentence", longest_cases},
                     {"sizes", "attention of sizes that no tile divides", size_cases},
+                    {.name = "tensor-cores",
+                     .says = "attention of every kind of block on tensor cores",
+                     .cases = tensor_core_cases,
+                     .is_slow = true},
                 },
             .differentiations = differentiations,
             .speeds = speeds};

@@ -182,4 +182,17 @@ std::vector<std::pair<Heads, Manner>> fused_sizes() {
     return all;
 }
 
+std::vector<std::pair<Heads, Manner>> tensor_core_sizes() {
+    return {{{2, 3, 40, 40, 64, 64}, {.rule = {.lengths = true}, .rate = 0.1F}},
+            {{2, 1, 40, 40, 64, 64}, {.rule = {.lengths = true, .causal = true}, .rate = 0.3F}},
+            {{1, 2, 48, 48, 32, 32}, {}},
+            {{1, 1, 64, 64, 128, 128}, {.rule = {.causal = true}, .rate = 0.1F}},
+            {{2, 1, 65, 65, 64, 64}, {.rule = {.ranges = Ranges::Documents, .size = 9}, .rate = 0.3F}},
+            {{1, 1, 96, 96, 64, 64}, {.rule = {.causal = true, .window = 9}}},
+            {{1, 1, 128, 128, 32, 32}, {.rule = {.causal = true, .ranges = Ranges::Window, .size = 5}, .rate = 0.1F}},
+            {{1, 1, 128, 128, 64, 64}, {.rule = {.lengths = true}}},
+            {{4, 1, 25, 100, 64, 64}, {.rule = {.lengths = true}, .rate = 0.1F}},
+            {{2, 1, 100, 25, 32, 32}, {.rule = {.window = 30}}}};
+}
+
 }  // namespace headscope::conformance

@@ -54,5 +54,7 @@ Case into_columns(Case stated);
 
 // Sizes, each with the rule that it tests.
 std::vector<std::pair<Heads, Manner>> fused_sizes();
+// Sizes of every kind of block on tensor cores.
+std::vector<std::pair<Heads, Manner>> tensor_core_sizes();
 
 }  // namespace headscope::conformance

@@ -143,10 +143,10 @@ std::vector<Case> loss_scale_cases() {
     return cases;
 }
 
-std::vector<Case> updates_cases() {
+std::vector<Case> updates_cases(const std::vector<double>& counts, const std::vector<float>& betas) {
     std::vector<Case> cases;
-    for (const double updates : {0.0, 1.0, 6.0, 1000.0, 16777214.0}) {
-        for (const float beta : {0.0F, 0.9F, 0.999999F}) {
+    for (const double updates : counts) {
+        for (const float beta : betas) {
             for (const double total : {9.0, kInfinity, kNan}) {  // the last two are no updates
                 cases.push_back(
                     step_control({.total = total, .divisor = 8.0, .updates = updates, .beta1 = 0.98F, .beta2 = beta}));
@@ -154,6 +154,14 @@ std::vector<Case> updates_cases() {
         }
     }
     return cases;
+}
+
+std::vector<Case> few_updates_cases() {
+    return updates_cases({0.0, 1.0, 6.0, 1000.0, 16777214.0}, {0.0F, 0.9F, 0.999999F});
+}
+
+std::vector<Case> many_updates_cases() {
+    return updates_cases({2.0, 63.0, 123456.0}, {0.0F, 0.5F, 0.9F, 0.999F, 0.999999F});
 }
 
 std::vector<Case> special_values_cases() {
@@ -197,7 +205,11 @@ Family optimizer_family() {
                 {"square-sum", "sums of squares", square_sum_cases},
                 {"step-control", "the step's control", step_control_cases},
                 {"loss-scale", "the loss scale moves by its rules", loss_scale_cases},
-                {"updates", "only steps that are not skipped count as updates of Adam's moments", updates_cases},
+                {"updates", "only steps that are not skipped count as updates of Adam's moments", few_updates_cases},
+                {.name = "more-updates",
+                 .says = "the same after other counts of steps",
+                 .cases = many_updates_cases,
+                 .is_slow = true},
                 {"special-values", "a gradient that is not finite shows in its sum of squares", special_values_cases},
                 {"adam", "Adam", adam_cases},
             },
