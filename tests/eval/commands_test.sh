@@ -34,7 +34,7 @@ expect "with the error that is printed" grep -qF "Calibration error $(sed -n 's/
 run evaluate --tsv data/test.tsv --model "$model" --max-extra 8 --calibration calibration.png
 expect "or as a bitmap" [ "$(head -c 4 calibration.png | tail -c 3)" = PNG ]
 run evaluate --tsv data/test.tsv --model "$model" --calibration calibration.txt
-expect "another file is no picture" refused "'calibration.txt' is no picture" ".svg or a .png"
+expect "another file is no picture" misused "'calibration.txt' is no picture" ".svg or a .png"
 cut -f 1 data/test.tsv >source.txt
 cut -f 2 data/test.tsv >reference.txt
 run evaluate --source source.txt --reference reference.txt --model "$model" --max-extra 8
@@ -47,7 +47,7 @@ expect "scores and translations cannot go to one file" eval 'ended_with 1 && com
 code=${PIPESTATUS[0]}
 expect "or in one pipe" refused "'/dev/stdout'" "not a regular file"
 run evaluate --tsv data/test.tsv --model "$model" --max-extra 8 --output -
-expect "--output - is rejected, because standard output has the scores" eval 'refused "--output" "needs a file" && [ ! -e ./- ]'
+expect "--output - is rejected, because standard output has the scores" eval 'misused "--output" "needs a file" && [ ! -e ./- ]'
 run evaluate --tsv data/test.tsv --model "$model" --max-extra 8 --batch-tokens 1
 expect "one by one gives the same" same out scored
 run evaluate --tsv data/test.tsv --model "$model" --max-extra 8 --precision f32 --beam 1 --length-penalty 1 --length-penalty-form power --no-repeat-ngram 1 --min-length 2 --repetition-penalty 1.1 --early-stopping true
@@ -98,7 +98,7 @@ expect "a limit holds for both" says "of 2 sentences"
 run evaluate --hypotheses mine --reference reference.txt --limit 0
 expect "0 means no limit" says "of 6 sentences"
 run evaluate --hypotheses mine --reference reference.txt --limit -1
-expect "a negative limit is rejected" refused "--limit: must be a whole number from 0 to 2147483647, got -1"
+expect "a negative limit is rejected" misused "--limit: must be a whole number from 0 to 2147483647, got -1"
 run evaluate --help
 expect "as the help says" says "Only the first N sentences; 0: all"
 printf 'Ein Mann , der LÄUFT .\nZwei Hunde spielen im Schnee\n' >theirs.txt
@@ -128,23 +128,23 @@ expect "also before translating" refused "'theirs.txt' has 2 lines and 'referenc
 run evaluate --hypotheses mine --reference reference.txt --reference people.txt
 expect "references are of one length" refused "'reference.txt' has 6 lines and 'people.txt' has 2"
 run evaluate --source source.txt
-expect "a missing reference is rejected" refused "--reference"
+expect "a missing reference is rejected" misused "--reference"
 run evaluate --reference reference.txt
-expect "missing input is rejected" refused "--source"
+expect "missing input is rejected" misused "--source"
 : >empty.txt
 run evaluate --hypotheses empty.txt --reference empty.txt
 expect "an empty file is rejected" refused "'empty.txt' has no sentence"
 run evaluate --hypotheses mine --reference reference.txt --source source.txt
-expect "an unused source is rejected" refused "--by-length"
+expect "an unused source is rejected" misused "--by-length"
 run evaluate --hypotheses mine --reference reference.txt --by-length
-expect "and --by-length without sources" refused "--source"
+expect "and --by-length without sources" misused "--source"
 for option in "--model $model" "--device cpu" "--beam 2" "--greedy" "--output other"; do
     # shellcheck disable=SC2086 # an option and its value
     run evaluate --hypotheses mine --reference reference.txt $option
-    expect "$option is rejected without a model" refused "${option%% *}"
+    expect "$option is rejected without a model" misused "${option%% *}"
 done
 run evaluate --hypotheses mine --reference reference.txt --tokenize intl
-expect "an unknown tokenizer is rejected" refused "intl" "13a"
+expect "an unknown tokenizer is rejected" misused "intl" "13a"
 run evaluate --hypotheses mine --reference no-such-file
 expect "a missing file is named" refused "no-such-file"
 { head -n 2 data/test.tsv; printf '\n'; tail -n 4 data/test.tsv; } >gap.tsv
@@ -240,7 +240,7 @@ run plot trained other/trained -o -
 expect "two trainings share their axes" titles "Loss in training,Loss in validation,Learning rate"
 expect "with distinct names" says "other/trained</text>"
 run plot trained trained/log.jsonl -o -
-expect "a training given twice is rejected" refused "twice"
+expect "a training given twice is rejected" misused "twice"
 run plot nowhere -o -
 expect "a missing training is an error" refused "'nowhere' does not exist"
 run plot data -o -
@@ -248,7 +248,7 @@ expect "and a folder without a log" refused "'data' holds no log.jsonl"
 run plot trained source.txt -o -
 expect "and a file that is not a log" refused "'source.txt' line 1 is not a JSON object of a training log" "log.jsonl"
 run plot trained -o curves.gif
-expect "an unknown format is rejected" refused "curves.gif" ".png"
+expect "an unknown format is rejected" misused "curves.gif" ".png"
 run plot trained -o - --from 100
 expect "an empty plot is rejected" refused "no steps to plot"
 run plot trained -o nowhere/curves.svg

@@ -198,7 +198,7 @@ long_range --distances 2 --batch 7
 expect "other settings are refused" refused '"sequences" was 32 and is now 7'
 
 run experiment long-range --output none --d-model 6
-expect "four heads need columns" refused "--d-model must be a multiple of 4, for four heads, found 6"
+expect "four heads need columns" misused "--d-model must be a multiple of 4, for four heads, found 6"
 
 run experiment attention-scores --output scores --d-k 4,900 --length 16 --repeat 1 --steps 5 --device cpu
 expect "scores of attention are measured" \

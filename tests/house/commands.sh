@@ -26,13 +26,13 @@ quiet() { [ ! -s out ]; }
 same() { cmp -s "$1" "$2"; }
 # No standard output, and one message that begins with the program's name, contains all of the words, and is not a
 # report of a bug.
-refused() {
+declined() { # EXIT-CODE WORD..
+    ended_with "$1" && quiet && [ "$(grep -c '^headscope: ' err)" -eq 1 ] && ! complains "internal error" || return 1
     local word
-    { ended_with 1 || ended_with 2; } && quiet && [ "$(grep -c '^headscope: ' err)" -eq 1 ] && ! complains "internal error" || return 1
-    for word in "$@"; do complains "$word" || return 1; done
+    for word in "${@:2}"; do complains "$word" || return 1; done
 }
-# The same, because the command line is wrong.
-misused() { ended_with 2 && refused "$@"; }
+refused() { declined 1 "$@"; }
+misused() { declined 2 "$@"; }  # because the command line is wrong
 # Trains a model of the digits task in trained/, with its texts in data/; without them nothing else can be tested.
 train_digits() { # CONFIGURATION
     run make-task digits --output data --pairs 300 --valid 4 --test 6

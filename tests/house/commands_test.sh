@@ -60,44 +60,44 @@ expect "a missing command of a command is an error" misused "headscope bench --h
 run trainslate
 expect "a misspelled command gets a suggestion" misused '"trainslate"; did you mean "translate"?'
 run xyzzyx
-expect "any other word gets advice" refused '"xyzzyx"; headscope --help lists them'
+expect "any other word gets advice" misused '"xyzzyx"; headscope --help lists them'
 run --verbose
-expect "and an unknown option" refused '"--verbose"'
+expect "and an unknown option" misused '"--verbose"'
 run bench trian
-expect "and a subcommand" refused 'headscope bench has no command "trian"; did you mean "train"?'
+expect "and a subcommand" misused 'headscope bench has no command "trian"; did you mean "train"?'
 for asked in --help --version; do
     run trainslate $asked
-    expect "as without $asked" refused '"trainslate"; did you mean "translate"?'
+    expect "as without $asked" misused '"trainslate"; did you mean "translate"?'
 done
 run bench trian --help
-expect "also for a subcommand" refused 'headscope bench has no command "trian"; did you mean "train"?'
+expect "also for a subcommand" misused 'headscope bench has no command "trian"; did you mean "train"?'
 run make-task nothing --help
-expect "whichever it is" refused 'headscope make-task has no command "nothing"'
+expect "whichever it is" misused 'headscope make-task has no command "nothing"'
 run --bogus foo --help
-expect "also an unknown option" refused '"--bogus"'
+expect "also an unknown option" misused '"--bogus"'
 run --help --output x foo
-expect "wherever --help stands" refused '"--output"'
+expect "wherever --help stands" misused '"--output"'
 run foo translate --help
-expect "and a word before a command" refused '"foo"'
+expect "and a word before a command" misused '"foo"'
 run translate --bogus --help
-expect "and an option that the command lacks" refused 'headscope translate has no option "--bogus"'
+expect "and an option that the command lacks" misused 'headscope translate has no option "--bogus"'
 run make-task --help
 expect "make-task shows how" says "headscope make-task digits --output data/digits"
 run translate --bogus
 expect "an unknown option of a command is rejected" misused 'headscope translate has no option "--bogus"; headscope translate --help lists them'
 run translate --baem=4
-expect "a misspelled option gets a suggestion" refused 'has no option "--baem"; did you mean "--beam"?'
+expect "a misspelled option gets a suggestion" misused 'has no option "--baem"; did you mean "--beam"?'
 run --device cpu translate
-expect "an option before the command is rejected" refused '"--device" belongs after the command: headscope translate --device'
+expect "an option before the command is rejected" misused '"--device" belongs after the command: headscope translate --device'
 run -v
-expect "an unknown letter is rejected" refused 'headscope has no option "-v"'
+expect "an unknown letter is rejected" misused 'headscope has no option "-v"'
 run translate --beam zero
 expect "an invalid value is rejected with the valid range" \
-    refused "--beam: must be a whole number from 1 to 30, got zero; headscope translate --help explains it"
+    misused "--beam: must be a whole number from 1 to 30, got zero; headscope translate --help explains it"
 run attention --text 1 --layer 0
-expect "the minimum is reported without a maximum" refused "--layer: must be a whole number from 1 to 2147483647, got 0"
+expect "the minimum is reported without a maximum" misused "--layer: must be a whole number from 1 to 2147483647, got 0"
 run translate --sample --seed 99999999999999999999
-expect "a seed has 64 bits" refused "--seed: must be a whole number from 0 to 18446744073709551615, got 99999999999999999999"
+expect "a seed has 64 bits" misused "--seed: must be a whole number from 0 to 18446744073709551615, got 99999999999999999999"
 run complete --samples 2 a
 expect "options that need others are usage errors" misused "--samples needs --sample"
 run translate 'Hello world.'
@@ -116,17 +116,17 @@ run translate gone/there.txt
 expect "what looks like a file gets none" refused "cannot read 'gone/there.txt'"
 expect "of that kind" [ "$(grep -c echo err)" -eq 0 ]
 run translate --beam 010
-expect "octal numbers are rejected" refused "--beam: must be a whole number from 1 to 30, got 010"
+expect "octal numbers are rejected" misused "--beam: must be a whole number from 1 to 30, got 010"
 run translate --beam
-expect "an option without its value is rejected" refused "--beam: expected a value, found none; headscope translate --help explains it"
+expect "an option without its value is rejected" misused "--beam: expected a value, found none; headscope translate --help explains it"
 run translate --beam 2 --beam 3
-expect "and one given twice" refused "--beam: expected 1 value, found 2: give it once"
+expect "and one given twice" misused "--beam: expected 1 value, found 2: give it once"
 run translate --greedy=3
-expect "and a flag with a value" refused "--greedy takes no value"
+expect "and a flag with a value" misused "--greedy takes no value"
 for command in attention compare evaluate translate tune view "bench train"; do
     # shellcheck disable=SC2086 # two words
     run $command --device ''
-    expect "headscope $command with an empty device is rejected" refused "--device: must not be empty"
+    expect "headscope $command with an empty device is rejected" misused "--device: must not be empty"
 done
 for command in train "bench train"; do
     # shellcheck disable=SC2086
@@ -134,7 +134,7 @@ for command in train "bench train"; do
     expect "headscope $command --help lists its precisions" says "{f32,tf32,bf16,f16}"
     # shellcheck disable=SC2086
     run $command --precision i8
-    expect "and rejects others" refused "--precision: i8 not in"
+    expect "and rejects others" misused "--precision: i8 not in"
 done
 run bench translate --help
 expect "translate has one more" says "{f32,tf32,bf16,f16,i8}"
@@ -158,9 +158,9 @@ while IFS= read -r name; do
     expect "the variable $name is documented" grep -qF -- "| \`$name" "$repository/docs/environment.md"
 done < <(grep -oE 'HEADSCOPE_[A-Z0-9_]+' "$repository/src/options/environment.cpp" | sort -u)
 run devices gpu
-expect "an extra word is rejected" refused 'headscope devices: unexpected argument "gpu"'
+expect "an extra word is rejected" misused 'headscope devices: unexpected argument "gpu"'
 run data
-expect "and a missing option" refused "required" "headscope data --help explains it"
+expect "and a missing option" misused "required" "headscope data --help explains it"
 
 # ---------------------------------------------------------------------------------------------- attention
 run make-task digits --output data --pairs 300 --valid 4 --test 4
@@ -177,14 +177,14 @@ cp out inspected
 run inspect --model run/model
 expect "also with --model" same out inspected
 run inspect run/model --model run/model
-expect "but not both" refused "--model"
+expect "but not both" misused "--model"
 run inspect run/model --key encoder_layers
 expect "or a single value" grep -qx 2 out
 expect "without its key" [ "$(wc -l <out)" -eq 1 ]
 run inspect run/model --key norm
 expect "strings without quotes" grep -qx post out
 run inspect run/model --key haeds
-expect "an unknown key" refused "'haeds'"
+expect "an unknown key" misused "'haeds'"
 run inspect nowhere
 expect "a missing model" refused nowhere
 
@@ -264,36 +264,36 @@ expect "a missing word" refused "is not among: 1 7 4 7 <EOS>"
 look --kind sideways
 expect "an unknown kind" refused "encoder, decoder or cross"
 look -o figure.bmp
-expect "an unknown format" refused "use .svg, .png or .json"
+expect "an unknown format" misused "use .svg, .png or .json"
 look -o - --format bmp
-expect "also on standard output" refused "use .svg, .png or .json"
+expect "also on standard output" misused "use .svg, .png or .json"
 look -o figure.svg --format svg
-expect "--format with a file" refused "--format is only for -o -"
+expect "--format with a file" misused "--format is only for -o -"
 look --matrix -o matrix.svg
-expect "a matrix of every head" refused "--matrix shows one head, but 4 are selected"
+expect "a matrix of every head" misused "--matrix shows one head, but 4 are selected"
 look --find nonsense
 expect "an unknown search" misused "anaphora=WORD"
 look --find anaphora=9
 expect "a search for a missing word" refused "is not among: 1 7 4 7 <EOS>"
 look --find long-distance --rank 99
-expect "a rank out of range" refused "--rank 9" "the search found"
+expect "a rank out of range" misused "--rank 9" "the search found"
 look --all-heads --sort size
 expect "an order that there is not" refused "entropy, distance, sharpness or diagonal"
 look --text-size nan
-expect "an invalid text size" refused "--text-size: must be a number from 1 to 1000, got nan"
+expect "an invalid text size" misused "--text-size: must be a number from 1 to 1000, got nan"
 look --scale nan -o huge.png
-expect "an invalid scale" refused "--scale: must be a number from 0.05 to 100, got nan"
+expect "an invalid scale" misused "--scale: must be a number from 0.05 to 100, got nan"
 look --scale 90 --text-size 900 -o huge.png
 expect "a bitmap that is too large" refused "a scale of"
 expect "which leaves no file" not [ -e huge.png ]
 look --kind cross --pads 2
-expect "pads while translating" refused "--target"
+expect "pads while translating" misused "--target"
 look -o missing/figure.svg
 expect "a folder that does not exist" refused "missing/figure.svg"
 run attention --model nowhere --device cpu --text 1
 expect "an unknown model" refused nowhere
 run attention --model run/model --device cpu --text "  "
-expect "an empty text" refused "--text is empty"
+expect "an empty text" misused "--text is empty"
 run attention --model run/model --device cpu --text $'\xff'
 expect "invalid UTF-8" refused "UTF-8"
 run attention --model run/model --device cpu --text "$(printf '1 %.0s' $(seq 100))"

@@ -27,7 +27,7 @@ examples_of() { # COMMAND..: the lines of its --help below "Examples:"
 # the arguments that examples_test.sh adds to examples. A command that is expected to fail does not count as use.
 command_lines() { # SCRIPT
     sed -e ':more' -e '/\\$/{N;s/\\\n/ /;b more' -e '}' -e '/^ *#/d' "$1" |
-        awk 'NR > 1 && !/^ *expect .* refused / { print before } { before = $0 } END { print before }' |
+        awk 'NR > 1 && !/^ *expect .* (refused|misused) / { print before } { before = $0 } END { print before }' |
         sed -E 's/^ *"([a-z -]+) "\*\) (arguments\+=\(|with )/run \1 (/; s/ (\|\|?|&&) |; /\n/g'
 }
 # Expands calls of the script's functions to what they run with "$@", and variables that contain options.
@@ -51,7 +51,7 @@ used() { # COMMAND OPTION, as --help names it: -o,--output
 excepted() { grep -qE -- "^$1 ${2#-?,} ..*" exceptions; }
 
 # Text, and numbers that no option accepts, are rejected with our own message.
-rejects_value() { refused "$option: must be" "headscope $1 --help explains it"; }
+rejects_value() { misused "$option: must be" "headscope $1 --help explains it"; }
 check_numbers() { # COMMAND..
     local option value
     for option in $("$headscope" $1 --help | sed -n 's/^  \(-[a-z],\)\?\(--[a-z0-9-]*\) N\( .*\)\?$/\2/p'); do
@@ -69,10 +69,10 @@ check_values() { # COMMAND..
         option=${option#-?,}
         if "$headscope" $1 --help | grep -qE -- "^  (-[a-z],)?$option [A-Z{]"; then
             run $1 "$option" </dev/null
-            expect "headscope $1 $option without a value is refused" refused "$option: expected a value, found none"
+            expect "headscope $1 $option without a value is refused" misused "$option: expected a value, found none"
         else
             run $1 "$option=3" </dev/null
-            expect "headscope $1 $option=3 is refused" refused "$option takes no value"
+            expect "headscope $1 $option=3 is refused" misused "$option takes no value"
         fi
     done
 }

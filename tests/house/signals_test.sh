@@ -29,10 +29,11 @@ handles_only() { # PROCESS ALLOWED
 }
 # All threads except the one that waits for signals block those that stop the program.
 blocked_but_in_one_thread() { # PROCESS
-    local status open=0 threads=0
+    local status text open=0 threads=0
     for status in "/proc/$1/task/"*/status; do
+        text=$(cat "$status" 2>/dev/null) || continue # the thread has ended
         threads=$((threads + 1))
-        [ $(($(mask "$status" SigBlk) & STOP)) -eq "$STOP" ] || open=$((open + 1))
+        [ $(($(mask /dev/stdin SigBlk <<<"$text") & STOP)) -eq "$STOP" ] || open=$((open + 1))
     done
     [ "$threads" -gt 2 ] && [ "$open" -eq 1 ]
 }

@@ -146,7 +146,7 @@ expect "a line that cannot be translated makes the exit code 1" ended_with 1
 expect "is named" complains "sentence 7: "
 expect "and the others are compared" says "5 of 5 sentences"
 run compare --model "$model" --device cpu five.txt
-expect "a device is not compared with itself" refused "both devices are cpu"
+expect "a device is not compared with itself" misused "both devices are cpu"
 run compare --model "$model" --devices cpu:oracle,cpu --max-extra 8 five.txt
 expect "several devices are compared with the first" ended_with 0
 expect "a line for each" grep -qE '^cpu +[0-9.]+ +5 +0 +0 +[0-9.e-]+ +[0-9.e-]+  [0-9.]+$' out
@@ -159,9 +159,9 @@ expect "and every attention" holds '.devices[0].inside.attention | map(.kind) ==
 run compare --model "$model" --devices cpu:oracle,cpu --look 0 --json --max-extra 8 five.txt
 expect "logits and weights can be skipped" holds '.devices[0] | has("inside") | not'
 run compare --model "$model" --devices cpu five.txt
-expect "one device is not enough" refused "--devices cpu is one device"
+expect "one device is not enough" misused "--devices cpu is one device"
 run compare --model "$model" --devices cpu,cpu five.txt
-expect "nor the same twice" refused "both devices are cpu"
+expect "nor the same twice" misused "both devices are cpu"
 run compare --model "$model" --devices all --max-extra 8 --json five.txt
 usable=$("$headscope" devices --usable)
 if [ "$usable" = cpu ]; then
@@ -173,7 +173,7 @@ fi
 HEADSCOPE_DEVICE=cpu:oracle,cpu run compare --model "$model" --look 0 --max-extra 8 --json five.txt
 expect "HEADSCOPE_DEVICE may name several" holds '.reference == "cpu:oracle" and (.devices | map(.device) == ["cpu"])'
 HEADSCOPE_DEVICE=cpu,cpu:oracle run compare --model "$model" --with cpu:oracle --look 0 --max-extra 8 five.txt
-expect "which is the same as --with" refused "both devices are cpu:oracle"
+expect "which is the same as --with" misused "both devices are cpu:oracle"
 HEADSCOPE_DEVICE=cpu:oracle run compare --model "$model" --look 0 --max-extra 8 --json five.txt
 expect "or one to compare with the CPU" holds '.reference == "cpu" and (.devices | map(.device) == ["cpu:oracle"])'
 seq -s ' ' 400 >long.txt
@@ -182,9 +182,9 @@ expect "if nothing can be translated, the reason is reported" eval 'ended_with 1
 run compare --model "$model" --device cpu --with cpu:oracle </dev/null
 expect "an empty input is an error" refused "no sentence to compare"
 run compare --model "$model" --device cpu --with '' five.txt
-expect "an empty name is rejected" refused "--with: must not be empty"
+expect "an empty name is rejected" misused "--with: must not be empty"
 run compare --model "$model" --devices '' five.txt
-expect "also in a list" refused "--devices: must not be empty"
+expect "also in a list" misused "--devices: must not be empty"
 run compare --help
 expect "0 means no limit" says "Only the first N sentences; 0: all"
 run compare --model "$model" --device cpu --with no-such-device five.txt
@@ -251,9 +251,9 @@ expect "in translating, too" says '"target_tokens_per_second"'
 run bench train $small --adaptive-cutoffs 20,5000 --source-length 5 --target-length 7 --repeat 1 --steps 1
 expect "but not with a cluster beyond the vocabulary" refused '"adaptive_cutoffs" must ascend' "[20, 5000]"
 run bench train --config huge
-expect "an unknown configuration is rejected" refused "huge" "base"
+expect "an unknown configuration is rejected" misused "huge" "base"
 run bench train --d-model 30 --heads 8
-expect "an invalid shape is rejected" refused "--d-model 30"
+expect "an invalid shape is rejected" misused "--d-model 30"
 run bench train --vocabulary 1000000 --sentences 1000000
 expect "sizes that cannot fit are rejected at once" refused "GiB" "--sentences"
 run bench translate --target-length 50000 --sentences 1000000
@@ -278,9 +278,9 @@ expect "with a beam, a precision, a profile and as JSON" holds '.bench == "compl
 run bench complete $lm --decoder-layers 1 --adaptive-cutoffs 20,60 --source-length 5 --device cpu
 expect "completing with an adaptive softmax is timed" ended_with 0
 run bench complete --encoder-layers 1
-expect "a model with an encoder is rejected" refused "causal language model" "bench translate"
+expect "a model with an encoder is rejected" misused "causal language model" "bench translate"
 run bench translate --config masked
-expect "as translating is without a decoder" refused "encoder and decoder" "bench complete"
+expect "as translating is without a decoder" misused "encoder and decoder" "bench complete"
 run bench train --encoder-layers 0 --decoder-layers 0
 expect "a model needs layers" refused '"decoder_layers" must be at least 1'
 
@@ -314,7 +314,7 @@ expect "a model's sizes" holds '.d_model == 32 and .d_ff == 64 and .heads == 2 a
 run bench translate --model "$model" $lengths --d-model 64 --device cpu --json
 expect "which options change" holds '.d_model == 64 and .d_ff == 64'
 run bench train --model "$model" --config base
-expect "--model takes one model" refused "--model"
+expect "--model takes one model" misused "--model"
 run bench train --model no-such-model
 expect "which must exist" refused "no-such-model"
 
@@ -344,7 +344,7 @@ expect "an unknown op is rejected" refused '"matmull"' 'did you mean "matmul"?' 
 ops --op softmax
 expect "a part of a name is completed" refused '"softmax"; did you mean "masked_softmax"?'
 ops --op ''
-expect "an empty name is rejected" refused "--op: must not be empty"
+expect "an empty name is rejected" misused "--op: must not be empty"
 ops --device cpu --precision f16 --op matmul
 expect "weights in 16 bits if the device supports only those" ended_with 0
 expect "with products with weights only" grep -qE '^matmul +8x8x8 nt ' out
@@ -384,13 +384,13 @@ expect "an unknown one is rejected" refused 'unknown device "abacus"'
 run translate --model "$model" --device cpu,,cpu input.txt
 expect "and an empty one" misused "names an empty device"
 run translate --model "$model" --device cpu,all input.txt
-expect "and all in a list" refused "--device cpu,all" "give all alone"
+expect "and all in a list" misused "--device cpu,all" "give all alone"
 for several in all cpu,cpu; do
     run evaluate --model "$model" --tsv data/test.tsv --device "$several"
     expect "$several is rejected where one device is needed" refused "\"$several\"" "this takes one device"
 done
 run translate --model "$model" --device cpu,cpu --alignments input.txt
-expect "alignments take one device" refused "--alignments needs a single --device"
+expect "alignments take one device" misused "--alignments needs a single --device"
 if ! grep -qx vulkan:0 <<<"$usable"; then
     echo "SKIPPED: devices that are lost: there is no Vulkan device"
 else

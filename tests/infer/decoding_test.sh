@@ -116,7 +116,7 @@ expect "the folder of a training stands for its model" same out plain
 HEADSCOPE_MODEL=tiny run translate --max-extra 8 input.txt
 expect "in the environment, too" same out plain
 run translate --model '' input.txt
-expect "an empty folder name is rejected" refused "--model: must not be empty"
+expect "an empty folder name is rejected" misused "--model: must not be empty"
 mkdir -p odd/config.json
 run translate --model odd input.txt
 expect "and a folder in place of a file" refused "odd/config.json: it is a folder" "model.safetensors"
@@ -221,7 +221,7 @@ for limit in 'length_penalty 10.5' 'max_extra 100001' 'max_length 1000001' 'max_
     expect "${limit% *} has a limit in decoding.json" refused "decoding.json" "${limit% *}"
     flag=--$(tr _ - <<<"${limit% *}")
     run translate --model "$model" "$flag" "${limit#* }" input.txt
-    expect "and the same limit on the command line" refused "$flag" "${limit#* }"
+    expect "and the same limit on the command line" misused "$flag" "${limit#* }"
 done
 rm wanting/decoding.json && mkdir wanting/decoding.json
 run translate --model wanting input.txt
@@ -323,7 +323,7 @@ done
 translate --sample --temperature 0 input.txt
 expect "a temperature of 0 is rejected" refused "temperature must be greater than 0, got 0"
 translate --sample --top-p 1.5 input.txt
-expect "and a share above 1" refused "--top-p: must be a number from 0 to 1, got 1.5"
+expect "and a share above 1" misused "--top-p: must be a number from 0 to 1, got 1.5"
 translate --sample --top-p 0 input.txt
 expect "and a share of 0" refused "top-p must be in (0, 1], got 0"
 

@@ -106,7 +106,7 @@ stop=${completion: -2}
 run complete --model causal --device cpu --stop "$stop" --stop "${stop:1:1}#" "the small dog"
 expect "nor is its beginning written" line_is 1 "the small dog${completion%%"$stop"*}"
 run complete --model causal --device cpu --stop "" "the"
-expect "an empty stop text" refused "--stop: must not be empty"
+expect "an empty stop text" misused "--stop: must not be empty"
 run complete --model causal --device cpu "the [MASK] dog"
 expect "a mask in a prompt is only characters" complains "reads [MASK] as characters; to fill it in, use headscope fill"
 printf 'the\na [MASK]\n[MASK]\n' | run complete --model causal --device cpu
@@ -157,7 +157,7 @@ expect "with its probability" grep -qE '^ +[0-9]+\.[0-9] %  ' out
 run fill --model masked --device cpu --precision f32 --json --one-by-one --mask _ "the _ _."
 expect "another mask, one by one" grep -q '"masks":\[\[.*\],\[' out
 run fill --model masked --device cpu --mask "" "the dog."
-expect "an empty mask" refused "--mask: must not be empty"
+expect "an empty mask" misused "--mask: must not be empty"
 run fill --model masked --device cpu "the dog."
 expect "a text without a mask" complains "'the dog.' has no [MASK]: put it where a word is to be filled in"
 
@@ -269,17 +269,17 @@ expect "a language model has no cross-attention" refused "the model has no cross
 of_masked --kind decoder
 expect "and one kind of self-attention" refused "the model has no decoder attention"
 of_causal --target "a cat"
-expect "no target" refused "--target does not apply to this model: it is a causal language model"
+expect "no target" misused "--target does not apply to this model: it is a causal language model"
 of_causal --pads 2
-expect "no pads" refused "--pads does not apply"
+expect "no pads" misused "--pads does not apply"
 of_causal --beam 2
-expect "no beam without a continuation" refused "--beam needs --max-tokens"
+expect "no beam without a continuation" misused "--beam needs --max-tokens"
 of_masked --max-tokens 2
-expect "a masked model continues nothing" refused "it is a masked language model"
+expect "a masked model continues nothing" misused "it is a masked language model"
 run attention --model causal --device cpu --text "$(printf 'a b %.0s' {1..60})"
 expect "a text longer than the context" refused "but the model takes at most 64: shorten it"
 run attention --model masked --device cpu --text ""
-expect "an empty text" refused "--text is empty"
+expect "an empty text" misused "--text is empty"
 
 # ---------------------------------------------------------------------------------------------- the wrong model
 run complete --model masked "the"

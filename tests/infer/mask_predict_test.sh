@@ -72,7 +72,7 @@ run translate --model "$model" input.txt
 expect "the author's beam is refused" refused 'decoding.json: "beam" is for models that write from left to right'
 rm "$model/decoding.json"
 run evaluate --model "$model" --tsv data/test.tsv --calibration drawn.svg
-expect "a calibration is refused" refused "--calibration needs the probabilities of references"
+expect "a calibration is refused" misused "--calibration needs the probabilities of references"
 run score --model "$model" --tsv data/test.tsv
 expect "scores are refused" refused '"generation" is "mask_predict"'
 run attention --model "$model" --text '1 7'

@@ -39,7 +39,7 @@ expect "a search can contain an escaped comma" complains "1,000 → cafe"
 price --find 'link=1,000,euros'
 expect "an unescaped comma is explained" misused "has 3 words" 'link=1\,000,euros'
 look --words --pieces
-expect "words and pieces exclude each other" refused "--pieces"
+expect "words and pieces exclude each other" misused "--pieces"
 
 matrix() { run attention --text 'The cat sleeps.' --layer 2 --heads 1 --matrix "$@" -o -; }
 matrix
@@ -48,7 +48,7 @@ cp out linear
 matrix --log
 expect "a logarithmic scale changes the colours" not same out linear
 run attention --text 'The cat sleeps.' --log
-expect "a logarithmic scale needs --matrix" refused "--matrix"
+expect "a logarithmic scale needs --matrix" misused "--matrix"
 
 for thing in key dog hat cat river boat; do
     printf 'Tom lost his %s.\tTom hat das verloren.\n' "$thing"
@@ -70,13 +70,13 @@ expect "encoder attention needs no translations" says "better than every baselin
 run attention --corpus texts.txt --importance
 expect "importance needs them" refused "texts.txt" "line 1" "found no TAB"
 run attention --corpus pairs.tsv
-expect "a corpus needs a question" refused "either --find or --importance"
+expect "a corpus needs a question" misused "either --find or --importance"
 run attention --corpus pairs.tsv --find anaphora=his
 expect "rules for one sentence" misused "must be all, long-distance, anaphora"
 run attention --corpus pairs.tsv --find anaphora --text Hello
-expect "a corpus and a text" refused "--text"
+expect "a corpus and a text" misused "--text"
 run attention
-expect "neither" refused "--text or --corpus"
+expect "neither" misused "--text or --corpus"
 search --importance --limit 4 --bleu 1
 expect "heads are measured over a corpus" holds '.pairs_that_choose == 2 and .pairs_that_measure == 2 and (.heads | length) == 96'
 expect "in nats and BLEU" holds 'all(.heads[]; .nll > 0 and .bleu >= 0) and .sentences_of_bleu == 1'

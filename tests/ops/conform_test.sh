@@ -83,21 +83,21 @@ run conform --device cpu --op fill --path sideways --quick --no-speed
 expect "a path that the device lacks is rejected" refused 'no path "sideways"'
 for option in device op dtype path case json junit onnx-node-tests; do
     run conform --device cpu --op fill --quick --no-speed "--$option" ''
-    expect "an empty --$option is rejected" refused "--$option"
+    expect "an empty --$option is rejected" misused "--$option"
 done
 run conform --device cpu,cpu --device cpu --op square_sum --quick --no-speed --json once.json
 expect "a device given several times is tested once" holds '.devices | length == 1' once.json
 run conform --device cpu --op square_sum --dtype i8
 expect "a run without cases fails" refused "nothing to do on cpu"
 run conform --device cpu --quick --full
-expect "quick and full exclude each other" refused "--quick"
+expect "quick and full exclude each other" misused "--quick"
 run conform --device cpu --op square_sum --json nowhere/report.json
 expect "an unwritable report is rejected before anything runs" refused "nowhere/report.json"
 expect "and nothing is left" [ ! -e nowhere ]
 run conform --device cpu --op square_sum --json same.txt --junit ./same.txt
-expect "two reports must not share a file" refused "the same file"
+expect "two reports must not share a file" misused "the same file"
 run conform --device cpu --op square_sum --json - --junit -
-expect "or standard output" refused "the same file"
+expect "or standard output" misused "the same file"
 
 # The disk becomes full: 2 KiB hold one of the reports.
 (trap '' XFSZ && ulimit -f 2 && exec "$headscope" conform --device cpu --op square_sum --quick --no-speed \

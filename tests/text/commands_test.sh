@@ -131,17 +131,17 @@ expect "text that is not UTF-8 is an error" complains "latin.txt' line 2"
 run tokenize --text "$(printf 'caf\xe9')"
 expect "also as an argument" refused "--text: the text is not UTF-8: byte 4"
 run tokenize --text a text.en
-expect "a text and a file" refused "FILE excludes --text"
+expect "a text and a file" misused "FILE excludes --text"
 run tokenize --decode --ids text.en
-expect "ids to ids" refused "--ids excludes --decode"
+expect "ids to ids" misused "--ids excludes --decode"
 run tokenize --json --explain text.en
-expect "two kinds of output" refused "excludes"
+expect "two kinds of output" misused "excludes"
 run tokenize --side middle
-expect "an unknown side" refused "--side"
+expect "an unknown side" misused "--side"
 run tokenize --side target --tokenizer words/model/sentencepiece.model
-expect "a side of one file" refused "excludes"
+expect "a side of one file" misused "excludes"
 run tokenize --tokenizer words/model/sentencepiece.model --model words
-expect "a tokenizer and a model" refused "excludes"
+expect "a tokenizer and a model" misused "excludes"
 run tokenize no-such-file
 expect "a missing text is named" refused "'no-such-file'"
 run export "$shipped" --format ctranslate2 --output ct2
@@ -155,7 +155,7 @@ printf '{"</s>": 0, "<unk>": 1, "\u2581The": 2, "<pad>": 3}' >other.json
 run tokenize --tokenizer "$shipped/sentencepiece.model" --vocabulary other.json text.en
 expect "a vocabulary of another model" refused "pieces have no id in other.json"
 run tokenize --vocabulary vocab.json text.en
-expect "a vocabulary without a tokenizer" refused "--tokenizer"
+expect "a vocabulary without a tokenizer" misused "--tokenizer"
 run tokenize --tokenizer no-such-file text.en
 expect "a missing tokenizer is named" refused "no-such-file"
 run tokenize --tokenizer text.en text.en

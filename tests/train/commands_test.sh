@@ -24,13 +24,13 @@ expect "which does not mention columns" not complains "columns"
 run data --tsv none.tsv --output split
 expect "missing text is an error" refused "'none.tsv' does not exist"
 run data --output split
-expect "data without any text is an error" refused "--tsv" "--source"
+expect "data without any text is an error" misused "--tsv" "--source"
 run data --source a.en b.en --target a.de --output split
-expect "--source and --target need the same number of files" refused "names 2 files" "1"
+expect "--source and --target need the same number of files" misused "names 2 files" "1"
 run data --source a.en --target a.de b.de --output split
-expect "the error counts a single file correctly" refused "names 1 file and --target 2"
+expect "the error counts a single file correctly" misused "names 1 file and --target 2"
 run data --tsv data/train.tsv --output split --last --seed 3
-expect "--last excludes --seed" refused "--seed" "--last"
+expect "--last excludes --seed" misused "--seed" "--last"
 run data --tsv data/train.tsv --output split --valid 200 --test 100
 expect "holding out more pairs than there are is an error" refused "200 + 100" "300"
 expect "which writes nothing" absent split
@@ -251,11 +251,11 @@ expect "--steps 0 is an error" eval 'complains "--steps" && ! ended_with 0'
 run train tiny.json --data data --output trial --minutes -1
 expect "negative --minutes are an error" eval 'complains "0.001" && ! ended_with 0'
 run train tiny.json --data data --output trial --minutes nan
-expect "--minutes nan is an error" refused "--minutes" "got nan"
+expect "--minutes nan is an error" misused "--minutes" "got nan"
 run train tiny.json --data data --output trial --batch 5
 expect "an error about a value names the option that set it" refused '"training.source_tokens" (--batch: 5) has no room' '"training.max_length" (64'
 run train tiny.json --data data --output trial --precision i8
-expect "a precision without training is an error" refused "--precision" "i8" "f16"
+expect "a precision without training is an error" misused "--precision" "i8" "f16"
 expect "which leaves nothing behind" absent trial
 
 # ------------------------------------------------------------------------------------------ runs
@@ -497,7 +497,7 @@ expect "a folder that is no model is not replaced" refused "data exists and is n
 cut -f1 data/train.tsv >my.digits
 cut -f2 data/train.tsv >my.words
 run train --source my.digits --output two
-expect "--source without --target is an error" refused "--target is missing"
+expect "--source without --target is an error" misused "--target is missing"
 run train --source none.digits --target none.words --output two
 expect "missing texts are an error" refused "'none.digits' does not exist"
 expect "which leaves nothing behind" absent two
@@ -507,7 +507,7 @@ run train --source few.digits --target few.words --output made/few
 expect "three pairs are too few" refused "'few.digits'" "hold 3 pairs" "at least 100"
 expect "which leaves nothing behind" absent made
 run train --output two
-expect "train without text or configuration is an error" refused "--source and --target"
+expect "train without text or configuration is an error" misused "--source and --target"
 run train --output two --resume
 expect "--resume without a run is an error" refused "two" "no configuration"
 run train --source my.digits --target my.words --output two --dry-run
@@ -567,9 +567,9 @@ yes word | head -n 100 >same.txt
 run train --text same.txt --output made/few
 expect "a text of one word is an error" refused "holds 1 different document"
 run train --text few.txt --source few.digits --target few.words --output made/few
-expect "--text excludes --source" refused "--text" "--source"
+expect "--text excludes --source" misused "--text" "--source"
 run train tiny.json --data data --task masked --output made/few
-expect "--task needs --text" refused "--task" "--text"
+expect "--task needs --text" misused "--task" "--text"
 
 run train tiny.json --data data --output auto --steps 2 --batch auto --tensorboard
 expect "--batch auto finds the largest step" eval 'ended_with 0 && complains "steps of 25000 tokens per side"'
@@ -605,7 +605,7 @@ expect "--from a model of the same shape works in a dry run" eval 'ended_with 0 
 run train two/training.json --output further --from two --steps 1
 expect "and in a training" eval 'ended_with 0 && complains "starting from the weights of two/model"'
 run train --output further --resume --from two/model
-expect "--from excludes --resume" refused "--from" "--resume"
+expect "--from excludes --resume" misused "--from" "--resume"
 rm -rf half
 run train tiny.json --data data --output half --epochs 0.05
 expect "--epochs can be less than 1" eval 'ended_with 0 && [ "$(steps_of half)" -lt 6 ]'

@@ -32,7 +32,7 @@ run trees linearise --print trees <raw.trees
 cp out bare.trees
 expect "the trees themselves" line_is 2 "(FRAG (ADVP (RB Here)))"
 run trees linearise --print words --terminals words raw.trees
-expect "which words alone have not" refused "--terminals is only for --print pairs and sequences"
+expect "which words alone have not" misused "--terminals is only for --print pairs and sequences"
 run trees linearise --print sequences --terminals words raw.trees
 expect "with words as terminals" line_is 2 "(FRAG (ADVP Here )ADVP )FRAG"
 
@@ -121,7 +121,7 @@ expect "without repairs" [ ! -s err ]
 HEADSCOPE_MODEL=parser run parse "The dog eats."
 expect "as does the model of HEADSCOPE_MODEL" line_is 1 "(S (NP (DT The) (NN dog)) (VP (VBZ eats)) (. .))"
 run parse "The dog eats."
-expect "without a model it says that none comes along" refused "no parser comes with headscope" HEADSCOPE_MODEL
+expect "without a model it says that none comes along" misused "no parser comes with headscope" HEADSCOPE_MODEL
 run parse --model parser --tokens --pretty " The  dog eats . "
 expect "words, and prints over several lines" line_is 2 "  (NP (DT The) (NN dog))"
 run parse --model parser --tokens "The dog(s) eats ."
@@ -133,9 +133,9 @@ expect "also as PNG" [ "$(head -c 4 tree.png | tail -c 3)" = PNG ]
 run view parser --text "The dog eats." --device cpu --panel tree --render view.json
 expect "the window has the same tree" [ "$(jq -r .tree view.json)" = "(S (NP (DT The) (NN dog)) (VP (VBZ eats)) (. .))" ]
 run parse --model parser -o tree.bmp "The dog eats."
-expect "but not in other formats" refused "tree.bmp" "use .svg or .png"
+expect "but not in other formats" misused "tree.bmp" "use .svg or .png"
 run parse --model parser " "
-expect "nothing to parse" refused "TEXT is empty"
+expect "nothing to parse" misused "TEXT is empty"
 printf 'The dog eats .\n\n' >blank.txt
 run parse --model parser --file blank.txt
 expect "lines without words alone are no error" eval 'ended_with 0 && complains "1 of 2 lines have no tree"'
@@ -177,9 +177,9 @@ expect "an empty line, one that is too long, and one that is no text have empty 
 expect "which is reported" eval 'complains "'"'gap.txt' line 2: there are no words"'" && complains "4 of 6 lines have no tree"'
 expect "for each" eval 'complains "line 3: there are no words" && complains "line 4: " && complains "line 5: it is not UTF-8"'
 run parse --model parser "$(printf '\xc2\xa0')"
-expect "a no-break space is no sentence" refused "TEXT is empty"
+expect "a no-break space is no sentence" misused "TEXT is empty"
 run parse --model parser --file gap.txt "The dog eats."
-expect "a sentence and a file" refused "exclude each other"
+expect "a sentence and a file" misused "exclude each other"
 
 "$headscope" trees linearise --terminals words farm.trees >train.tsv
 run train parser.json --output words

@@ -153,15 +153,15 @@ run view --help
 expect "the help lists the formats" says ".tsv (matrix) file"
 expect "the help has groups" grep -qx "Device:" out
 view --render x.svg --script tour
-expect "a script without a window" refused "--script" "--render"
+expect "a script without a window" misused "--script" "--render"
 view --render x.svg --record tour
-expect "a recording without a window" refused "--record" "--render"
+expect "a recording without a window" misused "--record" "--render"
 run view --open run --render x.svg
 expect "a folder as a saved view" refused "cannot read 'run': Is a directory"
 run view --open gone --render x.svg
 expect "a missing saved view" refused "cannot read 'gone': No such file or directory"
 run view --model run/model --text '' --render x.svg
-expect "an empty text" refused "--text: it holds no text"
+expect "an empty text" misused "--text: it holds no text"
 view --render missing/figure.svg
 expect "a missing output folder" refused missing/figure.svg
 view --panel sideways --render x.svg
@@ -173,19 +173,19 @@ expect "the tree of a model that translates" refused "no tree to draw"
 run view --model nowhere --text 1 --render x.svg
 expect "a missing model" refused nowhere
 run view nowhere --render x.svg
-expect "a missing path" refused "nowhere is neither a saved view nor a model"
+expect "a missing path" misused "nowhere is neither a saved view nor a model"
 run view run/model --model run/model --render x.svg
-expect "two models" refused "run/model and --model run/model were given"
+expect "two models" misused "run/model and --model run/model were given"
 run view my.headscope --open my.headscope --render x.svg
-expect "two views" refused "my.headscope and --open my.headscope were given"
+expect "two views" misused "my.headscope and --open my.headscope were given"
 run view --model run/model --text "$(printf '1 %.0s' $(seq 100))" --render x.svg
 expect "a text that is too long" refused "at most 64"
 run view --model run/model --text $'\xff' --render x.svg
 expect "a text that is not UTF-8" refused UTF-8
 run view --model run/model --text "  " --render x.json
-expect "a blank text" refused "--text: it holds no text"
+expect "a blank text" misused "--text: it holds no text"
 view --scale 0 --render x.png
-expect "a scale of 0" refused "--scale" "0.1"
+expect "a scale of 0" misused "--scale" "0.1"
 expect "errors leave no files" not [ -e x.svg ]
 expect "no settings are written without a window" not [ -e config ]
 
