@@ -18,7 +18,8 @@ usage() {
 Headscope: the Transformer on every GPU, with heads you can see.
 
   ./do demo             build, translate, complete and fill in text on every device, draw attention figures (--preset ci)
-  ./do test [NAME..]    build and run all tests, or only these (ctest -N lists them; --preset debug)
+  ./do test [NAME..]    build and run all tests, or only these (ctest -N lists them; --preset debug; --for PATH adds those
+                        that a change of a file or folder can break)
   ./do check [PART..]   the longer checks: format shell docs agreement bleu onnx import digits cpuonly shared sanitize
                         validation conform amd intel nvidia swiftshader subgroups plain emulation cuda stop damage
                         window mutants tidy fuzz trixie
@@ -241,14 +242,24 @@ demo() { # [--preset NAME]
 
 # ------------------------------------------------------------------------------------------------- tests
 
-run_tests() { # [--preset NAME] [TEST..]
-    local preset=release name targets=()
-    if [ "${1:-}" = --preset ]; then
-        preset=$(preset_of test "$@")
-        shift 2
-    fi
+run_tests() { # [--preset NAME] [--for PATH].. [TEST..]
+    local preset=release name targets=() changed=()
+    while [ $# -gt 0 ]; do
+        case $1 in
+            --preset)
+                preset=$(preset_of test "$@")
+                shift 2
+                ;;
+            --for)
+                [ -n "${2:-}" ] || fail "--for needs a file or folder, such as src/train"
+                changed+=("$2")
+                shift 2
+                ;;
+            *) break ;;
+        esac
+    done
     for name in "$@"; do
-        case $name in -*) fail "unknown option of test: $name (the only option is --preset NAME, before the tests)" ;; esac
+        case $name in -*) fail "unknown option of test: $name (options, before the tests: --preset NAME, --for PATH)" ;; esac
     done
     need_packages "${PACKAGES[@]}"
     configured "$preset"
@@ -257,7 +268,13 @@ run_tests() { # [--preset NAME] [TEST..]
         ninja -C "build/$preset" -t query "test_$name" >/dev/null 2>&1 || { targets=() && break; }
         targets+=("test_$name")
     done
+    [ ${#changed[@]} -eq 0 ] || targets=()
     build "$preset" "${targets[@]}"
+    if [ ${#changed[@]} -gt 0 ]; then
+        name=$(tests/affected.sh "build/$preset" "${changed[@]}")
+        # shellcheck disable=SC2086 # a name a word
+        set -- "$@" $name
+    fi
     ctest --test-dir "build/$preset" --output-on-failure --parallel "$(nproc)" \
         ${1:+--no-tests=error -R "^($(IFS='|' && printf '%s' "$*"))\$"}
 }

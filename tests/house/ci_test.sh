@@ -88,4 +88,6 @@ expect "rebuilding something is reported" says "ci: the demo rebuilt something"
 run 'end="<path"'
 expect "a truncated figure is reported" says "is incomplete"
 
+expect "the hosted service runs the same script" grep -qx '      - run: .ci/run' "$repository/.github/workflows/ci.yml"
+
 finish "CI accepts and rejects as expected"

@@ -251,6 +251,13 @@ expect "and only they are run" called 'ctest .*build/release .*-R ^(text|model)[
 run test --preset debug text house_do
 expect "also with a preset" called 'ctest .*build/debug .*-R ^(text|house_do)[$]'
 expect "a test of several targets builds everything" not called 'cmake .*build/debug .*--target'
+printf '#!%s\nshift\nfor each; do [ "$each" = src/text ] && echo text; done\necho house_rules\n' "$(command -v bash)" \
+    >"$sandbox/repo/tests/affected.sh"
+chmod +x "$sandbox/repo/tests/affected.sh"
+run test --preset debug --for src/text --for docs
+expect "tests can be selected by what changed" called 'ctest .*build/debug .*-R ^(text|house_rules)[$]'
+run test --for
+expect "which needs a path" says "--for needs a file or folder"
 : >"$sandbox/calls"
 run test
 expect "all tests are run by default" not called 'ctest .*-R'
