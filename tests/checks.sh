@@ -3,7 +3,7 @@
 
 # shellcheck disable=SC2154 # ./do sets MODEL, HEADSCOPE and PACKAGES
 readonly CHECK_PACKAGES=(clang clang-tidy clang-format libomp-dev shellcheck libxml2-utils debootstrap libdrm-dev)
-readonly CHECKS=(format shell docs agreement bleu onnx import digits cpuonly shared sanitize validation conform amd intel nvidia swiftshader subgroups plain emulation cuda stop damage window mutants tidy fuzz trixie)
+readonly CHECKS=(format shell docs agreement bleu onnx import digits cpuonly shared sanitize validation conform amd intel nvidia swiftshader subgroups plain emulation kit cuda stop damage window mutants tidy fuzz trixie)
 # Exit code of a check that was skipped because a requirement is missing.
 readonly SKIPPED=77
 
@@ -263,6 +263,26 @@ check_emulation() {
     HEADSCOPE_CUDA_DRIVER=build/release/tests/fake_cuda/driver.so \
         HEADSCOPE_CUDA_MODULES=build/release/tests/cuda_emulation/modules \
         HEADSCOPE_TEST_DEVICES=cuda HEADSCOPE_REQUIRE_BACKENDS=cuda build/release/tests/test_train
+}
+
+# The kit for a machine with a GPU (tests/device), every part of it that runs without one, on the emulated device. A run
+# that is killed leaves what it has measured.
+check_kit() {
+    build release
+    local folder=out/check/kit killed=out/check/kit-killed running
+    rm -rf "$folder" "$killed"
+    mkdir -p "$killed/work"
+    tests/device/pack.sh --dry-run --build build/release --output "$folder"
+    tests/device/run.sh --dry-run --call ABC "$folder" out/check/kit-results
+    TMPDIR=$killed/work tests/device/run.sh --dry-run --only '^(machine|train_)' "$folder" "$killed" &
+    running=$!
+    until grep -qs 'train_bf16. .* pass' "$killed/summary.md"; do
+        kill -0 "$running" || fail "the run ended before it was killed"
+        sleep 0.2
+    done
+    kill -KILL "$running"
+    grep -q '^| train, bf16 | [0-9.]* ms' "$killed/results.md" || fail "$killed/results.md lacks what was measured"
+    tar -tzf "$killed/logs.tar.gz" bench/headscope-train-bf16-.json
 }
 
 # The kernels for tensor cores must fit into registers, whatever toolkit is found. Then builds the modules of every toolkit

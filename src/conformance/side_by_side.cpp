@@ -41,10 +41,11 @@ public:
         std::set<std::pair<std::string, std::string>> seen;
         for (const Case& stated : family.speeds(plan_.work)) {  // in the family's order
             const std::pair key{stated.op_name(), stated.name};
-            if (!wanted(family, stated) || !seen.insert(key).second) {
+            if (!wanted(family, stated) || plan_.left_out.contains(key) || !seen.insert(key).second) {
                 continue;
             }
-            OpSpeeds op{.op = stated.op_name(), .family = family.name, .shape = stated.name, .devices = {}};
+            OpSpeeds op{
+                .op = stated.op_name(), .family = family.name, .shape = stated.name, .length = 0, .devices = {}};
             time(key, cases, op);
             if (std::any_of(op.devices.begin(), op.devices.end(),
                             [](const DeviceSpeed& each) { return each.speed || !each.error.empty(); })) {

@@ -1,9 +1,12 @@
 // Several devices run the same cases in turn, so that other load on the machine affects all alike.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "backend/open_options.h"
@@ -26,6 +29,7 @@ struct DeviceSpeed {
     std::string reason = {};                  // why it is not native, or was left out
     std::optional<Speed> speed = {};          // std::nullopt if the results were wrong
     std::vector<double> seconds = {};         // of one run, at each turn
+    std::optional<double> growth = {};        // by length: the time over that of the length before
     std::string checked = {};                 // the device compared with; empty: only checked to be numbers
     Closeness closeness = {};                 // to that device's
     std::vector<std::string> kernels = {};    // Backend::take_kernels
@@ -36,11 +40,13 @@ struct OpSpeeds {
     std::string op;
     std::string family;
     std::string shape;
+    std::int64_t length = 0;           // by length: of the sentences
     std::vector<DeviceSpeed> devices;  // in the contenders' order
 };
 
 struct SpeedPlan {
-    std::vector<std::string> ops = {};  // names of ops or families; empty for all
+    std::vector<std::string> ops = {};                            // names of ops or families; empty for all
+    std::set<std::pair<std::string, std::string>> left_out = {};  // op and name of cases that are not timed
     Workload work = {};
     int repeat = 5;
     double most_seconds = 1.5;      // of one run; skipped if an estimate from earlier ones is longer

@@ -225,6 +225,8 @@ def timed(a, run, warm_up):
 
     warm_up()
     wait()
+    if a.profile:
+        a.kernels = kernels_of(a, run, wait)
     seconds = []
     for _ in range(a.repeat):
         start = time.perf_counter()
@@ -232,6 +234,19 @@ def timed(a, run, warm_up):
         wait()
         seconds.append(time.perf_counter() - start)
     return seconds
+
+
+def kernels_of(a, run, wait):
+    """The time of each kernel (on a CPU: operator) in one run, the longest first."""
+    from torch.profiler import ProfilerActivity, profile
+    with profile(activities=[ProfilerActivity.CUDA if a.device == "cuda" else ProfilerActivity.CPU]) as seen:
+        run()
+        wait()
+    own = "self_device_time_total" if a.device == "cuda" else "self_cpu_time_total"
+    rows = [(getattr(each, own) / 1e3, each.count, each.key) for each in seen.key_averages()]
+    steps = a.steps if a.bench == "train" else a.target_length
+    return [{"kernel": name, "calls": count / steps, "milliseconds": milliseconds / steps}
+            for milliseconds, count, name in sorted(rows, reverse=True) if milliseconds > 0][:40]
 
 
 def main():
@@ -248,7 +263,9 @@ def main():
     parser.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
     parser.add_argument("--precision", choices=["f32", "tf32", "bf16", "f16"], default="f32")
     parser.add_argument("--compile", action="store_true", help="training by torch.compile")
+    parser.add_argument("--profile", action="store_true", help="also the time of each kernel, a step, of another run")
     a = parser.parse_args()
+    a.kernels = []
     if a.compile and a.bench != "train":
         parser.error("--compile is for training")
     *model, dropout, training, generating = CONFIGS[a.config or ("causal" if a.bench == "complete" else "small")]
@@ -277,6 +294,7 @@ def main():
         "target_tokens_per_second": a.sentences * a.target_length * steps / middle,
         "source_tokens_per_second": a.sentences * a.source_length * steps / middle,
         "run_seconds": seconds,
+        **({"kernels": a.kernels} if a.profile else {}),
         "peak_resident_bytes": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024,
     }, indent=2))
 

@@ -1,19 +1,26 @@
 #!/usr/bin/env python3
-"""What run.sh works out from files: how far two trainings are apart, and the summary of a whole run.
+"""What the parts of run.sh work out from files and outputs. Lines that begin with NOTE: are for the summary.
 
   measure.py vulkan [--software]     of `headscope devices --json` on standard input, the first usable Vulkan GPU
   measure.py config FILE tiny|whole  a training configuration for comparing, made from a shipped one
   measure.py curves A B PRECISION    the greatest difference of two runs' losses; fails where it is above the bound
   measure.py alike A B               whether two runs are the same bit for bit: losses, checkpoints, model
-  measure.py summary WORK COMMIT SECONDS [dry]
+  measure.py tests                   of outputs of Catch2 on standard input, the sum of what was tested
+  measure.py switches                of `headscope devices --json` on standard input with an unknown word in
+                                     HEADSCOPE_CUDA_DISABLE, the words that the program knows, one a line
+  measure.py ablation ALL WORD FILE  what a step gains by the kernels of a word, beside the prediction
+  measure.py variant ALL NAME FILE   how fast a variant of the module is
+  measure.py profile FILE [dry]      the ops of a profile that are to be fast enough; fails where one is not
+  measure.py ops FILE                a line for each op and shape of `headscope bench ops --json`
 """
-import datetime
 import glob
 import json
 import os
-import platform
 import re
+import statistics
 import sys
+
+import predictions
 
 # Of a step's loss per token, over its size. F32: rounding alone, which training makes grow. 16 bits: what storing
 # activations in 8 or 11 significant bits costs; a wrong gradient shows in the first digits.
@@ -88,10 +95,38 @@ def alike(a, b):
     print(f"NOTE: {len(log_of(a))} losses, {len(files) - 1} checkpoints and the model are the same to the bit")
 
 
-# ------------------------------------------------------------------------------------------------- summary
+# ------------------------------------------------------------------------------------------------- tests and switches
+
+
+def tests():
+    """Catch2 2 and 3 end with either form."""
+    text = sys.stdin.read()
+    counts = {"test cases": [0, 0], "assertions": [0, 0]}  # all, failed
+    for assertions, cases in re.findall(r"All tests passed \((\d+) assertions? in (\d+) test cases?\)", text):
+        counts["test cases"][0] += int(cases)
+        counts["assertions"][0] += int(assertions)
+    for kind, line in re.findall(r"^(test cases|assertions): +(.*)$", text, re.MULTILINE):
+        counts[kind][0] += int(line.split()[0])
+        counts[kind][1] += sum(int(number) for number in re.findall(r"(\d+) failed", line))
+    print("NOTE: " + ", ".join(f"{every} {kind}" + (f" ({failed} failed)" if failed else "")
+                               for kind, (every, failed) in counts.items()))
+
+
+def switches():
+    for device in json.load(sys.stdin):
+        words = re.search(r"HEADSCOPE_CUDA_DISABLE names .*; expected words out of ([a-z0-9_, ]+), separated",
+                          device.get("rejected", ""))
+        if words:
+            print("\n".join(words[1].split(", ")))
+            return
+    sys.exit("no device says what HEADSCOPE_CUDA_DISABLE may name")
+
+
+# ------------------------------------------------------------------------------------------------- speed
 
 
 def read_json(file):
+    """What a file holds from its first brace on; none if it is missing or was cut off."""
     try:
         with open(file) as stream:
             text = stream.read()
@@ -100,92 +135,51 @@ def read_json(file):
         return None
 
 
-def commands_of(work, part):
-    try:
-        with open(os.path.join(work, "logs", part + ".log"), errors="replace") as stream:
-            return [line[2:].strip() for line in stream if line.startswith("+ ")]
-    except OSError:
-        return []
+def step_of(file):
+    return read_json(file)["milliseconds_per_step"]
 
 
-def device_lines(work):
-    try:
-        with open(os.path.join(work, "devices.json")) as stream:
-            text = stream.read()
-        devices = json.loads(text[text.index("["):])
-    except (OSError, ValueError):
-        return ["The devices are not known."]
-    return [f"- {d['id']}: " + (f"{d['name']}; {d['driver']}; {d['memory_bytes'] / 2**30:.0f} GiB" if d["usable"] else
-                                f"cannot be used: {d['rejected']}") for d in devices]
+def ablation(everything, word, file):
+    gain = step_of(file) - step_of(everything)
+    predicted = predictions.gain_of(word)
+    print(f"NOTE: {word} {gain:+.2f} ms (" + ("not predicted" if predicted is None else f"predicted {predicted:+.2f}")
+          + ")")
 
 
-def memory(result):
-    return f"{result['peak_device_bytes'] / 2**30:.2f} GiB" if "peak_device_bytes" in result else "unknown"
+def variant(everything, name, file):
+    print(f"NOTE: {name} {step_of(file):.2f} ms a step, {step_of(file) - step_of(everything):+.2f}")
 
 
-def speed_rows(work):
-    benches = {}
-    for file in sorted(glob.glob(os.path.join(work, "bench", "*-*-*-*.json"))):
-        who, work_name, precision, how = os.path.basename(file)[:-5].split("-")
-        result = read_json(file)
-        if result:
-            benches[work_name, precision, who, how] = result
-    for (work_name, precision, who, _), ours in sorted(benches.items()):
-        if who != "headscope":
-            continue
-        peers = [benches.get((work_name, precision, "pytorch", how)) for how in ("eager", "compiled")]
-        speed = ours["target_tokens_per_second"]
-        share = ours.get("share_of_peak")
-        row = [f"{work_name}, {precision}", f"{ours['milliseconds_per_step']:.2f} ms", f"{speed:,.0f}",
-               f"{ours['teraflops_per_second']:.3g}" if "teraflops_per_second" in ours else "",
-               f"{100 * share:.1f} %" if share else "", memory(ours)]
-        for peer in peers:
-            row.append(f"{peer['target_tokens_per_second']:,.0f} ({memory(peer)})" if peer else "")
-        row += [f"{speed / peer['target_tokens_per_second']:.2f}" if peer else "" for peer in peers]
-        yield row
+def milliseconds_of_ops(result):
+    """Of one step, by op."""
+    steps = max(1, round(1e3 * statistics.median(result["run_seconds"]) / result["milliseconds_per_step"]))
+    return {op["op"]: op["milliseconds"] / steps for op in result["profile"]}
 
 
-def table(head, alignment, rows):
-    lines = ["| " + " | ".join(head) + " |", "|" + "|".join(alignment) + "|"]
-    return lines + ["| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |" for row in rows]
+def profile(file, dry=""):
+    found = milliseconds_of_ops(read_json(file))
+    slow = []
+    for op, most in predictions.OPS_AT_MOST.items():
+        if op in found:
+            print(f"NOTE: {op} {found[op]:.2f} ms (predicted {predictions.of_op(op)}, at most {most})")
+            if found[op] > most:
+                slow.append(op)
+    if slow and not dry:
+        sys.exit("too slow: " + ", ".join(slow))
 
 
-def summary(work, commit, seconds, dry=""):
-    with open(os.path.join(work, "outcomes")) as stream:
-        outcomes = [line.rstrip("\n").split("\t") for line in stream]
-    counts = {}
-    for _, outcome, *_ in outcomes:
-        counts[outcome] = counts.get(outcome, 0) + 1
-    title = "Dry run, without a GPU" if dry else "The device tests"
-    lines = [f"# {title}", "", f"{datetime.date.today()}. {platform.platform()}, {os.cpu_count()} cores; {seconds} s in "
-             "all: " + ", ".join(f"{number} {outcome}" for outcome, number in counts.items()) + ".", "", "Commit "
-             + commit.replace("\n", "; ") + ".", ""]
-    lines += device_lines(work)
-    with_words = [[f"`{part}`", what, outcome, took + " s", note] for part, outcome, took, what, note in outcomes]
-    lines += ["", "## What was run", ""] + table(["part", "what", "outcome", "time", ""],
-                                               ["---", "---", "---", "---:", "---"], with_words)
-    rows = list(speed_rows(work))
-    if rows:
-        lines += ["", "## Speed", ""]
-        lines += table(["work", "a step", "target tokens/s", "TFLOP/s", "of the peak", "memory", "PyTorch eager",
-                        "compiled", "ratio", "compiled"], ["---"] + ["---:"] * 9, rows)
-        lines += ["", "A ratio above 1 is Headscope's advantage. The peak is what a large product reaches in the same run."]
-    profile = read_json(os.path.join(work, "bench", "profile.json"))
-    if profile and "profile" in profile:
-        lines += ["", "## Where a step's time goes (" + profile.get("profile_clock", "every op waited for") + ")", ""]
-        lines += table(["op", "calls", "ms", "share"], ["---", "---:", "---:", "---:"],
-                       [[op["op"], str(op["calls"]), f"{op['milliseconds']:.2f}", f"{100 * op['share']:.1f} %"]
-                        for op in profile["profile"]])
-    lines += ["", "## Commands", ""]
-    for part, *_ in outcomes:
-        commands = commands_of(work, part)
-        if commands:
-            lines += [f"`{part}`", ""] + [f"    {command}" for command in commands] + [""]
-    print(re.sub(r"\n{3,}", "\n\n", "\n".join(lines)))
+def ops(file):
+    for op in read_json(file)["ops"]:
+        for result in op["results"]:
+            if "median_seconds" in result:
+                rate = result.get("gflops_per_second")
+                print(f"{op['op']:<24}{op['shape']:<36}{1e3 * result['median_seconds']:>10.4f} ms"
+                      + (f"{rate / 1e3:>10.1f} TFLOP/s" if rate else ""))
 
 
 if __name__ == "__main__":
-    parts = {"vulkan": vulkan, "config": config, "curves": curves, "alike": alike, "summary": summary}
+    parts = {each.__name__: each for each in (vulkan, config, curves, alike, tests, switches, ablation, variant,
+                                              profile, ops)}
     if len(sys.argv) < 2 or sys.argv[1] not in parts:
         sys.exit(__doc__)
     parts[sys.argv[1]](*sys.argv[2:])

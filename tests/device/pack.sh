@@ -1,25 +1,34 @@
 #!/usr/bin/env bash
 # Makes the kit that tests/device/run.sh needs on a GPU machine that has neither this project's packages nor a compiler:
-# one archive of programs, CUDA modules and the libraries that they need.
+# kit-speed.tar.xz has the program, its CUDA module and the libraries that they need, which is all that measuring takes,
+# and kit-tests.tar.xz the test programs and the P100's module. run.sh runs what it has.
 #
-#   tests/device/pack.sh [--make] [--build FOLDER] [--ptx-build FOLDER] [--output FOLDER]
+#   tests/device/pack.sh [OPTIONS]
 #
+#   --speed-alone       without the kit of tests, which adds to that of speed
+#   --dry-run           for run.sh --dry-run: programs, emulated module and the tests' driver of one build, without nvcc
+#   --variant FOLDER    also pack FOLDER/libheadscope_cuda13.so, whose training is timed beside the module's; may be
+#                       repeated
+#   --model FOLDER      also pack this model, for the parts that translate; tests/device/tree.sh leaves out all models
 #   --make              configure and build first what is packed, with the toolkits of HEADSCOPE_CUDA_TOOLKITS='12;13',
 #                       folders of a CUDA 12 and of a CUDA 13
 #   --build FOLDER      where the programs and libheadscope_cuda13.so are (default build/device)
 #   --ptx-build FOLDER  where libheadscope_cuda12.so is (default build/device-ptx): its kernels are PTX of compute_60
 #                       alone, the P100's, for the driver of a newer card to compile
-#   --output FOLDER     gets kit.tar.gz and contents.txt (default out/device-kit)
+#   --output FOLDER     gets the kits and contents.txt (default out/device-kit)
+#
+# What travels, the kits and the tree (tests/device/tree.sh), may have 64 MiB in all. Kits that are larger are kept, and
+# pack.sh fails.
 #
 # HEADSCOPE_HELD_OUT=FILE.tsv adds 500 lines of held-out text for `headscope compare`. HEADSCOPE_DEVICE_ARCHITECTURES
 # says what --make compiles for (default 90).
 set -euo pipefail
 repository=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
-readonly MOST_MIB=40
+readonly MOST_MIB=64
 # What NVIDIA's Vulkan driver is linked with, for a machine that has it and no display.
 readonly DISPLAY_LIBRARIES=(libX11.so.6 libXext.so.6 libxcb.so.1 libXau.so.6 libXdmcp.so.6 libbsd.so.0 libmd.so.0
     libGLX.so.0 libGLdispatch.so.0 libEGL.so.1)
-readonly PROGRAMS=(headscope tests/test_ops tests/test_model tests/test_train tests/test_vulkan)
+readonly TEST_PROGRAMS=(tests/test_ops tests/test_model tests/test_train tests/test_vulkan)
 
 fail() {
     printf 'pack.sh: %s\n' "$*" >&2
@@ -27,8 +36,13 @@ fail() {
 }
 
 make=no build=$repository/build/device ptx_build=$repository/build/device-ptx output=$repository/out/device-kit
+kits=(speed tests) dry="" variants=() model=""
 while [ $# -gt 0 ]; do
     case $1 in
+        --speed-alone) kits=(speed) ;;
+        --dry-run) dry=yes ;;
+        --variant) variants+=("${2:?--variant needs a folder}") && shift ;;
+        --model) model=${2:?--model needs a folder} && shift ;;
         --make) make=yes ;;
         --build) build=${2:?--build needs a folder} && shift ;;
         --ptx-build) ptx_build=${2:?--ptx-build needs a folder} && shift ;;
@@ -84,7 +98,7 @@ make_all() {
     cmake -G Ninja -S "$repository" -B "$build" -DCMAKE_BUILD_TYPE=Release -DHEADSCOPE_CUDA=ON -DHEADSCOPE_VIEWER=OFF \
         "-DHEADSCOPE_CUDA_TOOLKITS=$toolkit13" "-DHEADSCOPE_CUDA_ARCHITECTURES=${HEADSCOPE_DEVICE_ARCHITECTURES:-90}"
     cmake --build "$build" --parallel "$(nproc)" \
-        --target headscope_cuda13 headscope_fake_vulkan headscope_fake_cuda_driver "${PROGRAMS[@]##*/}"
+        --target headscope headscope_cuda13 headscope_fake_vulkan headscope_fake_cuda_driver "${TEST_PROGRAMS[@]##*/}"
     mkdir -p "$ptx_build"
     make_ptx_toolkit "$toolkit12" "$(realpath "$ptx_build")/toolkit"
     cmake -G Ninja -S "$repository" -B "$ptx_build" -DCMAKE_BUILD_TYPE=Release -DHEADSCOPE_CUDA=ON -DHEADSCOPE_VIEWER=OFF \
@@ -94,7 +108,7 @@ make_all() {
 
 # -------------------------------------------------------------------------------------------------- kit
 
-packed() { # FILE FOLDER [--strip]
+packed() { # FILE FOLDER [--strip]: into the kit that is being made
     [ -f "$1" ] || fail "there is no $1: build it, or let --make do so"
     install -D -m 755 "$1" "$kit/$2/$(basename "$1")"
     [ "${3:-}" != --strip ] || strip --strip-unneeded "$kit/$2/$(basename "$1")"
@@ -174,34 +188,71 @@ rename() { # LIBRARY FOLDER: packed under its real name, wanted under this one
     [ "$real" = "$(basename "$1")" ] || mv "$kit/$2/$real" "$kit/$2/$(basename "$1")"
 }
 
-pack() {
+pack_speed() {
+    local variant name
+    packed "$build/headscope" bin --strip
+    if [ -n "$dry" ]; then
+        packed "$build/tests/fake_cuda/driver.so" driver
+        for name in "$build"/tests/cuda_emulation/modules/libheadscope_cuda*.so; do packed "$name" modules --strip; done
+    else
+        packed "$build/libheadscope_cuda13.so" modules --strip
+        check_module "$kit/modules/libheadscope_cuda13.so" "machine code" '[0-9]' 0
+    fi
+    for variant in "${variants[@]}"; do
+        name=$(basename "$(realpath "$variant")")
+        packed "$variant/libheadscope_cuda13.so" "modules-$name" --strip
+    done
+    pack_libraries "$kit"/bin/* "$kit"/modules*/*
+    git -C "$repository" log -1 --format='%H %cd' --date=iso >"$kit/commit"
+    git -C "$repository" status --porcelain --untracked-files=no | sed 's/^/changed since: /' >>"$kit/commit"
+}
+
+pack_tests() {
     local program
-    kit=$work/kit
-    for program in "${PROGRAMS[@]}"; do packed "$build/$program" bin --strip; done
+    for program in "${TEST_PROGRAMS[@]}"; do packed "$build/$program" bin --strip; done
     packed "$build/tests/libheadscope_fake_vulkan.so" bin --strip
-    [ -f "$build/tests/fake_cuda/driver.so" ] || fail "there is no $build/tests/fake_cuda/driver.so: build it, too"
-    packed "$build/libheadscope_cuda13.so" modules --strip
-    packed "$ptx_build/libheadscope_cuda12.so" ptx60 --strip
-    check_module "$kit/modules/libheadscope_cuda13.so" "machine code" '[0-9]' 0
-    check_module "$kit/ptx60/libheadscope_cuda12.so" "PTX 60 alone" ',none,' 60
-    pack_libraries "$kit"/bin/* "$kit"/modules/* "$kit"/ptx60/*
+    if [ -z "$dry" ]; then
+        packed "$ptx_build/libheadscope_cuda12.so" ptx60 --strip
+        check_module "$kit/ptx60/libheadscope_cuda12.so" "PTX 60 alone" ',none,' 60
+    fi
+    pack_libraries "$kit"/bin/*
+    (cd "$work/speed/kit" && find . -type f -print0) | (cd "$kit" && xargs -0 rm -f) # what that kit has
     if [ -n "${HEADSCOPE_HELD_OUT:-}" ]; then
         head -n 500 "$HEADSCOPE_HELD_OUT" >"$kit/held-out.tsv"
     fi
-    git -C "$repository" log -1 --format='%H %cd' --date=iso >"$kit/commit"
-    git -C "$repository" status --porcelain --untracked-files=no | sed 's/^/changed since: /' >>"$kit/commit"
-
-    mkdir -p "$output"
-    tar -C "$work" -czf "$output/kit.tar.gz" kit
-    (cd "$kit" && find . -type f -printf '%P %s\n' | sort | awk '{ printf "%-40s %8.2f MiB\n", $1, $2 / 1048576 }') \
-        >"$output/contents.txt"
-    cat "$output/contents.txt"
-    local bytes mib
-    bytes=$(stat -c %s "$output/kit.tar.gz")
-    mib=$((bytes / 1048576))
-    [ "$mib" -lt "$MOST_MIB" ] || fail "$output/kit.tar.gz has $mib MiB, and at most $MOST_MIB are to travel"
-    awk -v file="$output/kit.tar.gz" -v bytes="$bytes" 'BEGIN { printf "%s: %.1f MiB\n", file, bytes / 1048576 }'
+    if [ -n "$model" ]; then
+        mkdir -p "$kit/model"
+        cp "$model"/* "$kit/model"
+    fi
 }
 
+# xz makes machine code smaller than nvcc's --compress-mode=size does, and less of what that has compressed.
+pack() { # KIT
+    kit=$work/$1/kit
+    mkdir -p "$kit"
+    "pack_$1"
+    tar -C "$work/$1" -c kit | xz --threads=0 "$(if [ -n "$dry" ]; then echo -0; else echo -9; fi)" >"$output/kit-$1.tar.xz"
+    (cd "$kit" && find . -type f -printf '%P %s\n' | sort) |
+        awk -v kit="$1" '{ printf "%-6s %-40s %8.2f MiB\n", kit, $1, $2 / 1048576 }' >>"$output/contents.txt"
+}
+
+mib() { awk -v bytes="$1" 'BEGIN { printf "%.1f MiB", bytes / 1048576 }'; }
+
 [ "$make" = no ] || make_all
-pack
+[ -z "$dry" ] || [ -f "$build/tests/fake_cuda/driver.so" ] || fail "there is no $build/tests/fake_cuda/driver.so: build it"
+mkdir -p "$output"
+rm -f "$output"/kit-*.tar.xz
+: >"$output/contents.txt"
+for each in "${kits[@]}"; do pack "$each"; done
+cat "$output/contents.txt"
+all=$("$repository/tests/device/tree.sh" size)
+printf 'tree             %10s\n' "$(mib "$all")"
+for each in "$output"/kit-*.tar.xz; do
+    bytes=$(stat -c %s "$each")
+    printf '%s %10s\n' "$(basename "$each")" "$(mib "$bytes")"
+    all=$((all + bytes))
+done
+[ "$all" -le $((MOST_MIB * 1048576)) ] || [ -n "$dry" ] ||
+    fail "$(mib "$all") are more than the $MOST_MIB MiB that may travel: make the tree small with tests/device/tree.sh small" \
+        "(which leaves 15 MiB), or pack with --speed-alone"
+printf 'all together     %10s\n' "$(mib "$all")"

@@ -334,4 +334,24 @@ run bench ops --config base --op attention_backward --sentences 1 --length 9 --w
 expect "restricted attention is timed in both forms" eval \
     'ended_with 0 && says "1x8x9x9x64 within 2 " && says "1x8x9x9x64 causal within 2 "'
 
+run bench ops --op attention --length 4..20 --repeat 1 --device cpu --json
+expect "a range of lengths doubles" [ "$(jq -c '[.ops[].length]' out)" = "[4,8,16]" ]
+expect "and shows the growth from length to length" [ "$(jq -c '[.ops[].results[0] | has("growth")]' out)" = "[false,true,true]" ]
+run bench ops --op attention --length 4..8 --repeat 1 --device cpu
+expect "of one sentence by default" eval 'ended_with 0 && says "1x8x4x4x32 " && says "growth"'
+run bench ops --length 4..8 --device cpu
+expect "a range needs ops" refused "needs --op"
+run bench ops --op adam --length 4..8 --device cpu
+expect "whose time depends on it" refused "depends on the length"
+run bench ops --length 8..4 --device cpu
+expect "and its ends in order" refused "got 8..4"
+# shellcheck disable=SC2086
+run bench train --config base $one_layer --steps 1 --device cpu --no-peak --json
+expect "the peak can be left out" [ "$(jq 'has("share_of_peak"), has("teraflops_per_second")' out | tr '\n' ' ')" = "false true " ]
+# shellcheck disable=SC2086
+run bench translate $one_layer --device cpu --no-peak
+expect "of translating, too" eval 'ended_with 0 && not says " reaches"'
+run bench complete --decoder-layers 1 --source-length 3 --target-length 3 --sentences 2 --repeat 1 --device cpu --no-peak
+expect "and of completing" eval 'ended_with 0 && not says " reaches"'
+
 finish "the commands do as expected"

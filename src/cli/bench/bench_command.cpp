@@ -31,6 +31,7 @@ struct BenchOptions {
     int steps = 3;
     int repeat = 5;
     bool profile = false;
+    bool no_peak = false;
 
     // Whether a single device was selected, explicitly or by default.
     bool one_device() const {
@@ -65,7 +66,8 @@ void bench(BenchKind kind, BenchOptions options, const ResultOrigin& origin) {
     const BenchPlan plan{.open_options = options.common.open,
                          .training = training,
                          .shape = shape,
-                         .steps = training ? options.steps : static_cast<int>(shape.target_length)};
+                         .steps = training ? options.steps : static_cast<int>(shape.target_length),
+                         .peak = !options.no_peak};
     std::vector<BenchResult> results = measure_devices(
         plan, open_bench_devices(options.common.devices, options.common.precision, training, options.common.open),
         options.repeat, options.profile);
@@ -116,6 +118,8 @@ void add_options(CLI::App& command, BenchKind kind, BenchOptions& options) {
         ->check(whole_number(1, 10'000))
         ->capture_default_str();
     command.add_flag("--profile", options.profile, "Also print the device time of each op, from another run");
+    command.add_flag("--no-peak", options.no_peak,
+                     "Do not measure what a large product reaches, which takes seconds on a GPU");
     options.common.add_json(command);
 }
 
@@ -136,7 +140,8 @@ void add_bench_command(CLI::App& app, const OpenOptions& open_options, int count
         "  headscope bench train --config causal --device cpu\n"
         "  headscope bench complete --sentences 1 --target-length 200\n"
         "  headscope bench ops --device cpu,vulkan\n"
-        "  headscope bench ops --device all --op matmul --size 512 --json");
+        "  headscope bench ops --device all --op matmul --size 512 --json\n"
+        "  headscope bench ops --device cpu --op attention --length 128..8192");
 
     const auto origin = [count, words] { return result_origin(count, words); };
 

@@ -13,10 +13,13 @@
 #include "cli/bench/bench_shapes.h"
 #include "cli/command.h"
 #include "cli/progress_line.h"
+#include "conformance/by_length.h"
 #include "conformance/cases/catalogue.h"
 #include "options/common_options.h"
+#include "options/length_range.h"
 #include "options/option_values.h"
 #include "support/check.h"
+#include "support/usage_error.h"
 
 namespace headscope {
 namespace {
@@ -26,6 +29,8 @@ struct OpsOptions {
     std::vector<std::string> ops;
     std::vector<std::int64_t> sides;
     BenchSizes sizes;
+    std::string length = {};  // a number or a range; empty: that of `sizes`
+    bool has_sentences = false;
     std::int64_t window = 0;
     int repeat = 5;
 };
@@ -44,7 +49,22 @@ conformance::SpeedPlan plan_of(const OpsOptions& options, ProgressLine& line) {
     return plan;
 }
 
-void bench_ops(const OpsOptions& options, const ResultOrigin& origin) {
+// One sentence unless --sentences is given: the longest lengths fill a device by themselves.
+std::vector<conformance::OpSpeeds> time_lengths(conformance::SpeedPlan plan, const OpsOptions& options,
+                                                const std::vector<conformance::Contender>& contenders) {
+    if (options.ops.empty()) {
+        throw UsageError("a range of --length needs --op, such as --op attention,attention_backward");
+    }
+    plan.work.sentences = options.has_sentences ? plan.work.sentences : 1;
+    plan.most_seconds = std::numeric_limits<double>::infinity();
+    return conformance::time_by_length(plan, lengths_in(options.length), conformance::catalogue(), contenders);
+}
+
+void bench_ops(OpsOptions options, const ResultOrigin& origin) {
+    const std::vector<std::int64_t> lengths = lengths_in(options.length);
+    if (lengths.size() == 1) {
+        options.sizes.shape.source_length = lengths.front();
+    }
     OpsResult result{
         .origin = origin,
         .repeat = options.repeat,
@@ -61,7 +81,9 @@ void bench_ops(const OpsOptions& options, const ResultOrigin& origin) {
     }
     {
         ProgressLine line;
-        result.ops = conformance::time_side_by_side(plan_of(options, line), conformance::catalogue(), contenders);
+        const conformance::SpeedPlan plan = plan_of(options, line);
+        result.ops = lengths.size() > 1 ? time_lengths(plan, options, contenders)
+                                        : conformance::time_side_by_side(plan, conformance::catalogue(), contenders);
     }
     write_output(options.common.json ? to_json(result).dump(2) + "\n" : to_text(result));
     if (const std::string errors = errors_of(result); !errors.empty()) {
@@ -104,13 +126,23 @@ void add_bench_ops_command(CLI::App& bench, const OpenOptions& open_options,
     command->add_option("--repeat", options->repeat, "Timed runs of each device; the median counts")
         ->check(whole_number(1, 10'000))
         ->capture_default_str();
-    add_batch_sizes(*command, options->sizes);
+    CLI::Option* const sentences = add_sentences(*command, options->sizes);
+    command
+        ->add_option("--length", options->length,
+                     "Tokens of each sentence, including <EOS>; a range that doubles, such as 128..8192, shows how "
+                     "the time of each --op grows, with one sentence unless --sentences is given")
+        ->type_name("N or N..N")
+        ->default_str(std::to_string(options->sizes.shape.source_length))
+        ->check(length_or_range);
     command
         ->add_option("--window", options->window,
                      "Also time self-attention in which a query sees the keys less than this far away")
         ->check(whole_number(1, AttentionMask::kWidest));
     options->common.add_json(*command);
-    command->callback([options, origin] { bench_ops(*options, origin()); });
+    command->callback([options, origin, sentences] {
+        options->has_sentences = sentences->count() > 0;
+        bench_ops(*options, origin());
+    });
 }
 
 }  // namespace headscope

@@ -60,6 +60,9 @@ nlohmann::ordered_json speed_json(const BenchDevice& device, const DeviceSpeed& 
     if (ratio) {
         json["ratio_to_cpu"] = *ratio;
     }
+    if (found.growth) {
+        json["growth"] = *found.growth;
+    }
     json["compared_with"] = found.checked.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(found.checked);
     if (!found.checked.empty()) {
         json["share_of_tolerance"] = found.closeness.of_bound;
@@ -105,6 +108,56 @@ std::string devices_text(const OpsResult& result) {
     return text;
 }
 
+// The width of the column of shapes.
+int shape_width(const OpsResult& result) {
+    std::size_t width = 24;
+    for (const OpSpeeds& op : result.ops) {
+        width = std::max(width, op.shape.size() + 1);
+    }
+    return static_cast<int>(width);
+}
+
+std::string table_text(const OpsResult& result, const std::vector<const BenchDevice*>& devices) {
+    const int width = shape_width(result);
+    std::string text = fmt::format("{:<{}}{:<{}}{:<8}", "op", kOpWidth, "shape", width, "");
+    const auto is_cpu = [](const BenchDevice* device) { return device->info.backend == "cpu"; };
+    const bool has_cpu = std::any_of(devices.begin(), devices.end(), is_cpu);
+    const bool has_ratios = has_cpu && devices.size() > 1;
+    for (const BenchDevice* device : devices) {
+        text += fmt::format("{:>11}{}", device->info.id, has_ratios ? fmt::format("{:>8}", "/ cpu") : "");
+    }
+    text += "\n";
+    for (const OpSpeeds& op : result.ops) {
+        text += fmt::format("{:<{}}{:<{}}{:<8}", op.op, kOpWidth, op.shape, width, unit_of(op));
+        for (const DeviceSpeed& each : op.devices) {
+            text += cell(each, ratio_to_cpu(devices, op, each), has_ratios);
+        }
+        text += "\n";
+    }
+    return text;
+}
+
+// Each length with its time, rate and growth.
+std::string lengths_text(const OpsResult& result, const std::vector<const BenchDevice*>& devices) {
+    const int width = shape_width(result);
+    std::string text = fmt::format("{:<{}}{:<{}}", "op", kOpWidth, "shape", width);
+    for (const BenchDevice* device : devices) {
+        text += fmt::format("{:>14} ms{:>11}{:>8}", device->info.id, result.ops.empty() ? "" : unit_of(result.ops[0]),
+                            "growth");
+    }
+    text += "\n";
+    for (const OpSpeeds& op : result.ops) {
+        text += fmt::format("{:<{}}{:<{}}", op.op, kOpWidth, op.shape, width);
+        for (const DeviceSpeed& each : op.devices) {
+            text +=
+                fmt::format("{:>17}{}{:>8}", each.speed ? fmt::format("{:.3f}", 1e3 * each.speed->seconds) : "",
+                            cell(each, std::nullopt, false), each.growth ? fmt::format("{:.2f}x", *each.growth) : "");
+        }
+        text += "\n";
+    }
+    return text + "growth: the time over that of the line before, of half the length; 4.00x where it grows with n^2\n";
+}
+
 // Explains cells without a number and composed ops, each once.
 std::string notes_text(const OpsResult& result, const std::vector<const BenchDevice*>& devices) {
     std::string text;
@@ -143,6 +196,9 @@ nlohmann::ordered_json to_json(const OpsResult& result) {
     for (const OpSpeeds& op : result.ops) {
         nlohmann::ordered_json& entry =
             json["ops"].emplace_back(nlohmann::ordered_json{{"op", op.op}, {"family", op.family}, {"shape", op.shape}});
+        if (op.length > 0) {
+            entry["length"] = op.length;
+        }
         for (std::size_t i = 0; i < devices.size(); ++i) {
             entry["results"].push_back(
                 speed_json(*devices[i], op.devices[i], ratio_to_cpu(devices, op, op.devices[i])));
@@ -153,28 +209,12 @@ nlohmann::ordered_json to_json(const OpsResult& result) {
 
 std::string to_text(const OpsResult& result) {
     const std::vector<const BenchDevice*> devices = opened(result);
-    std::string text = fmt::format("headscope {}, {}: medians of {}\n{}\n", result.origin.version, result.origin.date,
-                                   counted(result.repeat, "turn"), devices_text(result));
-    std::size_t shape_width = 24;
-    for (const OpSpeeds& op : result.ops) {
-        shape_width = std::max(shape_width, op.shape.size() + 1);
-    }
-    text += fmt::format("{:<{}}{:<{}}{:<8}", "op", kOpWidth, "shape", shape_width, "");
-    const auto is_cpu = [](const BenchDevice* device) { return device->info.backend == "cpu"; };
-    const bool has_cpu = std::any_of(devices.begin(), devices.end(), is_cpu);
-    const bool has_ratios = has_cpu && devices.size() > 1;
-    for (const BenchDevice* device : devices) {
-        text += fmt::format("{:>11}{}", device->info.id, has_ratios ? fmt::format("{:>8}", "/ cpu") : "");
-    }
-    text += "\n";
-    for (const OpSpeeds& op : result.ops) {
-        text += fmt::format("{:<{}}{:<{}}{:<8}", op.op, kOpWidth, op.shape, shape_width, unit_of(op));
-        for (const DeviceSpeed& each : op.devices) {
-            text += cell(each, ratio_to_cpu(devices, op, each), has_ratios);
-        }
-        text += "\n";
-    }
-    return text + notes_text(result, devices);
+    const std::string head = fmt::format("headscope {}, {}: medians of {}\n{}\n", result.origin.version,
+                                         result.origin.date, counted(result.repeat, "turn"), devices_text(result));
+    const bool by_length =
+        std::any_of(result.ops.begin(), result.ops.end(), [](const OpSpeeds& op) { return op.length > 0; });
+    return head + (by_length ? lengths_text(result, devices) : table_text(result, devices)) +
+           notes_text(result, devices);
 }
 
 std::string errors_of(const OpsResult& result) {

@@ -41,6 +41,11 @@ double flops_per_second(const BenchPlan& plan, const BenchResult& result) {
     return flops(plan) / median(result.seconds);
 }
 
+// Only where the peak was measured.
+double share_of_peak(const BenchPlan& plan, const BenchResult& result) {
+    return flops_per_second(plan, result) / result.peak->flops_per_second;
+}
+
 // Tokens of sentences of this length.
 double tokens_per_second(const BenchPlan& plan, const BenchResult& result, std::int64_t length) {
     const auto runs = static_cast<double>(plan.training ? plan.steps : 1);
@@ -145,11 +150,13 @@ nlohmann::ordered_json device_json(const BenchPlan& plan, const BenchResult& res
         {"target_tokens_per_second", tokens_per_second(plan, result, plan.shape.target_length)},
         {"run_seconds", result.seconds},
         {"teraflops_per_second", flops_per_second(plan, result) / kTera},
-        {"peak_teraflops_per_second", result.peak.flops_per_second / kTera},
-        {"peak_product", result.peak.side},
-        {"share_of_peak", flops_per_second(plan, result) / result.peak.flops_per_second},
-        {"peak_device_bytes", result.memory.peak},
     };
+    if (result.peak) {
+        json["peak_teraflops_per_second"] = result.peak->flops_per_second / kTera;
+        json["peak_product"] = result.peak->side;
+        json["share_of_peak"] = share_of_peak(plan, result);
+    }
+    json["peak_device_bytes"] = result.memory.peak;
     if (result.resident_bytes > 0) {
         json["peak_resident_bytes"] = result.resident_bytes;
     }
@@ -225,11 +232,14 @@ std::string to_text(const BenchPlan& plan, const BenchResult& result) {
     }
     text += fmt::format("{:.2f} ms per step (median of {})\n", milliseconds_per_step(plan, result),
                         counted(result.seconds.size(), "run"));
-    text += fmt::format(
-        "arithmetic  {:.3g} TFLOP per step, {:.3g} TFLOP/s: {:.1f} % of the {:.3g} that a product of {} x {} reaches\n",
-        flops(plan) / plan.steps / kTera, flops_per_second(plan, result) / kTera,
-        100.0 * flops_per_second(plan, result) / result.peak.flops_per_second, result.peak.flops_per_second / kTera,
-        result.peak.side, result.peak.side);
+    text += fmt::format("arithmetic  {:.3g} TFLOP per step, {:.3g} TFLOP/s", flops(plan) / plan.steps / kTera,
+                        flops_per_second(plan, result) / kTera);
+    if (result.peak) {
+        text += fmt::format(": {:.1f} % of the {:.3g} that a product of {} x {} reaches",
+                            100.0 * share_of_peak(plan, result), result.peak->flops_per_second / kTera,
+                            result.peak->side, result.peak->side);
+    }
+    text += "\n";
     text += fmt::format("memory      {:.0f} MiB resident at most, {:.0f} MiB on the device\n",
                         static_cast<double>(result.resident_bytes) / kMebi,
                         static_cast<double>(result.memory.peak) / kMebi);
@@ -268,9 +278,9 @@ std::string to_text(const BenchPlan& plan, const std::vector<BenchResult>& resul
         for (const Counted& side : counted_tokens(plan)) {
             text += fmt::format("{:>16.0f}", tokens_per_second(plan, each, side.length));
         }
-        text += fmt::format("{:>12.2f}{:>10.3g}{:>7.1f} %{:>8}\n", milliseconds_per_step(plan, each),
+        text += fmt::format("{:>12.2f}{:>10.3g}{:>9}{:>8}\n", milliseconds_per_step(plan, each),
                             flops_per_second(plan, each) / kTera,
-                            100.0 * flops_per_second(plan, each) / each.peak.flops_per_second,
+                            each.peak ? fmt::format("{:.1f} %", 100.0 * share_of_peak(plan, each)) : "-",
                             ratio ? fmt::format("{:.2f}x", *ratio) : "-");
         profiles += each.profile.empty()
                         ? ""

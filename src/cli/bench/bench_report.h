@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,7 @@ struct BenchPlan {
     bool training = true;
     BenchShape shape;  // without the arithmetic, which each device has itself
     int steps = 1;     // per run; one per token for a translation
+    bool peak = true;  // also measure what a large product reaches
 };
 
 struct BenchResult {
@@ -31,7 +33,7 @@ struct BenchResult {
     std::vector<double> seconds;       // of each timed run
     Backend::MemoryUse memory = {};    // of the timed runs
     std::uint64_t resident_bytes = 0;  // of the process; 0 if several devices share it
-    Peak peak = {};
+    std::optional<Peak> peak = {};
     OpTimes profile = {};         // of an additional run; empty without --profile
     Support profile_events = {};  // the clock of `profile`, see Backend::events
     std::string error = {};       // if the measurement failed

@@ -29,6 +29,7 @@ constexpr std::array kPresets{Preset{"small", 6, 3, 256, 1024, 8, 8000, 0.1F, 64
                               Preset{"causal", 0, 6, 256, 1024, 8, 8000, 0.1F, 16, 256},
                               Preset{"masked", 6, 0, 256, 1024, 8, 8000, 0.1F, 16, 256}};
 constexpr std::int64_t kTranslatedSentences = 64;
+constexpr std::uint64_t kMostOfBatch = 1'000'000;  // sentences, and tokens of each
 
 const Preset& preset_of(const std::string& name) {
     return *std::find_if(kPresets.begin(), kPresets.end(), [&](const Preset& preset) { return name == preset.name; });
@@ -99,14 +100,17 @@ void add_named_sizes(CLI::App& command, BenchKind kind, BenchSizes& sizes) {
         ->excludes(config);
 }
 
-void add_batch_sizes(CLI::App& command, BenchSizes& sizes) {
+CLI::Option* add_sentences(CLI::App& command, BenchSizes& sizes) {
     command.option_defaults()->group("Batch");
-    constexpr std::uint64_t kMost = 1'000'000;
-    command.add_option("--sentences", sizes.shape.sentences, "Sentences in the batch")
-        ->check(whole_number(1, kMost))
+    return command.add_option("--sentences", sizes.shape.sentences, "Sentences in the batch")
+        ->check(whole_number(1, kMostOfBatch))
         ->capture_default_str();
+}
+
+void add_batch_sizes(CLI::App& command, BenchSizes& sizes) {
+    add_sentences(command, sizes);
     command.add_option("--length", sizes.shape.source_length, "Tokens of each sentence, including <EOS>")
-        ->check(whole_number(1, kMost))
+        ->check(whole_number(1, kMostOfBatch))
         ->capture_default_str();
 }
 

@@ -5,7 +5,8 @@
 
 namespace CLI {
 class App;
-}
+class Option;
+}  // namespace CLI
 
 namespace headscope {
 
@@ -23,6 +24,7 @@ BenchSizes default_sizes(BenchKind kind);
 void add_named_sizes(CLI::App& command, BenchKind kind, BenchSizes& sizes);
 // Adds --sentences and --length, for batches with sides of equal length.
 void add_batch_sizes(CLI::App& command, BenchSizes& sizes);
+CLI::Option* add_sentences(CLI::App& command, BenchSizes& sizes);  // alone
 // Adds an option for each size of the model.
 void add_model_sizes(CLI::App& command, BenchSizes& sizes);
 

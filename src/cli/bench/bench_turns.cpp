@@ -66,12 +66,14 @@ void start(const BenchPlan& plan, Runner& runner) {
 }
 
 // Measurements after all runs.
-void finish(Runner& runner) {
+void finish(const BenchPlan& plan, Runner& runner) {
     attempt(runner, [&] {
         runner.result.memory = runner.device.backend->memory();
         runner.result.resident_bytes = peak_resident_bytes();
         runner.work.reset();
-        runner.result.peak = measure_peak(*runner.device.backend, runner.device.arithmetic);
+        if (plan.peak) {
+            runner.result.peak = measure_peak(*runner.device.backend, runner.device.arithmetic);
+        }
     });
 }
 
@@ -102,7 +104,7 @@ void measure(const BenchPlan& plan, int repeat, std::vector<Runner>& runners) {
             for (int i = 0; i < repeat; ++i) {
                 take_turn(each);
             }
-            finish(each);
+            finish(plan, each);
         }
         return;
     }
@@ -115,7 +117,7 @@ void measure(const BenchPlan& plan, int repeat, std::vector<Runner>& runners) {
         }
     }
     for (Runner& each : runners) {
-        finish(each);
+        finish(plan, each);
     }
 }
 
