@@ -77,6 +77,7 @@ private:
     bool run_short(const AttentionBackward& op);
     // The same for sentences of any length.
     bool run_long(const Attention& op);
+    bool run_long(const AttentionBackward& op, const float* delta);  // row_products()
     bool takes_short(Kernel kernel, const ShortLayout& layout, const DropoutRule& dropout,
                      std::initializer_list<const Tensor*> operands) const;
     // Whether tensor cores can read and write the operands, with so much shared memory.

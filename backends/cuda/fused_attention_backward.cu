@@ -126,22 +126,16 @@ __global__ void __launch_bounds__(BackwardTile<D>::kThreads)
     const int first = place.tile * Tile::kKeys;
     const SentenceMask mask = kernel.mask.of(place.batch);
     const int limit = static_cast<int>(mask.length);
-    // From the first query that may see the first key to the last that may see the last, whatever the ranges.
-    std::int64_t begin = first - mask.offset;
-    begin = mask.causal ? begin : mask.window > 0 ? begin - mask.window + 1 : 0;
-    begin = first < limit && begin < kernel.queries ? (begin > 0 ? begin : 0) / Tile::kQueries * Tile::kQueries
-                                                    : kernel.queries;
-    const std::int64_t behind = first + Tile::kKeys - 1 - mask.offset + mask.window;
-    const int end = mask.window > 0 && behind < kernel.queries ? static_cast<int>(behind) : kernel.queries;
+    const Queries seeing = mask.queries_between(first, first + Tile::kKeys - 1);
     load_tile<Tile::kKeys, D, Tile::kThreads, true>(operands.k.of(place.batch, place.head), first, limit, tiles.k);
     load_tile<Tile::kKeys, D, Tile::kThreads, true>(operands.v.of(place.batch, place.head), first, limit, tiles.v);
     const HeadRows<const T> queries = operands.q.of(place.batch, place.head);
     const HeadRows<const T> grads = operands.grad_out.of(place.batch, place.head);
     OwnRows<kRows, D> sum_k;
     OwnRows<kRows, D> sum_v;
-    for (int query = static_cast<int>(begin); query < end; query += Tile::kQueries) {
+    for (int query = seeing.begin / Tile::kQueries * Tile::kQueries; query < seeing.end; query += Tile::kQueries) {
         const Keys seen = mask.keys_between(query, lesser(query + Tile::kQueries, kernel.queries) - 1);
-        if (seen.end <= first || seen.begin >= first + Tile::kKeys) {
+        if (!seen.overlaps(first, first + Tile::kKeys)) {
             continue;
         }
         load_tile<Tile::kQueries, D, Tile::kThreads, false>(queries, query, kernel.queries, tiles.q);
@@ -244,20 +238,27 @@ void CudaBackend::run(const AttentionBackward& op) {
     }
     const std::int64_t rows = batch * heads * queries;
     const auto delta = scratch(static_cast<std::size_t>(rows) * sizeof(float));
+    auto* sums = reinterpret_cast<float*>(delta->data());
+    const char* name = AttentionBackward::kName;
+    if (rows > 0) {
+        visit_real(name, op.q.dtype, [&](auto tag) {
+            using T = decltype(tag);
+            stream_.launch(name, row_products<T>, tile_grid(1, 1, rows, kRowsOfBlock, kRowsOfBlock * kWarp, 0),
+                           attention_kernel(op), rows, head_operand<const T>(op.grad_out),
+                           head_operand<const T>(op.out), sums);
+        });
+    }
+    if (run_long(op, sums)) {
+        return;
+    }
     visit_heads(op, [&](auto tag, auto depth) {
         using T = decltype(tag);
         constexpr int kDepth = decltype(depth)::value;
         using Tile = BackwardTile<kDepth>;
         const AttentionKernel kernel = attention_kernel(op);
-        auto* sums = reinterpret_cast<float*>(delta->data());
         const BackwardOperands<T> operands{head_operand<const T>(op.q),       head_operand<const T>(op.k),
                                            head_operand<const T>(op.v),       head_operand<const T>(op.grad_out),
                                            data_of<const float>(op.log_sums), sums};
-        const char* name = AttentionBackward::kName;
-        if (rows > 0) {
-            stream_.launch(name, row_products<T>, tile_grid(1, 1, rows, kRowsOfBlock, kRowsOfBlock * kWarp, 0), kernel,
-                           rows, operands.grad_out, head_operand<const T>(op.out), sums);
-        }
         if (keys > 0 && (op.grad_k.defined() || op.grad_v.defined())) {
             stream_.launch(name, attend_back_to_keys<T, kDepth>,
                            tile_grid(batch, heads, keys, Tile::kKeys, Tile::kThreads, Tile::kKeySharedBytes), kernel,

@@ -13,7 +13,15 @@
 
 namespace headscope::cuda {
 
-enum class Kernel : std::size_t { Attention, AttentionBackward, LayerNorm, LayerNormBackward, Loss, LongAttention };
+enum class Kernel : std::size_t {
+    Attention,
+    AttentionBackward,
+    LayerNorm,
+    LayerNormBackward,
+    Loss,
+    LongAttention,
+    LongAttentionBackward
+};
 
 struct KernelSwitch {
     const char* name;     // the word of HEADSCOPE_CUDA_DISABLE
@@ -34,6 +42,8 @@ inline constexpr std::array kKernelSwitches{
     KernelSwitch{"loss", "loss in one read", "cross-entropy in 16 bits that reads the logits once (up to 49,152)", 0},
     KernelSwitch{"long_attention", "long attention on tensor cores",
                  "the forward of attention of more positions in 16 bits on tensor cores (sm_80)", 80},
+    KernelSwitch{"long_attention_backward", "long attention's backward on tensor cores",
+                 "the backward of the same, in two passes (sm_80)", 80},
 };
 
 constexpr const char* kDisableKernels = "HEADSCOPE_CUDA_DISABLE";

@@ -17,6 +17,13 @@ struct Keys {
     int end = 0;
     __device__ int count() const { return end - begin; }
     __device__ bool has(int key) const { return begin <= key && key < end; }
+    __device__ bool overlaps(int from, int to) const { return begin < to && end > from; }
+};
+
+// The queries [begin, end).
+struct Queries {
+    int begin = 0;
+    int end = 0;
 };
 
 // The mask of one sentence.
@@ -63,6 +70,16 @@ struct SentenceMask {
         const auto most = [](int a, int b) { return a > b ? a : b; };
         all = {-reduce_warp(-all.begin, most), reduce_warp(all.end, most)};
         return all.begin < all.end ? all : Keys{};
+    }
+
+    // From the first query that may see the key `first` to the last that may see `last`, whatever the ranges.
+    __device__ Queries queries_between(int first, int last) const {
+        std::int64_t begin = first - offset;
+        begin = causal ? begin : window > 0 ? begin - window + 1 : 0;
+        const std::int64_t behind = window > 0 ? last - offset + window : queries;
+        const std::int64_t end = behind < queries ? behind : queries;
+        begin = begin > 0 ? begin : 0;
+        return first < length && begin < end ? Queries{static_cast<int>(begin), static_cast<int>(end)} : Queries{};
     }
 
     // Whether some query may see the key.

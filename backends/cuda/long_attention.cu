@@ -4,8 +4,8 @@
 #include <algorithm>
 
 #include "backends/cuda/cuda_backend.h"
+#include "backends/cuda/long_attention_tiles.h"
 #include "backends/cuda/short_attention_launch.h"
-#include "backends/cuda/short_attention_tiles.h"
 
 namespace headscope::cuda {
 
@@ -53,57 +53,6 @@ __device__ inline void scale_rows(RowSums<D>& sums, const float (&factor)[2]) {
     unrolled<D / 8>([&](int i) { unrolled<4>([&](int j) { sums.at[i][j] *= factor[j / 2]; }); });
 }
 
-// What the warp's queries see of the 64 keys from `first` on, counted from there.
-__device__ inline ShortRows rows_from(const ShortRows& all, const Keys& seen, int first) {
-    ShortRows rows = all;
-    for (Keys& allowed : rows.allowed) {
-        allowed = {allowed.begin - first, allowed.end - first};
-    }
-    rows.pairs = seen.begin < first + kLongTile && seen.end > first
-                     ? lesser(row_tiles(seen.end - first), kLongTile / kTileRows)
-                     : 0;
-    return rows;
-}
-
-// Draws for 16 queries of a warp and 64 keys. Null without dropout.
-__device__ inline const std::uint8_t* draw_tile(const AttentionKernel& kernel, const TilePlace& place, int first_query,
-                                                int first_key, std::uint8_t* kept) {
-    if (!kernel.dropout.on) {
-        return nullptr;
-    }
-    constexpr int kGroups = kLongTile / 8;
-    __syncwarp();
-    for (int i = static_cast<int>(threadIdx.x) % kWarp; i < kTileRows * kGroups; i += kWarp) {
-        kept[i / kGroups * ShortLayout::kKeptBytes + i % kGroups] = kept_of_eight(
-            kernel.dropout, place.batch, place.head, first_query + i / kGroups, first_key / 8 + i % kGroups);
-    }
-    __syncwarp();
-    return kept;
-}
-
-// Zeros in the values of keys from `first` on that no query of the sentence may see, as in clear_hidden().
-template <int D, class T>
-__device__ inline void clear_hidden_values(const SentenceMask& mask, int first, int limit,
-                                           const SharedTile<T>& values) {
-    if (mask.ranges == nullptr && mask.window == 0) {
-        return;
-    }
-    const float zeros[kVector<T>] = {};
-    for (int key = static_cast<int>(threadIdx.x); key < kLongTile && first + key < limit;
-         key += static_cast<int>(blockDim.x)) {
-        for (int column = 0; column < D && !mask.shows(first + key); column += kVector<T>) {
-            store<kVector<T>>(zeros, values.at(key, column));
-        }
-    }
-    __syncthreads();
-}
-
-// Rows from `first` on.
-template <class T>
-__device__ inline HeadRows<T> rows_after(const HeadRows<T>& rows, int first) {
-    return {rows.row(first), rows.step, rows.columns, rows.wide};
-}
-
 template <class T, int D>
 __global__ void __launch_bounds__(kLongWarps* kWarp, 2)
     attend_long(AttentionKernel kernel, LongLayout layout, int tiles, HeadOperand<const T> q, HeadOperand<const T> k,
@@ -142,14 +91,14 @@ __global__ void __launch_bounds__(kLongWarps* kWarp, 2)
         if (key + kLongTile < seen.end) {
             copy_keys(key + kLongTile, 1 - stage);
         }
-        clear_hidden_values<D>(mask, key, seen.end, tile_at(layout.values(stage)));
-        const ShortRows rows = rows_from(all, own, key);
+        clear_hidden_rows<D>(mask, key, kLongTile, seen.end, tile_at(layout.values(stage)));
+        const ShortRows rows = rows_from<kLongTile>(all, own, key);
         ShortScores<kKeyTilesAtOnce> scores;
         add_scores<D>(queries, warp * kTileRows, tile_at(layout.keys(stage)), rows.pairs, scores);
         float left[2];
         running_softmax(rows, kernel.scale, scores, running, left);
         scale_rows(sums, left);
-        const std::uint8_t* kept = draw_tile(kernel, place, first, key, shared_bytes + layout.kept(warp));
+        const std::uint8_t* kept = draw_tile<kLongTile>(kernel, place, first, key, shared_bytes + layout.kept(warp));
         const auto weights = dropped_weights<T>(kernel.dropout, KeptRows<kKeyTilesAtOnce>(kept, 0, kTileRows), scores);
         add_weighed(weights, rows.pairs, tile_at(layout.values(stage)), sums);
     }

@@ -174,15 +174,20 @@ struct LeftWeights {
 };
 
 template <class T, int Tiles>
+__device__ inline LeftWeights<T, Tiles> left_weights(const ShortScores<Tiles>& weights) {
+    LeftWeights<T, Tiles> left;
+    unrolled<Tiles / 2>([&](int pair) { left.at[pair] = as_left<T>(weights.at[2 * pair], weights.at[2 * pair + 1]); });
+    return left;
+}
+
+template <class T, int Tiles>
 __device__ inline LeftWeights<T, Tiles> dropped_weights(const DropoutKernel& dropout, const KeptRows<Tiles>& keeps,
                                                         ShortScores<Tiles>& weights) {
     unrolled<Tiles>([&](int tile) {
         unrolled<4>(
             [&](int i) { weights.at[tile][i] = keeps.has(tile, i) ? weights.at[tile][i] * dropout.scale : 0.0F; });
     });
-    LeftWeights<T, Tiles> left;
-    unrolled<Tiles / 2>([&](int pair) { left.at[pair] = as_left<T>(weights.at[2 * pair], weights.at[2 * pair + 1]); });
-    return left;
+    return left_weights<T>(weights);
 }
 
 // sums += the weights of the first `pairs` times 16 keys times their values.

@@ -11,13 +11,15 @@ shift 2
 [ $# -gt 0 ] || set -- 80 90 100 120
 
 # File, kernel (a regular expression for the mangled name) and most registers; the first that fits counts. With 128 a
-# multiprocessor holds two blocks of 256 threads, with 64 one of 1,024.
+# multiprocessor holds two blocks of 256 threads, with 168 three of 128, with 64 one of 1,024.
 readonly KERNELS='
 short_attention           attend_short.*ELi(32|64)ELi[68]E       128
 short_attention           attend_short                           255
 short_attention_backward  attend_short_back.*ELi(32|64)ELi[68]E  128
 short_attention_backward  attend_short_back                      255
 long_attention            attend_long                            255
+long_attention_backward   attend_long_back.*ELi(32|64)E          168
+long_attention_backward   attend_long_back                       255
 layer_norm_warps          norm_rows_back.*(Half|BFloat16)ELi[12]E  128
 layer_norm_warps          norm                                   255
 loss                      held_cross_entropy                     64

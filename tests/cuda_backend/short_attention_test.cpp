@@ -88,8 +88,9 @@ TEST_CASE("a block has a warp for each 16 queries, in the backward of keys, too"
 }
 
 TEST_CASE("more than 128 positions go over the keys in tiles, a warp for each 16 queries", "[cuda][attention]") {
-    CHECK(threads_of({.queries = 5, .keys = 129}) == Threads{32, 128});
-    CHECK(threads_of({.queries = 40, .keys = 129}) == Threads{96, 128});
+    CHECK(threads_of({.queries = 5, .keys = 129}) == Threads{32, 32});
+    CHECK(threads_of({.queries = 40, .keys = 129}) == Threads{96, 96});
+    CHECK(threads_of({.queries = 40, .keys = 129}, "long_attention_backward") == Threads{96, 128});
     CHECK(threads_of({}, "attention") == Threads{96, 96});
     for (const int depth : {32, 64, 128}) {
         const LongLayout layout{.depth = depth};
@@ -97,17 +98,25 @@ TEST_CASE("more than 128 positions go over the keys in tiles, a warp for each 16
             CHECK(place % 16 == 0);
         }
         CHECK(layout.bytes(true) <= 99 * 1024);  // what cards of sm_86 give
+        for (const bool owns_keys : {false, true}) {
+            const LongBackLayout back{.depth = depth, .owns_keys = owns_keys};
+            for (const int place : {back.own(0), back.own(1), back.passing(0, 0), back.passing(0, 1),
+                                    back.passing(1, 1), back.rows(0), back.rows(1), back.kept(3)}) {
+                CHECK(place % 16 == 0);
+            }
+            CHECK(back.bytes(true) <= 99 * 1024);
+        }
     }
 }
 
 TEST_CASE("what does not fit goes to the kernels that every card has", "[cuda][attention]") {
     CHECK(threads_of({.dtype = DType::F32}) == kOther);
     CHECK(threads_of({.queries = 129}, "long_attention") == kOther);
-    CHECK(threads_of({.keys = 129}, "long_attention") == kOther);
+    CHECK(threads_of({.keys = 129}, "long_attention,long_attention_backward") == kOther);
     CHECK(threads_of({.depth = 136}).forward == 128);
     CHECK(threads_of({.depth = 20}) == kOther);  // rows that do not begin at multiples of 16 bytes
     CHECK(threads_of({}, "attention,long_attention") == Threads{128, 96});
-    CHECK(threads_of({}, "attention_backward") == Threads{96, 128});
+    CHECK(threads_of({}, "attention_backward,long_attention_backward") == Threads{96, 128});
     SECTION("an older card") {
         const Variable sm("HEADSCOPE_EMULATION_SM", std::string("75"));
         CHECK(threads_of({}) == kOther);

@@ -192,7 +192,11 @@ std::vector<std::pair<Heads, Manner>> tensor_core_sizes() {
             {{1, 1, 128, 128, 32, 32}, {.rule = {.causal = true, .ranges = Ranges::Window, .size = 5}, .rate = 0.1F}},
             {{1, 1, 128, 128, 64, 64}, {.rule = {.lengths = true}}},
             {{4, 1, 25, 100, 64, 64}, {.rule = {.lengths = true}, .rate = 0.1F}},
-            {{2, 1, 100, 25, 32, 32}, {.rule = {.window = 30}}}};
+            {{2, 1, 100, 25, 32, 32}, {.rule = {.window = 30}}},
+            {{2, 1, 200, 200, 64, 64}, {.rule = {.lengths = true, .causal = true}, .rate = 0.3F}},
+            {{1, 1, 130, 200, 128, 128}, {.rule = {.causal = true, .offset = 70}, .rate = 0.1F}},
+            {{1, 1, 200, 130, 128, 64}, {.rule = {.ranges = Ranges::Odd, .window = 40}}},
+            {{1, 2, 192, 256, 32, 32}, {.rule = {.window = 50}, .rate = 0.1F}}};
 }
 
 }  // namespace headscope::conformance
