@@ -15,6 +15,7 @@
 #include "backend/open_options.h"
 #include "backend/replays.h"
 #include "backends/cuda/dropout.h"
+#include "backends/cuda/few_rows.h"
 #include "backends/cuda/graph.h"
 #include "backends/cuda/kernel_switches.h"
 #include "backends/cuda/linear.h"
@@ -82,6 +83,8 @@ private:
                      std::initializer_list<const Tensor*> operands) const;
     // Whether tensor cores can read and write the operands, with so much shared memory.
     bool suits_matrix_unit(Kernel kernel, int block_bytes, std::initializer_list<const Tensor*> operands) const;
+    // A product of few rows, in operands of one dtype; false where cuBLAS has to multiply.
+    bool run_few_rows(const char* op, const FewRowsProduct& product);
     // A contiguous copy in another dtype.
     Tensor converted(const Tensor& x, DType dtype);
 

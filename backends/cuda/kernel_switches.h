@@ -20,7 +20,10 @@ enum class Kernel : std::size_t {
     LayerNormBackward,
     Loss,
     LongAttention,
-    LongAttentionBackward
+    LongAttentionBackward,
+    TopK,
+    FewRows,
+    FewRowsF32,
 };
 
 struct KernelSwitch {
@@ -44,6 +47,11 @@ inline constexpr std::array kKernelSwitches{
                  "the forward of attention of more positions in 16 bits on tensor cores (sm_80)", 80},
     KernelSwitch{"long_attention_backward", "long attention's backward on tensor cores",
                  "the backward of the same, in two passes (sm_80)", 80},
+    KernelSwitch{"top_k", "best classes in one read",
+                 "the best classes of a row, which is read once, by several blocks (up to 131,072)", 0},
+    KernelSwitch{"few_rows", "products of few rows on tensor cores",
+                 "products of up to 16 rows with weights, bias and ReLU in 16 bits on tensor cores (sm_80)", 80},
+    KernelSwitch{"few_rows_f32", "products of few rows in F32", "the same of up to 4 rows in F32", 0},
 };
 
 constexpr const char* kDisableKernels = "HEADSCOPE_CUDA_DISABLE";

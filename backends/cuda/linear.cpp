@@ -225,6 +225,14 @@ void CudaBackend::run(const Linear& op) {
         product.x = converted(op.x, rounded);
         product.weight = converted(op.weight, rounded);
     }
+    const FewRowsProduct few_rows{.x = product.x,
+                                  .weight = product.weight,
+                                  .bias = product.bias,
+                                  .y = product.y,
+                                  .relu = op.activation == Activation::Relu};
+    if (op.compute != Compute::TF32 && run_few_rows(Linear::kName, few_rows)) {
+        return;
+    }
     const FusedProducts::Plan* plan = fused_products_.plan(fused_shape(product));
     const auto fused = [&] {
         Linear one = product;

@@ -39,10 +39,6 @@ __device__ inline void fill_row(T* row, std::int64_t columns, float value) {
     }
 }
 
-__device__ inline float rescale(float from, float to) {
-    return from == to ? 1.0F : expf(from - to);  // also if both are infinite
-}
-
 // What a row without a target, or with an invalid one, gets. False for any other.
 template <class T, int N>
 __device__ inline bool leave_out(const LossKernel<T>& p, std::int64_t row, std::int64_t target) {

@@ -1,5 +1,5 @@
-// Matmul. cuBLAS computes the products; this prepares operands: F32 is rounded to a 16-bit type on request, and BF16 is
-// widened before sm_80, as are both 16-bit types if cuBLAS rejects them.
+// Matmul. cuBLAS computes the products, or few_rows.h; this prepares operands: F32 is rounded to a 16-bit type on
+// request, and BF16 is widened before sm_80, as are both 16-bit types if cuBLAS rejects them.
 //
 // Rule: out is overwritten; with beta it is read, scaled and added to. It shares no memory with a, b or x. A sum over k
 // is in F32, in an order that a device fixes by shapes and dtypes: equal operands give equal bits.
@@ -26,6 +26,12 @@ void CudaBackend::run(const Matmul& op) {
     if (rounds) {
         product.a = converted(op.a, wanted);
         product.b = converted(op.b, wanted);
+    }
+    // Weights lie as [out, in] in every product of decoding.
+    const bool decodes = op.out.rank() == 2 && !op.transpose_a && op.transpose_b && op.beta == 0.0F;
+    const FewRowsProduct few_rows{.x = product.a, .weight = product.b, .y = op.out, .alpha = op.alpha};
+    if (decodes && op.compute != Compute::TF32 && run_few_rows(Matmul::kName, few_rows)) {
+        return;
     }
     const bool may_have = wanted != DType::BF16 || products_.has_bf16();
     if (may_have && products_.multiply(product)) {

@@ -35,6 +35,11 @@ struct LargestBits {
     __device__ std::uint64_t operator()(std::uint64_t a, std::uint64_t b) const { return a > b ? a : b; }
 };
 
+// What a sum of exp(x - from) is multiplied by to become one of exp(x - to).
+__device__ inline float rescale(float from, float to) {
+    return from == to ? 1.0F : expf(from - to);  // also if both are infinite
+}
+
 template <class T, class Combine>
 __device__ inline T reduce_warp(T value, Combine combine) {
     for (int distance = kWarp / 2; distance > 0; distance /= 2) {

@@ -1,63 +1,14 @@
-// Ops of beam search: the best classes of each row, and rows gathered by back-pointers. Paper 6.1.
+// GatherRows: rows gathered by a beam's back-pointers. Paper 6.1.
 //
-// Rule: values, indices and out are overwritten, and share no memory with an input. Equal logits rank by the smaller
-// index, NaN last. A row's sum is in F32, in an order that the number of classes alone decides.
+// Rule: out is overwritten, and shares no memory with an input.
 #include "backend/row_runs.h"
 #include "backends/cuda/cuda_backend.h"
 #include "backends/cuda/grids.h"
-#include "backends/cuda/reduce.h"
 #include "backends/cuda/visit.h"
 
 namespace headscope::cuda {
 
 namespace {
-
-constexpr unsigned kTopKThreads = 1024;  // few rows in decoding, long vocabularies
-
-// Larger for what ranks first: a larger value, then a smaller index; NaN ranks after all numbers.
-__device__ inline std::uint64_t rank_of(float value, std::int64_t index) {
-    std::uint32_t order = 0;
-    if (value == value) {
-        const std::uint32_t bits = float_to_bits(value + 0.0F);  // -0 is 0
-        order = (bits & 0x80000000U) != 0 ? ~bits : bits | 0x80000000U;
-    }
-    return static_cast<std::uint64_t>(order) << 32U | (0xFFFFFFFFU - static_cast<std::uint32_t>(index));
-}
-
-// One block for each row: k times the best of those after the last one found.
-template <class T>
-__global__ void __launch_bounds__(kTopKThreads)
-    log_softmax_top_k(const T* logits, float* values, std::int32_t* indices, std::int64_t classes, int k) {
-    const T* row = logits + blockIdx.x * classes;
-    float largest = -INFINITY;
-    for (std::int64_t c = threadIdx.x; c < classes; c += blockDim.x) {
-        const float value = to_float(row[c]);
-        largest = value > largest ? value : largest;
-    }
-    largest = reduce_block(largest, Maximum());
-    float total = 0.0F;
-    for (std::int64_t c = threadIdx.x; c < classes; c += blockDim.x) {
-        const float value = to_float(row[c]);
-        total += value == value ? expf(value - largest) : 0.0F;
-    }
-    // Not added to the largest logit: rounding would cost logits in the thousands their decimals.
-    const float log_rest = logf(reduce_block(total, Sum()));
-    std::uint64_t last = ~std::uint64_t{0};
-    for (int found = 0; found < k; ++found) {
-        std::uint64_t best = 0;
-        for (std::int64_t c = threadIdx.x; c < classes; c += blockDim.x) {
-            const std::uint64_t rank = rank_of(to_float(row[c]), c);
-            best = rank < last && rank > best ? rank : best;
-        }
-        last = reduce_block(best, LargestBits());
-        if (threadIdx.x == 0) {
-            const std::uint32_t index = 0xFFFFFFFFU - static_cast<std::uint32_t>(last);
-            const std::int64_t place = static_cast<std::int64_t>(blockIdx.x) * k + found;
-            values[place] = (to_float(row[index]) - largest) - log_rest;
-            indices[place] = static_cast<std::int32_t>(index);
-        }
-    }
-}
 
 struct Gather {
     const std::int32_t* index;  // [rows]
@@ -111,20 +62,6 @@ bool widen(Gather& p, std::int64_t width) {
 }
 
 }  // namespace
-
-void CudaBackend::run(const LogSoftmaxTopK& op) {
-    const std::int64_t rows = op.logits.dim(0);
-    if (rows == 0) {
-        return;
-    }
-    visit_real(LogSoftmaxTopK::kName, op.logits.dtype, [&](auto tag) {
-        using T = decltype(tag);
-        stream_.launch(LogSoftmaxTopK::kName, log_softmax_top_k<T>,
-                       row_grid(rows, op.logits.dim(1), 4, 0, kTopKThreads), data_of<T>(op.logits),
-                       data_of<float>(op.values), data_of<std::int32_t>(op.indices), op.logits.dim(1),
-                       static_cast<int>(op.values.dim(1)));
-    });
-}
 
 void CudaBackend::run(const GatherRows& op) {
     if (op.out.elements() == 0) {

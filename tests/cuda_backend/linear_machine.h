@@ -13,10 +13,11 @@ namespace headscope::cuda_tests {
 using namespace headscope::cuda;
 using cuda_emulation::lt_heuristics;
 
+// Without the kernels for few rows, which need no cuBLASLt.
 struct Machine {
     Warnings warnings = {};
-    std::unique_ptr<CudaBackend> backend =
-        std::make_unique<CudaBackend>(0, CudaOptions{.diagnostics = warnings.diagnostics()});
+    std::unique_ptr<CudaBackend> backend = std::make_unique<CudaBackend>(
+        0, CudaOptions{.disabled = without_few_rows(), .diagnostics = warnings.diagnostics()});
 
     Tensor make(const Shape& shape, DType dtype = DType::F32, double value = 1.0) const {
         const std::vector<double> values(static_cast<std::size_t>(shape.elements()), value);
@@ -36,6 +37,13 @@ struct Machine {
         return lt_heuristics().asked - before;
     }
     double first(const Tensor& tensor) const { return to_host<double>(*backend, tensor)[0]; }
+
+private:
+    static DisabledKernels without_few_rows() {
+        Settings settings;
+        settings.set(kDisableKernels, "few_rows,few_rows_f32");
+        return DisabledKernels::from(settings);
+    }
 };
 
 // While it lives cuBLASLt has no algorithm for anything,

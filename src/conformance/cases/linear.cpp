@@ -169,6 +169,9 @@ std::vector<Case> decoding_cases() {
         }
         cases.push_back(linear({rows, 512, 12, Activation::None, false}));
     }
+    for (const std::int64_t rows : {7, 16, 17}) {
+        cases.push_back(linear({rows, 272, 21, Activation::Relu}));
+    }
     return cases;
 }
 

@@ -123,6 +123,26 @@ std::vector<Case> transposes_cases() {
     return cases;
 }
 
+// Weights of decoding: rows that GPUs have kernels of their own for, and one more; sums of one vector and of several
+// blocks' loads, outputs of several tiles.
+std::vector<Case> few_rows_cases() {
+    std::vector<Case> cases;
+    for (const auto& [m, n, k] : {std::array<std::int64_t, 3>{1, 37, 264},
+                                  {2, 8, 1048},
+                                  {4, 9, 520},
+                                  {5, 392, 40},
+                                  {8, 41, 8},
+                                  {9, 33, 296},
+                                  {16, 17, 2056},
+                                  {17, 24, 64}}) {
+        for (const bool full_out : {false, true}) {
+            cases.push_back(matmul(
+                {.batch = {}, .m = m, .n = n, .k = k, .transpose_b = true, .alpha = -0.5F, .full_out = full_out}));
+        }
+    }
+    return cases;
+}
+
 std::vector<Case> into_f32_cases() {
     std::vector<Case> cases;
     const auto add = [&](Product product) {
@@ -321,6 +341,7 @@ Family matmul_family() {
             .groups =
                 {
                     {"transposes", "products of all four transposes", transposes_cases},
+                    {"few-rows", "products of few rows, as in decoding", few_rows_cases},
                     {"into-f32", "products into F32, whatever their operands are stored in", into_f32_cases},
                     {"long-sums", "products of ones in long sums that 64 does not divide", long_sums_cases},
                     {"batched", "products in one and two levels of batches", batched_cases},

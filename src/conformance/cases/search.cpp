@@ -78,6 +78,9 @@ std::vector<Case> top_k_cases() {
     for (std::int64_t k = 1; k <= 12; ++k) {  // as many as an invocation keeps, and as a beam of 4 needs
         cases.push_back(top_k(3, 2048, k, normal(3.0), "normal"));
     }
+    // More than one block of a GPU reads, with equal logits in all of them.
+    cases.push_back(top_k(2, 8203, 5, integers(0, 4), "with ties"));
+    cases.push_back(top_k(2, 12296, 64, normal(3.0), "normal"));
     cases.push_back(top_k(4, 33, 5, normal(60.0), "far apart"));
     cases.push_back(top_k(4, 33, 5, these({-2.5}), "all equal"));
     cases.push_back(top_k(4, 33, 5, these({0.0, -0.0}), "of both zeros"));
@@ -86,12 +89,32 @@ std::vector<Case> top_k_cases() {
     return cases;
 }
 
+// `classes` logits that are `most`, but one.
+Generator all_but_one(double most, std::int64_t classes, std::int64_t at, double value) {
+    Values values(static_cast<std::size_t>(classes), most);
+    values[static_cast<std::size_t>(at)] = value;
+    return these(values);
+}
+
 std::vector<Case> special_values_cases() {
     return {
+        top_k(2, 4100, 3, all_but_one(kNan, 4100, 4099, 2.0), "NaN but the last"),
+        top_k(2, 8200, 3, all_but_one(-kInfinity, 8200, 5000, -2.0), "infinite but one"),
+        top_k(1, 4100, 2, these({kNan}), "NaN"),
         top_k(3, 5, 3, these({kNan, 1.0, -3.0, kNan, 2.0}), "with NaN"),
         top_k(3, 5, 5, these({kNan, 1.0, -3.0, kNan, 2.0}), "with NaN"),
         top_k(3, 5, 4, these({-kInfinity, 1.0, -3.0, kNan, -kInfinity}), "with infinities"),
     };
+}
+
+// Vocabularies of large language models.
+std::vector<Case> long_rows_cases() {
+    std::vector<Case> cases;
+    for (const std::int64_t classes : {37000, 131072, 131073, 256000}) {
+        cases.push_back(top_k(2, classes, 8, normal(3.0), "normal"));
+        cases.push_back(top_k(1, classes, 33, integers(0, 9), "with ties"));
+    }
+    return cases;
 }
 
 std::vector<Case> gather_cases() {
@@ -143,6 +166,10 @@ Family search_family() {
                 {
                     {"top-k", "the best entries of a row", top_k_cases},
                     {"special-values", "no number is less than every number", special_values_cases},
+                    {.name = "long-rows",
+                     .says = "the best entries of rows of large vocabularies",
+                     .cases = long_rows_cases,
+                     .is_slow = true},
                     {"gather", "gathered rows", gather_cases},
                 },
             .speeds = speeds};
