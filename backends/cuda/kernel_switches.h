@@ -8,6 +8,8 @@
 #include <sstream>
 #include <string>
 
+#include "backends/cuda/long_attention.h"
+#include "backends/cuda/short_attention.h"
 #include "support/check.h"
 #include "support/settings.h"
 
@@ -27,26 +29,37 @@ enum class Kernel : std::size_t {
 };
 
 struct KernelSwitch {
-    const char* name;     // the word of HEADSCOPE_CUDA_DISABLE
-    const char* title;    // as `headscope devices` has it
-    const char* meaning;  // as docs/environment.md has it
-    int least_sm;         // of the architecture that it is compiled for
+    const char* name;      // the word of HEADSCOPE_CUDA_DISABLE
+    const char* title;     // as `headscope devices` has it
+    const char* meaning;   // as docs/environment.md has it
+    int least_sm;          // of the architecture that it is compiled for
+    int shared_bytes = 0;  // of its largest block; larger ones than a card has are replaced
 };
+
+// Of the most positions and columns.
+constexpr int largest_short_block(bool backward) {
+    constexpr int kTiles = row_tiles(kLongestShort);
+    return ShortLayout{.query_tiles = kTiles, .key_tiles = kTiles, .depth = kDeepestShort, .backward = backward}.bytes(
+        true);
+}
 
 // By Kernel.
 inline constexpr std::array kKernelSwitches{
     KernelSwitch{"attention", "short attention on tensor cores",
-                 "attention of up to 128 positions in 16 bits on tensor cores, a block for each head (sm_80)", 80},
+                 "attention of up to 128 positions in 16 bits on tensor cores, a block for each head (sm_80)", 80,
+                 largest_short_block(false)},
     KernelSwitch{"attention_backward", "short attention's backward on tensor cores",
-                 "the backward of the same, in one pass (sm_80)", 80},
+                 "the backward of the same, in one pass (sm_80)", 80, largest_short_block(true)},
     KernelSwitch{"layer_norm", "layer norm by warps",
                  "add and norm with a warp for each row (columns: a multiple of 256, up to 1,024)", 0},
     KernelSwitch{"layer_norm_backward", "layer norm's backward by warps", "the backward of the same", 0},
     KernelSwitch{"loss", "loss in one read", "cross-entropy in 16 bits that reads the logits once (up to 49,152)", 0},
     KernelSwitch{"long_attention", "long attention on tensor cores",
-                 "the forward of attention of more positions in 16 bits on tensor cores (sm_80)", 80},
+                 "the forward of attention of more positions in 16 bits on tensor cores (sm_80)", 80,
+                 LongLayout{.depth = kDeepestShort}.bytes(true)},
     KernelSwitch{"long_attention_backward", "long attention's backward on tensor cores",
-                 "the backward of the same, in two passes (sm_80)", 80},
+                 "the backward of the same, in two passes (sm_80)", 80,
+                 LongBackLayout{.depth = kDeepestShort, .owns_keys = true}.bytes(true)},
     KernelSwitch{"top_k", "best classes in one read",
                  "the best classes of a row, which is read once, by several blocks (up to 131,072)", 0},
     KernelSwitch{"few_rows", "products of few rows on tensor cores",

@@ -66,3 +66,22 @@ TEST_CASE("a device tells which kernels are used", "[cuda][switches]") {
     const Variable wrong("HEADSCOPE_CUDA_DISABLE", std::string("flash"));
     CHECK_THAT(listed(cuda_tests::kH200, "module13").rejected, Catch::Contains("HEADSCOPE_CUDA_DISABLE names"));
 }
+
+TEST_CASE("a device tells which kernels its shared memory is too small for", "[cuda][switches]") {
+    const auto use = [](const std::string& card, const char* word) {
+        const DeviceInfo info = Machine(13000, card).with("module13", "libheadscope_cuda13.so").list().at(0);
+        for (const KernelSwitch& each : kKernelSwitches) {
+            if (std::string(each.name) == word) {
+                return feature(info, each.title);
+            }
+        }
+        return std::string("no such kernel");
+    };
+    const std::string in_part = "yes, where 99 KiB of shared memory are enough";
+    CHECK(use("RTX 4090,89,24564,99", "attention") == in_part);
+    CHECK(use("RTX 4090,89,24564,99", "attention_backward") == in_part);
+    CHECK(use("RTX 4090,89,24564,99", "few_rows") == "yes");
+    CHECK(use("A100,80,81920,163", "attention") == "yes");
+    CHECK(use("A small one,90,8192,48", "long_attention") == "yes, where 48 KiB of shared memory are enough");
+    CHECK(use("T4,75,15360,64", "attention") == "no, code of sm_75");
+}

@@ -2,8 +2,10 @@
 // every call, so that one process can test several machines:
 //   HEADSCOPE_FAKE_CUDA_INIT     what cuInit returns, 0 if not set
 //   HEADSCOPE_FAKE_CUDA_VERSION  the driver's version, 13000 (CUDA 13.0) if not set
-//   HEADSCOPE_FAKE_CUDA_CARDS    "NAME,SM,MIB;NAME,SM,MIB", one H200 if not set; a card with SM 0 fails when asked for
-//                                its capability, and one with MIB 0 is in compute mode Prohibited
+//   HEADSCOPE_FAKE_CUDA_CARDS    "NAME,SM,MIB[,KIB];NAME,SM,MIB", one H200 if not set; a card with SM 0 fails when
+//   asked
+//                                for its capability, and one with MIB 0 is in compute mode Prohibited; KIB of shared
+//                                memory for a block, 227 if not given
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
@@ -28,6 +30,7 @@ struct Card {
     std::string name;
     int sm = 0;
     std::size_t mib = 0;
+    int shared_kib = 227;
 };
 
 std::vector<Card> cards() {
@@ -43,6 +46,9 @@ std::vector<Card> cards() {
         std::getline(fields, mib, ',');
         card.sm = std::atoi(sm.c_str());
         card.mib = static_cast<std::size_t>(std::atoll(mib.c_str()));
+        if (std::string kib; std::getline(fields, kib, ',')) {
+            card.shared_kib = std::atoi(kib.c_str());
+        }
         found.push_back(card);
     }
     return found;
@@ -103,7 +109,7 @@ int cuDeviceGetAttribute(int* value, int attribute, int device) {
         case 38: *value = 50 << 20; break;               // L2 cache, bytes
         case 75: *value = card.sm / 10; break;           // compute capability, major
         case 76: *value = card.sm % 10; break;           // and minor
-        case 97: *value = 227 << 10; break;              // shared memory that a block can ask for, bytes
+        case 97: *value = card.shared_kib << 10; break;  // shared memory that a block can ask for, bytes
         default: return kInvalidValue;
     }
     return card.sm == 0 ? kUnknown : kSuccess;

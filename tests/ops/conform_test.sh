@@ -65,6 +65,10 @@ VK_DRIVER_FILES=/nowhere VK_ICD_FILENAMES=/nowhere HEADSCOPE_CUDA_DRIVER=/nowher
 expect "a run without a device fails" refused "a run without a device is a failure" "--device cpu"
 run conform --op fill --quick --no-speed --json asked.json
 expect "HEADSCOPE_DEVICE is the default" holds '[.devices[].id] == ["cpu"]' asked.json
+run devices --verbose
+expect "devices --verbose has a line for each feature" grep -qx ' *BF16 products: .*' out
+run devices --verbose --json
+expect "which JSON has anyway" refused "--verbose"
 HEADSCOPE_DEVICE=abacus run conform --quick
 expect "and must be known" refused 'unknown device "abacus"'
 run conform --device abacus --quick

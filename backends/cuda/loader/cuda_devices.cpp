@@ -128,13 +128,20 @@ int compiled_for(const ModuleFacts& module, int sm, bool from_ptx) {
     return newest;
 }
 
-void describe_kernels(DeviceInfo& info, int compiled, const DisabledKernels& disabled) {
+// Whether code compiled for sm_`compiled` uses the kernel on this card.
+std::string use_of(const KernelSwitch& kernel, int compiled, const Card& card) {
+    if (compiled < kernel.least_sm) {
+        return fmt::format("no, code of sm_{}", compiled);
+    }
+    return kernel.shared_bytes <= card.shared_bytes
+               ? "yes"
+               : fmt::format("yes, where {} KiB of shared memory are enough", card.shared_bytes >> 10);
+}
+
+void describe_kernels(DeviceInfo& info, int compiled, const Card& card, const DisabledKernels& disabled) {
     for (std::size_t i = 0; i < kKernelSwitches.size(); ++i) {
         const KernelSwitch& each = kKernelSwitches[i];
-        info.features.emplace_back(each.title, disabled.has(i) ? "disabled"
-                                               : compiled >= each.least_sm
-                                                   ? "yes"
-                                                   : fmt::format("no, code of sm_{}", compiled));
+        info.features.emplace_back(each.title, disabled.has(i) ? "disabled" : use_of(each, compiled, card));
     }
 }
 
@@ -188,7 +195,8 @@ void CudaDevices::find(const cuda::Places& places) {
         }
         const auto index = static_cast<std::size_t>(choice.module);
         cuda::describe_module(info, found.accepted[index], choice.from_ptx);
-        cuda::describe_kernels(info, cuda::compiled_for(found.accepted[index], card.sm, choice.from_ptx), disabled);
+        cuda::describe_kernels(info, cuda::compiled_for(found.accepted[index], card.sm, choice.from_ptx), card,
+                               disabled);
         modules_.back() = found.modules[index];
     }
 }

@@ -52,7 +52,16 @@ std::string wrapped(const std::string& label, const Named& entries) {
     return entries.empty() ? "" : text + line + "\n";
 }
 
-std::string describe(const DeviceInfo& device, const std::string& default_id) {
+// One line for each.
+std::string listed(const std::string& label, const Named& entries) {
+    std::string text;
+    for (const auto& [name, value] : entries) {
+        text += fmt::format("    {:<10}{}: {}\n", text.empty() ? label : "", name, value);
+    }
+    return text;
+}
+
+std::string describe(const DeviceInfo& device, const std::string& default_id, bool verbose) {
     std::string text = device.id + (device.id == default_id ? "  (default)" : "") +
                        (device.rejected.empty() ? "\n" : "  cannot be used: " + device.rejected + "\n");
     const auto row = [&text](const char* label, const std::string& value) {
@@ -64,7 +73,8 @@ std::string describe(const DeviceInfo& device, const std::string& default_id) {
     row("driver", device.driver);
     row("kind", device.gpu ? "GPU" : device.software ? "software: emulated on the CPU; correct, but slow" : "");
     row("memory", device.memory_bytes > 0 ? readable_bytes(device.memory_bytes) : "");
-    return text + wrapped("limits", device.limits) + wrapped("features", device.features);
+    const auto entries = verbose ? listed : wrapped;
+    return text + entries("limits", device.limits) + entries("features", device.features);
 }
 
 nlohmann::ordered_json to_json(const DeviceInfo& device, const std::string& default_id) {
@@ -97,7 +107,7 @@ void print_usable(const OpenOptions& open_options) {
     }
 }
 
-void print_devices(bool as_json, const OpenOptions& open_options) {
+void print_devices(bool as_json, bool verbose, const OpenOptions& open_options) {
     const std::vector<DeviceInfo> devices = list_devices(open_options);
     const std::string asked = default_device(devices, open_options.settings);
     const std::string chosen = listed_default(devices, asked);
@@ -110,7 +120,7 @@ void print_devices(bool as_json, const OpenOptions& open_options) {
         return;
     }
     for (const DeviceInfo& device : devices) {
-        write_output(describe(device, chosen));
+        write_output(describe(device, chosen, verbose));
     }
     if (chosen.empty()) {
         write_output(fmt::format("\nHEADSCOPE_DEVICE is \"{}\", which is not a usable device\n", asked));
@@ -123,6 +133,7 @@ void add_devices_command(CLI::App& app, const OpenOptions& open_options) {
     struct Options {
         CommonOptions common;
         bool usable = false;
+        bool verbose = false;
     };
     auto options = std::make_shared<Options>();
     options->common.open = open_options;
@@ -135,9 +146,15 @@ void add_devices_command(CLI::App& app, const OpenOptions& open_options) {
     command->add_flag("--usable", options->usable, "Print only the names of usable devices, one per line")
         ->group("Output")
         ->excludes(json);
+    command
+        ->add_flag("--verbose", options->verbose,
+                   "Print each limit and feature, such as a kernel that is used or not, in a line of its own")
+        ->group("Output")
+        ->excludes(json)
+        ->excludes("--usable");
     command->callback([options] {
         const CommonOptions& common = options->common;
-        options->usable ? print_usable(common.open) : print_devices(common.json, common.open);
+        options->usable ? print_usable(common.open) : print_devices(common.json, options->verbose, common.open);
     });
 }
 
