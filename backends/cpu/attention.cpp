@@ -4,12 +4,13 @@
 #include <cstring>
 #include <vector>
 
+#include "backend/long_attention.h"
 #include "backends/cpu/allowed_keys.h"
+#include "backends/cpu/block_attention.h"
 #include "backends/cpu/cpu_backend.h"
 #include "backends/cpu/query.h"
 #include "backends/cpu/row_math.h"
 #include "backends/cpu/softmax_rows.h"
-#include "backends/cpu/window_attention.h"
 
 namespace headscope::cpu {
 
@@ -48,6 +49,11 @@ void edit_row(const float* weights, float* out, std::int32_t rule, const Keys& a
     } else if (out != weights) {
         std::copy_n(weights, keys, out);
     }
+}
+
+template <class Op>
+bool goes_by_blocks(const Op& op) {
+    return op.mask.is_narrow(op.k.dim(2)) || is_long_attention(op.q.dim(2), op.k.dim(2));
 }
 
 }  // namespace
@@ -174,8 +180,8 @@ void CpuBackend::run(const MaskKeys& op) {
 void CpuBackend::run(const Attention& op) {
     constexpr std::int64_t kFewQueries = 4;
     const View4<const float> q(op.q);
-    if (q.size[2] > kFewQueries && op.mask.is_narrow(op.k.dim(2))) {
-        attend_in_window(pool_, op);
+    if (q.size[2] > kFewQueries && goes_by_blocks(op)) {
+        attend_in_blocks(pool_, op);
         return;
     }
     if (q.size[2] > kFewQueries || op.dropout.rate > 0.0F) {
@@ -205,8 +211,8 @@ void CpuBackend::run(const Attention& op) {
 }
 
 void CpuBackend::run(const AttentionBackward& op) {
-    if (op.mask.is_narrow(op.k.dim(2))) {
-        attend_in_window_backward(pool_, op);
+    if (goes_by_blocks(op)) {
+        attend_in_blocks_backward(pool_, op);
     } else {
         Backend::run(op);
     }

@@ -6,6 +6,7 @@
 #include "autograd/aim.h"
 #include "autograd/functions.h"
 #include "backend/compositions.h"
+#include "backend/long_attention.h"
 #include "backend/overlap.h"
 #include "support/check.h"
 
@@ -203,8 +204,9 @@ Var attend(Context& ctx, const AttentionSite& site, const Var& Q, const Var& K, 
     const Tensor out = ctx.backend.empty({Q.shape()[0], Q.shape()[2], heads * d_v}, dtype);
     const bool recorded = wants_gradient(ctx, Q, K) || wants_gradient(ctx, V, scoring.gain);
     // A composed backward would compute the weights a second time, so with a tape it is better to keep them, unless a
-    // window makes most of them 0. Also, one op does not write the gradients of one variable in two roles.
-    const bool makes_anew = mask.is_narrow(K.shape()[2]) ||
+    // window makes most of them 0 or there are too many. Also, one op does not write the gradients of one variable in
+    // two roles.
+    const bool makes_anew = mask.is_narrow(K.shape()[2]) || is_long_attention(Q.shape()[2], K.shape()[2]) ||
                             ctx.backend.support(OpId::AttentionBackward, dtype).level == SupportLevel::Native;
     const bool with_backward = !recorded || (makes_anew && !may_overlap(Q.value(), K.value()) &&
                                              !may_overlap(Q.value(), V.value()) && !may_overlap(K.value(), V.value()));

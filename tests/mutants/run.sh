@@ -258,7 +258,7 @@ mutant attention cpu 'a range has a key too many' backends/cpu/allowed_keys.h \
     'std::min<std::int64_t>(keys.end, range[1])' 'std::min<std::int64_t>(keys.end, range[1] + 1)'
 mutant attention cpu 'a window begins a key late' backends/cpu/allowed_keys.h \
     'offset_ + first - window_ + 1' 'offset_ + first - window_ + 2'
-mutant attention cpu 'the last block of queries gives a key its gradient alone' backends/cpu/window_attention.cpp \
+mutant attention cpu 'the last block of queries gives a key its gradient alone' backends/cpu/block_attention.cpp \
     '.beta = 1.0F' '.beta = 0.0F'
 mutant attention cpu 'keys past the first sixteen are the first again' backends/cpu/query.cpp \
     'std::min(first + j, keys.count - 1)' 'std::min(j, keys.count - 1)'

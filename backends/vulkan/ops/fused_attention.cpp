@@ -5,6 +5,7 @@
 // - No atomics and a fixed order: results repeat bit for bit.
 #include <algorithm>
 
+#include "backend/long_attention.h"
 #include "backends/vulkan/vulkan_backend_impl.h"
 
 namespace headscope::vulkan {
@@ -114,18 +115,19 @@ std::int64_t VulkanBackend::deepest_in_registers() const {
 //   1024 x 1024                130 to 214, backward 344 to 360 and 560
 //   64 sentences, one query of 10, 30, 60 keys   0.8 to 1.1, 1.3 to 2.1, 2.1 to 2.9
 // One query is faster fused at any depth; otherwise heads of 64 columns lose a tenth and heads of 128 take three times
-// as long. Weights that do not fit a binding are never written, nor those that a narrow window leaves mostly 0.
+// as long. Weights that do not fit a binding are never written, nor those that a narrow window leaves mostly 0, nor
+// those of a long sentence (long_attention.h).
 template <class Op>
 bool VulkanBackend::fuses(const Op& op, bool with_backward) const {
     const Tensor& q = op.q;
     const Tensor& k = op.k;
     const std::int64_t depth = std::max(q.dim(3), op.v.dim(3));
-    const bool narrow = op.mask.is_narrow(k.dim(2));
-    if (depth > kDeepest || (op.compute != Compute::F32 && !narrow) ||
+    const bool is_never_whole = op.mask.is_narrow(k.dim(2)) || is_long_attention(q.dim(2), k.dim(2));
+    if (depth > kDeepest || (op.compute != Compute::F32 && !is_never_whole) ||
         options_.fused_attention == FusedAttention::Never) {
         return false;
     }
-    if (options_.fused_attention == FusedAttention::Always || narrow) {
+    if (options_.fused_attention == FusedAttention::Always || is_never_whole) {
         return true;
     }
     const std::int64_t most = deepest_in_registers();

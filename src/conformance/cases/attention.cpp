@@ -298,6 +298,23 @@ std::vector<Case> longest_cases() {
             attention(size, causal).past_a_grid(), attention_backward(size, causal).past_a_grid()};
 }
 
+// Of sentences that are too long for their weights to be written. Blocks of queries and tiles end within them.
+std::vector<Case> long_cases() {
+    const Heads cross{1, 1, 1100, 960, 5, 9};
+    const Heads own{1, 1, 1030, 1030, 8, 8};
+    const Manner dropped{.rule = {.lengths = true}, .rate = 0.3F};
+    const Manner packed{.rule = {.causal = true, .ranges = Ranges::Documents, .size = 400}};
+    return {attention(cross, dropped), attention_backward(cross, dropped), attention(own, packed),
+            attention_backward(own, packed)};
+}
+
+// The same with heads that fill a GPU's registers.
+std::vector<Case> long_deep_cases() {
+    const Heads size{1, 1, 1030, 1030, 64, 64};
+    const Manner manner{.rule = {.causal = true}, .rate = 0.1F};
+    return {attention(size, manner), attention_backward(size, manner)};
+}
+
 std::vector<Case> size_cases() {
     std::vector<Case> cases;
     for (const Rule& rule :
@@ -403,6 +420,14 @@ Family attention_family() {
                     {"fused-back", "the backward of attention in one op", fused_back_cases},
                     {"extreme", "softmax of scores of 1e4 and more", extreme_cases},
                     {"longest", "softmax and attention over the longest sentence", longest_cases},
+                    {.name = "long",
+                     .says = "attention of sentences whose weights are never written",
+                     .cases = long_cases,
+                     .is_slow = true},
+                    {.name = "long-deep",
+                     .says = "the same with heads of 64 columns",
+                     .cases = long_deep_cases,
+                     .is_slow = true},
                     {"sizes", "attention of sizes that no tile divides", size_cases},
                     {.name = "tensor-cores",
                      .says = "attention of every kind of block on tensor cores",

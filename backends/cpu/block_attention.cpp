@@ -1,6 +1,6 @@
 // Blocks of neighbouring queries, each multiplied by the keys from the first to the last that one of them may see. The
 // blocks of a head have a fixed order, so that sums over them do.
-#include "backends/cpu/window_attention.h"
+#include "backends/cpu/block_attention.h"
 
 #include <algorithm>
 #include <vector>
@@ -22,9 +22,9 @@ MatrixBatch matrix_of(const float* data, std::int64_t step) {
 
 // What both directions know of a block.
 template <class Op>
-class WindowBlock {
+class QueryBlock {
 public:
-    explicit WindowBlock(const Op& op)
+    explicit QueryBlock(const Op& op)
         : q(op.q),
           k(op.k),
           v(op.v),
@@ -136,9 +136,9 @@ void start_sums(const View4<float>& to, std::int64_t batch, std::int64_t head, W
 }
 
 // The gradients that are wanted of a head, from all of its blocks.
-class WindowBackward {
+class BlockBackward {
 public:
-    explicit WindowBackward(const AttentionBackward& op) : op_(op), block_(op), grad_out_(op.grad_out) {
+    explicit BlockBackward(const AttentionBackward& op) : op_(op), block_(op), grad_out_(op.grad_out) {
         for (const auto& [grad, to] : {std::pair{&op.grad_q, &q_}, {&op.grad_k, &k_}, {&op.grad_v, &v_}}) {
             *to = grad->defined() ? View4<float>(*grad) : View4<float>();
         }
@@ -218,7 +218,7 @@ private:
     }
 
     const AttentionBackward& op_;
-    WindowBlock<AttentionBackward> block_;
+    QueryBlock<AttentionBackward> block_;
     View4<const float> grad_out_;
     View4<float> q_, k_, v_;             // gradients
     std::vector<float> grads_, scores_;  // [rows, span]: of the weights, of the scores before they are scaled
@@ -226,11 +226,11 @@ private:
 
 }  // namespace
 
-void attend_in_window(ThreadPool& pool, const Attention& op) {
+void attend_in_blocks(ThreadPool& pool, const Attention& op) {
     const View4<float> out(op.out);
-    const std::int64_t blocks = WindowBlock<Attention>::blocks(op);
+    const std::int64_t blocks = QueryBlock<Attention>::blocks(op);
     pool.for_ranges(op.q.dim(0) * op.q.dim(1) * blocks, 1, [&](std::int64_t begin, std::int64_t end) {
-        WindowBlock<Attention> block(op);
+        QueryBlock<Attention> block(op);
         for (std::int64_t item = begin; item < end; ++item) {
             block.weigh(item / blocks, item % blocks);
             multiply_alone({.a = block.of_weights(block.dropped),
@@ -244,9 +244,9 @@ void attend_in_window(ThreadPool& pool, const Attention& op) {
     });
 }
 
-void attend_in_window_backward(ThreadPool& pool, const AttentionBackward& op) {
+void attend_in_blocks_backward(ThreadPool& pool, const AttentionBackward& op) {
     pool.for_ranges(op.q.dim(0) * op.q.dim(1), 1, [&](std::int64_t begin, std::int64_t end) {
-        WindowBackward backward(op);
+        BlockBackward backward(op);
         for (std::int64_t item = begin; item < end; ++item) {
             backward.run(item);
         }
