@@ -115,8 +115,8 @@ judge() { # NAME
             uses_tensor_cores = counts[$1, $2, 3] > 0
             if (i > rows && !uses_tensor_cores) next
             named++
-            short = $1
-            sub(/^.*_cu_[0-9a-f]+[0-9]/, "", short)
+            short = substr($1, index($1, "_cu_") + 12)  # after eight digits of a hash
+            sub(/^[_0-9]+/, "", short)
             sub(/EEv.*$/, "", short)
             wrong = i > rows || $4 > 0 || $3 > most[i]
             failures += wrong

@@ -2,8 +2,9 @@
 # Shows that the conformance harness sees bugs: plants one at a time in a copy of the tree, builds it there and expects
 # the proof to fail. On five sides: in the shaders, where `headscope conform` has to fail (shaders.sh has a bug for each
 # of them), in the CPU's kernels, in the oracle, which is checked by central differences and values computed by hand, in
-# CUDA's kernels for tensor cores, which are emulated, and in the seam: declared operands and replays. Ends with a table; fails if a bug survives, if a text to change is no longer
-# found exactly once, or if a proof fails without any bug.
+# CUDA's kernels of training and decoding, which are emulated, and in the seam: declared operands and replays. Ends with
+# a table; fails if a bug survives, if a text to change is no longer found exactly once, or if a proof fails without any
+# bug.
 #
 #   tests/mutants/run.sh              every bug
 #   tests/mutants/run.sh matmul loss  those of some families
@@ -19,6 +20,9 @@ readonly BUILD=$WORK/build
 readonly JOBS=${HEADSCOPE_JOBS:-$(nproc)}
 export HEADSCOPE_VULKAN_DISABLE=tuning # what was faster here once proves nothing
 readonly LIMIT=900 # seconds for one run of one family on one device
+# What shows a family's bugs in CUDA's kernels: a case of a size that they are made for.
+declare -rA CUDA_OPS=([attention]="attention,attention_backward" [matmul]=matmul [search]=log_softmax_top_k)
+declare -rA CUDA_CASES=([attention]='[2, 3, 40, 64]' [matmul]='[16, 17]' [search]='[2, 8203]')
 
 texts_alone=false
 if [ "${1:-}" = --texts ]; then
@@ -61,11 +65,10 @@ prove() {
         return
     fi
     if [ "$side" = cuda ]; then
-        # A sentence of the size that the kernels are made for.
         env HEADSCOPE_CUDA_DRIVER="$BUILD/tests/fake_cuda/driver.so" \
             HEADSCOPE_CUDA_MODULES="$BUILD/tests/cuda_emulation/modules" "$@" \
-            timeout "$LIMIT" "$BUILD/headscope" conform --device cuda --op "$family,${family}_backward" --quick --no-speed \
-            --dtype bf16 --case '[2, 3, 40, 64]' >"$WORK/run.log" 2>&1
+            timeout "$LIMIT" "$BUILD/headscope" conform --device cuda --op "${CUDA_OPS[$family]}" --quick --no-speed \
+            --dtype bf16 --case "${CUDA_CASES[$family]}" >"$WORK/run.log" 2>&1
         return
     fi
     if [ "$side" = seam ]; then
@@ -148,10 +151,11 @@ baseline() {
         optimizer recurrent; do
         ! is_wanted "$family" oracle || prove_without oracle "$family"
     done
-    if is_wanted attention cuda; then
+    for family in "${!CUDA_OPS[@]}"; do
+        is_wanted "$family" cuda || continue
         build cuda || { cat "$WORK/build.log" >&2; exit 1; }
-        prove_without cuda attention
-    fi
+        prove_without cuda "$family"
+    done
     if is_wanted capture seam; then
         build seam || { cat "$WORK/build.log" >&2; exit 1; }
         prove_without seam capture
@@ -305,6 +309,16 @@ mutant attention cuda 'the backward does not wait for its copies' backends/cuda/
     'wait_for_copies<0>();' ''
 mutant attention cuda 'results go to the rows of the other half' backends/cuda/fragments.h \
     'const int row = first + lane / 4 + 8 * half;' 'const int row = first + lane / 4 + 8 - 8 * half;'
+
+mutant matmul cuda 'few rows: the halves of k of the left operand are swapped' backends/cuda/few_rows.cu \
+    'upper.at[2], lower.at[2], upper.at[3], lower.at[3]' 'upper.at[3], lower.at[3], upper.at[2], lower.at[2]'
+mutant matmul cuda 'few rows: sums go to the rows of the other half' backends/cuda/few_rows.cu \
+    '(group + 8 * half) * kColumns' '(group + 8 - 8 * half) * kColumns'
+mutant matmul cuda 'few rows: the sums of the last warp are left out' backends/cuda/few_rows.cu \
+    'part < kMatrixWarps;' 'part < kMatrixWarps - 1;'
+mutant search cuda 'parts of a row are added as if they had one largest logit' backends/cuda/top_k.cu \
+    ' * rescale(own, largest)' ''
+mutant search cuda 'the best of a list is found again' backends/cuda/top_k.cu '++own;' ''
 
 mutant capture seam 'an operand is not declared' src/backend/ops/attention.h \
     'd.in("position", position, {1}).index();' ''

@@ -68,7 +68,7 @@ expect "HEADSCOPE_DEVICE is the default" holds '[.devices[].id] == ["cpu"]' aske
 run devices --verbose
 expect "devices --verbose has a line for each feature" grep -qx ' *BF16 products: .*' out
 run devices --verbose --json
-expect "which JSON has anyway" refused "--verbose"
+expect "which JSON has anyway" misused "--verbose"
 HEADSCOPE_DEVICE=abacus run conform --quick
 expect "and must be known" refused 'unknown device "abacus"'
 run conform --device abacus --quick
