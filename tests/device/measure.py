@@ -7,7 +7,8 @@
   measure.py alike A B               whether two runs are the same bit for bit: losses, checkpoints, model
   measure.py tests                   of outputs of Catch2 on standard input, the sum of what was tested
   measure.py switches                of `headscope devices --json` on standard input with an unknown word in
-                                     HEADSCOPE_CUDA_DISABLE, the words that the program knows, one a line
+                                     HEADSCOPE_CUDA_DISABLE, the words that the program knows, one a line, each with the
+                                     work that it is measured with
   measure.py ablation ALL WORD FILE  what a step gains by the kernels of a word, beside the prediction
   measure.py variant ALL NAME FILE   how fast a variant of the module is
   measure.py profile FILE [dry]      the ops of a profile that are to be fast enough; fails where one is not
@@ -117,7 +118,7 @@ def switches():
         words = re.search(r"HEADSCOPE_CUDA_DISABLE names .*; expected words out of ([a-z0-9_, ]+), separated",
                           device.get("rejected", ""))
         if words:
-            print("\n".join(words[1].split(", ")))
+            print("\n".join(f"{word} {predictions.work_of(word)}" for word in words[1].split(", ")))
             return
     sys.exit("no device says what HEADSCOPE_CUDA_DISABLE may name")
 
@@ -142,7 +143,7 @@ def step_of(file):
 def ablation(everything, word, file):
     gain = step_of(file) - step_of(everything)
     predicted = predictions.gain_of(word)
-    print(f"NOTE: {word} {gain:+.2f} ms (" + ("not predicted" if predicted is None else f"predicted {predicted:+.2f}")
+    print(f"NOTE: {word} {gain:+.3f} ms (" + ("not predicted" if predicted is None else f"predicted {predicted:+.2f}")
           + ")")
 
 

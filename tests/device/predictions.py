@@ -8,16 +8,24 @@ import re
 DOCUMENT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "docs", "cuda.md")
 
 # Milliseconds a step that an op may take; beyond it something is not as it was thought to be.
-OPS_AT_MOST = {"attention_backward": 2.0, "attention": 1.0, "add_layer_norm_backward": 1.4, "smoothed_cross_entropy": 1.2}
+OPS_AT_MOST = {"attention_backward": 2.0, "attention": 1.0, "add_layer_norm_backward": 1.4,
+               "smoothed_cross_entropy": 1.2}
 STEP_AT_MOST = 31.0
 # Times the speed of compiled PyTorch, at least.
 RATIO_AT_LEAST = 1.35
 
-# The op that is slower without the kernels of a word of HEADSCOPE_CUDA_DISABLE. What else has words of its own is said
-# here: no sentence of the step is longer than 128.
+# The op that is slower without the kernels of a word of HEADSCOPE_CUDA_DISABLE.
 OP_OF_SWITCH = {"attention": "attention", "attention_backward": "attention_backward", "layer_norm": "add_layer_norm",
                 "layer_norm_backward": "add_layer_norm_backward", "loss": "smoothed_cross_entropy"}
-GAINS = {"long_attention": 0.0}
+# What a word is measured with, if not with a training step of the base model.
+WORKS = {"train": "a training step", "long": "a training step of texts of 2,048 tokens",
+         "decode": "a step of decoding one sentence", "decode_f32": "the same in F32"}
+WORK_OF_SWITCH = {"long_attention": "long", "long_attention_backward": "long", "top_k": "decode", "few_rows": "decode",
+                  "few_rows_f32": "decode_f32"}
+
+
+def work_of(word):
+    return WORK_OF_SWITCH.get(word, "train")
 
 
 def table():
@@ -37,7 +45,5 @@ def of_op(op):
 
 def gain_of(word):
     """Milliseconds a step, or none where nothing was predicted."""
-    if word in GAINS:
-        return GAINS[word]
     before, predicted = table().get(OP_OF_SWITCH.get(word), (None, None))
     return None if before is None else before - predicted

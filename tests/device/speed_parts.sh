@@ -44,32 +44,44 @@ part_profile() { # [PRECISION vulkan]
     return "$code"
 }
 
-# A step of training with others in place of the kernels that one word of HEADSCOPE_CUDA_DISABLE names, for every word
+# What a word of HEADSCOPE_CUDA_DISABLE is measured with (predictions.py): the arguments of headscope bench.
+ablated_work() { # WORK
+    case $1 in
+        train) echo "$(shape train) --precision bf16" ;;
+        long) echo "$(pick "$(shape train)" "train --config causal --sentences 4 --target-length 2048 --repeat 3") --precision bf16" ;;
+        decode) echo "$(shape translate "" 1) --precision bf16" ;;
+        decode_f32) echo "$(shape translate "" 1) --precision f32" ;;
+    esac
+}
+
+# How long a step takes with others in place of the kernels that a word of HEADSCOPE_CUDA_DISABLE names, for every word
 # that the program knows. Each number is written at once.
 part_ablations() {
-    local word
-    # shellcheck disable=SC2046
-    run headscope bench $(shape train) --no-peak --device cuda --precision bf16 --json >bench/with-all.json || return 1
+    local word work
     # The program lists its words where it meets one that it does not know.
     HEADSCOPE_CUDA_DISABLE='?' headscope devices --json | measure switches >words || return 1
-    while read -r word; do
+    while read -r word work; do
+        if [ ! -e "bench/with-all-$work.json" ]; then
+            # shellcheck disable=SC2046 # the work is several words
+            run headscope bench $(ablated_work "$work") --no-peak --device cuda --json >"bench/with-all-$work.json" || return 1
+        fi
         # shellcheck disable=SC2046
-        HEADSCOPE_CUDA_DISABLE=$word run headscope bench $(shape train) --no-peak --device cuda --precision bf16 --json \
+        HEADSCOPE_CUDA_DISABLE=$word run headscope bench $(ablated_work "$work") --no-peak --device cuda --json \
             >"bench/without-$word.json" || return 1
-        measure ablation bench/with-all.json "$word" "bench/without-$word.json"
+        measure ablation "bench/with-all-$work.json" "$word" "bench/without-$word.json"
     done <words
 }
 
 part_variants() {
     local folder name
     # shellcheck disable=SC2046
-    run headscope bench $(shape train) --no-peak --device cuda --precision bf16 --json >bench/with-all.json || return 1
+    run headscope bench $(shape train) --no-peak --device cuda --precision bf16 --json >bench/with-all-train.json || return 1
     for folder in "$DEVICE_KIT"/modules-*; do
         name=${folder##*/modules-}
         # shellcheck disable=SC2046
         HEADSCOPE_CUDA_MODULES=$folder run headscope bench $(shape train) --no-peak --device cuda --precision bf16 --json \
             >"bench/variant-$name.json" || return 1
-        measure variant bench/with-all.json "$name" "bench/variant-$name.json"
+        measure variant bench/with-all-train.json "$name" "bench/variant-$name.json"
     done
 }
 

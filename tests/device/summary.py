@@ -128,18 +128,21 @@ def prediction_table(work, dry):
 
 
 def ablation_table(work):
-    everything = read_json(os.path.join(work, "bench", "with-all.json"))
     rows = []
     for file in sorted(glob.glob(os.path.join(work, "bench", "without-*.json"))):
-        result, word = read_json(file), os.path.basename(file)[len("without-"):-len(".json")]
+        word = os.path.basename(file)[len("without-"):-len(".json")]
+        measured_with = predictions.work_of(word)
+        result = read_json(file)
+        everything = read_json(os.path.join(work, "bench", f"with-all-{measured_with}.json"))
         if result and everything:
-            predicted = predictions.gain_of(word)
-            rows.append([f"`{word}`", "" if predicted is None else f"{predicted:.2f}",
-                         f"{result['milliseconds_per_step'] - everything['milliseconds_per_step']:.2f}"])
+            predicted, whole = predictions.gain_of(word), everything["milliseconds_per_step"]
+            rows.append([f"`{word}`", predictions.WORKS[measured_with], f"{whole:.3f}",
+                         "" if predicted is None else f"{predicted:.2f}",
+                         f"{result['milliseconds_per_step'] - whole:.3f}"])
     if not rows:
         return []
-    return ["What a step takes longer without the kernels of a word of `HEADSCOPE_CUDA_DISABLE`, in milliseconds:", ""] + \
-        table(["word", "predicted", "measured"], ["---", "---:", "---:"], rows) + [""]
+    return ["How much longer a step is without the kernels of a word of `HEADSCOPE_CUDA_DISABLE`, in milliseconds:", ""] + \
+        table(["word", "of", "with all", "longer, predicted", "measured"], ["---", "---"] + ["---:"] * 3, rows) + [""]
 
 
 def profile_table(work):

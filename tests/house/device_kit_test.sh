@@ -42,9 +42,9 @@ assertions: 40 | 39 passed | 1 failed
 CATCH
 expect "what several processes of Catch2 report is added up" says "NOTE: 5 test cases (1 failed), 52 assertions (1 failed)"
 run python3 "$repository/tests/device/measure.py" switches <<'JSON'
-[{"rejected": "HEADSCOPE_CUDA_DISABLE names \"?\"; expected words out of attention, loss, separated by commas"}]
+[{"rejected": "HEADSCOPE_CUDA_DISABLE names \"?\"; expected words out of attention, top_k, separated by commas"}]
 JSON
-expect "the program's own words are read" [ "$output" = $'attention\nloss' ]
+expect "the program's own words are read" [ "$output" = $'attention train\ntop_k decode' ]
 run python3 -c "import sys; sys.path.insert(0, '$repository/tests/device'); import predictions as p
 print(*(p.of_op(op) is not None for op in [*p.OPS_AT_MOST, 'the whole step']), all(p.gain_of(w) for w in p.OP_OF_SWITCH))"
 expect "docs/cuda.md predicts every op that has a limit" [ "$output" = "True True True True True True" ]
