@@ -10,7 +10,7 @@ call_A() {
     part 6 train_bf16 "speed of training in bf16" bench train bf16
     part 6 profile "where the time of a training step goes, bf16" profile
     part 45 ablations "a step without each of the kernels that can be replaced" ablations
-    part 14 products "how fast the products of a step are, bf16" products
+    part 30 products "how fast the products of a step are, bf16" products
     part 8 ceilings "memory, products and launches at their best, by PyTorch" ceilings
     part 45 peer_train_bf16_compiled "the same training in PyTorch, compiled, and its kernels" peer train bf16 compiled
     part 14 peer_train_bf16 "the same in PyTorch, eager" peer train bf16 eager

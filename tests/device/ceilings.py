@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """What a device reaches at best, measured by PyTorch: the ceilings that run.sh's numbers are compared with.
 
-  ceilings.py cuda|cpu SIDE     one JSON object: copying 2 GB, a product of SIDE in BF16, launches of an empty kernel alone
-                                and in a graph
+  ceilings.py cuda|cpu SIDE     one JSON object: copying 2 GB, a product of SIDE in BF16, launches of a tiny kernel
+                                alone and in a graph
 """
 import json
 import sys

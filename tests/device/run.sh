@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Everything that waits for a GPU, on a bare machine: from the kits of pack.sh and a checkout of this repository, with no
-# compiler, package or network. It is divided into calls, for machines that are lent for minutes.
+# Everything that waits for a GPU, on a bare machine: from the kits of pack.sh and a checkout of this repository, with
+# no compiler, package or network. It is divided into calls, for machines that are lent for minutes.
 #
 #   tests/device/run.sh [OPTIONS] KITS RESULTS
 #
-# KITS is the folder that pack.sh filled. RESULTS gets, again after every part, so that a call that is ended from outside
-# leaves what it has measured:
+# KITS is the folder that pack.sh filled. RESULTS gets, again after every part, so that a call that is ended from
+# outside leaves what it has measured:
 #
 #   summary.md      devices, outcomes, speeds, predictions beside measurements, every command
 #   results.md      what assets/results has of a card
@@ -114,7 +114,7 @@ for file in "$1"/kit-*.tar.xz; do
 done
 DEVICE_KIT=$DEVICE_WORK/kit
 DEVICE_DRY=$dry
-export DEVICE_WORK DEVICE_KIT DEVICE_DRY
+export DEVICE_WORK DEVICE_KIT DEVICE_DRY PYTHONDONTWRITEBYTECODE=1
 : >"$DEVICE_WORK/outcomes"
 set_up_machine
 clocks="" # what the card's clocks and power were all the while
@@ -195,6 +195,7 @@ wait_for_parts() { # UNTIL-HOW-MANY-RUN; the log of clocks runs on
 }
 part() { # EXPECTED-SECONDS NAME WHAT [FUNCTION ARGUMENT..]
     [[ $2 =~ $only ]] || return 0
+    if cut -f 1 "$DEVICE_WORK/outcomes" | grep -qx "$2"; then return; fi # in an earlier call
     if [ "$at_once" -eq 0 ]; then
         run_part "$@"
         return

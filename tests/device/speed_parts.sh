@@ -1,6 +1,7 @@
 # shellcheck shell=bash disable=SC2317 # parts are called by name
-# The parts of run.sh that measure, alone on the machine: part_NAME is one, in a process of its own with the working folder
-# DEVICE_WORK. What they measure goes into bench/, which measure.py and summary.py read. $tests and $repository are run.sh's.
+# The parts of run.sh that measure, alone on the machine: part_NAME is one, in a process of its own with the working
+# folder DEVICE_WORK. What they measure goes into bench/, which measure.py and summary.py read. $tests and $repository
+# are run.sh's.
 # shellcheck disable=SC2154
 
 shape() { # train|translate [REPEAT] [SENTENCES]
@@ -121,10 +122,10 @@ part_counters() {
             --launch-skip 2 --launch-count 1 "$DEVICE_KIT/bin/headscope" bench ops --op "$op" --device cuda \
             --precision bf16 --config base --sentences 100 --length 40 --repeat 1 || return 1
     done <<'OPS'
-attention_backward attention
-attention attention
-add_layer_norm_backward norm
-smoothed_cross_entropy entropy
+attention_backward attend_short_back
+attention attend_short
+add_layer_norm_backward norm_rows_back
+smoothed_cross_entropy cross_entropy
 OPS
 }
 

@@ -79,7 +79,8 @@ def speed_table(work):
     for (who, what, precision, how), ours in sorted(benches.items(), key=lambda each: each[0][1:]):
         if who != "headscope":
             continue
-        peak = ceilings.get("product_teraflops_per_second") if precision in ("bf16", "f16") and how != "vulkan" else None
+        has_peak = precision in ("bf16", "f16") and how != "vulkan"
+        peak = ceilings.get("product_teraflops_per_second") if has_peak else None
         rate = ours["teraflops_per_second"]
         row = [f"{what}, {precision}{', ' + how.replace('_', ' ') if how else ''}",
                f"{ours['milliseconds_per_step']:.2f} ms", f"{ours['target_tokens_per_second']:,.0f}", f"{rate:.3g}",
@@ -118,12 +119,13 @@ def prediction_table(work, dry):
     compiled = benches.get(("pytorch", "train", "bf16", "compiled"))
     if step and compiled:
         ratio = step["target_tokens_per_second"] / compiled["target_tokens_per_second"]
-        rows.append(["speed over compiled PyTorch", "0.79", "1.8", f"at least {predictions.RATIO_AT_LEAST}", f"{ratio:.2f}",
-                     "" if dry else "as wanted" if ratio >= predictions.RATIO_AT_LEAST else "TOO SLOW"])
+        rows.append(["speed over compiled PyTorch", "0.79", "1.8", f"at least {predictions.RATIO_AT_LEAST}",
+                     f"{ratio:.2f}", "" if dry else "as wanted" if ratio >= predictions.RATIO_AT_LEAST else "TOO SLOW"])
     lines = ["## Predictions", "", "A training step of the base model in BF16 on an H200, in milliseconds (docs/cuda.md)."
              + (" The measurements are of a small model on an emulator: they compare with nothing." if dry else
                 " Another card has other bounds: of an H100, what memory limits takes 1.43 times as long."), ""]
-    lines += table(["what", "before", "predicted", "wanted at most", "measured", ""], ["---"] + ["---:"] * 4 + ["---"], rows)
+    lines += table(["what", "before", "predicted", "wanted at most", "measured", ""],
+                   ["---"] + ["---:"] * 4 + ["---"], rows)
     return lines + [""] + ablation_table(work)
 
 

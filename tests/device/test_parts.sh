@@ -1,6 +1,6 @@
 # shellcheck shell=bash disable=SC2317 # parts are called by name
-# The parts of run.sh that check: part_NAME is one, in a process of its own with the working folder DEVICE_WORK. Its exit
-# status is the outcome, and what it prints is its log. $tests and $repository are run.sh's.
+# The parts of run.sh that check: part_NAME is one, in a process of its own with the working folder DEVICE_WORK. Its
+# exit status is the outcome, and what it prints is its log. $tests and $repository are run.sh's.
 # shellcheck disable=SC2154
 
 part_machine() {
@@ -92,7 +92,7 @@ part_conform() { # cuda|vulkan [timed]
         HEADSCOPE_THREADS=1 run headscope conform --device "$device" --quick --no-speed --op "${families[$1 - 1]}" \
             --json "bench/conform-$1-$device.json"
     }
-    if dry; then families=(search bias); fi
+    if dry; then families=(search); fi
     if [ "${2:-}" = timed ]; then
         run headscope conform --device "$device" --quick --op "$(IFS=, && echo "${families[*]}")" \
             --json "bench/conform-$1.json" | tee "conformed-$1"
@@ -173,7 +173,7 @@ part_translations() { # cuda|vulkan
     local device text=("$repository/assets/examples/everyday.en")
     device=$(test_device "$1")
     if [ -f "$DEVICE_KIT/held-out.tsv" ] && ! dry; then text=(--tsv "$DEVICE_KIT/held-out.tsv"); fi
-    if dry; then head -n 3 "${text[0]}" >few.en && text=(few.en); fi
+    if dry; then head -n 1 "${text[0]}" >few.en && text=(few.en); fi
     run headscope compare --device "$device" --with cpu "${text[@]}" | tee compared
     local code=${PIPESTATUS[0]}
     echo "NOTE: $(grep -m 1 ' sentences identically' compared)"

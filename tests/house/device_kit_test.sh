@@ -49,6 +49,10 @@ run python3 -c "import sys; sys.path.insert(0, '$repository/tests/device'); impo
 print(*(p.of_op(op) is not None for op in [*p.OPS_AT_MOST, 'the whole step']), all(p.gain_of(w) for w in p.OP_OF_SWITCH))"
 expect "docs/cuda.md predicts every op that has a limit" [ "$output" = "True True True True True True" ]
 
+while read -r _ kernel; do
+    expect "there is a kernel whose name has $kernel" grep -q "[ _]$kernel" "$repository"/backends/cuda/*.cu
+done < <(sed -n "/<<'OPS'/,/^OPS/p" "$repository/tests/device/speed_parts.sh" | sed '1d; $d')
+
 # ------------------------------------------------------------------------------------------------- the tree
 
 if ! command -v git >/dev/null; then
