@@ -32,7 +32,8 @@ def table():
     """By op: milliseconds of a step before, and predicted. The step itself is "the whole step"."""
     rows = {}
     with open(DOCUMENT) as stream:
-        for line in stream:
+        lines = stream.read().split("| op | measured before | predicted now |\n")[1].split("\n\n")[0]
+        for line in lines.split("\n"):
             row = re.match(r"\| `?([^|`]+?)`? \| ([\d.]+)(?: \(estimated\))? \| ([\d.]+) \|", line)
             if row:
                 rows[row[1]] = float(row[2]), float(row[3])
