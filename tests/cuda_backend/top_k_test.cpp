@@ -2,7 +2,7 @@
 #include "backends/cuda/top_k.h"
 
 #include <catch2/catch.hpp>
-#include <utility>
+#include <cmath>
 #include <vector>
 
 #include "backends/cuda/cuda_backend.h"
@@ -27,21 +27,46 @@ TEST_CASE("parts cover a row, are aligned, and fit the registers of their thread
     CHECK_FALSE(RowParts{131073}.fit());
 }
 
+namespace {
+
+struct Launched {
+    unsigned blocks = 0, threads = 0;
+    bool operator==(const Launched&) const = default;
+};
+
+// The last launch. Checks the results, too: the last class of each row is the best, and all others are equal.
+Launched last_launch(std::int64_t rows, std::int64_t classes, const char* disabled = "") {
+    Settings settings;
+    settings.set(kDisableKernels, disabled);
+    CudaBackend backend(0, {.disabled = DisabledKernels::from(settings)});
+    std::vector<double> logits(static_cast<std::size_t>(rows * classes));
+    for (std::size_t row = 1; row <= static_cast<std::size_t>(rows); ++row) {
+        logits[row * static_cast<std::size_t>(classes) - 1] = 2.0;
+    }
+    const LogSoftmaxTopK op{.logits = make_from_host(backend, {rows, classes}, DType::BF16, logits),
+                            .values = backend.empty({rows, 2}, DType::F32),
+                            .indices = backend.empty({rows, 2}, DType::I32)};
+    backend.run(op);
+    const cuda_emulation::LaunchShape shape = cuda_emulation::last_launch();
+    const double log_sum = std::log(static_cast<double>(classes - 1) + std::exp(2.0));
+    const std::vector<double> values = to_host<double>(backend, op.values);
+    const std::vector<double> indices = to_host<double>(backend, op.indices);
+    for (std::size_t i = 0; i < values.size(); i += 2) {
+        CHECK(values[i] == Approx(2.0 - log_sum).epsilon(1e-5));
+        CHECK(values[i + 1] == Approx(-log_sum).epsilon(1e-5));
+        CHECK(indices[i] == static_cast<double>(classes - 1));
+        CHECK(indices[i + 1] == 0.0);
+    }
+    return {shape.grid.x, shape.block.x};
+}
+
+}  // namespace
+
 TEST_CASE("a block reads a part of a row, and one warp merges the parts", "[top_k]") {
-    const auto last_launch = [](std::int64_t rows, std::int64_t classes, const char* disabled) {
-        Settings settings;
-        settings.set(kDisableKernels, disabled);
-        CudaBackend backend(0, {.disabled = DisabledKernels::from(settings)});
-        const std::vector<double> logits(static_cast<std::size_t>(rows * classes));
-        backend.run(LogSoftmaxTopK{.logits = make_from_host(backend, {rows, classes}, DType::BF16, logits),
-                                   .values = backend.empty({rows, 1}, DType::F32),
-                                   .indices = backend.empty({rows, 1}, DType::I32)});
-        const cuda_emulation::LaunchShape shape = cuda_emulation::last_launch();
-        return std::pair{shape.grid.x, shape.block.x};
-    };
-    CHECK(last_launch(3, 600, "") == std::pair{3U, 64U});
-    CHECK(last_launch(3, 4096, "") == std::pair{3U, 256U});
-    CHECK(last_launch(3, 4097, "") == std::pair{3U, 32U});
-    CHECK(last_launch(3, 4097, "top_k") == std::pair{3U, 1024U});
-    CHECK(last_launch(1, 131073, "") == std::pair{1U, 1024U});
+    CHECK(last_launch(3, 600) == Launched{3, 64});
+    CHECK(last_launch(3, 4096) == Launched{3, 256});
+    CHECK(last_launch(3, 4097) == Launched{3, 32});
+    CHECK(last_launch(1, 131072) == Launched{1, 32});
+    CHECK(last_launch(3, 4097, "top_k") == Launched{3, 1024});
+    CHECK(last_launch(1, 131073) == Launched{1, 1024});
 }
