@@ -3,14 +3,19 @@
 
 #include <cuda_runtime.h>
 
+#include <type_traits>
+
 #include "backends/cuda/fused_attention_tiles.h"
 #include "backends/cuda/matrix_unit.h"
 
 namespace headscope::cuda {
 
-// Rows end with eight more elements, an odd number of 16 bytes altogether: the rows that one instruction reads are then
-// in different banks.
-constexpr int kFragmentPadding = 8;
+// Of A's columns and B's rows: 16 in 16 bits, 8 in TF32.
+template <class T>
+constexpr int kProductDepth = static_cast<int>(32 / sizeof(T));
+// Products that 16 of them need.
+template <class T>
+constexpr int kProductSteps = 16 / kProductDepth<T>;
 
 // Rows of `pitch` elements.
 template <class T>
@@ -23,32 +28,88 @@ struct SharedTile {
     }
 };
 
-// The 16 x 16 matrix A that begins at (row, column) of a tile, or at (column, row) of one that holds its transpose.
-template <bool Transposed, class T>
+__device__ inline Fragment rounded(const Fragment& words) {
+    Fragment to{};
+    unrolled<4>([&](int i) { to.at[i] = tf32_bits(bits_to_float(words.at[i])); });
+    return to;
+}
+
+// The matrix A of 16 rows that begins at (row, column) of a tile.
+template <class T>
 __device__ inline Fragment left_fragment(const SharedTile<T>& tile, int row, int column) {
     const int lane = static_cast<int>(threadIdx.x) % kWarp;
-    const int lower = lane % 8 + lane / 8 % 2 * 8;
-    const int upper = lane % 8 + lane / 16 * 8;
-    return load_matrices<Transposed>(Transposed ? tile.bits(column + upper, row + lane / 8 % 2 * 8)
-                                                : tile.bits(row + lower, column + lane / 16 * 8));
+    const Fragment words =
+        load_matrices<false>(tile.bits(row + lane % 8 + lane / 8 % 2 * 8, column + lane / 16 * kVector<T>));
+    if constexpr (std::is_same_v<T, float>) {
+        return rounded(words);
+    } else {
+        return words;
+    }
 }
 
-// Two neighbouring 16 x 8 matrices B, in at[0], at[1] and in at[2], at[3]: rows from k and columns from n of a tile
-// that holds them as they are (ByRows), or of one whose rows are their columns.
-template <bool ByRows, class T>
+// Two neighbouring matrices B of 8 columns, in at[0], at[1] and in at[2], at[3]: rows from k and columns from n of a
+// tile whose rows are their columns.
+template <class T>
 __device__ inline Fragment right_fragments(const SharedTile<T>& tile, int k, int n) {
     const int lane = static_cast<int>(threadIdx.x) % kWarp;
-    const int half_of_k = lane / 8 % 2 * 8;
-    const int half_of_n = lane / 16 * 8;
-    return load_matrices<ByRows>(ByRows ? tile.bits(k + lane % 8 + half_of_k, n + half_of_n)
-                                        : tile.bits(n + lane % 8 + half_of_n, k + half_of_k));
+    const int half_of_k = lane / 8 % 2 * kVector<T>;
+    const Fragment words = load_matrices<false>(tile.bits(n + lane % 8 + lane / 16 * 8, k + half_of_k));
+    if constexpr (std::is_same_v<T, float>) {
+        return rounded(words);
+    } else {
+        return words;
+    }
 }
 
-// Two neighbouring sums of 16 x 8, rounded, are an A.
+// The same two of a tile that holds them as they are. In TF32 their rows, and the columns of the A's below, stand in
+// another order, in which sums of F32 have them: a lane has 2 t and 2 t + 1 in the places of t and t + 4.
 template <class T>
-__device__ inline Fragment as_left(const float (&first)[4], const float (&second)[4]) {
-    return {pair_bits<T>(first[0], first[1]), pair_bits<T>(first[2], first[3]), pair_bits<T>(second[0], second[1]),
-            pair_bits<T>(second[2], second[3])};
+__device__ inline Fragment right_fragments_by_rows(const SharedTile<T>& tile, int k, int n) {
+    const int lane = static_cast<int>(threadIdx.x) % kWarp;
+    if constexpr (std::is_same_v<T, float>) {
+        const int row = k + lane % 4 * 2;
+        const int column = n + lane / 4;
+        return {tf32_bits(*tile.at(row, column)), tf32_bits(*tile.at(row + 1, column)),
+                tf32_bits(*tile.at(row, column + 8)), tf32_bits(*tile.at(row + 1, column + 8))};
+    } else {
+        const int half_of_k = lane / 8 % 2 * 8;
+        return load_matrices<true>(tile.bits(k + lane % 8 + half_of_k, n + lane / 16 * 8));
+    }
+}
+
+// The A for these that begins at (row, column) of a tile, or at (column, row) of one that holds its transpose.
+template <bool Transposed, class T>
+__device__ inline Fragment left_fragment_by_rows(const SharedTile<T>& tile, int row, int column) {
+    const int lane = static_cast<int>(threadIdx.x) % kWarp;
+    if constexpr (std::is_same_v<T, float>) {
+        Fragment to{};
+        unrolled<4>([&](int i) {
+            const int r = row + lane / 4 + i % 2 * 8;
+            const int c = column + lane % 4 * 2 + i / 2;
+            to.at[i] = tf32_bits(Transposed ? *tile.at(c, r) : *tile.at(r, c));
+        });
+        return to;
+    } else if constexpr (Transposed) {
+        return load_matrices<true>(tile.bits(column + lane % 8 + lane / 16 * 8, row + lane / 8 % 2 * 8));
+    } else {
+        return left_fragment(tile, row, column);
+    }
+}
+
+// Two neighbouring sums of 16 x 8, rounded, are one such A, or in TF32 two.
+template <class T>
+struct LeftOfSums {
+    Fragment at[kProductSteps<T>];
+};
+template <class T>
+__device__ inline LeftOfSums<T> as_left(const float (&first)[4], const float (&second)[4]) {
+    if constexpr (std::is_same_v<T, float>) {
+        return {{{tf32_bits(first[0]), tf32_bits(first[2]), tf32_bits(first[1]), tf32_bits(first[3])},
+                 {tf32_bits(second[0]), tf32_bits(second[2]), tf32_bits(second[1]), tf32_bits(second[3])}}};
+    } else {
+        return {{{pair_bits<T>(first[0], first[1]), pair_bits<T>(first[2], first[3]),
+                  pair_bits<T>(second[0], second[1]), pair_bits<T>(second[2], second[3])}}};
+    }
 }
 
 // Adds the products of one A and both of two neighbouring B.
@@ -69,10 +130,10 @@ struct RowSums {
 template <bool Transposed, int D, class T>
 __device__ inline void add_tile_product(const SharedTile<T>& a, int row, const SharedTile<T>& b, int steps,
                                         RowSums<D>& sums) {
-    for (int k = 0; k < 16 * steps; k += 16) {
-        const Fragment left = left_fragment<Transposed>(a, row, k);
+    for (int k = 0; k < 16 * steps; k += kProductDepth<T>) {
+        const Fragment left = left_fragment_by_rows<Transposed>(a, row, k);
         unrolled<D / 16>([&](int i) {
-            multiply_add_both<T>(sums.at[2 * i], sums.at[2 * i + 1], left, right_fragments<true>(b, k, 16 * i));
+            multiply_add_both<T>(sums.at[2 * i], sums.at[2 * i + 1], left, right_fragments_by_rows(b, k, 16 * i));
         });
     }
 }

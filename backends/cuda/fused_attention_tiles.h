@@ -54,14 +54,15 @@ struct AttentionKernel {
 // The tile of one head that a block works on.
 struct TilePlace {
     std::int64_t head_index;  // batch * heads + head
-    std::int64_t batch;
-    std::int64_t head;
+    int batch;
+    int head;
     int tile;
 };
 
 __device__ inline TilePlace tile_place(int heads, int tiles) {
     const std::int64_t index = static_cast<std::int64_t>(blockIdx.x) / tiles;
-    return {index, index / heads, index % heads, static_cast<int>(blockIdx.x % static_cast<unsigned>(tiles))};
+    return {index, static_cast<int>(index / heads), static_cast<int>(index % heads),
+            static_cast<int>(blockIdx.x % static_cast<unsigned>(tiles))};
 }
 
 // Keys are permuted in a tile: those of one thread are neighbours in the sequence (one draw of dropout gives several),

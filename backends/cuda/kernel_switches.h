@@ -26,6 +26,7 @@ enum class Kernel : std::size_t {
     TopK,
     FewRows,
     FewRowsF32,
+    Tf32Attention,
 };
 
 struct KernelSwitch {
@@ -37,10 +38,14 @@ struct KernelSwitch {
 };
 
 // Of the most positions and columns.
-constexpr int largest_short_block(bool backward) {
+constexpr int largest_short_block(bool backward, int element_bytes = 2) {
     constexpr int kTiles = row_tiles(kLongestShort);
-    return ShortLayout{.query_tiles = kTiles, .key_tiles = kTiles, .depth = kDeepestShort, .backward = backward}.bytes(
-        true);
+    return ShortLayout{.query_tiles = kTiles,
+                       .key_tiles = kTiles,
+                       .depth = kDeepestShort,
+                       .backward = backward,
+                       .element = element_bytes}
+        .bytes(true);
 }
 
 // By Kernel.
@@ -65,6 +70,9 @@ inline constexpr std::array kKernelSwitches{
     KernelSwitch{"few_rows", "products of few rows on tensor cores",
                  "products of up to 16 rows with weights, bias and ReLU in 16 bits on tensor cores (sm_80)", 80},
     KernelSwitch{"few_rows_f32", "products of few rows in F32", "the same of up to 4 rows in F32", 0},
+    KernelSwitch{"tf32_attention", "attention in TF32 on tensor cores",
+                 "all four of attention in float32, where products may be rounded to TF32 (sm_80)", 80,
+                 largest_short_block(true, 4)},
 };
 
 constexpr const char* kDisableKernels = "HEADSCOPE_CUDA_DISABLE";

@@ -124,8 +124,9 @@ __global__ void __launch_bounds__(kLongWarps* kWarp, 2)
 
 bool CudaBackend::run_long(const Attention& op) {
     const std::int64_t queries = op.q.dim(2);
-    const LongLayout layout{.depth = padded_depth(op.q.dim(3), op.v.dim(3))};
-    if (queries <= DecodeTile::kMostQueries || op.k.dim(2) == 0 || layout.depth > kDeepestShort ||
+    const LongLayout layout{.depth = padded_depth(op.q.dim(3), op.v.dim(3)),
+                            .element = static_cast<int>(size_of(op.q.dtype))};
+    if (queries <= DecodeTile::kMostQueries || op.k.dim(2) == 0 || layout.depth > kDeepestShort || !may_round(op) ||
         !suits_matrix_unit(Kernel::LongAttention, layout.bytes(op.dropout.rate > 0.0F),
                            {&op.q, &op.k, &op.v, &op.out})) {
         return false;

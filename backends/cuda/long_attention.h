@@ -14,8 +14,9 @@ constexpr int kLongWarps = kLongTile / kTileRows;
 // of which one arrives while the other is used.
 struct LongLayout {
     int depth = 0;
+    int element = 2;  // bytes
 
-    constexpr int pitch() const { return depth + 8; }
+    constexpr int pitch() const { return depth + padding_of(element); }
     constexpr int queries() const { return 0; }
     constexpr int keys(int stage) const { return (1 + 2 * stage) * tile_bytes(); }
     constexpr int values(int stage) const { return (2 + 2 * stage) * tile_bytes(); }
@@ -23,14 +24,17 @@ struct LongLayout {
     constexpr int bytes(bool dropout) const { return kept(dropout ? kLongWarps : 0); }
 
 private:
-    constexpr int tile_bytes() const { return kLongTile * pitch() * 2; }
+    constexpr int tile_bytes() const { return kLongTile * pitch() * element; }
 };
 
 // Rows of the other side that the backward's blocks go over at a time: more would need more registers than there are.
 constexpr int kPassingRows = 32;
-// For how many of the backward's blocks a multiprocessor has registers: with three of them a thread has 168.
-constexpr int long_back_blocks(int depth) {
-    return depth <= 64 ? 3 : 2;
+// Longer rows than 128 columns in 16 bits or 64 in F32 would need more registers than there are.
+constexpr int kMostBackRowBytes = 256;
+// For how many of the backward's blocks a multiprocessor has registers, by the bytes of a row: with three of them a
+// thread has 168.
+constexpr int long_back_blocks(int row_bytes) {
+    return row_bytes <= 128 ? 3 : 2;
 }
 
 // The same of a backward's block, of both kinds: queries and the gradient of out, and keys and values, of which it owns
@@ -38,9 +42,10 @@ constexpr int long_back_blocks(int depth) {
 struct LongBackLayout {
     int depth = 0;
     bool owns_keys = false;
+    int element = 2;  // bytes
     static constexpr int kRowBytes = 16;
 
-    constexpr int pitch() const { return depth + 8; }
+    constexpr int pitch() const { return depth + padding_of(element); }
     constexpr int own(int operand) const { return operand * rows_bytes(kLongTile); }
     constexpr int passing(int stage, int operand) const {
         return own(2) + (2 * stage + operand) * rows_bytes(kPassingRows);
@@ -50,7 +55,7 @@ struct LongBackLayout {
     constexpr int bytes(bool dropout) const { return kept(dropout ? kLongWarps : 0); }
 
 private:
-    constexpr int rows_bytes(int rows) const { return rows * pitch() * 2; }
+    constexpr int rows_bytes(int rows) const { return rows * pitch() * element; }
 };
 
 }  // namespace headscope::cuda

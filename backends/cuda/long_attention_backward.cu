@@ -104,14 +104,8 @@ __device__ inline void draw_passing(const AttentionKernel& kernel, const TilePla
     __syncwarp();
 }
 
-// A tile of queries that sees some of the block's keys.
-struct PassingQueries {
-    int first;
-    bool see_own;  // of the warp's keys
-};
-
 template <class T, int D>
-__global__ void __launch_bounds__(kLongWarps* kWarp, long_back_blocks(D))
+__global__ void __launch_bounds__(kLongWarps* kWarp, long_back_blocks(D* int{sizeof(T)}))
     attend_long_back_to_keys(AttentionKernel kernel, LongBackLayout layout, int tiles, LongBackInputs<T> inputs,
                              HeadOperand<T> grad_k, HeadOperand<T> grad_v, bool accumulate_k, bool accumulate_v) {
     using Block = LongBackBlock<T, D>;
@@ -119,58 +113,59 @@ __global__ void __launch_bounds__(kLongWarps* kWarp, long_back_blocks(D))
     const TilePlace place = tile_place(kernel.heads, tiles);
     const int first_key = place.tile * kLongTile;
     const int own_key = first_key + block.first;
-    const SentenceMask mask = kernel.mask.of(place.batch);
-    const Queries seeing = mask.queries_between(first_key, first_key + kLongTile - 1);
-    const HeadRows<const T> queries = inputs.q.of(place.batch, place.head);
-    const HeadRows<const T> grads_out = inputs.grad_out.of(place.batch, place.head);
+    // Read again for each tile: the registers that it would hold are needed.
+    const auto mask = [&] { return kernel.mask.of(place.batch); };
+    const Queries seeing = mask().queries_between(first_key, first_key + kLongTile - 1);
+    const auto seen_from = [&](int query) {
+        return mask().keys_between(query, lesser(query + kPassingRows, kernel.queries) - 1);
+    };
+    // The first queries from `query` on that see some of the block's keys.
     const auto next = [&](int query) {
-        for (; query < seeing.end; query += kPassingRows) {
-            const Keys seen = mask.keys_between(query, lesser(query + kPassingRows, kernel.queries) - 1);
-            if (seen.overlaps(first_key, first_key + kLongTile)) {
-                return PassingQueries{query, seen.overlaps(own_key, own_key + kTileRows)};
-            }
+        while (query < seeing.end && !seen_from(query).overlaps(first_key, first_key + kLongTile)) {
+            query += kPassingRows;
         }
-        return PassingQueries{query, false};
+        return query;
     };
     const auto copy_queries = [&](int query, int stage) {
-        block.copy_passing(queries, grads_out, query, kernel.queries, stage);
+        block.copy_passing(inputs.q.of(place.batch, place.head), inputs.grad_out.of(place.batch, place.head), query,
+                           kernel.queries, stage);
         for (int i = static_cast<int>(threadIdx.x); i < kPassingRows; i += static_cast<int>(blockDim.x)) {
-            block.rows(stage)[i] = query_row(kernel, mask, place, inputs, query + i);
+            block.rows(stage)[i] = query_row(kernel, mask(), place, inputs, query + i);
         }
     };
     block.copy_own(inputs.k.of(place.batch, place.head), inputs.v.of(place.batch, place.head), first_key,
-                   static_cast<int>(mask.length));
+                   static_cast<int>(mask().length));
     RowSums<D> sums_k;
     RowSums<D> sums_v;
     int stage = 0;
-    PassingQueries now = next(seeing.begin / kPassingRows * kPassingRows);
-    if (now.first < seeing.end) {
-        copy_queries(now.first, stage);
+    int query = next(seeing.begin / kPassingRows * kPassingRows);
+    if (query < seeing.end) {
+        copy_queries(query, stage);
     }
-    while (now.first < seeing.end) {
-        const PassingQueries then = next(now.first + kPassingRows);
+    while (query < seeing.end) {
+        const int then = next(query + kPassingRows);
         wait_for_copies<0>();
         __syncthreads();  // this stage is there, and no warp uses the other any more
-        if (then.first < seeing.end) {
-            copy_queries(then.first, 1 - stage);
+        if (then < seeing.end) {
+            copy_queries(then, 1 - stage);
         }
-        if (now.see_own) {
-            const int pairs = lesser(row_tiles(kernel.queries - now.first), kPassingRows / kTileRows);
+        if (seen_from(query).overlaps(own_key, own_key + kTileRows)) {
+            const int pairs = lesser(row_tiles(kernel.queries - query), kPassingRows / kTileRows);
             ShortScores<kPassingTiles> weights;
             ShortScores<kPassingTiles> grads;
             add_scores<D>(block.own(0), block.first, block.passing(stage, 0), pairs, weights);
             add_scores<D>(block.own(1), block.first, block.passing(stage, 1), pairs, grads);
             if (kernel.dropout.on) {
-                draw_passing(kernel, place, now.first, own_key, block.kept());
+                draw_passing(kernel, place, query, own_key, block.kept());
             }
             for_tiles<kPassingTiles>(pairs, [&](int tile) {
                 unrolled<2>([&](int odd) {
-                    const int query = key_in_tile(tile, odd);
-                    const QueryRow row = block.rows(stage)[query];
+                    const int passing = key_in_tile(tile, odd);
+                    const QueryRow row = block.rows(stage)[passing];
                     unrolled<2>([&](int half) {
                         const bool kept =
                             !kernel.dropout.on ||
-                            (block.kept()[half * kPassingRows + query] >> (threadIdx.x % kWarp / 4) & 1U) != 0;
+                            (block.kept()[half * kPassingRows + passing] >> (threadIdx.x % kWarp / 4) & 1U) != 0;
                         score_gradient(kernel, row, short_query(own_key, half), kept, weights.at[tile][2 * half + odd],
                                        grads.at[tile][2 * half + odd]);
                     });
@@ -183,7 +178,7 @@ __global__ void __launch_bounds__(kLongWarps* kWarp, long_back_blocks(D))
                 add_weighed(left_weights<T>(grads), pairs, block.passing(stage, 0), sums_k);
             }
         }
-        now = then;
+        query = then;
         stage = 1 - stage;
     }
     wait_for_copies<0>();
@@ -197,7 +192,7 @@ __global__ void __launch_bounds__(kLongWarps* kWarp, long_back_blocks(D))
 }
 
 template <class T, int D>
-__global__ void __launch_bounds__(kLongWarps* kWarp, long_back_blocks(D))
+__global__ void __launch_bounds__(kLongWarps* kWarp, long_back_blocks(D* int{sizeof(T)}))
     attend_long_back_to_queries(AttentionKernel kernel, LongBackLayout layout, int tiles, LongBackInputs<T> inputs,
                                 HeadOperand<T> grad_q, bool accumulate) {
     using Block = LongBackBlock<T, D>;
@@ -258,10 +253,11 @@ bool CudaBackend::run_long(const AttentionBackward& op, const float* delta) {
     const std::int64_t queries = op.q.dim(2);
     const std::int64_t keys = op.k.dim(2);
     const int depth = padded_depth(op.q.dim(3), op.v.dim(3));
-    const LongBackLayout of_keys{.depth = depth, .owns_keys = true};
-    const LongBackLayout of_queries{.depth = depth};
+    const auto element = static_cast<int>(size_of(op.q.dtype));
+    const LongBackLayout of_keys{.depth = depth, .owns_keys = true, .element = element};
+    const LongBackLayout of_queries{.depth = depth, .element = element};
     const bool drops = op.dropout.rate > 0.0F;
-    if (queries == 0 || keys == 0 || depth > kDeepestShort ||
+    if (queries == 0 || keys == 0 || depth * element > kMostBackRowBytes || !may_round(op) ||
         !suits_matrix_unit(Kernel::LongAttentionBackward, of_keys.bytes(drops),
                            {&op.q, &op.k, &op.v, &op.grad_out, &op.grad_q, &op.grad_k, &op.grad_v})) {
         return false;
@@ -274,19 +270,22 @@ bool CudaBackend::run_long(const AttentionBackward& op, const float* delta) {
     visit_matrix_heads(op, [&](auto tag, auto width) {
         using T = decltype(tag);
         constexpr int kDepth = decltype(width)::value;
-        const AttentionKernel kernel = attention_kernel(op);
-        const LongBackInputs<T> inputs{head_operand<const T>(op.q),       head_operand<const T>(op.k),
-                                       head_operand<const T>(op.v),       head_operand<const T>(op.grad_out),
-                                       data_of<const float>(op.log_sums), delta};
-        if (op.grad_k.defined() || op.grad_v.defined()) {
-            stream_.launch(AttentionBackward::kName, attend_long_back_to_keys<T, kDepth>, grid(of_keys, keys), kernel,
-                           of_keys, tiles(keys), inputs, head_operand<T>(op.grad_k), head_operand<T>(op.grad_v),
-                           op.write_k == Write::Accumulate, op.write_v == Write::Accumulate);
-        }
-        if (op.grad_q.defined()) {
-            stream_.launch(AttentionBackward::kName, attend_long_back_to_queries<T, kDepth>, grid(of_queries, queries),
-                           kernel, of_queries, tiles(queries), inputs, head_operand<T>(op.grad_q),
-                           op.write_q == Write::Accumulate);
+        if constexpr (kDepth * int{sizeof(T)} <= kMostBackRowBytes) {
+            const AttentionKernel kernel = attention_kernel(op);
+            const LongBackInputs<T> inputs{head_operand<const T>(op.q),       head_operand<const T>(op.k),
+                                           head_operand<const T>(op.v),       head_operand<const T>(op.grad_out),
+                                           data_of<const float>(op.log_sums), delta};
+            if (op.grad_k.defined() || op.grad_v.defined()) {
+                stream_.launch(AttentionBackward::kName, attend_long_back_to_keys<T, kDepth>, grid(of_keys, keys),
+                               kernel, of_keys, tiles(keys), inputs, head_operand<T>(op.grad_k),
+                               head_operand<T>(op.grad_v), op.write_k == Write::Accumulate,
+                               op.write_v == Write::Accumulate);
+            }
+            if (op.grad_q.defined()) {
+                stream_.launch(AttentionBackward::kName, attend_long_back_to_queries<T, kDepth>,
+                               grid(of_queries, queries), kernel, of_queries, tiles(queries), inputs,
+                               head_operand<T>(op.grad_q), op.write_q == Write::Accumulate);
+            }
         }
     });
     return true;

@@ -4,6 +4,8 @@
 //    at[3] the same eight columns further on
 //  - a 16 x 8 matrix B: b0 holds rows 2 t and 2 t + 1 of column g; b1 the rows eight further on
 //  - a 16 x 8 sum C in F32: c[0] and c[1] are row g, columns 2 t and 2 t + 1; c[2] and c[3] the same of row g + 8
+//  - in TF32, A is 16 x 8: at[0] holds row g, column t; at[1] the same of row g + 8; at[2] and at[3] the same four
+//    columns further on. B is 8 x 8: b0 holds row t of column g; b1 the row four further on
 #pragma once
 
 #include <cuda_runtime.h>
@@ -16,7 +18,7 @@ namespace headscope::cuda {
 
 constexpr int kMatrixUnitSm = 80;  // the first architecture with these instructions
 
-// Two elements in each word, the lower one first.
+// Two elements of 16 bits in each word, the lower one first, or one of TF32.
 struct Fragment {
     std::uint32_t at[4];
 };
@@ -59,7 +61,7 @@ __device__ inline Fragment load_matrices(const std::uint16_t* row_of_lane) {
     return to;
 }
 
-// c += A B, for T = Half or BFloat16.
+// c += A B, for T = Half or BFloat16, or in TF32 for T = float.
 template <class T>
 __device__ inline void multiply_add(float (&c)[4], const Fragment& a, std::uint32_t b0, std::uint32_t b1);
 
@@ -79,6 +81,22 @@ __device__ inline void multiply_add<BFloat16>(float (&c)[4], const Fragment& a, 
             "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
             : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
             : "r"(a.at[0]), "r"(a.at[1]), "r"(a.at[2]), "r"(a.at[3]), "r"(b0), "r"(b1)));
+}
+
+template <>
+__device__ inline void multiply_add<float>(float (&c)[4], const Fragment& a, std::uint32_t b0, std::uint32_t b1) {
+    HEADSCOPE_MATRIX_UNIT(
+        asm("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 "
+            "{%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+            : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+            : "r"(a.at[0]), "r"(a.at[1]), "r"(a.at[2]), "r"(a.at[3]), "r"(b0), "r"(b1)));
+}
+
+// Rounded to TF32, to nearest, ties away from 0. Products ignore what TF32 has not, so without this they round to 0.
+__device__ inline std::uint32_t tf32_bits(float value) {
+    std::uint32_t bits = 0;
+    HEADSCOPE_MATRIX_UNIT(asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(bits) : "f"(value)));
+    return bits;
 }
 
 // Copies 16 bytes into shared memory, or zeros if `there` is false. They arrive at the latest when this thread has

@@ -61,7 +61,7 @@ int compiled_architecture() {
 
 bool CudaBackend::run_short(const Attention& op) {
     const ShortLayout layout = short_layout(op, false);
-    if (op.q.dim(2) <= DecodeTile::kMostQueries ||
+    if (op.q.dim(2) <= DecodeTile::kMostQueries || !may_round(op) ||
         !takes_short(Kernel::Attention, layout, op.dropout, {&op.q, &op.k, &op.v, &op.out})) {
         return false;
     }
@@ -86,7 +86,8 @@ bool CudaBackend::suits_matrix_unit(Kernel kernel, int block_bytes,
     const bool wide = std::all_of(operands.begin(), operands.end(), [](const Tensor* operand) {
         return !operand->defined() || head_operand<const Half>(*operand).wide;
     });
-    return kernels_.allow(kernel, compiled_) && (dtype == DType::F16 || dtype == DType::BF16) && wide &&
+    const bool fits = dtype != DType::F32 || kernels_.allow(Kernel::Tf32Attention, compiled_);
+    return kernels_.allow(kernel, compiled_) && fits && wide &&
            static_cast<std::size_t>(block_bytes) <= properties_.sharedMemPerBlockOptin;
 }
 

@@ -15,6 +15,12 @@ constexpr int row_tiles(std::int64_t rows) {
     return static_cast<int>((rows + kTileRows - 1) / kTileRows);
 }
 
+// Rows of tiles end with 16 more bytes, an odd number of them altogether: the rows that one instruction reads are then
+// in different banks.
+constexpr int padding_of(int element_bytes) {
+    return 16 / element_bytes;
+}
+
 // Kernels exist for so many tiles of eight keys: more of them need more registers.
 constexpr int kKeyTiles[] = {6, 8, 16};
 constexpr int padded_key_tiles(std::int64_t keys) {
@@ -26,13 +32,14 @@ constexpr int padded_key_tiles(std::int64_t keys) {
     return 0;
 }
 
-// The shared memory of a block, in bytes from its beginning. Tiles of operands have rows of `depth` elements and eight
-// more, those of weights the block's keys and eight more.
+// The shared memory of a block, in bytes from its beginning. Tiles of operands have rows of `depth` elements, those
+// of weights of the block's keys, both padded.
 struct ShortLayout {
     int query_tiles = 0;  // of 16 rows
     int key_tiles = 0;
     int depth = 0;
     bool backward = false;
+    int element = 2;  // bytes
 
     // Whether there are kernels for it.
     constexpr bool is_short() const {
@@ -42,8 +49,8 @@ struct ShortLayout {
     }
     // A warp for each tile of queries; in the backward for each of keys, too.
     constexpr int warps() const { return backward && key_tiles > query_tiles ? key_tiles : query_tiles; }
-    constexpr int pitch() const { return depth + 8; }
-    constexpr int weights_pitch() const { return key_tiles * kTileRows + 8; }
+    constexpr int pitch() const { return depth + padding_of(element); }
+    constexpr int weights_pitch() const { return key_tiles * kTileRows + padding_of(element); }
 
     constexpr int queries() const { return 0; }
     constexpr int grad_out() const { return queries() + rows_bytes(query_tiles); }
@@ -58,9 +65,8 @@ struct ShortLayout {
     constexpr int bytes(bool dropout) const { return kept() + (dropout ? query_tiles * kTileRows * kKeptBytes : 0); }
 
 private:
-    static constexpr int kElement = 2;
-    constexpr int rows_bytes(int tiles) const { return tiles * kTileRows * pitch() * kElement; }
-    constexpr int weights_bytes() const { return backward ? query_tiles * kTileRows * weights_pitch() * kElement : 0; }
+    constexpr int rows_bytes(int tiles) const { return tiles * kTileRows * pitch() * element; }
+    constexpr int weights_bytes() const { return backward ? query_tiles * kTileRows * weights_pitch() * element : 0; }
 };
 
 // What the module's kernels were compiled for: 90 for compute_90. Older PTX runs on newer cards, without their

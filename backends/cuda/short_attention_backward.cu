@@ -149,8 +149,8 @@ __global__ void __launch_bounds__(kShortThreads, kShortBlocks<D, Tiles>)
 
 bool CudaBackend::run_short(const AttentionBackward& op) {
     const ShortLayout layout = short_layout(op, true);
-    if (!takes_short(Kernel::AttentionBackward, layout, op.dropout,
-                     {&op.q, &op.k, &op.v, &op.grad_out, &op.grad_q, &op.grad_k, &op.grad_v})) {
+    if (!may_round(op) || !takes_short(Kernel::AttentionBackward, layout, op.dropout,
+                                       {&op.q, &op.k, &op.v, &op.grad_out, &op.grad_q, &op.grad_k, &op.grad_v})) {
         return false;
     }
     visit_short(op, [&](auto tag, auto depth, auto tiles) {

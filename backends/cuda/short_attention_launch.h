@@ -11,7 +11,8 @@ ShortLayout short_layout(const Op& op, bool backward) {
     return {.query_tiles = row_tiles(op.q.dim(2)),
             .key_tiles = row_tiles(op.k.dim(2)),
             .depth = padded_depth(op.q.dim(3), op.v.dim(3)),
-            .backward = backward};
+            .backward = backward,
+            .element = static_cast<int>(size_of(op.q.dtype))};
 }
 
 template <class Op>
@@ -20,7 +21,14 @@ Grid short_grid(const Op& op, const ShortLayout& layout) {
             static_cast<std::size_t>(layout.bytes(op.dropout.rate > 0.0F))};
 }
 
-// Calls visit(T{}, Width<depth>{}) for operands of 16 bits.
+// Whether tensor cores may multiply the operands: in 16 bits as they are, F32 in TF32 if products need not be as exact.
+// BF16 and F16 round more than that.
+template <class Op>
+bool may_round(const Op& op) {
+    return op.q.dtype != DType::F32 || op.compute != Compute::F32;
+}
+
+// Calls visit(T{}, Width<depth>{}) for such operands.
 template <class Op, class Visit>
 void visit_matrix_heads(const Op& op, const Visit& visit) {
     const auto with_depth = [&](auto tag) {
@@ -30,10 +38,10 @@ void visit_matrix_heads(const Op& op, const Visit& visit) {
             default: return visit(tag, Width<kDeepestShort>{});
         }
     };
-    if (op.q.dtype == DType::F16) {
-        with_depth(Half{});
-    } else {
-        with_depth(BFloat16{});
+    switch (op.q.dtype) {
+        case DType::F32: return with_depth(float{});
+        case DType::F16: return with_depth(Half{});
+        default: return with_depth(BFloat16{});
     }
 }
 

@@ -77,12 +77,12 @@ __device__ __forceinline__ void for_tiles(int pairs, const Body& body) {
 template <int D, int Tiles, class T>
 __device__ inline void add_scores(const SharedTile<T>& a, int first, const SharedTile<T>& b, int pairs,
                                   ShortScores<Tiles>& scores) {
-    for (int k = 0; k < D; k += 16) {
-        const Fragment left = left_fragment<false>(a, first, k);
+    for (int k = 0; k < D; k += kProductDepth<T>) {
+        const Fragment left = left_fragment(a, first, k);
         unrolled<Tiles / 2>([&](int pair) {
             if (pair < pairs) {
                 multiply_add_both<T>(scores.at[2 * pair], scores.at[2 * pair + 1], left,
-                                     right_fragments<false>(b, k, 16 * pair));
+                                     right_fragments(b, k, 16 * pair));
             }
         });
     }
@@ -170,7 +170,7 @@ struct KeptRows {
 // Weights of one warp, as the left operands of their product with the values.
 template <class T, int Tiles>
 struct LeftWeights {
-    Fragment at[Tiles / 2];
+    LeftOfSums<T> at[Tiles / 2];  // of 16 keys each
 };
 
 template <class T, int Tiles>
@@ -196,9 +196,11 @@ __device__ inline void add_weighed(const LeftWeights<T, Tiles>& weights, int pai
                                    RowSums<D>& sums) {
     unrolled<Tiles / 2>([&](int pair) {
         if (pair < pairs) {
-            unrolled<D / 16>([&](int i) {
-                multiply_add_both<T>(sums.at[2 * i], sums.at[2 * i + 1], weights.at[pair],
-                                     right_fragments<true>(values, 16 * pair, 16 * i));
+            unrolled<kProductSteps<T>>([&](int step) {
+                unrolled<D / 16>([&](int i) {
+                    multiply_add_both<T>(sums.at[2 * i], sums.at[2 * i + 1], weights.at[pair].at[step],
+                                         right_fragments_by_rows(values, 16 * pair + kProductDepth<T> * step, 16 * i));
+                });
             });
         }
     });

@@ -16,9 +16,9 @@ shift 2
 # of 128, with 64 one of 1,024.
 readonly KERNELS='
 short_attention           attend_short.*ELi64ELi6E               128  48  28
-short_attention           attend_short.*ELi(32|64)ELi[68]E       128
+short_attention           attend_short.*Li(32|64)ELi[68]E        128
 short_attention           attend_short                           255
-short_attention_backward  attend_short_back.*ELi(32|64)ELi[68]E  128
+short_attention_backward  attend_short_back.*Li(32|64)ELi[68]E   128
 short_attention_backward  attend_short_back                      255
 long_attention            attend_long                            255
 long_attention_backward   attend_long_back.*ELi(32|64)E          168

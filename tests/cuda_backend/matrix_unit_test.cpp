@@ -4,6 +4,7 @@
 
 #include <array>
 #include <catch2/catch.hpp>
+#include <cmath>
 #include <cstring>
 #include <vector>
 
@@ -64,6 +65,10 @@ std::uint32_t bits_of(float value) {
     return stored.bits;
 }
 
+std::uint32_t bits_of_one() {
+    return float_to_bits(1.0F);
+}
+
 template <class T>
 void check_product() {
     std::vector<Fragment> a(kLanes);
@@ -96,6 +101,40 @@ void check_product() {
             CHECK(c[4 * lane + i] == expected);
         }
     }
+}
+
+// The A or B of a lane in TF32: element (row of A or column of B, k) is in the word that the manual says.
+void check_tf32_product() {
+    std::vector<Fragment> a(kLanes);
+    std::vector<Fragment> b(kLanes);
+    std::vector<float> c(std::size_t{4} * kLanes, 1.0F);
+    for (int lane = 0; lane < kLanes; ++lane) {
+        for (int i = 0; i < 4; ++i) {
+            a[lane].at[i] = tf32_bits(number(lane / 4 + i % 2 * 8, lane % 4 + i / 2 * 4));
+        }
+        b[lane].at[0] = tf32_bits(number(lane % 4 + 30, lane / 4));
+        b[lane].at[1] = tf32_bits(number(lane % 4 + 34, lane / 4));
+    }
+    on_one_warp(multiply<float>, 0, a.data(), b.data(), c.data());
+    for (int lane = 0; lane < kLanes; ++lane) {
+        for (int i = 0; i < 4; ++i) {
+            float expected = 1.0F;
+            for (int k = 0; k < 8; ++k) {
+                expected += number(lane / 4 + i / 2 * 8, k) * number(k + 30, lane % 4 * 2 + i % 2);
+            }
+            INFO("lane " << lane << ", c" << i);
+            CHECK(c[4 * lane + i] == expected);
+        }
+    }
+}
+
+// 1 times a word that may hold more than TF32 has.
+float one_times(std::uint32_t word) {
+    std::vector<Fragment> a(kLanes, Fragment{{bits_of_one(), 0, 0, 0}});
+    std::vector<Fragment> b(kLanes, Fragment{{word, 0, 0, 0}});
+    std::vector<float> c(std::size_t{4} * kLanes);
+    on_one_warp(multiply<float>, 0, a.data(), b.data(), c.data());
+    return c[0] / 4;  // four lanes hold a row of A
 }
 
 // What a thread sees of its own copies: before it waits, after it waited for all groups but the last, and for all.
@@ -147,6 +186,21 @@ TEST_CASE("four matrices are loaded, each lane getting two neighbours of a row o
 TEST_CASE("a product of 16 x 8 x 16 is added in the layout of the manual", "[cuda][matrix_unit]") {
     check_product<Half>();
     check_product<BFloat16>();
+}
+
+TEST_CASE("a product of 16 x 8 x 8 in TF32 is added in the layout of the manual", "[cuda][matrix_unit]") {
+    check_tf32_product();
+}
+
+TEST_CASE("operands are rounded to TF32, to nearest, which products alone do not", "[cuda][matrix_unit]") {
+    const float half = 1.0F + 0x1p-11F;
+    CHECK(tf32_bits(half) == float_to_bits(1.0F + 0x1p-10F));
+    CHECK(tf32_bits(-half) == float_to_bits(-1.0F - 0x1p-10F));
+    CHECK(tf32_bits(1.0F + 0x1.FFCp-12F) == float_to_bits(1.0F));
+    CHECK(tf32_bits(INFINITY) == float_to_bits(INFINITY));
+    CHECK(std::isnan(bits_to_float(tf32_bits(NAN))));
+    CHECK(one_times(tf32_bits(half)) == 1.0F + 0x1p-10F);
+    CHECK(one_times(float_to_bits(half)) == 1.0F);
 }
 
 TEST_CASE("an asynchronous copy arrives when its group is waited for", "[cuda][matrix_unit]") {

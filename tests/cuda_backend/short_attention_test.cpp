@@ -20,6 +20,7 @@ struct Size {
     std::int64_t keys = 40;
     std::int64_t depth = 64;
     DType dtype = DType::BF16;
+    Compute compute = Compute::F32;
 };
 
 // The threads of a block of the op's last launch: a multiple of 128 in the other kernels, whatever the size.
@@ -42,7 +43,8 @@ Threads threads_of(const Size& size, const char* disabled = "") {
                             .k = make(size.keys, size.dtype),
                             .v = make(size.keys, size.dtype),
                             .out = make(size.queries, size.dtype),
-                            .log_sums = backend.empty({2, 3, size.queries}, DType::F32)};
+                            .log_sums = backend.empty({2, 3, size.queries}, DType::F32),
+                            .compute = size.compute};
     Threads threads;
     backend.run(forward);
     threads.forward = cuda_emulation::last_launch().block.x;
@@ -52,7 +54,8 @@ Threads threads_of(const Size& size, const char* disabled = "") {
                                   .out = forward.out,
                                   .grad_out = make(size.queries, size.dtype),
                                   .log_sums = forward.log_sums,
-                                  .grad_q = make(size.queries, size.dtype)});
+                                  .grad_q = make(size.queries, size.dtype),
+                                  .compute = size.compute});
     threads.backward = cuda_emulation::last_launch().block.x;
     return threads;
 }
@@ -107,6 +110,20 @@ TEST_CASE("more than 128 positions go over the keys in tiles, a warp for each 16
             CHECK(back.bytes(true) <= 99 * 1024);
         }
     }
+}
+
+TEST_CASE("float32 runs on tensor cores where products may be rounded", "[cuda][attention]") {
+    for (const Compute compute : {Compute::TF32, Compute::BF16, Compute::F16}) {
+        CHECK(threads_of({.dtype = DType::F32, .compute = compute}) == Threads{96, 96});
+        CHECK(threads_of({.queries = 40, .keys = 129, .dtype = DType::F32, .compute = compute}) == Threads{96, 96});
+    }
+    const Size tf32{.dtype = DType::F32, .compute = Compute::TF32};
+    CHECK(threads_of(tf32, "tf32_attention") == kOther);
+    CHECK(threads_of({}, "tf32_attention") == Threads{96, 96});
+    CHECK(threads_of({.depth = 20, .dtype = DType::F32, .compute = Compute::TF32}) == Threads{96, 96});
+    CHECK(threads_of({.depth = 18, .dtype = DType::F32, .compute = Compute::TF32}) == kOther);
+    const Variable sm("HEADSCOPE_EMULATION_SM", std::string("75"));
+    CHECK(threads_of(tf32) == kOther);
 }
 
 TEST_CASE("what does not fit goes to the kernels that every card has", "[cuda][attention]") {

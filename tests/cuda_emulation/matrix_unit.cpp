@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 #include <cstring>
 
 #include "emulator.h"
@@ -17,6 +18,7 @@ using namespace cuda_emulation;
 namespace {
 
 constexpr std::size_t kRowBytes = 16;
+constexpr std::uint32_t kBeyondTf32 = (1U << 13U) - 1;  // bits of F32 that TF32 has not
 
 // What an instruction wants of each place in shared memory.
 void check_shared(const char* instruction, const void* place) {
@@ -70,6 +72,21 @@ void multiply_add(float (&c)[4], const float (&a)[8], const float (&b)[4]) {
     }
 }
 
+void multiply_add_tf32(float (&c)[4], const Fragment& a, const std::uint32_t (&b)[2]) {
+    const std::array<std::uint32_t, 6> own{a.at[0], a.at[1], a.at[2], a.at[3], b[0], b[1]};
+    const WarpWords* lanes = gather(own.data(), own.size());
+    const unsigned g = lane() / 4;
+    const unsigned t = lane() % 4;
+    const auto number = [](std::uint32_t word) { return std::bit_cast<float>(word & ~kBeyondTf32); };
+    for (unsigned i = 0; i < 4; ++i) {
+        const WarpWords* row = lanes + std::size_t{4} * g;
+        const WarpWords* column = lanes + std::size_t{4} * (2 * t + i % 2);
+        for (unsigned k = 0; k < 8; ++k) {
+            c[i] += number(row[k % 4][k / 4 * 2 + i / 2]) * number(column[k % 4][4 + k / 4]);
+        }
+    }
+}
+
 void wait_for_copies(int groups) {
     DeferredCopies& deferred = deferred_copies();
     const auto arrives = [&](const DeferredCopies::Copy& copy) {
@@ -86,6 +103,11 @@ void wait_for_copies(int groups) {
 }
 
 }  // namespace matrix_unit
+
+std::uint32_t tf32_bits(float value) {
+    const std::uint32_t bits = float_to_bits(value);
+    return std::isfinite(value) ? (bits + (kBeyondTf32 + 1) / 2) & ~kBeyondTf32 : bits;
+}
 
 void copy_async(void* to_shared, const void* from, bool there) {
     check_shared("cp.async", to_shared);

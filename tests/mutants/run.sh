@@ -22,7 +22,7 @@ export HEADSCOPE_VULKAN_DISABLE=tuning # what was faster here once proves nothin
 readonly LIMIT=900 # seconds for one run of one family on one device
 # What shows a family's bugs in CUDA's kernels: a case of a size that they are made for.
 declare -rA CUDA_OPS=([attention]="attention,attention_backward" [matmul]=matmul [search]=log_softmax_top_k)
-declare -rA CUDA_CASES=([attention]='[2, 3, 40, 64]' [matmul]='[16, 17]' [search]='[2, 8203]')
+declare -rA CUDA_CASES=([attention]='[2, 1, 40, 64]' [matmul]='[16, 17]' [search]='[2, 8203]')
 
 texts_alone=false
 if [ "${1:-}" = --texts ]; then
@@ -51,7 +51,8 @@ build() {
     ninja -C "$BUILD" -j "$JOBS" "${targets[@]}" >"$WORK/build.log" 2>&1
 }
 
-# prove SIDE FAMILY [NAME=VALUE..]: of the environment, and PATHS=LIST, paths of the device to go by as well
+# prove SIDE FAMILY [NAME=VALUE..]: of the environment, and PATHS=LIST, paths of the device to go by as well, or DTYPE=
+# and CASE= for CUDA
 prove() {
     local family=$2 side=$1 tests="[$2]" word
     shift 2
@@ -65,10 +66,15 @@ prove() {
         return
     fi
     if [ "$side" = cuda ]; then
+        local dtype=bf16 case=${CUDA_CASES[$family]}
+        for word in "$@"; do
+            [ "${word#DTYPE=}" = "$word" ] || dtype=${word#DTYPE=}
+            [ "${word#CASE=}" = "$word" ] || case=${word#CASE=}
+        done
         env HEADSCOPE_CUDA_DRIVER="$BUILD/tests/fake_cuda/driver.so" \
             HEADSCOPE_CUDA_MODULES="$BUILD/tests/cuda_emulation/modules" "$@" \
             timeout "$LIMIT" "$BUILD/headscope" conform --device cuda --op "${CUDA_OPS[$family]}" --quick --no-speed \
-            --dtype bf16 --case "${CUDA_CASES[$family]}" >"$WORK/run.log" 2>&1
+            --dtype "$dtype" --case "$case" >"$WORK/run.log" 2>&1
         return
     fi
     if [ "$side" = seam ]; then
@@ -160,6 +166,10 @@ baseline() {
         build seam || { cat "$WORK/build.log" >&2; exit 1; }
         prove_without seam capture
     fi
+    if is_wanted attention cuda; then
+        prove_without cuda attention "${LONG[@]}"
+        prove_without cuda attention "${TF32[@]}"
+    fi
     ! is_wanted optimizer vulkan || prove_without vulkan optimizer "${NO_TEXELS[@]}"
     ! is_wanted linear vulkan || prove_without vulkan linear
     ! is_wanted attention vulkan || prove_without vulkan attention PATHS=fused-attention
@@ -190,6 +200,9 @@ readonly NO_TEXELS=("HEADSCOPE_VULKAN_DISABLE=texel_loads,tuning")
 readonly SMALL_BINDINGS=(HEADSCOPE_VULKAN_MAX_BINDING=8192)
 # F16 as GPUs widen it.
 readonly HALF_CONVERSIONS=(HEADSCOPE_VULKAN_HALF_CONVERSIONS=1)
+# Attention of more than 128 positions, and in float32.
+readonly LONG=("CASE=[2, 1, 70, 64]")
+readonly TF32=(DTYPE=tf32)
 # The tiles of products in F16, on a device that may have no cooperative matrices.
 readonly EMULATED=(HEADSCOPE_VULKAN_EMULATE_MATRICES=1)
 
@@ -309,6 +322,19 @@ mutant attention cuda 'the backward does not wait for its copies' backends/cuda/
     'wait_for_copies<0>();' ''
 mutant attention cuda 'results go to the rows of the other half' backends/cuda/fragments.h \
     'const int row = first + lane / 4 + 8 * half;' 'const int row = first + lane / 4 + 8 - 8 * half;'
+
+mutant attention cuda 'blocks of keys do not wait for their copies' backends/cuda/long_attention_backward.cu \
+    'const int then = next(query + kPassingRows);
+        wait_for_copies<0>();' 'const int then = next(query + kPassingRows);' "${LONG[@]}"
+mutant attention cuda 'a row of keys is taken for that of the other half' backends/cuda/long_attention_backward.cu \
+    'short_query(own_key, half)' 'short_query(own_key, 1 - half)' "${LONG[@]}"
+mutant attention cuda 'a row of queries is taken for that of the other half' backends/cuda/long_attention_backward.cu \
+    'own_rows[i / 2]' 'own_rows[1 - i / 2]' "${LONG[@]}"
+mutant attention cuda 'in TF32 two rows of k of the right operand are swapped' backends/cuda/fragments.h \
+    'tf32_bits(*tile.at(row, column)), tf32_bits(*tile.at(row + 1, column)),' \
+    'tf32_bits(*tile.at(row + 1, column)), tf32_bits(*tile.at(row, column)),' "${TF32[@]}"
+mutant attention cuda 'in TF32 rows of the left operand are those of the other half' backends/cuda/fragments.h \
+    'const int r = row + lane / 4 + i % 2 * 8;' 'const int r = row + lane / 4 + (1 - i % 2) * 8;' "${TF32[@]}"
 
 mutant matmul cuda 'few rows: the halves of k of the left operand are swapped' backends/cuda/few_rows.cu \
     'upper.at[2], lower.at[2], upper.at[3], lower.at[3]' 'upper.at[3], lower.at[3], upper.at[2], lower.at[2]'

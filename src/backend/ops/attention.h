@@ -140,7 +140,7 @@ struct MaskKeys {
 // Fused, with a composition as default: out = Dropout(softmax(scale * Q . K^T under the mask)) . V, equation 1, without
 // materialising the weights. A query with no allowed key gives a row of exactly 0. Keys that no query may see (padding,
 // the unused end of a cache) have no effect, even if k and v hold NaN or infinity there; this also holds for
-// AttentionBackward. Operands may be strided.
+// AttentionBackward. A NaN or infinity that some query sees may spoil its whole head. Operands may be strided.
 struct Attention {
     static constexpr const char* kName = "attention";
     Tensor q, k, v, out;

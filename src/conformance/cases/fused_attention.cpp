@@ -170,6 +170,8 @@ std::vector<std::pair<Heads, Manner>> fused_sizes() {
         {{1, 1, 3, 33, 256, 5}, {.rule = {.causal = true, .offset = 20}}},
         {{4, 1, 33, 65, 16, 16}, {.rule = {.lengths = true}, .compute = Compute::BF16}},
         {{1, 2, 1, 65, 64, 64}, {.compute = Compute::BF16}},
+        {{2, 1, 40, 40, 64, 64}, {.rule = {.lengths = true, .causal = true}, .rate = 0.3F, .compute = Compute::TF32}},
+        {{1, 1, 17, 130, 36, 20}, {.rule = {.causal = true, .offset = 70}, .rate = 0.1F, .compute = Compute::TF32}},
         {{1, 1, 5, 9000, 8, 8}, {.rate = 0.1F}},  // llvmpipe leaves kernels whose loops ran 65,535 times
         {{1, 1, 9000, 5, 8, 8}, {.rate = 0.1F}},
         {{1, 1, 1, 9000, 8, 8}, {.rate = 0.1F}},
@@ -193,6 +195,9 @@ std::vector<std::pair<Heads, Manner>> tensor_core_sizes() {
             {{1, 1, 128, 128, 64, 64}, {.rule = {.lengths = true}}},
             {{4, 1, 25, 100, 64, 64}, {.rule = {.lengths = true}, .rate = 0.1F}},
             {{2, 1, 100, 25, 32, 32}, {.rule = {.window = 30}}},
+            {{2, 1, 40, 40, 64, 64}, {.rule = {.ranges = Ranges::Odd}, .compute = Compute::TF32}},
+            {{1, 1, 96, 80, 32, 32}, {.rule = {.window = 20}, .compute = Compute::TF32}},
+            {{1, 1, 130, 140, 128, 128}, {.rule = {.causal = true, .offset = 10}, .compute = Compute::TF32}},
             {{2, 1, 200, 200, 64, 64}, {.rule = {.lengths = true, .causal = true}, .rate = 0.3F}},
             {{1, 1, 130, 200, 128, 128}, {.rule = {.causal = true, .offset = 70}, .rate = 0.1F}},
             {{1, 1, 200, 130, 128, 64}, {.rule = {.ranges = Ranges::Odd, .window = 40}}},

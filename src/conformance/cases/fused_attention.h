@@ -40,7 +40,8 @@ struct Manner {
     Case measured(Case stated, const Heads& size) const {
         if (compute != Compute::F32) {
             stated.compute = compute;
-            stated.operand_roundoff = 0x1p-6;  // three BF16 roundings; a device may also not round operands
+            // Of three roundings; a device may also not round operands.
+            stated.operand_roundoff = compute == Compute::TF32 ? 0x1p-9 : 0x1p-6;
         }
         return stated.sums(size.terms());
     }

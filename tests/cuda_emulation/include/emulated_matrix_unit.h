@@ -9,6 +9,8 @@ namespace matrix_unit {
 Fragment load_rows(const std::uint16_t* row_of_lane, bool transposed);
 // The elements of the three operands of one lane, widened.
 void multiply_add(float (&c)[4], const float (&a)[8], const float (&b)[4]);
+// The same in TF32, of which the operands' words may hold more than it has.
+void multiply_add_tf32(float (&c)[4], const Fragment& a, const std::uint32_t (&b)[2]);
 void wait_for_copies(int groups);
 
 template <class T>
@@ -36,6 +38,12 @@ void multiply_add(float (&c)[4], const Fragment& a, std::uint32_t b0, std::uint3
     matrix_unit::multiply_add(c, left, right);
 }
 
+template <>
+inline void multiply_add<float>(float (&c)[4], const Fragment& a, std::uint32_t b0, std::uint32_t b1) {
+    matrix_unit::multiply_add_tf32(c, a, {b0, b1});
+}
+
+std::uint32_t tf32_bits(float value);
 void copy_async(void* to_shared, const void* from, bool there);
 void commit_copies();
 
