@@ -10,20 +10,6 @@ HEADSCOPE_KERNEL(MaskKeysParams, MASK_KEYS_BINDINGS, FOURS_CONSTANTS)
 HEADSCOPE_READ_WORDS(binding_x, x)
 HEADSCOPE_WRITE_WORDS(binding_out, to)
 
-// Whether some query of the head whose first row this is may see the key.
-bool is_seen(uint key, uint first_row) {
-    if ((p.mask & kHasRanges) == 0u) {
-        return are_allowed(key, allowed_between(first_row, first_row + p.queries - 1u)).x;
-    }
-    for (uint i = 0u; i < p.queries; ++i) {
-        // In self-attention the query at the key's own position sees it, so that is the first to look at.
-        if (are_allowed(key, allowed_keys(first_row + (key + i) % p.queries)).x) {
-            return true;
-        }
-    }
-    return false;
-}
-
 void main() {
     uint fours_in_row = (p.depth + 3u) / 4u;
     uint row = element_index() / fours_in_row;

@@ -6,6 +6,7 @@
 #include <functional>
 #include <initializer_list>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "backend/replays.h"
 #include "backends/vulkan/device/device.h"
 #include "backends/vulkan/device/options.h"
+#include "backends/vulkan/products/head_plan.h"
 #include "backends/vulkan/products/product_plan.h"
 #include "backends/vulkan/products/product_tuning.h"
 #include "backends/vulkan/stream/memory.h"
@@ -115,12 +117,17 @@ private:
     // `with_backward`: for AttentionBackward, or followed by it.
     template <class Op>
     bool fuses(const Op& op, bool with_backward) const;
+    // How the device's matrices compute attention or its backward; null if they do not.
+    template <class Op>
+    std::optional<HeadPlan> plan_by_matrices(const Op& op) const;
     bool fit_bindings(std::initializer_list<const Tensor*> tensors) const;
     Launch head_launch(Kernel kernel, const Tensor& rows, const RowWork& work, HeadsConstants constants) const;
     Launch few_launch(const Attention& op, const RowWork& work, const HeadsConstants& constants) const;
     std::uint32_t head_flags(bool wide, bool drops) const;
     void attend(const Attention& op);
+    void attend_by_matrices(const Attention& op, const HeadPlan& plan);
     void attend_backward(const AttentionBackward& op);
+    void attend_backward_by_matrices(const AttentionBackward& op, const HeadPlan& plan);
     Tensor attend_backward_rows(const AttentionBackward& op);
     void layer_norm_gain(const AddLayerNormBackward& op);
     void layer_norm_rows(const AddLayerNormBackward& op);

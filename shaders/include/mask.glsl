@@ -58,3 +58,17 @@ Keys allowed_keys(uint row) {
 bvec4 are_allowed(uint key, Keys allowed) {
     return lessThan(uvec4(key - allowed.begin) + uvec4(0u, 1u, 2u, 3u), uvec4(allowed.count));
 }
+
+// Whether some query of the head whose first row this is may see the key.
+bool is_seen(uint key, uint first_row) {
+    if ((p.mask & kHasRanges) == 0u) {
+        return are_allowed(key, allowed_between(first_row, first_row + p.queries - 1u)).x;
+    }
+    for (uint i = 0u; i < p.queries; ++i) {
+        // In self-attention the query at the key's own position sees it, so that is the first to look at.
+        if (are_allowed(key, allowed_keys(first_row + (key + i) % p.queries)).x) {
+            return true;
+        }
+    }
+    return false;
+}

@@ -238,7 +238,11 @@ struct MaskedSoftmaxBackwardParams {
 #define HEADS_CONSTANTS(C) C(2, depth) C(3, value_depth) C(4, rows) C(5, flags)
 #define ATTEND_FEW_CONSTANTS(C) HEADS_CONSTANTS(C) C(6, share)
 HEADSCOPE_CONSTANTS(HeadsConstants, HEADS_CONSTANTS)
+// By matrices: m, n and k of one of them, and of how many subgroups, which share all queries that are at work at once.
+#define ATTEND_COOPERATIVE_CONSTANTS(C) \
+    HEADS_CONSTANTS(C) C(6, m) C(7, n) C(8, k) C(9, subgroup_size) C(10, subgroups) C(11, padded_keys)
 HEADSCOPE_CONSTANTS(AttendFewConstants, ATTEND_FEW_CONSTANTS)
+HEADSCOPE_CONSTANTS(AttendCooperativeConstants, ATTEND_COOPERATIVE_CONSTANTS)
 struct AttendParams {
     HEADSCOPE_BINDINGS(ATTEND_BINDINGS)
     uint heads;
@@ -304,6 +308,28 @@ struct AttendBackwardKeysParams {
     uint grad_v_strides[3];
     float scale;
     uint accumulate;  // 1: to grad_k, 2: to grad_v
+};
+
+// One workgroup a head. Gradients lie as what they are of. Dropout's threshold, what is wanted and what is added to are in
+// the flags: push constants have no room for more.
+#define ATTEND_BACKWARD_COOPERATIVE_BINDINGS(B) \
+    B(0, q)                                     \
+    B(1, key_lengths)                           \
+    B(2, query_offset) B(3, k) B(4, v) B(5, step) B(6, ordinals) B(7, grad_out) B(8, key_ranges) B(9, grad_q) \
+    B(10, grad_k) B(11, grad_v)
+struct AttendBackwardCooperativeParams {
+    HEADSCOPE_BINDINGS(ATTEND_BACKWARD_COOPERATIVE_BINDINGS)
+    uint heads;
+    uint queries;
+    uint keys;
+    uint q_strides[3];
+    uint k_strides[3];
+    uint v_strides[3];
+    uint grad_strides[3];
+    uint mask;
+    float scale;
+    uint drop_seed;
+    uint drop_site;
 };
 
 // One workgroup a row. The rules are those of EditAttention.

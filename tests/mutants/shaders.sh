@@ -131,6 +131,14 @@ if "$texts_alone" || has_matrices; then
     mutant matmul vulkan 'a matrix is read along its rows, not its columns' shaders/matmul_cooperative.comp \
         'gl_CooperativeMatrixLayoutColumnMajor' 'gl_CooperativeMatrixLayoutRowMajor' \
         HEADSCOPE_VULKAN_DISABLE=trials
+    mutant attention vulkan 'a matrix of keys is read along its rows' shaders/include/cooperative_device.glsl \
+        'load_b_across(matrix, at, pitch) coopMatLoad(matrix, memory, at, pitch, gl_CooperativeMatrixLayoutColumnMajor)' \
+        'load_b_across(matrix, at, pitch) coopMatLoad(matrix, memory, at, pitch, gl_CooperativeMatrixLayoutRowMajor)' \
+        HEADSCOPE_VULKAN_DISABLE=trials
+    mutant attention vulkan 'there is no room for the scores of own matrices' shaders/attend_cooperative.comp \
+        'kTables = 1u' 'kTables = 0u' HEADSCOPE_VULKAN_DISABLE=trials
+    mutant attention vulkan 'there is no room for the gradients of own matrices' shaders/attend_backward_cooperative.comp \
+        'kTables = 2u' 'kTables = 1u' HEADSCOPE_VULKAN_DISABLE=trials
 elif is_wanted matmul vulkan; then
     row matmul vulkan SKIPPED 'matmul_cooperative.comp: no cooperative matrices, or a compiler that does not know them'
 fi
@@ -194,10 +202,12 @@ mutant attention vulkan 'a diagonal ends a query early' shaders/sum_diagonals.co
     'min(int(p.queries), int(p.keys) - ahead)' 'min(int(p.queries) - 1, int(p.keys) - ahead)'
 mutant attention vulkan 'a cache row too many is written' shaders/cache_append.comp \
     'start >= int(p.capacity) - int(row)' 'start > int(p.capacity) - int(row)'
-mutant attention vulkan 'the first key that no query sees is kept' shaders/mask_keys.comp \
+mutant attention vulkan 'the first key that no query sees is kept' shaders/include/mask.glsl \
     'first_row + p.queries - 1u)).x' 'first_row + p.queries)).x'
-mutant attention vulkan 'a key counts as seen if the first query sees it' shaders/mask_keys.comp \
+mutant attention vulkan 'a key counts as seen if the first query sees it' shaders/include/mask.glsl \
     'allowed_keys(first_row + (key + i) % p.queries)' 'allowed_keys(first_row)'
+mutant attention vulkan 'what no query sees is kept' shaders/mask_keys.comp \
+    'seen ? x_at(from, count) : uvec4(0u)' 'x_at(from, count)'
 mutant attention vulkan 'ranges have no begin' shaders/include/mask.glsl \
     'begin = max(begin, key_ranges[at]);' 'begin = max(begin, 0);'
 mutant attention vulkan 'ranges end a key late' shaders/include/mask.glsl \
@@ -252,6 +262,32 @@ mutant attention vulkan 'the gradient of the queries lacks the scale' shaders/at
     'p.scale * value' 'value'
 mutant attention vulkan 'the first query that sees a key is passed over' shaders/attend_backward_keys.comp \
     'query = first_query; query' 'query = first_query + 1u; query'
+mutant attention vulkan 'rows of weights overlap by matrices' shaders/include/cooperative_memory.glsl \
+    'kKeys / 2u + 4u' 'kKeys / 4u + 4u' "${EMULATED[@]}"
+mutant attention vulkan 'every matrix has the rows of the first' shaders/include/cooperative_heads.glsl \
+    'tile / (columns / kN) * kM' '0u' "${EMULATED[@]}"
+mutant attention vulkan 'rows past the last leave matrices' shaders/include/cooperative_heads.glsl \
+    'row < rows && column < columns' 'column < columns' "${EMULATED[@]}"
+mutant attention vulkan 'matrices have keys that no query sees' shaders/include/cooperative_heads.glsl \
+    'p.queries > 0u && is_seen(key, first_row)' 'p.queries > 0u' "${EMULATED[@]}"
+mutant attention vulkan 'the last share of a row of scores is left out' shaders/include/cooperative_heads.glsl \
+    'part < kSharing; ++part' 'part + 1u < kSharing; ++part' "${EMULATED[@]}"
+mutant attention vulkan 'a matrix of values is read across' shaders/include/cooperative_emulated.glsl \
+    'MatrixB(2u * at, 1u, 2u * pitch)' 'MatrixB(2u * at, 2u * pitch, 1u)' "${EMULATED[@]}"
+mutant attention vulkan 'there is no room for the scores of matrices' shaders/attend_cooperative_emulated.comp \
+    'kTables = 1u' 'kTables = 0u' "${EMULATED[@]}"
+mutant attention vulkan 'weights are multiplied before they are all there' shaders/include/cooperative_attend.glsl \
+    $'weigh(place, rule, drop, first);\n        barrier();' 'weigh(place, rule, drop, first);' "${EMULATED[@]}"
+mutant attention vulkan 'by matrices all keys take the bits of the first' shaders/include/cooperative_attend.glsl \
+    'drop_words(rule, drop, query, 8u * eight)' 'drop_words(rule, drop, query, 0u)' "${EMULATED[@]}"
+mutant attention vulkan 'there is no room for the gradients of matrices' shaders/attend_backward_cooperative_emulated.comp \
+    'kTables = 2u' 'kTables = 1u' "${EMULATED[@]}"
+mutant attention vulkan 'by matrices the gradient of a dropped weight flows on' shaders/include/cooperative_attend_backward.glsl \
+    'grad = kDrops ? dropout_apply(rule, words, key, grad) : grad;' '' "${EMULATED[@]}"
+mutant attention vulkan 'by matrices the gradient of keys lacks the scale' shaders/include/cooperative_attend_backward.glsl \
+    'kAddsK, p.scale)' 'kAddsK, 1.0)' "${EMULATED[@]}"
+mutant attention vulkan 'the next queries take the place of those that are read' shaders/include/cooperative_attend_backward.glsl \
+    $'p.scale)\n        }\n        barrier();' $'p.scale)\n        }' "${EMULATED[@]}"
 mutant edit_attention vulkan 'of a uniform row the forbidden keys count, too' shaders/edit_attention.comp \
     '1.0 / float(allowed.count)' '1.0 / float(p.keys)'
 

@@ -2,7 +2,10 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <cstdlib>
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,6 +30,35 @@ struct Heads {
     Shape q() const { return {kBatch, kHeads, queries, 1}; }
     Shape k() const { return {kBatch, kHeads, keys, 1}; }
 };
+
+// Those small cases of attention that are `chosen`, on every software device by one of its paths.
+void check_sizes_by(const std::string& path, const std::vector<std::optional<DType>>& storages,
+                    const std::function<bool(const Case&)>& chosen) {
+    const std::unique_ptr<Backend> oracle = open_device("cpu:oracle");
+    const std::vector<Group>& groups = family_named("attention").groups;
+    const auto sizes =
+        std::find_if(groups.begin(), groups.end(), [](const Group& group) { return group.name == "sizes"; });
+    REQUIRE(sizes != groups.end());
+    std::vector<Case> cases = sizes->cases();
+    std::erase_if(cases, [&](const Case& stated) { return !chosen(stated); });
+    CHECK_FALSE(cases.empty());
+    for (const std::string& id : devices_under_test()) {
+        const std::vector<std::string> paths = open_device(id, environment_options())->device().paths;
+        if (std::find(paths.begin(), paths.end(), path) == paths.end()) {
+            continue;  // it is the device's own choice, or there is no such form
+        }
+        const std::unique_ptr<Backend> device = open_device_by(path, id, environment_options());
+        for (const Case& stated : cases) {
+            for (const std::optional<DType> storage : storages) {
+                const Outcome outcome = Examination(*oracle, storage ? stated.stored_in(*storage) : stated).on(*device);
+                CHECK(outcome.runs > 0);
+                for (const std::string& complaint : outcome.complaints) {
+                    FAIL_CHECK(complaint);
+                }
+            }
+        }
+    }
+}
 
 }  // namespace
 
@@ -75,25 +107,14 @@ TEST_CASE("the log-sums that attention leaves for its backward are right", "[att
 }
 
 TEST_CASE("attention in the form for GPUs agrees with the oracle on software devices", "[attention]") {
-    const std::unique_ptr<Backend> oracle = open_device("cpu:oracle");
-    const std::vector<Group>& groups = family_named("attention").groups;
-    const auto sizes =
-        std::find_if(groups.begin(), groups.end(), [](const Group& group) { return group.name == "sizes"; });
-    REQUIRE(sizes != groups.end());
-    for (const std::string& id : devices_under_test()) {
-        const std::vector<std::string> paths = open_device(id, environment_options())->device().paths;
-        if (std::find(paths.begin(), paths.end(), "fused-attention") == paths.end()) {
-            continue;  // GPUs run it by default, and others have no such form
-        }
-        const std::unique_ptr<Backend> device = open_device_by("fused-attention", id, environment_options());
-        for (const Case& stated : sizes->cases()) {
-            for (const Case& stored : {stated, stated.stored_in(DType::F16)}) {
-                const Outcome outcome = Examination(*oracle, stored).on(*device);
-                CHECK(outcome.runs > 0);
-                for (const std::string& complaint : outcome.complaints) {
-                    FAIL_CHECK(complaint);
-                }
-            }
-        }
-    }
+    check_sizes_by("fused-attention", {std::nullopt, DType::F16}, [](const Case& /*stated*/) { return true; });
+}
+
+// Each takes llvmpipe seconds to compile: by default one forward and one backward; more steps than one, and no size
+// that matrices divide.
+TEST_CASE("attention by emulated matrices agrees with the oracle", "[attention]") {
+    check_sizes_by("cooperative-matrix-emulated", {DType::F16}, [](const Case& stated) {
+        return std::getenv("HEADSCOPE_TEST_FULL") != nullptr ||
+               stated.name.find(stated.op == OpId::Attention ? "[1, 2, 81, 41]" : "[1, 1, 15, 7]") == 0;
+    });
 }

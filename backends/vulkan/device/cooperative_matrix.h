@@ -11,8 +11,9 @@
 
 namespace headscope::vulkan {
 
-// Its name in DeviceInfo::features.
+// Names in DeviceInfo::features.
 inline constexpr const char* kMatrixFeature = "cooperative matrices";
+inline constexpr const char* kMatrixAttentionFeature = "attention by matrices";
 
 // One matrix product: [m, k] . [k, n].
 struct MatrixSizes {

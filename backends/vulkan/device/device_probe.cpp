@@ -224,6 +224,8 @@ void describe(const Capabilities& found, const Options& options, DeviceInfo& inf
         {"NaN and infinities kept", say(found.float_controls.keeps_specials, true)},
         {kHalfFeature, half_conversion(found, options).says},
         {kMatrixFeature, matrix_text(found.matrices, options.cooperative_matrix && options.subgroups)},
+        {kMatrixAttentionFeature, say(found.matrices.usable(), options.cooperative_attention &&
+                                                                   options.fused_attention != FusedAttention::Never)},
         {"texel loads", say(has_texel_loads(found), options.texel_loads && options.vector_loads)},
         {"timestamps", say(found.timestamp_bits > 0, options.timestamps)},
         {"memory budget", say(found.memory_budget, true)},

@@ -52,7 +52,8 @@ struct Options {
     bool texel_loads = true;              // the same through texel buffers, on software devices
     bool transfers = true;                // fills and copies by queue commands, on software devices
     bool cooperative_matrix = true;       // F16 products by the device's matrices
-    bool emulated_matrices = false;       // these products by emulated matrices
+    bool cooperative_attention = true;    // attention by these matrices, too
+    bool emulated_matrices = false;       // all of that by emulated matrices
     std::uint32_t matrix_side = 0;        // of all tiles of matrices; 0 for the choice by shape
     std::vector<MatrixTile> wrong_tiles;  // failed their trial
     bool subgroups = true;                // else reductions only through shared memory

@@ -63,6 +63,12 @@ constexpr Switch kSwitches[] = {
      .off = &Options::cooperative_matrix,
      .path = "no-cooperative-matrix",
      .offered = [](const Capabilities& found, const Options&) { return found.matrices.usable(); }},
+    {.name = "cooperative_attention",
+     .meaning = "attention of short sentences by the device's matrices, in F16",
+     .off = &Options::cooperative_attention,
+     .path = "no-cooperative-attention",
+     .offered = [](const Capabilities& found,
+                   const Options& options) { return found.matrices.usable() && options.cooperative_attention; }},
     {.set =
          [](Options& options, const std::string&) {
              options.matrix_side = kLargeMatrixSide;
@@ -125,8 +131,9 @@ constexpr Switch kSwitches[] = {
      .offered = [](const Capabilities& found, const Options& options) { return found.software && options.transfers; }},
     {.name = "HEADSCOPE_VULKAN_EMULATE_MATRICES",
      .value = "1 or 0",
-     .meaning = "products in F16 in the tiles of cooperative matrices, with plain numbers, on any device; nothing is "
-                "tuned then",
+     .meaning =
+         "products and attention in F16 in the tiles of cooperative matrices, with plain numbers, on any device; "
+         "nothing is tuned then",
      .set = [](Options& options, const std::string& value) { return read(value, options.emulated_matrices); },
      .path = "cooperative-matrix-emulated",
      .path_value = "1",

@@ -1,57 +1,18 @@
 // Attention and its backward as fused ops, in kernels that never write a weight.
 // - F32, F16 and BF16 with F32 sums, heads of at most 128 columns, any strides, all masks, dropout; deeper heads are
 //   composed of products.
-// - Each invocation has one query or a few; decoding's few queries have a workgroup each.
+// - Each invocation has one query or a few; decoding's few queries have a workgroup each. On a device with matrices a
+//   short sentence's head has a workgroup: matrix_attention.cpp.
 // - No atomics and a fixed order: results repeat bit for bit.
 #include <algorithm>
 
 #include "backend/long_attention.h"
+#include "backends/vulkan/ops/heads.h"
 #include "backends/vulkan/vulkan_backend_impl.h"
 
 namespace headscope::vulkan {
 
 namespace {
-
-// As in heads.glsl and the shaders that include it.
-constexpr std::uint32_t kWide = 1;
-constexpr std::uint32_t kDrops = 2;
-constexpr std::uint32_t kKeepsSums = 4;
-constexpr std::uint32_t kWantsK = 4;
-constexpr std::uint32_t kWantsV = 8;
-constexpr std::uint32_t kLoops = 16;
-constexpr std::uint32_t kWideOut = 32;
-constexpr std::uint32_t kLoadsAgain = 64;
-constexpr std::uint32_t kRanges = 128;
-
-// Whether all rows, if there are any, consist of aligned vec4s.
-bool is_wide(const Tensor& tensor) {
-    if (!tensor.defined()) {
-        return true;
-    }
-    bool wide = tensor.offset % 4 == 0 && tensor.dim(3) % 4 == 0;
-    for (int dim = 0; dim < 3; ++dim) {
-        wide = wide && (tensor.dim(dim) <= 1 || tensor.stride(dim) % 4 == 0);
-    }
-    return wide;
-}
-
-bool are_wide(std::initializer_list<const Tensor*> tensors) {
-    return std::all_of(tensors.begin(), tensors.end(), [](const Tensor* tensor) { return is_wide(*tensor); });
-}
-
-void write_strides(const Tensor& tensor, uint (&to)[3]) {
-    for (int dim = 0; tensor.defined() && dim < 3; ++dim) {
-        to[dim] = u32(tensor.stride(dim));
-    }
-}
-
-template <class Params>
-void write_dropout(const DropoutRule& rule, Params& params) {
-    const DropoutParams dropout = dropout_params(rule);
-    params.drop_threshold = dropout.threshold;
-    params.drop_seed = dropout.seed;
-    params.drop_site = dropout.site;
-}
 
 // The sentences [first, first + count).
 template <class Op>
@@ -66,25 +27,6 @@ Op sentences(Op op, std::int64_t first, std::int64_t count) {
         }
     }
     return op;
-}
-
-template <class Op>
-HeadsConstants heads_constants(const Op& op, std::uint32_t flags) {
-    flags |= op.mask.key_ranges.defined() || op.mask.window > 0 ? kRanges : 0;
-    return {.depth = u32(op.q.dim(3)), .value_depth = u32(op.v.dim(3)), .rows = 0, .flags = flags};
-}
-
-// Parameters common to the kernels that multiply queries by keys, forward and backward.
-template <class Params, class Op>
-Params head_params(const Op& op) {
-    Params params{};
-    params.heads = u32(op.q.dim(1));
-    params.queries = u32(op.q.dim(2));
-    write_strides(op.q, params.q_strides);
-    write_strides(op.k, params.k_strides);
-    write_strides(op.v, params.v_strides);
-    params.scale = op.scale;
-    return params;
 }
 
 constexpr std::int64_t kDeepest = 128;  // deeper heads have no kernels
@@ -146,17 +88,19 @@ void VulkanBackend::run(const Attention& op) {
     require_types(op);
     const std::int64_t batch = op.q.dim(0);
     const bool fits = fit_bindings({&op.q, &op.k, &op.v, &op.out, &op.log_sums});
-    if (!fuses(op, op.log_sums.defined()) || (!fits && batch == 1)) {
+    const std::optional<HeadPlan> by_matrices = plan_by_matrices(op);
+    if ((!by_matrices && !fuses(op, op.log_sums.defined())) || (!fits && batch == 1)) {
         Backend::run(op);
     } else if (!fits) {
         run(sentences(op, 0, batch / 2));
         run(sentences(op, batch / 2, batch - batch / 2));
     } else if (op.q.dim(0) * op.q.dim(1) * op.q.dim(2) > 0) {
-        attend(op);
+        by_matrices ? attend_by_matrices(op, *by_matrices) : attend(op);
     }
 }
 
-// Composed whenever the forward was: then there are no log-sums to read.
+// On matrices nothing of the forward is read. Otherwise composed whenever the forward was: then there are no log-sums
+// to read.
 void VulkanBackend::run(const AttentionBackward& op) {
     require_types(op);
     const std::int64_t batch = op.q.dim(0);
@@ -164,13 +108,14 @@ void VulkanBackend::run(const AttentionBackward& op) {
         static_cast<std::uint64_t>(backward_rows(op).elements()) * sizeof(std::uint32_t) <=
             stream_.max_binding_bytes() &&
         fit_bindings({&op.q, &op.k, &op.v, &op.out, &op.grad_out, &op.log_sums, &op.grad_q, &op.grad_k, &op.grad_v});
-    if (!fuses(op, true) || (!fits && batch == 1)) {
+    const std::optional<HeadPlan> by_matrices = plan_by_matrices(op);
+    if ((!by_matrices && !fuses(op, true)) || (!fits && batch == 1)) {
         Backend::run(op);
     } else if (!fits) {
         run(sentences(op, 0, batch / 2));
         run(sentences(op, batch / 2, batch - batch / 2));
     } else if (op.q.dim(0) * op.q.dim(1) > 0) {
-        attend_backward(op);
+        by_matrices ? attend_backward_by_matrices(op, *by_matrices) : attend_backward(op);
     }
 }
 
@@ -230,11 +175,7 @@ std::uint32_t VulkanBackend::head_flags(bool wide, bool drops) const {
 }
 
 void VulkanBackend::attend(const Attention& op) {
-    auto params = head_params<AttendParams>(op);
-    params.keys = u32(op.k.dim(2));
-    write_strides(op.out, params.out_strides);
-    params.mask = mask_bits(op.mask);
-    write_dropout(op.dropout, params);
+    const AttendParams params = attend_params(op);
     const bool wide = options_.vector_loads && are_wide({&op.q, &op.k, &op.v});
     const RowWork work{2, std::max(op.q.dim(3), op.v.dim(3)), op.k.dim(2), wide};
     const HeadsConstants constants =
@@ -242,17 +183,7 @@ void VulkanBackend::attend(const Attention& op) {
                                 (options_.vector_loads && is_wide(op.out) ? kWideOut : 0));
     stream_.dispatch(op.q.dim(2) <= kFewQueries ? few_launch(op, work, constants)
                                                 : head_launch(Kernel::Attend, op.q, work, constants),
-                     params,
-                     {.q = op.q,
-                      .key_lengths = op.mask.key_lengths,
-                      .query_offset = op.mask.query_offset,
-                      .k = op.k,
-                      .v = op.v,
-                      .step = op.dropout.step,
-                      .ordinals = op.dropout.ordinals,
-                      .out = op.out,
-                      .log_sums = op.log_sums,
-                      .key_ranges = op.mask.key_ranges});
+                     params, attend_operands(op));
 }
 
 // Runs attend_backward_rows.comp for each query.

@@ -51,6 +51,18 @@ std::vector<DeviceTrial> device_trials() {
                                  const Options& options) { return matrix_complaint(backend, options, tile); },
              .disable = [tile](Options& options) { options.wrong_tiles.push_back(tile); }});
     }
+    trials.push_back({.name = kMatrixAttentionFeature,
+                      .feature = kMatrixAttentionFeature,
+                      .word = "cooperative_attention",
+                      .applies =
+                          [](const Capabilities& found, const Options& options) {
+                              const std::optional<MatrixDevice> device = matrix_device(found, options);
+                              return device && options.cooperative_attention &&
+                                     options.fused_attention != FusedAttention::Never &&
+                                     (!device->emulated || options.trial_error);
+                          },
+                      .complaint = matrix_attention_complaint,
+                      .disable = [](Options& options) { options.cooperative_attention = false; }});
     return trials;
 }
 

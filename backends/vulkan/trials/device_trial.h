@@ -28,6 +28,10 @@ std::string half_complaint(Backend& backend, const Options& options);
 // F16 products by matrices of this tile.
 std::string matrix_complaint(Backend& backend, const Options& options, const MatrixTile& tile);
 
+// Attention by matrices, forward and backward. `trial_error` has this side where it is to err, but no tile.
+inline constexpr std::uint32_t kTrialSideOfAttention = 16;
+std::string matrix_attention_complaint(Backend& backend, const Options& options);
+
 struct TrialDevice {
     std::function<Probe(const Options& options)> probe;
     std::function<std::unique_ptr<Backend>(const Probe& probe, const Options& options)> open;

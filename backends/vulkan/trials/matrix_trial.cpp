@@ -9,7 +9,7 @@
 #include "backend/product_ways.h"
 #include "backends/vulkan/products/product_plan.h"
 #include "backends/vulkan/trials/device_trial.h"
-#include "support/random.h"
+#include "backends/vulkan/trials/noise.h"
 #include "tensor/dtype.h"
 
 namespace headscope::vulkan {
@@ -39,15 +39,6 @@ constexpr std::array<Product, 8> kProducts{{{1, 64, 64, 32, false, false, 1.0F, 
                                             {1, 140, 36, 72, false, false, 1.0F, 1.0F},
                                             {1, 36, 132, 68, true, true, 1.0F, 0.0F}}};
 constexpr std::size_t kOfFirstTile = 3;
-
-std::vector<float> noise(const Shape& shape, std::uint64_t seed) {
-    Random random(seed);
-    std::vector<float> values(static_cast<std::size_t>(shape.elements()));
-    for (float& value : values) {
-        value = static_cast<float>(random.below(1U << 24U)) / static_cast<float>(1U << 23U) - 1.0F;
-    }
-    return values;
-}
 
 std::vector<float> first_operand(const Product& product) {
     std::vector<float> a = noise(product.shape_a(), 1);

@@ -1,0 +1,16 @@
+// attend_backward_cooperative.comp with matrices of plain numbers, for any device.
+#version 460
+#extension GL_GOOGLE_include_directive : require
+#extension GL_EXT_control_flow_attributes : require
+#include "params.h"
+HEADSCOPE_KERNEL(AttendBackwardCooperativeParams, ATTEND_BACKWARD_COOPERATIVE_BINDINGS, ATTEND_COOPERATIVE_CONSTANTS)
+#include "dropout.glsl"
+#include "grid.glsl"
+#include "heads.glsl"
+#include "mask.glsl"
+#include "storage.glsl"
+
+const uint kTables = 2u;
+#include "cooperative_memory.glsl"
+#include "cooperative_emulated.glsl"
+#include "cooperative_attend_backward.glsl"
