@@ -13,14 +13,18 @@ shift 2
 
 # File, kernel (a regular expression for the mangled name), most registers and, if predicted, the number of HMMA and
 # LDSM; the first that fits counts. With 128 registers a multiprocessor holds two blocks of 256 threads, with 168 three
-# of 128, with 64 one of 1,024.
+# of 128, with 64 one of 1,024. Predicted is what a warp executes for one tile; of loops that the compiler unrolls there
+# is more, so the backward of short attention has no prediction.
 readonly KERNELS='
 short_attention           attend_short.*ELi64ELi6E               128  48  28
 short_attention           attend_short.*Li(32|64)ELi[68]E        128
 short_attention           attend_short                           255
 short_attention_backward  attend_short_back.*Li(32|64)ELi[68]E   128
 short_attention_backward  attend_short_back                      255
+long_attention            attend_long.*ELi64E                    255  64  36
 long_attention            attend_long                            255
+long_attention_backward   attend_long_back_to_keys.*ELi64E       168  64  40
+long_attention_backward   attend_long_back_to_queries.*ELi64E    168  48  32
 long_attention_backward   attend_long_back.*ELi(32|64)E          168
 long_attention_backward   attend_long_back                       255
 few_rows                  multiply_few_rowsI.*Li1ELi4E           128  8   0
