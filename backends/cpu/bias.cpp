@@ -2,6 +2,7 @@
 // grad_y. Column sums run down fixed parts of the rows, then over the parts: no atomics, equal bits each time.
 #include <numbers>
 
+#include "backend/compositions.h"
 #include "backends/cpu/cpu_backend.h"
 #include "backends/cpu/dropout_bits.h"
 #include "backends/cpu/row_math.h"
@@ -209,6 +210,7 @@ void CpuBackend::run(const BiasActivationBackward& op) {
                              apply_dropout(dropout, through, grad_x + at, columns, op.write);
                          });
                      });
+    sum_columns(*this, op.grad_x, op.sums, op.write_sums);
 }
 
 // In chunks of rows whose sums are added in order, so that the result does not depend on the threads.

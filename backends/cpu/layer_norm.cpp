@@ -1,5 +1,6 @@
 // Rule: sum, y, mean and rstd are overwritten; each gradient has a Write of its own. sum may be x or residual. A row's
 // sums are in F32 over unrounded values; grad_gain and grad_bias sum fixed parts of the rows, then the parts.
+#include "backend/compositions.h"
 #include "backends/cpu/cpu_backend.h"
 #include "backends/cpu/dropout_bits.h"
 #include "backends/cpu/row_math.h"
@@ -188,6 +189,7 @@ void CpuBackend::run(const AddLayerNorm& op) {
 
 void CpuBackend::run(const AddLayerNormBackward& op) {
     Backward(op, pool_).run();
+    sum_columns(*this, op.grad_x, op.grad_x_sums, op.write_x_sums);
 }
 
 }  // namespace headscope::cpu

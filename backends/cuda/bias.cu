@@ -78,26 +78,75 @@ __global__ void bias_activation(Packs packs, const T* x, const float* bias, T* y
     store<N>(values, y + place.first);
 }
 
+template <class T>
+struct BiasBackward {
+    const T* x;         // [rows, columns]
+    const float* bias;  // [columns], or null
+    const T* grad_y;    // as x
+    T* grad_x;          // out as x
+    Activation activation;
+    DropoutKernel dropout;
+    bool accumulate;
+
+    // Writes a pack, which is left in `grads`.
+    template <int N>
+    __device__ void write(const PackPlace& place, float (&grads)[N]) const {
+        float values[N];
+        load<N>(x + place.first, values);
+        load<N>(grad_y + place.first, grads);
+        drop<N>(dropout, place.batch, 0, place.position, place.column, grads);
+        float shift[N] = {};
+        if (bias != nullptr) {
+            load<N>(bias + place.column, shift);
+        }
+        for (int i = 0; i < N; ++i) {
+            grads[i] *= derivative(activation, values[i] + shift[i]);
+        }
+        store_sum<N>(grads, grad_x + place.first, accumulate);
+    }
+};
+
 template <class T, int N>
-__global__ void bias_activation_backward(Packs packs, const T* x, const float* bias, const T* grad_y, T* grad_x,
-                                         Activation activation, DropoutKernel rule, bool accumulate) {
+__global__ void bias_activation_backward(Packs packs, BiasBackward<T> p) {
     PackPlace place;
-    if (!place_of<N>(packs, place)) {
+    if (place_of<N>(packs, place)) {
+        float grads[N];
+        p.template write<N>(place, grads);
+    }
+}
+
+// Parts of the rows of x [.., length, columns]: blockIdx.y is the part, a thread has N columns.
+struct RowParts {
+    std::int64_t rows;
+    std::int64_t length;
+    std::int64_t columns;
+    std::int64_t rows_of_part;
+};
+
+// The same with partial[part, c] = the sum of column c over the part.
+template <class T, int N>
+__global__ void bias_activation_backward_sums(RowParts parts, BiasBackward<T> p, float* partial) {
+    const std::int64_t column = (static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x) * N;
+    if (column >= parts.columns) {
         return;
     }
-    float values[N];
-    float grads[N];
-    load<N>(x + place.first, values);
-    load<N>(grad_y + place.first, grads);
-    drop<N>(rule, place.batch, 0, place.position, place.column, grads);
-    float shift[N] = {};
-    if (bias != nullptr) {
-        load<N>(bias + place.column, shift);
+    const std::int64_t begin = blockIdx.y * parts.rows_of_part;
+    const std::int64_t end = begin + parts.rows_of_part < parts.rows ? begin + parts.rows_of_part : parts.rows;
+    PackPlace place{begin * parts.columns + column, begin / parts.length, begin % parts.length, column};
+    float sum[N] = {};
+    for (std::int64_t row = begin; row < end; ++row) {
+        float grads[N];
+        p.template write<N>(place, grads);
+        for (int i = 0; i < N; ++i) {
+            sum[i] += grads[i];
+        }
+        place.first += parts.columns;
+        if (++place.position == parts.length) {
+            place.position = 0;
+            ++place.batch;
+        }
     }
-    for (int i = 0; i < N; ++i) {
-        grads[i] *= derivative(activation, values[i] + shift[i]);
-    }
-    store<N>(grads, grad_x + place.first, accumulate);
+    store<N>(sum, partial + blockIdx.y * parts.columns + column);
 }
 
 // partial[part, c] = the sum over a part of the rows: blockIdx.y is the part, a thread has N columns.
@@ -138,19 +187,36 @@ void CudaBackend::run(const BiasActivation& op) {
 }
 
 void CudaBackend::run(const BiasActivationBackward& op) {
-    if (op.x.elements() == 0) {
+    const std::int64_t rows = op.x.dim(0) * op.x.dim(1);
+    const std::int64_t columns = op.x.dim(2);
+    if (columns == 0 || (rows == 0 && !op.sums.defined())) {
         return;
     }
-    visit_rows(BiasActivationBackward::kName, op.x.dtype, op.x.dim(2), {&op.x, &op.bias, &op.grad_y, &op.grad_x},
-               [&](auto tag, auto width) {
-                   using T = decltype(tag);
-                   constexpr int kWidth = decltype(width)::value;
-                   const Packs packs = packs_of(op.x, kWidth);
-                   stream_.launch(BiasActivationBackward::kName, bias_activation_backward<T, kWidth>,
-                                  item_grid(packs.count), packs, data_of<T>(op.x), data_of<float>(op.bias),
-                                  data_of<T>(op.grad_y), data_of<T>(op.grad_x), op.activation,
-                                  dropout_kernel(op.dropout), op.write == Write::Accumulate);
-               });
+    visit_rows(
+        BiasActivationBackward::kName, op.x.dtype, columns, {&op.x, &op.bias, &op.grad_y, &op.grad_x},
+        [&](auto tag, auto width) {
+            using T = decltype(tag);
+            constexpr int kWidth = decltype(width)::value;
+            const BiasBackward<T> backward{
+                data_of<T>(op.x), data_of<float>(op.bias),    data_of<T>(op.grad_y),        data_of<T>(op.grad_x),
+                op.activation,    dropout_kernel(op.dropout), op.write == Write::Accumulate};
+            if (!op.sums.defined()) {
+                const Packs packs = packs_of(op.x, kWidth);
+                stream_.launch(BiasActivationBackward::kName, bias_activation_backward<T, kWidth>,
+                               item_grid(packs.count), packs, backward);
+                return;
+            }
+            constexpr int kBlocksEach = 16;  // half the threads that a multiprocessor can hold
+            const Grid grid = row_parts_grid(rows, columns, kWidth, multiprocessors_, kBlocksEach);
+            const auto parts = static_cast<std::int64_t>(grid.blocks.y);
+            const auto partial = scratch(static_cast<std::size_t>(parts * columns) * sizeof(float));
+            auto* sums = reinterpret_cast<float*>(partial->data());
+            stream_.launch(BiasActivationBackward::kName, bias_activation_backward_sums<T, kWidth>, grid,
+                           RowParts{rows, std::max<std::int64_t>(op.x.dim(1), 1), columns, (rows + parts - 1) / parts},
+                           backward, sums);
+            add_parts(stream_, BiasActivationBackward::kName, {sums, static_cast<int>(parts), columns, columns},
+                      {{data_of<float>(op.sums), op.write_sums == Write::Accumulate}});
+        });
 }
 
 void CudaBackend::run(const SumRows& op) {

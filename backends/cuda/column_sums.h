@@ -20,7 +20,7 @@ struct SumOutput {
     float* out = nullptr;  // [columns]; null: not wanted
     bool accumulate = false;
 };
-constexpr int kMostSums = 2;
+constexpr int kMostSums = 3;
 
 // out[c] = the sum over the parts, or out[c] += that, for each output.
 void add_parts(Stream& stream, const char* op, const PartialSums& sums, std::initializer_list<SumOutput> outputs);

@@ -27,12 +27,11 @@ Grid row_grid(std::int64_t rows, std::int64_t columns, int width, std::size_t ow
             kReduceBytes + own_bytes};
 }
 
-Grid row_parts_grid(std::int64_t rows, std::int64_t columns, int width, int multiprocessors) {
+Grid row_parts_grid(std::int64_t rows, std::int64_t columns, int width, int multiprocessors, int blocks_each) {
     constexpr std::int64_t kThreads = 64;
     constexpr std::int64_t kLeastRows = 32;
-    constexpr std::int64_t kBlocksEach = 8;  // of a multiprocessor, to hide memory latency
     const std::int64_t across = ((columns + width - 1) / width + kThreads - 1) / kThreads;
-    const std::int64_t wanted = (kBlocksEach * multiprocessors + across - 1) / across;
+    const std::int64_t wanted = (std::int64_t{blocks_each} * multiprocessors + across - 1) / across;
     const std::int64_t parts = std::clamp<std::int64_t>(std::min(wanted, rows / kLeastRows), 1, 65535);
     return {dim3(block_count(across), static_cast<unsigned>(parts)), kThreads, 0};
 }

@@ -23,8 +23,9 @@ Grid item_grid(std::int64_t items);
 Grid row_grid(std::int64_t rows, std::int64_t columns, int width, std::size_t own_bytes = 0,
               unsigned most_threads = 256);
 
-// Column sums of [rows, columns] with `width` columns for each thread: blocks.y parts of the rows, enough to keep every
-// multiprocessor busy, each of at least 32 rows. At least one part, even without rows.
-Grid row_parts_grid(std::int64_t rows, std::int64_t columns, int width, int multiprocessors);
+// Column sums of [rows, columns] with `width` columns for each thread: blocks.y parts of the rows, so that each
+// multiprocessor gets `blocks_each` blocks of 64 threads, but each part at least 32 rows. At least one part, even
+// without rows.
+Grid row_parts_grid(std::int64_t rows, std::int64_t columns, int width, int multiprocessors, int blocks_each = 8);
 
 }  // namespace headscope::cuda

@@ -1,5 +1,5 @@
 // "Add & Norm" with one block for each row; its backward with one block for a part of the rows, which also sums the
-// gradients of gain and bias. Paper 3.1.
+// gradients of gain and bias, and grad_x. Paper 3.1.
 //
 // Rule: sum, y, mean and rstd are overwritten; each gradient has a Write of its own. sum may be x or residual. A row's
 // sums are in F32 over unrounded values; grad_gain and grad_bias sum fixed parts of the rows, then the parts.
@@ -12,6 +12,7 @@
 #include "backends/cuda/layer_norm_warps.h"
 #include "backends/cuda/reduce.h"
 #include "backends/cuda/visit.h"
+#include "support/check.h"
 
 namespace headscope::cuda {
 
@@ -35,7 +36,7 @@ __global__ void add_layer_norm(NormForward<T> p, bool cached) {
     for_columns<N>(p.columns, [&](std::int64_t c) {
         float values[N];
         load<N>(p.x + first + c, values);
-        drop<N>(p.dropout, row / p.length, 0, row % p.length, c, values);
+        drop_row<N>(p.dropout, row, p.length, c, values);
         if (p.residual != nullptr) {
             float residual[N];
             load<N>(p.residual + first + c, residual);
@@ -114,11 +115,13 @@ __device__ inline void row_means(const NormBackward<T>& p, std::int64_t row, flo
     weighted = reduce_block(weighted, Sum()) / static_cast<float>(p.columns);
 }
 
-// Where a block sums the gradients of gain and bias. In shared memory neighbouring threads have neighbouring places.
+// Where a block sums the gradients of gain and bias, and grad_x. In shared memory neighbouring threads have
+// neighbouring places.
 template <int N, bool Cached>
 struct PartPlaces {
     float* gain;
     float* bias;
+    float* x;
     std::int64_t columns;
 
     __device__ std::int64_t of(std::int64_t c, int i) const { return Cached ? i * (columns / N) + c / N : c + i; }
@@ -155,18 +158,22 @@ __device__ inline void row_gradient(const NormBackward<T>& p, std::int64_t row, 
             }
         }
         p.template write<N>(row, c, grad_sum);
+        for (int i = 0; i < N && p.sums_x; ++i) {
+            parts.x[parts.of(c, i)] += grad_sum[i];
+        }
     });
 }
 
 template <class T, int N, bool Cached>
 __global__ void add_layer_norm_backward(NormBackward<T> p, std::int64_t rows_of_part) {
-    float* partial = p.partial + static_cast<std::int64_t>(blockIdx.x) * 2 * p.columns;
+    float* partial = p.partial + static_cast<std::int64_t>(blockIdx.x) * p.sums() * p.columns;
     float* sums = Cached ? shared_rest<float>() : partial;
-    const PartPlaces<N, Cached> parts{sums, sums + p.columns, p.columns};
+    const PartPlaces<N, Cached> parts{sums, sums + p.columns, sums + 2 * p.columns, p.columns};
     for_columns<N>(p.columns, [&](std::int64_t c) {
         for (int i = 0; i < N; ++i) {
-            parts.gain[parts.of(c, i)] = 0.0F;
-            parts.bias[parts.of(c, i)] = 0.0F;
+            for (std::int64_t sum = 0; sum < p.sums(); ++sum) {
+                sums[sum * p.columns + parts.of(c, i)] = 0.0F;
+            }
         }
     });
     const std::int64_t begin = blockIdx.x * rows_of_part;
@@ -177,8 +184,9 @@ __global__ void add_layer_norm_backward(NormBackward<T> p, std::int64_t rows_of_
     if (Cached) {
         for_columns<N>(p.columns, [&](std::int64_t c) {
             for (int i = 0; i < N; ++i) {
-                partial[c + i] = parts.gain[parts.of(c, i)];
-                partial[p.columns + c + i] = parts.bias[parts.of(c, i)];
+                for (std::int64_t sum = 0; sum < p.sums(); ++sum) {
+                    partial[sum * p.columns + c + i] = sums[sum * p.columns + parts.of(c, i)];
+                }
             }
         });
     }
@@ -199,6 +207,7 @@ void CudaBackend::run(const AddLayerNorm& op) {
     }
     const std::int64_t rows = op.x.dim(0) * op.x.dim(1);
     const std::int64_t columns = op.x.dim(2);
+    HEADSCOPE_CHECK(rows <= kMostNormRows, "too many rows for one norm: " + op.x.to_string());
     const bool in_warps = kernels_.allow(Kernel::LayerNorm, compiled_) && norms_in_warps(columns);
     visit_rows(AddLayerNorm::kName, op.x.dtype, columns, {&op.x, &op.residual, &op.gain, &op.bias, &op.sum, &op.y},
                [&](auto tag, auto width) {
@@ -234,11 +243,14 @@ void CudaBackend::run(const AddLayerNormBackward& op) {
     if (columns == 0) {
         return;
     }
+    HEADSCOPE_CHECK(rows <= kMostNormRows, "too many rows for one norm: " + op.sum.to_string());
     const bool in_warps =
         kernels_.allow(Kernel::LayerNormBackward, compiled_) && norms_in_warps(columns) && op.grad_y.defined();
     const auto rows_grid = row_parts_grid(rows, 1, 1, multiprocessors_).blocks.y;
     const auto parts = static_cast<std::int64_t>(std::max(rows_grid, norm_blocks(rows, multiprocessors_)));
-    const auto partial = scratch(static_cast<std::size_t>(parts * 2 * columns) * sizeof(float));
+    const bool sums_x = op.grad_x_sums.defined();
+    const std::int64_t width_of_part = (sums_x ? 3 : 2) * columns;
+    const auto partial = scratch(static_cast<std::size_t>(parts * width_of_part) * sizeof(float));
     auto* sums = reinterpret_cast<float*>(partial->data());
     auto used = static_cast<std::int64_t>(rows_grid);
     visit_rows(
@@ -260,24 +272,31 @@ void CudaBackend::run(const AddLayerNormBackward& op) {
                                        columns,
                                        op.write_x == Write::Accumulate,
                                        op.write_residual == Write::Accumulate,
+                                       sums_x,
                                        dropout_kernel(op.dropout)};
             if (in_warps && kWidth > 1) {
                 used = launch_norm_in_warps(stream_, norm, multiprocessors_);
                 return;
             }
             const std::int64_t rows_of_part = (rows + used - 1) / used;
-            if (fits_shared(2 * columns)) {
+            if (fits_shared(width_of_part)) {
                 stream_.launch(AddLayerNormBackward::kName, add_layer_norm_backward<T, kWidth, true>,
-                               row_grid(used, columns, kWidth, static_cast<std::size_t>(2 * columns) * sizeof(float)),
+                               row_grid(used, columns, kWidth, static_cast<std::size_t>(width_of_part) * sizeof(float)),
                                norm, rows_of_part);
             } else {
                 stream_.launch(AddLayerNormBackward::kName, add_layer_norm_backward<T, kWidth, false>,
                                row_grid(used, columns, kWidth, 0), norm, rows_of_part);
             }
         });
-    add_parts(stream_, AddLayerNormBackward::kName, {sums, static_cast<int>(used), 2 * columns, columns},
-              {{data_of<float>(op.grad_gain), op.write_gain == Write::Accumulate},
-               {data_of<float>(op.grad_bias), op.write_bias == Write::Accumulate}});
+    const PartialSums partial_sums{sums, static_cast<int>(used), width_of_part, columns};
+    const SumOutput gain{data_of<float>(op.grad_gain), op.write_gain == Write::Accumulate};
+    const SumOutput bias{data_of<float>(op.grad_bias), op.write_bias == Write::Accumulate};
+    if (sums_x) {
+        add_parts(stream_, AddLayerNormBackward::kName, partial_sums,
+                  {gain, bias, {data_of<float>(op.grad_x_sums), op.write_x_sums == Write::Accumulate}});
+    } else {
+        add_parts(stream_, AddLayerNormBackward::kName, partial_sums, {gain, bias});
+    }
 }
 
 }  // namespace headscope::cuda

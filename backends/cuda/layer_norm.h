@@ -10,6 +10,18 @@
 
 namespace headscope::cuda {
 
+// Of rows [.., length]. Counted in 32 bits, since a 64-bit division takes more registers than all else.
+constexpr std::int64_t kMostNormRows = 0x7FFFFFFF;
+
+// Drops a pack of a row's columns.
+template <int N>
+__device__ inline void drop_row(const DropoutKernel& rule, std::int64_t row, std::int64_t length, std::int64_t column,
+                                float (&values)[N]) {
+    const auto index = static_cast<std::uint32_t>(row);
+    const std::uint32_t batch = index / static_cast<std::uint32_t>(length);
+    drop<N>(rule, batch, 0, index - batch * static_cast<std::uint32_t>(length), column, values);
+}
+
 template <class T>
 struct NormForward {
     const T* x;         // [rows, columns]
@@ -37,17 +49,19 @@ struct NormBackward {
     const T* grad_sum_out;  // as sum, or null
     T* grad_x;              // out as sum, or null
     T* grad_residual;       // out as sum, or null
-    float* partial;         // out [parts, 2, columns]: of the gradients of gain and bias
+    float* partial;         // out [parts, sums(), columns]: of the gradients of gain and bias, and of grad_x
     std::int64_t rows;
     std::int64_t length;
     std::int64_t columns;
     bool accumulate_x;
     bool accumulate_residual;
+    bool sums_x;  // whether grad_x is summed
     DropoutKernel dropout;
 
+    __host__ __device__ std::int64_t sums() const { return sums_x ? 3 : 2; }
     __device__ float mean_of(std::int64_t row) const { return mean == nullptr ? 0.0F : mean[row]; }
 
-    // The gradient of a pack of the norm's input goes where it is wanted.
+    // The gradient of a pack of the norm's input goes where it is wanted. Becomes the pack of grad_x, if there is one.
     template <int N>
     __device__ void write(std::int64_t row, std::int64_t column, float (&grad_sum)[N]) const {
         const std::int64_t first = row * columns + column;
@@ -55,8 +69,8 @@ struct NormBackward {
             store<N>(grad_sum, grad_residual + first, accumulate_residual);
         }
         if (grad_x != nullptr) {
-            drop<N>(dropout, row / length, 0, row % length, column, grad_sum);
-            store<N>(grad_sum, grad_x + first, accumulate_x);
+            drop_row<N>(dropout, row, length, column, grad_sum);
+            store_sum<N>(grad_sum, grad_x + first, accumulate_x);
         }
     }
 };

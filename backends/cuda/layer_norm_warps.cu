@@ -1,5 +1,5 @@
-// The kernels of layer_norm_warps.h. The backward's blocks walk down the rows and keep the gradients of gain and bias
-// in registers to the end; the warps of a block are added in order.
+// The kernels of layer_norm_warps.h. The backward's blocks walk down the rows and keep the gradients of gain and bias,
+// and the sums of grad_x, in registers to the end; the warps of a block are added in order.
 #include "backends/cuda/layer_norm_warps.h"
 
 #include "backend/ops/layer_norm.h"
@@ -33,7 +33,7 @@ __global__ void norm_row(NormForward<T> p) {
     float total = 0.0F;
     for_packs<Packs>([&](int pack, int column) {
         load<kPack>(p.x + first + column, values[pack]);
-        drop<kPack>(p.dropout, row / p.length, 0, row % p.length, column, values[pack]);
+        drop_row<kPack>(p.dropout, row, p.length, column, values[pack]);
         if (p.residual != nullptr) {
             float residual[kPack];
             load<kPack>(p.residual + first + column, residual);
@@ -75,34 +75,49 @@ __global__ void norm_row(NormForward<T> p) {
     }
 }
 
-// What a lane reads of one row, as it lies in memory: the next row is on its way while one is computed.
+// What a lane reads of one row, as it lies in memory.
 template <class T, int Packs>
 struct NormRow {
     Pack<T, kPack> sum[Packs];
     Pack<T, kPack> grad[Packs];
 
-    __device__ void read(const NormBackward<T>& p, std::int64_t row) {
+    // The packs from `begin` to `end`, which are known when compiled.
+    __device__ __forceinline__ void read(const NormBackward<T>& p, std::int64_t row, int begin, int end) {
         for_packs<Packs>([&](int pack, int column) {
-            sum[pack] = *reinterpret_cast<const Pack<T, kPack>*>(p.sum + row * p.columns + column);
-            grad[pack] = *reinterpret_cast<const Pack<T, kPack>*>(p.grad_y + row * p.columns + column);
+            if (pack >= begin && pack < end) {
+                sum[pack] = *reinterpret_cast<const Pack<T, kPack>*>(p.sum + row * p.columns + column);
+                grad[pack] = *reinterpret_cast<const Pack<T, kPack>*>(p.grad_y + row * p.columns + column);
+            }
         });
     }
 };
 
-// Of a lane's columns.
-template <int Packs>
+// The same value, of which the compiler does not know that: what is computed of it is computed again, and does not
+// occupy registers in between.
+__device__ inline float computed_again(float value) {
+#ifdef __CUDA_ARCH__
+    asm volatile("" : "+f"(value));
+#endif
+    return value;
+}
+
+// Of a lane's columns. X: those of grad_x, too.
+template <int Packs, bool X>
 struct NormSums {
     float gain[Packs][kPack] = {};
     float bias[Packs][kPack] = {};
+    float x[X ? Packs : 1][kPack] = {};
 };
 
 // The gradient of one row's input, and its terms of the sums.
-template <class T, int Packs>
+template <class T, int Packs, bool X>
 __device__ inline void norm_row_back(const NormBackward<T>& p, std::int64_t row, const NormRow<T, Packs>& own,
-                                     NormSums<Packs>& sums) {
+                                     NormSums<Packs, X>& sums) {
     const float mean = p.mean_of(row);
     const float rstd = p.rstd[row];
-    float normal[Packs][kPack];
+    const auto normal = [&](int pack, int i, float mean_of_row) {
+        return (to_float(own.sum[pack].value[i]) - mean_of_row) * rstd;
+    };
     float plain = 0.0F;  // of gain * grad_y
     float weighted = 0.0F;
     for_packs<Packs>([&](int pack, int column) {
@@ -110,16 +125,16 @@ __device__ inline void norm_row_back(const NormBackward<T>& p, std::int64_t row,
         load<kPack>(p.gain + column, gain);
         for (int i = 0; i < kPack; ++i) {
             const float grad = to_float(own.grad[pack].value[i]);
-            normal[pack][i] = (to_float(own.sum[pack].value[i]) - mean) * rstd;
             plain += gain[i] * grad;
-            weighted += gain[i] * grad * normal[pack][i];
-            sums.gain[pack][i] += grad * normal[pack][i];
+            weighted += gain[i] * grad * normal(pack, i, mean);
+            sums.gain[pack][i] += grad * normal(pack, i, mean);
             sums.bias[pack][i] += grad;
         }
     });
     const auto count = static_cast<float>(p.columns);
     plain = p.mean == nullptr ? 0.0F : reduce_warp(plain, Sum()) / count;
     weighted = reduce_warp(weighted, Sum()) / count;
+    const float same_mean = computed_again(mean);
     for_packs<Packs>([&](int pack, int column) {
         float grad_sum[kPack] = {};
         float gain[kPack];
@@ -129,59 +144,66 @@ __device__ inline void norm_row_back(const NormBackward<T>& p, std::int64_t row,
         load<kPack>(p.gain + column, gain);
         for (int i = 0; i < kPack; ++i) {
             const float grad = to_float(own.grad[pack].value[i]);
-            grad_sum[i] += rstd * (gain[i] * grad - plain - normal[pack][i] * weighted);
+            grad_sum[i] += rstd * (gain[i] * grad - plain - normal(pack, i, same_mean) * weighted);
         }
         p.template write<kPack>(row, column, grad_sum);
+        for (int i = 0; i < kPack && X; ++i) {
+            sums.x[pack][i] += grad_sum[i];
+        }
     });
 }
 
 // Adds the sums of a block's warps in order, and writes them to its part.
-template <class T, int Packs>
-__device__ inline void write_part(const NormBackward<T>& p, const NormSums<Packs>& sums) {
-    auto* all = shared_rest<float>();  // [2, columns]
+template <class T, int Packs, bool X>
+__device__ inline void write_part(const NormBackward<T>& p, const NormSums<Packs, X>& sums) {
+    auto* all = shared_rest<float>();  // [p.sums(), columns]
     const auto own = static_cast<int>(threadIdx.x) / kWarp;
     for (int warp = 0; warp < kNormWarps; ++warp) {
         if (warp == own) {
             for_packs<Packs>([&](int pack, int column) {
                 store<kPack>(sums.gain[pack], all + column, warp > 0);
                 store<kPack>(sums.bias[pack], all + p.columns + column, warp > 0);
+                if constexpr (X) {
+                    store<kPack>(sums.x[pack], all + 2 * p.columns + column, warp > 0);
+                }
             });
         }
         __syncthreads();
     }
-    float* part = p.partial + static_cast<std::int64_t>(blockIdx.x) * 2 * p.columns;
-    for (int i = static_cast<int>(threadIdx.x); i < 2 * static_cast<int>(p.columns); i += kNormWarps * kWarp) {
+    const int count = (X ? 3 : 2) * static_cast<int>(p.columns);
+    float* part = p.partial + static_cast<std::int64_t>(blockIdx.x) * count;
+    for (int i = static_cast<int>(threadIdx.x); i < count; i += kNormWarps * kWarp) {
         part[i] = all[i];
     }
 }
 
-// Registers for a row on its way, and for two blocks a multiprocessor, are there in 16 bits.
+// Registers for the packs of the next row, which are on their way while one is computed, and for two blocks a
+// multiprocessor, are there in 16 bits; with two packs and the sums of grad_x only for two blocks.
 template <class T>
-constexpr bool kReadAhead = sizeof(T) == sizeof(std::uint16_t);
+constexpr bool kShortNumbers = sizeof(T) == sizeof(std::uint16_t);
+template <class T, int Packs, bool X>
+constexpr int kPacksAhead = kShortNumbers<T> && !(X && Packs == 2) ? Packs : 0;
 template <class T, int Packs>
-constexpr int kNormBlocks = kReadAhead<T>&& Packs <= 2 ? 2 : 1;
+constexpr int kNormBlocks = kShortNumbers<T>&& Packs <= 2 ? 2 : 1;
 
-template <class T, int Packs>
+template <class T, int Packs, bool X>
 __global__ void __launch_bounds__(kNormWarps* kWarp, kNormBlocks<T, Packs>) norm_rows_back(NormBackward<T> p) {
-    const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * kNormWarps;
-    std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * kNormWarps + threadIdx.x / kWarp;
-    NormSums<Packs> sums;
+    const unsigned step = gridDim.x * kNormWarps;
+    unsigned row = blockIdx.x * kNormWarps + threadIdx.x / kWarp;
+    NormSums<Packs, X> sums;
+    constexpr int kAhead = kPacksAhead<T, Packs, X>;
     NormRow<T, Packs> own{};
-    if (kReadAhead<T> && row < p.rows) {
-        own.read(p, row);
+    if (row < p.rows) {
+        own.read(p, row, 0, kAhead);
     }
     for (; row < p.rows; row += step) {
-        if constexpr (kReadAhead<T>) {
-            NormRow<T, Packs> next = own;
-            if (row + step < p.rows) {
-                next.read(p, row + step);
-            }
-            norm_row_back(p, row, own, sums);
-            own = next;
-        } else {
-            own.read(p, row);
-            norm_row_back(p, row, own, sums);
+        own.read(p, row, kAhead, Packs);
+        NormRow<T, Packs> next = own;
+        if (row + step < p.rows) {
+            next.read(p, row + step, 0, kAhead);
         }
+        norm_row_back(p, row, own, sums);
+        own = next;
     }
     write_part(p, sums);
 }
@@ -212,9 +234,11 @@ void launch_norm_in_warps(Stream& stream, const NormForward<T>& norm, int multip
 template <class T>
 std::int64_t launch_norm_in_warps(Stream& stream, const NormBackward<T>& norm, int multiprocessors) {
     const Grid grid{dim3(norm_blocks(norm.rows, multiprocessors)), kNormWarps * kWarp,
-                    kReduceBytes + static_cast<std::size_t>(2 * norm.columns) * sizeof(float)};
+                    kReduceBytes + static_cast<std::size_t>(norm.sums() * norm.columns) * sizeof(float)};
     visit_packs(norm.columns, [&](auto packs) {
-        stream.launch(AddLayerNormBackward::kName, norm_rows_back<T, decltype(packs)::value>, grid, norm);
+        constexpr int kPacks = decltype(packs)::value;
+        stream.launch(AddLayerNormBackward::kName,
+                      norm.sums_x ? norm_rows_back<T, kPacks, true> : norm_rows_back<T, kPacks, false>, grid, norm);
     });
     return grid.blocks.x;
 }

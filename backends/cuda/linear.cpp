@@ -233,10 +233,13 @@ void CudaBackend::run(const Linear& op) {
     if (op.compute != Compute::TF32 && run_few_rows(Linear::kName, few_rows)) {
         return;
     }
-    const FusedProducts::Plan* plan = fused_products_.plan(fused_shape(product));
+    Linear one = product;
+    if (op.rounded_bias.defined()) {
+        one.bias = op.rounded_bias;
+    }
+    const FusedProducts::Plan* plan = fused_products_.plan(fused_shape(one));
     const auto fused = [&] {
-        Linear one = product;
-        if (copies_bias(product)) {
+        if (copies_bias(one)) {
             one.bias = converted(op.bias, op.y.dtype);
         }
         return fused_products_.multiply(*plan, one);

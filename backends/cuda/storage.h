@@ -121,19 +121,27 @@ __host__ __device__ inline void store(const float (&from)[N], T* to) {
     *reinterpret_cast<Pack<T, N>*>(to) = pack;
 }
 
+// Like store(). If `accumulate`, `values` are added to the present ones, and then are what was stored, unrounded.
+template <int N, class T>
+__host__ __device__ inline void store_sum(float (&values)[N], T* to, bool accumulate) {
+    if (accumulate) {
+        float present[N];
+        load<N>(to, present);
+        for (int i = 0; i < N; ++i) {
+            values[i] += present[i];
+        }
+    }
+    store<N>(values, to);
+}
+
 // Like store(), or added to the present values.
 template <int N, class T>
 __host__ __device__ inline void store(const float (&from)[N], T* to, bool accumulate) {
-    if (!accumulate) {
-        store<N>(from, to);
-        return;
-    }
-    float sum[N];
-    load<N>(to, sum);
+    float values[N];
     for (int i = 0; i < N; ++i) {
-        sum[i] += from[i];
+        values[i] = from[i];
     }
-    store<N>(sum, to);
+    store_sum<N>(values, to, accumulate);
 }
 
 }  // namespace headscope::cuda

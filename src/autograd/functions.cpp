@@ -72,11 +72,24 @@ void linear_backward(Backend& backend, const Var& x, const Var& weight, const Te
     }
 }
 
-void bias_backward(Backend& backend, const Var& bias, const Tensor& grad) {
-    if (bias.requires_grad()) {
+// The gradient of a bias that was added to make y, unless what wrote y's gradient has written it, too.
+void bias_backward(Backend& backend, const Var& bias, const Var& y) {
+    if (bias.requires_grad() && !y.has_sums()) {
         const GradientTarget to = bias.gradient_target(backend);
-        backend.run(SumRows{.x = as_matrix(grad), .out = to.tensor, .write = to.write});
+        backend.run(SumRows{.x = as_matrix(y.gradient()), .out = to.tensor, .write = to.write});
     }
+}
+
+// The gradient of an activation's input in place of that of y, and of the bias that was added to make the input.
+void activation_backward(Backend& backend, const Var& bias, BiasActivationBackward back) {
+    aim(backend, bias, back.sums, back.write_sums);
+    backend.run(back);
+}
+
+// The bias as the activations are stored, if there is a copy of it.
+Tensor rounded_bias(const Var& bias, const Tensor& x) {
+    const bool rounded = bias.defined() && bias.rounded().defined() && bias.rounded().dtype == x.dtype;
+    return rounded ? bias.rounded() : Tensor();
 }
 
 void embed_backward(Backend& backend, const EmbedOperands& operands, const Tensor& grad) {
@@ -155,18 +168,23 @@ Var bias_activation(Context& ctx, const Var& x, const Var& bias, Activation acti
     if (recorded) {
         const bool identity = activation == Activation::None && rule.rate == 0.0F;
         const Tensor seen = identity ? Tensor() : keeps_x ? x.value() : out;
+        if (identity && bias.requires_grad()) {
+            y.sums_are_gradient_of(bias);
+        }
         auto backward = [x = x.without_value(), bias, y = y.without_value(), seen, keeps_x, activation,
                          rule](Backend& backend) {
             const Tensor grad = y.gradient();  // becomes the gradient of x + bias in place
             if (seen.defined()) {
-                backend.run(BiasActivationBackward{.x = seen,
-                                                   .bias = keeps_x && bias.defined() ? bias.value() : Tensor(),
-                                                   .grad_y = grad,
-                                                   .grad_x = grad,
-                                                   .activation = activation,
-                                                   .dropout = rule});
+                activation_backward(backend, bias,
+                                    {.x = seen,
+                                     .bias = keeps_x && bias.defined() ? bias.value() : Tensor(),
+                                     .grad_y = grad,
+                                     .grad_x = grad,
+                                     .activation = activation,
+                                     .dropout = rule});
+            } else {
+                bias_backward(backend, bias, y);
             }
-            bias_backward(backend, bias, grad);
             if (x.requires_grad()) {
                 x.add_gradient(backend, grad);
             }
@@ -191,18 +209,23 @@ Var linear_activation(Context& ctx, const Var& x, const Var& weight, const Var& 
                            .y = as_matrix(out),
                            .activation = activation,
                            .compute = ctx.compute,
-                           .weight_scales = weight.scales()});
+                           .weight_scales = weight.scales(),
+                           .rounded_bias = rounded_bias(bias, x.value())});
     const bool recorded = records(ctx, {&x, &weight, &bias});
     Var y(out, recorded);
     if (recorded) {
+        if (!relu && bias.requires_grad()) {
+            y.sums_are_gradient_of(bias);
+        }
         auto backward = [x, weight, bias, y = y.without_value(), seen = relu ? out : Tensor(),
                          compute = ctx.compute](Backend& backend) {
             const Tensor grad = y.gradient();  // becomes the gradient of x . W^T + bias in place
             if (seen.defined()) {              // whose sign is that of the result
-                backend.run(
-                    BiasActivationBackward{.x = seen, .grad_y = grad, .grad_x = grad, .activation = Activation::Relu});
+                activation_backward(backend, bias,
+                                    {.x = seen, .grad_y = grad, .grad_x = grad, .activation = Activation::Relu});
+            } else {
+                bias_backward(backend, bias, y);
             }
-            bias_backward(backend, bias, grad);
             linear_backward(backend, x, weight, grad, compute);
         };
         ctx.tape->record("linear_activation", {weight, bias}, std::move(backward));
@@ -244,6 +267,9 @@ Normed add_layer_norm(Context& ctx, const Var& x, const Var& residual, const Var
             aim(backend, residual, back.grad_residual, back.write_residual);
             aim(backend, gain, back.grad_gain, back.write_gain);
             aim(backend, bias, back.grad_bias, back.write_bias);
+            const GradientTarget sums = x.sums_target(backend);
+            back.grad_x_sums = sums.tensor;
+            back.write_x_sums = sums.write;
             backend.run(back);
         };
         ctx.tape->record("add_layer_norm", {gain, bias}, std::move(backward));

@@ -31,6 +31,8 @@ struct GradientState {
     DType dtype = DType::F32;
     bool parameter = false;
     std::vector<Region> written;  // disjoint
+    Var sums_to;                  // whose gradient the sums over rows are part of
+    bool summed = false;
 
     std::int64_t covered(const Region& region) const {
         std::int64_t sum = 0;
@@ -46,6 +48,7 @@ struct GradientState {
 struct Var::Node {
     Tensor value;  // undefined after without_value()
     Tensor scales;
+    Tensor rounded;
     std::string name;
     std::shared_ptr<GradientState> state;  // null: requires no gradient
     Region region;
@@ -138,6 +141,7 @@ Var Var::with_value(Tensor value) const {
                     "a replaced value must have the variable's shape, found " + value.to_string());
     Var copy(std::make_shared<Node>(*node_));
     copy.node_->value = std::move(value);
+    copy.node_->rounded = Tensor();
     return copy;
 }
 
@@ -149,12 +153,21 @@ Var Var::with_scales(Tensor scales) const {
     return copy;
 }
 
+Var Var::with_rounded(Tensor rounded) const {
+    HEADSCOPE_CHECK(rounded.shape == shape(), "a rounded value must have the variable's shape, " + shape().to_string() +
+                                                  ", not " + rounded.to_string());
+    Var copy(std::make_shared<Node>(*node_));
+    copy.node_->rounded = std::move(rounded);
+    return copy;
+}
+
 Var Var::without_value() const {
     if (!defined()) {
         return {};
     }
     Var copy(std::make_shared<Node>(*node_));
     copy.node_->value = Tensor();
+    copy.node_->rounded = Tensor();
     return copy;
 }
 
@@ -170,6 +183,11 @@ const Tensor& Var::value() const {
 const Tensor& Var::scales() const {
     HEADSCOPE_CHECK(defined(), "an undefined variable has no scales");
     return node_->scales;
+}
+
+const Tensor& Var::rounded() const {
+    HEADSCOPE_CHECK(defined(), "an undefined variable has no rounded value");
+    return node_->rounded;
 }
 
 const Shape& Var::shape() const {
@@ -201,6 +219,7 @@ Tensor Var::gradient() const {
 GradientTarget Var::gradient_target(Backend& backend) const {
     HEADSCOPE_CHECK(requires_grad(), "this variable wants no gradient");
     GradientState& state = *node_->state;
+    HEADSCOPE_CHECK(!state.summed, "something is added to a gradient whose rows have been summed");
     if (!state.tensor.defined()) {
         state.tensor = backend.empty(state.shape, state.dtype);
     }
@@ -228,9 +247,32 @@ void Var::add_gradient(Backend& backend, const Tensor& gradient) const {
     backend.run(Copy{.x = gradient, .out = target.tensor, .write = target.write});
 }
 
+void Var::sums_are_gradient_of(const Var& bias) const {
+    HEADSCOPE_CHECK(requires_grad() && bias.requires_grad() && bias.shape() == Shape{node_->state->shape[-1]},
+                    "a bias of " + bias.shape().to_string() + " is not one of the columns of " + shape().to_string());
+    node_->state->sums_to = bias;
+}
+
+GradientTarget Var::sums_target(Backend& backend) const {
+    if (!requires_grad()) {
+        return {};
+    }
+    GradientState& state = *node_->state;
+    if (!state.sums_to.defined() || shape()[-1] != state.shape[-1] || shape().elements() != state.shape.elements()) {
+        return {};
+    }
+    state.summed = true;
+    return state.sums_to.gradient_target(backend);
+}
+
+bool Var::has_sums() const {
+    return requires_grad() && node_->state->summed;
+}
+
 void Var::forget_gradient() const {
     HEADSCOPE_CHECK(requires_grad(), "this variable wants no gradient");
     GradientState& state = *node_->state;
+    state.summed = false;
     std::erase_if(state.written, [&](const Region& done) {
         HEADSCOPE_CHECK(done.inside(node_->region) || done.overlap(node_->region) == 0,
                         "only part of what was written together would be forgotten");
@@ -245,6 +287,9 @@ Var Var::reshape(const Shape& to) const {
     Var view(std::make_shared<Node>(*node_));
     HEADSCOPE_CHECK(!node_->scales.defined(), "a weight in I8 has no views");
     view.node_->value = value().reshape(to);
+    if (node_->rounded.defined()) {
+        view.node_->rounded = node_->rounded.reshape(to);
+    }
     view.node_->shape = to;
     view.node_->strides = view.node_->value.strides;
     return view;
@@ -254,6 +299,9 @@ Var Var::narrow(int dimension, std::int64_t start, std::int64_t size) const {
     Var view(std::make_shared<Node>(*node_));
     HEADSCOPE_CHECK(!node_->scales.defined(), "a weight in I8 has no views");
     view.node_->value = value().narrow(dimension, start, size);
+    if (node_->rounded.defined()) {
+        view.node_->rounded = node_->rounded.narrow(dimension, start, size);
+    }
     view.node_->shape = view.node_->value.shape;
     view.node_->offset += view.node_->value.offset - node_->value.offset;
     if (requires_grad()) {
@@ -265,6 +313,7 @@ Var Var::narrow(int dimension, std::int64_t start, std::int64_t size) const {
 Var Var::heads(std::int64_t count) const {
     Var view(std::make_shared<Node>(*node_));
     view.node_->value = value().heads(count);
+    view.node_->rounded = Tensor();
     view.node_->shape = view.node_->value.shape;
     view.node_->strides = view.node_->value.strides;
     return view;

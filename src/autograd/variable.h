@@ -32,12 +32,15 @@ public:
     Var with_value(Tensor value) const;
     // The same with row scales: an I8 weight, which requires no gradient.
     Var with_scales(Tensor scales) const;
+    // The same with `rounded`, its value in the dtype of activations, for ops that would round it each time.
+    Var with_rounded(Tensor rounded) const;
     // The same gradient without the value, for closures that do not need it, so that its memory is freed.
     Var without_value() const;
 
     bool defined() const;
     const Tensor& value() const;
-    const Tensor& scales() const;  // [rows] of an I8 weight, else undefined
+    const Tensor& scales() const;   // [rows] of an I8 weight, else undefined
+    const Tensor& rounded() const;  // of its shape; mostly undefined
     const Shape& shape() const;
     bool requires_grad() const;
     const std::string& name() const;  // parameters only
@@ -49,6 +52,12 @@ public:
     GradientTarget gradient_target(Backend& backend) const;
     // Adds a finished gradient. The first one becomes the gradient itself, so nobody else may use its tensor.
     void add_gradient(Backend& backend, const Tensor& gradient) const;
+    // Says that the sums over the rows of the gradient, which has the columns of `bias`, are a term of the gradient of
+    // `bias`. An op that is the last to write the gradient may write them with it.
+    void sums_are_gradient_of(const Var& bias) const;
+    // For that op: where the sums go, which the caller then writes; an undefined tensor if no one wants them.
+    GradientTarget sums_target(Backend& backend) const;
+    bool has_sums() const;  // whether they were written with the gradient
     // Drops the gradient; of a parameter only its written marks.
     void forget_gradient() const;
 

@@ -32,6 +32,12 @@ Tensor seen_keys(Backend& backend, const Tensor& x, const AttentionMask& mask, s
     return seen;
 }
 
+void sum_columns(Backend& backend, const Tensor& x, const Tensor& sums, Write write) {
+    if (sums.defined()) {
+        backend.run(SumRows{.x = x.reshape({x.dim(0) * x.dim(1), x.dim(2)}), .out = sums, .write = write});
+    }
+}
+
 // Equation 1.
 void Backend::run(const Attention& op) {
     const Tensor weights = weights_of(*this, op);

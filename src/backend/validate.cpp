@@ -64,6 +64,8 @@ void check_rules(const Linear& op) {
     expect(op, op.weight.dtype == op.x.dtype || op.compute == Compute::F32, [&] {
         return "weight is narrower than x, which is only supported for F32 products, found " + op.weight.to_string();
     });
+    expect(op, op.bias.defined() || !op.rounded_bias.defined(),
+           [] { return std::string("rounded_bias is given without the bias that it rounds"); });
 }
 
 void check_rules(const AddLayerNorm& op) {
@@ -95,6 +97,8 @@ void check_rules(const RecurrentStepBackward& op) {
 void check_rules(const AddLayerNormBackward& op) {
     expect(op, op.grad_y.defined() || op.grad_sum_out.defined(),
            [] { return std::string("grad_y and grad_sum_out are both missing"); });
+    expect(op, op.grad_x.defined() || !op.grad_x_sums.defined(),
+           [] { return std::string("grad_x_sums are sums of grad_x, which is missing"); });
 }
 
 void check_rules(const MaskedSoftmax& op) {

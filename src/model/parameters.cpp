@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "backend/precision.h"
 #include "backend/quantisation.h"
 #include "support/check.h"
 #include "support/hash.h"
@@ -126,6 +127,11 @@ Parameters::Parameters(Backend& backend, const ModelConfig& config, bool with_gr
     if (copied) {
         working_ = zeros(total_working_, storage);
         flat_working_ = separate_ ? Var(working_) : flat_.with_value(working_);
+        if (!separate_) {
+            rounded_ = working_;
+        } else if (!eight && activations_beside(backend, storage) == storage) {
+            rounded_ = zeros(total_, storage);
+        }
     }
     for (std::size_t i = 0; i < table_.size(); ++i) {
         vars_.push_back(view(i, table_[i].shape));
@@ -135,9 +141,12 @@ Parameters::Parameters(Backend& backend, const ModelConfig& config, bool with_gr
 Var Parameters::view(std::size_t index, const Shape& shape) const {
     const ParameterSpec& spec = table_[index];
     const Var& flat = in_working(spec) ? flat_working_ : flat_;
-    const Var seen = flat.narrow(0, offsets_[index], shape.elements()).reshape(shape).named(spec.name);
-    return scales_.defined() && spec.multiplied ? seen.with_scales(scales_.narrow(0, scale_offsets_[index], shape[0]))
-                                                : seen;
+    const std::int64_t first = offsets_[index];
+    const Var seen = flat.narrow(0, first, shape.elements()).reshape(shape).named(spec.name);
+    if (rounded_.defined() && !spec.multiplied) {
+        return seen.with_rounded(rounded_.narrow(0, first, shape.elements()).reshape(shape));
+    }
+    return in_eight_bits(spec) ? seen.with_scales(scales_.narrow(0, scale_offsets_[index], shape[0])) : seen;
 }
 
 void Parameters::initialise(std::uint64_t seed) {
@@ -183,8 +192,8 @@ std::vector<float> Parameters::values_of(const std::string& name) const {
 }
 
 void Parameters::refresh_working() const {
-    if (working_.defined() && !separate_) {
-        backend_.run(Copy{.x = values_, .out = working_});
+    if (rounded_.defined()) {
+        backend_.run(Copy{.x = values_, .out = rounded_});
     }
 }
 

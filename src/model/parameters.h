@@ -27,7 +27,7 @@ public:
     const std::vector<ParameterSpec>& table() const;
     Var at(const std::string& name) const;  // as the model reads it; an unknown name is a CheckFailure
     // Where values are written to and saved from: the master, or the working copy if there is no master. Call
-    // refresh_working() after writing masters. An I8 weight holds a row's values divided by its scale.
+    // refresh_working() after writing. An I8 weight holds a row's values divided by its scale.
     Tensor stored(const std::string& name) const;
     // Values from and to the host, rounded to what is stored.
     void store(const std::string& name, const std::vector<float>& values) const;
@@ -39,7 +39,8 @@ public:
     const Tensor& flat_values() const;     // [total()], the masters; not in 16 bits without gradients
     const Tensor& flat_gradients() const;  // [total()], with_gradients only
     const Tensor& flat_working() const;    // [total()] F16 or BF16, which Adam updates too; may be undefined
-    void refresh_working() const;          // copies the masters to the working copy if there are both
+    // Copies the masters to the working copy if there are both, and what is read in F32 to its rounded copy.
+    void refresh_working() const;
     // Padded: every packed group, and every other parameter, starts at a multiple of 16 elements. Values and gradients
     // of the padding are 0.
     std::int64_t total() const;
@@ -67,7 +68,8 @@ private:
     Tensor values_;
     Tensor working_;
     Tensor gradients_;
-    Tensor scales_;  // of the rows of working_, where it is I8
+    Tensor scales_;   // of the rows of working_, where it is I8
+    Tensor rounded_;  // [total_] values_ as activations are stored: working_, or without masters an own copy
     std::int64_t total_scales_ = 0;
     std::int64_t total_ = 0;          // of values_
     std::int64_t total_working_ = 0;  // of working_

@@ -292,6 +292,33 @@ TEST_CASE("weights may be narrower than activations in exactly one form", "[vali
     CHECK_THAT(refusal(Embed{.ids = ids, .table = eight, .out = make({2, 3, 4})}), Contains("table_scales is missing"));
 }
 
+TEST_CASE("sums belong to a gradient, and a rounded bias to a bias", "[validate]") {
+    const Tensor x = make({2, 3, 8});
+    AddLayerNormBackward back{.sum = x,
+                              .gain = make({8}),
+                              .mean = make({2, 3}),
+                              .rstd = make({2, 3}),
+                              .grad_y = make({2, 3, 8}),
+                              .grad_x = make({2, 3, 8}),
+                              .grad_gain = make({8}),
+                              .grad_bias = make({8}),
+                              .grad_x_sums = make({8})};
+    CHECK(refusal(back).empty());
+    back.grad_x_sums = make({7});
+    CHECK_THAT(refusal(back), Contains("grad_x_sums"));
+    back.grad_x_sums = make({8});
+    back.grad_x = {};
+    CHECK_THAT(refusal(back), Contains("grad_x_sums are sums of grad_x, which is missing"));
+    const auto half = [](const Shape& shape) { return make(shape, DType::F16); };
+    Linear linear{
+        .x = half({3, 4}), .weight = half({6, 4}), .bias = make({6}), .y = half({3, 6}), .rounded_bias = half({6})};
+    CHECK(refusal(linear).empty());
+    linear.bias = {};
+    CHECK_THAT(refusal(linear), Contains("without the bias that it rounds"));
+    linear.bias = linear.rounded_bias = make({6});
+    CHECK_THAT(refusal(linear), Contains("rounded_bias must be F16"));
+}
+
 TEST_CASE("16-bit operands share one dtype, and F32 operands are F32", "[validate]") {
     const auto half = [](const Shape& shape) { return make(shape, DType::F16); };
     CHECK(refusal(Matmul{.a = half({3, 4}), .b = half({4, 6}), .out = half({3, 6})}).empty());

@@ -34,6 +34,7 @@ top_k                     top_k_of                               128  0   0
 layer_norm_warps          norm_rows_back.*(Half|BFloat16)ELi[12]E  128
 layer_norm_warps          norm                                   255
 loss                      held_cross_entropy                     64
+bias                      bias_activation_backward_sums          64
 '
 
 folder=$(mktemp -d)

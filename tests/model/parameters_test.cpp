@@ -74,6 +74,27 @@ TEST_CASE("refresh_working copies the masters to the working copy", "[parameters
     CHECK(to_host<float>(*backend, parameters.at(kGain).value())[0] == 1.0F + 0x1p-9F);
 }
 
+TEST_CASE("what is read in F32 has a rounded copy where activations are in 16 bits", "[parameters]") {
+    constexpr const char* kBias = "encoder.layers.0.feed_forward.inner.bias";
+    const auto backend = open_device("cpu");
+    Parameters parameters(*backend, learned_config(), true, DType::BF16);
+    parameters.initialise(1);
+    const Tensor master = parameters.stored(kBias);
+    backend->run(Fill{.out = master, .value = 1.0F + 0x1p-9F});
+    parameters.refresh_working();
+    const Tensor copy = parameters.at(kBias).rounded();
+    CHECK(copy.dtype == DType::BF16);
+    CHECK(to_host<float>(*backend, copy) == std::vector<float>(static_cast<std::size_t>(copy.elements()), 1.0F));
+    CHECK(copy.buffer == parameters.flat_working().buffer);
+    const Var packed = parameters.packed("encoder.layers.0.self_attention.q.bias", 3);
+    CHECK(packed.rounded().shape == packed.shape());
+    CHECK(packed.narrow(0, 2, 5).rounded().offset == packed.rounded().offset + 2);
+    CHECK_FALSE(parameters.at(kWeight).rounded().defined());
+    // This backend's activations are F32 beside weights in F16.
+    CHECK_FALSE(Parameters(*backend, learned_config(), false, DType::F16).at(kBias).rounded().defined());
+    CHECK_FALSE(Parameters(*backend, learned_config(), false).at(kBias).rounded().defined());
+}
+
 TEST_CASE("without gradients no weight is stored twice, and packed views are unchanged", "[parameters]") {
     const auto backend = open_device("cpu");
     const auto bytes = [&](bool gradients, DType storage) {

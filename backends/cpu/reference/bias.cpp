@@ -2,6 +2,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "backend/compositions.h"
 #include "backends/cpu/reference/dropout.h"
 #include "backends/cpu/reference/reference.h"
 #include "backends/cpu/reference/write.h"
@@ -116,6 +117,7 @@ void CpuReference<Real>::run(const BiasActivationBackward& op) {
             }
         }
     }
+    sum_columns(*this, op.grad_x, op.sums, op.write_sums);
 }
 
 template <class Real>

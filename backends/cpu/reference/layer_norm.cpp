@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include "backend/compositions.h"
 #include "backends/cpu/reference/dropout.h"
 #include "backends/cpu/reference/reference.h"
 #include "backends/cpu/reference/write.h"
@@ -116,6 +117,7 @@ void CpuReference<Real>::run(const AddLayerNormBackward& op) {
             store(data_of<Real>(op.grad_bias)[c], grad_bias[static_cast<std::size_t>(c)], op.write_bias);
         }
     }
+    sum_columns(*this, op.grad_x, op.grad_x_sums, op.write_x_sums);
 }
 
 #define HEADSCOPE_INSTANTIATE(Real)                             \

@@ -4,6 +4,7 @@
 // grad_y. Column sums run down fixed parts of the rows, then over the parts: no atomics, equal bits each time.
 #include <algorithm>
 
+#include "backend/compositions.h"
 #include "backends/vulkan/vulkan_backend_impl.h"
 
 namespace headscope::vulkan {
@@ -87,6 +88,7 @@ void VulkanBackend::run(const BiasActivation& op) {
 void VulkanBackend::run(const BiasActivationBackward& op) {
     require_types(op);
     if (op.grad_x.elements() == 0) {
+        sum_columns(*this, op.grad_x, op.sums, op.write_sums);
         return;
     }
     const Tensor x = as_rows(op.x);
@@ -116,6 +118,7 @@ void VulkanBackend::run(const BiasActivationBackward& op) {
                           .ordinals = op.dropout.ordinals,
                           .grad_x = grad_x_part});
     });
+    sum_columns(*this, op.grad_x, op.sums, op.write_sums);
 }
 
 }  // namespace headscope::vulkan

@@ -6,6 +6,7 @@
 #include <bit>
 #include <initializer_list>
 
+#include "backend/compositions.h"
 #include "backends/vulkan/vulkan_backend_impl.h"
 
 namespace headscope::vulkan {
@@ -90,6 +91,7 @@ void VulkanBackend::run(const AddLayerNormBackward& op) {
     if (op.sum.elements() != 0 && (op.grad_x.defined() || op.grad_residual.defined())) {
         layer_norm_rows(op);
     }
+    sum_columns(*this, op.grad_x, op.grad_x_sums, op.write_x_sums);
 }
 
 // grad_gain and grad_bias: column sums in two levels, as in sum_rows.

@@ -22,19 +22,23 @@ struct BiasActivation {
 };
 
 // grad_x = f'(x + bias) * Dropout(grad_y). For Relu x may be the forward's y (only its sign matters), without a bias;
-// for the others x is the forward's x. grad_x may be grad_y.
+// for the others x is the forward's x. grad_x may be grad_y. sums[c] = the sum over rows of grad_x[r, c] as it then is,
+// in a fixed order: the gradient of the bias. A kernel may add what it has not rounded yet to grad_x's type.
 struct BiasActivationBackward {
     static constexpr const char* kName = "bias_activation_backward";
     Tensor x, bias = {}, grad_y, grad_x;
     Activation activation = Activation::None;
     DropoutRule dropout = {};
     Write write = Write::Overwrite;
+    Tensor sums = {};
+    Write write_sums = Write::Overwrite;
 
     void declare(Declarations& d) const {
         d.in("x", x, {"batch", "length", "columns"});
         d.in("bias", bias, {"columns"}).full().optional();
         d.in("grad_y", grad_y).like(x);
         d.gradient("grad_x", grad_x, write).like(x).may_be(grad_y);
+        d.gradient("sums", sums, write_sums, {"columns"}).full().optional();
         dropout.declare(d, x);
     }
 };

@@ -34,15 +34,18 @@ struct AddLayerNorm {
 
 // grad_sum is the gradient of the norm's input: the norm's own plus grad_sum_out (the gradient of `sum`, pre-norm
 // only). grad_residual = grad_sum, grad_x = Dropout(grad_sum). Without `mean` it is the backward of RMS norm.
+// grad_x_sums[c] = the sum over rows of grad_x[r, c] as it then is, in a fixed order: the gradient of a bias that was
+// added to make x. A kernel may add what it has not rounded yet to grad_x's type.
 struct AddLayerNormBackward {
     static constexpr const char* kName = "add_layer_norm_backward";
     Tensor sum;  // from forward, as mean and rstd
     Tensor gain, mean = {}, rstd, grad_y = {}, grad_sum_out = {}, grad_x = {}, grad_residual = {}, grad_gain,
-                 grad_bias = {};
+                 grad_bias = {}, grad_x_sums = {};
     Write write_x = Write::Overwrite;
     Write write_residual = Write::Overwrite;
     Write write_gain = Write::Overwrite;
     Write write_bias = Write::Overwrite;
+    Write write_x_sums = Write::Overwrite;
     DropoutRule dropout = {};
 
     void declare(Declarations& d) const {
@@ -56,6 +59,7 @@ struct AddLayerNormBackward {
         d.gradient("grad_residual", grad_residual, write_residual).like(sum).optional();
         d.gradient("grad_gain", grad_gain, write_gain, {"columns"}).full();
         d.gradient("grad_bias", grad_bias, write_bias, {"columns"}).full().optional();
+        d.gradient("grad_x_sums", grad_x_sums, write_x_sums, {"columns"}).full().optional();
         dropout.declare(d, sum);
     }
 };

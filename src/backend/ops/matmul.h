@@ -42,13 +42,15 @@ struct Matmul {
 
 // Fused, with a composition as default: y = f(x . W^T + bias), half of equation 2 in one pass over y. Paper 3.3. Rows
 // of x and of the weight may be strided; y is contiguous. A kernel may round the bias to T before adding it, and with
-// Relu a NaN may become 0, as in the max(0, x) of libraries.
+// Relu a NaN may become 0, as in the max(0, x) of libraries. rounded_bias is the bias in T, for kernels that would
+// otherwise round it each time.
 struct Linear {
     static constexpr const char* kName = "linear";
     Tensor x, weight, bias = {}, y;
     Activation activation = Activation::None;
     Compute compute = Compute::F32;  // as Matmul's
     Tensor weight_scales = {};
+    Tensor rounded_bias = {};
 
     void declare(Declarations& d) const {
         d.in("x", x, {"rows", "in"}).strided();
@@ -56,6 +58,7 @@ struct Linear {
         d.in("bias", bias, {"out"}).full().optional();
         d.out("y", y, {"rows", "out"});
         d.in("weight_scales", weight_scales, {"out"}).scales(weight);
+        d.in("rounded_bias", rounded_bias, {"out"}).optional();
     }
 };
 

@@ -51,22 +51,32 @@ Case forward(const Layer& layer) {
     });
 }
 
-// `x` names the operand used as x: for Relu that may be y, without a bias.
-Case backward(const Layer& layer, const char* x) {
+// `x` names the operand used as x: for Relu that may be y, without a bias. `sums` names the column sums of grad_x.
+Case backward(const Layer& layer, const char* x, const char* sums = nullptr) {
     std::vector<Operand> operands{{x, layer.shape, grid(true)}, {"grad_y", layer.shape}, {"grad_x", layer.shape}};
     if (layer.bias) {
         operands.push_back({"bias", {layer.shape[-1]}, grid(false)});
     }
-    const Case stated = make_case(layer.title() + " of " + x, with_dropout(operands, layer.shape[0], layer.rate),
-                                  [=](const Operands& t) {
-                                      return BiasActivationBackward{.x = t[x],
-                                                                    .bias = t.maybe("bias"),
-                                                                    .grad_y = t["grad_y"],
-                                                                    .grad_x = t["grad_x"],
-                                                                    .activation = layer.activation,
-                                                                    .dropout = rule(t, layer.rate),
-                                                                    .write = t.write("grad_x")};
-                                  });
+    if (sums != nullptr) {
+        operands.push_back({sums, {layer.shape[-1]}});
+    }
+    const auto build = [=](const Operands& t) {
+        return BiasActivationBackward{.x = t[x],
+                                      .bias = t.maybe("bias"),
+                                      .grad_y = t["grad_y"],
+                                      .grad_x = t["grad_x"],
+                                      .activation = layer.activation,
+                                      .dropout = rule(t, layer.rate),
+                                      .write = t.write("grad_x"),
+                                      .sums = sums == nullptr ? Tensor() : t[sums],
+                                      .write_sums = sums == nullptr ? Write::Overwrite : t.write(sums)};
+    };
+    Case stated = make_case(layer.title() + " of " + x + (sums == nullptr ? "" : " with sums"),
+                            with_dropout(operands, layer.shape[0], layer.rate), build);
+    if (sums != nullptr) {
+        stated.magnitude = runs(build);
+        stated = stated.sums(static_cast<double>(layer.shape[0] * layer.shape[1]));
+    }
     // The slopes of GELU's approximations are 0 at x = -0.75, where two terms of a quarter cancel; so does 1 - s in the
     // sigmoid's, s (1 - s), where s is near 1.
     const bool cancels = layer.activation == Activation::GeluTanh || layer.activation == Activation::GeluSigmoid ||
@@ -143,6 +153,18 @@ std::vector<Case> activations_back_cases() {
     return cases;
 }
 
+std::vector<Case> activations_sums_cases() {
+    std::vector<Case> cases;
+    for (const Shape& shape : shapes()) {
+        cases.push_back(backward({shape, Activation::Relu, false, 0.3F}, "y", "sums"));
+        cases.push_back(backward({shape, Activation::Gelu, true, 0.0F}, "x", "sums"));
+    }
+    cases.push_back(backward({{3, 71, 40}, Activation::Swish, true, 0.1F}, "x", "sums"));
+    cases.push_back(backward({{2, 40, 2048}, Activation::Relu, false, 0.1F}, "y", "sums"));
+    cases.push_back(backward({{2, 37, 33}, Activation::None, false, 0.5F}, "x", "sums").holding(kNan, "grad_y", 40));
+    return cases;
+}
+
 std::vector<Case> models_cases() {
     std::vector<Case> cases;
     for (const float rate : {0.0F, 0.1F}) {
@@ -190,6 +212,7 @@ std::vector<Differentiation> differentiations() {
         for (const float rate : {0.0F, 0.3F}) {
             const Layer layer{shape, activation, true, rate};
             all.push_back({forward(layer), {backward(layer, "x"), sum_rows(6, 11, "grad_x", "grad_bias", shape)}});
+            all.push_back({forward(layer), {backward(layer, "x", "grad_bias")}});
             const Layer plain{shape, activation, false, rate};
             all.push_back({forward(plain), {backward(plain, "x")}});
         }
@@ -207,6 +230,7 @@ std::vector<Case> speeds(const Workload& work) {
     const Layer layer{{work.sentences, work.length, work.d_ff}, Activation::Relu, true, 0.1F};
     const std::string name = fmt::format("{}x{} relu, dropout", work.rows(), work.d_ff);
     return {forward(layer).named(name), backward(layer, "x").named(name),
+            backward(layer, "x", "sums").named(name + ", sums"),
             sum_rows(work.rows(), work.d_ff).named(fmt::format("{}x{}", work.rows(), work.d_ff))};
 }
 
@@ -218,6 +242,7 @@ Family bias_family() {
                 {
                     {"activations", "bias with activation", activations_cases},
                     {"activations-back", "the backward of an activation", activations_back_cases},
+                    {"activations-sums", "the backward of an activation with its column sums", activations_sums_cases},
                     {"models", "the feed-forward layers of the paper's models", models_cases},
                     {"column-sums", "column sums", column_sums_cases},
                     {"special-values", "NaN and infinity spread through activations", special_values_cases},

@@ -22,11 +22,13 @@ struct Norm {
     bool grad_residual = true;
     bool mean = true;  // else RMS norm
     bool bias = true;
+    bool x_sums = false;  // the column sums of grad_x
 
     std::string title() const {
-        return fmt::format("{}{}{}{}{}{}{} rate {} epsilon {}", shape.to_string(), mean ? "" : " rms",
+        return fmt::format("{}{}{}{}{}{}{}{} rate {} epsilon {}", shape.to_string(), mean ? "" : " rms",
                            bias ? "" : " no bias", residual ? " residual" : "", grad_y ? " grad_y" : "",
-                           grad_sum ? " grad_sum" : "", grad_residual ? " grad_residual" : "", rate, epsilon);
+                           grad_sum ? " grad_sum" : "", grad_residual ? " grad_residual" : "", x_sums ? " sums" : "",
+                           rate, epsilon);
     }
     Norm rms() const {
         Norm norm = *this;
@@ -86,6 +88,9 @@ Case backward(const Norm& norm) {
     if (norm.grad_residual) {
         operands.push_back({"grad_residual", norm.shape});
     }
+    if (norm.x_sums) {
+        operands.push_back({"grad_x_sums", norm.columns()});
+    }
     return make_case(norm.title(), with_dropout(operands, norm.shape[0], norm.rate),
                      [=](const Operands& t) {
                          return AddLayerNormBackward{
@@ -99,10 +104,12 @@ Case backward(const Norm& norm) {
                              .grad_residual = t.maybe("grad_residual"),
                              .grad_gain = t["grad_gain"],
                              .grad_bias = t.maybe("grad_bias"),
+                             .grad_x_sums = t.maybe("grad_x_sums"),
                              .write_x = t.write("grad_x"),
                              .write_residual = norm.grad_residual ? t.write("grad_residual") : Write::Overwrite,
                              .write_gain = t.write("grad_gain"),
                              .write_bias = norm.bias ? t.write("grad_bias") : Write::Overwrite,
+                             .write_x_sums = norm.x_sums ? t.write("grad_x_sums") : Write::Overwrite,
                              .dropout = rule(t, norm.rate)};
                      })
         .sums(static_cast<double>(norm.shape[2] + norm.shape[0] * norm.shape[1]))
@@ -165,6 +172,20 @@ std::vector<Case> add_norm_back_cases() {
     add_both(cases, backward, {.shape = {2, 9, 768}});
     cases.push_back(backward({.shape = {2, 3, 33}, .bias = false}));
     cases.push_back(backward({.shape = {2, 3, 33}, .mean = false}));
+    return cases;
+}
+
+std::vector<Case> add_norm_sums_cases() {
+    std::vector<Case> cases;
+    for (const Shape& shape : normalised_shapes()) {
+        add_both(cases, backward, {.shape = shape, .rate = 0.3F, .x_sums = true});
+    }
+    cases.push_back(backward({.shape = {2, 3, 33}, .grad_y = false, .grad_sum = true, .x_sums = true}));
+    cases.push_back(backward({.shape = {2, 50, 33}, .bias = false, .x_sums = true}));
+    for (const std::int64_t columns : {512, 768, 1024}) {
+        add_both(cases, backward,
+                 {.shape = {2, 19, columns}, .rate = 0.1F, .grad_sum = columns == 512, .x_sums = true});
+    }
     return cases;
 }
 
@@ -268,7 +289,9 @@ std::vector<Case> extreme_cases() {
 std::vector<Case> speeds(const Workload& work) {
     const Norm norm{.shape = {work.sentences, work.length, work.d_model}, .rate = 0.1F};
     const std::string name = fmt::format("{}x{} dropout", work.rows(), work.d_model);
-    return {forward(norm).named(name), backward(norm).named(name)};
+    Norm sums = norm;
+    sums.x_sums = true;
+    return {forward(norm).named(name), backward(norm).named(name), backward(sums).named(name + ", sums")};
 }
 
 }  // namespace
@@ -280,6 +303,7 @@ Family layer_norm_family() {
                     {"add-norm", "add and norm", add_norm_cases},
                     {"far-from-zero", "rows far from zero keep their variance", far_from_zero_cases},
                     {"add-norm-back", "the backward of add and norm", add_norm_back_cases},
+                    {"add-norm-sums", "the backward of add and norm with column sums", add_norm_sums_cases},
                     {"special-values", "NaN and infinity spoil one row of a norm", special_values_cases},
                     {"sizes", "rows of sizes that no workgroup divides", size_cases},
                     {"models", "rows of the paper's models", models_cases},

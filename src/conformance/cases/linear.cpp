@@ -17,6 +17,7 @@ struct Layer {
     bool bias = true;
     Compute compute = Compute::F32;
     DType weights = DType::F32;  // what the weight is stored in
+    bool rounded = false;        // with the bias rounded to y's type
 
     Shape x() const { return {rows, in}; }
     Shape weight() const { return {out, in}; }
@@ -26,7 +27,8 @@ struct Layer {
         return fmt::format("{} in {}{}{}{}", y().to_string(), in, bias ? " bias" : "",
                            kNames[static_cast<int>(activation)],
                            compute == Compute::F32 ? "" : fmt::format(" in {}", name_of(compute))) +
-               (weights == DType::F32 ? "" : fmt::format(" weights {}", name_of(weights)));
+               (weights == DType::F32 ? "" : fmt::format(" weights {}", name_of(weights))) +
+               (rounded ? " rounded" : "");
     }
 };
 
@@ -56,7 +58,11 @@ std::vector<Operand> operands_of(const Layer& layer) {
         operands[1] = operands[1].filled(integers(-127, 128));
         operands.push_back({"weight_scales", {layer.out}, uniform(0.001, 0.01)});
     }
-    if (layer.bias) {
+    if (layer.rounded) {  // the same numbers in every type
+        for (const char* name : {"bias", "rounded_bias"}) {
+            operands.push_back({name, {layer.out}, these({0.0625, -0.1875, 0.3125, -0.6875, 1.0625})});
+        }
+    } else if (layer.bias) {
         operands.push_back({"bias", {layer.out}, relu ? steps(0.125, 0.0625) : normal()});
     }
     return operands;
@@ -69,7 +75,8 @@ Linear op_of(const Operands& t, const Layer& layer) {
             .y = t["y"],
             .activation = layer.activation,
             .compute = layer.compute,
-            .weight_scales = t.maybe("weight_scales")};
+            .weight_scales = t.maybe("weight_scales"),
+            .rounded_bias = t.maybe("rounded_bias")};
 }
 
 double before_activation(const Layer& layer, std::size_t index, const HostValues& values) {
@@ -175,6 +182,18 @@ std::vector<Case> decoding_cases() {
     return cases;
 }
 
+std::vector<Case> rounded_bias_cases() {
+    std::vector<Case> cases;
+    for (Layer layer : {Layer{1, 33, 3}, Layer{65, 64, 72}}) {
+        for (const Activation activation : {Activation::None, Activation::Relu, Activation::Gelu}) {
+            layer.activation = activation;
+            layer.rounded = true;
+            cases.push_back(linear(layer));
+        }
+    }
+    return cases;
+}
+
 // Like matmul's of this name.
 std::vector<Case> long_sums_cases() {
     std::vector<Case> cases;
@@ -272,6 +291,7 @@ Family linear_family() {
                 {"narrow-weights", "a product of weights in F16 or I8 with bias and activation", narrow_weights_cases},
                 {"activations", "a product with bias and activation", activations_cases},
                 {"decoding", "few rows by a weight with bias and activation", decoding_cases},
+                {"rounded-bias", "a linear layer whose bias is there in y's type, too", rounded_bias_cases},
                 {"long-sums", "a linear layer of ones in long sums that 64 does not divide", long_sums_cases},
                 {"empty", "a linear layer of nothing", empty_cases},
                 {"rounded-operands", "a linear layer of rounded operands", rounded_operands_cases},
