@@ -59,35 +59,39 @@ __global__ void embed(EmbedKernel<T> p) {
     store<N>(values, p.out + pack * N);
 }
 
+// Writes EmbedGradient::starts. Index i, from 0 to count, is that of all ids above the id of index i - 1 up to its own.
+// The lanes of a warp write those of one index after the other together, since the gap between two ids may be long.
+__global__ void find_runs(const std::int32_t* ids, const std::int32_t* order, std::int64_t count,
+                          std::int64_t vocabulary, std::int32_t* starts) {
+    const auto id_at = [&](std::int64_t index) -> std::int64_t {
+        if (index < 0) {
+            return -1;
+        }
+        const std::int64_t place = index < count ? order[index] : -1;
+        const std::int64_t id = place < 0 || place >= count ? vocabulary : ids[place];
+        return id < 0 ? -1 : id < vocabulary ? id : vocabulary;
+    };
+    const std::int64_t index = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
+    const auto lane = static_cast<int>(threadIdx.x) % kWarp;
+    const auto before = static_cast<std::int32_t>(index <= count ? id_at(index - 1) : vocabulary);
+    const auto own = static_cast<std::int32_t>(index <= count ? id_at(index) : vocabulary);
+    for (int other = 0; other < kWarp; ++other) {
+        const std::int32_t end = __shfl_sync(kWholeWarp, own, other);
+        for (std::int32_t id = __shfl_sync(kWholeWarp, before, other) + 1 + lane; id <= end; id += kWarp) {
+            starts[id] = static_cast<std::int32_t>(index - lane + other);
+        }
+    }
+}
+
 template <class T>
 struct EmbedGradient {
-    const std::int32_t* ids;    // [count]
-    const std::int32_t* order;  // [count]: positions sorted by id, skipped ones at the end
-    const T* grad_out;          // [count, columns]
-    float* grad_table;          // [vocabulary, columns]
-    std::int64_t count;
+    const std::int32_t* order;   // [count]: positions sorted by id, skipped ones at the end
+    const std::int32_t* starts;  // [vocabulary + 1]: starts[id] is the first index in `order` of an id not below `id`
+    const T* grad_out;           // [count, columns]
+    float* grad_table;           // [vocabulary, columns]
     std::int64_t columns;
     float scale;
     bool accumulate;
-
-    __device__ std::int64_t id_at(std::int64_t index) const {
-        const std::int64_t place = order[index];
-        return place < 0 || place >= count ? INT64_MAX : ids[place];
-    }
-    // The first index in `order` whose id is not below `id`.
-    __device__ std::int64_t lower_bound(std::int64_t id) const {
-        std::int64_t begin = 0;
-        std::int64_t end = count;
-        while (begin < end) {
-            const std::int64_t middle = (begin + end) / 2;
-            if (id_at(middle) < id) {
-                begin = middle + 1;
-            } else {
-                end = middle;
-            }
-        }
-        return begin;
-    }
 };
 
 // One block for each id. Its threads are `groups` rows of `across`: each group takes every groups-th position, each
@@ -95,8 +99,8 @@ struct EmbedGradient {
 template <class T, int N>
 __global__ void embed_backward(EmbedGradient<T> p, int across, int groups) {
     const std::int64_t id = blockIdx.x;
-    const std::int64_t begin = p.lower_bound(id);
-    const std::int64_t end = p.lower_bound(id + 1);
+    const std::int32_t begin = p.starts[id];
+    const std::int32_t end = p.starts[id + 1];
     if (begin == end) {  // the whole block: most of a vocabulary does not occur
         const float none[N] = {};
         for (std::int64_t column = static_cast<std::int64_t>(threadIdx.x) * N; column < p.columns && !p.accumulate;
@@ -165,19 +169,24 @@ void CudaBackend::run(const EmbedBackward& op) {
         return;
     }
     const std::int64_t columns = op.grad_table.dim(1);
-    visit_rows(EmbedBackward::kName, op.grad_out.dtype, columns, {&op.grad_out, &op.grad_table},
-               [&](auto tag, auto width) {
-                   using T = decltype(tag);
-                   constexpr int kWidth = decltype(width)::value;
-                   constexpr int kThreads = 256;
-                   const int across = static_cast<int>(std::min<std::int64_t>(columns / kWidth, kThreads));
-                   const Grid grid = row_grid(op.grad_table.dim(0), kThreads, 1, kThreads * kWidth * sizeof(float));
-                   stream_.launch(EmbedBackward::kName, embed_backward<T, kWidth>, grid,
-                                  EmbedGradient<T>{data_of<std::int32_t>(op.ids), data_of<std::int32_t>(op.order),
-                                                   data_of<T>(op.grad_out), data_of<float>(op.grad_table),
-                                                   op.ids.elements(), columns, op.scale, op.write == Write::Accumulate},
-                                  across, kThreads / across);
-               });
+    const std::int64_t vocabulary = op.grad_table.dim(0);
+    const auto runs = scratch(static_cast<std::size_t>(vocabulary + 1) * sizeof(std::int32_t));
+    auto* starts = reinterpret_cast<std::int32_t*>(runs->data());
+    stream_.launch(EmbedBackward::kName, find_runs, item_grid(op.ids.elements() + 1), data_of<std::int32_t>(op.ids),
+                   data_of<std::int32_t>(op.order), op.ids.elements(), vocabulary, starts);
+    visit_rows(
+        EmbedBackward::kName, op.grad_out.dtype, columns, {&op.grad_out, &op.grad_table}, [&](auto tag, auto width) {
+            using T = decltype(tag);
+            constexpr int kWidth = decltype(width)::value;
+            constexpr int kThreads = 256;
+            const int across = static_cast<int>(std::min<std::int64_t>(columns / kWidth, kThreads));
+            const Grid grid = row_grid(vocabulary, kThreads, 1, kThreads * kWidth * sizeof(float));
+            stream_.launch(
+                EmbedBackward::kName, embed_backward<T, kWidth>, grid,
+                EmbedGradient<T>{data_of<std::int32_t>(op.order), starts, data_of<T>(op.grad_out),
+                                 data_of<float>(op.grad_table), columns, op.scale, op.write == Write::Accumulate},
+                across, kThreads / across);
+        });
 }
 
 }  // namespace headscope::cuda
