@@ -14,16 +14,24 @@ GradientTarget target_of(const Var& to, Backend& backend) {
     return to.requires_grad() ? to.gradient_target(backend) : GradientTarget{};
 }
 
-// On a CPU a few rows stay in the caches. On a GPU every chunk reads and writes the gradient of the whole weight, so
-// chunks should be as large as memory allows.
-std::int64_t rows_at_once(const DeviceInfo& device, std::int64_t classes, DType dtype) {
-    constexpr std::int64_t kLeastRows = 512;
-    constexpr std::int64_t kGpuBytes = std::int64_t{256} << 20;
-    const std::int64_t row_bytes = std::max<std::int64_t>(classes * static_cast<std::int64_t>(size_of(dtype)), 1);
-    return device.gpu ? std::max(kGpuBytes / row_bytes, kLeastRows) : kLeastRows;
-}
-
 }  // namespace
+
+std::int64_t output_rows_at_once(const DeviceInfo& device, std::int64_t classes, DType dtype) {
+    constexpr std::int64_t kLeastRows = 512;
+    constexpr std::int64_t kBytes = std::int64_t{256} << 20;
+    // Between the cards of 16 and of 24 GiB, whose drivers report somewhat less.
+    constexpr std::uint64_t kLargeMemory = std::uint64_t{20} << 30;
+    constexpr std::int64_t kLargeBytes = std::int64_t{1} << 30;
+    constexpr std::int64_t kTileRows = 128;  // of products on tensor cores
+    if (!device.gpu) {
+        return kLeastRows;
+    }
+    const std::int64_t row_bytes = std::max<std::int64_t>(classes * static_cast<std::int64_t>(size_of(dtype)), 1);
+    if (device.memory_bytes < kLargeMemory) {
+        return std::max(kBytes / row_bytes, kLeastRows);
+    }
+    return std::max(kLargeBytes / row_bytes / kTileRows * kTileRows, kLeastRows);
+}
 
 LossSums output_loss(Context& ctx, const Var& hidden, const OutputLayerWeights& layer, const Tensor& targets,
                      const LossOptions& options) {
@@ -32,8 +40,9 @@ LossSums output_loss(Context& ctx, const Var& hidden, const OutputLayerWeights& 
     const std::int64_t classes = layer.weight.shape()[0];
     const std::int64_t width = layer.weight.shape()[1];
     HEADSCOPE_CHECK(options.chunk_rows >= 0, "chunk_rows must not be negative");
-    const std::int64_t chunk_rows =
-        options.chunk_rows > 0 ? options.chunk_rows : rows_at_once(backend.device(), classes, hidden.value().dtype);
+    const std::int64_t chunk_rows = options.chunk_rows > 0
+                                        ? options.chunk_rows
+                                        : output_rows_at_once(backend.device(), classes, hidden.value().dtype);
     const DType real = backend.real();
     const Tensor states = hidden.value().reshape({rows, width});
     const Tensor ids = targets.reshape({rows});

@@ -13,6 +13,12 @@ struct OutputLayerWeights {
     float scale = 1.0F;
 };
 
+// How many rows of logits of so many classes are computed at a time. On a CPU a few rows stay in the caches. On a GPU
+// every chunk reads and writes the gradient of the whole weight, so chunks are large: up to 256 MiB, or 1 GiB if the
+// device has 20 GiB or more. The order of sums depends on it, so it depends on the device alone and not on what is
+// free.
+std::int64_t output_rows_at_once(const DeviceInfo& device, std::int64_t classes, DType dtype);
+
 // hidden [.., width], targets I32 of as many elements as that has rows. With a tape the gradients of hidden and of the
 // weights are computed here, chunk by chunk, while the logits of the chunk exist.
 LossSums output_loss(Context& ctx, const Var& hidden, const OutputLayerWeights& layer, const Tensor& targets,
