@@ -7,6 +7,7 @@
 
 #include "backends/cuda/activation.h"
 #include "backends/cuda/cuda_backend.h"
+#include "backends/cuda/dependent_launch.h"
 #include "backends/cuda/grids.h"
 #include "backends/cuda/visit.h"
 
@@ -37,6 +38,7 @@ struct ScoresKernel {
 
 template <class T, int N>
 __global__ void additive_scores(ScoresKernel<T> p) {
+    after_previous();
     const std::int64_t index = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
     if (index >= p.count) {
         return;
@@ -73,6 +75,7 @@ struct ScoresBackwardKernel {
 
 template <class T, int N>
 __global__ void additive_scores_backward(ScoresBackwardKernel<T> p) {
+    after_previous();
     const std::int64_t pack = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
     if (pack >= p.packs) {
         return;

@@ -4,6 +4,7 @@
 // Rule: outputs are overwritten; grad_scores is added to with Write::Accumulate. Softmax and edits work in place; a
 // cache keeps what lies beside the appended rows. A masked entry is exactly 0, and a row's sums have one fixed order.
 #include "backends/cuda/cuda_backend.h"
+#include "backends/cuda/dependent_launch.h"
 #include "backends/cuda/grids.h"
 #include "backends/cuda/key_mask.h"
 #include "backends/cuda/visit.h"
@@ -32,6 +33,7 @@ struct ByDistance {
 // Reads the row once if shared memory holds it, else again from global memory.
 template <class T>
 __global__ void masked_softmax(const T* scores, T* weights, MaskKernel mask, ByDistance by_distance, bool cached) {
+    after_previous();
     const std::int64_t row = blockIdx.x;
     const Keys allowed = keys_of_row(mask, by_distance.heads, row);
     const std::int64_t head = row / mask.queries % by_distance.heads;
@@ -68,6 +70,7 @@ __global__ void masked_softmax(const T* scores, T* weights, MaskKernel mask, ByD
 template <class T>
 __global__ void masked_softmax_backward(const T* weights, const T* grad_weights, T* grad_scores, std::int64_t keys,
                                         bool accumulate) {
+    after_previous();
     const std::int64_t first = blockIdx.x * keys;
     float mean = 0.0F;
     for (std::int64_t key = threadIdx.x; key < keys; key += blockDim.x) {
@@ -84,6 +87,7 @@ __global__ void masked_softmax_backward(const T* weights, const T* grad_weights,
 template <class T>
 __global__ void sum_diagonals(const T* x, float* sums, std::int64_t count, std::int64_t heads, std::int64_t queries,
                               std::int64_t keys) {
+    after_previous();
     const std::int64_t item = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
     if (item >= count) {
         return;
@@ -103,6 +107,7 @@ __global__ void sum_diagonals(const T* x, float* sums, std::int64_t count, std::
 template <class T>
 __global__ void edit_attention(const T* weights, const std::int32_t* rules, T* out, MaskKernel mask,
                                std::int64_t heads) {
+    after_previous();
     const std::int64_t row = blockIdx.x;
     const Keys allowed = keys_of_row(mask, heads, row);
     const std::int64_t first = row * mask.keys;
@@ -134,6 +139,7 @@ template <class T>
 __global__ void cache_append(const T* x, Strides3 from, T* cache, Strides3 to, const std::int32_t* position,
                              std::int64_t count, std::int64_t heads, std::int64_t length, std::int64_t depth,
                              std::int64_t capacity) {
+    after_previous();
     const std::int64_t item = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
     if (item >= count) {
         return;
@@ -151,6 +157,7 @@ __global__ void cache_append(const T* x, Strides3 from, T* cache, Strides3 to, c
 template <class T>
 __global__ void mask_keys(const T* x, Strides3 from, T* out, MaskKernel mask, std::int64_t heads, std::int64_t count,
                           std::int64_t depth) {
+    after_previous();
     const std::int64_t item = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
     if (item >= count) {
         return;

@@ -3,6 +3,7 @@
 // Rule: y, mean and rstd are overwritten, the running values moved in place; each gradient has a Write of its own. Sums
 // are in F32, in an order that the sizes alone decide.
 #include "backends/cuda/cuda_backend.h"
+#include "backends/cuda/dependent_launch.h"
 #include "backends/cuda/grids.h"
 #include "backends/cuda/reduce.h"
 #include "backends/cuda/visit.h"
@@ -56,6 +57,7 @@ __device__ inline void sum_over_rows(float (&values)[N]) {
 template <class T, int N>
 __global__ void batch_norm(Rows rows, const T* x, const float* gain, const float* bias, Statistics s, T* y,
                            float epsilon, float momentum) {
+    after_previous();
     const std::int64_t column = static_cast<std::int64_t>(blockIdx.x) * N;
     float mean[N];
     float variance[N];
@@ -124,6 +126,7 @@ struct Gradients {
 template <class T, int N>
 __global__ void batch_norm_backward(Rows rows, const T* x, const float* gain, const float* means, const float* rstds,
                                     const T* grad_y, Gradients<T> out) {
+    after_previous();
     const std::int64_t column = static_cast<std::int64_t>(blockIdx.x) * N;
     float mean[N];
     float rstd[N];

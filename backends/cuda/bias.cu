@@ -7,6 +7,7 @@
 #include "backends/cuda/activation.h"
 #include "backends/cuda/column_sums.h"
 #include "backends/cuda/cuda_backend.h"
+#include "backends/cuda/dependent_launch.h"
 #include "backends/cuda/grids.h"
 #include "backends/cuda/visit.h"
 
@@ -61,6 +62,7 @@ Packs packs_of(const Tensor& x, int width) {
 template <class T, int N>
 __global__ void bias_activation(Packs packs, const T* x, const float* bias, T* y, Activation activation,
                                 DropoutKernel rule) {
+    after_previous();
     PackPlace place;
     if (!place_of<N>(packs, place)) {
         return;
@@ -108,6 +110,7 @@ struct BiasBackward {
 
 template <class T, int N>
 __global__ void bias_activation_backward(Packs packs, BiasBackward<T> p) {
+    after_previous();
     PackPlace place;
     if (place_of<N>(packs, place)) {
         float grads[N];
@@ -126,6 +129,7 @@ struct RowParts {
 // The same with partial[part, c] = the sum of column c over the part.
 template <class T, int N>
 __global__ void bias_activation_backward_sums(RowParts parts, BiasBackward<T> p, float* partial) {
+    after_previous();
     const std::int64_t column = (static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x) * N;
     if (column >= parts.columns) {
         return;
@@ -153,6 +157,7 @@ __global__ void bias_activation_backward_sums(RowParts parts, BiasBackward<T> p,
 template <class T, int N>
 __global__ void sum_part(const T* x, std::int64_t rows, std::int64_t columns, std::int64_t rows_of_part,
                          float* partial) {
+    after_previous();
     const std::int64_t column = (static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x) * N;
     if (column >= columns) {
         return;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "backends/cuda/dependent_launch.h"
 #include "backends/cuda/grids.h"
 #include "backends/cuda/reduce.h"
 
@@ -19,6 +20,7 @@ struct SumOutputs {
 
 // The lines' sums are added in order.
 __global__ void add_parts_kernel(PartialSums sums, SumOutputs outputs, int count) {
+    after_previous();
     auto* of_lines = shared_rest<float>();  // [kLines][kColumns]
     const int within = static_cast<int>(threadIdx.x) % kColumns;
     const int line = static_cast<int>(threadIdx.x) / kColumns;

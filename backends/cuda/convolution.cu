@@ -3,6 +3,7 @@
 // Rule: unfold's out is overwritten; sum_taps adds to out with Write::Accumulate. Nothing is in place. The taps of an
 // element are added in their order.
 #include "backends/cuda/cuda_backend.h"
+#include "backends/cuda/dependent_launch.h"
 #include "backends/cuda/grids.h"
 #include "backends/cuda/visit.h"
 
@@ -47,6 +48,7 @@ Taps taps_of(const Op& op, std::int64_t channels, std::int64_t packs) {
 
 template <class T, int N>
 __global__ void unfold(Taps p, const T* x, T* out) {
+    after_previous();
     const std::int64_t pack = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
     if (pack >= p.packs) {
         return;
@@ -63,6 +65,7 @@ __global__ void unfold(Taps p, const T* x, T* out) {
 
 template <class T, int N>
 __global__ void sum_taps(Taps p, const T* x, const float* weights, T* out, bool accumulate) {
+    after_previous();
     const std::int64_t pack = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
     if (pack >= p.packs) {
         return;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -23,12 +24,16 @@ cudaDeviceProp select(int ordinal) {
     return properties;
 }
 
-// "CUDA 12.4 driver, module of CUDA 12.4"
-std::string versions() {
+int driver_version() {
     int driver = 0;
     require(cudaDriverGetVersion(&driver), "ask for the driver's version");
+    return driver;
+}
+
+// "CUDA 12.4 driver, module of CUDA 12.4"
+std::string versions() {
     const auto text = [](int version) { return fmt::format("{}.{}", version / 1000, version % 1000 / 10); };
-    return fmt::format("CUDA {} driver, module of CUDA {}", text(driver), text(CUDART_VERSION));
+    return fmt::format("CUDA {} driver, module of CUDA {}", text(driver_version()), text(CUDART_VERSION));
 }
 
 }  // namespace
@@ -50,7 +55,8 @@ CudaBackend::CudaBackend(int ordinal, const CudaOptions& options)
       kernels_(options.disabled),
       memory_(std::make_shared<Memory>(fmt::format("cuda:{} ({})", ordinal, properties_.name),
                                        properties_.integrated != 0)),
-      stream_(ordinal, options.check_each_op),
+      stream_(ordinal, options.check_each_op,
+              kernels_.allow(Kernel::DependentLaunch, compiled_, std::min(driver_version(), CUDART_VERSION))),
       products_(stream_, *memory_, properties_.major * 10 + properties_.minor),
       fused_products_(stream_, products_.workspace()),
       graphs_(options.graphs),

@@ -7,6 +7,7 @@
 #include <array>
 
 #include "backends/cuda/cuda_backend.h"
+#include "backends/cuda/dependent_launch.h"
 #include "backends/cuda/grids.h"
 #include "backends/cuda/visit.h"
 
@@ -147,6 +148,7 @@ Grid grid_of(const View& view) {
 
 template <class T, int N>
 __global__ void fill(View view, T* out, T value) {
+    after_previous();
     Place place;
     if (place_of(view, place)) {
         for (int i = 0; i < N; ++i) {
@@ -157,6 +159,7 @@ __global__ void fill(View view, T* out, T value) {
 
 template <class From, class To, int N>
 __global__ void copy(View view, const From* x, To* out, bool accumulate) {
+    after_previous();
     Place place;
     if (place_of(view, place)) {
         float values[N];
@@ -167,6 +170,7 @@ __global__ void copy(View view, const From* x, To* out, bool accumulate) {
 
 template <class T, int N>
 __global__ void add_scaled(View view, const T* a, const T* b, T* out, float alpha, float beta) {
+    after_previous();
     Place place;
     if (!place_of(view, place)) {
         return;
@@ -188,6 +192,7 @@ __global__ void add_scaled(View view, const T* a, const T* b, T* out, float alph
 
 template <class T, int N>
 __global__ void multiply(View view, const T* a, const T* b, T* out, bool accumulate) {
+    after_previous();
     Place place;
     if (!place_of(view, place)) {
         return;
@@ -205,6 +210,7 @@ __global__ void multiply(View view, const T* a, const T* b, T* out, bool accumul
 // `heads`: [batch, heads, queries, keys], else [1, batch, length, columns].
 template <class T, int N>
 __global__ void dropout(View view, const T* x, T* y, DropoutKernel rule, bool heads, bool accumulate) {
+    after_previous();
     Place place;
     if (place_of(view, place)) {
         float values[N];

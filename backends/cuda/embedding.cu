@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "backends/cuda/cuda_backend.h"
+#include "backends/cuda/dependent_launch.h"
 #include "backends/cuda/grids.h"
 #include "backends/cuda/reduce.h"
 #include "backends/cuda/visit.h"
@@ -31,6 +32,7 @@ struct EmbedKernel {
 
 template <class T, int N>
 __global__ void embed(EmbedKernel<T> p) {
+    after_previous();
     const std::int64_t pack = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
     if (pack >= p.packs) {
         return;
@@ -63,6 +65,7 @@ __global__ void embed(EmbedKernel<T> p) {
 // The lanes of a warp write those of one index after the other together, since the gap between two ids may be long.
 __global__ void find_runs(const std::int32_t* ids, const std::int32_t* order, std::int64_t count,
                           std::int64_t vocabulary, std::int32_t* starts) {
+    after_previous();
     const auto id_at = [&](std::int64_t index) -> std::int64_t {
         if (index < 0) {
             return -1;
@@ -98,6 +101,7 @@ struct EmbedGradient {
 // thread N columns of them, and the groups' sums are added in order.
 template <class T, int N>
 __global__ void embed_backward(EmbedGradient<T> p, int across, int groups) {
+    after_previous();
     const std::int64_t id = blockIdx.x;
     const std::int32_t begin = p.starts[id];
     const std::int32_t end = p.starts[id + 1];

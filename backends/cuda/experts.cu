@@ -4,6 +4,7 @@
 // Rule: all is overwritten but grad_logits and mix_experts' out, which are added to with Write::Accumulate. Nothing is
 // in place. Places are given in the tokens' order, and a token's choices are added in theirs.
 #include "backends/cuda/cuda_backend.h"
+#include "backends/cuda/dependent_launch.h"
 #include "backends/cuda/grids.h"
 #include "backends/cuda/reduce.h"
 #include "backends/cuda/visit.h"
@@ -29,6 +30,7 @@ __device__ inline std::int64_t item_of_thread() {
 }
 
 __global__ void route_tokens(Tokens tokens, const float* all_logits, float* all_p, std::int32_t* all_chosen) {
+    after_previous();
     const std::int64_t token = item_of_thread();
     if (token >= tokens.count) {
         return;
@@ -96,6 +98,7 @@ __device__ inline int count_before(bool wants, int& all) {
 }
 
 __global__ void place_tokens(Tokens tokens, const float* all_p, const std::int32_t* all_chosen, Places to) {
+    after_previous();
     const auto expert = static_cast<std::int64_t>(blockIdx.x);
     std::int64_t taken = 0;
     float count = 0.0F;
@@ -167,6 +170,7 @@ struct RoutedGradients {
 
 __global__ void route_tokens_backward(Tokens tokens, const float* all_p, const std::int32_t* all_chosen,
                                       const std::int32_t* all_slots, RoutedGradients grads) {
+    after_previous();
     const std::int64_t token = item_of_thread();
     if (token >= tokens.count) {
         return;
@@ -219,6 +223,7 @@ struct Taken {
 
 template <class T, int N>
 __global__ void take_tokens(Taken<T> p) {
+    after_previous();
     const auto slot = static_cast<std::int64_t>(blockIdx.x);
     const std::int64_t source = p.sources[slot];
     const bool full = source >= 0 && source < p.tokens;
@@ -262,6 +267,7 @@ struct Mixed {
 
 template <class T, int N>
 __global__ void mix_experts(Mixed p, const T* x, T* out) {
+    after_previous();
     const std::int64_t pack = item_of_thread();
     if (pack >= p.packs) {
         return;

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "backends/cuda/cuda_backend.h"
+#include "backends/cuda/dependent_launch.h"
 #include "backends/cuda/grids.h"
 #include "backends/cuda/matrix_unit.h"
 #include "backends/cuda/reduce.h"
@@ -66,6 +67,7 @@ constexpr int kWarpTerms = 32;  // that a warp multiplies at a time: eight neigh
 // in flight before the first is used.
 template <class T, class Y, int Tiles, int Steps>
 __global__ void __launch_bounds__(kMatrixWarps* kWarp) multiply_few_rows(FewRowsKernel<T, Y> p) {
+    after_previous();
     constexpr int kColumns = Tiles * kMatrixColumns;
     const int warp = static_cast<int>(threadIdx.x) / kWarp;
     const int group = static_cast<int>(threadIdx.x) % kWarp / 4;  // a row of A, and eight below; a column of B
@@ -147,6 +149,7 @@ __device__ inline float add_each(const float (&values)[N]) {
 // terms, four neighbours each.
 template <int Rows>
 __global__ void __launch_bounds__(kPlainWarps* kWarp) multiply_few_rows_f32(FewRowsKernel<float, float> p) {
+    after_previous();
     constexpr int kSums = Rows * kPlainColumns;
     const int first = static_cast<int>(blockIdx.x) * kPlainColumns;
     float sums[kSums] = {};

@@ -3,6 +3,7 @@
 // - F32 products on tiles in shared memory; global memory holds F32, F16 or BF16
 // - few queries (decoding) use a kernel whose threads share the keys of one query
 #include "backends/cuda/cuda_backend.h"
+#include "backends/cuda/dependent_launch.h"
 #include "backends/cuda/fused_attention_tiles.h"
 
 namespace headscope::cuda {
@@ -42,6 +43,7 @@ template <class T, int D>
 __global__ void __launch_bounds__(ForwardTile<D>::kThreads)
     attend_tile(AttentionKernel kernel, int tiles, HeadOperand<const T> q, HeadOperand<const T> k,
                 HeadOperand<const T> v, HeadOperand<T> out, float* log_sums) {
+    after_previous();
     using Tile = ForwardTile<D>;
     constexpr int kRowStep = Tile::kThreads / kTileLanes;
     constexpr int kRows = Tile::kQueries / kRowStep;  // of a thread, kRowStep apart
@@ -145,6 +147,7 @@ template <class T, int D>
 __global__ void __launch_bounds__(DecodeTile::kThreads)
     attend_query(AttentionKernel kernel, HeadOperand<const T> q, HeadOperand<const T> k, HeadOperand<const T> v,
                  HeadOperand<T> out, float* log_sums) {
+    after_previous();
     constexpr int kGroups = D / 4;                          // threads for each row of values
     constexpr int kParts = DecodeTile::kThreads / kGroups;  // rows at once
     const int thread = static_cast<int>(threadIdx.x);

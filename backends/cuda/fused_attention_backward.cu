@@ -2,6 +2,7 @@
 // and go over the queries (grad_k, grad_v), and by blocks that own queries and go over the keys (grad_q). So every sum
 // has one owner and a fixed order.
 #include "backends/cuda/cuda_backend.h"
+#include "backends/cuda/dependent_launch.h"
 #include "backends/cuda/fused_attention_tiles.h"
 
 namespace headscope::cuda {
@@ -14,6 +15,7 @@ constexpr int kRowsOfBlock = 8;  // of delta, one for each warp
 template <class T>
 __global__ void row_products(AttentionKernel kernel, std::int64_t rows, HeadOperand<const T> grad_out,
                              HeadOperand<const T> out, float* delta) {
+    after_previous();
     const std::int64_t row = static_cast<std::int64_t>(blockIdx.x) * kRowsOfBlock + threadIdx.x / kWarp;
     if (row >= rows) {
         return;  // a whole warp
@@ -113,6 +115,7 @@ template <class T, int D>
 __global__ void __launch_bounds__(BackwardTile<D>::kThreads)
     attend_back_to_keys(AttentionKernel kernel, int tile_count, BackwardOperands<T> operands, HeadOperand<T> grad_k,
                         HeadOperand<T> grad_v, bool accumulate_k, bool accumulate_v) {
+    after_previous();
     using Tile = BackwardTile<D>;
     using Share = BackwardShare<D>;
     constexpr int kRows = Tile::kKeys / Share::kRowStep;  // slots of keys whose gradients a thread sums
@@ -175,6 +178,7 @@ template <class T, int D>
 __global__ void __launch_bounds__(BackwardTile<D>::kThreads)
     attend_back_to_queries(AttentionKernel kernel, int tile_count, BackwardOperands<T> operands, HeadOperand<T> grad_q,
                            bool accumulate) {
+    after_previous();
     using Tile = BackwardTile<D>;
     using Share = BackwardShare<D>;
     const int lane = static_cast<int>(threadIdx.x) % kTileLanes;

@@ -27,6 +27,7 @@ enum class Kernel : std::size_t {
     FewRows,
     FewRowsF32,
     Tf32Attention,
+    DependentLaunch,
 };
 
 struct KernelSwitch {
@@ -35,6 +36,7 @@ struct KernelSwitch {
     const char* meaning;   // as docs/environment.md has it
     int least_sm;          // of the architecture that it is compiled for
     int shared_bytes = 0;  // of its largest block; larger ones than a card has are replaced
+    int least_cuda = 0;    // of driver and toolkit: 12030 for CUDA 12.3
 };
 
 // Of the most positions and columns.
@@ -73,6 +75,8 @@ inline constexpr std::array kKernelSwitches{
     KernelSwitch{"tf32_attention", "attention in TF32 on tensor cores",
                  "all four of attention in float32, where products may be rounded to TF32 (sm_80)", 80,
                  largest_short_block(true, 4)},
+    KernelSwitch{"dependent_launch", "dependent launch",
+                 "launching kernels before those in front of them are done (sm_90, CUDA 12.3)", 90, 0, 12030},
 };
 
 constexpr const char* kDisableKernels = "HEADSCOPE_CUDA_DISABLE";
@@ -100,10 +104,11 @@ public:
     }
 
     bool has(std::size_t kernel) const { return off_[kernel]; }
-    // Whether code compiled for sm_`compiled` uses the kernel.
-    bool allow(Kernel kernel, int compiled) const {
+    // Whether code compiled for sm_`compiled` uses the kernel, where driver and toolkit are of CUDA `cuda` or newer.
+    bool allow(Kernel kernel, int compiled, int cuda = 0) const {
         const auto index = static_cast<std::size_t>(kernel);
-        return !off_[index] && compiled >= kKernelSwitches[index].least_sm;
+        const KernelSwitch& each = kKernelSwitches[index];
+        return !off_[index] && compiled >= each.least_sm && cuda >= each.least_cuda;
     }
 
 private:

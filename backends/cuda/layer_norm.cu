@@ -7,6 +7,7 @@
 
 #include "backends/cuda/column_sums.h"
 #include "backends/cuda/cuda_backend.h"
+#include "backends/cuda/dependent_launch.h"
 #include "backends/cuda/grids.h"
 #include "backends/cuda/layer_norm.h"
 #include "backends/cuda/layer_norm_warps.h"
@@ -29,6 +30,7 @@ __device__ inline void for_columns(std::int64_t columns, const Body& body) {
 
 template <class T, int N>
 __global__ void add_layer_norm(NormForward<T> p, bool cached) {
+    after_previous();
     const std::int64_t row = blockIdx.x;
     const std::int64_t first = row * p.columns;
     auto* cache = shared_rest<float>();
@@ -166,6 +168,7 @@ __device__ inline void row_gradient(const NormBackward<T>& p, std::int64_t row, 
 
 template <class T, int N, bool Cached>
 __global__ void add_layer_norm_backward(NormBackward<T> p, std::int64_t rows_of_part) {
+    after_previous();
     float* partial = p.partial + static_cast<std::int64_t>(blockIdx.x) * p.sums() * p.columns;
     float* sums = Cached ? shared_rest<float>() : partial;
     const PartPlaces<N, Cached> parts{sums, sums + p.columns, sums + 2 * p.columns, p.columns};

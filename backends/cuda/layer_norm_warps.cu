@@ -3,6 +3,7 @@
 #include "backends/cuda/layer_norm_warps.h"
 
 #include "backend/ops/layer_norm.h"
+#include "backends/cuda/dependent_launch.h"
 #include "backends/cuda/grids.h"
 #include "backends/cuda/reduce.h"
 #include "backends/cuda/unrolled.h"
@@ -23,6 +24,7 @@ __device__ __forceinline__ void for_packs(const Body& body) {
 
 template <class T, int Packs>
 __global__ void norm_row(NormForward<T> p) {
+    after_previous();
     const std::int64_t warps = blockDim.x / kWarp;
     const std::int64_t row = blockIdx.x * warps + threadIdx.x / kWarp;
     if (row >= p.rows) {
@@ -188,6 +190,7 @@ constexpr int kNormBlocks = kShortNumbers<T>&& Packs <= 2 ? 2 : 1;
 
 template <class T, int Packs, bool X>
 __global__ void __launch_bounds__(kNormWarps* kWarp, kNormBlocks<T, Packs>) norm_rows_back(NormBackward<T> p) {
+    after_previous();
     const unsigned step = gridDim.x * kNormWarps;
     unsigned row = blockIdx.x * kNormWarps + threadIdx.x / kWarp;
     NormSums<Packs, X> sums;

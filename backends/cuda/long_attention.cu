@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "backends/cuda/cuda_backend.h"
+#include "backends/cuda/dependent_launch.h"
 #include "backends/cuda/long_attention_tiles.h"
 #include "backends/cuda/short_attention_launch.h"
 
@@ -57,6 +58,7 @@ template <class T, int D>
 __global__ void __launch_bounds__(kLongWarps* kWarp, 2)
     attend_long(AttentionKernel kernel, LongLayout layout, int tiles, HeadOperand<const T> q, HeadOperand<const T> k,
                 HeadOperand<const T> v, HeadOperand<T> out, float* log_sums) {
+    after_previous();
     const auto tile_at = [&](int place) {
         return SharedTile<T>{reinterpret_cast<T*>(shared_bytes + place), layout.pitch()};
     };

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "backends/cuda/cuda_backend.h"
+#include "backends/cuda/dependent_launch.h"
 #include "backends/cuda/long_attention_tiles.h"
 #include "backends/cuda/short_attention_launch.h"
 
@@ -108,6 +109,7 @@ template <class T, int D>
 __global__ void __launch_bounds__(kLongWarps* kWarp, long_back_blocks(D* int{sizeof(T)}))
     attend_long_back_to_keys(AttentionKernel kernel, LongBackLayout layout, int tiles, LongBackInputs<T> inputs,
                              HeadOperand<T> grad_k, HeadOperand<T> grad_v, bool accumulate_k, bool accumulate_v) {
+    after_previous();
     using Block = LongBackBlock<T, D>;
     const Block block(layout);
     const TilePlace place = tile_place(kernel.heads, tiles);
@@ -195,6 +197,7 @@ template <class T, int D>
 __global__ void __launch_bounds__(kLongWarps* kWarp, long_back_blocks(D* int{sizeof(T)}))
     attend_long_back_to_queries(AttentionKernel kernel, LongBackLayout layout, int tiles, LongBackInputs<T> inputs,
                                 HeadOperand<T> grad_q, bool accumulate) {
+    after_previous();
     using Block = LongBackBlock<T, D>;
     const Block block(layout);
     TilePlace place = tile_place(kernel.heads, tiles);

@@ -3,6 +3,7 @@
 // Rule: loss, nll and grad_logits are overwritten. grad_logits may be logits. A row's maximum and sum are in F32, in an
 // order that the number of classes alone decides; pads give 0.
 #include "backends/cuda/cuda_backend.h"
+#include "backends/cuda/dependent_launch.h"
 #include "backends/cuda/grids.h"
 #include "backends/cuda/reduce.h"
 #include "backends/cuda/unrolled.h"
@@ -70,6 +71,7 @@ __device__ inline void write_loss(const LossKernel<T>& p, std::int64_t row, floa
 // With l = logits - max and z = log sum exp l:  -log p[c] = z - l[c].
 template <class T, int N>
 __global__ void __launch_bounds__(kLossThreads) smoothed_cross_entropy(LossKernel<T> p) {
+    after_previous();
     const std::int64_t row = blockIdx.x;
     const T* logits = p.logits + row * p.classes;
     T* grad = p.grad_logits == nullptr ? nullptr : p.grad_logits + row * p.classes;
@@ -135,6 +137,7 @@ constexpr float kLog2E = 1.4426950408889634F;
 
 template <class T, int Held>
 __global__ void __launch_bounds__(kHeldThreads) held_cross_entropy(LossKernel<T> p) {
+    after_previous();
     const std::int64_t row = blockIdx.x;
     const T* logits = p.logits + row * p.classes;
     const std::int64_t target = p.targets[row];

@@ -7,6 +7,7 @@
 
 #include "backend/ops/optimizer.h"
 #include "backends/cuda/cuda_backend.h"
+#include "backends/cuda/dependent_launch.h"
 #include "backends/cuda/grids.h"
 #include "backends/cuda/reduce.h"
 #include "backends/cuda/visit.h"
@@ -18,6 +19,7 @@ namespace {
 // partial[block] = the block's sum of squares.
 template <int N>
 __global__ void square_sum(const float* x, std::int64_t count, float* partial) {
+    after_previous();
     float sum = 0.0F;
     const std::int64_t step = static_cast<std::int64_t>(gridDim.x) * blockDim.x * N;
     for (std::int64_t first = (static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x) * N; first < count;
@@ -35,6 +37,7 @@ __global__ void square_sum(const float* x, std::int64_t count, float* partial) {
 }
 
 __global__ void add_up(const float* partial, std::int64_t count, float* out, bool accumulate) {
+    after_previous();
     float sum = 0.0F;
     for (std::int64_t i = threadIdx.x; i < count; i += blockDim.x) {
         sum += partial[i];
@@ -47,6 +50,7 @@ __global__ void add_up(const float* partial, std::int64_t count, float* out, boo
 
 __global__ void step_control(const float* square_sum, float* scalars, float max_norm, LossScaling scaling, float beta1,
                              float beta2) {
+    after_previous();
     if (threadIdx.x != 0) {
         return;
     }
@@ -81,6 +85,7 @@ struct AdamKernel {
 
 template <class Working, int N>
 __global__ void adam(AdamKernel p, Working* working) {
+    after_previous();
     const std::int64_t first = (static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x) * N;
     if (first >= p.count || p.scalars[StepScalars::Skip] == 1.0F) {
         return;

@@ -7,6 +7,7 @@
 
 #include "backends/cuda/activation.h"
 #include "backends/cuda/cuda_backend.h"
+#include "backends/cuda/dependent_launch.h"
 #include "backends/cuda/grids.h"
 #include "backends/cuda/visit.h"
 
@@ -86,6 +87,7 @@ struct StepKernel {
 
 template <class T, int N>
 __global__ void recurrent_step(StepKernel<T> p) {
+    after_previous();
     StepPlace at;
     if (!place_of<N>(p.size, at)) {
         return;
@@ -145,6 +147,7 @@ struct StepBackwardKernel {
 
 template <class T, int N>
 __global__ void recurrent_step_backward(StepBackwardKernel<T> p) {
+    after_previous();
     StepPlace at;
     if (!place_of<N>(p.size, at)) {
         return;

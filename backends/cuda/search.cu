@@ -3,6 +3,7 @@
 // Rule: out is overwritten, and shares no memory with an input.
 #include "backend/row_runs.h"
 #include "backends/cuda/cuda_backend.h"
+#include "backends/cuda/dependent_launch.h"
 #include "backends/cuda/grids.h"
 #include "backends/cuda/visit.h"
 
@@ -22,6 +23,7 @@ struct Gather {
 // Item is 1, 2, 4 or 16 bytes.
 template <class Item>
 __global__ void gather_rows(Gather p, const Item* x, Item* out, Item absent) {
+    after_previous();
     const std::int64_t item = static_cast<std::int64_t>(blockIdx.x) * blockDim.x + threadIdx.x;
     if (item >= p.items) {
         return;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "backends/cuda/cuda_backend.h"
+#include "backends/cuda/dependent_launch.h"
 #include "backends/cuda/errors.h"
 #include "backends/cuda/short_attention_launch.h"
 #include "backends/cuda/short_attention_tiles.h"
@@ -15,6 +16,7 @@ template <class T, int D, int Tiles>
 __global__ void __launch_bounds__(kShortThreads, kShortBlocks<D, Tiles>)
     attend_short(AttentionKernel kernel, ShortLayout layout, HeadOperand<const T> q, HeadOperand<const T> k,
                  HeadOperand<const T> v, HeadOperand<T> out, float* log_sums) {
+    after_previous();
     const auto tile_at = [&](int place) {
         return SharedTile<T>{reinterpret_cast<T*>(shared_bytes + place), layout.pitch()};
     };

@@ -2,6 +2,7 @@
 // of the scores, and all three gradients follow from them. Neither the forward's result nor its log_sums is read. Every
 // result has one owner and a fixed order.
 #include "backends/cuda/cuda_backend.h"
+#include "backends/cuda/dependent_launch.h"
 #include "backends/cuda/short_attention_launch.h"
 #include "backends/cuda/short_attention_tiles.h"
 
@@ -112,6 +113,7 @@ __device__ inline void weigh_queries(const AttentionKernel& kernel, const ShortL
 template <class T, int D, int Tiles>
 __global__ void __launch_bounds__(kShortThreads, kShortBlocks<D, Tiles>)
     attend_short_back(AttentionKernel kernel, ShortLayout layout, ShortInputs<T> inputs, ShortGradients<T> gradients) {
+    after_previous();
     const ShortTiles<T> tiles(layout);
     const TilePlace place = tile_place(kernel.heads, 1);
     const int tile = static_cast<int>(threadIdx.x) / kWarp;

@@ -28,7 +28,8 @@ RawEvent::~RawEvent() {
     cudaEventDestroy(event_);
 }
 
-Stream::Stream(int ordinal, bool check_each_op) : ordinal_(ordinal), check_each_op_(check_each_op) {
+Stream::Stream(int ordinal, bool check_each_op, bool dependent_launch)
+    : ordinal_(ordinal), check_each_op_(check_each_op), dependent_launch_(dependent_launch) {
     require(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "make a stream");
 }
 

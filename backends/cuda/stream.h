@@ -43,8 +43,9 @@ private:
 
 class Stream {
 public:
-    // `check_each_op`: wait after every launch, so that a fault names its op.
-    Stream(int ordinal, bool check_each_op);
+    // `check_each_op`: wait after every launch, so that a fault names its op. `dependent_launch`: launch kernels before
+    // those in front are done, for which they wait (dependent_launch.h).
+    Stream(int ordinal, bool check_each_op, bool dependent_launch = false);
     Stream(const Stream&) = delete;
     Stream& operator=(const Stream&) = delete;
     ~Stream();
@@ -60,6 +61,11 @@ public:
         config.blockDim = dim3(grid.threads);
         config.dynamicSmemBytes = grid.shared_bytes;
         config.stream = stream_;
+        cudaLaunchAttribute attribute{};
+        attribute.id = cudaLaunchAttributeProgrammaticStreamSerialization;
+        attribute.val.programmaticStreamSerializationAllowed = 1;
+        config.attrs = &attribute;
+        config.numAttrs = dependent_launch_ ? 1 : 0;
         use_device();
         allow_shared_bytes(op, kernel, grid.shared_bytes);
         enqueued(op, cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...));
@@ -99,6 +105,7 @@ private:
 
     const int ordinal_;
     const bool check_each_op_;
+    const bool dependent_launch_;
     cudaStream_t stream_ = nullptr;
     std::array<Staging, kStagings> stagings_;
     std::size_t next_staging_ = 0;

@@ -8,6 +8,7 @@
 #include "backends/cuda/top_k.h"
 
 #include "backends/cuda/cuda_backend.h"
+#include "backends/cuda/dependent_launch.h"
 #include "backends/cuda/grids.h"
 #include "backends/cuda/reduce.h"
 #include "backends/cuda/unrolled.h"
@@ -123,6 +124,7 @@ struct HeldLogits {
 template <class T, bool Wide>
 __global__ void __launch_bounds__(kPartThreads)
     top_k_of_parts(const T* logits, RowParts shape, PartResults parts, TopK out) {
+    after_previous();
     const int count = shape.count();
     const std::int64_t row = blockIdx.x / static_cast<unsigned>(count);
     HeldLogits<T> held;
@@ -177,6 +179,7 @@ __global__ void __launch_bounds__(kPartThreads)
 
 // One warp for each row.
 __global__ void __launch_bounds__(kWarp) top_k_of_rows(int count, PartResults parts, TopK out) {
+    after_previous();
     const std::int64_t row = blockIdx.x;
     const int lane = static_cast<int>(threadIdx.x);
     auto* lists = shared_rest<std::uint64_t>();  // [parts][k]
@@ -198,6 +201,7 @@ constexpr unsigned kTopKThreads = 1024;
 // One block for each row, of any number of classes: k times the best of those after the last one found.
 template <class T>
 __global__ void __launch_bounds__(kTopKThreads) log_softmax_top_k(const T* logits, std::int64_t classes, TopK out) {
+    after_previous();
     const T* row = logits + blockIdx.x * classes;
     float largest = -INFINITY;
     for (std::int64_t c = threadIdx.x; c < classes; c += blockDim.x) {

@@ -53,6 +53,19 @@ TEST_CASE("a word disables its kernel alone, and older code has none", "[cuda][s
     }
 }
 
+TEST_CASE("kernels are launched early only by new drivers and toolkits", "[cuda][switches]") {
+    CHECK(DisabledKernels::from({}).allow(Kernel::DependentLaunch, 90, 12030));
+    CHECK_FALSE(DisabledKernels::from({}).allow(Kernel::DependentLaunch, 90, 12020));
+    CHECK_FALSE(DisabledKernels::from({}).allow(Kernel::DependentLaunch, 89, 13000));
+    CHECK_FALSE(DisabledKernels::from(disabling("dependent_launch")).allow(Kernel::DependentLaunch, 90, 13000));
+    const auto listed = [](int driver) {
+        Machine machine(driver, cuda_tests::kH200);
+        return feature(machine.with("module12", "libheadscope_cuda12.so").list().at(0), "dependent launch");
+    };
+    CHECK(listed(12030) == "yes");
+    CHECK(listed(12020) == "no, CUDA 12.2");
+}
+
 TEST_CASE("a device tells which kernels are used", "[cuda][switches]") {
     const auto listed = [](const char* cards, const char* module) {
         return Machine(13000, cards).with(module, "libheadscope_cuda13.so").list().at(0);

@@ -122,6 +122,24 @@ TEST_CASE("a bias is added at any alignment", "[linear]") {
     }
 }
 
+TEST_CASE("a bias that is there in y's type is not rounded each time", "[linear]") {
+    const Machine machine;
+    Linear op = machine.layer(6, DType::F16);
+    const auto launches = [&] {
+        const int before = cuda_emulation::launches();
+        machine.backend->run(op);
+        return cuda_emulation::launches() - before;
+    };
+    CHECK(launches() == 1);  // the product is no kernel of ours
+    CHECK(machine.first(op.y) == 5.0);
+    op.rounded_bias = machine.make({4}, DType::F16, -2.0);
+    CHECK(launches() == 0);
+    CHECK(machine.first(op.y) == 6.0);
+    op.rounded_bias = machine.make({6}, DType::F16, -2.0).narrow(0, 1, 4);  // which cuBLASLt could not read
+    CHECK(launches() == 1);
+    CHECK(machine.first(op.y) == 5.0);
+}
+
 TEST_CASE("a device without BF16 products does not get any", "[linear]") {
     const Environment turing("HEADSCOPE_EMULATION_SM", "75");
     const Machine machine;

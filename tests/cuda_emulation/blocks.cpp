@@ -43,6 +43,7 @@ struct Thread {
     Fiber* fiber = nullptr;
     const std::uint64_t* waits_on = nullptr;  // goes on when this is no longer `seen`
     std::uint64_t seen = 0;
+    bool waited_for_previous = false;
     DeferredCopies copies;
 
     bool can_go_on() const {
@@ -66,11 +67,13 @@ Order order_from_environment() {
 
 class Block {
 public:
-    std::string run(const dim3& size, const std::function<void()>& body);
+    // `dependent`: every thread has to wait for the kernel in front.
+    std::string run(const dim3& size, bool dependent, const std::function<void()>& body);
 
     void barrier();
     const WarpWords* gather(const std::uint32_t* words, unsigned count);
     DeferredCopies& copies() { return threads_[current_].copies; }
+    void wait_for_previous() { threads_[current_].waited_for_previous = true; }
     // Ends the launch.
     void complain(const std::string& why);
 
@@ -92,6 +95,7 @@ private:
     unsigned at_barrier_ = 0;
     std::uint64_t barriers_ = 0;
     std::string complaint_;
+    bool dependent_ = false;
     const std::function<void()>* body_ = nullptr;
     const Order wanted_order_ = order_from_environment();
     std::mt19937 random_{1};
@@ -116,8 +120,9 @@ void Block::prepare(const dim3& size) {
     complaint_.clear();
 }
 
-std::string Block::run(const dim3& size, const std::function<void()>& body) {
+std::string Block::run(const dim3& size, bool dependent, const std::function<void()>& body) {
     prepare(size);
+    dependent_ = dependent;
     body_ = &body;
     while (alive_ > 0) {
         bool moved = false;
@@ -162,6 +167,9 @@ bool Block::resume(unsigned number) {
         --alive_;
         if (at_barrier_ > 0) {
             complaint_ = fmt::format("thread {} ended while {} others wait at a barrier", current_, at_barrier_);
+        }
+        if (dependent_ && !back.waited_for_previous) {
+            complaint_ = "a kernel was launched before the one in front is done, and did not wait for it";
         }
     }
     return true;
@@ -266,7 +274,7 @@ std::string run_launch(const LaunchShape& shape, const std::function<void()>& th
             for (unsigned x = 0; x < shape.grid.x; ++x) {
                 blockIdx = {x, y, z};
                 spoil_shared_memory(shape.shared_bytes);
-                if (std::string complaint = block().run(shape.block, thread); !complaint.empty()) {
+                if (std::string complaint = block().run(shape.block, shape.dependent, thread); !complaint.empty()) {
                     return complaint;
                 }
             }
@@ -277,6 +285,10 @@ std::string run_launch(const LaunchShape& shape, const std::function<void()>& th
 
 void synchronize_threads() {
     block().barrier();
+}
+
+void wait_for_previous() {
+    block().wait_for_previous();
 }
 
 const WarpWords* gather(const std::uint32_t* words, unsigned count) {

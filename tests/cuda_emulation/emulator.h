@@ -4,6 +4,7 @@
 //    run, and a race between threads shows as results that depend on it
 //  - shared memory holds garbage before each block, and under the address sanitizer ends where the launch said
 //  - asynchronous copies into shared memory arrive when their thread waits for them, and not before
+//  - a kernel that may be launched before the one in front is done ends with an error if it does not wait for that
 //  - streams are queues that nothing drains but what has to wait, so that memory given back or reused too early shows
 //  - a stream that is being captured refuses what a real one refuses
 //  - fresh device memory holds NaN; a device has HEADSCOPE_EMULATION_MEMORY bytes (4 GiB) and HEADSCOPE_EMULATION_SM
@@ -48,8 +49,9 @@ namespace headscope::cuda_emulation {
 // never reach).
 std::string run_launch(const LaunchShape& shape, const std::function<void()>& thread);
 
-// Of the last launch that was queued or recorded.
+// Of the last launch that was queued or recorded, and how many there were.
 LaunchShape& last_launch();
+int& launches();
 
 constexpr std::size_t kMostSharedBytes = 232448 - 1024;  // what an H200 gives one block
 

@@ -109,6 +109,11 @@ LaunchShape& last_launch() {
     return last;
 }
 
+int& launches() {
+    static int count = 0;
+    return count;
+}
+
 cudaError_t enqueue_launch(cudaStream_t stream, const LaunchShape& shape, const void* kernel,
                            std::function<void()> body) {
     if (fatal_error() != cudaSuccess) {
@@ -118,6 +123,7 @@ cudaError_t enqueue_launch(cudaStream_t stream, const LaunchShape& shape, const 
         return remember(cudaErrorInvalidConfiguration);
     }
     last_launch() = shape;
+    ++launches();
     return enqueue(stream, [shape, body = std::move(body)] {
         if (const std::string complaint = run_launch(shape, body); !complaint.empty()) {
             fault(cudaErrorLaunchFailure, complaint);

@@ -128,20 +128,24 @@ int compiled_for(const ModuleFacts& module, int sm, bool from_ptx) {
     return newest;
 }
 
-// Whether code compiled for sm_`compiled` uses the kernel on this card.
-std::string use_of(const KernelSwitch& kernel, int compiled, const Card& card) {
+// Whether code compiled for sm_`compiled` uses the kernel on this card. `cuda` is the older version of driver and
+// toolkit.
+std::string use_of(const KernelSwitch& kernel, int compiled, int cuda, const Card& card) {
     if (compiled < kernel.least_sm) {
         return fmt::format("no, code of sm_{}", compiled);
+    }
+    if (cuda < kernel.least_cuda) {
+        return fmt::format("no, CUDA {}", version_text(cuda));
     }
     return kernel.shared_bytes <= card.shared_bytes
                ? "yes"
                : fmt::format("yes, where {} KiB of shared memory are enough", card.shared_bytes >> 10);
 }
 
-void describe_kernels(DeviceInfo& info, int compiled, const Card& card, const DisabledKernels& disabled) {
+void describe_kernels(DeviceInfo& info, int compiled, int cuda, const Card& card, const DisabledKernels& disabled) {
     for (std::size_t i = 0; i < kKernelSwitches.size(); ++i) {
         const KernelSwitch& each = kKernelSwitches[i];
-        info.features.emplace_back(each.title, disabled.has(i) ? "disabled" : use_of(each, compiled, card));
+        info.features.emplace_back(each.title, disabled.has(i) ? "disabled" : use_of(each, compiled, cuda, card));
     }
 }
 
@@ -194,9 +198,10 @@ void CudaDevices::find(const cuda::Places& places) {
             continue;
         }
         const auto index = static_cast<std::size_t>(choice.module);
-        cuda::describe_module(info, found.accepted[index], choice.from_ptx);
-        cuda::describe_kernels(info, cuda::compiled_for(found.accepted[index], card.sm, choice.from_ptx), card,
-                               disabled);
+        const cuda::ModuleFacts& module = found.accepted[index];
+        cuda::describe_module(info, module, choice.from_ptx);
+        cuda::describe_kernels(info, cuda::compiled_for(module, card.sm, choice.from_ptx),
+                               std::min(driver.version(), module.toolkit), card, disabled);
         modules_.back() = found.modules[index];
     }
 }

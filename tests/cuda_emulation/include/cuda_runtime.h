@@ -136,6 +136,7 @@ struct LaunchShape {
     dim3 grid;
     dim3 block;
     std::size_t shared_bytes = 0;
+    bool dependent = false;  // may be launched before the kernel in front is done, for which it has to wait
 };
 cudaError_t enqueue_launch(cudaStream_t stream, const LaunchShape& shape, const void* kernel,
                            std::function<void()> body);
@@ -144,6 +145,7 @@ cudaError_t allow_shared_bytes(const void* kernel, int bytes);
 int compiled_architecture();
 
 void synchronize_threads();
+void wait_for_previous();
 
 // What one thread brings to a call that the whole warp makes together.
 using WarpWords = std::array<std::uint32_t, 12>;
@@ -182,7 +184,13 @@ cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, Kernel* /*kern
     return cudaSuccess;
 }
 
-struct cudaLaunchAttribute {};
+enum cudaLaunchAttributeID { cudaLaunchAttributeProgrammaticStreamSerialization = 6 };
+struct cudaLaunchAttribute {
+    cudaLaunchAttributeID id;
+    union {
+        int programmaticStreamSerializationAllowed;
+    } val;
+};
 struct cudaLaunchConfig_t {
     dim3 gridDim;
     dim3 blockDim;
@@ -196,11 +204,17 @@ template <class... Parameters, class... Arguments>
 cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t* config, void (*kernel)(Parameters...),
                                Arguments&&... arguments) {
     auto values = std::tuple<Parameters...>(std::forward<Arguments>(arguments)...);
+    const bool dependent = config->numAttrs == 1 &&
+                           config->attrs->id == cudaLaunchAttributeProgrammaticStreamSerialization &&
+                           config->attrs->val.programmaticStreamSerializationAllowed == 1;
     return headscope::cuda_emulation::enqueue_launch(
-        config->stream, {config->gridDim, config->blockDim, config->dynamicSmemBytes},
+        config->stream, {config->gridDim, config->blockDim, config->dynamicSmemBytes, dependent},
         reinterpret_cast<const void*>(kernel), [kernel, values] { std::apply(kernel, values); });
 }
 
+inline void cudaGridDependencySynchronize() {
+    headscope::cuda_emulation::wait_for_previous();
+}
 inline void __syncthreads() {
     headscope::cuda_emulation::synchronize_threads();
 }
