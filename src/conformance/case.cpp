@@ -96,6 +96,12 @@ Operand Operand::full() const {
     changed.is_full = true;
     return changed;
 }
+Operand Operand::sum_of_rounded() const {
+    Operand changed = *this;
+    changed.sums_rounded = true;
+    return changed;
+}
+
 Operand Operand::exact() const {
     Operand changed = *this;
     changed.is_exact = true;

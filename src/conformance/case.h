@@ -55,12 +55,14 @@ struct Operand {
     bool may_stride = false;
     bool is_exact = false;
     bool is_narrow = false;
+    bool sums_rounded = false;
     double share = 1.0;  // of it, that the op must touch: counted in speeds in bytes
 
     Operand filled(Generator generator) const;
     Operand typed(DType type) const;
     Operand full() const;              // F32 where its header also allows T
     Operand narrow(DType type) const;  // a weight narrower than T (ops/common.h)
+    Operand sum_of_rounded() const;    // F32 that sums what may have been rounded to the case's storage before
     Operand exact() const;             // when overwritten, equals the oracle's value rounded to its dtype bit for bit
     bool written() const { return role != Role::In; }
 };

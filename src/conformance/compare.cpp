@@ -82,6 +82,13 @@ Tolerance tolerance_of(const Case& stated, const Operand& output) {
         tolerance.reason +=
             fmt::format(", 2 x {} for operands that may be rounded either way", power_of_two(stated.operand_roundoff));
     }
+    if (output.sums_rounded && stated.storage) {
+        const double rounding = unit_roundoff(*stated.storage);
+        tolerance.element += 2 * rounding;
+        tolerance.tensor += rounding;
+        tolerance.reason += fmt::format(", 2 x {} for terms that may be rounded to {}", power_of_two(rounding),
+                                        name_of(*stated.storage));
+    }
     if (output.is_exact) {
         tolerance.reason += "; overwritten it is exact";
     }

@@ -11,7 +11,8 @@
 //   - how far the row moves when every input moves by about u, over u: what rounds its inputs once does no better,
 //   - the size of terms that cancel within the op, where the case states one.
 // Where devices may round the operands of a product in ways of their own (TF32: to nearest or towards 0), each of the
-// two adds its roundoff to u. An exact 0 (dropped, masked, a pad) must be 0.
+// two adds its roundoff to u. A sum of what an op also writes in 16 bits may be one of the rounded numbers, and so adds
+// the roundoff of those. An exact 0 (dropped, masked, a pad) must be 0.
 #pragma once
 
 #include <string>

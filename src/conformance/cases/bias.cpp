@@ -58,7 +58,7 @@ Case backward(const Layer& layer, const char* x, const char* sums = nullptr) {
         operands.push_back({"bias", {layer.shape[-1]}, grid(false)});
     }
     if (sums != nullptr) {
-        operands.push_back({sums, {layer.shape[-1]}});
+        operands.push_back(Operand{sums, {layer.shape[-1]}}.sum_of_rounded());
     }
     const auto build = [=](const Operands& t) {
         return BiasActivationBackward{.x = t[x],

@@ -89,7 +89,7 @@ Case backward(const Norm& norm) {
         operands.push_back({"grad_residual", norm.shape});
     }
     if (norm.x_sums) {
-        operands.push_back({"grad_x_sums", norm.columns()});
+        operands.push_back(Operand{"grad_x_sums", norm.columns()}.sum_of_rounded());
     }
     return make_case(norm.title(), with_dropout(operands, norm.shape[0], norm.rate),
                      [=](const Operands& t) {
