@@ -15,7 +15,7 @@ import torch
 
 from make_vectors import ADAM_EPSILON, BASE, BETA1, BETA2, Model, learning_rate, losses, single
 
-STEPS, WARMUP, EPSILON = 8, 40, 0.1
+STEPS, WARMUP, EPSILON = 5, 40, 0.1
 CONFIG = {**BASE, "encoder_layers": 1, "decoder_layers": 1, "d_model": 256, "d_ff": 256, "heads": 4, "d_k": 64, "d_v": 64,
           "max_length": 32, "source_vocabulary": 64, "target_vocabulary": 64}
 PIECES = [19, 7, 30, 12]  # of each sentence
