@@ -16,12 +16,13 @@ RATIO_AT_LEAST = 1.35
 
 # The op that is slower without the kernels of a word of HEADSCOPE_CUDA_DISABLE.
 OP_OF_SWITCH = {"attention": "attention", "attention_backward": "attention_backward", "layer_norm": "add_layer_norm",
-                "layer_norm_backward": "add_layer_norm_backward", "loss": "smoothed_cross_entropy"}
+                "layer_norm_backward": "add_layer_norm_backward", "loss": "smoothed_cross_entropy",
+                "dependent_launch": "between kernels (dependent launch, fewer launches)"}
 # What a word is measured with, if not with a training step of the base model.
-WORKS = {"train": "a training step", "long": "a training step of texts of 2,048 tokens",
-         "decode": "a step of decoding one sentence", "decode_f32": "the same in F32"}
+WORKS = {"train": "a training step", "train_tf32": "the same in TF32", "long": "a training step of texts of 2,048 tokens",
+         "decode": "a step of decoding one sentence", "decode_f32": "that in F32"}
 WORK_OF_SWITCH = {"long_attention": "long", "long_attention_backward": "long", "top_k": "decode", "few_rows": "decode",
-                  "few_rows_f32": "decode_f32"}
+                  "few_rows_f32": "decode_f32", "tf32_attention": "train_tf32"}
 
 
 def work_of(word):
@@ -34,9 +35,10 @@ def table():
     with open(DOCUMENT) as stream:
         lines = stream.read().split("| op | measured before | predicted now |\n")[1].split("\n\n")[0]
         for line in lines.split("\n"):
-            row = re.match(r"\| `?([^|`]+?)`? \| ([\d.]+)(?: \(estimated\))? \| ([\d.]+) \|", line)
+            row = re.match(r"\| ([^|]+?) \| ([\d.]+)(?: \(estimated\))? \| ([\d.]+) \|", line)
             if row:
-                rows[row[1]] = float(row[2]), float(row[3])
+                name = re.fullmatch(r"`(\w+)`", row[1])  # an op
+                rows[name[1] if name else row[1]] = float(row[2]), float(row[3])
     return rows
 
 

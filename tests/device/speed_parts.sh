@@ -49,6 +49,7 @@ part_profile() { # [PRECISION vulkan]
 ablated_work() { # WORK
     case $1 in
         train) echo "$(shape train) --precision bf16" ;;
+        train_tf32) echo "$(shape train) --precision tf32" ;;
         long) echo "$(pick "$(shape train)" "train --config causal --sentences 4 --target-length 2048 --repeat 3") --precision bf16" ;;
         decode) echo "$(shape translate "" 1) --precision bf16" ;;
         decode_f32) echo "$(shape translate "" 1) --precision f32" ;;
