@@ -82,6 +82,15 @@ void Backend::replay(const std::string& /*key*/, const std::function<void()>& bo
     body();
 }
 
+void Backend::replay_again(const std::string& /*name*/, RepeatedSequence& /*sequence*/,
+                           const Dependencies& /*dependencies*/, const std::function<void()>& body) {
+    body();
+}
+
+Support Backend::key_rows(std::int64_t /*depth*/) const {
+    return {SupportLevel::Composed, device().id + " copies the keys of each position"};
+}
+
 std::uint32_t dropout_threshold(float rate) {
     return static_cast<std::uint32_t>(std::lround(static_cast<double>(rate) * 65536.0));
 }

@@ -16,6 +16,9 @@
 
 namespace headscope {
 
+class Dependencies;
+class RepeatedSequence;
+
 // What `headscope devices` prints of one device.
 struct DeviceInfo {
     std::string id;         // "cpu", "vulkan:0": what --device takes
@@ -105,6 +108,10 @@ public:
     // stands for all of body's ops, scalars and memory. Through Instrumented it is a name for messages: the rest of the
     // key is found by calling body with nothing enqueued, so body is called several times and does the same each time.
     virtual void replay(const std::string& key, const std::function<void()>& body);
+    // The same with a key that Instrumented makes without calling body, while `sequence` knows what body did with equal
+    // `dependencies`. The default runs body.
+    virtual void replay_again(const std::string& name, RepeatedSequence& sequence, const Dependencies& dependencies,
+                              const std::function<void()>& body);
     virtual bool replays() const { return false; }
 
     // The kernels enqueued since the last call, each once with its specialisation, sorted by name. Recording starts
@@ -129,6 +136,9 @@ public:
     // Whether Matmul, Linear and Embed take weights stored in `dtype`, F16 or I8, next to operands of real()
     // (ops/common.h). The default supports none.
     virtual Support weights(DType dtype) const;
+    // Attention::key_rows with heads of `depth` columns. Native: for a few queries no key is copied. The default copies
+    // them, a position at a time.
+    virtual Support key_rows(std::int64_t depth) const;
 
 #define HEADSCOPE_DECLARE(Op) virtual void run(const Op& op) = 0;
     HEADSCOPE_CORE_OPS(HEADSCOPE_DECLARE)

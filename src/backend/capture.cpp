@@ -24,24 +24,24 @@ private:
 
 }  // namespace
 
+void add_operand(Hash128& hash, const Tensor& tensor) {
+    if (!tensor.defined()) {
+        hash.add(0);
+        return;
+    }
+    hash.add(1 + static_cast<std::uint64_t>(tensor.rank()) * 256 + static_cast<std::uint64_t>(tensor.dtype));
+    const Address address = tensor.buffer->address();
+    hash.add(address.block);
+    hash.add(address.byte + static_cast<std::uint64_t>(tensor.offset) * size_of(tensor.dtype));
+    for (int dim = 0; dim < tensor.rank(); ++dim) {
+        hash.add(static_cast<std::uint64_t>(tensor.dim(dim)));
+        hash.add(static_cast<std::uint64_t>(tensor.stride(dim)));
+    }
+}
+
 Tensor Capture::empty(const Shape& shape, DType dtype) {
     const std::size_t bytes = static_cast<std::size_t>(shape.elements()) * size_of(dtype);
     return make_tensor(std::make_shared<NoMemory>(bytes, allocated_), shape, dtype);
-}
-
-void Capture::add_tensor(const Tensor& tensor) {
-    if (!tensor.defined()) {
-        hash_.add(0);
-        return;
-    }
-    hash_.add(1 + static_cast<std::uint64_t>(tensor.rank()) * 256 + static_cast<std::uint64_t>(tensor.dtype));
-    const Address address = tensor.buffer->address();
-    hash_.add(address.block);
-    hash_.add(address.byte + static_cast<std::uint64_t>(tensor.offset) * size_of(tensor.dtype));
-    for (int dim = 0; dim < tensor.rank(); ++dim) {
-        hash_.add(static_cast<std::uint64_t>(tensor.dim(dim)));
-        hash_.add(static_cast<std::uint64_t>(tensor.stride(dim)));
-    }
 }
 
 std::string Capture::difference(const Capture& other) const {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "backend/ops.h"
+#include "backend/repeated_sequence.h"
 #include "support/fields.h"
 #include "support/hash128.h"
 
@@ -39,7 +40,7 @@ private:
     template <class Field>
     void add_field(const Field& field) {
         if constexpr (std::is_same_v<Field, Tensor>) {
-            add_tensor(field);
+            add_operand(hash_, field);
         } else if constexpr (std::is_class_v<Field>) {
             for_each_field(field, [this](const auto& inner) { add_field(inner); });
         } else {
@@ -50,8 +51,6 @@ private:
             hash_.add(word);
         }
     }
-    void add_tensor(const Tensor& tensor);
-
     struct Captured {
         OpId op;
         Key until;  // of the sequence up to and with this op

@@ -1,5 +1,5 @@
-// A backend that forwards everything to another, for those that change or watch one thing. Only replay() is not
-// forwarded: the other would repeat what it recorded without asking this one.
+// A backend that forwards everything to another, for those that change or watch one thing. Only replay() and
+// replay_again() are not forwarded: the other would repeat what it recorded without asking this one.
 #pragma once
 
 #include <memory>
@@ -27,6 +27,7 @@ public:
     Support support(OpId op, DType dtype) const override { return inner_->support(op, dtype); }
     Support products(Compute compute) const override { return inner_->products(compute); }
     Support weights(DType dtype) const override { return inner_->weights(dtype); }
+    Support key_rows(std::int64_t depth) const override { return inner_->key_rows(depth); }
     ProductWays* product_ways() override { return inner_->product_ways(); }
     std::vector<std::string> take_kernels() override { return inner_->take_kernels(); }
 

@@ -198,13 +198,39 @@ bool Instrumented::replays() const {
     return inner().replays() && !impl_->timed() && !impl_->options.scan_for_nan;
 }
 
+// Whether a body just runs: it is part of another, or nobody wants to know what it does.
+bool Instrumented::passes_on() const {
+    return impl_->capture != nullptr || !(replays() || impl_->options.check_replays);
+}
+
 void Instrumented::replay(const std::string& name, const std::function<void()>& body) {
-    const bool within_another = impl_->capture != nullptr;
-    if (within_another || !(replays() || impl_->options.check_replays)) {
+    if (passes_on()) {
+        body();
+    } else {
+        replay_captured(name, impl_->captured(name, body), body);
+    }
+}
+
+void Instrumented::replay_again(const std::string& name, RepeatedSequence& sequence, const Dependencies& dependencies,
+                                const std::function<void()>& body) {
+    if (passes_on()) {
         body();
         return;
     }
-    const Capture found = impl_->captured(name, body);
+    std::shared_ptr<const Capture> found = sequence.known(name, dependencies);
+    if (found == nullptr) {
+        found = std::make_shared<const Capture>(impl_->captured(name, body));
+        sequence.remember(name, dependencies, found);
+    } else if (impl_->options.check_replays) {
+        const std::string difference = found->difference(impl_->captured(name, body));
+        HEADSCOPE_CHECK(difference.empty(), name + ": with equal dependencies the body of a replay must do the same; " +
+                                                difference + " differs, so a dependency is missing");
+    }
+    replay_captured(name, *found, body);
+}
+
+// `found` is what body enqueues.
+void Instrumented::replay_captured(const std::string& name, const Capture& found, const std::function<void()>& body) {
     const auto checked_body = [&] {
         const std::string difference = found.difference(impl_->captured(name, body));
         HEADSCOPE_CHECK(difference.empty(),

@@ -11,10 +11,12 @@
 
 namespace headscope {
 
+class Capture;
+
 struct InstrumentOptions {
     bool time = false;           // events around every op (Backend::events), totals by name
     bool scan_for_nan = false;   // downloads every real output; Error names the op, the output and the label
-    bool check_replays = false;  // checks replayed bodies even on backends that do not replay
+    bool check_replays = false;  // checks every replayed body, also of backends that do not replay
     std::shared_ptr<TraceFile> trace = nullptr;  // gets the ops when the backend is destroyed; implies time
 };
 
@@ -39,6 +41,8 @@ public:
     void synchronize() override;
     std::shared_ptr<Event> record_event() override;
     void replay(const std::string& name, const std::function<void()>& body) override;
+    void replay_again(const std::string& name, RepeatedSequence& sequence, const Dependencies& dependencies,
+                      const std::function<void()>& body) override;
     bool replays() const override;
 
 #define HEADSCOPE_DECLARE(Op) void run(const Op& op) override;
@@ -48,6 +52,8 @@ public:
 private:
     template <class Op>
     void observe(const Op& op);
+    bool passes_on() const;
+    void replay_captured(const std::string& name, const Capture& found, const std::function<void()>& body);
     struct Impl;
     std::unique_ptr<Impl> impl_;
 };

@@ -217,6 +217,7 @@ public:
             ++launched;
         }
     }
+    void forget() { kept_.clear(); }
     bool able = true;
     int launched = 0;
 
@@ -230,11 +231,12 @@ struct ReplayFixture {
     std::unique_ptr<Instrumented> backend;
 
     // Where nothing is replayed, it is checked on request.
-    explicit ReplayFixture(bool replays = true) {
+    explicit ReplayFixture(bool replays = true, bool checks = false) {
         auto replaying = std::make_unique<Replaying>(std::make_unique<RecordingBackend>(ran));
         device = replaying.get();
         device->able = replays;
-        backend = std::make_unique<Instrumented>(std::move(replaying), InstrumentOptions{.check_replays = !replays});
+        backend = std::make_unique<Instrumented>(std::move(replaying),
+                                                 InstrumentOptions{.check_replays = checks || !replays});
     }
     void replay(const std::function<void()>& body) { backend->replay("a sequence", body); }
 };
@@ -321,4 +323,70 @@ TEST_CASE("a sequence that is not the same twice in a row is an error", "[captur
     }),
                       Contains("op 1 (fill)"));
     CHECK_NOTHROW(fixture.replay(changing(x, x, 0.0F)));
+}
+
+namespace {
+
+// A sequence of two ops, of which x is stated as a dependency and `factor` only on request.
+struct RepeatedFixture : ReplayFixture {
+    using ReplayFixture::ReplayFixture;
+
+    // Returns how often the body was called.
+    int run(const Tensor& from, float factor, bool states_factor = true, const char* name = "a step") {
+        calls = 0;
+        Dependencies dependencies;
+        dependencies.add(from);
+        dependencies.add(y);
+        if (states_factor) {
+            dependencies.add(static_cast<std::int64_t>(factor));
+        }
+        backend->replay_again(name, sequence, dependencies, [&] {
+            ++calls;
+            const Tensor scratch = backend->empty({4}, DType::F32);
+            backend->run(AddScaled{.a = from, .out = scratch, .alpha = factor});
+            backend->run(Copy{.x = scratch, .out = y});
+        });
+        return calls;
+    }
+
+    RepeatedSequence sequence;
+    Tensor x = backend->empty({4}, DType::F32);
+    Tensor y = backend->empty({4}, DType::F32);
+    int calls = 0;
+};
+
+}  // namespace
+
+TEST_CASE("a sequence with the same dependencies is launched without a call of its body", "[capture]") {
+    RepeatedFixture fixture;
+    CHECK(fixture.run(fixture.x, 1.0F) == 3);  // captured, checked and run
+    CHECK(fixture.run(fixture.x, 1.0F) == 0);
+    CHECK(fixture.run(fixture.x, 1.0F) == 0);
+    CHECK(fixture.device->launched == 2);
+    // Any other dependency or name is another sequence.
+    CHECK(fixture.run(fixture.x, 2.0F) == 3);
+    CHECK(fixture.run(fixture.backend->empty({4}, DType::F32), 2.0F) == 3);
+    CHECK(fixture.run(fixture.x, 1.0F, true, "another step") == 3);
+    CHECK(fixture.run(fixture.x, 1.0F, true, "another step") == 0);
+    CHECK(fixture.device->launched == 3);
+    // What it did before is recorded, but must be recognised.
+    CHECK(fixture.run(fixture.x, 1.0F) == 1);
+    CHECK(fixture.device->launched == 4);
+}
+
+TEST_CASE("a dependency that is not stated is an error where replays are checked", "[capture]") {
+    const bool replays = GENERATE(true, false);
+    RepeatedFixture fixture(replays, true);
+    CHECK(fixture.run(fixture.x, 1.0F, false) == 3);
+    CHECK_NOTHROW(fixture.run(fixture.x, 1.0F, false));
+    CHECK_THROWS_WITH(fixture.run(fixture.x, 2.0F, false),
+                      Contains("op 1 (add_scaled) differs") && Contains("a dependency is missing"));
+    CHECK_NOTHROW(fixture.run(fixture.x, 2.0F, true));
+}
+
+TEST_CASE("a stale sequence that is to run is an error, checked or not", "[capture]") {
+    RepeatedFixture fixture;
+    fixture.run(fixture.x, 1.0F, false);
+    fixture.device->forget();  // as if its recording was dropped
+    CHECK_THROWS_WITH(fixture.run(fixture.x, 2.0F, false), Contains("op 1 (add_scaled) differs"));
 }
