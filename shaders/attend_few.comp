@@ -1,6 +1,7 @@
 // attend.comp for few queries, as in decoding: one workgroup for each, whose invocations take turns at the keys, each
 // with its own running maximum and sums, which are combined at the end. kShare neighbours of a subgroup may share each
-// key, each with some of its columns: they load adjacent memory, and keep fewer numbers each.
+// key, each with some of its columns: they load adjacent memory, and keep fewer numbers each. Each key may be of a row of
+// k and v of its own.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #extension GL_EXT_control_flow_attributes : require
@@ -38,6 +39,13 @@ uint member() { return lane(); }
 HEADSCOPE_SUM_OF_MEMBERS(float)
 HEADSCOPE_SUM_OF_MEMBERS(vec4)
 
+const bool kNamed = (kFlags & 256u) != 0u;
+
+// The row of k and v that has the key.
+uint row_of_key(Place place, uint key) {
+    return kNamed ? key_rows[p.offset[binding_key_rows] + key * p.drop_site + place.batch] : place.batch;
+}
+
 const uint kOwn = (kFours + kShare - 1u) / kShare;  // vec4s of an invocation, kShare apart
 const uint kValueOwn = (kValueFours + kShare - 1u) / kShare;
 
@@ -49,8 +57,8 @@ void main() {
     Keys allowed = allowed_keys(group_index());
     uint end = allowed.begin + allowed.count;
     uint q_at = p.offset[binding_q] + start_of(place, p.q_strides) + query * p.q_strides[2];
-    uint k_start = p.offset[binding_k] + start_of(place, p.k_strides);
-    uint v_start = p.offset[binding_v] + start_of(place, p.v_strides);
+    uint k_start = p.offset[binding_k] + place.head * p.k_strides[1];
+    uint v_start = p.offset[binding_v] + place.head * p.v_strides[1];
     uint part = member() % kShare;
     vec4 q[kOwn];
     [[unroll]] for (uint i = 0u; i < kOwn; ++i) {
@@ -69,11 +77,14 @@ void main() {
         uint key = first + member() / kShare;
         bool sees = key < end;  // the same for all that share the key
         key = min(key, end - 1u);
+        uint row = row_of_key(place, key);
+        uint k_at = k_start + row * p.k_strides[0] + key * p.k_strides[2];
+        uint v_at = v_start + row * p.v_strides[0] + key * p.v_strides[2];
         float score = 0.0;
         [[unroll]] for (uint i = 0u; i < kOwn; ++i) {
             uint four = i * kShare + part;
             if (kFours % kShare == 0u || four < kFours) {
-                score = add_dot(q[i], load_k(k_start + key * p.k_strides[2], four), score);
+                score = add_dot(q[i], load_k(k_at, four), score);
             }
         }
         score = sum_of_members(score, 1u, kShare);
@@ -86,7 +97,7 @@ void main() {
         [[unroll]] for (uint i = 0u; i < kValueOwn; ++i) {
             uint four = i * kShare + part;
             if (kValueFours % kShare == 0u || four < kValueFours) {
-                vec4 v = load_v(v_start + key * p.v_strides[2], four);
+                vec4 v = load_v(v_at, four);
                 sum[i] = sees ? fma(vec4(weight), v, left * sum[i]) : sum[i];
             }
         }

@@ -180,7 +180,8 @@ void CpuBackend::run(const MaskKeys& op) {
 void CpuBackend::run(const Attention& op) {
     constexpr std::int64_t kFewQueries = 4;
     const View4<const float> q(op.q);
-    if (q.size[2] > kFewQueries && goes_by_blocks(op)) {
+    const bool named = op.key_rows.defined();
+    if (q.size[2] > kFewQueries && !named && goes_by_blocks(op)) {
         attend_in_blocks(pool_, op);
         return;
     }
@@ -193,6 +194,22 @@ void CpuBackend::run(const Attention& op) {
     const View4<float> out(op.out);
     const AllowedKeys allowed(op.mask, q.size[2], k.size[2]);
     const std::int64_t each = std::max<std::int64_t>(1, q.size[2] * k.size[2] * (q.size[3] + v.size[3]));
+    // Calls visit(keys, values) of one query.
+    const auto with_rows = [&](std::int64_t b, std::int64_t h, const Keys& own, const auto& visit) {
+        const auto rows_of = [&](const View4<const float>& x, std::int64_t row) {
+            return HeadRows{x.row(row, h, own.begin), x.step[2], own.count(), x.size[3]};
+        };
+        const auto named_rows = [&](const View4<const float>& x) {
+            const std::int64_t batch = op.key_rows.dim(1);
+            return NamedRows{rows_of(x, 0), x.step[0], data_of<const std::int32_t>(op.key_rows) + own.begin * batch + b,
+                             batch};
+        };
+        if (named) {
+            visit(named_rows(k), named_rows(v));
+        } else {
+            visit(rows_of(k, b), rows_of(v, b));
+        }
+    };
     pool_.for_ranges(q.size[0] * q.size[1], 4 * kWorthAThread / each, [&](std::int64_t begin, std::int64_t end) {
         std::vector<float> weights(static_cast<std::size_t>(k.size[2]));
         for (std::int64_t item = begin; item < end; ++item) {
@@ -200,11 +217,11 @@ void CpuBackend::run(const Attention& op) {
             const std::int64_t h = item % q.size[1];
             for (std::int64_t i = 0; i < q.size[2]; ++i) {
                 const Keys own = allowed(b, i);
-                scores_of(q.row(b, h, i), {k.row(b, h, own.begin), k.step[2], own.count(), q.size[3]}, op.scale,
-                          weights.data());
-                softmax_row(weights.data(), weights.data(), own.count());
-                weighted_sum(weights.data(), {v.row(b, h, own.begin), v.step[2], own.count(), v.size[3]},
-                             out.row(b, h, i));
+                with_rows(b, h, own, [&](const auto& keys, const auto& values) {
+                    scores_of(q.row(b, h, i), keys, op.scale, weights.data());
+                    softmax_row(weights.data(), weights.data(), own.count());
+                    weighted_sum(weights.data(), values, out.row(b, h, i));
+                });
             }
         }
     });

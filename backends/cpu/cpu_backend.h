@@ -16,6 +16,7 @@ public:
 
     Support support(OpId op, DType dtype) const override;
     Support products(Compute compute) const override;
+    Support key_rows(std::int64_t /*depth*/) const override { return {}; }
     int threads() const { return pool_.size(); }
 
     using CpuReference<float>::run;

@@ -11,12 +11,26 @@ struct HeadRows {
     std::int64_t step = 0;
     std::int64_t count = 0;
     std::int64_t depth = 0;
+
+    const float* row(std::int64_t j) const { return data + j * step; }
+};
+
+// The same, each of the sequence that a table names (Attention::key_rows).
+struct NamedRows {
+    HeadRows first;  // of sequence 0
+    std::int64_t sequence_step = 0;
+    const std::int32_t* names = nullptr;  // of the first row
+    std::int64_t name_step = 1;
+
+    const float* row(std::int64_t j) const { return first.row(j) + names[j * name_step] * sequence_step; }
 };
 
 // scores[j] = scale * query . keys[j]
 void scores_of(const float* query, const HeadRows& keys, float scale, float* scores);
+void scores_of(const float* query, const NamedRows& keys, float scale, float* scores);
 
 // out = the sum of weights[j] * values[j]
 void weighted_sum(const float* weights, const HeadRows& values, float* out);
+void weighted_sum(const float* weights, const NamedRows& values, float* out);
 
 }  // namespace headscope::cpu

@@ -8,6 +8,7 @@
 
 #include "backends/cuda/errors.h"
 #include "backends/cuda/event.h"
+#include "backends/cuda/fused_attention.h"
 #include "support/check.h"
 
 namespace headscope::cuda {
@@ -167,6 +168,10 @@ Support CudaBackend::products(Compute compute) const {
         return {SupportLevel::Composed, "no faster than in F32: matrix cores need sm_70"};
     }
     return {};
+}
+
+Support CudaBackend::key_rows(std::int64_t depth) const {
+    return depth <= DecodeTile::kDeepestNamed ? Support{} : Backend::key_rows(depth);
 }
 
 DropoutKernel dropout_kernel(const DropoutRule& rule) {

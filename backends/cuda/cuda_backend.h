@@ -57,6 +57,7 @@ public:
     MemoryUse memory() const override { return memory_->use(); }
     Support support(OpId op, DType dtype) const override;
     Support products(Compute compute) const override;
+    Support key_rows(std::int64_t depth) const override;
 
     using Backend::run;
 #define HEADSCOPE_DECLARE(Op) void run(const Op& op) override;

@@ -1,7 +1,7 @@
 // Fused attention: one pass over the keys with a running maximum, so that weights never leave the block (Milakov &
 // Gimelshein, "Online normalizer calculation for softmax", 2018; Dao et al., "FlashAttention", 2022).
 // - F32 products on tiles in shared memory; global memory holds F32, F16 or BF16
-// - few queries (decoding) use a kernel whose threads share the keys of one query
+// - few queries (decoding) use a kernel whose threads share the keys of one query; each key may be of another row
 #include "backends/cuda/cuda_backend.h"
 #include "backends/cuda/dependent_launch.h"
 #include "backends/cuda/fused_attention_tiles.h"
@@ -119,10 +119,28 @@ __device__ inline void load_group(const HeadRows<T>& from, int row, int column, 
     }
 }
 
+// Attention::key_rows, [keys, batch].
+struct KeyRows {
+    const std::int32_t* rows = nullptr;
+    int batch = 0;
+};
+
+// One head of keys or values: all of one row, or each of the row that `named` says.
+template <class T, bool Named>
+struct DecodedHead {
+    HeadOperand<T> x;
+    KeyRows named;
+    std::int64_t batch, head;
+
+    __device__ HeadRows<T> rows_of(int key) const {
+        return x.of(Named ? named.rows[static_cast<std::int64_t>(key) * named.batch + batch] : batch, head);
+    }
+};
+
 // The scores of keys [first, first + count): kTileLanes threads for each key.
-template <int D, class T>
-__device__ inline void decode_scores(const float (&query)[kOwnGroups<D>][4], const HeadRows<T>& keys, int first,
-                                     int count, float* scores) {
+template <int D, class Head>
+__device__ inline void decode_scores(const float (&query)[kOwnGroups<D>][4], const Head& keys, int first, int count,
+                                     float* scores) {
     constexpr int kAtOnce = DecodeTile::kThreads / kTileLanes;
     const int lane = static_cast<int>(threadIdx.x) % kTileLanes;
     const int line = static_cast<int>(threadIdx.x) / kTileLanes;
@@ -130,7 +148,7 @@ __device__ inline void decode_scores(const float (&query)[kOwnGroups<D>][4], con
         float sum = 0.0F;
         for (int group = 0; group < kOwnGroups<D> && base + line < count; ++group) {
             float key[4];
-            load_group(keys, first + base + line, (lane + group * kTileLanes) * 4, key);
+            load_group(keys.rows_of(first + base + line), first + base + line, (lane + group * kTileLanes) * 4, key);
             for (int x = 0; x < 4; ++x) {
                 sum += query[group][x] * key[x];
             }
@@ -143,10 +161,10 @@ __device__ inline void decode_scores(const float (&query)[kOwnGroups<D>][4], con
 }
 
 // One query for each block.
-template <class T, int D>
+template <class T, int D, bool Named>
 __global__ void __launch_bounds__(DecodeTile::kThreads)
     attend_query(AttentionKernel kernel, HeadOperand<const T> q, HeadOperand<const T> k, HeadOperand<const T> v,
-                 HeadOperand<T> out, float* log_sums) {
+                 KeyRows named, HeadOperand<T> out, float* log_sums) {
     after_previous();
     constexpr int kGroups = D / 4;                          // threads for each row of values
     constexpr int kParts = DecodeTile::kThreads / kGroups;  // rows at once
@@ -161,8 +179,8 @@ __global__ void __launch_bounds__(DecodeTile::kThreads)
         load_group(q.of(place.batch, place.head), query, (thread % kTileLanes + group * kTileLanes) * 4,
                    own_query[group]);
     }
-    const HeadRows<const T> keys = k.of(place.batch, place.head);
-    const HeadRows<const T> values = v.of(place.batch, place.head);
+    const DecodedHead<const T, Named> keys{k, named, place.batch, place.head};
+    const DecodedHead<const T, Named> values{v, named, place.batch, place.head};
     float largest = -INFINITY;
     float total = 0.0F;
     float sum[4] = {};
@@ -185,7 +203,7 @@ __global__ void __launch_bounds__(DecodeTile::kThreads)
         }
         for (int key = thread / kGroups; key < count; key += kParts) {
             float value[4];
-            load_group(values, first + key, thread % kGroups * 4, value);
+            load_group(values.rows_of(first + key), first + key, thread % kGroups * 4, value);
             for (int x = 0; x < 4; ++x) {
                 sum[x] += weights[key] * value[x];
             }
@@ -214,7 +232,9 @@ void CudaBackend::run(const Attention& op) {
     const std::int64_t batch = op.q.dim(0);
     const std::int64_t heads = op.q.dim(1);
     const std::int64_t queries = op.q.dim(2);
-    if (padded_depth(op.q.dim(3), op.v.dim(3)) == 0) {
+    const bool named = op.key_rows.defined();
+    const int padded = padded_depth(op.q.dim(3), op.v.dim(3));
+    if (padded == 0 || (named && (queries > DecodeTile::kMostQueries || padded > DecodeTile::kDeepestNamed))) {
         Backend::run(op);
         return;
     }
@@ -231,8 +251,10 @@ void CudaBackend::run(const Attention& op) {
         const auto out = head_operand<T>(op.out);
         auto* log_sums = data_of<float>(op.log_sums);
         if (queries <= DecodeTile::kMostQueries) {
-            stream_.launch(Attention::kName, attend_query<T, kDepth>, decode_grid(batch, heads, queries), kernel, q, k,
-                           v, out, log_sums);
+            const KeyRows rows{data_of<const std::int32_t>(op.key_rows), static_cast<int>(batch)};
+            constexpr bool kNames = kDepth <= DecodeTile::kDeepestNamed;
+            stream_.launch(Attention::kName, named ? attend_query<T, kDepth, kNames> : attend_query<T, kDepth, false>,
+                           decode_grid(batch, heads, queries), kernel, q, k, v, rows, out, log_sums);
             return;
         }
         using Tile = ForwardTile<kDepth>;

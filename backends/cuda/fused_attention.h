@@ -53,7 +53,8 @@ struct BackwardTile {
 struct DecodeTile {
     static constexpr std::int64_t kMostQueries = 4;
     static constexpr int kThreads = 128;
-    static constexpr int kKeys = kThreads;  // at a time
+    static constexpr int kKeys = kThreads;     // at a time
+    static constexpr int kDeepestNamed = 128;  // columns of heads whose keys are of several rows, in registers
 };
 
 // Blocks of `tile` rows for every head of every sentence; tiles of one head are neighbours.

@@ -14,6 +14,7 @@ HEADSCOPE_ROWS(binding_k, load_k, kDepth, WideK, wide_k, NarrowK, narrow_k)
 HEADSCOPE_ROWS(binding_v, load_v, kValueDepth, WideV, wide_v, NarrowV, narrow_v)
 layout(set = 0, binding = binding_step) readonly buffer Step { uint steps[]; };
 layout(set = 0, binding = binding_ordinals) readonly buffer Ordinals { uint ordinals[]; };
+layout(set = 0, binding = binding_key_rows) readonly buffer KeyRows { uint key_rows[]; };  // [keys, batch]
 HEADSCOPE_PUT_ROWS(binding_out, put_out, kValueDepth, WideOut, wide_out, NarrowOut, narrow_out)
 layout(set = 0, binding = binding_log_sums) writeonly buffer LogSums { float log_sums[]; };
 

@@ -234,7 +234,8 @@ struct MaskedSoftmaxBackwardParams {
 #define ATTEND_BINDINGS(B) \
     B(0, q)                \
     B(1, key_lengths)      \
-    B(2, query_offset) B(3, k) B(4, v) B(5, step) B(6, ordinals) B(7, out) B(8, log_sums) B(9, key_ranges)
+    B(2, query_offset)     \
+    B(3, k) B(4, v) B(5, step) B(6, ordinals) B(7, out) B(8, log_sums) B(9, key_ranges) B(10, key_rows)
 #define HEADS_CONSTANTS(C) C(2, depth) C(3, value_depth) C(4, rows) C(5, flags)
 #define ATTEND_FEW_CONSTANTS(C) HEADS_CONSTANTS(C) C(6, share)
 HEADSCOPE_CONSTANTS(HeadsConstants, HEADS_CONSTANTS)
@@ -256,7 +257,7 @@ struct AttendParams {
     float scale;
     uint drop_threshold;
     uint drop_seed;
-    uint drop_site;
+    uint drop_site;  // of keys in several rows, none of which drops out: the number of sentences
 };
 
 // One invocation a query.

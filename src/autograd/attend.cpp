@@ -216,11 +216,13 @@ Var attend(Context& ctx, const AttentionSite& site, const Var& Q, const Var& K, 
                            .v = V.value(),
                            .out = {},
                            .mask = mask,
+                           .key_rows = scoring.key_rows,
                            .scale = scale,
                            .dropout = rule,
                            .compute = ctx.compute};
         return attend_fused(ctx, Q, K, V, op, out, recorded);
     }
+    HEADSCOPE_CHECK(!scoring.key_rows.defined(), "only the op Attention reads keys of several rows");
     const auto seen = [&](const Var& x) {
         const Tensor value = seen_keys(ctx.backend, x.value(), mask, Q.shape()[2]);
         return value.buffer == x.value().buffer ? x : x.with_value(value);

@@ -101,6 +101,7 @@ struct Scoring {
     bool scaled = true;    // products are divided by sqrt(d_k)
     Var gain = {};         // AdditiveScores::gain, [heads, d_k]
     Var by_distance = {};  // added to them: MaskedSoftmax::by_distance, [2 D + 1, heads]; may be undefined
+    Tensor key_rows = {};  // of which row K and V are: Attention::key_rows, only of dot products that nobody observes
 };
 
 // Scores of q [batch, heads, queries, d_k] and k [batch, heads, keys, d_k] before by_distance is added: [batch, heads,

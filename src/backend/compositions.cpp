@@ -19,6 +19,18 @@ float beta_of(Write write) {
     return write == Write::Overwrite ? 0.0F : 1.0F;
 }
 
+// The keys or values of each sentence, [batch, heads, keys, columns], from the rows that Attention::key_rows names.
+Tensor keys_of_rows(Backend& backend, const Tensor& x, const Tensor& key_rows) {
+    const std::int64_t batch = key_rows.dim(1);
+    Tensor keys = backend.empty({batch, x.dim(1), x.dim(2), x.dim(3)}, x.dtype);
+    for (std::int64_t key = 0; key < x.dim(2); ++key) {
+        backend.run(GatherRows{.x = x.narrow(2, key, 1),
+                               .index = key_rows.narrow(0, key, 1).reshape({batch}),
+                               .out = keys.narrow(2, key, 1)});
+    }
+    return keys;
+}
+
 }  // namespace
 
 Tensor seen_keys(Backend& backend, const Tensor& x, const AttentionMask& mask, std::int64_t queries) {
@@ -40,6 +52,14 @@ void sum_columns(Backend& backend, const Tensor& x, const Tensor& sums, Write wr
 
 // Equation 1.
 void Backend::run(const Attention& op) {
+    if (op.key_rows.defined()) {
+        Attention own = op;
+        own.k = keys_of_rows(*this, op.k, op.key_rows);
+        own.v = keys_of_rows(*this, op.v, op.key_rows);
+        own.key_rows = {};
+        run(own);
+        return;
+    }
     const Tensor weights = weights_of(*this, op);
     if (op.dropout.rate > 0.0F) {
         run(Dropout{.x = weights, .y = weights, .rule = op.dropout});

@@ -226,6 +226,8 @@ mutant attention vulkan 'a value that no query sees spoils sums' shaders/attend.
     '!kRanges || sees[i] ?' 'true ?'
 mutant attention vulkan 'the running sum is not brought to the new maximum' shaders/attend.comp \
     'total[i] = fma(total[i], left[i], weight[i]);' 'total[i] += weight[i];'
+mutant attention vulkan 'a beam reads the keys of its own row' shaders/attend_few.comp \
+    'uint row = row_of_key(place, key);' 'uint row = place.batch;'
 mutant attention vulkan 'sums against several maxima meet as they are' shaders/attend_few.comp \
     'part == 0u ? total * share : 0.0' 'part == 0u ? total : 0.0'
 mutant attention vulkan 'each that shares a key counts it' shaders/attend_few.comp \

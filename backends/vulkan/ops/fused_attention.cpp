@@ -79,6 +79,18 @@ bool VulkanBackend::fuses(const Op& op, bool with_backward) const {
            weights * sizeof(float) > stream_.max_binding_bytes();
 }
 
+// Reading keys of several rows in place takes the place of copying them, so it need not be faster than composed.
+Support VulkanBackend::key_rows(std::int64_t depth) const {
+    return depth <= kDeepest && options_.fused_attention != FusedAttention::Never ? Support{}
+                                                                                  : Backend::key_rows(depth);
+}
+
+// Whether the kernel for few queries takes it.
+bool VulkanBackend::takes_key_rows(const Attention& op) const {
+    return op.q.dim(2) <= kFewQueries && op.dropout.rate == 0.0F &&
+           key_rows(std::max(op.q.dim(3), op.v.dim(3))).level == SupportLevel::Native;
+}
+
 bool VulkanBackend::fit_bindings(std::initializer_list<const Tensor*> tensors) const {
     return std::all_of(tensors.begin(), tensors.end(),
                        [this](const Tensor* tensor) { return !tensor->defined() || fits_binding(*tensor); });
@@ -87,9 +99,11 @@ bool VulkanBackend::fit_bindings(std::initializer_list<const Tensor*> tensors) c
 void VulkanBackend::run(const Attention& op) {
     require_types(op);
     const std::int64_t batch = op.q.dim(0);
-    const bool fits = fit_bindings({&op.q, &op.k, &op.v, &op.out, &op.log_sums});
-    const std::optional<HeadPlan> by_matrices = plan_by_matrices(op);
-    if ((!by_matrices && !fuses(op, op.log_sums.defined())) || (!fits && batch == 1)) {
+    const bool fits = fit_bindings({&op.q, &op.k, &op.v, &op.out, &op.log_sums, &op.key_rows});
+    const bool named = op.key_rows.defined();
+    const std::optional<HeadPlan> by_matrices = named ? std::nullopt : plan_by_matrices(op);
+    const bool has_kernel = named ? takes_key_rows(op) : by_matrices || fuses(op, op.log_sums.defined());
+    if (!has_kernel || (!fits && (batch == 1 || named))) {
         Backend::run(op);
     } else if (!fits) {
         run(sentences(op, 0, batch / 2));
@@ -178,9 +192,9 @@ void VulkanBackend::attend(const Attention& op) {
     const AttendParams params = attend_params(op);
     const bool wide = options_.vector_loads && are_wide({&op.q, &op.k, &op.v});
     const RowWork work{2, std::max(op.q.dim(3), op.v.dim(3)), op.k.dim(2), wide};
-    const HeadsConstants constants =
-        heads_constants(op, head_flags(wide, params.drop_threshold != 0) | (op.log_sums.defined() ? kKeepsSums : 0) |
-                                (options_.vector_loads && is_wide(op.out) ? kWideOut : 0));
+    const HeadsConstants constants = heads_constants(
+        op, head_flags(wide, params.drop_threshold != 0) | (op.log_sums.defined() ? kKeepsSums : 0) |
+                (options_.vector_loads && is_wide(op.out) ? kWideOut : 0) | (op.key_rows.defined() ? kNamed : 0));
     stream_.dispatch(op.q.dim(2) <= kFewQueries ? few_launch(op, work, constants)
                                                 : head_launch(Kernel::Attend, op.q, work, constants),
                      params, attend_operands(op));

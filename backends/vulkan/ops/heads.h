@@ -19,6 +19,7 @@ inline constexpr std::uint32_t kLoops = 16;
 inline constexpr std::uint32_t kWideOut = 32;
 inline constexpr std::uint32_t kLoadsAgain = 64;
 inline constexpr std::uint32_t kRanges = 128;
+inline constexpr std::uint32_t kNamed = 256;
 
 // Whether all rows, if there are any, consist of aligned vec4s.
 inline bool is_wide(const Tensor& tensor) {
@@ -76,6 +77,7 @@ inline AttendParams attend_params(const Attention& op) {
     write_strides(op.out, params.out_strides);
     params.mask = mask_bits(op.mask);
     write_dropout(op.dropout, params);
+    params.drop_site = op.key_rows.defined() ? u32(op.q.dim(0)) : params.drop_site;
     return params;
 }
 
@@ -89,7 +91,8 @@ inline AttendParams::Bindings attend_operands(const Attention& op) {
             .ordinals = op.dropout.ordinals,
             .out = op.out,
             .log_sums = op.log_sums,
-            .key_ranges = op.mask.key_ranges};
+            .key_ranges = op.mask.key_ranges,
+            .key_rows = op.key_rows};
 }
 
 }  // namespace headscope::vulkan

@@ -149,17 +149,24 @@ struct Attention {
     // it.
     Tensor log_sums = {};
     AttentionMask mask = {};
+    // I32 [keys, batch]: key j and its value of sentence b are those of row key_rows[j, b] of k and v, which then have
+    // any number of rows. So hypotheses of a beam share what they have in common (as FasterTransformer's cache
+    // indirection). Every entry of a key that some query may see is a row that there is; others may be anything.
+    // AttentionBackward has none. Absent: row b.
+    Tensor key_rows = {};
     float scale = 1.0F;
     DropoutRule dropout = {};  // on the weights, columns are keys
     // Like Matmul's, with the weights as operands too; but rounding F32 operands is allowed here, not required.
     Compute compute = Compute::F32;
 
     void declare(Declarations& d) const {
+        const Dim rows = key_rows.defined() ? "rows" : "batch";
         d.in("q", q, {"batch", "heads", "queries", "d_k"}).strided();
-        d.in("k", k, {"batch", "heads", "keys", "d_k"}).strided();
-        d.in("v", v, {"batch", "heads", "keys", "d_v"}).strided();
+        d.in("k", k, {rows, "heads", "keys", "d_k"}).strided();
+        d.in("v", v, {rows, "heads", "keys", "d_v"}).strided();
         d.out("out", out, {"batch", "heads", "queries", "d_v"}).strided();
         d.out("log_sums", log_sums, {"batch", "heads", "queries"}).full().optional().partial();
+        d.in("key_rows", key_rows, {"keys", "batch"}).index().optional();
         mask.declare(d);
         dropout.declare(d, q);
     }

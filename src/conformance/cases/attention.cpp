@@ -436,6 +436,7 @@ Family attention_family() {
                     {"cache", "appending to a cache", cache_cases},
                     {"masked-keys", "keys and values that no query may look at become 0", masked_keys_cases},
                     {"fused", "attention in one op", fused_cases},
+                    {"rows", "attention to keys of several rows, each named in a table", by_rows_cases},
                     {"fused-back", "the backward of attention in one op", fused_back_cases},
                     {"extreme", "softmax of scores of 1e4 and more", extreme_cases},
                     {"longest", "softmax and attention over the longest sentence", longest_cases},

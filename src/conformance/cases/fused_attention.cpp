@@ -23,12 +23,38 @@ Attention forward_op(const Operands& t, const Heads& size, const Manner& manner)
             .v = t["v"],
             .out = t["out"],
             .mask = mask_of(t, manner.rule),
+            .key_rows = t.maybe("key_rows"),
             .scale = size.scale(),
             .dropout = rule(t, manner.rate),
             .compute = manner.compute};
 }
 
+// Rows for all keys of all sentences, [keys, batch]; no row for keys that no query may see.
+Generator names_of_rows(const Heads& size, std::int64_t rows, const Rule& rule) {
+    const std::int64_t seen = rule.causal ? std::max<std::int64_t>(rule.offset, 0) + size.queries : size.keys;
+    return [=](std::int64_t count, Random& random) {
+        Values names = integers(0, rows)(count, random);
+        std::fill(names.begin() + std::min(seen * size.batch, count), names.end(), 1e6);
+        return names;
+    };
+}
+
 }  // namespace
+
+Case attention_by_rows(const Heads& size, std::int64_t rows, const Manner& manner) {
+    Heads stored = size;
+    stored.batch = rows;
+    Manner of_all = manner;  // rows belong to no sentence
+    of_all.rule.lengths = false;
+    std::vector<Operand> operands = heads_of(stored, of_all);
+    operands[0] = {"q", size.q()};
+    operands.push_back({"key_rows", {size.keys, size.batch}, names_of_rows(size, rows, manner.rule)});
+    operands.push_back({"out", size.out()});
+    return manner.measured(
+        make_case(fmt::format("{} of {} rows", title_of(size, manner), rows), manner.operands(operands, size.weights()),
+                  [=](const Operands& t) { return forward_op(t, size, manner); }),
+        size);
+}
 
 Case attention(const Heads& size, const Manner& manner) {
     std::vector<Operand> operands = heads_of(size, manner);
@@ -182,6 +208,20 @@ std::vector<std::pair<Heads, Manner>> fused_sizes() {
     };
     all.insert(all.end(), others.begin(), others.end());
     return all;
+}
+
+std::vector<Case> by_rows_cases() {
+    const Manner step{.rule = {.causal = true, .offset = 29}};
+    return {attention_by_rows({8, 2, 1, 32, 32, 32}, 8, step),  // a beam's step
+            attention_by_rows({3, 2, 1, 32, 64, 64}, 5, step),  // fewer hypotheses than rows
+            attention_by_rows({6, 1, 1, 300, 128, 128}, 2, {.rule = {.causal = true, .offset = 250, .window = 40}}),
+            attention_by_rows({2, 3, 3, 17, 9, 5}, 4),
+            attention_by_rows({2, 1, 4, 9, 16, 16}, 3, {.rule = {.lengths = true}}),
+            attention_by_rows({2, 1, 2, 9, 8, 8}, 3, {.rule = {.causal = true}, .rate = 0.3F}),
+            attention_by_rows({2, 1, 1, 9, 8, 8}, 3, {.rule = step.rule, .compute = Compute::BF16}),
+            attention_by_rows({2, 2, 9, 12, 16, 16}, 3, {.rule = {.causal = true, .offset = 1}}),  // composed
+            attention_by_rows({1, 1, 1, 5, 300, 257}, 2),
+            attention_by_rows({2, 1, 1, 0, 8, 8}, 2)};
 }
 
 std::vector<std::pair<Heads, Manner>> tensor_core_sizes() {

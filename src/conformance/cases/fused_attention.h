@@ -48,6 +48,8 @@ struct Manner {
 };
 
 Case attention(const Heads& size, const Manner& manner = {});
+// The forward of keys and values in `rows` rows, of which a table names one for each key of each sentence.
+Case attention_by_rows(const Heads& size, std::int64_t rows, const Manner& manner = {});
 // The backward after the device's own forward, whose out and log_sums it reads. `gradients`: of "qkv".
 Case attention_backward(const Heads& size, const Manner& manner = {}, const std::string& gradients = "qkv");
 // The same into columns of longer rows, at misaligned offsets, however the inputs are laid out.
@@ -55,6 +57,8 @@ Case into_columns(Case stated);
 
 // Sizes, each with the rule that it tests.
 std::vector<std::pair<Heads, Manner>> fused_sizes();
+// Cases of attention_by_rows().
+std::vector<Case> by_rows_cases();
 // Sizes of every kind of block on tensor cores.
 std::vector<std::pair<Heads, Manner>> tensor_core_sizes();
 
