@@ -75,7 +75,83 @@ Rows step(Scorer& scorer, const Rows& rows, std::vector<SentenceBeam>& sentences
     return following;
 }
 
+// How many steps greedy rows may go on by themselves before they are looked at.
+int most_ahead(const Scorer& scorer, const SearchOptions& options, std::vector<SentenceBeam>& sentences) {
+    if (options.beam > 1) {
+        return 1;
+    }
+    std::int64_t most = 1;
+    for_unfinished(sentences,
+                   [&](const SentenceBeam& sentence, std::int64_t) { most = std::max(most, sentence.remaining()); });
+    return static_cast<int>(std::min<std::int64_t>(most, scorer.most_ahead()));
+}
+
+// Whether these tokens are all that the next step of a sentence needs.
+bool suffices(const SentenceBeam& sentence, std::int64_t vocabulary, const NextTokens& next, std::int64_t row) {
+    return !sentence.wants_all() && sentence.wanted(vocabulary) <= next.k && sentence.enough(next, row);
+}
+
+// Runs `count` greedy steps at once and takes from them what single steps would give: up to the first one in which a
+// sentence needs other tokens, or does not go on with its likeliest one. Returns how many those are. Sentences that end
+// stay in the batch until then.
+int run_ahead(Scorer& scorer, Rows& rows, std::vector<SentenceBeam>& sentences, int count) {
+    struct Running {
+        SentenceBeam* sentence;
+        std::int64_t row;
+    };
+    std::vector<Running> running;
+    std::int64_t k = 1;
+    for_unfinished(sentences, [&](SentenceBeam& sentence, std::int64_t row) {
+        running.push_back({&sentence, row});
+        k = std::max(k, sentence.wanted(scorer.vocabulary()));
+    });
+    int kept = 0;
+    for (const NextTokens& next : scorer.run_ahead(rows.tokens, rows.parents, static_cast<int>(k), count)) {
+        const bool all_suffice = std::all_of(running.begin(), running.end(), [&](const Running& one) {
+            return one.sentence->done() || suffices(*one.sentence, scorer.vocabulary(), next, one.row);
+        });
+        if (!all_suffice) {
+            break;
+        }
+        ++kept;
+        bool goes_on = false;
+        bool agrees = true;
+        for (const Running& one : running) {
+            if (!one.sentence->done()) {
+                one.sentence->advance(next, one.row);
+                const bool ended = one.sentence->done();
+                goes_on = goes_on || !ended;
+                agrees = agrees &&
+                         (ended || one.sentence->newest(0) == next.tokens[static_cast<std::size_t>(one.row * next.k)]);
+            }
+        }
+        if (!goes_on || !agrees) {
+            break;
+        }
+    }
+    scorer.keep(kept);
+    Rows following;
+    for (const Running& one : running) {
+        if (!one.sentence->done()) {
+            following.tokens.push_back(kept > 0 ? one.sentence->newest(0)
+                                                : rows.tokens[static_cast<std::size_t>(one.row)]);
+            following.parents.push_back(static_cast<std::int32_t>(one.row));
+        }
+    }
+    rows = std::move(following);
+    return kept;
+}
+
 }  // namespace
+
+std::span<const NextTokens> Scorer::run_ahead(const std::vector<std::int32_t>&, const std::vector<std::int32_t>&, int,
+                                              int) {
+    check_failed(__FILE__, __LINE__, "run_ahead", "this scorer makes single steps");
+}
+
+void Scorer::keep(int) {
+    check_failed(__FILE__, __LINE__, "keep", "this scorer makes single steps");
+}
 
 const NextTokens& Scorer::step_until(const std::vector<std::int32_t>& tokens, const std::vector<std::int32_t>& parents,
                                      int /*k*/, int most, const std::function<bool(const NextTokens&)>& /*enough*/) {
@@ -97,8 +173,15 @@ std::vector<std::vector<Hypothesis>> search_tasks(Scorer& scorer, const std::vec
         rows.parents.push_back(static_cast<std::int32_t>(sentences.size()));
         sentences.emplace_back(options, rules, task);
     }
+    int ahead = 1;  // twice as many after each time that all were wanted
     while (!rows.tokens.empty()) {
-        rows = step(scorer, rows, sentences);
+        const int count = std::min(ahead, most_ahead(scorer, options, sentences));
+        if (count > 1) {
+            ahead = run_ahead(scorer, rows, sentences, count) == count ? 2 * count : 1;
+        } else {
+            rows = step(scorer, rows, sentences);
+            ahead = 2;
+        }
     }
     std::vector<std::vector<Hypothesis>> results;
     results.reserve(sentences.size());

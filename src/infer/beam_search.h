@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <vector>
 
 #include "infer/hypotheses.h"
@@ -35,6 +36,14 @@ public:
     // that are never used for these need not implement it.
     virtual const AllTokens& step_all(const std::vector<std::int32_t>& tokens,
                                       const std::vector<std::int32_t>& parents);
+
+    // How many steps it may run_ahead(); 1 where that is no faster or not possible.
+    virtual int most_ahead() const { return 1; }
+    // The same as step() `count` times, where every row continues itself with its likeliest token of the step before.
+    // The caller then says with keep() how many of these steps it wanted; the others never happened.
+    virtual std::span<const NextTokens> run_ahead(const std::vector<std::int32_t>& tokens,
+                                                  const std::vector<std::int32_t>& parents, int k, int count);
+    virtual void keep(int count);
 };
 
 // The best hypotheses for each task, in order: options.n_best of each, best first, fewer only if the vocabulary is too

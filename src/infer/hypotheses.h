@@ -75,6 +75,8 @@ public:
     std::size_t taken() const { return taken_; }
 
     bool done() const { return done_; }
+    // How many more tokens the output may have.
+    std::int64_t remaining() const { return task_.limit - length_; }
     std::int64_t live() const { return static_cast<std::int64_t>(live_.size()); }
     // For live hypothesis i: its parent row before the last advance(), and its newest token.
     std::int64_t parent(std::int64_t i) const { return live_[static_cast<std::size_t>(i)].parent; }

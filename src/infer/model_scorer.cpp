@@ -15,14 +15,18 @@ namespace {
 
 static_assert(Scorer::kMostRanked == LogSoftmaxTopK::kMaxK);
 
+constexpr int kMostAhead = 8;
+
 Tensor upload_i32(Backend& backend, const Shape& shape, const std::vector<std::int32_t>& values) {
     Tensor tensor = backend.empty(shape, DType::I32);
     backend.upload(tensor, values.data(), values.size() * sizeof(std::int32_t));
     return tensor;
 }
 
+}  // namespace
+
 // Log probabilities and tokens side by side in one buffer: one download per step instead of two.
-struct Found {
+struct ModelScorer::Found {
     Found(Backend& backend, std::int64_t rows, int k)
         : count(rows * k),
           width(static_cast<std::int64_t>(size_of(backend.real()) / sizeof(std::int32_t))),
@@ -33,20 +37,44 @@ struct Found {
     void read(Backend& backend, NextTokens& next) const {
         std::vector<std::byte> bytes(static_cast<std::size_t>(both.elements()) * sizeof(std::int32_t));
         backend.download(both, bytes.data(), bytes.size());
+        decode(bytes.data(), next);
+    }
+    void decode(const std::byte* bytes, NextTokens& next) const {
         next.rows = tokens.dim(0);
         next.k = static_cast<int>(tokens.dim(1));
         next.log_probabilities.resize(static_cast<std::size_t>(count));
         next.tokens.resize(static_cast<std::size_t>(count));
         const std::size_t real = size_of(log_probabilities.dtype);
         for (std::size_t i = 0; i < next.tokens.size(); ++i) {
-            next.log_probabilities[i] = load_as<float>(log_probabilities.dtype, bytes.data() + i * real);
-            next.tokens[i] = load_as<std::int32_t>(DType::I32, bytes.data() + next.tokens.size() * real + i * 4);
+            next.log_probabilities[i] = load_as<float>(log_probabilities.dtype, bytes + i * real);
+            next.tokens[i] = load_as<std::int32_t>(DType::I32, bytes + next.tokens.size() * real + i * 4);
         }
     }
 
     std::int64_t count, width;  // entries, and the size of a log probability in I32
     Tensor both, log_probabilities, tokens;
 };
+
+// The operands of a step, which stay where they are from step to step, so that it can be replayed.
+struct ModelScorer::StepOperands {
+    StepOperands(Backend& backend, std::int64_t row_count, int k, std::int64_t vocabulary)
+        : rows(row_count),
+          ids(backend.empty({rows, 1}, DType::I32)),
+          logits(vocabulary > 0 ? backend.empty({rows, vocabulary}, backend.real()) : Tensor()),
+          found(backend, rows, k) {}
+
+    std::int64_t rows;
+    Tensor ids;
+    Tensor logits;  // undefined if nothing ranks them again
+    Found found;
+};
+
+namespace {
+
+bool continues_twice(std::vector<std::int32_t> parents) {
+    std::sort(parents.begin(), parents.end());
+    return std::adjacent_find(parents.begin(), parents.end()) != parents.end();
+}
 
 // The number of rows per sentence if it is the same for all; else 1.
 std::size_t rows_of_each(const std::vector<std::int32_t>& sentences) {
@@ -68,7 +96,11 @@ std::size_t rows_of_each(const std::vector<std::int32_t>& sentences) {
 }  // namespace
 
 ModelScorer::ModelScorer(Context& ctx, const Generator& model, const std::vector<std::vector<std::int32_t>>& sources)
-    : ctx_(ctx), model_(model), sentences_(sources.size()), sources_(sources.size()) {
+    : ctx_(ctx),
+      model_(model),
+      sentences_(sources.size()),
+      sources_(sources.size()),
+      most_ahead_(ctx.backend.replays() ? kMostAhead : 1) {
     std::iota(sentences_.begin(), sentences_.end(), 0);
     if (model.config().architecture == Architecture::CausalLm) {
         read_prompts(sources);
@@ -76,6 +108,8 @@ ModelScorer::ModelScorer(Context& ctx, const Generator& model, const std::vector
         start(sources);
     }
 }
+
+ModelScorer::~ModelScorer() = default;
 
 void ModelScorer::start(const std::vector<std::vector<std::int32_t>>& sources) {
     const DeviceBatch batch = upload(ctx_.backend, make_source_batch(sources, padding_id(model_.config()),
@@ -115,19 +149,70 @@ const NextTokens& ModelScorer::step_until(const std::vector<std::int32_t>& token
                                           const std::function<bool(const NextTokens&)>& enough) {
     HEADSCOPE_CHECK(!tokens.empty() && tokens.size() == parents.size(), "each row needs one token and one parent");
     follow(parents);
-    const auto rows = static_cast<std::int64_t>(tokens.size());
-    const Tensor logits =
-        most > k ? ctx_.backend.empty({rows, vocabulary()}, ctx_.backend.real()) : Tensor();  // to rank them again
-    const Found found(ctx_.backend, rows, k);
-    model_.step_top_k(ctx_, cache_, upload_i32(ctx_.backend, {rows, 1}, tokens), found.log_probabilities, found.tokens,
-                      logits);
-    found.read(ctx_.backend, next_);
+    const StepOperands& step = operands(static_cast<std::int64_t>(tokens.size()), k, most > k);
+    ctx_.backend.upload(step.ids, tokens.data(), tokens.size() * sizeof(std::int32_t));
+    model_.step_top_k(ctx_, cache_, step.ids, step.found.log_probabilities, step.found.tokens, step.logits);
+    step.found.read(ctx_.backend, next_);
     if (most > k && !enough(next_)) {
-        const Found more(ctx_.backend, rows, most);
-        ctx_.backend.run(LogSoftmaxTopK{.logits = logits, .values = more.log_probabilities, .indices = more.tokens});
+        const Found more(ctx_.backend, step.rows, most);
+        ctx_.backend.run(
+            LogSoftmaxTopK{.logits = step.logits, .values = more.log_probabilities, .indices = more.tokens});
         more.read(ctx_.backend, next_);
     }
     return next_;
+}
+
+const ModelScorer::StepOperands& ModelScorer::operands(std::int64_t rows, int k, bool with_logits) {
+    if (step_ == nullptr || step_->rows != rows || step_->found.tokens.dim(1) != k ||
+        step_->logits.defined() != with_logits) {
+        step_.reset();  // its memory may serve again
+        step_ = std::make_unique<StepOperands>(ctx_.backend, rows, k, with_logits ? vocabulary() : 0);
+    }
+    return *step_;
+}
+
+int ModelScorer::most_ahead() const {
+    return cache_.can_go_back() ? most_ahead_ : 1;
+}
+
+// Each step leaves what it found in the same place, so that it can be replayed; a copy is kept for the host.
+std::span<const NextTokens> ModelScorer::run_ahead(const std::vector<std::int32_t>& tokens,
+                                                   const std::vector<std::int32_t>& parents, int k, int count) {
+    HEADSCOPE_CHECK(!tokens.empty() && tokens.size() == parents.size(), "each row needs one token and one parent");
+    follow(parents);
+    Backend& backend = ctx_.backend;
+    const StepOperands& step = operands(static_cast<std::int64_t>(tokens.size()), k, false);
+    const Found& found = step.found;
+    std::vector<std::int32_t> likeliest;
+    for (std::int32_t row = 0; row < step.rows; ++row) {
+        likeliest.push_back(row * k);
+    }
+    const Tensor places = upload_i32(backend, {step.rows}, likeliest);
+    const std::int64_t size = found.both.elements();
+    const Tensor all = backend.empty({count, size}, DType::I32);
+    backend.upload(step.ids, tokens.data(), tokens.size() * sizeof(std::int32_t));
+    for (int i = 0; i < count; ++i) {
+        if (i > 0) {
+            backend.run(GatherRows{
+                .x = found.tokens.reshape({step.rows * k}), .index = places, .out = step.ids.reshape({step.rows})});
+        }
+        model_.step_top_k(ctx_, cache_, step.ids, found.log_probabilities, found.tokens);
+        backend.run(GatherRows{
+            .x = found.both.reshape({1, size}), .index = places.narrow(0, 0, 1), .out = all.narrow(0, i, 1)});
+    }
+    const std::size_t bytes_each = static_cast<std::size_t>(size) * sizeof(std::int32_t);
+    std::vector<std::byte> bytes(static_cast<std::size_t>(count) * bytes_each);
+    backend.download(all, bytes.data(), bytes.size());
+    ahead_.resize(static_cast<std::size_t>(count));
+    for (std::size_t i = 0; i < ahead_.size(); ++i) {
+        found.decode(bytes.data() + i * bytes_each, ahead_[i]);
+    }
+    return ahead_;
+}
+
+void ModelScorer::keep(int count) {
+    HEADSCOPE_CHECK(count >= 0 && count <= std::ssize(ahead_), "no more steps can be kept than were made");
+    cache_.go_back(ctx_.backend, std::ssize(ahead_) - count);
 }
 
 const AllTokens& ModelScorer::step_all(const std::vector<std::int32_t>& tokens,
@@ -166,7 +251,14 @@ void ModelScorer::follow(const std::vector<std::int32_t>& parents) {
     const auto to_device = [&](const std::vector<std::int32_t>& rows) {
         return upload_i32(ctx_.backend, {static_cast<std::int64_t>(rows.size())}, rows);
     };
-    cache_ = cache_.reorder(ctx_.backend, to_device(parents), all_stay ? Tensor() : to_device(sources));
+    const Tensor kept_sources = all_stay ? Tensor() : to_device(sources);
+    // Only a beam continues a row twice. Without one, the rows that remain are cheaper to read if they are copied once.
+    branches_ = branches_ || (cache_.by_rows && continues_twice(parents));
+    if (branches_) {
+        cache_.follow(ctx_.backend, parents, kept_sources);
+    } else {
+        cache_ = cache_.reorder(ctx_.backend, to_device(parents), kept_sources);
+    }
     sentences_ = std::move(sentences);
     sources_ = sources.size();
 }

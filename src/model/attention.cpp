@@ -88,7 +88,7 @@ KeysAndValues MultiHeadAttention::split_memory(const Var& packed) const {
 Var MultiHeadAttention::attend_and_project(Context& ctx, const Var& queries, const KeysAndValues& to,
                                            const AttentionMask& mask, const Var& by_distance) const {
     const DropoutRule rule = dropout_rule(ctx, ctx.regularisation.attention, dropout_site_);
-    const Scoring scoring{.scaled = scaled_, .gain = score_gain_, .by_distance = by_distance};
+    const Scoring scoring{.scaled = scaled_, .gain = score_gain_, .by_distance = by_distance, .key_rows = to.rows};
     const Var attended = attend(ctx, site_, queries, to.keys, to.values, mask, rule, scoring);
     return project(ctx, attended, output_weight_, output_bias_);
 }

@@ -10,8 +10,9 @@ namespace headscope {
 
 // Keys and values of all heads.
 struct KeysAndValues {
-    Var keys;    // [batch, heads, length, d_k]
-    Var values;  // [batch, heads, length, d_v]
+    Var keys;          // [batch, heads, length, d_k]
+    Var values;        // [batch, heads, length, d_v]
+    Tensor rows = {};  // Attention::key_rows; may be undefined
 };
 
 class MultiHeadAttention {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "backend/backend.h"
+#include "backend/repeated_sequence.h"
 
 namespace headscope {
 
@@ -14,6 +15,7 @@ struct CachePlan {
     std::int64_t d_k = 0;
     std::int64_t d_v = 0;
     std::int64_t window = 0;  // a token needs only those of this many last tokens, itself among them; 0: all
+    bool by_rows = false;     // the op Attention reads them, so it may do so by Attention::key_rows
     // States that do not grow with the tokens. They start as 0; each step overwrites them in place.
     struct State {
         Shape shape;        // of one row, [1, ..]
@@ -22,7 +24,7 @@ struct CachePlan {
     std::vector<State> states = {};
 };
 
-// Rows are sequences times beam.
+// Rows are sequences times beam. `kept` may have more.
 struct Cache {
     struct Layer {
         Tensor self_keys, self_values;    // [rows, heads, capacity, d_k | d_v], views of `kept`
@@ -37,6 +39,10 @@ struct Cache {
     // that. Empty if the plan has no keys. Under a window the tokens that none needs any more are forgotten, about a
     // window at a time: the room stays below two windows, and the keys that a token reads are always adjacent.
     std::vector<Tensor> kept;
+    // Of a beam that follow()s: I32 [keys, rows], Attention::key_rows of the keys that the next step reads. So
+    // hypotheses share the tokens that they have in common, while each row writes its own. Undefined: each reads its
+    // own, too.
+    Tensor key_rows;
     Tensor source_lengths;  // I32 [sources]; the rows of a source are adjacent, and each source has the same number;
                             // undefined without cross-attention
     Tensor position;        // I32 [1] on the device: the number of tokens so far
@@ -47,6 +53,8 @@ struct Cache {
     std::int64_t length = 0;     // the number of tokens so far, on the host
     std::int64_t forgotten = 0;  // how many of them are no longer in `kept`; a multiple of 8
     std::int64_t capacity = 0;   // multiple of 8; grows by doubling, reorder() reduces it to what it needs
+    bool by_rows = false;        // whether it can follow()
+    RepeatedSequence step;       // Generator::step_top_k() with it; the model's weights outlive it unchanged
 
     Cache() = default;
     // Empty, with room for `capacity` tokens of each row. Cross keys and values are undefined.
@@ -63,12 +71,28 @@ struct Cache {
     // that remain; row i then reads source i / (new rows / new sources). Undefined: all sources remain. So a beam
     // shares one copy of a sentence's cross keys and values and moves it only when a sentence is finished.
     Cache reorder(Backend& backend, const Tensor& new_rows, const Tensor& sources) const;
+    // The same in place, if `by_rows`: row i then continues row parents[i]. No key is copied unless there are more rows
+    // than ever before, and all memory stays where it is. Rows that end keep their memory.
+    void follow(Backend& backend, const std::vector<std::int32_t>& parents, const Tensor& sources);
+
+    // Whether the newest tokens can be taken back: it keeps only keys and values, and forgets none.
+    bool can_go_back() const;
+    // Takes them back, as if they had never been appended.
+    void go_back(Backend& backend, std::int64_t tokens);
+
+    // All that the ops of its next step depend on.
+    void add_to(Dependencies& dependencies) const;
 
 private:
-    void allocate(Backend& backend, const std::vector<std::int64_t>& depths, std::int64_t room, DType dtype);
+    void allocate(Backend& backend, const std::vector<std::int64_t>& depths, std::int64_t row_count, std::int64_t room,
+                  DType dtype);
     std::int64_t outdated() const;  // tokens in `kept` that the next one does not need, in whole multiples of 8
     void set_views();
     void set_positions(Backend& backend);
+    void keep_sources(Backend& backend, const Tensor& sources, std::int64_t row_count);
+    void name_rows(Backend& backend, std::int64_t keys, bool changed);
+
+    std::vector<std::int32_t> named_;  // key_rows on the host; empty without
 };
 
 }  // namespace headscope

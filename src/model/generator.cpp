@@ -31,6 +31,21 @@ Tensor Generator::step(Context& ctx, Cache& cache, const Tensor& ids) const {
     return result;
 }
 
+// A step's ops depend on its cache, its operands, and what the model does not keep the same.
+Dependencies Generator::dependencies_of_step(const Context& ctx, const Cache& cache,
+                                             std::initializer_list<Tensor> operands) const {
+    Dependencies all;
+    cache.add_to(all);
+    for (const Tensor& operand : operands) {
+        all.add(operand);
+    }
+    all.add(static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(this)));
+    all.add(static_cast<std::int64_t>(ctx.compute));
+    all.add(sinusoids_->table());
+    all.add(cache.length < config_.max_length ? 1 : 0);  // past the last learned position a step is an error
+    return all;
+}
+
 void Generator::step_top_k(Context& ctx, Cache& cache, const Tensor& ids, const Tensor& log_probabilities,
                            const Tensor& tokens, const Tensor& kept) const {
     HEADSCOPE_CHECK(ctx.tape == nullptr, "decoding with a cache records no tape");
@@ -48,7 +63,8 @@ void Generator::step_top_k(Context& ctx, Cache& cache, const Tensor& ids, const 
     } else {
         // Steps run the same ops until the number of cached tokens reaches the next multiple of 8.
         prepare(ctx.backend, padded_length(cache.length + 1));
-        ctx.backend.replay("decoding step", run);
+        ctx.backend.replay_again("decoding step", cache.step,
+                                 dependencies_of_step(ctx, cache, {ids, log_probabilities, tokens, kept}), run);
     }
     cache.advance(ctx.backend, 1);
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 
 #include "model/cache.h"
 #include "model/model.h"
@@ -28,6 +29,10 @@ public:
 protected:
     using Model::Model;
     virtual const Stack& decoder() const = 0;
+
+private:
+    Dependencies dependencies_of_step(const Context& ctx, const Cache& cache,
+                                      std::initializer_list<Tensor> operands) const;
 };
 
 // Error for a translator that fills in masks (MaskPredict).

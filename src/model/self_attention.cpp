@@ -17,7 +17,12 @@ std::int64_t window_among(std::int64_t window, std::int64_t keys) {
 SelfAttention::SelfAttention(const ModelConfig& config, const Scope& scope, AttentionSite site, DropoutSites& sites)
     : attention_(config, scope, site, sites),
       window_(mixer_of(config, site.kind) == MixerKind::Restricted ? config.attention_window : 0) {
-    plan_ = {.heads = config.heads, .d_k = config.d_k, .d_v = config.d_v, .window = window_};
+    plan_ = {.heads = config.heads,
+             .d_k = config.d_k,
+             .d_v = config.d_v,
+             .window = window_,
+             .by_rows = config.attention_score == AttentionScore::DotProduct &&
+                        config.relative_positions == RelativePositions::None};
     scope.pairs_within(
         site.kind == AttentionKind::EncoderSelf ? &MultiplyAdds::source_window : &MultiplyAdds::causal_window, window_);
 }
@@ -33,7 +38,7 @@ Var SelfAttention::append(Context& ctx, const Cache& cache, const Cache::Layer& 
     HEADSCOPE_CHECK(ctx.observer == nullptr || cache.forgotten == 0, "an observer comes with the first token");
     const MultiHeadAttention::Projected projected = attention_.project_self(ctx, x);
     const auto keep = [&](const Var& row, const Tensor& room) {
-        ctx.backend.run(CacheAppend{.x = row.value(), .position = cache.slot, .cache = room});
+        ctx.backend.run(CacheAppend{.x = row.value(), .position = cache.slot, .cache = room.narrow(0, 0, cache.rows)});
     };
     if (cached.self_both.defined()) {
         keep(projected.both, cached.self_both);
@@ -45,7 +50,8 @@ Var SelfAttention::append(Context& ctx, const Cache& cache, const Cache::Layer& 
     // commands can be replayed; the position on the device masks the rest.
     const std::int64_t filled = cache.filled() + x.shape()[1];
     const std::int64_t keys = ctx.observer != nullptr ? filled : padded_length(filled);
-    const KeysAndValues to{Var(cached.self_keys.narrow(2, 0, keys)), Var(cached.self_values.narrow(2, 0, keys))};
+    const KeysAndValues to{Var(cached.self_keys.narrow(2, 0, keys)), Var(cached.self_values.narrow(2, 0, keys)),
+                           cache.key_rows};
     const AttentionMask mask{.causal = true, .query_offset = cache.slot, .window = window_among(window_, keys)};
     return attention_.attend_and_project(ctx, projected.queries, to, mask, by_distance);
 }

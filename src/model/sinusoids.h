@@ -25,6 +25,8 @@ public:
     std::int64_t columns() const { return columns_; }
     // [at least length, columns()]. An index is a position's number, a normalised one that divided by max_length - 1.
     const Tensor& table(Backend& backend, std::int64_t length);
+    // As it is; it may be undefined.
+    const Tensor& table() const { return table_; }
     // Indices of each text divided by the largest of its own: [batch, length, columns()] for lengths I32 [batch].
     Tensor by_length(Backend& backend, const Tensor& lengths, std::int64_t length);
 

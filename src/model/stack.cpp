@@ -130,6 +130,8 @@ std::vector<Var> Stack::distance_scores(Context& ctx) const {
 Cache Stack::start_cache(Context& ctx, std::int64_t rows, std::int64_t capacity, const Memory& memory) const {
     CachePlan kept = layers_.front().mixer->cache_plan();
     kept.window = ctx.observer == nullptr ? kept.window : 0;  // an observer gets the weights of all tokens
+    kept.by_rows = kept.by_rows && ctx.observer == nullptr &&
+                   ctx.backend.key_rows(std::max(kept.d_k, kept.d_v)).level == SupportLevel::Native;
     Cache cache(ctx.backend, kept, layers_.size(), rows, capacity, embedding_.dtype(ctx.backend));
     cache.source_lengths = layers_.front().cross_attention ? memory.lengths : Tensor();
     for (std::size_t i = 0; i < layers_.size(); ++i) {

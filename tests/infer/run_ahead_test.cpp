@@ -1,0 +1,133 @@
+// Greedy steps that run on the device before the host looks at them.
+#include <catch2/catch.hpp>
+#include <cmath>
+#include <vector>
+
+#include "backend/forwarding_backend.h"
+#include "infer/model_scorer.h"
+#include "registry/registry.h"
+#include "tests/house/open_options.h"
+#include "tests/ops/devices.h"
+#include "tiny_model.h"
+
+using namespace headscope;
+
+namespace {
+
+struct Decoded {
+    std::vector<Hypothesis> best;
+    std::vector<std::size_t> lengths;  // of the outputs that on_step() saw
+};
+
+struct Manner {
+    const char* name;
+    SearchOptions options = {};
+    std::vector<std::int32_t> prefix = {};
+    std::size_t stop_at = 0;  // tokens after which on_step() ends a search; 0: never
+};
+
+Decoded decode(Context& ctx, const TinyModel& model, const std::vector<std::vector<std::int32_t>>& sources,
+               const Manner& manner, int ahead) {
+    ModelScorer scorer(ctx, model.transformer, ended(sources));
+    scorer.set_most_ahead(ahead);
+    const ModelConfig& config = model.transformer.config();
+    Decoded decoded;
+    std::vector<SearchTask> tasks;
+    for (const std::vector<std::int32_t>& source : sources) {
+        tasks.push_back({.limit = static_cast<std::int64_t>(source.size()) + 17, .prefix = manner.prefix});
+        tasks.back().on_step = [&](const std::vector<std::int32_t>& tokens) {
+            decoded.lengths.push_back(tokens.size());
+            return tokens.size() != manner.stop_at;
+        };
+    }
+    for (auto& hypotheses :
+         search_tasks(scorer, tasks, config.bos_id, token_rules(config, manner.options), manner.options)) {
+        decoded.best.push_back(std::move(hypotheses.front()));
+    }
+    return decoded;
+}
+
+std::vector<Manner> manners() {
+    return {{.name = "greedy", .options = {.beam = 1}},
+            {.name = "without repetitions", .options = {.beam = 1, .no_repeat_ngram = 1}},
+            {.name = "at least ten tokens", .options = {.beam = 1, .min_length = 10}},
+            {.name = "a forced end", .options = {.beam = 1, .force_end = true}},
+            {.name = "a forced beginning", .options = {.beam = 1}, .prefix = {7, 9, 7}},
+            {.name = "cancelled", .options = {.beam = 1}, .stop_at = 5}};
+}
+
+}  // namespace
+
+TEST_CASE("steps that run ahead give what single steps give", "[ahead]") {
+    const std::string device = GENERATE(from_range(conformance::devices_under_test()));
+    const auto backend = open_device(device, environment_options());
+    const TinyModel model(*backend, tiny_config());
+    Context ctx{.backend = *backend};
+    const auto sources = random_sources(6, 16, 40, 11);
+    for (const Manner& manner : manners()) {
+        INFO(device << ", " << manner.name);
+        const Decoded single = decode(ctx, model, sources, manner, 1);
+        const Decoded ahead = decode(ctx, model, sources, manner, 8);
+        CHECK(ahead.lengths.size() == single.lengths.size());
+        for (std::size_t i = 0; i < sources.size(); ++i) {
+            CHECK(ahead.best[i].tokens == single.best[i].tokens);
+            CHECK(ahead.best[i].end == single.best[i].end);
+            // A sentence that has ended leaves the batch later, so products may have other shapes.
+            CHECK(ahead.best[i].score == Approx(single.best[i].score).margin(1e-4));
+        }
+        const Decoded one = decode(ctx, model, {sources[0]}, manner, 1);
+        const Decoded one_ahead = decode(ctx, model, {sources[0]}, manner, 8);
+        CHECK(one_ahead.best[0].tokens == one.best[0].tokens);
+        CHECK(one_ahead.best[0].token_log_probabilities == one.best[0].token_log_probabilities);
+        CHECK(one_ahead.lengths == one.lengths);
+    }
+}
+
+namespace {
+
+class DownloadCounter final : public ForwardingBackend {
+public:
+    DownloadCounter() : ForwardingBackend(open_device("cpu")) {}
+    void download(const Tensor& from, void* to, std::size_t bytes) override {
+        ++downloads;
+        ForwardingBackend::download(from, to, bytes);
+    }
+    int downloads = 0;
+};
+
+}  // namespace
+
+TEST_CASE("the host looks once at the steps that run ahead", "[ahead]") {
+    DownloadCounter backend;
+    const TinyModel model(backend, tiny_config());
+    Context ctx{.backend = backend};
+    const std::vector<std::vector<std::int32_t>> sources{{4, 5, 6, 7}};
+    const auto downloads = [&](int ahead) {
+        backend.downloads = 0;
+        const Manner manner{.name = "to the limit", .options = {.beam = 1, .bad_words = {{2}}}};
+        const Decoded decoded = decode(ctx, model, sources, manner, ahead);
+        CHECK(decoded.best[0].tokens.size() == 21);
+        return backend.downloads;
+    };
+    CHECK(downloads(1) == 21);
+    CHECK(downloads(8) < 21);  // 5, and those of steps that are taken back
+}
+
+TEST_CASE("steps are not run ahead by rows that cannot go back", "[ahead]") {
+    const auto backend = open_device("cpu");
+    Context ctx{.backend = *backend};
+    const auto most_of = [&](const ModelConfig& config) {
+        const TinyModel model(*backend, config);
+        ModelScorer scorer(ctx, model.transformer, {{4, 5, 2}});
+        scorer.set_most_ahead(8);
+        return scorer.most_ahead();
+    };
+    ModelConfig config = tiny_config();
+    CHECK(most_of(config) == 8);
+    config.decoder_mixer = MixerKind::Restricted;
+    config.attention_window = 4;
+    CHECK(most_of(config) == 1);
+    config = tiny_config();
+    config.decoder_mixer = MixerKind::Gru;
+    CHECK(most_of(config) == 1);
+}
