@@ -15,7 +15,11 @@ namespace {
 
 static_assert(Scorer::kMostRanked == LogSoftmaxTopK::kMaxK);
 
-constexpr int kMostAhead = 8;
+// Greedy steps that run before the host reads their tokens. Where the host computes, too, it waits for nothing, and
+// steps that are taken back cost as much as any other.
+int most_ahead_on(const Backend& backend) {
+    return backend.replays() && !backend.device().software ? 8 : 1;
+}
 
 Tensor upload_i32(Backend& backend, const Shape& shape, const std::vector<std::int32_t>& values) {
     Tensor tensor = backend.empty(shape, DType::I32);
@@ -100,7 +104,7 @@ ModelScorer::ModelScorer(Context& ctx, const Generator& model, const std::vector
       model_(model),
       sentences_(sources.size()),
       sources_(sources.size()),
-      most_ahead_(ctx.backend.replays() ? kMostAhead : 1) {
+      most_ahead_(most_ahead_on(ctx.backend)) {
     std::iota(sentences_.begin(), sentences_.end(), 0);
     if (model.config().architecture == Architecture::CausalLm) {
         read_prompts(sources);
