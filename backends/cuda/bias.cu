@@ -4,6 +4,7 @@
 // grad_y. Column sums run down fixed parts of the rows, then over the parts: no atomics, equal bits each time.
 #include <algorithm>
 
+#include "backend/compositions.h"
 #include "backends/cuda/activation.h"
 #include "backends/cuda/column_sums.h"
 #include "backends/cuda/cuda_backend.h"
@@ -192,6 +193,13 @@ void CudaBackend::run(const BiasActivation& op) {
 }
 
 void CudaBackend::run(const BiasActivationBackward& op) {
+    if (op.sums.defined() && !kernels_.allow(Kernel::BiasSums, compiled_)) {
+        BiasActivationBackward alone = op;
+        alone.sums = {};
+        run(alone);
+        sum_columns(*this, op.grad_x, op.sums, op.write_sums);
+        return;
+    }
     const std::int64_t rows = op.x.dim(0) * op.x.dim(1);
     const std::int64_t columns = op.x.dim(2);
     if (columns == 0 || (rows == 0 && !op.sums.defined())) {

@@ -27,6 +27,7 @@ enum class Kernel : std::size_t {
     FewRows,
     FewRowsF32,
     Tf32Attention,
+    BiasSums,
     DependentLaunch,
 };
 
@@ -75,6 +76,8 @@ inline constexpr std::array kKernelSwitches{
     KernelSwitch{"tf32_attention", "attention in TF32 on tensor cores",
                  "all four of attention in float32, where products may be rounded to TF32 (sm_80)", 80,
                  largest_short_block(true, 4)},
+    KernelSwitch{"bias_sums", "bias gradients with their gradient",
+                 "gradients of biases summed by the kernel that writes the gradient before them", 0},
     KernelSwitch{"dependent_launch", "dependent launch",
                  "launching kernels before those in front of them are done (sm_90, CUDA 12.3)", 90, 0, 12030},
 };

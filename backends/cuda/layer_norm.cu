@@ -5,6 +5,7 @@
 // sums are in F32 over unrounded values; grad_gain and grad_bias sum fixed parts of the rows, then the parts.
 #include <algorithm>
 
+#include "backend/compositions.h"
 #include "backends/cuda/column_sums.h"
 #include "backends/cuda/cuda_backend.h"
 #include "backends/cuda/dependent_launch.h"
@@ -241,6 +242,13 @@ void CudaBackend::run(const AddLayerNorm& op) {
 }
 
 void CudaBackend::run(const AddLayerNormBackward& op) {
+    if (op.grad_x_sums.defined() && !kernels_.allow(Kernel::BiasSums, compiled_)) {
+        AddLayerNormBackward alone = op;
+        alone.grad_x_sums = {};
+        run(alone);
+        sum_columns(*this, op.grad_x, op.grad_x_sums, op.write_x_sums);
+        return;
+    }
     const std::int64_t rows = op.sum.dim(0) * op.sum.dim(1);
     const std::int64_t columns = op.sum.dim(2);
     if (columns == 0) {
