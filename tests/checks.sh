@@ -281,7 +281,7 @@ check_kit() {
         sleep 0.2
     done
     kill -KILL "$running"
-    grep -q '^| train, bf16 | [0-9.]* ms' "$killed/results.md" || fail "$killed/results.md lacks what was measured"
+    grep -q "^| train, bf16 | [0-9.]* ms" "$killed/results.md" || fail "$killed/results.md lacks what was measured"
     tar -tzf "$killed/logs.tar.gz" bench/headscope-train-bf16-.json
 }
 

@@ -107,7 +107,7 @@ command -v python3 >/dev/null || fail "there is no python3, which compares the r
 [ -f "$1/kit-speed.tar.xz" ] || fail "there is no $1/kit-speed.tar.xz: make it with tests/device/pack.sh"
 mkdir -p "$2" || exit 2
 results=$(cd "$2" && pwd)
-DEVICE_WORK=$(mktemp -d)
+DEVICE_WORK=$(realpath "$(mktemp -d)")
 mkdir "$DEVICE_WORK/logs" "$DEVICE_WORK/bench" "$DEVICE_WORK/running"
 for file in "$1"/kit-*.tar.xz; do
     tar -C "$DEVICE_WORK" -xJf "$file" || fail "$file cannot be unpacked"
@@ -130,16 +130,16 @@ trap clean_up EXIT
 
 # ------------------------------------------------------------------------------------------------- parts
 
-# Writes everything that is known by now. Several parts may end at once.
+# Writes everything that is known by now, the summary last. Several parts may end at once.
 publish() {
     (
         flock 9
         cd "$DEVICE_WORK" || exit
-        for file in summary results; do
+        tar -czf logs.tar.gz logs bench outcomes && mv logs.tar.gz "$results/logs.tar.gz"
+        for file in results summary; do
             python3 "$tests/summary.py" "$file" "$DEVICE_WORK" "$SECONDS" "${dry:+dry}" >"$file.md" &&
                 mv "$file.md" "$results/$file.md"
         done
-        tar -czf logs.tar.gz logs bench outcomes && mv logs.tar.gz "$results/logs.tar.gz"
     ) 9>"$DEVICE_WORK/lock"
 }
 
