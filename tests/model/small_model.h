@@ -462,6 +462,7 @@ struct SmallModel {
                 from_host(*backend, parameters.at(spec.name).value(), values);
             }
         }
+        parameters.refresh_working();
     }
 
     DeviceBatch batch(const std::vector<Pair>& pairs, std::int32_t first_ordinal = 0) {
