@@ -1,6 +1,6 @@
 // With n = (sum - mean) rstd and g = gain grad_y (mean and average(g) are 0 for RMS norm):
 //   grad_sum = rstd (g - average(g) - n average(g n)) + grad_sum_out, grad_residual = grad_sum, grad_x = Dropout(it).
-// One workgroup a row.
+// One workgroup a row; or a part of the rows, of which it also sums the columns: grad_y n for the gain, grad_y for the bias.
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "params.h"
@@ -21,6 +21,8 @@ const bool kHasGradResidual = (kHas & 8u) != 0u;
 const bool kAccumulatesX = (kHas & 16u) != 0u;
 const bool kAccumulatesResidual = (kHas & 32u) != 0u;
 const bool kHasMean = (kHas & 64u) != 0u;  // else RMS norm
+const bool kSumsGain = (kHas & 128u) != 0u;  // of rows that are kept, as the next
+const bool kSumsBias = (kHas & 256u) != 0u;
 HEADSCOPE_READ_FOURS(binding_sum, sums)
 HEADSCOPE_READ_FLOATS(binding_gain, gain)
 layout(set = 0, binding = binding_mean) readonly buffer Mean { float means[]; };
@@ -31,14 +33,20 @@ layout(set = 0, binding = binding_step) readonly buffer Step { uint steps[]; };
 layout(set = 0, binding = binding_ordinals) readonly buffer Ordinals { uint ordinals[]; };
 HEADSCOPE_WRITE_FOURS(binding_grad_x, grad_x)
 HEADSCOPE_WRITE_FOURS(binding_grad_residual, grad_residual)
+HEADSCOPE_WRITE_FLOATS(binding_gain_parts, gain_parts)
+HEADSCOPE_WRITE_FLOATS(binding_bias_parts, bias_parts)
 
-// gain grad_y of the row's columns [column, column + 4), 0 past the row.
-vec4 gained(uint row_start, uint column) {
-    uint count = p.columns - column;
-    return kHasGradY
-               ? gain_at(p.offset[binding_gain] + column, count) *
-                     grad_y_at(p.offset[binding_grad_y] + row_start + column, count)
-               : vec4(0.0);
+// An invocation's columns of the part's sums; at least one.
+vec4 gain_sums[kSumsGain ? kHeld + 1u : 1u];
+vec4 bias_sums[kSumsBias ? kHeld + 1u : 1u];
+
+// grad_y of the row's columns [column, column + 4), 0 past the row.
+vec4 arriving(uint row_start, uint column) {
+    return kHasGradY ? grad_y_at(p.offset[binding_grad_y] + row_start + column, p.columns - column) : vec4(0.0);
+}
+
+vec4 gained(uint column, vec4 grad) {
+    return kHasGradY ? gain_at(p.offset[binding_gain] + column, p.columns - column) * grad : grad;
 }
 
 vec4 normal_at(uint row_start, uint column, float mean, float rstd) {
@@ -62,11 +70,11 @@ void store_x(uint index, uint count, vec4 grad) {
     grad_x_put(p.offset[binding_grad_x] + index, count, grad);
 }
 
-DropoutRow drop_row() {
+DropoutRow drop_row(uint row) {
     if (!kDrops) {
         return DropoutRow(0u, 0u, 0u);
     }
-    uint row = p.first_row + group_index();
+    row += p.first_row;
     uint batch = row / p.sequence;
     return DropoutRow(row - batch * p.sequence, ordinals[p.offset[binding_ordinals] + batch],
                       steps[p.offset[binding_step]]);
@@ -97,8 +105,15 @@ void hold_row(uint row_start, DropoutRow drop, float mean, float rstd) {
     float sum_g = 0.0;
     float sum_gn = 0.0;
     [[unroll]] for (uint i = 0u; i < kHeld; ++i) {
-        g[i] = gained(row_start, held_column(i));
+        vec4 grad = arriving(row_start, held_column(i));
+        g[i] = gained(held_column(i), grad);
         normal[i] = normal_at(row_start, held_column(i), mean, rstd);
+        if (kSumsGain) {
+            gain_sums[i] += grad * normal[i];
+        }
+        if (kSumsBias) {
+            bias_sums[i] += grad;
+        }
         sum_g += sum_of_four(g[i]);
         sum_gn += sum_of_four(g[i] * normal[i]);
     }
@@ -117,7 +132,7 @@ void walk_row(uint row_start, DropoutRow drop, float mean, float rstd) {
     float sum_g = 0.0;
     float sum_gn = 0.0;
     for (uint column = 4u * lane(); kHasGradY && column < p.columns; column += 4u * lanes()) {
-        vec4 g = gained(row_start, column);
+        vec4 g = gained(column, arriving(row_start, column));
         sum_g += sum_of_four(g);
         sum_gn += sum_of_four(of_row(g * normal_at(row_start, column, mean, rstd), p.columns - column));
     }
@@ -125,19 +140,44 @@ void walk_row(uint row_start, DropoutRow drop, float mean, float rstd) {
     for (uint first = 8u * lane(); first < p.columns; first += 8u * lanes()) {
         uvec4 words = kDrops ? dropout_words(p.dropout, drop, first / 8u) : uvec4(0u);
         for (uint column = first; column < min(first + 8u, p.columns); column += 4u) {
-            store(row_start + column, column, words, gained(row_start, column),
+            store(row_start + column, column, words, gained(column, arriving(row_start, column)),
                   normal_at(row_start, column, mean, rstd), averages, rstd);
         }
     }
 }
 
-void main() {
-    uint row_start = group_index() * p.columns;
-    float mean = kHasMean ? means[p.offset[binding_mean] + group_index()] : 0.0;
-    float rstd = rstds[p.offset[binding_rstd] + group_index()];
+void backward_of(uint row) {
+    uint row_start = row * p.columns;
+    float mean = kHasMean ? means[p.offset[binding_mean] + row] : 0.0;
+    float rstd = rstds[p.offset[binding_rstd] + row];
     if (kHeld != 0u) {
-        hold_row(row_start, drop_row(), mean, rstd);
+        hold_row(row_start, drop_row(row), mean, rstd);
     } else {
-        walk_row(row_start, drop_row(), mean, rstd);
+        walk_row(row_start, drop_row(row), mean, rstd);
+    }
+}
+
+void main() {
+    if (!kSumsGain) {
+        backward_of(group_index());
+        return;
+    }
+    [[unroll]] for (uint i = 0u; i < kHeld; ++i) {
+        gain_sums[i] = vec4(0.0);
+        if (kSumsBias) {
+            bias_sums[i] = vec4(0.0);
+        }
+    }
+    uint first = group_index() * p.rows_per_part;
+    uint last = min(first + p.rows_per_part, p.rows);
+    for (uint row = first; row < last; ++row) {
+        backward_of(row);
+    }
+    [[unroll]] for (uint i = 0u; i < kHeld; ++i) {
+        uint at = group_index() * p.columns + held_column(i);
+        gain_parts_put(p.offset[binding_gain_parts] + at, 4u, gain_sums[i]);
+        if (kSumsBias) {
+            bias_parts_put(p.offset[binding_bias_parts] + at, 4u, bias_sums[i]);
+        }
     }
 }

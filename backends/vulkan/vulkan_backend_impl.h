@@ -131,8 +131,17 @@ private:
     void attend_backward(const AttentionBackward& op);
     void attend_backward_by_matrices(const AttentionBackward& op, const HeadPlan& plan);
     Tensor attend_backward_rows(const AttentionBackward& op);
+    // The kernel of the backward's rows. `sums`: it also takes the sums of columns, which are grad_gain and grad_bias.
+    struct LayerNormPlan {
+        Launch launch;
+        bool fours = false;
+        std::uint32_t held = 0;
+        bool sums = false;
+    };
+    LayerNormPlan plan_layer_norm(const AddLayerNormBackward& op) const;
     void layer_norm_gain(const AddLayerNormBackward& op);
-    void layer_norm_rows(const AddLayerNormBackward& op);
+    void layer_norm_rows(const AddLayerNormBackward& op, const LayerNormPlan& plan);
+    Launch loss_launch(std::uint64_t rows, std::uint32_t classes) const;
 
     bool make_room();  // Memory::make_room
     void trim();

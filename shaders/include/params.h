@@ -162,15 +162,20 @@ struct AddLayerNormParams {
     DropoutParams dropout;
 };
 
-#define ADD_LAYER_NORM_BACKWARD_BINDINGS(B) \
-    B(0, sum)                               \
-    B(1, gain)                              \
-    B(2, mean) B(3, rstd) B(4, grad_y) B(5, grad_sum_out) B(6, step) B(7, ordinals) B(8, grad_x) B(9, grad_residual)
+#define ADD_LAYER_NORM_BACKWARD_BINDINGS(B)                                                                      \
+    B(0, sum)                                                                                                    \
+    B(1, gain)                                                                                                   \
+    B(2, mean)                                                                                                   \
+    B(3, rstd)                                                                                                   \
+    B(4, grad_y) B(5, grad_sum_out) B(6, step) B(7, ordinals) B(8, grad_x) B(9, grad_residual) B(10, gain_parts) \
+        B(11, bias_parts)
 #define ADD_LAYER_NORM_BACKWARD_CONSTANTS(C) FOURS_CONSTANTS(C) C(3, drops) C(4, held) C(5, has)
 HEADSCOPE_CONSTANTS(AddLayerNormBackwardConstants, ADD_LAYER_NORM_BACKWARD_CONSTANTS)
 struct AddLayerNormBackwardParams {
     HEADSCOPE_BINDINGS(ADD_LAYER_NORM_BACKWARD_BINDINGS)
     uint first_row;
+    uint rows;
+    uint rows_per_part;
     uint sequence;
     uint columns;
     DropoutParams dropout;
@@ -509,6 +514,8 @@ struct MixExpertsParams {
 // One workgroup a row.
 #define SMOOTHED_CROSS_ENTROPY_BINDINGS(B) \
     B(0, logits) B(1, targets) B(2, loss) B(3, nll) B(4, grad_logits) B(5, grad_scale) B(6, prior)
+#define SMOOTHED_CROSS_ENTROPY_CONSTANTS(C) FOURS_CONSTANTS(C) C(3, held)
+HEADSCOPE_CONSTANTS(SmoothedCrossEntropyConstants, SMOOTHED_CROSS_ENTROPY_CONSTANTS)
 struct SmoothedCrossEntropyParams {
     HEADSCOPE_BINDINGS(SMOOTHED_CROSS_ENTROPY_BINDINGS)
     uint classes;

@@ -1,6 +1,6 @@
 // Reductions over a workgroup, always in the same, device-specific order. With HEADSCOPE_SUBGROUPS by subgroup
 // operations of any size; else only through shared memory. Every invocation gets the result, and every invocation must
-// take part. Workgroups have a power of two of invocations, at most 256.
+// take part. Workgroups have a power of two of invocations, at most 256, or as many as HEADSCOPE_MOST_LANES says.
 #ifndef HEADSCOPE_REDUCE_GLSL
 #define HEADSCOPE_REDUCE_GLSL
 
@@ -11,8 +11,12 @@
 
 layout(constant_id = constant_one_subgroup) const bool kOneSubgroup = false;
 
+#ifndef HEADSCOPE_MOST_LANES
+#define HEADSCOPE_MOST_LANES 256
+#endif
+
 // Bits, since a float's bits may change when stored as another type.
-shared uint reduce_scratch[256];
+shared uint reduce_scratch[HEADSCOPE_MOST_LANES];
 
 #ifdef HEADSCOPE_SUBGROUPS
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <bit>
 #include <initializer_list>
+#include <utility>
 
 #include "backend/compositions.h"
 #include "backends/vulkan/vulkan_backend_impl.h"
@@ -35,6 +36,14 @@ std::uint32_t bits(std::initializer_list<bool> flags) {
 // [batch, length] as [rows]; undefined for the mean of RMS norm.
 Tensor of_rows(const Tensor& statistic) {
     return statistic.defined() ? statistic.reshape({statistic.elements()}) : Tensor{};
+}
+
+// Rows whose columns a workgroup sums: enough workgroups to fill a GPU, and enough rows for each to keep their sums few
+// beside what is read.
+std::int64_t rows_of_part(std::int64_t rows) {
+    constexpr std::int64_t kMostParts = 2048;
+    constexpr std::int64_t kLeastRows = 8;
+    return std::max(kLeastRows, (rows + kMostParts - 1) / kMostParts);
 }
 
 }  // namespace
@@ -87,11 +96,35 @@ void VulkanBackend::run(const AddLayerNorm& op) {
 
 void VulkanBackend::run(const AddLayerNormBackward& op) {
     require_types(op);
-    layer_norm_gain(op);
-    if (op.sum.elements() != 0 && (op.grad_x.defined() || op.grad_residual.defined())) {
-        layer_norm_rows(op);
+    const bool has_rows = op.sum.elements() != 0 && (op.grad_x.defined() || op.grad_residual.defined());
+    const LayerNormPlan plan = plan_layer_norm(op);
+    if (!has_rows || !plan.sums) {
+        layer_norm_gain(op);
+    }
+    if (has_rows) {
+        layer_norm_rows(op, plan);
     }
     sum_columns(*this, op.grad_x, op.grad_x_sums, op.write_x_sums);
+}
+
+VulkanBackend::LayerNormPlan VulkanBackend::plan_layer_norm(const AddLayerNormBackward& op) const {
+    LayerNormPlan plan;
+    const std::uint32_t columns = u32(op.sum.dim(2));
+    plan.launch = row_launch(Kernel::AddLayerNormBackward, 0, columns);
+    std::uint32_t& lanes = plan.launch.specialisation.local_size;
+    plan.fours = vec4_loads(columns, {&op.sum, &op.gain, &op.grad_y, &op.grad_sum_out, &op.grad_x, &op.grad_residual});
+    const auto held_by = [&](std::uint32_t most_columns) {
+        lanes = std::clamp(std::bit_floor(columns / most_columns), lanes, std::max(lanes, 256U));
+        return held_vec4s(plan.launch, plan.fours, columns);
+    };
+    // Columns of an invocation, which has a gradient, a normal value and two sums of each. On Intel with 16 Mesa 22.3
+    // spills 9 to 15 registers of a row of 512 (./do check intel).
+    const Capabilities& found = device_.capabilities();
+    const bool chooses = options_.row_lanes == 0 && !found.software;
+    plan.held = held_by(!chooses ? columns + 1 : found.subgroup_sizes.share_registers() ? 8 : 16);
+    // llvmpipe takes twice as long to compile the kernel that does both.
+    plan.sums = plan.held != 0 && op.grad_y.defined() && (!found.software || options_.row_lanes != 0);
+    return plan;
 }
 
 // grad_gain and grad_bias: column sums in two levels, as in sum_rows.
@@ -154,8 +187,9 @@ void VulkanBackend::layer_norm_gain(const AddLayerNormBackward& op) {
     });
 }
 
-void VulkanBackend::layer_norm_rows(const AddLayerNormBackward& op) {
+void VulkanBackend::layer_norm_rows(const AddLayerNormBackward& op, const LayerNormPlan& plan) {
     const std::int64_t rows = op.sum.dim(0) * op.sum.dim(1);
+    const std::int64_t columns = op.sum.dim(2);
     const Tensor sum = as_rows(op.sum);
     const Tensor mean = of_rows(op.mean);
     const Tensor rstd = of_rows(op.rstd);
@@ -165,41 +199,47 @@ void VulkanBackend::layer_norm_rows(const AddLayerNormBackward& op) {
     const Tensor grad_residual = as_rows(op.grad_residual);
     AddLayerNormBackwardParams params{};
     params.sequence = u32(op.sum.dim(1));
-    params.columns = u32(op.sum.dim(2));
+    params.columns = u32(columns);
     const std::uint32_t has =
         bits({op.grad_y.defined(), op.grad_sum_out.defined(), op.grad_x.defined(), op.grad_residual.defined(),
-              op.write_x == Write::Accumulate, op.write_residual == Write::Accumulate, op.mean.defined()});
+              op.write_x == Write::Accumulate, op.write_residual == Write::Accumulate, op.mean.defined(), plan.sums,
+              plan.sums && op.grad_bias.defined()});
     params.dropout = dropout_params(op.dropout);
-    for_row_tiles(rows, sum.dim(1), [&](std::int64_t first, std::int64_t count) {
+    Write write_gain = op.write_gain;
+    Write write_bias = op.write_bias;
+    for_row_tiles(rows, columns, [&](std::int64_t first, std::int64_t count) {
+        const std::int64_t part = plan.sums ? rows_of_part(count) : 1;
+        const std::int64_t parts = (count + part - 1) / part;
+        const Tensor gain_parts = plan.sums ? empty({parts, columns}, DType::F32) : Tensor{};
+        const Tensor bias_parts = plan.sums && op.grad_bias.defined() ? empty({parts, columns}, DType::F32) : Tensor{};
         params.first_row = u32(first);
-        const Tensor sum_part = sum.narrow(0, first, count);
-        const Tensor grad_y_part = part_of(grad_y, first, count);
-        const Tensor grad_sum_out_part = part_of(grad_sum_out, first, count);
-        const Tensor grad_x_part = part_of(grad_x, first, count);
-        const Tensor grad_residual_part = part_of(grad_residual, first, count);
-        Launch launch = row_launch(Kernel::AddLayerNormBackward, static_cast<std::uint64_t>(count), params.columns);
-        if (options_.row_lanes == 0 && device_.capabilities().subgroup_sizes.share_registers()) {
-            // With fewer lanes Mesa 22.3 spills 9 to 15 registers of a row of 512 on Intel (./do check intel).
-            launch.specialisation.local_size = std::clamp(std::bit_floor(params.columns / 8), 32U, 256U);
-        }
-        const bool fours = vec4_loads(
-            params.columns, {&sum_part, &op.gain, &grad_y_part, &grad_sum_out_part, &grad_x_part, &grad_residual_part});
+        params.rows = u32(count);
+        params.rows_per_part = u32(part);
+        Launch launch = plan.launch;
+        launch.groups = static_cast<std::uint64_t>(parts);
+        launch.work_per_group *= static_cast<std::uint64_t>(part);
         stream_.dispatch(launch,
-                         AddLayerNormBackwardConstants{.fours = fours,
-                                                       .drops = drops(params.dropout),
-                                                       .held = held_vec4s(launch, fours, params.columns),
-                                                       .has = has},
+                         AddLayerNormBackwardConstants{
+                             .fours = plan.fours, .drops = drops(params.dropout), .held = plan.held, .has = has},
                          params,
-                         {.sum = sum_part,
+                         {.sum = sum.narrow(0, first, count),
                           .gain = op.gain,
                           .mean = part_of(mean, first, count),
                           .rstd = rstd.narrow(0, first, count),
-                          .grad_y = grad_y_part,
-                          .grad_sum_out = grad_sum_out_part,
+                          .grad_y = part_of(grad_y, first, count),
+                          .grad_sum_out = part_of(grad_sum_out, first, count),
                           .step = op.dropout.step,
                           .ordinals = op.dropout.ordinals,
-                          .grad_x = grad_x_part,
-                          .grad_residual = grad_residual_part});
+                          .grad_x = part_of(grad_x, first, count),
+                          .grad_residual = part_of(grad_residual, first, count),
+                          .gain_parts = gain_parts,
+                          .bias_parts = bias_parts});
+        if (plan.sums) {
+            sum_rows(gain_parts, op.grad_gain, std::exchange(write_gain, Write::Accumulate));
+        }
+        if (bias_parts.defined()) {
+            sum_rows(bias_parts, op.grad_bias, std::exchange(write_bias, Write::Accumulate));
+        }
     });
 }
 

@@ -2,9 +2,47 @@
 //
 // Rule: loss, nll and grad_logits are overwritten. grad_logits may be logits. A row's maximum and sum are in F32, in an
 // order that the number of classes alone decides; pads give 0.
+#include <algorithm>
+
 #include "backends/vulkan/vulkan_backend_impl.h"
 
 namespace headscope::vulkan {
+
+namespace {
+
+constexpr std::uint32_t kMostLanes = 1024;  // as in shaders/smoothed_cross_entropy.comp
+constexpr std::uint32_t kMostHeld = 12;     // vec4s of an invocation: more leave 1024 of them too few registers
+
+std::uint32_t vec4s_of_lane(std::uint32_t classes, std::uint32_t lanes) {
+    return (classes + 4 * lanes - 1) / (4 * lanes);
+}
+
+// How many vec4s of a row each invocation keeps, in steps, each of which is a pipeline: all of them, or 0.
+std::uint32_t held_fours(const Launch& launch, bool fours, std::uint32_t classes) {
+    constexpr std::uint32_t kStep = 4;
+    const std::uint32_t all = vec4s_of_lane(classes, launch.specialisation.local_size);
+    return fours && all <= kMostHeld ? (all + kStep - 1) / kStep * kStep : 0;
+}
+
+}  // namespace
+
+// With as many invocations as keep a row, on a device that has so many.
+Launch VulkanBackend::loss_launch(std::uint64_t rows, std::uint32_t classes) const {
+    Launch launch = long_row_launch(Kernel::SmoothedCrossEntropy, rows, classes);
+    const Capabilities& found = device_.capabilities();
+    if (found.software || options_.row_lanes != 0) {
+        return launch;
+    }
+    const std::uint32_t most = std::min(kMostLanes, found.properties.limits.maxComputeWorkGroupInvocations);
+    std::uint32_t lanes = launch.specialisation.local_size;
+    while (vec4s_of_lane(classes, lanes) > kMostHeld && 2 * lanes <= most) {
+        lanes *= 2;
+    }
+    if (vec4s_of_lane(classes, lanes) <= kMostHeld) {
+        launch.specialisation.local_size = lanes;
+    }
+    return launch;
+}
 
 void VulkanBackend::run(const SmoothedCrossEntropy& op) {
     require_types(op);
@@ -19,9 +57,11 @@ void VulkanBackend::run(const SmoothedCrossEntropy& op) {
     for_row_tiles(rows, op.logits.dim(1), [&](std::int64_t first, std::int64_t count) {
         const Tensor logits = op.logits.narrow(0, first, count);
         const Tensor grad = part_of(op.grad_logits, first, count);
+        const Launch launch = loss_launch(static_cast<std::uint64_t>(count), params.classes);
+        const bool fours = vec4_loads(params.classes, {&logits, &grad});
         stream_.dispatch(
-            long_row_launch(Kernel::SmoothedCrossEntropy, static_cast<std::uint64_t>(count), params.classes),
-            FoursConstants{.fours = vec4_loads(params.classes, {&logits, &grad})}, params,
+            launch, SmoothedCrossEntropyConstants{.fours = fours, .held = held_fours(launch, fours, params.classes)},
+            params,
             {.logits = logits,
              .targets = op.targets.narrow(0, first, count),
              .loss = op.loss.narrow(0, first, count),
