@@ -15,7 +15,10 @@ foreach(item "HEADSCOPE_GLSLANG|glslangValidator|glslang-tools" "HEADSCOPE_SPIRV
     endif()
 endforeach()
 
-# Debian 12's compiler predates VK_KHR_cooperative_matrix, so it uses the output of shaders/precompiled/make.sh.
+# Compilers before version 13 do not know VK_KHR_cooperative_matrix, which the precompiled shaders need, and some need
+# more: GL_EXT_bfloat16. Those of Debian 12, and 13, use the output of shaders/precompiled/make.sh.
+set(HEADSCOPE_GLSLANG_FOR_PRECOMPILED 13)
+set(HEADSCOPE_GLSLANG_FOR_matmul_cooperative_bf16 16)
 execute_process(COMMAND ${HEADSCOPE_GLSLANG} --version OUTPUT_VARIABLE glslang_output)
 string(REGEX MATCH "Glslang Version: [0-9]+:([0-9.]+)" glslang_output "${glslang_output}")
 set(HEADSCOPE_GLSLANG_VERSION ${CMAKE_MATCH_1})
@@ -36,7 +39,12 @@ function(headscope_shader name source)
     set(CONSTANTS ${CMAKE_MATCH_2})
     file(RELATIVE_PATH SHADER ${PROJECT_SOURCE_DIR} ${source})
     set(precompiled ${PROJECT_SOURCE_DIR}/shaders/precompiled/${name}.inc)
-    if(EXISTS ${precompiled} AND NOT HEADSCOPE_GLSLANG_VERSION VERSION_GREATER_EQUAL 13)
+    get_filename_component(shader ${source} NAME_WE)
+    set(known_from ${HEADSCOPE_GLSLANG_FOR_PRECOMPILED})
+    if(DEFINED HEADSCOPE_GLSLANG_FOR_${shader})
+        set(known_from ${HEADSCOPE_GLSLANG_FOR_${shader}})
+    endif()
+    if(EXISTS ${precompiled} AND HEADSCOPE_GLSLANG_VERSION VERSION_LESS known_from)
         set(NAME ${name})
         set(WORDS "#include \"${precompiled}\"\n")
         configure_file(${template} ${embedded} @ONLY)

@@ -11,25 +11,13 @@
 HEADSCOPE_KERNEL(MatmulParams, MATMUL_BINDINGS, MATMUL_COOPERATIVE_CONSTANTS)
 #include "grid.glsl"
 #include "storage.glsl"
+#include "product_out.glsl"
+#include "cooperative_tiles.glsl"
 
 // RoundingModeRTE for 16 bits, by its capability of the same name: a conversion rounds to nearest even, as round.glsl.
 spirv_execution_mode(capabilities = [4467], 4462, 16);
 
-#define Pair f16vec2
-#include "cooperative_tiles.glsl"
-
-#define HEADSCOPE_UNROLL unroll
-#define MatrixA coopmat<float16_t, gl_ScopeSubgroup, kM, kK, gl_MatrixUseA>
-#define MatrixB coopmat<float16_t, gl_ScopeSubgroup, kK, kN, gl_MatrixUseB>
-#define MatrixC coopmat<float, gl_ScopeSubgroup, kM, kN, gl_MatrixUseAccumulator>
-#define zero_matrix() MatrixC(0.0)
-#define load_a(matrix, at) coopMatLoad(matrix, staged_a, at, kStride, gl_CooperativeMatrixLayoutRowMajor)
-#define load_b(matrix, at) coopMatLoad(matrix, staged_b, at, kStride, gl_CooperativeMatrixLayoutColumnMajor)
-#define multiply_add(a, b, sums) sums = coopMatMulAdd(a, b, sums)
-#define store_results(sums, at) coopMatStore(sums, results, at, kN, gl_CooperativeMatrixLayoutRowMajor)
-#define subgroup() gl_SubgroupID
-#define subgroup_lane() gl_SubgroupInvocationID
-#define subgroup_barrier() subgroupBarrier()
-#define pair_of(x, y) f16vec2(x, y)
-#define pair_of_bits(bits) unpackFloat2x16(bits)
+#define HEADSCOPE_HALF float16_t
+#define pair_of(x, y) packFloat2x16(f16vec2(x, y))
+#include "cooperative_matrices.glsl"
 #include "cooperative_product.glsl"

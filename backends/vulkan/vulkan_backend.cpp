@@ -108,7 +108,8 @@ ProductDevice product_device(const Capabilities& found, const Options& options) 
             .shared_bytes = found.properties.limits.maxComputeSharedMemorySize,
             .tiles = options.tiles,
             .tile = options.tile,
-            .matrices = matrix_device(found, options)};
+            .matrices = matrix_device(found, options, false),
+            .bf16_matrices = matrix_device(found, options, true)};
 }
 
 // More shapes than a corpus has with lengths that are multiples of eight.
@@ -233,11 +234,12 @@ Support VulkanBackend::products(Compute compute) const {
         case Compute::F32: return {};
         case Compute::TF32: return {SupportLevel::None, "the vulkan backend has no TF32"};
         case Compute::F16:
-            if (product_device_.matrices && !product_device_.matrices->emulated) {
-                return {};
-            }
-            [[fallthrough]];
-        case Compute::BF16: return {SupportLevel::Composed, "operands are rounded, then multiplied in F32"};
+        case Compute::BF16: {
+            const auto& matrices = compute == Compute::F16 ? product_device_.matrices : product_device_.bf16_matrices;
+            return matrices && !matrices->emulated
+                       ? Support{}
+                       : Support{SupportLevel::Composed, "operands are rounded, then multiplied in F32"};
+        }
     }
     HEADSCOPE_CHECK(false, "unknown compute type");
 }

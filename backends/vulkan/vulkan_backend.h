@@ -1,6 +1,6 @@
 // The Vulkan backend: every core op as a compute shader, on any device with Vulkan 1.2.
 //  - F32 tensors and I32 indices; F16 and BF16 as storage if the device has 16-bit storage. Products can round their
-//    operands to BF16, or to F16 for cooperative matrices that pass their trial.
+//    operands to BF16 or F16, for cooperative matrices that pass their trial too.
 //  - Attention, forward and backward, without weights in memory where that is likely to be faster (heads of at most 64
 //    columns on a GPU; 32 in backward and on software devices) or where the weights are too large; else composed.
 //  - Repeated sequences of short dispatches (Backend::replay) are recorded once as command buffers.

@@ -18,6 +18,7 @@ const uint kRectifies = 2u;
 layout(set = 0, binding = binding_out) buffer NarrowOut { Stored narrow_to[]; };
 layout(set = 0, binding = binding_out) buffer NarrowOutVectors { StoredFour narrow_to_vectors[]; };
 
+bool stores_floats() { return p.wide_out != 0u; }
 float out_one(uint at) { return p.wide_out != 0u ? to[at] : widen_one(narrow_to[at]); }
 vec4 out_four(uint four) { return p.wide_out != 0u ? to_vectors[four] : widen_four(narrow_to_vectors[four]); }
 
@@ -39,6 +40,7 @@ void out_put_four(uint four, vec4 value) {
 
 #else
 
+bool stores_floats() { return true; }
 float out_one(uint at) { return to[at]; }
 vec4 out_four(uint four) { return to_vectors[four]; }
 void out_put(uint at, float value) { to[at] = value; }

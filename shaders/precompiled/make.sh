@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # The SPIR-V of shaders that distributions' older compilers do not know, for those to take as it is.
 #
-#   shaders/precompiled/make.sh COMPILER [ARGUMENT..]  compiles them anew: glslangValidator 13 or newer, which may need
+#   shaders/precompiled/make.sh COMPILER [ARGUMENT..]  compiles them anew: glslangValidator 16 or newer, which may need
 #                                                      arguments of its own, as where a loader starts it:
-#       lib=trixie/usr/lib/x86_64-linux-gnu
-#       make.sh $lib/ld-linux-x86-64.so.2 --library-path $lib trixie/usr/bin/glslangValidator
+#       lib=forky/usr/lib/x86_64-linux-gnu
+#       make.sh $lib/ld-linux-x86-64.so.2 --library-path $lib forky/usr/bin/glslangValidator
 #   shaders/precompiled/make.sh --check                whether what is here was made of the sources as they are
 #
 # NAME.inc is made of shaders/NAME.comp, NAME_16.inc of the same for tensors in 16 bits. A new one begins as an empty file.
@@ -67,7 +67,7 @@ check() {
         sed -n 's/^[<>].* //p' | sort -u)
     [ -n "$differs" ] || return 0
     printf 'shaders/precompiled/%s.inc was not made of these sources as they are now:\n%s\n' "$name" "$differs" >&2
-    printf 'make it anew: shaders/precompiled/make.sh GLSLANG, with glslangValidator 13 or newer (its head says how\n' >&2
+    printf 'make it anew: shaders/precompiled/make.sh GLSLANG, with glslangValidator 16 or newer (its head says how\n' >&2
     printf 'one that is unpacked in a folder is started)\n' >&2
     return 1
 }

@@ -100,35 +100,44 @@ mutant matmul vulkan 'a tile of matrices has the column that its row is' shaders
     'at.y * kTile' 'at.x * kTile' "${EMULATED[@]}"
 mutant matmul vulkan 'a term past the last is staged' shaders/include/cooperative_product.glsl \
     'inside && term + 1u < p.k ?' 'inside ?' "${EMULATED[@]}"
-mutant matmul vulkan 'a four past the last term is staged' shaders/include/cooperative_product.glsl \
-    $'                if (first + piece.row < rows && term < p.k) {                                                \\\n                    four = name##_four_at(base' $'                if (first + piece.row < rows) {                                                \\\n                    four = name##_four_at(base' "${EMULATED[@]}"
+mutant matmul vulkan 'sixteen bytes past the last term are staged' shaders/include/cooperative_product.glsl \
+    'rows && term < p.k; ' 'rows; ' "${EMULATED[@]}"
 mutant matmul vulkan 'terms across an operand are staged the wrong way round' shaders/include/cooperative_product.glsl \
-    'couple(four[j], next[j])' 'couple(next[j], four[j])' "${EMULATED[@]}"
+    'i * (16u / kPack), i * (16u / kPack) + 8u / kPack, j' 'i * (16u / kPack) + 8u / kPack, i * (16u / kPack), j' "${EMULATED[@]}"
 mutant matmul vulkan 'of two in F16 the first is staged twice' shaders/include/cooperative_product.glsl \
-    'pair_of_bits(x | y << 16u)' 'pair_of_bits(x | x << 16u)' "${EMULATED[@]}"
+    'return x | y << 16u' 'return x | x << 16u' "${EMULATED[@]}"
 mutant matmul vulkan 'columns past the edge of a tile are stored' shaders/include/cooperative_product.glsl \
     'row < p.m && column < p.n' 'row < p.m' "${EMULATED[@]}"
 mutant matmul vulkan 'the next terms are staged while the last are read' shaders/include/cooperative_product.glsl \
-    $'        }\n        barrier();\n    }' $'        }\n    }' "${EMULATED[@]}"
+    'if (kStages == 1u)' 'if (false)' "${EMULATED[@]}"
+mutant matmul vulkan 'of two stages only the first is used, and nobody waits' shaders/include/cooperative_product.glsl \
+    'a_staged = 2u * kStaged - a_staged' 'a_staged = 0u' "${EMULATED[@]}"
+mutant matmul vulkan 'rows are staged in another order than they are packed' shaders/include/cooperative_product.glsl \
+    '(skipped & 4u) != 0u ? pairs' '(skipped & 1u) != 0u ? pairs' "${EMULATED[@]}"
+mutant matmul vulkan 'whole matrices are stored at an edge too' shaders/include/cooperative_product.glsl \
+    ' && first_column + kTile <= p.n' '' "${EMULATED[@]}"
 mutant matmul vulkan 'rows overlap where they are staged' shaders/include/cooperative_tiles.glsl \
-    '(kDepth + 8u) / 2u' 'kDepth / 2u - 1u' "${EMULATED[@]}"
+    '(kDepth + 8u) / 8u' 'kDepth / 8u - 1u' "${EMULATED[@]}"
 mutant matmul vulkan 'what comes next is what is there' shaders/include/cooperative_product.glsl \
     'fetch_b(b_base, first_column, p.n, p.b_column, k + kDepth, p.b_row)' 'fetch_b(b_base, first_column, p.n, p.b_column, k, p.b_row)' "${EMULATED[@]}"
 mutant matmul vulkan 'subgroups side by side have the columns of two' shaders/include/cooperative_product.glsl \
     'subgroup() % kAcross * kOwnColumns' 'subgroup() % 2u * kOwnColumns' "${EMULATED[@]}"
-mutant matmul vulkan 'of rows across an operand the first 16 alone are staged' shaders/include/cooperative_product.glsl \
+mutant matmul vulkan 'of rows across an operand the first 32 alone are staged' shaders/include/cooperative_product.glsl \
     'index % 4u + index / (2u * kDepth) * 4u' 'index % 4u' "${EMULATED[@]}"
 mutant matmul vulkan 'the second of two terms is left out' shaders/matmul_cooperative_emulated.comp \
-    'from_f16(x >> 16u)' '0.0' "${EMULATED[@]}"
+    'sums.own[i] = fma(terms.y, factors.y, sums.own[i])' '' "${EMULATED[@]}"
+mutant matmul vulkan 'a matrix is stored whole as if it had as many columns as rows' shaders/matmul_cooperative_emulated.comp \
+    'entry / kN * p.out_row' 'entry / kM * p.out_row' "${EMULATED[@]}"
 
 # The device's own matrices, where it has them and the compiler knows them; else the module is one that was made before.
-has_matrices() {
-    "$BUILD/headscope" devices | grep -q 'cooperative matrices [0-9]' &&
-        ! grep -q 'shaders/precompiled/matmul_cooperative.inc' "$BUILD/backends/vulkan/spirv/matmul_cooperative.cpp"
+has_matrices() { # [' in BF16' _bf16]
+    "$BUILD/headscope" devices | grep -q "cooperative matrices${1:-} [0-9]" &&
+        ! grep -q "shaders/precompiled/matmul_cooperative${2:-}.inc" \
+            "$BUILD/backends/vulkan/spirv/matmul_cooperative${2:-}.cpp"
 }
 # shellcheck disable=SC2154 # run.sh's own
 if "$texts_alone" || has_matrices; then
-    mutant matmul vulkan 'a matrix is read along its rows, not its columns' shaders/matmul_cooperative.comp \
+    mutant matmul vulkan 'a matrix is read along its rows, not its columns' shaders/include/cooperative_matrices.glsl \
         'gl_CooperativeMatrixLayoutColumnMajor' 'gl_CooperativeMatrixLayoutRowMajor' \
         HEADSCOPE_VULKAN_DISABLE=trials
     mutant attention vulkan 'a matrix of keys is read along its rows' shaders/include/cooperative_device.glsl \
@@ -139,8 +148,16 @@ if "$texts_alone" || has_matrices; then
         'kTables = 1u' 'kTables = 0u' HEADSCOPE_VULKAN_DISABLE=trials
     mutant attention vulkan 'there is no room for the gradients of own matrices' shaders/attend_backward_cooperative.comp \
         'kTables = 2u' 'kTables = 1u' HEADSCOPE_VULKAN_DISABLE=trials
+    mutant matmul vulkan 'of two that are rounded the first is staged twice' shaders/matmul_cooperative.comp \
+        'f16vec2(x, y)' 'f16vec2(x, x)' HEADSCOPE_VULKAN_DISABLE=trials
 elif is_wanted matmul vulkan; then
     row matmul vulkan SKIPPED 'matmul_cooperative.comp: no cooperative matrices, or a compiler that does not know them'
+fi
+if "$texts_alone" || has_matrices ' in BF16' _bf16; then
+    mutant matmul vulkan 'of two rounded to BF16 the first is staged twice' shaders/matmul_cooperative_bf16.comp \
+        'to_bf16(y) << 16u' 'to_bf16(x) << 16u' HEADSCOPE_VULKAN_DISABLE=trials
+elif is_wanted matmul vulkan; then
+    row matmul vulkan SKIPPED 'matmul_cooperative_bf16.comp: no such matrices, or a compiler that does not know them'
 fi
 
 mutant bias vulkan 'the slope of the cubic term is a third' shaders/include/activation.glsl \
@@ -172,6 +189,10 @@ mutant layer_norm vulkan 'the backward of RMS norm subtracts the mean' shaders/a
     'kHasMean ? group_sum(sum_g) / float(p.columns) : 0.0' 'group_sum(sum_g) / float(p.columns)'
 mutant layer_norm vulkan 'the gain'\''s gradient lacks 1 / sigma' shaders/layer_norm_gain.comp \
     'rstds[p.offset[binding_rstd] + row]' '1.0'
+mutant layer_norm vulkan 'a part'\''s sum has its last row alone' shaders/add_layer_norm_backward.comp \
+    'gain_sums[i] += grad' 'gain_sums[i] = grad' "${SEVERAL_SUBGROUPS[@]}"
+mutant layer_norm vulkan 'a part stops one row early' shaders/add_layer_norm_backward.comp \
+    'first + p.rows_per_part, p.rows' 'first + p.rows_per_part - 1u, p.rows' "${SEVERAL_SUBGROUPS[@]}"
 mutant layer_norm vulkan 'no barrier after the subgroups write' shaders/include/reduce.glsl \
     $'        barrier();                                                                       \\\n        type total' \
     '        type total' "${SEVERAL_SUBGROUPS[@]}"
@@ -367,7 +388,9 @@ mutant loss vulkan 'the target'\''s share is that of the other form' shaders/smo
 mutant loss vulkan 'a pad has a gradient' shaders/smoothed_cross_entropy.comp \
     'vec4(0.0));' 'vec4(1.0));'
 mutant loss vulkan 'with a prior the target has no part of what is shared' shaders/smoothed_cross_entropy.comp \
-    'wanted + surplus' 'vec4(surplus)'
+    'wanted + gradient.surplus' 'vec4(gradient.surplus)'
+mutant loss vulkan 'the last class that a row keeps is left out' shaders/smoothed_cross_entropy.comp \
+    $'        if (c < p.classes) {\n            vec4 l' $'        if (c + 4u < p.classes) {\n            vec4 l'
 
 mutant optimizer vulkan 'the last element is left out of the norm' shaders/square_sum.comp \
     'min(first + p.part_elements, p.count)' 'min(first + p.part_elements, p.count - 1u)'

@@ -100,7 +100,8 @@ private:
 // Multiplies on the host instead of by matrices; optionally flushes subnormal operands to 0.
 class HostMatrices final : public ForwardingBackend {
 public:
-    explicit HostMatrices(bool flushes) : ForwardingBackend(open_device("cpu")), flushes_(flushes) {}
+    explicit HostMatrices(bool flushes, bool bf16 = false)
+        : ForwardingBackend(open_device("cpu")), flushes_(flushes), bf16_(bf16) {}
     using ForwardingBackend::run;
     void run(const Matmul& op) override {
         Matmul plain = op;
@@ -114,13 +115,14 @@ private:
     Tensor narrowed(const Tensor& tensor) {
         std::vector<float> values = to_host<float>(*this, tensor);
         for (float& value : values) {
-            value = from_f16(to_f16(value));
+            value = bf16_ ? from_bf16(to_bf16(value)) : from_f16(to_f16(value));
             value = flushes_ && std::abs(value) < 0x1p-14F ? 0.0F : value;
         }
         return make_from_host(*this, tensor.shape, DType::F32, values);
     }
 
     const bool flushes_;
+    const bool bf16_;
 };
 
 std::string kernels_of_product(Backend& backend) {
@@ -325,6 +327,7 @@ TEST_CASE("a device whose matrices err in all tiles multiplies without them", "[
     }
     const Environment err("HEADSCOPE_VULKAN_TRIAL_ERROR", "50");  // a fifth of F16's roundoff
     const Environment emulate("HEADSCOPE_VULKAN_EMULATE_MATRICES", "1");
+    const Environment f16_alone("HEADSCOPE_VULKAN_DISABLE", "bf16_matrix");
     const Warnings warnings;
     const auto backend = open_vulkan_device(0, warnings.diagnostics());
     CHECK_THAT(kernels_of_product(*backend), Catch::StartsWith("matmul") && !Catch::Contains("matmul_cooperative"));
@@ -344,6 +347,7 @@ TEST_CASE("a device whose matrices err in some tiles multiplies in the others", 
     }
     const Environment err("HEADSCOPE_VULKAN_TRIAL_ERROR", "50/128");
     const Environment emulate("HEADSCOPE_VULKAN_EMULATE_MATRICES", "1");
+    const Environment f16_alone("HEADSCOPE_VULKAN_DISABLE", "bf16_matrix");
     const Warnings warnings;
     const auto backend = open_vulkan_device(0, warnings.diagnostics());
     CHECK_THAT(kernels_of_product(*backend), Catch::StartsWith("matmul_cooperative_emulated, "));
@@ -364,15 +368,22 @@ TEST_CASE("each tile of the matrices multiplies in its trial, and passes it", "[
     const Environment emulate("HEADSCOPE_VULKAN_EMULATE_MATRICES", "1");
     const auto backend = open_vulkan_device(0);
     const std::size_t storages = backend->weights(DType::F16).level == SupportLevel::None ? 1 : 2;
+    std::vector<std::pair<vulkan::MatrixTile, bool>> trials{{{}, true}};  // one in BF16, since the tiles are the same
     for (const vulkan::MatrixTile& tile : vulkan::kMatrixTiles) {
+        trials.emplace_back(tile, false);
+    }
+    for (const auto& [tile, bf16] : trials) {
         backend->take_kernels();
-        CHECK(vulkan::matrix_complaint(*backend, {}, tile).empty());
+        CHECK(vulkan::matrix_complaint(*backend, {}, tile, bf16).empty());
+        // One more in 16 bits, where rows of four are not all rows of 16 bytes.
+        const std::size_t different = tile != vulkan::MatrixTile{} ? 6 * storages : storages == 1 ? 7 : 7 + 8;
         const std::vector<std::string> kernels = backend->take_kernels();
         CHECK(std::count_if(kernels.begin(), kernels.end(), [](const std::string& kernel) {
                   return kernel.starts_with("matmul_cooperative_emulated, ");
-              }) == static_cast<std::ptrdiff_t>((tile == vulkan::MatrixTile{} ? 7 : 5) * storages));
+              }) == static_cast<std::ptrdiff_t>(different));
     }
     const Environment try_them("HEADSCOPE_VULKAN_TRIAL_ERROR", "0");
+    const Environment f16_alone("HEADSCOPE_VULKAN_DISABLE", "bf16_matrix");
     const Warnings warnings;
     CHECK_THAT(kernels_of_product(*open_vulkan_device(0, warnings.diagnostics())),
                Catch::StartsWith("matmul_cooperative_emulated, "));
@@ -382,8 +393,14 @@ TEST_CASE("each tile of the matrices multiplies in its trial, and passes it", "[
 TEST_CASE("matrices that flush subnormal F16 numbers to 0 fail their trial", "[vulkan][matmul]") {
     for (const bool flushes : {false, true}) {
         HostMatrices backend(flushes);
-        const std::string complaint = vulkan::matrix_complaint(backend, {}, {});
+        const std::string complaint = vulkan::matrix_complaint(backend, {}, {}, false);
         CHECK((complaint.find("a product of 136 x 140 x 48 in F32") != std::string::npos) == flushes);
         CHECK(complaint.empty() == !flushes);
     }
+    HostMatrices backend(false, true);
+    CHECK(vulkan::matrix_complaint(backend, {}, {}, true).empty());
+    vulkan::Options errs;
+    errs.trial_error = vulkan::TrialError{.millionths = 50};
+    CHECK_THAT(vulkan::matrix_complaint(backend, errs, {}, true),
+               Catch::Contains(" in F32 by matrices 64 by 4 is off"));
 }

@@ -57,7 +57,7 @@ double farthest(const std::vector<float>& a, const std::vector<float>& b) {
 
 }  // namespace
 
-TEST_CASE("only F16 products use matrices, and equal plain ones except for the order of sums", "[vulkan][matmul]") {
+TEST_CASE("products in 16 bits use matrices, and equal plain ones except for the order of sums", "[vulkan][matmul]") {
     if (!usable_device()) {
         return;
     }
@@ -69,13 +69,19 @@ TEST_CASE("only F16 products use matrices, and equal plain ones except for the o
     const Ran by_matrices = product(*emulated, Compute::F16);
     const Ran by_numbers = product(*plain, Compute::F16);
     CHECK_THAT(by_matrices.kernels,
-               Catch::Matches("matmul_cooperative_emulated, 64 lanes, constants 16 8 16 8 111(, [^;]*)?; .*"));
+               Catch::Matches("matmul_cooperative_emulated, 64 lanes, constants 16 8 16 8 1343(, [^;]*)?; .*"));
     CHECK_THAT(by_numbers.kernels, !Catch::Contains("matmul_cooperative"));
     CHECK(farthest(by_matrices.values, by_numbers.values) < 1e-5);
     CHECK(farthest(by_matrices.values, product(*plain, Compute::F32).values) > 1e-5);
-    for (const Compute compute : {Compute::F32, Compute::BF16}) {
-        CHECK_THAT(product(*emulated, compute).kernels, !Catch::Contains("matmul_cooperative"));
-    }
+    const Ran in_bf16 = product(*emulated, Compute::BF16);
+    CHECK_THAT(in_bf16.kernels, Catch::Contains("constants 16 8 16 8 1407"));
+    CHECK(farthest(in_bf16.values, product(*plain, Compute::BF16).values) < 1e-5);
+    CHECK(farthest(in_bf16.values, by_numbers.values) > 1e-5);
+    CHECK_THAT(product(*emulated, Compute::F32).kernels, !Catch::Contains("matmul_cooperative"));
+    const Environment no_bf16("HEADSCOPE_VULKAN_DISABLE", "bf16_matrix");
+    const VulkanDevices without(environment_options());
+    const auto halves = without.open(0, "cooperative-matrix-emulated");
+    CHECK_THAT(product(*halves, Compute::BF16).kernels, !Catch::Contains("matmul_cooperative"));
     CHECK_THAT(product(*emulated, Compute::F16, 4).kernels, !Catch::Contains("matmul_cooperative"));
     CHECK(said.text().empty());
     // Emulated matrices are not native products.

@@ -42,10 +42,10 @@ TEST_CASE("a tile has enough subgroups to keep its sums in registers", "[vulkan]
 }
 
 TEST_CASE("a tile needs room in shared memory, invocations and matrices that divide it", "[vulkan][matrix_tiles]") {
-    // 64 x (32 + 8) halves of each operand, and a matrix in F32 for each subgroup.
+    // 64 x (32 + 8) halves of each operand.
     MatrixDevice small = kMatrices;
-    small.shared_bytes = 2 * 64 * 40 * 2 + 4 * 16 * 16 * 4;
-    CHECK(matrix_tiles(small) == std::vector{MatrixTile{64, 4}});
+    small.shared_bytes = 2 * 64 * 40 * 2;
+    CHECK(matrix_tiles(small) == std::vector{MatrixTile{64, 4}, MatrixTile{64, 8}});
     --small.shared_bytes;
     CHECK(matrix_tiles(small).empty());
     MatrixDevice narrow = kMatrices;
@@ -54,16 +54,39 @@ TEST_CASE("a tile needs room in shared memory, invocations and matrices that div
     MatrixDevice wide = kMatrices;
     wide.shared_bytes = 65536;
     wide.sizes = {32, 32, 16};  // 64 x 64 by eight subgroups are 32 x 16 each
-    CHECK_FALSE(has_room(wide, {64, 8}));
-    CHECK(has_room(wide, {64, 4}));
-    CHECK(has_room(wide, {128, 8}));
-    wide.sizes = {16, 16, 64};  // more terms than are staged
+    CHECK_FALSE(staging_of(wide, {64, 8}));
+    CHECK(staging_of(wide, {64, 4}));
+    CHECK(staging_of(wide, {128, 8}));
+    wide.sizes = {16, 16, 128};  // more terms than are staged
     CHECK(matrix_tiles(wide).empty());
     wide.sizes = {};
     CHECK(matrix_tiles(wide).empty());
-    // An invocation stages at least two terms of four rows.
-    CHECK_FALSE(has_room(with_subgroups(64), {64, 8}));
-    CHECK(has_room(with_subgroups(64), {128, 8}));
+    // An invocation stages at least eight terms of a row.
+    CHECK(staging_of(with_subgroups(64), {64, 8}) == MatrixStaging{64, 2});
+    CHECK(staging_of(with_subgroups(64), {128, 8}) == MatrixStaging{32, 2});
+    CHECK_FALSE(staging_of(with_subgroups(256), {64, 4}));
+    // Sums of a matrix in F32 for each subgroup take the place of what was staged.
+    wide.sizes = {32, 32, 16};
+    wide.shared_bytes = 4 * 32 * 32 * 4;
+    CHECK(staging_of(wide, {64, 4}) == MatrixStaging{32, 1});
+    --wide.shared_bytes;
+    CHECK_FALSE(staging_of(wide, {64, 4}));
+}
+
+TEST_CASE("matrices are staged deep and twice where shared memory allows", "[vulkan][matrix_tiles]") {
+    CHECK(staging_of(kMatrices, {64, 4}) == MatrixStaging{64, 2});
+    CHECK(staging_of(kMatrices, {64, 8}) == MatrixStaging{64, 2});
+    CHECK(staging_of(kMatrices, {128, 8}) == MatrixStaging{32, 2});
+    MatrixDevice device = kMatrices;
+    device.shared_bytes = 32768;
+    CHECK(staging_of(device, {64, 4}) == MatrixStaging{32, 2});
+    CHECK(staging_of(device, {64, 8}) == MatrixStaging{32, 2});
+    CHECK(staging_of(device, {128, 8}) == MatrixStaging{32, 1});
+    device.shared_bytes = 2 * 128 * 40 * 2 - 1;
+    CHECK_FALSE(staging_of(device, {128, 8}));
+    device = kMatrices;
+    device.software = true;
+    CHECK(staging_of(device, {64, 4}) == MatrixStaging{32, 1});
 }
 
 TEST_CASE("tiles of one side can be requested", "[vulkan][matrix_tiles]") {
@@ -72,5 +95,5 @@ TEST_CASE("tiles of one side can be requested", "[vulkan][matrix_tiles]") {
     CHECK(matrix_tiles(device) == std::vector{MatrixTile{128, 4}, MatrixTile{128, 8}});
     CHECK(choose_matrix_tile(device, 5, 5, kOne) == MatrixTile{128, 8});
     device.shared_bytes = 16384;  // too little: there are others
-    CHECK(matrix_tiles(device) == std::vector{MatrixTile{64, 4}});
+    CHECK(matrix_tiles(device) == std::vector{MatrixTile{64, 4}, MatrixTile{64, 8}});
 }

@@ -158,8 +158,30 @@ TEST_CASE("products by matrices use their tiles, in parts if there are few", "[v
     CHECK(plan.kernel == Kernel::MatmulCooperative);
     CHECK(plan.groups == 32 * 32);
     CHECK(plan.specialisation.local_size == 256);
-    // The sizes; a and b along k, both in fours, a large tile of eight subgroups that looks ahead.
-    CHECK(plan.specialisation.constants == headscope::vulkan::Constants{16, 16, 16, 32, 127, 0});
+    // The sizes; a and b along k, both in packs, looking ahead, a large tile of eight subgroups in two stages.
+    constexpr std::uint32_t kManner = 1 + 2 + 4 + 8 + 32 + 128 + 256 + 2048;
+    CHECK(plan.specialisation.constants == headscope::vulkan::Constants{16, 16, 16, 32, kManner, 0});
+    const auto manner = [&](const ProductShape& product) {
+        return plan_product(device, product, choose_product(device, product)).specialisation.constants[4];
+    };
+    ProductShape other = large;
+    other.out_vec4_aligned = true;
+    CHECK(manner(other) == kManner + 16);
+    other = large;
+    other.storage = headscope::DType::F16;
+    CHECK(manner(other) == kManner);
+    other.k = 4100;  // fours, but no eights
+    CHECK(manner(other) == kManner - 4 - 8);
+    other.k = 4096;
+    other.b_pack_aligned = false;
+    CHECK(manner(other) == kManner - 8);
+    other = large;
+    other.bf16 = true;
+    CHECK_FALSE(takes_matrices(device, other));
+    device.bf16_matrices = kMatrices;
+    device.bf16_matrices->bf16 = true;
+    CHECK(takes_matrices(device, other));
+    CHECK(plan_product(device, other, choose_product(device, other)).kernel == Kernel::MatmulCooperativeBf16);
     CHECK_FALSE(plan.specialisation.texels);
     ProductShape thin = shape(512, 512, 24576);  // a weight's gradient
     thin.matrices = true;

@@ -10,21 +10,22 @@ namespace headscope::vulkan {
 
 namespace {
 
-bool has_wanted_types(const VkCooperativeMatrixPropertiesKHR& kind) {
-    return kind.scope == VK_SCOPE_SUBGROUP_KHR && kind.saturatingAccumulation == VK_FALSE &&
-           kind.AType == VK_COMPONENT_TYPE_FLOAT16_KHR && kind.BType == VK_COMPONENT_TYPE_FLOAT16_KHR &&
-           kind.CType == VK_COMPONENT_TYPE_FLOAT32_KHR && kind.ResultType == VK_COMPONENT_TYPE_FLOAT32_KHR;
+bool has_wanted_types(const VkCooperativeMatrixPropertiesKHR& kind, VkComponentTypeKHR operands) {
+    return kind.scope == VK_SCOPE_SUBGROUP_KHR && kind.saturatingAccumulation == VK_FALSE && kind.AType == operands &&
+           kind.BType == operands && kind.CType == VK_COMPONENT_TYPE_FLOAT32_KHR &&
+           kind.ResultType == VK_COMPONENT_TYPE_FLOAT32_KHR;
 }
 
 // The largest: fewest instructions for the same work.
-MatrixSizes largest(const std::vector<VkCooperativeMatrixPropertiesKHR>& kinds, const MatrixCapabilities& probed) {
+MatrixSizes largest(const std::vector<VkCooperativeMatrixPropertiesKHR>& kinds, const MatrixCapabilities& probed,
+                    VkComponentTypeKHR operands) {
     MatrixSizes best;
     for (const VkCooperativeMatrixPropertiesKHR& kind : kinds) {
         const MatrixDevice device{.sizes = {kind.MSize, kind.NSize, kind.KSize},
                                   .subgroup_size = probed.subgroup_size,
                                   .shared_bytes = probed.limits.maxComputeSharedMemorySize,
                                   .most_invocations = probed.limits.maxComputeWorkGroupInvocations};
-        if (has_wanted_types(kind) && !matrix_tiles(device).empty() &&
+        if (has_wanted_types(kind, operands) && !matrix_tiles(device).empty() &&
             kind.MSize * kind.NSize * kind.KSize > best.m * best.n * best.k) {
             best = {kind.MSize, kind.NSize, kind.KSize};
         }
@@ -73,12 +74,17 @@ bool emulates_matrices(const InstanceFunctions& functions, VkPhysicalDevice devi
     return products.integerDotProduct4x8BitPackedMixedSignednessAccelerated == VK_FALSE;
 }
 
-std::string missing_feature(const InstanceFunctions& functions, VkPhysicalDevice device) {
-    MatrixFeatures found;
+void read_features(const InstanceFunctions& functions, VkPhysicalDevice device, bool with_bfloat16,
+                   MatrixFeatures& found) {
     VkPhysicalDeviceFeatures2 all{};
     all.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2;
-    all.pNext = found.chain(nullptr);
+    all.pNext = found.chain(nullptr, with_bfloat16);
     functions.vkGetPhysicalDeviceFeatures2(device, &all);
+}
+
+std::string missing_feature(const InstanceFunctions& functions, VkPhysicalDevice device) {
+    MatrixFeatures found;
+    read_features(functions, device, false, found);
     if (found.matrices.cooperativeMatrix == VK_FALSE) {
         return "no cooperativeMatrix";
     }
@@ -90,13 +96,15 @@ std::string missing_feature(const InstanceFunctions& functions, VkPhysicalDevice
 
 }  // namespace
 
-void* MatrixFeatures::chain(void* next) {
+void* MatrixFeatures::chain(void* next, bool with_bfloat16) {
     matrices.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_COOPERATIVE_MATRIX_FEATURES_KHR;
     float16.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_FLOAT16_INT8_FEATURES;
     memory_model.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_MEMORY_MODEL_FEATURES;
     matrices.pNext = &float16;
     float16.pNext = &memory_model;
-    memory_model.pNext = next;
+    memory_model.pNext = with_bfloat16 ? &bfloat16 : next;
+    bfloat16.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_BFLOAT16_FEATURES_KHR;
+    bfloat16.pNext = next;
     return &matrices;
 }
 
@@ -104,6 +112,8 @@ void MatrixFeatures::enable() {
     matrices.cooperativeMatrix = VK_TRUE;
     float16.shaderFloat16 = VK_TRUE;
     memory_model.vulkanMemoryModel = VK_TRUE;
+    bfloat16.shaderBFloat16Type = VK_TRUE;
+    bfloat16.shaderBFloat16CooperativeMatrix = VK_TRUE;
 }
 
 CooperativeMatrices probe_matrices(const InstanceFunctions& functions, VkPhysicalDevice device,
@@ -138,8 +148,25 @@ CooperativeMatrices probe_matrices(const InstanceFunctions& functions, VkPhysica
     if (emulates_matrices(functions, device, probed)) {
         return {{}, "not used where AMD's driver takes them apart: no matrix cores"};
     }
-    const MatrixSizes sizes = largest(kinds_of(functions, device), probed);
+    const MatrixSizes sizes = largest(kinds_of(functions, device), probed, VK_COMPONENT_TYPE_FLOAT16_KHR);
     return {sizes, sizes.m == 0 ? "no F16 matrices with F32 sums that fit a tile" : ""};
+}
+
+CooperativeMatrices probe_bf16_matrices(const InstanceFunctions& functions, VkPhysicalDevice device,
+                                        const MatrixCapabilities& probed, const CooperativeMatrices& halves) {
+    if (!halves.usable()) {
+        return {{}, "none in F16"};
+    }
+    if (!probed.bfloat16) {
+        return {{}, "no " VK_KHR_SHADER_BFLOAT16_EXTENSION_NAME};
+    }
+    MatrixFeatures found;
+    read_features(functions, device, true, found);
+    if (found.bfloat16.shaderBFloat16Type == VK_FALSE || found.bfloat16.shaderBFloat16CooperativeMatrix == VK_FALSE) {
+        return {{}, "no shaderBFloat16CooperativeMatrix"};
+    }
+    const MatrixSizes sizes = largest(kinds_of(functions, device), probed, VK_COMPONENT_TYPE_BFLOAT16_KHR);
+    return {sizes, sizes.m == 0 ? "no BF16 matrices with F32 sums that fit a tile" : ""};
 }
 
 }  // namespace headscope::vulkan

@@ -41,11 +41,14 @@ Device::Device(std::shared_ptr<const Instance> instance, VkPhysicalDevice physic
     if (found.matrices.usable()) {
         extensions.push_back(VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME);
     }
+    if (found.bf16_matrices.usable()) {
+        extensions.push_back(VK_KHR_SHADER_BFLOAT16_EXTENSION_NAME);
+    }
     Features features;
     features.chain(size_control, found.uniform_control_flow);
     MatrixFeatures matrices;
     if (found.matrices.usable()) {
-        features.all.pNext = matrices.chain(features.all.pNext);
+        features.all.pNext = matrices.chain(features.all.pNext, found.bf16_matrices.usable());
         matrices.enable();
     }
     features.subgroup_size.subgroupSizeControl = found.subgroup_sizes.can_be_required() ? VK_TRUE : VK_FALSE;

@@ -35,6 +35,7 @@ struct Capabilities {
     bool portability = false;           // a subset of Vulkan over another API
     FloatControls float_controls;
     CooperativeMatrices matrices;
+    CooperativeMatrices bf16_matrices;
     bool texel_loads = false;        // texel buffers are faster to read, and any binding can be one
     bool creation_feedback = false;  // the driver reports whether a pipeline came from the cache
     SubgroupSizes subgroup_sizes;

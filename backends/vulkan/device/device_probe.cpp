@@ -95,17 +95,19 @@ void probe_features(const InstanceFunctions& functions, VkPhysicalDevice device,
     found.push_descriptors = contains(extensions, VK_KHR_PUSH_DESCRIPTOR_EXTENSION_NAME);
     found.portability = contains(extensions, kPortabilitySubset);
     found.creation_feedback = contains(extensions, VK_EXT_PIPELINE_CREATION_FEEDBACK_EXTENSION_NAME);
-    found.matrices =
-        probe_matrices(functions, device,
-                       {.extension = contains(extensions, VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME),
-                        .subgroups = found.subgroup_arithmetic && found.full_subgroups,
-                        .software = found.software,
-                        .rounds_halves = found.float_controls.rounds_halves,
-                        .shares_registers = found.subgroup_sizes.share_registers(),
-                        .dot_products = contains(extensions, VK_KHR_SHADER_INTEGER_DOT_PRODUCT_EXTENSION_NAME),
-                        .driver = found.driver_id,
-                        .subgroup_size = found.subgroup_size,
-                        .limits = found.properties.limits});
+    const MatrixCapabilities probed{
+        .extension = contains(extensions, VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME),
+        .bfloat16 = contains(extensions, VK_KHR_SHADER_BFLOAT16_EXTENSION_NAME),
+        .subgroups = found.subgroup_arithmetic && found.full_subgroups,
+        .software = found.software,
+        .rounds_halves = found.float_controls.rounds_halves,
+        .shares_registers = found.subgroup_sizes.share_registers(),
+        .dot_products = contains(extensions, VK_KHR_SHADER_INTEGER_DOT_PRODUCT_EXTENSION_NAME),
+        .driver = found.driver_id,
+        .subgroup_size = found.subgroup_size,
+        .limits = found.properties.limits};
+    found.matrices = probe_matrices(functions, device, probed);
+    found.bf16_matrices = probe_bf16_matrices(functions, device, probed, found.matrices);
 }
 
 // Values that violate Vulkan's required limits, or are not powers of two where it guarantees that.
@@ -226,6 +228,8 @@ void describe(const Capabilities& found, const Options& options, DeviceInfo& inf
         {kMatrixFeature, matrix_text(found.matrices, options.cooperative_matrix && options.subgroups)},
         {kMatrixAttentionFeature, say(found.matrices.usable(), options.cooperative_attention &&
                                                                    options.fused_attention != FusedAttention::Never)},
+        {kBf16MatrixFeature,
+         matrix_text(found.bf16_matrices, options.cooperative_matrix && options.bf16_matrix && options.subgroups)},
         {"texel loads", say(has_texel_loads(found), options.texel_loads && options.vector_loads)},
         {"timestamps", say(found.timestamp_bits > 0, options.timestamps)},
         {"memory budget", say(found.memory_budget, true)},
@@ -287,6 +291,9 @@ void restrict_to(const Options& options, Capabilities& found) {
         found.uniform_control_flow && found.subgroup_arithmetic && options.uniform_control_flow;
     if (found.matrices.usable() && (!options.cooperative_matrix || !found.subgroup_arithmetic)) {
         found.matrices = {{}, "switched off"};
+    }
+    if (found.bf16_matrices.usable() && (!options.bf16_matrix || !found.matrices.usable())) {
+        found.bf16_matrices = {{}, "switched off"};
     }
     found.texel_loads = has_texel_loads(found) && options.texel_loads && options.vector_loads;
     found.storage16 = found.storage16 && options.storage16;

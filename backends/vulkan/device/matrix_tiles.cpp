@@ -1,6 +1,7 @@
 #include "backends/vulkan/device/matrix_tiles.h"
 
 #include <algorithm>
+#include <array>
 
 #include "backends/vulkan/device/device.h"
 
@@ -9,10 +10,9 @@ namespace headscope::vulkan {
 namespace {
 
 // As in shaders/include/cooperative_tiles.glsl.
-constexpr std::uint32_t kDepth = 32;
-constexpr std::uint32_t kStridedHalves = kDepth + 8;
-constexpr std::uint32_t kHalf = 2;         // bytes
-constexpr std::uint32_t kFewestPairs = 4;  // of an operand, staged by an invocation: two terms of four rows
+constexpr std::uint32_t kPadding = 8;  // halves after each row
+constexpr std::uint32_t kHalf = 2;     // bytes
+constexpr std::uint32_t kPiece = 8;    // fewest elements of an operand, staged by an invocation
 constexpr std::uint32_t kRowsOfSubgroups = 2;
 
 // Of the emulation: no two sizes are equal, so that mixing them up shows; each invocation has 16 entries of a matrix.
@@ -34,32 +34,54 @@ std::uint64_t count(const MatrixTile& tile, std::uint32_t m, std::uint32_t n, st
 
 }  // namespace
 
-std::optional<MatrixDevice> matrix_device(const Capabilities& found, const Options& options) {
+std::optional<MatrixDevice> matrix_device(const Capabilities& found, const Options& options, bool bf16) {
     const bool emulated = options.emulated_matrices;
-    if (!emulated && !found.matrices.usable()) {
+    const CooperativeMatrices& matrices = bf16 ? found.bf16_matrices : found.matrices;
+    if ((!emulated && !matrices.usable()) || (bf16 && !options.bf16_matrix)) {
         return std::nullopt;
     }
     const VkPhysicalDeviceLimits& limits = found.properties.limits;
-    MatrixDevice device{.sizes = emulated ? kEmulatedSizes : found.matrices.sizes,
+    MatrixDevice device{.sizes = emulated ? kEmulatedSizes : matrices.sizes,
+                        .bf16 = bf16,
                         .subgroup_size = emulated ? kEmulatedSubgroup : found.subgroup_size,
                         .shared_bytes = limits.maxComputeSharedMemorySize,
                         .most_invocations = limits.maxComputeWorkGroupInvocations,
                         .software = found.software && !emulated,  // the emulation runs as on a GPU
                         .emulated = emulated,
                         .side = options.matrix_side,
-                        .wrong = options.wrong_tiles};
+                        .wrong = bf16 ? options.wrong_bf16_tiles : options.wrong_tiles};
     return matrix_tiles(device).empty() ? std::nullopt : std::optional(device);
 }
 
-bool has_room(const MatrixDevice& device, const MatrixTile& tile) {
+std::optional<MatrixStaging> staging_of(const MatrixDevice& device, const MatrixTile& tile) {
     const MatrixSizes& sizes = device.sizes;
     const std::uint32_t lanes = tile.subgroups * device.subgroup_size;
-    const std::uint32_t staged = 2 * tile.side * kStridedHalves * kHalf;
-    const std::uint32_t results = tile.subgroups * sizes.m * sizes.n * static_cast<std::uint32_t>(sizeof(float));
-    return divides(sizes.m, tile.side / kRowsOfSubgroups) &&
-           divides(sizes.n, tile.side / (tile.subgroups / kRowsOfSubgroups)) && divides(sizes.k, kDepth) &&
-           lanes <= device.most_invocations && divides(kFewestPairs * lanes, tile.side * kDepth / 2) &&
-           staged + results <= device.shared_bytes;
+    const bool divided = divides(sizes.m, tile.side / kRowsOfSubgroups) &&
+                         divides(sizes.n, tile.side / (tile.subgroups / kRowsOfSubgroups)) && divides(8, sizes.k) &&
+                         divides(4, sizes.n) && lanes <= device.most_invocations;
+    const auto fits = [&](const MatrixStaging& staging) {
+        const std::uint32_t staged = staging.stages * 2 * tile.side * (staging.depth + kPadding) * kHalf;
+        const std::uint32_t results = tile.subgroups * sizes.m * sizes.n * static_cast<std::uint32_t>(sizeof(float));
+        return divides(sizes.k, staging.depth) && divides(kPiece * lanes, tile.side * staging.depth) &&
+               std::max(staged, results) <= device.shared_bytes;
+    };
+    // Fewer barriers for as many terms, the more the better. Software gains nothing by either; the emulation tries what
+    // would not fit its memory in two stages.
+    constexpr MatrixStaging kPlain{32, 1};
+    constexpr std::array<MatrixStaging, 4> kStagings{{{64, 2}, {32, 2}, {64, 1}, kPlain}};
+    constexpr MatrixStaging kDeep{64, 1};
+    if (!divided) {
+        return std::nullopt;
+    }
+    const bool deep = device.emulated && tile.subgroups == 8;
+    const auto* const first = deep && fits(kDeep) ? &kDeep
+                              : device.software   ? (fits(kPlain) ? &kPlain : nullptr)
+                                                  : nullptr;
+    if (first != nullptr) {
+        return *first;
+    }
+    const auto* const found = std::find_if(kStagings.begin(), kStagings.end(), fits);
+    return found == kStagings.end() ? std::nullopt : std::optional(*found);
 }
 
 std::vector<MatrixTile> matrix_tiles(const MatrixDevice& device) {
@@ -68,7 +90,7 @@ std::vector<MatrixTile> matrix_tiles(const MatrixDevice& device) {
     std::vector<MatrixTile> tiles(kMatrixTiles.begin(),
                                   device.software ? kMatrixTiles.begin() + 1 : kMatrixTiles.end());
     std::erase_if(tiles, [&](const MatrixTile& tile) {
-        return !has_room(device, tile) ||
+        return !staging_of(device, tile) ||
                std::find(device.wrong.begin(), device.wrong.end(), tile) != device.wrong.end();
     });
     const bool has_side =

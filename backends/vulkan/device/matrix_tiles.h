@@ -14,6 +14,7 @@ namespace headscope::vulkan {
 // Matrices shared by the invocations of a subgroup: a device's own, or emulated ones.
 struct MatrixDevice {
     MatrixSizes sizes;
+    bool bf16 = false;  // their operands; else F16
     std::uint32_t subgroup_size = 0;
     std::uint32_t shared_bytes = 0;      // of a workgroup
     std::uint32_t most_invocations = 0;  // of a workgroup
@@ -24,10 +25,19 @@ struct MatrixDevice {
 };
 
 struct Capabilities;
-// The device's matrices or, if the options ask for it, emulated ones. Null if there are none, or all tiles failed.
-std::optional<MatrixDevice> matrix_device(const Capabilities& found, const Options& options);
+// The device's matrices of such operands or, if the options ask for it, emulated ones. Null if there are none, or all
+// tiles failed.
+std::optional<MatrixDevice> matrix_device(const Capabilities& found, const Options& options, bool bf16);
 
-bool has_room(const MatrixDevice& device, const MatrixTile& tile);
+// How a tile's operands pass through shared memory.
+struct MatrixStaging {
+    std::uint32_t depth = 0;   // terms at once
+    std::uint32_t stages = 0;  // with two, one is filled while the other is read
+    bool operator==(const MatrixStaging&) const = default;
+};
+
+// Null if the tile does not fit the device.
+std::optional<MatrixStaging> staging_of(const MatrixDevice& device, const MatrixTile& tile);
 
 // All tiles that the device has room for and that passed their trial, the smallest first.
 std::vector<MatrixTile> matrix_tiles(const MatrixDevice& device);

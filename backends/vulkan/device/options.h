@@ -51,15 +51,17 @@ struct Options {
     bool vector_loads = true;             // vec4 loads in products and attention, where operands allow them
     bool texel_loads = true;              // the same through texel buffers, on software devices
     bool transfers = true;                // fills and copies by queue commands, on software devices
-    bool cooperative_matrix = true;       // F16 products by the device's matrices
+    bool cooperative_matrix = true;       // products by the device's matrices
+    bool bf16_matrix = true;              // in BF16, too
     bool cooperative_attention = true;    // attention by these matrices, too
     bool emulated_matrices = false;       // all of that by emulated matrices
     std::uint32_t matrix_side = 0;        // of all tiles of matrices; 0 for the choice by shape
     std::vector<MatrixTile> wrong_tiles;  // failed their trial
-    bool subgroups = true;                // else reductions only through shared memory
-    bool trials = true;                   // of features that drivers get wrong: device_trial.h
-    bool uniform_control_flow = true;     // request it for subgroups: control_flow.h
-    std::uint32_t subgroup_size = 0;      // of all kernels with subgroups; 0 for choose_subgroup_size
+    std::vector<MatrixTile> wrong_bf16_tiles;
+    bool subgroups = true;             // else reductions only through shared memory
+    bool trials = true;                // of features that drivers get wrong: device_trial.h
+    bool uniform_control_flow = true;  // request it for subgroups: control_flow.h
+    std::uint32_t subgroup_size = 0;   // of all kernels with subgroups; 0 for choose_subgroup_size
     ProductTiles tiles = ProductTiles::Device;
     std::uint32_t tile = 0;  // outputs of an invocation along each side of tiles in shared memory; 0 by shape
     bool storage16 = true;   // else no 16-bit storage

@@ -59,10 +59,11 @@ bool chooses_tiles(const Capabilities& /*found*/, const Options& options) {
 
 constexpr Switch kSwitches[] = {
     {.name = "cooperative_matrix",
-     .meaning = "products in F16 by the device's matrices",
+     .meaning = "products in F16 and BF16 by the device's matrices",
      .off = &Options::cooperative_matrix,
      .path = "no-cooperative-matrix",
      .offered = [](const Capabilities& found, const Options&) { return found.matrices.usable(); }},
+    {.name = "bf16_matrix", .meaning = "those in BF16 alone", .off = &Options::bf16_matrix},
     {.name = "cooperative_attention",
      .meaning = "attention of short sentences by the device's matrices, in F16",
      .off = &Options::cooperative_attention,
@@ -132,8 +133,8 @@ constexpr Switch kSwitches[] = {
     {.name = "HEADSCOPE_VULKAN_EMULATE_MATRICES",
      .value = "1 or 0",
      .meaning =
-         "products and attention in F16 in the tiles of cooperative matrices, with plain numbers, on any device; "
-         "nothing is tuned then",
+         "products in F16 and BF16, and attention in F16, in the tiles of cooperative matrices, with plain numbers, "
+         "on any device; nothing is tuned then",
      .set = [](Options& options, const std::string& value) { return read(value, options.emulated_matrices); },
      .path = "cooperative-matrix-emulated",
      .path_value = "1",

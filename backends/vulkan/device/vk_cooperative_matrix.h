@@ -1,4 +1,4 @@
-// VK_KHR_cooperative_matrix from the Vulkan registry, for older headers (Debian 12).
+// VK_KHR_cooperative_matrix and VK_KHR_shader_bfloat16 from the Vulkan registry, for older headers (Debian 12).
 #pragma once
 
 #include <vulkan/vulkan.h>
@@ -47,4 +47,21 @@ struct VkPhysicalDeviceCooperativeMatrixPropertiesKHR {
 
 using PFN_vkGetPhysicalDeviceCooperativeMatrixPropertiesKHR = VkResult(VKAPI_PTR*)(VkPhysicalDevice, std::uint32_t*,
                                                                                    VkCooperativeMatrixPropertiesKHR*);
+#endif
+
+#ifndef VK_KHR_shader_bfloat16
+#define VK_KHR_shader_bfloat16 1
+#define VK_KHR_SHADER_BFLOAT16_EXTENSION_NAME "VK_KHR_shader_bfloat16"
+
+inline constexpr auto VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_BFLOAT16_FEATURES_KHR =
+    static_cast<VkStructureType>(1000141000);
+inline constexpr auto VK_COMPONENT_TYPE_BFLOAT16_KHR = static_cast<VkComponentTypeKHR>(1000141000);
+
+struct VkPhysicalDeviceShaderBfloat16FeaturesKHR {
+    VkStructureType sType;
+    void* pNext;
+    VkBool32 shaderBFloat16Type;
+    VkBool32 shaderBFloat16DotProduct;
+    VkBool32 shaderBFloat16CooperativeMatrix;
+};
 #endif

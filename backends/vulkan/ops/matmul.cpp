@@ -27,9 +27,18 @@ std::uint32_t rounding_of(Compute compute) {
     throw Error(fmt::format("the vulkan backend multiplies in F32, BF16 or F16, asked for {}", name_of(compute)));
 }
 
-// Whether the rows along an operand's contiguous dimension are aligned to vec4. `step` is the other stride.
+// Whether the rows along an operand's contiguous dimension are aligned to so many elements. `step` is the other stride.
+bool is_aligned(const Tensor& operand, const uint (&batch)[2], std::uint32_t step, std::uint32_t elements) {
+    return operand.offset % elements == 0 && batch[0] % elements == 0 && batch[1] % elements == 0 &&
+           step % elements == 0;
+}
+
 bool is_vec4_aligned(const Tensor& operand, const uint (&batch)[2], std::uint32_t step) {
-    return operand.offset % 4 == 0 && batch[0] % 4 == 0 && batch[1] % 4 == 0 && step % 4 == 0;
+    return is_aligned(operand, batch, step, 4);
+}
+
+bool is_pack_aligned(const Tensor& operand, const uint (&batch)[2], std::uint32_t step) {
+    return is_aligned(operand, batch, step, static_cast<std::uint32_t>(16 / size_of(operand.dtype)));
 }
 
 struct Sizes {
@@ -196,15 +205,20 @@ ProductShape VulkanBackend::shape_of(const Matmul& op, const MatmulParams& param
     shape.b_along_k = op.transpose_b;
     shape.a_vec4_aligned = is_vec4_aligned(op.a, params.a_batch, u32(op.a.stride(-2)));
     shape.b_vec4_aligned = is_vec4_aligned(op.b, params.b_batch, u32(op.b.stride(-2)));
+    shape.a_pack_aligned = is_pack_aligned(op.a, params.a_batch, u32(op.a.stride(-2)));
+    shape.b_pack_aligned = is_pack_aligned(op.b, params.b_batch, u32(op.b.stride(-2)));
     shape.out_vec4_aligned = is_vec4_aligned(op.out, params.out_batch, params.out_row);
     shape.rounding = rounding_of(op.compute);
     shape.epilogue = epilogue.bits();
     shape.texels = device_.capabilities().texel_loads && op.a.dtype == DType::F32;
     shape.whole = !op.out.contiguous() || op.out.dtype != DType::F32;
     shape.storage = op.a.dtype;
-    // F32 operands are rounded to F16 when staged; F16 ones are staged unchanged.
-    const bool in_f16 = op.a.dtype == DType::F16 || (op.a.dtype == DType::F32 && op.compute == Compute::F16);
-    shape.matrices = in_f16 && takes_matrices(product_device_, shape);
+    // F32 operands are rounded when they are staged; those of 16 bits are staged unchanged.
+    const auto multiplied_in = [&](DType dtype, Compute compute) {
+        return op.a.dtype == dtype || (op.a.dtype == DType::F32 && op.compute == compute);
+    };
+    shape.bf16 = multiplied_in(DType::BF16, Compute::BF16);
+    shape.matrices = (shape.bf16 || multiplied_in(DType::F16, Compute::F16)) && takes_matrices(product_device_, shape);
     return shape;
 }
 

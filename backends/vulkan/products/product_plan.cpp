@@ -194,6 +194,23 @@ ProductPlan plan_tiles(const ProductDevice& device, const ProductShape& shape, s
     return plan;
 }
 
+const std::optional<MatrixDevice>& matrices_for(const ProductDevice& device, const ProductShape& shape) {
+    return shape.bf16 ? device.bf16_matrices : device.matrices;
+}
+
+// Whether an operand can be loaded entirely by 16 bytes; `outputs` is m or n.
+bool loads_by_packs(const ProductDevice& device, const ProductShape& shape, bool aligned, bool along_k,
+                    std::uint32_t outputs) {
+    const auto pack = static_cast<std::uint32_t>(16 / size_of(shape.storage));
+    return device.vector_loads && aligned && (along_k ? shape.k : outputs) % pack == 0;
+}
+
+Kernel kernel_of(const MatrixDevice& matrices) {
+    return matrices.emulated ? Kernel::MatmulCooperativeEmulated
+           : matrices.bf16   ? Kernel::MatmulCooperativeBf16
+                             : Kernel::MatmulCooperative;
+}
+
 std::vector<ProductChoice> by_matrices(const std::vector<MatrixTile>& tiles) {
     std::vector<ProductChoice> choices;
     for (const MatrixTile& tile : tiles) {
@@ -203,18 +220,23 @@ std::vector<ProductChoice> by_matrices(const std::vector<MatrixTile>& tiles) {
 }
 
 ProductPlan plan_matrices(const ProductDevice& device, const ProductShape& shape, const ProductChoice& choice) {
-    const MatrixDevice& matrices = device.matrices.value();
-    ProductPlan plan =
-        with_tile(shape, matrices.emulated ? Kernel::MatmulCooperativeEmulated : Kernel::MatmulCooperative,
-                  choice.block, choice.block);
+    const MatrixDevice& matrices = matrices_for(device, shape).value();
+    const MatrixStaging staging = staging_of(matrices, {choice.block, choice.subgroups}).value();
+    ProductPlan plan = with_tile(shape, kernel_of(matrices), choice.block, choice.block);
     plan.specialisation.local_size = choice.subgroups * matrices.subgroup_size;
+    // The bits of cooperative_tiles.glsl.
     const std::array manner{shape.a_along_k,
                             shape.b_along_k,
-                            loads_a_by_vec4(device, shape),
-                            loads_b_by_vec4(device, shape),
+                            loads_by_packs(device, shape, shape.a_pack_aligned, shape.a_along_k, shape.m),
+                            loads_by_packs(device, shape, shape.b_pack_aligned, shape.b_along_k, shape.n),
+                            stores_by_vec4(device, shape),
+                            !matrices.software,  // prefetching: a CPU has nothing to overlap
+                            matrices.emulated && matrices.bf16,
                             choice.block == kLargeMatrixSide,
                             choice.subgroups == 8,
-                            !matrices.software};  // prefetching: a CPU has nothing to overlap
+                            choice.subgroups == 16,
+                            staging.depth == 64,
+                            staging.stages == 2};
     std::uint32_t bits = 0;
     for (std::size_t i = 0; i < manner.size(); ++i) {
         bits |= manner[i] ? 1U << i : 0U;
@@ -255,8 +277,8 @@ bool takes_matrices(const ProductDevice& device, const ProductShape& shape) {
     // llvmpipe leaves a kernel once its loops have run 65,535 times in all: the emulation's in its largest tiles after
     // about 3,000 terms.
     constexpr std::uint32_t kMostEmulated = 2048;
-    return device.matrices && shape.m >= kFewest && shape.n >= kFewest &&
-           !(device.matrices->emulated && shape.k > kMostEmulated);
+    const std::optional<MatrixDevice>& matrices = matrices_for(device, shape);
+    return matrices && shape.m >= kFewest && shape.n >= kFewest && !(matrices->emulated && shape.k > kMostEmulated);
 }
 
 std::string to_string(const ProductChoice& choice) {
@@ -276,7 +298,7 @@ ProductChoice choose_product(const ProductDevice& device, const ProductShape& sh
         return {ProductKernel::Rows};  // whose invocations already share the sum
     }
     if (shape.matrices) {
-        choice = matrix_choice(choose_matrix_tile(*device.matrices, shape.m, shape.n, shape.batch));
+        choice = matrix_choice(choose_matrix_tile(*matrices_for(device, shape), shape.m, shape.n, shape.batch));
     } else if (takes_tiles(device, shape)) {
         choice = {ProductKernel::Tiles, choose_tile(device, shape)};
     } else if (takes_subgroups(device, shape) && !(shape.texels && shape.m <= kFewRows)) {
@@ -294,7 +316,7 @@ ProductChoice choose_product(const ProductDevice& device, const ProductShape& sh
 std::vector<ProductChoice> product_choices(const ProductDevice& device, const ProductShape& shape) {
     std::vector<ProductChoice> kernels;
     if (shape.matrices) {
-        kernels = by_matrices(matrix_tiles(*device.matrices));
+        kernels = by_matrices(matrix_tiles(*matrices_for(device, shape)));
     }
     if (takes_tiles(device, shape)) {
         kernels.push_back({ProductKernel::Tiles, 4});

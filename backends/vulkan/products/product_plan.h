@@ -19,8 +19,9 @@ struct ProductDevice {
     std::uint32_t subgroup_size = 1;
     std::uint32_t shared_bytes = 16384;  // of a workgroup: guaranteed by Vulkan
     ProductTiles tiles = ProductTiles::Device;
-    std::uint32_t tile = 0;  // Options::tile
-    std::optional<MatrixDevice> matrices = {};
+    std::uint32_t tile = 0;                     // Options::tile
+    std::optional<MatrixDevice> matrices = {};  // of F16
+    std::optional<MatrixDevice> bf16_matrices = {};
 };
 
 // out [m, n] = a b, `batch` times. An operand is "in fours" if each of its rows or columns, whichever are contiguous,
@@ -35,12 +36,15 @@ struct ProductShape {
     bool a_vec4_aligned = false;
     bool b_vec4_aligned = false;
     bool out_vec4_aligned = false;
+    bool a_pack_aligned = false;  // to 16 bytes, likewise
+    bool b_pack_aligned = false;
     std::uint32_t rounding = 0;  // as numbered in round.glsl
     std::uint32_t epilogue = 0;  // as numbered in product_out.glsl
     bool texels = false;         // the operands can be read through texel buffers
     bool whole = false;          // its sum cannot be split: parts are only added in contiguous F32
     DType storage = DType::F32;  // of the operands
     bool matrices = false;       // the device's matrices compute it: takes_matrices()
+    bool bf16 = false;           // its operands are multiplied in BF16
 };
 
 enum class ProductKernel : std::uint8_t {

@@ -18,6 +18,25 @@ namespace headscope::vulkan {
 
 namespace {
 
+DeviceTrial matrix_trial(const MatrixTile& tile, bool bf16) {
+    return {
+        .name = to_string(matrix_choice(tile)) + (bf16 ? " in BF16" : ""),
+        .feature = bf16 ? kBf16MatrixFeature : kMatrixFeature,
+        .word = bf16 ? "bf16_matrix" : "cooperative_matrix",
+        .applies =
+            [=](const Capabilities& found, const Options& options) {
+                const std::optional<MatrixDevice> device = matrix_device(found, options, bf16);
+                if (!device || (device->emulated && !options.trial_error)) {
+                    return false;
+                }
+                const std::vector<MatrixTile> tiles = matrix_tiles(*device);
+                return std::find(tiles.begin(), tiles.end(), tile) != tiles.end();
+            },
+        .complaint = [=](Backend& backend,
+                         const Options& options) { return matrix_complaint(backend, options, tile, bf16); },
+        .disable = [=](Options& options) { (bf16 ? options.wrong_bf16_tiles : options.wrong_tiles).push_back(tile); }};
+}
+
 std::vector<DeviceTrial> device_trials() {
     std::vector<DeviceTrial> trials{
         {.name = "subgroups",
@@ -33,30 +52,17 @@ std::vector<DeviceTrial> device_trials() {
                        const Options& options) { return half_conversion(found, options).own; },
          .complaint = half_complaint,
          .disable = [](Options& options) { options.half_conversions = HalfConversions::Never; }}};
-    for (const MatrixTile& tile : kMatrixTiles) {
-        trials.push_back(
-            {.name = to_string(matrix_choice(tile)),
-             .feature = kMatrixFeature,
-             .word = "cooperative_matrix",
-             .applies =
-                 [tile](const Capabilities& found, const Options& options) {
-                     const std::optional<MatrixDevice> device = matrix_device(found, options);
-                     if (!device || (device->emulated && !options.trial_error)) {
-                         return false;
-                     }
-                     const std::vector<MatrixTile> tiles = matrix_tiles(*device);
-                     return std::find(tiles.begin(), tiles.end(), tile) != tiles.end();
-                 },
-             .complaint = [tile](Backend& backend,
-                                 const Options& options) { return matrix_complaint(backend, options, tile); },
-             .disable = [tile](Options& options) { options.wrong_tiles.push_back(tile); }});
+    for (const bool bf16 : {false, true}) {
+        for (const MatrixTile& tile : kMatrixTiles) {
+            trials.push_back(matrix_trial(tile, bf16));
+        }
     }
     trials.push_back({.name = kMatrixAttentionFeature,
                       .feature = kMatrixAttentionFeature,
                       .word = "cooperative_attention",
                       .applies =
                           [](const Capabilities& found, const Options& options) {
-                              const std::optional<MatrixDevice> device = matrix_device(found, options);
+                              const std::optional<MatrixDevice> device = matrix_device(found, options, false);
                               return device && options.cooperative_attention &&
                                      options.fused_attention != FusedAttention::Never &&
                                      (!device->emulated || options.trial_error);

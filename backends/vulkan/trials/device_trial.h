@@ -25,8 +25,8 @@ struct DeviceTrial {
 std::string subgroup_complaint(Backend& backend, const Options& options);
 // F16 widened by the device's conversion: Vulkan lets it flush subnormal numbers.
 std::string half_complaint(Backend& backend, const Options& options);
-// F16 products by matrices of this tile.
-std::string matrix_complaint(Backend& backend, const Options& options, const MatrixTile& tile);
+// Products of F16 or BF16 by matrices of this tile.
+std::string matrix_complaint(Backend& backend, const Options& options, const MatrixTile& tile, bool bf16);
 
 // Attention by matrices, forward and backward. `trial_error` has this side where it is to err, but no tile.
 inline constexpr std::uint32_t kTrialSideOfAttention = 16;

@@ -17,7 +17,7 @@ namespace headscope::vulkan {
 namespace {
 
 // A product computed by device and host. Shapes: one tile, its edges, several tiles, depths that the staged depth does
-// not divide. Operands: transposed and not, with rows that are and are not a multiple of four elements.
+// not divide. Operands: transposed and not, with rows that are and are not a multiple of four and of eight elements.
 struct Product {
     std::int64_t batch, m, n, k;
     bool transpose_a, transpose_b;
@@ -29,14 +29,15 @@ struct Product {
     Shape shape_out() const { return {batch, m, n}; }
 };
 
-constexpr std::array<Product, 8> kProducts{{{1, 64, 64, 32, false, false, 1.0F, 0.0F},
+constexpr std::array<Product, 9> kProducts{{{1, 64, 64, 32, false, false, 1.0F, 0.0F},
                                             {3, 5, 7, 9, true, false, 1.0F, 0.5F},
                                             {2, 68, 36, 33, true, false, 2.0F, 0.0F},
                                             // from here for every tile: each has its own code to stage operands
                                             {1, 136, 140, 48, false, true, 1.0F, 0.0F, true},
                                             {2, 33, 17, 65, false, false, -0.5F, 1.0F},
                                             {1, 70, 130, 41, true, true, 0.5F, -2.0F},
-                                            {1, 140, 36, 72, false, false, 1.0F, 1.0F},
+                                            {1, 140, 136, 72, false, false, 1.0F, 1.0F},
+                                            {1, 72, 136, 40, true, false, 1.0F, 0.0F},
                                             {1, 36, 132, 68, true, true, 1.0F, 0.0F}}};
 constexpr std::size_t kOfFirstTile = 3;
 
@@ -48,8 +49,8 @@ std::vector<float> first_operand(const Product& product) {
     return a;
 }
 
-double rounded(float value) {
-    return double{from_f16(to_f16(value))};
+double rounded(float value, bool bf16) {
+    return double{bf16 ? from_bf16(to_bf16(value)) : from_f16(to_f16(value))};
 }
 
 // An entry in double, and the sum of what it is made of with every sign taken off.
@@ -58,14 +59,14 @@ struct Entry {
     double magnitude = 0.0;
 };
 
-Entry entry_of(const Product& product, const std::vector<float>& a, const std::vector<float>& b, double before,
-               std::int64_t batch, std::int64_t row, std::int64_t column) {
+Entry entry_of(const Product& product, bool bf16, const std::vector<float>& a, const std::vector<float>& b,
+               double before, std::int64_t batch, std::int64_t row, std::int64_t column) {
     Entry entry;
     for (std::int64_t k = 0; k < product.k; ++k) {
         const std::int64_t a_at = product.transpose_a ? k * product.m + row : row * product.k + k;
         const std::int64_t b_at = product.transpose_b ? column * product.k + k : k * product.n + column;
-        const double term = rounded(a[static_cast<std::size_t>(batch * product.m * product.k + a_at)]) *
-                            rounded(b[static_cast<std::size_t>(batch * product.n * product.k + b_at)]);
+        const double term = rounded(a[static_cast<std::size_t>(batch * product.m * product.k + a_at)], bf16) *
+                            rounded(b[static_cast<std::size_t>(batch * product.n * product.k + b_at)], bf16);
         entry.value += double{product.alpha} * term;
         entry.magnitude += std::abs(double{product.alpha} * term);
     }
@@ -75,14 +76,15 @@ Entry entry_of(const Product& product, const std::vector<float>& a, const std::v
 // A product enqueued on the device.
 struct Attempt {
     Product product;
+    bool bf16;
     DType stored;
     std::vector<float> a, b, before;
     Matmul op;
 };
 
-Attempt enqueue(Backend& backend, const Product& product, DType stored, float factor) {
-    Attempt made{product, stored, first_operand(product), noise(product.shape_b(), 2), noise(product.shape_out(), 3),
-                 {}};
+Attempt enqueue(Backend& backend, const Product& product, bool bf16, DType stored, float factor) {
+    Attempt made{
+        product, bf16, stored, first_operand(product), noise(product.shape_b(), 2), noise(product.shape_out(), 3), {}};
     made.op = {.a = make_from_host(backend, product.shape_a(), stored, made.a),
                .b = make_from_host(backend, product.shape_b(), stored, made.b),
                .out = make_from_host(backend, product.shape_out(), DType::F32, made.before),
@@ -90,7 +92,7 @@ Attempt enqueue(Backend& backend, const Product& product, DType stored, float fa
                .transpose_b = product.transpose_b,
                .alpha = product.alpha * factor,
                .beta = product.beta,
-               .compute = Compute::F16};
+               .compute = bf16 ? Compute::BF16 : Compute::F16};
     backend.run(made.op);
     return made;
 }
@@ -102,8 +104,8 @@ double worst_error(Backend& backend, const Attempt& made) {
     double worst = 0.0;
     for (std::size_t i = 0; i < got.size(); ++i) {
         const auto at = static_cast<std::int64_t>(i);
-        const Entry wanted = entry_of(product, made.a, made.b, double{made.before[i]}, at / (product.m * product.n),
-                                      at / product.n % product.m, at % product.n);
+        const Entry wanted = entry_of(product, made.bf16, made.a, made.b, double{made.before[i]},
+                                      at / (product.m * product.n), at / product.n % product.m, at % product.n);
         const double error = std::abs(double{got[i]} - wanted.value) / wanted.magnitude;
         worst = std::isnan(error) ? INFINITY : std::max(worst, error);
     }
@@ -112,19 +114,20 @@ double worst_error(Backend& backend, const Attempt& made) {
 
 }  // namespace
 
-std::string matrix_complaint(Backend& backend, const Options& options, const MatrixTile& tile) {
-    // F32 rounding errors are about 2^-20 here; operands that are not rounded to nearest err by about 2^-13.
+std::string matrix_complaint(Backend& backend, const Options& options, const MatrixTile& tile, bool bf16) {
+    // F32 rounding errors are about 2^-20 here; operands that are not rounded to nearest err by about 2^-13, or 2^-10.
     constexpr double kAllowed = 0x1p-16;
     const std::string way = to_string(matrix_choice(tile));
     if (ProductWays* ways = backend.product_ways(); ways != nullptr) {
         ways->force(way);
     }
-    const bool stores_halves = backend.support(OpId::Matmul, DType::F16).level == SupportLevel::Native;
+    const DType narrow = bf16 ? DType::BF16 : DType::F16;
+    const bool stores_narrow = backend.support(OpId::Matmul, narrow).level == SupportLevel::Native;
     std::vector<Attempt> attempts;  // all are enqueued first, so that their kernels are compiled side by side
-    for (const DType stored : stores_halves ? std::vector{DType::F32, DType::F16} : std::vector{DType::F32}) {
+    for (const DType stored : stores_narrow ? std::vector{DType::F32, narrow} : std::vector{DType::F32}) {
         for (const Product& product : std::span(kProducts).subspan(tile == MatrixTile{} ? 0 : kOfFirstTile)) {
             attempts.push_back(
-                enqueue(backend, product, stored, options.trial_error.value_or(TrialError{}).factor(tile.side)));
+                enqueue(backend, product, bf16, stored, options.trial_error.value_or(TrialError{}).factor(tile.side)));
         }
     }
     for (const Attempt& made : attempts) {
