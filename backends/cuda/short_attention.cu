@@ -13,7 +13,7 @@ namespace headscope::cuda {
 namespace {
 
 template <class T, int D, int Tiles>
-__global__ void __launch_bounds__(kShortThreads, kShortBlocks<D, Tiles>)
+__global__ void __launch_bounds__(kShortThreads, kShortBlocks<T, D, Tiles>)
     attend_short(AttentionKernel kernel, ShortLayout layout, HeadOperand<const T> q, HeadOperand<const T> k,
                  HeadOperand<const T> v, HeadOperand<T> out, float* log_sums) {
     after_previous();

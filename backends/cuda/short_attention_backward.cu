@@ -111,7 +111,7 @@ __device__ inline void weigh_queries(const AttentionKernel& kernel, const ShortL
 }
 
 template <class T, int D, int Tiles>
-__global__ void __launch_bounds__(kShortThreads, kShortBlocks<D, Tiles>)
+__global__ void __launch_bounds__(kShortThreads, kShortBlocks<T, D, Tiles>)
     attend_short_back(AttentionKernel kernel, ShortLayout layout, ShortInputs<T> inputs, ShortGradients<T> gradients) {
     after_previous();
     const ShortTiles<T> tiles(layout);

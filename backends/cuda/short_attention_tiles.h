@@ -9,8 +9,8 @@ namespace headscope::cuda {
 
 constexpr int kShortThreads = static_cast<int>(kLongestShort) / kTileRows * kWarp;
 // How many of the largest blocks a multiprocessor has registers for: with two of them a thread has 128.
-template <int D, int Tiles>
-constexpr int kShortBlocks = D <= 64 && Tiles <= 8 ? 2 : 1;
+template <class T, int D, int Tiles>
+constexpr int kShortBlocks = int{sizeof(T)} * D <= 128 && Tiles <= 8 ? 2 : 1;
 
 // Of 16 queries, in tiles of eight keys.
 template <int Tiles>

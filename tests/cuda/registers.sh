@@ -17,9 +17,9 @@ shift 2
 # is more, so the backward of short attention has no prediction.
 readonly KERNELS='
 short_attention           attend_short.*ELi64ELi6E               128  48  28
-short_attention           attend_short.*Li(32|64)ELi[68]E        128
+short_attention           attend_short.*ELi(32|64)ELi[68]E       128
 short_attention           attend_short                           255
-short_attention_backward  attend_short_back.*Li(32|64)ELi[68]E   128
+short_attention_backward  attend_short_back.*ELi(32|64)ELi[68]E  128
 short_attention_backward  attend_short_back                      255
 long_attention            attend_long.*ELi64E                    255  64  36
 long_attention            attend_long                            255
