@@ -18,7 +18,6 @@ RATIO_AT_LEAST = 1.35
 OP_OF_SWITCH = {"attention": "attention", "attention_backward": "attention_backward", "layer_norm": "add_layer_norm",
                 "layer_norm_backward": "add_layer_norm_backward", "loss": "smoothed_cross_entropy",
                 "bias_sums": "gradients of biases (`sum_rows`: 24 of its passes are gone)",
-                "bias_sums": "gradients of biases (`sum_rows`: 24 of its passes are gone)",
                 "dependent_launch": "between kernels (dependent launch, fewer launches)"}
 # What a word is measured with, if not with a training step of the base model.
 WORKS = {"train": "a training step", "train_tf32": "the same in TF32", "long": "a training step of texts of 2,048 tokens",
