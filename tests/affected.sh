@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Prints the tests that a change of files can break, one name a line. It reads what ninja recorded in the last build of
-# everything: which program was compiled from which file. A test that runs no program of the build reads sources and is
-# always printed; so is a test whose command names a changed file or a file in a changed folder.
+# everything: which program was compiled from which file. What reads a file of data or sources a script mentions its
+# name, so files in tests/ that mention a changed one count as changed, too. A test that runs no program of the build
+# reads sources and is always printed; so is a test whose command names a changed file or a file in a changed folder.
 # usage: affected.sh BUILD-FOLDER FILE-OR-FOLDER..
 set -euo pipefail
 build=$(realpath "$1")
@@ -19,6 +20,19 @@ for path in "$@"; do
     if [ -d "$full" ]; then full+=/; fi
     printf '%s\n' "$full"
 done >"$work/changed"
+cd "$repository"
+# Names of data and, with their folder, of scripts; then of the scripts and tests that mention those, until there are no
+# more.
+mentioned() { # reads files
+    sed -E '/[.](cpp|h|cu|comp|glsl)$|CMakeLists/d; s|.*/([^/]+/[^/]+[.]sh)$|\1|; t; s|.*/||' | sort -u
+}
+xargs -d '\n' git ls-files -- <"$work/changed" | mentioned >"$work/names"
+while [ -s "$work/names" ]; do
+    git grep -lFf "$work/names" -- tests ':!*CMakeLists.txt' >"$work/mentioning" || break # nothing does
+    sed "s|^|$repository/|" "$work/mentioning" | grep -vxFf "$work/changed" >"$work/more" || true
+    cat "$work/more" >>"$work/changed"
+    mentioned <"$work/more" >"$work/names"
+done
 is_changed() { # reads paths and prints those that are changed
     awk 'NR == FNR { changed[$0]; next }
          { for (each in changed) if ($0 == each || (each ~ "/$" && index($0, each) == 1)) { print; next } }' "$work/changed" -

@@ -74,11 +74,13 @@ left_out() { # PART ARGUMENT..
     case "$1" in
         ops | model | own | trainer)
             [ -x "$DEVICE_KIT/bin/test_ops" ] || { echo "needs the kit of tests" && return; }
+            [ "$1" != own ] || [ -n "$DEVICE_VULKAN" ] || { echo "no GPU with Vulkan was found" && return; }
             ;;
         translations) [ -n "${HEADSCOPE_MODEL:-}" ] || { echo "needs a model (pack.sh --model)" && return; } ;;
         variants)
             [ -n "$(find "$DEVICE_KIT" -maxdepth 1 -name 'modules-*')" ] || { echo "the kit has none" && return; }
             ;;
+        tune) [ -n "$DEVICE_VULKAN" ] || { echo "no GPU with Vulkan was found" && return; } ;;
         counters) [ -n "$DEVICE_NCU" ] || { echo "no ncu was found" && return; } ;;
         sanitizer)
             ! dry || { echo "needs a real GPU" && return; }

@@ -64,7 +64,7 @@ def benches_of(work):
     for file in sorted(glob.glob(os.path.join(work, "bench", "*-*-*-*.json"))):
         result = read_json(file)
         if result:
-            found[tuple(os.path.basename(file)[:-5].split("-"))] = result
+            found[tuple(os.path.basename(file)[:-5].split("-", 3))] = result
     return found
 
 

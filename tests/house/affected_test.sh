@@ -32,6 +32,11 @@ affected backends/cuda/bias.cu
 expect "a kernel breaks the tests on the emulated device" lists ops_cuda_emulated cuda_backend
 affected tests/trees tests/paint
 expect "several paths break the tests of each" lists trees paint
+affected tests/golden/training_losses.json
+expect "data breaks what reads it" lists model
+expect "and no other program" not lists paint
+affected tests/house/commands.sh
+expect "a script breaks the tests that source it" lists train_commands viewer_commands
 affected src/there_is_no_such_folder
 expect "a path that does not exist is an error" ended_with 1
 expect "which names it" says "there is no src/there_is_no_such_folder"
