@@ -222,7 +222,8 @@ bool CudaBackend::run_few_rows(const char* op, const FewRowsProduct& product) {
     const std::int64_t outputs = product.y.dim(1);
     const std::int64_t terms = product.x.dim(1);
     const bool f32 = product.x.dtype == DType::F32;
-    if (!kernels_.allow(f32 ? Kernel::FewRowsF32 : Kernel::FewRows, compiled_) ||
+    if ((f32 && product.compute == Compute::TF32) ||
+        !kernels_.allow(f32 ? Kernel::FewRowsF32 : Kernel::FewRows, compiled_) ||
         rows > (f32 ? kFewRowsF32 : kFewRows) || terms > kMostFewTerms || outputs > std::numeric_limits<int>::max() ||
         !is_wide(product.x) || !is_wide(product.weight)) {
         return false;

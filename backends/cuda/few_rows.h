@@ -21,6 +21,7 @@ struct FewRowsProduct {
     Tensor x, weight, bias = {}, y;
     float alpha = 1.0F;
     bool relu = false;
+    Compute compute = Compute::F32;  // of TF32, F32 operands are left to cuBLAS
 };
 
 }  // namespace headscope::cuda

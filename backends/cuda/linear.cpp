@@ -229,8 +229,9 @@ void CudaBackend::run(const Linear& op) {
                                   .weight = product.weight,
                                   .bias = product.bias,
                                   .y = product.y,
-                                  .relu = op.activation == Activation::Relu};
-    if (op.compute != Compute::TF32 && run_few_rows(Linear::kName, few_rows)) {
+                                  .relu = op.activation == Activation::Relu,
+                                  .compute = op.compute};
+    if (run_few_rows(Linear::kName, few_rows)) {
         return;
     }
     Linear one = product;

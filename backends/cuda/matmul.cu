@@ -29,8 +29,9 @@ void CudaBackend::run(const Matmul& op) {
     }
     // Weights lie as [out, in] in every product of decoding.
     const bool decodes = op.out.rank() == 2 && !op.transpose_a && op.transpose_b && op.beta == 0.0F;
-    const FewRowsProduct few_rows{.x = product.a, .weight = product.b, .y = op.out, .alpha = op.alpha};
-    if (decodes && op.compute != Compute::TF32 && run_few_rows(Matmul::kName, few_rows)) {
+    const FewRowsProduct few_rows{
+        .x = product.a, .weight = product.b, .y = op.out, .alpha = op.alpha, .compute = op.compute};
+    if (decodes && run_few_rows(Matmul::kName, few_rows)) {
         return;
     }
     const bool may_have = wanted != DType::BF16 || products_.has_bf16();

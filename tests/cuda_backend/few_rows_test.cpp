@@ -137,6 +137,9 @@ TEST_CASE("other products of few rows remain cuBLAS's", "[few_rows]") {
     CHECK_FALSE(multiplier.takes(rounded));
     rounded.compute = Compute::F16;  // of operands that are rounded first
     CHECK(multiplier.takes(rounded));
+    Matmul narrow = multiplier.product(3, 8, 8, DType::BF16);
+    narrow.compute = Compute::TF32;  // ignored in 16 bits
+    CHECK(multiplier.takes(narrow));
 }
 
 TEST_CASE("rows may lie apart", "[few_rows]") {
