@@ -50,7 +50,10 @@ __device__ inline void clear_hidden_rows(const SentenceMask& mask, int first, in
     const float zeros[kVector<T>] = {};
     for (int key = static_cast<int>(threadIdx.x); key < count && first + key < limit;
          key += static_cast<int>(blockDim.x)) {
-        for (int column = 0; column < D && !mask.shows(first + key); column += kVector<T>) {
+        if (mask.shows(first + key)) {
+            continue;
+        }
+        for (int column = 0; column < D; column += kVector<T>) {
             store<kVector<T>>(zeros, tile.at(key, column));
         }
     }

@@ -54,7 +54,10 @@ __device__ inline void clear_hidden(const SentenceMask& mask, int limit, const S
     }
     const float zeros[kVector<T>] = {};
     for (int key = static_cast<int>(threadIdx.x); key < limit; key += static_cast<int>(blockDim.x)) {
-        for (int column = 0; column < D && !mask.shows(key); column += kVector<T>) {
+        if (mask.shows(key)) {
+            continue;
+        }
+        for (int column = 0; column < D; column += kVector<T>) {
             store<kVector<T>>(zeros, keys.at(key, column));
             store<kVector<T>>(zeros, values.at(key, column));
         }
