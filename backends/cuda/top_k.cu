@@ -123,7 +123,7 @@ struct HeldLogits {
 // One block for each part of a row. Without `parts` the part is the whole row.
 template <class T, bool Wide>
 __global__ void __launch_bounds__(kPartThreads)
-    top_k_of_parts(const T* logits, RowParts shape, PartResults parts, TopK out) {
+    top_k_of_parts(const T* logits, ClassParts shape, PartResults parts, TopK out) {
     after_previous();
     const int count = shape.count();
     const std::int64_t row = blockIdx.x / static_cast<unsigned>(count);
@@ -240,7 +240,7 @@ void CudaBackend::run(const LogSoftmaxTopK& op) {
     if (rows == 0) {
         return;
     }
-    const RowParts shape{op.logits.dim(1)};
+    const ClassParts shape{op.logits.dim(1)};
     const TopK out{data_of<float>(op.values), data_of<std::int32_t>(op.indices), static_cast<int>(op.values.dim(1))};
     if (!kernels_.allow(Kernel::TopK, compiled_) || !shape.fit()) {
         visit_real(LogSoftmaxTopK::kName, op.logits.dtype, [&](auto tag) {

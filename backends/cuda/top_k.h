@@ -11,7 +11,7 @@ constexpr int kLongestPart = kPartThreads * kHeldLogits;
 constexpr int kMostParts = 32;  // one for each lane of the warp that merges them
 
 // The number of classes alone decides, so a row's sum has one order whatever the other rows are.
-struct RowParts {
+struct ClassParts {
     std::int64_t classes = 0;
 
     constexpr bool fit() const { return classes <= std::int64_t{kMostParts} * kLongestPart; }

@@ -13,7 +13,7 @@ using namespace headscope::cuda;
 
 TEST_CASE("parts cover a row, are aligned, and fit the registers of their threads", "[top_k]") {
     for (const std::int64_t classes : {1, 3, 4096, 4097, 8192, 8203, 37000, 131071, 131072}) {
-        const RowParts parts{classes};
+        const ClassParts parts{classes};
         INFO(classes);
         CHECK(parts.fit());
         CHECK(parts.count() <= kMostParts);
@@ -24,7 +24,7 @@ TEST_CASE("parts cover a row, are aligned, and fit the registers of their thread
         CHECK(parts.threads() <= kPartThreads);
         CHECK(parts.threads() * kHeldLogits >= parts.length());
     }
-    CHECK_FALSE(RowParts{131073}.fit());
+    CHECK_FALSE(ClassParts{131073}.fit());
 }
 
 namespace {
