@@ -74,8 +74,9 @@ inline constexpr std::array kKernelSwitches{
                  "products of up to 16 rows with weights, bias and ReLU in 16 bits on tensor cores (sm_80)", 80},
     KernelSwitch{"few_rows_f32", "products of few rows in F32", "the same of up to 4 rows in F32", 0},
     KernelSwitch{"tf32_attention", "attention in TF32 on tensor cores",
-                 "all four of attention in float32, where products may be rounded to TF32 (sm_80)", 80,
-                 largest_short_block(true, 4)},
+                 "the four kernels of attention above in float32, where products may be rounded to TF32; their own "
+                 "words turn these off, too (sm_80)",
+                 80, largest_short_block(true, 4)},
     KernelSwitch{"bias_sums", "bias gradients with their gradient",
                  "gradients of biases summed by the kernel that writes the gradient before them", 0},
     KernelSwitch{"dependent_launch", "dependent launch",
