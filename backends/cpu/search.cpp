@@ -1,5 +1,5 @@
 // Rule: values, indices and out are overwritten, and share no memory with an input. Equal logits rank by the smaller
-// index, NaN last. A row's sum is in F32, in an order that the number of classes alone decides.
+// index, NaN last. A row's sum is in F32, in an order that the number of classes and the dtype decide.
 #include <algorithm>
 #include <cstring>
 

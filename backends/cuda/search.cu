@@ -1,6 +1,7 @@
-// GatherRows: rows gathered by a beam's back-pointers. Paper 6.1.
+// GatherRows: rows gathered by a beam's back-pointers; top_k.cu has LogSoftmaxTopK. Paper 6.1.
 //
-// Rule: out is overwritten, and shares no memory with an input.
+// Rule: values, indices and out are overwritten, and share no memory with an input. Equal logits rank by the smaller
+// index, NaN last. A row's sum is in F32, in an order that the number of classes and the dtype decide.
 #include "backend/row_runs.h"
 #include "backends/cuda/cuda_backend.h"
 #include "backends/cuda/dependent_launch.h"

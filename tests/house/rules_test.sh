@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Each family of kernels opens with its rule: what is overwritten, added to, done in place, and how sums are ordered. The
-# three backends state it in the same words.
+# three backends state it in the same words. Each CUDA kernel waits for those in front before anything else, which no
+# emulator shows: without it a GPU reads what is not yet written (backends/cuda/dependent_launch.h).
 set -euo pipefail
 cd "${1:-$(dirname "${BASH_SOURCE[0]}")/../..}"
 
@@ -28,3 +29,22 @@ for header in src/backend/ops/*.h; do
 done
 [ "$families" -ge 9 ] || { echo "FAILED: only $families families found"; exit 1; }
 echo "$families families of kernels state the same rule in each backend"
+
+# Of a CUDA file: its kernels, and complaints of bodies that begin otherwise. A body follows a line that ends with "{".
+kernels_of() {
+    awk '!/^ *\/\// && /__global__/ {
+             if (sought) complain()
+             sought = 1
+             place = FILENAME ":" FNR
+         }
+         function complain() { print "FAILED: the kernel at " place " does not begin with after_previous();"; sought = 0 }
+         body { if ($0 !~ /^ *after_previous\(\);$/) complain(); else print "kernel"; body = sought = 0 }
+         sought && /[{]$/ { body = 1 }
+         END { if (sought) complain() }' "$1"
+}
+
+kernels=$(find backends/cuda -name '*.cu' -o -name '*.h' | sort | while read -r file; do kernels_of "$file"; done)
+! grep '^FAILED' <<<"$kernels" || exit 1
+count=$(grep -c '^kernel' <<<"$kernels")
+[ "$count" -ge 50 ] || { echo "FAILED: only $count CUDA kernels found"; exit 1; }
+echo "$count CUDA kernels begin by waiting for those in front"

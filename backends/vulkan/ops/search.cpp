@@ -1,7 +1,7 @@
 // LogSoftmaxTopK and GatherRows.
 //
 // Rule: values, indices and out are overwritten, and share no memory with an input. Equal logits rank by the smaller
-// index, NaN last. A row's sum is in F32, in an order that the number of classes alone decides.
+// index, NaN last. A row's sum is in F32, in an order that the number of classes and the dtype decide.
 #include <algorithm>
 #include <array>
 #include <limits>
