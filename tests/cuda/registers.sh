@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # registers.sh NVCC CUOBJDUMP [SM..]: compiles the kernels whose speed depends on registers, and all that use tensor
 # cores, for these architectures, or for sm_80, 90, 100 and 120, as far as the toolkit knows them. Fails if one spills,
-# or needs more registers than its row below allows, or has no row. Prints what each needs and how many instructions it
-# has of each kind, with the predicted number behind a slash: HMMA are products on tensor cores, LDSM feed them, LDGSTS
-# are asynchronous copies, LDL are loads of what is not in registers. CUOBJDUMP counts them in machine code; if it is
-# empty, they are counted in PTX, where LDL are those of arrays that may still become registers.
+# or needs more registers than its row below allows, or has no row, or if a row has no kernel. Prints what each needs and
+# how many instructions it has of each kind, with the predicted number behind a slash: HMMA are products on tensor cores,
+# LDSM feed them, LDGSTS are asynchronous copies, LDL are loads of what is not in registers. CUOBJDUMP counts them in
+# machine code, where one LDL is a failure; if it is empty, they are counted in PTX, where LDL are those of arrays that
+# may still become registers.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 nvcc=$1 cuobjdump=$2
@@ -95,7 +96,7 @@ instructions() { # NAME SM
 
 # Reads the files of instructions() and needs(), in this order.
 judge() { # NAME
-    awk -v file="$1" -v table="$KERNELS" '
+    awk -v file="$1" -v table="$KERNELS" -v machine_code="$cuobjdump" '
         BEGIN {
             count = split(table, lines, "\n")
             for (i = 1; i <= count; ++i) {
@@ -123,7 +124,8 @@ judge() { # NAME
             short = substr($1, index($1, "_cu_") + 12)  # after eight digits of a hash
             sub(/^[_0-9]+/, "", short)
             sub(/EEv.*$/, "", short)
-            wrong = i > rows || $4 > 0 || $3 > most[i]
+            wrong = i > rows || $4 > 0 || $3 > most[i] || (machine_code != "" && counts[$1, $2, 6] > 0)
+            matched[i]++
             failures += wrong
             printf "%ssm_%-3d %3d registers of %3d  %d bytes spilled  HMMA %6s  LDSM %6s  LDGSTS %2d  LDL %d  %s%s\n",
                 wrong ? "FAILED: " : "", $2, $3, most[i], $4, counts[$1, $2, 3] hmma[i], counts[$1, $2, 4] ldsm[i],
@@ -131,6 +133,11 @@ judge() { # NAME
         }
         END {
             if (named == 0) print "FAILED: " file " has none of its kernels"
+            for (i = 1; i <= rows; ++i) {
+                if (matched[i]) continue
+                print "FAILED: " file " has no kernel for the row " pattern[i]
+                failures++
+            }
             exit failures > 0 || named == 0
         }' "$folder/instructions" "$folder/needs"
 }
