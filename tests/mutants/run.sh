@@ -21,8 +21,10 @@ readonly JOBS=${HEADSCOPE_JOBS:-$(nproc)}
 export HEADSCOPE_VULKAN_DISABLE=tuning # what was faster here once proves nothing
 readonly LIMIT=900 # seconds for one run of one family on one device
 # What shows a family's bugs in CUDA's kernels: a case of a size that they are made for.
-declare -rA CUDA_OPS=([attention]="attention,attention_backward" [matmul]=matmul [search]=log_softmax_top_k)
-declare -rA CUDA_CASES=([attention]='[2, 1, 40, 64]' [matmul]='[16, 17]' [search]='[2, 8203]')
+declare -rA CUDA_OPS=([attention]="attention,attention_backward" [matmul]=matmul [search]=log_softmax_top_k
+    [bias]=bias_activation_backward [embedding]=embed_backward)
+declare -rA CUDA_CASES=([attention]='[2, 1, 40, 64]' [matmul]='[16, 17]' [search]='[2, 8203]' [bias]='[3, 71, 40]'
+    [embedding]='[2, 3]')
 
 texts_alone=false
 if [ "${1:-}" = --texts ]; then
@@ -169,7 +171,9 @@ baseline() {
     if is_wanted attention cuda; then
         prove_without cuda attention "${LONG[@]}"
         prove_without cuda attention "${TF32[@]}"
+        prove_without cuda attention "${LONG_TF32[@]}"
     fi
+    ! is_wanted matmul cuda || prove_without cuda matmul "${FEW_ROWS_F32[@]}"
     ! is_wanted optimizer vulkan || prove_without vulkan optimizer "${NO_TEXELS[@]}"
     ! is_wanted linear vulkan || prove_without vulkan linear
     ! is_wanted attention vulkan || prove_without vulkan attention PATHS=fused-attention
@@ -200,9 +204,11 @@ readonly NO_TEXELS=("HEADSCOPE_VULKAN_DISABLE=texel_loads,tuning")
 readonly SMALL_BINDINGS=(HEADSCOPE_VULKAN_MAX_BINDING=8192)
 # F16 as GPUs widen it.
 readonly HALF_CONVERSIONS=(HEADSCOPE_VULKAN_HALF_CONVERSIONS=1)
-# Attention of more than 128 positions, and in float32.
+# Attention of more than 128 positions, and in float32; products of few rows in float32.
 readonly LONG=("CASE=[2, 1, 70, 64]")
 readonly TF32=(DTYPE=tf32)
+readonly LONG_TF32=(DTYPE=tf32 "CASE=[1, 1, 70, 64]")
+readonly FEW_ROWS_F32=(DTYPE=f32 "CASE=[4, 9]")
 # The tiles of products in F16, on a device that may have no cooperative matrices.
 readonly EMULATED=(HEADSCOPE_VULKAN_EMULATE_MATRICES=1)
 
@@ -278,7 +284,7 @@ mutant attention cpu 'a window begins a key late' backends/cpu/allowed_keys.h \
 mutant attention cpu 'the last block of queries gives a key its gradient alone' backends/cpu/block_attention.cpp \
     '.beta = 1.0F' '.beta = 0.0F'
 mutant attention cpu 'keys past the first sixteen are the first again' backends/cpu/query.cpp \
-    'std::min(first + j, keys.count - 1)' 'std::min(j, keys.count - 1)'
+    'std::min(first + j, sizes.count - 1)' 'std::min(j, sizes.count - 1)'
 mutant attention cpu 'all goes to a key that is forbidden, too' backends/cpu/attention.cpp \
     'if (allowed.has(rule)) {' 'if (rule < keys) {'
 mutant attention oracle 'a query is given to a key that its sentence has not' backends/cpu/reference/attention.cpp \
@@ -335,6 +341,9 @@ mutant attention cuda 'in TF32 two rows of k of the right operand are swapped' b
     'tf32_bits(*tile.at(row + 1, column)), tf32_bits(*tile.at(row, column)),' "${TF32[@]}"
 mutant attention cuda 'in TF32 rows of the left operand are those of the other half' backends/cuda/fragments.h \
     'const int r = row + lane / 4 + i % 2 * 8;' 'const int r = row + lane / 4 + (1 - i % 2) * 8;' "${TF32[@]}"
+mutant attention cuda 'in TF32 weights are the left operand in the order of 16 bits' backends/cuda/fragments.h \
+    'tf32_bits(first[0]), tf32_bits(first[2]), tf32_bits(first[1]), tf32_bits(first[3])' \
+    'tf32_bits(first[0]), tf32_bits(first[1]), tf32_bits(first[2]), tf32_bits(first[3])' "${LONG_TF32[@]}"
 
 mutant matmul cuda 'few rows: the halves of k of the left operand are swapped' backends/cuda/few_rows.cu \
     'upper.at[2], lower.at[2], upper.at[3], lower.at[3]' 'upper.at[3], lower.at[3], upper.at[2], lower.at[2]'
@@ -342,6 +351,12 @@ mutant matmul cuda 'few rows: sums go to the rows of the other half' backends/cu
     '(group + 8 * half) * kColumns' '(group + 8 - 8 * half) * kColumns'
 mutant matmul cuda 'few rows: the sums of the last warp are left out' backends/cuda/few_rows.cu \
     'part < kMatrixWarps;' 'part < kMatrixWarps - 1;'
+mutant matmul cuda 'few rows of F32: a lane gives away the half that it keeps' backends/cuda/few_rows.cu \
+    'upper ? values[i] : values[i + N / 2]' 'upper ? values[i + N / 2] : values[i]' "${FEW_ROWS_F32[@]}"
+mutant bias cuda 'dropout of each part of the rows begins with a sentence' backends/cuda/bias.cu \
+    'begin / parts.length, begin % parts.length, column' 'begin / parts.length, 0, column'
+mutant embedding cuda 'a run of ids begins where its lane stands' backends/cuda/embedding.cu \
+    'static_cast<std::int32_t>(index - lane + other)' 'static_cast<std::int32_t>(index)'
 mutant search cuda 'parts of a row are added as if they had one largest logit' backends/cuda/top_k.cu \
     ' * rescale(own, largest)' ''
 mutant search cuda 'the best of a list is found again' backends/cuda/top_k.cu '++own;' ''
