@@ -121,7 +121,7 @@ private:
     // How the device's matrices compute attention or its backward; null if they do not.
     template <class Op>
     std::optional<HeadPlan> plan_by_matrices(const Op& op) const;
-    bool takes_key_rows(const Attention& op) const;
+    void attend_by_rows(const Attention& op);
     bool fit_bindings(std::initializer_list<const Tensor*> tensors) const;
     Launch head_launch(Kernel kernel, const Tensor& rows, const RowWork& work, HeadsConstants constants) const;
     Launch few_launch(const Attention& op, const RowWork& work, const HeadsConstants& constants) const;

@@ -187,6 +187,51 @@ TEST_CASE("deep heads are composed only as long as their weights fit a binding",
     CHECK(device->memory().peak < before + size.weights_bytes() / 2);
 }
 
+namespace {
+
+// A step of six hypotheses that share the keys of one layer, which are `heads` of the 8 heads of a cache of 384 KiB.
+Attended attend_by_rows(Backend& backend, std::int64_t heads) {
+    constexpr std::int64_t kBeam = 6, kKeys = 64, kDepth = 32;
+    const auto of_layer = [&](std::uint64_t seed) {
+        return random_heads(backend, {kBeam, 8, kKeys, kDepth}, seed).narrow(1, 8 - heads, heads);
+    };
+    std::vector<std::int32_t> rows;
+    Random random(5);
+    for (std::int64_t i = 0; i < kKeys * kBeam; ++i) {
+        rows.push_back(static_cast<std::int32_t>(random.below(kBeam)));
+    }
+    const Attention op{.q = random_heads(backend, {kBeam, heads, 1, kDepth}, 3),
+                       .k = of_layer(1),
+                       .v = of_layer(2),
+                       .out = backend.empty({kBeam, heads, 1, kDepth}, DType::F32),
+                       .key_rows = make_from_host(backend, {kKeys, kBeam}, DType::I32, rows),
+                       .scale = 0.2F};
+    backend.take_kernels();
+    backend.run(op);
+    Attended attended{.out = to_host<float>(backend, op.out), .kernels = {}};
+    for (const std::string& kernel : backend.take_kernels()) {
+        attended.kernels += kernel.substr(0, kernel.find(',')) + " ";
+    }
+    return attended;
+}
+
+}  // namespace
+
+TEST_CASE("a cache larger than a binding is read by a table", "[vulkan][attention]") {
+    if (!usable_device()) {
+        return;
+    }
+    for (const std::int64_t heads : {2, 7}) {  // one layer fits a binding, or only a part of it
+        INFO(heads << " heads");
+        const Attended whole = attend_by_rows(*open_vulkan_device(0), heads);
+        const Environment small("HEADSCOPE_VULKAN_MAX_BINDING", std::to_string(kMebibyte / 4));
+        const Attended split = attend_by_rows(*open_vulkan_device(0), heads);
+        CHECK(split.out == whole.out);
+        CHECK(split.kernels.find("attend_few") != std::string::npos);
+        CHECK(split.kernels.find("gather") == std::string::npos);
+    }
+}
+
 TEST_CASE("on GPUs the gradients of deep heads' keys and values are computed one after the other",
           "[vulkan][attention]") {
     struct Gpu {

@@ -29,6 +29,22 @@ Op sentences(Op op, std::int64_t first, std::int64_t count) {
     return op;
 }
 
+// The heads [first, first + count) with a copy of their keys and values in which the rows lie side by side. Keys of
+// several rows have no backward, which would read the log-sums.
+Attention heads_apart(Backend& backend, const Attention& op, std::int64_t first, std::int64_t count) {
+    Attention part = op;
+    for (Tensor* tensor : {&part.q, &part.k, &part.v, &part.out}) {
+        *tensor = tensor->narrow(1, first, count);
+    }
+    for (Tensor* tensor : {&part.k, &part.v}) {
+        const Tensor copy = backend.empty(tensor->shape, tensor->dtype);
+        backend.run(Copy{.x = *tensor, .out = copy});
+        *tensor = copy;
+    }
+    part.log_sums = {};
+    return part;
+}
+
 constexpr std::int64_t kDeepest = 128;  // deeper heads have no kernels
 constexpr std::int64_t kRowWords = 4;   // for each query, from attend_backward_rows.comp
 // Up to this many queries, each gets a workgroup whose invocations share the keys.
@@ -85,10 +101,27 @@ Support VulkanBackend::key_rows(std::int64_t depth) const {
                                                                                   : Backend::key_rows(depth);
 }
 
-// Whether the kernel for few queries takes it.
-bool VulkanBackend::takes_key_rows(const Attention& op) const {
-    return op.q.dim(2) <= kFewQueries && op.dropout.rate == 0.0F &&
-           key_rows(std::max(op.q.dim(3), op.v.dim(3))).level == SupportLevel::Native;
+// By the kernel for few queries. Where the cache of all layers is larger than a binding, the keys of this one are
+// copied first, as many heads at a time as a binding holds.
+void VulkanBackend::attend_by_rows(const Attention& op) {
+    const std::int64_t heads = op.q.dim(1);
+    const std::int64_t depth = std::max(op.q.dim(3), op.v.dim(3));
+    const bool takes = op.q.dim(2) <= kFewQueries && op.dropout.rate == 0.0F &&
+                       key_rows(depth).level == SupportLevel::Native &&
+                       fit_bindings({&op.q, &op.out, &op.log_sums, &op.key_rows});
+    std::int64_t most = takes ? heads : 0;
+    while (most > 0 && !fits_binding(op.k.dim(0) * most * op.k.dim(2) * depth, op.k.dtype)) {
+        most /= 2;
+    }
+    if (most == 0) {
+        Backend::run(op);
+    } else if (op.out.elements() > 0 && fit_bindings({&op.k, &op.v})) {
+        attend(op);
+    } else if (op.out.elements() > 0) {
+        for (std::int64_t first = 0; first < heads; first += most) {
+            attend(heads_apart(*this, op, first, std::min(most, heads - first)));
+        }
+    }
 }
 
 bool VulkanBackend::fit_bindings(std::initializer_list<const Tensor*> tensors) const {
@@ -99,11 +132,13 @@ bool VulkanBackend::fit_bindings(std::initializer_list<const Tensor*> tensors) c
 void VulkanBackend::run(const Attention& op) {
     require_types(op);
     const std::int64_t batch = op.q.dim(0);
-    const bool fits = fit_bindings({&op.q, &op.k, &op.v, &op.out, &op.log_sums, &op.key_rows});
-    const bool named = op.key_rows.defined();
-    const std::optional<HeadPlan> by_matrices = named ? std::nullopt : plan_by_matrices(op);
-    const bool has_kernel = named ? takes_key_rows(op) : by_matrices || fuses(op, op.log_sums.defined());
-    if (!has_kernel || (!fits && (batch == 1 || named))) {
+    if (op.key_rows.defined()) {
+        attend_by_rows(op);
+        return;
+    }
+    const bool fits = fit_bindings({&op.q, &op.k, &op.v, &op.out, &op.log_sums});
+    const std::optional<HeadPlan> by_matrices = plan_by_matrices(op);
+    if ((!by_matrices && !fuses(op, op.log_sums.defined())) || (!fits && batch == 1)) {
         Backend::run(op);
     } else if (!fits) {
         run(sentences(op, 0, batch / 2));

@@ -77,6 +77,8 @@ inline AttendParams attend_params(const Attention& op) {
     write_strides(op.out, params.out_strides);
     params.mask = mask_bits(op.mask);
     write_dropout(op.dropout, params);
+    // Of keys in several rows no weight drops out: there it is the number of sentences, the stride of a key in
+    // key_rows.
     params.drop_site = op.key_rows.defined() ? u32(op.q.dim(0)) : params.drop_site;
     return params;
 }
