@@ -160,6 +160,10 @@ void Cache::go_back(Backend& backend, std::int64_t tokens) {
     if (tokens > 0) {
         length -= tokens;
         set_positions(backend);
+        if (!named_.empty()) {
+            named_.resize(static_cast<std::size_t>(filled() * rows));
+            name_rows(backend, padded_length(filled() + 1), true);
+        }
     }
 }
 

@@ -35,9 +35,10 @@ struct Cache {
     std::vector<Layer> layers;
     // All layers in one tensor, so that a beam reorders them in one op: [rows, layers * 2 heads, capacity, d_k], the
     // keys of each layer before its values, so that both are appended in one op. If d_k is not d_v there are two
-    // tensors of layers * heads. Past the cached tokens it is 0 up to the next multiple of 8, and uninitialised behind
-    // that. Empty if the plan has no keys. Under a window the tokens that none needs any more are forgotten, about a
-    // window at a time: the room stays below two windows, and the keys that a token reads are always adjacent.
+    // tensors of layers * heads. Past the cached tokens there are 0s or tokens that were taken back, up to the next
+    // multiple of 8. Behind that, and in rows that follow() added, it is uninitialised, and Attention ignores it. Empty
+    // if the plan has no keys. Under a window the tokens that none needs any more are forgotten, about a window at a
+    // time: the room stays below two windows, and the keys that a token reads are always adjacent.
     std::vector<Tensor> kept;
     // Of a beam that follow()s: I32 [keys, rows], Attention::key_rows of the keys that the next step reads. So
     // hypotheses share the tokens that they have in common, while each row writes its own. Undefined: each reads its

@@ -121,6 +121,33 @@ TEST_CASE("a cache that follows stays where it is", "[cache]") {
     CHECK_THROWS_AS(other.follow(beams.ctx.backend, {0, 1, 2, 3}, Tensor()), CheckFailure);
 }
 
+TEST_CASE("a cache that follows can go back", "[cache]") {
+    ModelConfig config = small_config();
+    config.max_length = 32;
+    SmallModel model(config, "cpu", false);
+    for (const std::int64_t tokens : {1, 4, 9}) {  // to the same multiple of 8, to the one before, and past branches
+        INFO(tokens << " tokens back");
+        Beams beams(model, 1);
+        Random random(10);
+        beams.step(random);
+        beams.go_on({0, 0, 1, 1});
+        for (int step = 0; step < 7; ++step) {
+            beams.step(random);
+            beams.go_on({1, 0, 3, 3});
+        }
+        for (int step = 0; step < 3; ++step) {
+            beams.step(random);
+        }
+        beams.reordered.go_back(beams.ctx.backend, tokens);
+        beams.followed.go_back(beams.ctx.backend, tokens);
+        for (int step = 0; step < 9; ++step) {
+            beams.step(random);
+        }
+        beams.go_on({2, 2, 0, 1});
+        beams.step(random);
+    }
+}
+
 TEST_CASE("a cache does not follow where attention is not the op, or is observed", "[cache]") {
     struct Observer final : AttentionObserver {
         bool wants(const AttentionSite&) const override { return true; }
