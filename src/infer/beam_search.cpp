@@ -75,15 +75,20 @@ Rows step(Scorer& scorer, const Rows& rows, std::vector<SentenceBeam>& sentences
     return following;
 }
 
-// How many steps greedy rows may go on by themselves before they are looked at.
+// How many steps greedy rows may go on by themselves before they are looked at: only one if a sentence wants more
+// tokens of the next step than a device ranks.
 int most_ahead(const Scorer& scorer, const SearchOptions& options, std::vector<SentenceBeam>& sentences) {
-    if (options.beam > 1) {
+    const int most = options.beam > 1 ? 1 : scorer.most_ahead();
+    if (most == 1) {
         return 1;
     }
-    std::int64_t most = 1;
-    for_unfinished(sentences,
-                   [&](const SentenceBeam& sentence, std::int64_t) { most = std::max(most, sentence.remaining()); });
-    return static_cast<int>(std::min<std::int64_t>(most, scorer.most_ahead()));
+    std::int64_t remaining = 1;
+    bool ranked = true;
+    for_unfinished(sentences, [&](const SentenceBeam& sentence, std::int64_t) {
+        remaining = std::max(remaining, sentence.remaining());
+        ranked = ranked && !sentence.wants_all() && sentence.wanted(scorer.vocabulary()) <= Scorer::kMostRanked;
+    });
+    return ranked ? static_cast<int>(std::min<std::int64_t>(remaining, most)) : 1;
 }
 
 // Whether these tokens are all that the next step of a sentence needs.

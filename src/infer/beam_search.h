@@ -40,7 +40,7 @@ public:
     // How many steps it may run_ahead(); 1 where that is no faster or not possible.
     virtual int most_ahead() const { return 1; }
     // The same as step() `count` times, where every row continues itself with its likeliest token of the step before.
-    // The caller then says with keep() how many of these steps it wanted; the others never happened.
+    // The caller then says with keep() how many of these steps it wanted; the others never happened. k as in step().
     virtual std::span<const NextTokens> run_ahead(const std::vector<std::int32_t>& tokens,
                                                   const std::vector<std::int32_t>& parents, int k, int count);
     virtual void keep(int count);

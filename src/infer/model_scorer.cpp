@@ -69,7 +69,7 @@ struct ModelScorer::StepOperands {
 
     std::int64_t rows;
     Tensor ids;
-    Tensor logits;  // undefined if nothing ranks them again
+    Tensor logits;  // undefined if nothing has ranked them again
     Found found;
 };
 
@@ -166,17 +166,19 @@ const NextTokens& ModelScorer::step_until(const std::vector<std::int32_t>& token
     return next_;
 }
 
+// Logits that were wanted once stay, so that steps with and without them are one sequence.
 const ModelScorer::StepOperands& ModelScorer::operands(std::int64_t rows, int k, bool with_logits) {
     if (step_ == nullptr || step_->rows != rows || step_->found.tokens.dim(1) != k ||
-        step_->logits.defined() != with_logits) {
+        (with_logits && !step_->logits.defined())) {
         step_.reset();  // its memory may serve again
         step_ = std::make_unique<StepOperands>(ctx_.backend, rows, k, with_logits ? vocabulary() : 0);
     }
     return *step_;
 }
 
+// An observer would see steps that are then taken back.
 int ModelScorer::most_ahead() const {
-    return cache_.can_go_back() ? most_ahead_ : 1;
+    return ctx_.observer == nullptr && cache_.can_go_back() ? most_ahead_ : 1;
 }
 
 // Each step leaves what it found in the same place, so that it can be replayed; a copy is kept for the host.
@@ -200,7 +202,7 @@ std::span<const NextTokens> ModelScorer::run_ahead(const std::vector<std::int32_
             backend.run(GatherRows{
                 .x = found.tokens.reshape({step.rows * k}), .index = places, .out = step.ids.reshape({step.rows})});
         }
-        model_.step_top_k(ctx_, cache_, step.ids, found.log_probabilities, found.tokens);
+        model_.step_top_k(ctx_, cache_, step.ids, found.log_probabilities, found.tokens, step.logits);
         backend.run(GatherRows{
             .x = found.both.reshape({1, size}), .index = places.narrow(0, 0, 1), .out = all.narrow(0, i, 1)});
     }

@@ -1,6 +1,7 @@
 // Greedy steps that run on the device before the host looks at them.
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <numeric>
 #include <vector>
 
 #include "backend/forwarding_backend.h"
@@ -23,7 +24,9 @@ struct Manner {
     const char* name;
     SearchOptions options = {};
     std::vector<std::int32_t> prefix = {};
-    std::size_t stop_at = 0;  // tokens after which on_step() ends a search; 0: never
+    std::size_t stop_at = 0;      // tokens after which on_step() ends a search; 0: never
+    std::int32_t only_until = 0;  // all tokens from here on are forbidden; 0: none
+    std::int64_t longer_by = 17;  // than its source an output may be
 };
 
 Decoded decode(Context& ctx, const TinyModel& model, const std::vector<std::vector<std::int32_t>>& sources,
@@ -34,11 +37,19 @@ Decoded decode(Context& ctx, const TinyModel& model, const std::vector<std::vect
     Decoded decoded;
     std::vector<SearchTask> tasks;
     for (const std::vector<std::int32_t>& source : sources) {
-        tasks.push_back({.limit = static_cast<std::int64_t>(source.size()) + 17, .prefix = manner.prefix});
+        tasks.push_back(
+            {.limit = static_cast<std::int64_t>(source.size()) + manner.longer_by, .prefix = manner.prefix});
         tasks.back().on_step = [&](const std::vector<std::int32_t>& tokens) {
             decoded.lengths.push_back(tokens.size());
             return tokens.size() != manner.stop_at;
         };
+        if (manner.only_until > 0) {
+            tasks.back().forbidden_after = [&](const std::vector<std::int32_t>&) {
+                std::vector<std::int32_t> all(static_cast<std::size_t>(config.target_vocabulary - manner.only_until));
+                std::iota(all.begin(), all.end(), manner.only_until);
+                return all;
+            };
+        }
     }
     for (auto& hypotheses :
          search_tasks(scorer, tasks, config.bos_id, token_rules(config, manner.options), manner.options)) {
@@ -56,6 +67,17 @@ std::vector<Manner> manners() {
             {.name = "cancelled", .options = {.beam = 1}, .stop_at = 5}};
 }
 
+void check_same(const Decoded& found, const Decoded& expected) {
+    CHECK(found.lengths.size() == expected.lengths.size());
+    REQUIRE(found.best.size() == expected.best.size());
+    for (std::size_t i = 0; i < found.best.size(); ++i) {
+        CHECK(found.best[i].tokens == expected.best[i].tokens);
+        CHECK(found.best[i].end == expected.best[i].end);
+        // A sentence that has ended leaves the batch later, so products may have other shapes.
+        CHECK(found.best[i].score == Approx(expected.best[i].score).margin(1e-4));
+    }
+}
+
 }  // namespace
 
 TEST_CASE("steps that run ahead give what single steps give", "[ahead]") {
@@ -68,13 +90,7 @@ TEST_CASE("steps that run ahead give what single steps give", "[ahead]") {
         INFO(device << ", " << manner.name);
         const Decoded single = decode(ctx, model, sources, manner, 1);
         const Decoded ahead = decode(ctx, model, sources, manner, 8);
-        CHECK(ahead.lengths.size() == single.lengths.size());
-        for (std::size_t i = 0; i < sources.size(); ++i) {
-            CHECK(ahead.best[i].tokens == single.best[i].tokens);
-            CHECK(ahead.best[i].end == single.best[i].end);
-            // A sentence that has ended leaves the batch later, so products may have other shapes.
-            CHECK(ahead.best[i].score == Approx(single.best[i].score).margin(1e-4));
-        }
+        check_same(ahead, single);
         const Decoded one = decode(ctx, model, {sources[0]}, manner, 1);
         const Decoded one_ahead = decode(ctx, model, {sources[0]}, manner, 8);
         CHECK(one_ahead.best[0].tokens == one.best[0].tokens);
@@ -130,4 +146,67 @@ TEST_CASE("steps are not run ahead by rows that cannot go back", "[ahead]") {
     config = tiny_config();
     config.decoder_mixer = MixerKind::Gru;
     CHECK(most_of(config) == 1);
+}
+
+namespace {
+
+// Counts what the layers of a decoder append to its cache at each step.
+class StepCounter final : public ForwardingBackend {
+public:
+    StepCounter() : ForwardingBackend(open_device("cpu")) {}
+    using ForwardingBackend::run;
+    void run(const CacheAppend& op) override {
+        ++appends;
+        ForwardingBackend::run(op);
+    }
+    int appends = 0;
+};
+
+}  // namespace
+
+TEST_CASE("greedy steps run ahead only where a device ranks all that they need", "[ahead]") {
+    StepCounter backend;
+    ModelConfig config = tiny_config(100);
+    config.max_length = 128;
+    const TinyModel model(backend, config);
+    Context ctx{.backend = backend};
+    const auto sources = random_sources(2, 8, 100, 12);
+    const auto steps_of = [&](const Manner& manner, int ahead) {
+        backend.appends = 0;
+        return std::pair{decode(ctx, model, sources, manner, ahead), backend.appends};
+    };
+    const std::vector<std::int32_t> no_end{config.eos_id};
+    const std::vector<Manner> never{
+        {.name = "a rule that leaves ten tokens", .options = {.beam = 1}, .only_until = 10},
+        {.name = "sampling", .options = {.beam = 1, .sampling = Sampling{}}},
+        {.name = "repetition penalty", .options = {.beam = 1, .repetition_penalty = 1.3}},
+        {.name = "sequence bias", .options = {.beam = 1, .sequence_bias = {{.tokens = {5}, .bias = 2.0}}}}};
+    for (const Manner& manner : never) {
+        INFO(manner.name);
+        const auto [single, steps] = steps_of(manner, 1);
+        const auto [ahead, steps_ahead] = steps_of(manner, 8);
+        check_same(ahead, single);
+        CHECK(steps_ahead == steps);
+    }
+    // More tokens are forbidden than a device ranks only after the first 60.
+    const Manner unrepeated{.name = "without repetitions",
+                            .options = {.beam = 1, .bad_words = {no_end}, .no_repeat_ngram = 1},
+                            .longer_by = 80};
+    const Decoded single = decode(ctx, model, sources, unrepeated, 1);
+    check_same(decode(ctx, model, sources, unrepeated, 8), single);
+    CHECK(single.best[0].tokens.size() > 80);
+}
+
+TEST_CASE("steps are not run ahead while they are observed", "[ahead]") {
+    struct Observer final : AttentionObserver {
+        bool wants(const AttentionSite&) const override { return true; }
+        Tensor observe(Backend&, const AttentionView& view) override { return view.weights; }
+    };
+    const auto backend = open_device("cpu");
+    const TinyModel model(*backend, tiny_config());
+    Observer observer;
+    Context ctx{.backend = *backend, .observer = &observer};
+    ModelScorer scorer(ctx, model.transformer, {{4, 5, 2}});
+    scorer.set_most_ahead(8);
+    CHECK(scorer.most_ahead() == 1);
 }
