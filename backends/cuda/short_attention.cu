@@ -85,8 +85,9 @@ bool CudaBackend::takes_short(Kernel kernel, const ShortLayout& layout, const Dr
 bool CudaBackend::suits_matrix_unit(Kernel kernel, int block_bytes,
                                     std::initializer_list<const Tensor*> operands) const {
     const DType dtype = (*operands.begin())->dtype;
-    const bool wide = std::all_of(operands.begin(), operands.end(), [](const Tensor* operand) {
-        return !operand->defined() || head_operand<const Half>(*operand).wide;
+    const bool wide = std::all_of(operands.begin(), operands.end(), [dtype](const Tensor* operand) {
+        return !operand->defined() || (dtype == DType::F32 ? head_operand<const float>(*operand).wide
+                                                           : head_operand<const Half>(*operand).wide);
     });
     const bool fits = dtype != DType::F32 || kernels_.allow(Kernel::Tf32Attention, compiled_);
     return kernels_.allow(kernel, compiled_) && fits && wide &&

@@ -81,6 +81,22 @@ TEST_CASE("a block's tiles are neighbours of 16 bytes, and rows are in different
     }
 }
 
+TEST_CASE("in TF32 cards have shared memory for the backward of so many positions", "[cuda][attention]") {
+    const auto most = [](int depth, int kibibytes) {
+        int tiles = 0;
+        while (ShortLayout{
+                   .query_tiles = tiles + 1, .key_tiles = tiles + 1, .depth = depth, .backward = true, .element = 4}
+                   .bytes(true) <= kibibytes * 1024) {
+            ++tiles;
+        }
+        return tiles * kTileRows;
+    };
+    CHECK(most(64, 227) == 112);  // H100
+    CHECK(most(128, 227) == 80);
+    CHECK(most(64, 163) == 80);  // A100
+    CHECK(most(128, 163) == 48);
+}
+
 TEST_CASE("a block has a warp for each 16 queries, in the backward of keys, too", "[cuda][attention]") {
     CHECK(threads_of({}) == Threads{96, 96});
     CHECK(threads_of({.dtype = DType::F16}) == Threads{96, 96});
@@ -145,7 +161,11 @@ TEST_CASE("what does not fit goes to the kernels that every card has", "[cuda][a
     SECTION("a card with less shared memory") {
         const Variable sm("HEADSCOPE_EMULATION_SM", std::string("86"));
         CHECK(threads_of({.queries = 96, .keys = 96}) == Threads{192, 192});
-        CHECK(threads_of({.queries = 128, .keys = 128, .depth = 128}).backward == 128);
+        const Size deep{.queries = 40, .keys = 128, .depth = 128};
+        CHECK(threads_of(deep) == Threads{96, 96});  // of 256, if the backward were short
+        CHECK(threads_of(deep, "long_attention_backward") == Threads{96, 128});
         CHECK(threads_of({.queries = 5, .keys = 200, .depth = 128}).forward == 32);
+        CHECK(threads_of({.queries = 5, .keys = 200, .depth = 128, .dtype = DType::F32, .compute = Compute::TF32}) ==
+              kOther);
     }
 }

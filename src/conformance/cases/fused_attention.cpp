@@ -198,6 +198,7 @@ std::vector<std::pair<Heads, Manner>> fused_sizes() {
         {{1, 2, 1, 65, 64, 64}, {.compute = Compute::BF16}},
         {{2, 1, 40, 40, 64, 64}, {.rule = {.lengths = true, .causal = true}, .rate = 0.3F, .compute = Compute::TF32}},
         {{1, 1, 17, 130, 36, 20}, {.rule = {.causal = true, .offset = 70}, .rate = 0.1F, .compute = Compute::TF32}},
+        {{1, 1, 70, 130, 64, 64}, {.rule = {.ranges = Ranges::Odd}, .rate = 0.3F, .compute = Compute::TF32}},
         {{1, 1, 5, 9000, 8, 8}, {.rate = 0.1F}},  // llvmpipe leaves kernels whose loops ran 65,535 times
         {{1, 1, 9000, 5, 8, 8}, {.rate = 0.1F}},
         {{1, 1, 1, 9000, 8, 8}, {.rate = 0.1F}},
