@@ -63,15 +63,25 @@ TEST_CASE("how long a sentence may be depends on its heads' columns and the shar
     CHECK(longest(136, false, 1U << 20U) == 0);
 }
 
-TEST_CASE("any number of queries goes through in steps, but a few are left to kernels for decoding",
+TEST_CASE("queries go through in steps: not if they are few, nor if they are many in few heads",
           "[vulkan][head_plan]") {
     CHECK(fits({.queries = 5, .keys = 40, .depth = 64, .value_depth = 64}));
-    CHECK(fits({.queries = 3000, .keys = 40, .depth = 64, .value_depth = 64}));
+    for (const bool backward : {false, true}) {
+        const auto fit = [&](std::int64_t heads, std::int64_t queries) {
+            return fits(
+                {.heads = heads, .queries = queries, .keys = 40, .depth = 64, .value_depth = 64, .backward = backward});
+        };
+        CHECK(fit(8, 512));
+        CHECK_FALSE(fit(8, 513));
+        CHECK_FALSE(fit(255, 3000));
+        CHECK(fit(256, 3000));
+    }
     CHECK_FALSE(fits({.queries = 4, .keys = 40, .depth = 64, .value_depth = 64}));
     CHECK_FALSE(fits({.queries = 40, .keys = 0, .depth = 64, .value_depth = 64}));
     MatrixDevice emulated = kMatrices;
     emulated.emulated = true;
-    CHECK_FALSE(plan_head(emulated, {.queries = 3000, .keys = 40, .depth = 64, .value_depth = 64}));
+    CHECK(plan_head(emulated, {.heads = 256, .queries = 400, .keys = 40, .depth = 64, .value_depth = 64}));
+    CHECK_FALSE(plan_head(emulated, {.heads = 256, .queries = 450, .keys = 40, .depth = 64, .value_depth = 64}));
 }
 
 TEST_CASE("more subgroups share the sums of gradients where one would have too many", "[vulkan][head_plan]") {

@@ -20,6 +20,7 @@ struct Head {
     DType stored = DType::F16;
     Compute compute = Compute::F32;
     std::int64_t gap = 0;  // columns between the rows of a gradient
+    float dropout = 0.0F;
 };
 
 Tensor zeros(Backend& backend, const Shape& shape, DType stored) {
@@ -33,6 +34,8 @@ std::string kernels_of(Backend& backend, const Head& head) {
     const Shape shape{2, 2, head.length, head.depth};
     const Tensor x = zeros(backend, shape, head.stored);
     const Tensor log_sums = backend.empty({2, 2, head.length}, DType::F32);
+    const DropoutRule dropout{
+        .rate = head.dropout, .step = zeros(backend, {1}, DType::I32), .ordinals = zeros(backend, {2}, DType::I32)};
     const Tensor grad = backend.empty({2, 2, head.length, head.depth + head.gap}, head.stored).narrow(3, 0, head.depth);
     backend.take_kernels();
     backend.run(Attention{.q = x,
@@ -40,6 +43,7 @@ std::string kernels_of(Backend& backend, const Head& head) {
                           .v = x,
                           .out = backend.empty(shape, head.stored),
                           .log_sums = log_sums,
+                          .dropout = dropout,
                           .compute = head.compute});
     backend.run(AttentionBackward{.q = x,
                                   .k = x,
@@ -48,6 +52,7 @@ std::string kernels_of(Backend& backend, const Head& head) {
                                   .grad_out = x,
                                   .log_sums = log_sums,
                                   .grad_q = grad,
+                                  .dropout = dropout,
                                   .compute = head.compute});
     backend.synchronize();
     std::string names;
@@ -76,6 +81,9 @@ TEST_CASE("attention in F16 that fits a workgroup runs on matrices, in training 
                    Catch::Contains("attend_cooperative_emulated ") && !Catch::Contains("attend_backward_cooperative"));
         CHECK_THAT(kernels_of(*matrices, {.stored = DType::BF16}),  // composed of products, which run on matrices
                    !Catch::Contains("attend_cooperative") && !Catch::Contains("attend_backward_cooperative"));
+        CHECK(kernels_of(*matrices, {.dropout = 0.1F}) == kBoth);
+        CHECK_THAT(kernels_of(*matrices, {.dropout = 0.999999F}),  // whose threshold needs 17 bits
+                   Catch::Contains("attend_cooperative_emulated ") && !Catch::Contains("attend_backward_cooperative"));
     }
     CHECK(kernels_of(*matrices, {.stored = DType::F32, .compute = Compute::F16}) == kBoth);
     CHECK_THAT(kernels_of(*matrices, {.stored = DType::F32}), !Catch::Contains("cooperative"));

@@ -4,11 +4,13 @@
 
 #include <algorithm>
 #include <bit>
+#include <optional>
 
 #include "backends/vulkan/device/control_flow.h"
 #include "backends/vulkan/device/device.h"
 #include "backends/vulkan/device/device_features.h"
 #include "backends/vulkan/device/listing.h"
+#include "backends/vulkan/device/matrix_tiles.h"
 #include "backends/vulkan/device/switches.h"
 #include "support/check.h"
 
@@ -202,6 +204,43 @@ bool has_texel_loads(const Capabilities& found) {
            found.properties.limits.maxTexelBufferElements * kTexelBytes >= found.max_binding_bytes;
 }
 
+// Restricts it by the options.
+void restrict_to(const Options& options, Capabilities& found) {
+    if (options.max_binding_bytes != 0) {
+        found.max_binding_bytes = std::min(found.max_binding_bytes, options.max_binding_bytes);
+    }
+    found.max_groups = found.properties.limits.maxComputeWorkGroupCount[0];
+    if (options.max_groups != 0) {
+        found.max_groups = std::min(found.max_groups, options.max_groups);
+    }
+    found.push_descriptors = found.push_descriptors && options.push_descriptors;
+    // Modules with subgroups use both.
+    found.subgroup_arithmetic = found.subgroup_arithmetic && found.subgroup_shuffles && options.subgroups;
+    found.subgroup_shuffles = found.subgroup_shuffles && options.subgroups;
+    found.uniform_control_flow =
+        found.uniform_control_flow && found.subgroup_arithmetic && options.uniform_control_flow;
+    if (found.matrices.usable() && (!options.cooperative_matrix || !found.subgroup_arithmetic)) {
+        found.matrices = {{}, "switched off"};
+    }
+    if (found.bf16_matrices.usable() && (!options.bf16_matrix || !found.matrices.usable())) {
+        found.bf16_matrices = {{}, "switched off"};
+    }
+    found.texel_loads = has_texel_loads(found) && options.texel_loads && options.vector_loads;
+    found.storage16 = found.storage16 && options.storage16;
+    found.timestamp_bits = options.timestamps ? found.timestamp_bits : 0;
+}
+
+// What VulkanBackend::plan_by_matrices decides, apart from a head's size. BF16 is composed of products.
+std::string matrix_attention_text(Capabilities found, const Options& options) {
+    const bool exist = options.emulated_matrices || found.matrices.usable();
+    restrict_to(options, found);
+    const std::optional<MatrixDevice> matrices = matrix_device(found, options, false);
+    if (attends_by(matrices, options)) {
+        return matrices->emulated ? "emulated, in F16" : "yes, in F16";
+    }
+    return !exist || (matrices && !fit_heads(matrices->sizes)) ? "no" : "switched off";
+}
+
 void describe(const Capabilities& found, const Options& options, DeviceInfo& info) {
     const VkPhysicalDeviceLimits& limits = found.properties.limits;
     const std::uint32_t version = found.properties.apiVersion;
@@ -226,8 +265,7 @@ void describe(const Capabilities& found, const Options& options, DeviceInfo& inf
         {"NaN and infinities kept", say(found.float_controls.keeps_specials, true)},
         {kHalfFeature, half_conversion(found, options).says},
         {kMatrixFeature, matrix_text(found.matrices, options.cooperative_matrix && options.subgroups)},
-        {kMatrixAttentionFeature, say(found.matrices.usable(), options.cooperative_attention &&
-                                                                   options.fused_attention != FusedAttention::Never)},
+        {kMatrixAttentionFeature, matrix_attention_text(found, options)},
         {kBf16MatrixFeature,
          matrix_text(found.bf16_matrices, options.cooperative_matrix && options.bf16_matrix && options.subgroups)},
         {"texel loads", say(has_texel_loads(found), options.texel_loads && options.vector_loads)},
@@ -272,32 +310,6 @@ void examine(const InstanceFunctions& functions, VkPhysicalDevice device, const 
     }
     info.rejected = why_rejected(found, options, compute_queue);
     describe(found, options, info);
-}
-
-// Restricts it by the options.
-void restrict_to(const Options& options, Capabilities& found) {
-    if (options.max_binding_bytes != 0) {
-        found.max_binding_bytes = std::min(found.max_binding_bytes, options.max_binding_bytes);
-    }
-    found.max_groups = found.properties.limits.maxComputeWorkGroupCount[0];
-    if (options.max_groups != 0) {
-        found.max_groups = std::min(found.max_groups, options.max_groups);
-    }
-    found.push_descriptors = found.push_descriptors && options.push_descriptors;
-    // Modules with subgroups use both.
-    found.subgroup_arithmetic = found.subgroup_arithmetic && found.subgroup_shuffles && options.subgroups;
-    found.subgroup_shuffles = found.subgroup_shuffles && options.subgroups;
-    found.uniform_control_flow =
-        found.uniform_control_flow && found.subgroup_arithmetic && options.uniform_control_flow;
-    if (found.matrices.usable() && (!options.cooperative_matrix || !found.subgroup_arithmetic)) {
-        found.matrices = {{}, "switched off"};
-    }
-    if (found.bf16_matrices.usable() && (!options.bf16_matrix || !found.matrices.usable())) {
-        found.bf16_matrices = {{}, "switched off"};
-    }
-    found.texel_loads = has_texel_loads(found) && options.texel_loads && options.vector_loads;
-    found.storage16 = found.storage16 && options.storage16;
-    found.timestamp_bits = options.timestamps ? found.timestamp_bits : 0;
 }
 
 }  // namespace

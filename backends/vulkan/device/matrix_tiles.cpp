@@ -53,6 +53,16 @@ std::optional<MatrixDevice> matrix_device(const Capabilities& found, const Optio
     return matrix_tiles(device).empty() ? std::nullopt : std::optional(device);
 }
 
+bool fit_heads(const MatrixSizes& sizes) {
+    return divides(sizes.m, kHeadPadding) && divides(sizes.n, kHeadPadding) && divides(4, sizes.n) &&
+           divides(sizes.k, kHeadPadding);
+}
+
+bool attends_by(const std::optional<MatrixDevice>& matrices, const Options& options) {
+    return matrices && fit_heads(matrices->sizes) && options.cooperative_attention &&
+           options.fused_attention != FusedAttention::Never;
+}
+
 std::optional<MatrixStaging> staging_of(const MatrixDevice& device, const MatrixTile& tile) {
     const MatrixSizes& sizes = device.sizes;
     const std::uint32_t lanes = tile.subgroups * device.subgroup_size;

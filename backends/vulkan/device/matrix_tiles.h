@@ -29,6 +29,13 @@ struct Capabilities;
 // tiles failed.
 std::optional<MatrixDevice> matrix_device(const Capabilities& found, const Options& options, bool bf16);
 
+// Whether a head of attention can consist of such matrices: heads are filled up to this many rows, keys and columns.
+constexpr std::uint32_t kHeadPadding = 16;  // cooperative_memory.glsl
+bool fit_heads(const MatrixSizes& sizes);
+
+// Whether attention in F16 uses these matrices for products in F16, where a head fits (plan_head).
+bool attends_by(const std::optional<MatrixDevice>& matrices, const Options& options);
+
 // How a tile's operands pass through shared memory.
 struct MatrixStaging {
     std::uint32_t depth = 0;   // terms at once

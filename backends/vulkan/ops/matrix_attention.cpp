@@ -15,6 +15,7 @@ constexpr std::uint32_t kAddsQ = 256;
 constexpr std::uint32_t kAddsK = 512;
 constexpr std::uint32_t kAddsV = 1024;
 constexpr std::uint32_t kThresholdShift = 16;
+constexpr std::uint32_t kMostThreshold = 0xFFFF;
 
 bool lies_as(const Tensor& tensor, const Tensor& other) {
     bool same = true;
@@ -30,7 +31,7 @@ bool gradients_lie_as_operands(const AttentionBackward& op) {
 }
 
 Launch cooperative_launch(const MatrixDevice& device, const HeadPlan& plan, const HeadsConstants& heads,
-                          const HeadShape& shape, std::int64_t count) {
+                          const HeadShape& shape) {
     Launch launch;
     launch.kernel = shape.backward ? (device.emulated ? Kernel::AttendBackwardCooperativeEmulated
                                                       : Kernel::AttendBackwardCooperative)
@@ -47,7 +48,7 @@ Launch cooperative_launch(const MatrixDevice& device, const HeadPlan& plan, cons
                                                                  .subgroups = plan.subgroups,
                                                                  .padded_keys = plan.padded_keys}
                                           .values();
-    launch.groups = static_cast<std::uint64_t>(count);
+    launch.groups = static_cast<std::uint64_t>(shape.heads);
     const RowWork row{shape.backward ? 5 : 2, std::max(shape.depth, shape.value_depth), shape.keys};
     launch.work_per_group = static_cast<std::uint64_t>(shape.queries) * row.operations();
     return launch;
@@ -55,14 +56,16 @@ Launch cooperative_launch(const MatrixDevice& device, const HeadPlan& plan, cons
 
 template <class Op>
 HeadShape shape_of_head(const Op& op) {
-    return {.queries = op.q.dim(2),
+    constexpr bool kBackward = requires {
+        op.grad_out;
+    };
+    return {.heads = op.q.dim(0) * op.q.dim(1),
+            .queries = op.q.dim(2),
             .keys = op.k.dim(2),
             .depth = op.q.dim(3),
             .value_depth = op.v.dim(3),
-            .backward = requires {op.grad_out;
+            .backward = kBackward};
 }
-};  // namespace
-}  // namespace headscope::vulkan
 
 }  // namespace
 
@@ -70,12 +73,11 @@ template <class Op>
 std::optional<HeadPlan> VulkanBackend::plan_by_matrices(const Op& op) const {
     // As for products: F32 operands are rounded to F16 when staged; F16 ones are staged unchanged.
     const bool in_f16 = op.q.dtype == DType::F16 || (op.q.dtype == DType::F32 && op.compute == Compute::F16);
-    if (!in_f16 || !product_device_.matrices || !options_.cooperative_attention ||
-        options_.fused_attention == FusedAttention::Never) {
+    if (!in_f16 || !attends_by(product_device_.matrices, options_)) {
         return std::nullopt;
     }
     if constexpr (requires { op.grad_out; }) {
-        if (!gradients_lie_as_operands(op)) {
+        if (!gradients_lie_as_operands(op) || dropout_params(op.dropout).threshold > kMostThreshold) {
             return std::nullopt;
         }
     }
@@ -91,8 +93,7 @@ void VulkanBackend::attend_by_matrices(const Attention& op, const HeadPlan& plan
     const std::uint32_t flags = (wide ? kWide : 0) | (params.drop_threshold != 0 ? kDrops : 0) |
                                 (op.log_sums.defined() ? kKeepsSums : 0) |
                                 (options_.vector_loads && is_wide(op.out) ? kWideOut : 0);
-    stream_.dispatch(cooperative_launch(*product_device_.matrices, plan, heads_constants(op, flags), shape_of_head(op),
-                                        op.q.dim(0) * op.q.dim(1)),
+    stream_.dispatch(cooperative_launch(*product_device_.matrices, plan, heads_constants(op, flags), shape_of_head(op)),
                      params, attend_operands(op));
 }
 
@@ -111,8 +112,7 @@ void VulkanBackend::attend_backward_by_matrices(const AttentionBackward& op, con
                                 (op.grad_v.defined() ? kWantsV : 0) | (op.write_q == Write::Accumulate ? kAddsQ : 0) |
                                 (op.write_k == Write::Accumulate ? kAddsK : 0) |
                                 (op.write_v == Write::Accumulate ? kAddsV : 0) | dropout.threshold << kThresholdShift;
-    stream_.dispatch(cooperative_launch(*product_device_.matrices, plan, heads_constants(op, flags), shape_of_head(op),
-                                        op.q.dim(0) * op.q.dim(1)),
+    stream_.dispatch(cooperative_launch(*product_device_.matrices, plan, heads_constants(op, flags), shape_of_head(op)),
                      params,
                      {.q = op.q,
                       .key_lengths = op.mask.key_lengths,

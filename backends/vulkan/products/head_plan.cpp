@@ -7,8 +7,8 @@ namespace headscope::vulkan {
 namespace {
 
 // As in shaders/include/cooperative_memory.glsl.
-constexpr std::uint32_t kWhole = 16;  // what rows, keys and columns are filled up to
-constexpr std::uint32_t kGap = 4;     // words after each row
+constexpr std::uint32_t kWhole = kHeadPadding;
+constexpr std::uint32_t kGap = 4;  // words after each row
 
 std::uint32_t padded(std::int64_t size) {
     return (static_cast<std::uint32_t>(size) + kWhole - 1) / kWhole * kWhole;
@@ -42,16 +42,18 @@ std::optional<HeadPlan> plan_head(const MatrixDevice& device, const HeadShape& s
     constexpr std::int64_t kFewest = 5;  // queries: decoding's have kernels of their own
     constexpr std::int64_t kDeepest = 128;
     constexpr std::int64_t kMostKeys = 128;
+    // A workgroup takes the queries of a head one step after the other, so that many need heads that fill a GPU.
+    constexpr std::int64_t kMostQueries = 4 * kMostKeys;
+    constexpr std::int64_t kManyHeads = 256;
     // llvmpipe leaves a kernel once its loops have run 65,535 times in all: the emulation's in products of this size.
     constexpr std::int64_t kMostEmulated = std::int64_t{1} << 21U;
     // An invocation has 128 to 256 registers.
     constexpr std::uint32_t kMostSums = 96;
     constexpr std::uint32_t kSharing = 8;  // invocations of a row of scores, at least: one philox gives eight weights
-    const MatrixSizes& sizes = device.sizes;
-    const bool divide = kWhole % sizes.m == 0 && kWhole % sizes.n == 0 && sizes.n % 4 == 0 && kWhole % sizes.k == 0;
+    const bool too_serial = shape.queries > kMostQueries && shape.heads < kManyHeads;
     const std::int64_t products = shape.queries * shape.keys * (shape.depth + shape.value_depth);
-    if (!divide || shape.queries < kFewest || shape.keys < 1 || shape.keys > kMostKeys || shape.depth < 1 ||
-        shape.value_depth < 1 || std::max(shape.depth, shape.value_depth) > kDeepest ||
+    if (!fit_heads(device.sizes) || too_serial || shape.queries < kFewest || shape.keys < 1 || shape.keys > kMostKeys ||
+        shape.depth < 1 || shape.value_depth < 1 || std::max(shape.depth, shape.value_depth) > kDeepest ||
         (device.emulated && products > kMostEmulated)) {
         return std::nullopt;
     }
@@ -61,7 +63,8 @@ std::optional<HeadPlan> plan_head(const MatrixDevice& device, const HeadShape& s
         if (lanes > device.most_invocations || lanes % kWhole != 0 || kept_sums(device, shape, plan) > kMostSums) {
             continue;
         }
-        // Fewer rows leave room for other workgroups, whose work hides this one's waits.
+        // As many rows as these invocations can share, or half of them and less if that is enough for all queries or
+        // the shared memory has no room for more.
         for (plan.rows = std::max(lanes / kSharing, kWhole); plan.rows >= kWhole; plan.rows /= 2) {
             plan.shared_bytes = shared_words(device, shape, plan) * static_cast<std::uint32_t>(sizeof(std::uint32_t));
             const bool smaller_does = plan.rows > kWhole && plan.rows / 2 >= padded(shape.queries);

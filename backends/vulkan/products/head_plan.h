@@ -10,6 +10,7 @@
 namespace headscope::vulkan {
 
 struct HeadShape {
+    std::int64_t heads = 1;  // of all sentences
     std::int64_t queries = 0;
     std::int64_t keys = 0;
     std::int64_t depth = 0;
@@ -25,7 +26,8 @@ struct HeadPlan {
     bool operator==(const HeadPlan&) const = default;
 };
 
-// Null if the head does not fit a workgroup, is too deep, or has too few queries to fill a matrix.
+// Null if the head does not fit a workgroup, is too deep, has too few queries to fill a matrix, or so many that too few
+// heads would take them one after the other.
 std::optional<HeadPlan> plan_head(const MatrixDevice& device, const HeadShape& shape);
 
 }  // namespace headscope::vulkan

@@ -63,9 +63,7 @@ std::vector<DeviceTrial> device_trials() {
                       .applies =
                           [](const Capabilities& found, const Options& options) {
                               const std::optional<MatrixDevice> device = matrix_device(found, options, false);
-                              return device && options.cooperative_attention &&
-                                     options.fused_attention != FusedAttention::Never &&
-                                     (!device->emulated || options.trial_error);
+                              return attends_by(device, options) && (!device->emulated || options.trial_error);
                           },
                       .complaint = matrix_attention_complaint,
                       .disable = [](Options& options) { options.cooperative_attention = false; }});
