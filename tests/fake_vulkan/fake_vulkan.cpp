@@ -200,20 +200,26 @@ VKAPI_ATTR void VKAPI_CALL features(VkPhysicalDevice /*device*/, VkPhysicalDevic
         } else if (link->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_MEMORY_MODEL_FEATURES) {
             reinterpret_cast<VkPhysicalDeviceVulkanMemoryModelFeatures*>(link)->vulkanMemoryModel =
                 state.matrices->memory_model;
+        } else if (link->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_BFLOAT16_FEATURES_KHR) {
+            auto* bfloat16 = reinterpret_cast<VkPhysicalDeviceShaderBfloat16FeaturesKHR*>(link);
+            bfloat16->shaderBFloat16Type = state.matrices->bfloat16_type;
+            bfloat16->shaderBFloat16CooperativeMatrix = state.matrices->bfloat16_matrices;
         }
     }
 }
 
 VKAPI_ATTR VkResult VKAPI_CALL matrix_kinds(VkPhysicalDevice /*device*/, std::uint32_t* count,
                                             VkCooperativeMatrixPropertiesKHR* kinds) {
-    *count = 2;
+    *count = 3;
     for (std::uint32_t index = 0; kinds != nullptr && index < *count; ++index) {
-        const auto& sizes = state.matrices->sizes[index];
+        const bool bfloat16 = index == 2;
+        const auto& sizes = state.matrices->sizes[bfloat16 ? 1 : index];
         kinds[index].MSize = sizes[0];
         kinds[index].NSize = sizes[1];
         kinds[index].KSize = sizes[2];
-        kinds[index].AType = kinds[index].BType = VK_COMPONENT_TYPE_FLOAT16_KHR;
-        kinds[index].CType = kinds[index].ResultType = state.matrices->sum;
+        kinds[index].AType = kinds[index].BType =
+            bfloat16 ? VK_COMPONENT_TYPE_BFLOAT16_KHR : VK_COMPONENT_TYPE_FLOAT16_KHR;
+        kinds[index].CType = kinds[index].ResultType = bfloat16 ? state.matrices->bfloat16_sum : state.matrices->sum;
         kinds[index].scope = VK_SCOPE_SUBGROUP_KHR;
     }
     return VK_SUCCESS;
@@ -258,6 +264,9 @@ VKAPI_ATTR VkResult VKAPI_CALL device_extensions(VkPhysicalDevice device, const 
     if (state.matrices != nullptr && state.matrices->extension) {
         names.push_back(VK_KHR_COOPERATIVE_MATRIX_EXTENSION_NAME);
     }
+    if (state.matrices != nullptr && state.matrices->bfloat16) {
+        names.push_back(VK_KHR_SHADER_BFLOAT16_EXTENSION_NAME);
+    }
     if (state.matrices != nullptr && state.matrices->dot_products) {
         names.push_back(VK_KHR_SHADER_INTEGER_DOT_PRODUCT_EXTENSION_NAME);
     }
@@ -276,6 +285,7 @@ VKAPI_ATTR VkResult VKAPI_CALL device_extensions(VkPhysicalDevice device, const 
 VKAPI_ATTR VkResult VKAPI_CALL create_device(VkPhysicalDevice /*physical*/, const VkDeviceCreateInfo* info,
                                              const VkAllocationCallbacks* /*allocator*/, VkDevice* device) {
     const Within within;
+    state.matrices_in_bf16 = false;
     for (const auto* link = static_cast<const VkBaseInStructure*>(info->pNext); link != nullptr; link = link->pNext) {
         if (link->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2) {
             state.robust = reinterpret_cast<const VkPhysicalDeviceFeatures2*>(link)->features.robustBufferAccess;
@@ -283,6 +293,10 @@ VKAPI_ATTR VkResult VKAPI_CALL create_device(VkPhysicalDevice /*physical*/, cons
             state.uniform_flow =
                 reinterpret_cast<const VkPhysicalDeviceShaderSubgroupUniformControlFlowFeaturesKHR*>(link)
                     ->shaderSubgroupUniformControlFlow;
+        } else if (link->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_SHADER_BFLOAT16_FEATURES_KHR) {
+            const auto* bfloat16 = reinterpret_cast<const VkPhysicalDeviceShaderBfloat16FeaturesKHR*>(link);
+            state.matrices_in_bf16 =
+                bfloat16->shaderBFloat16Type != 0 && bfloat16->shaderBFloat16CooperativeMatrix != 0;
         }
     }
     state.enabled.assign(info->ppEnabledExtensionNames, info->ppEnabledExtensionNames + info->enabledExtensionCount);

@@ -26,6 +26,10 @@ struct FakeMatrices {
     VkDriverId driver = VK_DRIVER_ID_MESA_RADV;
     bool dot_products = true;                // VK_KHR_shader_integer_dot_product is listed
     VkBool32 mixed_dot_products = VK_FALSE;  // of four bytes of mixed signs, which RDNA3 has
+    bool bfloat16 = true;                    // VK_KHR_shader_bfloat16 is listed
+    VkBool32 bfloat16_type = VK_TRUE;
+    VkBool32 bfloat16_matrices = VK_TRUE;
+    VkComponentTypeKHR bfloat16_sum = VK_COMPONENT_TYPE_FLOAT32_KHR;  // of the larger size
 };
 
 // The Khronos validation layer.
@@ -82,6 +86,7 @@ struct FakeVulkan {
     std::uint32_t types_allocated = 0;          // one bit each
     VkBool32 robust = VK_FALSE;                 // requested robustBufferAccess
     VkBool32 uniform_flow = VK_FALSE;           // and shaderSubgroupUniformControlFlow
+    bool matrices_in_bf16 = false;              // and both features of VK_KHR_shader_bfloat16
     std::uint64_t allocated = 0;                // bytes of all allocations
     std::uint64_t most_allocated = ~0ULL;       // the limit of these; more fails:
     VkResult refusal = VK_ERROR_OUT_OF_DEVICE_MEMORY;

@@ -341,6 +341,41 @@ TEST_CASE("a device whose matrices err in all tiles multiplies without them", "[
     CHECK(backend->products(Compute::F16).level == SupportLevel::Composed);
 }
 
+TEST_CASE("BF16 matrices that err are disabled by trials of their own", "[vulkan][matmul]") {
+    for (const bool multiplies_in_bf16 : {false, true}) {  // whatever is asked
+        const vulkan::TrialDevice device{
+            .probe =
+                [](const vulkan::Options&) {
+                    vulkan::Probe probed;
+                    probed.capabilities.properties.limits.maxComputeSharedMemorySize = 65536;
+                    probed.capabilities.properties.limits.maxComputeWorkGroupInvocations = 1024;
+                    probed.info.features = {{vulkan::kMatrixFeature, "all"}, {vulkan::kBf16MatrixFeature, "all"}};
+                    return probed;
+                },
+            .open = [&](const vulkan::Probe&, const vulkan::Options&) -> std::unique_ptr<Backend> {
+                return std::make_unique<HostMatrices>(false, multiplies_in_bf16);
+            }};
+        const Warnings warnings;
+        vulkan::Options options;
+        options.emulated_matrices = true;
+        options.cooperative_attention = false;
+        options.trial_error = vulkan::TrialError{};
+        options.diagnostics = warnings.diagnostics();
+        const DeviceInfo info = vulkan::pass_trials(device, options).info;
+        const std::vector<vulkan::MatrixTile> all(vulkan::kMatrixTiles.begin(), vulkan::kMatrixTiles.end());
+        CHECK(options.wrong_tiles == (multiplies_in_bf16 ? all : std::vector<vulkan::MatrixTile>{}));
+        CHECK(options.wrong_bf16_tiles == (multiplies_in_bf16 ? std::vector<vulkan::MatrixTile>{} : all));
+        CHECK((feature_of(info, vulkan::kMatrixFeature) == "all") == !multiplies_in_bf16);
+        CHECK((feature_of(info, vulkan::kBf16MatrixFeature) == "all") == multiplies_in_bf16);
+        if (!multiplies_in_bf16) {
+            CHECK_THAT(feature_of(info, vulkan::kBf16MatrixFeature),
+                       Catch::StartsWith("all, matrices 64 by 4 in BF16 failed the trial, matrices 64 by 8 in BF16"));
+            CHECK_THAT(warnings.text(), Catch::Contains(": matrices 128 by 8 in BF16 disabled: a product of ") &&
+                                            Catch::EndsWith("HEADSCOPE_VULKAN_DISABLE=bf16_matrix\n"));
+        }
+    }
+}
+
 TEST_CASE("a device whose matrices err in some tiles multiplies in the others", "[vulkan][matmul]") {
     if (!usable_device()) {
         return;

@@ -199,6 +199,64 @@ TEST_CASE("the list has the sizes of cooperative matrices, or what is missing", 
     CHECK(feature_of(after_cuda()[0], "cooperative matrices") == "switched off");
 }
 
+TEST_CASE("the list has the sizes of cooperative matrices in BF16, or what is missing", "[vulkan][device]") {
+    const NoCuda no_cuda;
+    const auto said = [](const FakeMatrices& matrices) {
+        const FakeLoader fake({.devices = 2, .matrices = &matrices});
+        return feature_of(after_cuda()[0], "cooperative matrices in BF16");
+    };
+    CHECK(said({}) == "16 x 8 x 16");
+    CHECK(said({.float16 = VK_FALSE}) == "none in F16");
+    CHECK(said({.bfloat16 = false}) == "no VK_KHR_shader_bfloat16");
+    CHECK(said({.bfloat16_type = VK_FALSE}) == "no shaderBFloat16CooperativeMatrix");
+    CHECK(said({.bfloat16_matrices = VK_FALSE}) == "no shaderBFloat16CooperativeMatrix");
+    CHECK(said({.bfloat16_sum = VK_COMPONENT_TYPE_FLOAT16_KHR}) == "no BF16 matrices with F32 sums that fit a tile");
+    for (const char* word : {"bf16_matrix", "cooperative_matrix", "subgroups"}) {
+        const Environment disable("HEADSCOPE_VULKAN_DISABLE", word);
+        CHECK(said({}) == "switched off");
+    }
+}
+
+TEST_CASE("a device with matrices in BF16 is opened with their extension and features", "[vulkan][device]") {
+    const auto asked_for = [](const FakeMatrices& matrices, const char* word = "") {
+        FakeLoader fake({.devices = 2, .opens = true, .matrices = &matrices});
+        const Environment disable("HEADSCOPE_VULKAN_DISABLE", std::string("trials,") + word);
+        (void)open_vulkan_device(0);
+        const bool enabled = std::count(fake->enabled.begin(), fake->enabled.end(), "VK_KHR_shader_bfloat16") == 1;
+        CHECK(std::count(fake->enabled.begin(), fake->enabled.end(), "VK_KHR_cooperative_matrix") == 1);
+        CHECK(fake->matrices_in_bf16 == enabled);
+        return enabled;
+    };
+    CHECK(asked_for({}));
+    CHECK_FALSE(asked_for({.bfloat16 = false}));
+    CHECK_FALSE(asked_for({.bfloat16_matrices = VK_FALSE}));
+    CHECK_FALSE(asked_for({}, "bf16_matrix"));
+}
+
+TEST_CASE("the list says whether attention is computed by matrices", "[vulkan][device]") {
+    const NoCuda no_cuda;
+    const auto said = [](const FakeMatrices* matrices, const char* disabled = "") {
+        const FakeLoader fake({.devices = 2, .matrices = matrices});
+        const Environment disable("HEADSCOPE_VULKAN_DISABLE", disabled);
+        return feature_of(after_cuda()[0], "attention by matrices");
+    };
+    const FakeMatrices usual;
+    CHECK(said(nullptr) == "no");
+    CHECK(said(&usual) == "yes, in F16");
+    for (const char* word : {"cooperative_attention", "fused_attention", "cooperative_matrix", "subgroups"}) {
+        CHECK(said(&usual, word) == "switched off");
+        CHECK(said(nullptr, word) == "no");
+    }
+    FakeMatrices deep;
+    deep.sizes[0][2] = 32;
+    deep.sizes[1][2] = 32;
+    CHECK(said(&deep) == "no");
+    CHECK(said(&deep, "fused_attention") == "no");
+    const Environment emulate("HEADSCOPE_VULKAN_EMULATE_MATRICES", "1");
+    CHECK(said(nullptr) == "emulated, in F16");
+    CHECK(said(&usual, "cooperative_attention") == "switched off");
+}
+
 TEST_CASE("a driver of a Vulkan subset is listed and enabled as such", "[vulkan][device]") {
     for (const bool portability : {false, true}) {
         for (const bool old_loader : {false, true}) {
