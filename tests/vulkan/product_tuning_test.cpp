@@ -1,9 +1,12 @@
 // Which choices for products are saved, without a device.
 #include <unistd.h>
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
+#include <string>
+#include <vector>
 
 #include "backends/vulkan/device/cache_file.h"
 #include "backends/vulkan/device/options.h"
@@ -109,6 +112,23 @@ TEST_CASE("products in 16-bit storage have separate choices", "[vulkan][tuning]"
         CHECK(gpu.keep("blocks", 1e-3));
     }
     CHECK(to_string(gpu.choose(full)) == "tiles 4");
+}
+
+TEST_CASE("tiles of matrices are saved separately for products in BF16 and for rows of 16 bytes", "[vulkan][tuning]") {
+    ProductShape wanted = shape(4096, 512, 2048);
+    const std::string scalars = kind_of(wanted);
+    wanted.matrices = true;
+    std::vector<std::string> kinds{scalars, kind_of(wanted)};
+    for (const auto pack : {&ProductShape::a_pack_aligned, &ProductShape::b_pack_aligned, &ProductShape::bf16}) {
+        ProductShape other = wanted;
+        other.*pack = !(other.*pack);
+        kinds.push_back(kind_of(other));
+    }
+    std::sort(kinds.begin(), kinds.end());
+    CHECK(std::unique(kinds.begin(), kinds.end()) == kinds.end());
+    wanted.matrices = false;
+    wanted.a_pack_aligned = false;  // nothing to scalars
+    CHECK(kind_of(wanted) == scalars);
 }
 
 TEST_CASE("tiles of matrices are saved separately for operands in F32 and F16", "[vulkan][tuning]") {

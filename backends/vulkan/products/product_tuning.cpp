@@ -18,7 +18,7 @@ namespace headscope::vulkan {
 
 namespace {
 
-constexpr int kFormat = 5;  // of the file; increase it if the meaning of choices changes
+constexpr int kFormat = 6;  // of the file; increase it if the meaning of choices changes
 
 ProductKernel kernel_of(const std::string& name) {
     for (const ProductKernel kernel : {ProductKernel::Blocks, ProductKernel::Subgroup, ProductKernel::Tiles,
@@ -37,12 +37,16 @@ ProductSizes sizes_of(const ProductShape& shape) {
 }  // namespace
 
 std::string kind_of(const ProductShape& shape) {
-    const auto lies = [](bool along_k, bool fours) {
-        return std::string(along_k ? "along k" : "across k") + (fours ? " in fours" : "");
+    const auto lies = [&](bool along_k, bool fours, bool packs) {
+        const char* together = shape.matrices && packs ? " in packs" : fours ? " in fours" : "";
+        return fmt::format("{} k{}", along_k ? "along" : "across", together);
     };
-    return fmt::format("a {}, b {}{}{}{}{}{}", lies(shape.a_along_k, shape.a_vec4_aligned),
-                       lies(shape.b_along_k, shape.b_vec4_aligned), shape.k % 4 == 0 ? "" : ", odd k",
-                       shape.texels ? ", texels" : "", shape.whole ? ", whole" : "", shape.matrices ? ", matrices" : "",
+    return fmt::format("a {}, b {}{}{}{}{}{}", lies(shape.a_along_k, shape.a_vec4_aligned, shape.a_pack_aligned),
+                       lies(shape.b_along_k, shape.b_vec4_aligned, shape.b_pack_aligned),
+                       shape.k % 4 == 0 ? "" : ", odd k", shape.texels ? ", texels" : "", shape.whole ? ", whole" : "",
+                       !shape.matrices ? ""
+                       : shape.bf16    ? ", matrices in BF16"
+                                       : ", matrices in F16",
                        shape.storage == DType::F32 ? "" : fmt::format(", {}", headscope::name_of(shape.storage)));
 }
 
