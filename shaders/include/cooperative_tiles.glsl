@@ -19,12 +19,12 @@ const bool kOutFours = (kManner & 16u) != 0u;
 const bool kAhead = (kManner & 32u) != 0u;
 const bool kBf16Operands = (kManner & 64u) != 0u;  // else F16; only the emulation asks
 const uint kTile = 64u << ((kManner >> 7u) & 1u);
-const uint kSubgroups = 4u << ((kManner >> 8u) & 3u);
-const uint kDepth = 32u << ((kManner >> 10u) & 1u);  // terms that are staged at once
+const uint kSubgroups = 4u << ((kManner >> 8u) & 1u);
+const uint kDepth = 32u << ((kManner >> 9u) & 1u);  // terms that are staged at once
 // With two stages the next terms are staged where nobody reads any more, and one barrier a step is enough.
-const uint kStages = 1u + ((kManner >> 11u) & 1u);
+const uint kStages = 1u + ((kManner >> 10u) & 1u);
 
-const uint kDown = kSubgroups == 16u ? 4u : 2u;
+const uint kDown = 2u;
 const uint kAcross = kSubgroups / kDown;
 const uint kOwnRows = kTile / kDown;  // outputs of a subgroup
 const uint kOwnColumns = kTile / kAcross;

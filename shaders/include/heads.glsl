@@ -17,7 +17,7 @@ const uint kValueFours = (kValueDepth + 3u) / 4u;
 const bool kWide = (kFlags & 1u) != 0u;
 const bool kWideOut = (kFlags & 32u) != 0u;
 const bool kDrops = (kFlags & 2u) != 0u;
-// 4u, 8u and 64u belong to the kernels.
+// 4u, 8u, 64u and all from 256u belong to the kernels.
 // The mask has key ranges: a query need not see the first keys.
 const bool kRanges = (kFlags & 128u) != 0u;
 // Software devices, which have no registers for arrays and compile unrolled code slowly, handle columns in loops.

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # The SPIR-V of shaders that distributions' older compilers do not know, for those to take as it is.
 #
-#   shaders/precompiled/make.sh COMPILER [ARGUMENT..]  compiles them anew: glslangValidator 16 or newer, which may need
-#                                                      arguments of its own, as where a loader starts it:
+#   shaders/precompiled/make.sh COMMAND..              compiles them anew: glslangValidator 16 or newer, with spirv-val
+#                                                      of the same age beside it, perhaps after what starts programs:
 #       lib=forky/usr/lib/x86_64-linux-gnu
 #       make.sh $lib/ld-linux-x86-64.so.2 --library-path $lib forky/usr/bin/glslangValidator
 #   shaders/precompiled/make.sh --check                whether what is here was made of the sources as they are
@@ -43,12 +43,14 @@ shader() {
 
 # make NAME COMPILER..: NAME.inc
 make() {
-    local name=$1 folder definitions=(-DHEADSCOPE_SUBGROUPS)
+    local name=$1 folder definitions=(-DHEADSCOPE_SUBGROUPS) validator
     shift
+    validator=("${@:1:$#-1}" "${!#%glslangValidator}spirv-val")
     [ "$(shader "$name")" = "$name" ] || definitions+=(-DHEADSCOPE_16_BITS)
     folder=$(mktemp -d)
     "$@" --quiet --target-env vulkan1.2 "${definitions[@]}" "-I$shaders/include" -o "$folder/spirv" \
         "$shaders/$(shader "$name").comp"
+    "${validator[@]}" --target-env vulkan1.2 "$folder/spirv"
     {
         printf '// SPIR-V of shaders/%s.comp, by shaders/precompiled/make.sh with %s.\n' "$(shader "$name")" \
             "$("$@" --version | sed -n 's/^Glslang Version: [0-9]*:/glslang /p')"

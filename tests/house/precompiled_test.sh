@@ -42,17 +42,27 @@ check "$sandbox"
 expect "a missing hash is an error" ended_with 1
 expect "with the file's name" says "include/grid.glsl"
 
-# A fake compiler that writes a module of four words.
-cat >"$sandbox/compiler" <<'COMPILER'
+# A fake compiler that writes a module of four words, and a fake validator.
+cat >"$sandbox/glslangValidator" <<'COMPILER'
 #!/bin/sh
 case "$*" in
     *--version*) echo "Glslang Version: 11:99.0.0" ;;
     *) while [ "$1" != -o ]; do shift; done; printf '\003\002\043\007\000\005\001\000\001\002\003\004\377\376\375\374' >"$2" ;;
 esac
 COMPILER
-chmod +x "$sandbox/compiler"
-output=$("$sandbox/shaders/precompiled/make.sh" "$sandbox/compiler" 2>&1)
-code=$?
+validator() { # COMMAND
+    printf '#!/bin/sh\n%s\n' "$1" >"$sandbox/spirv-val"
+    chmod +x "$sandbox/glslangValidator" "$sandbox/spirv-val"
+    output=$("$sandbox/shaders/precompiled/make.sh" "$sandbox/glslangValidator" 2>&1)
+    code=$?
+}
+before=$(cat "$sandbox"/shaders/precompiled/*.inc)
+# shellcheck disable=SC2016 # the validator's own parameters
+validator 'echo "invalid: $*"; exit 1'
+expect "what the validator refuses is an error" ended_with 1
+expect "that it explains" says "invalid: --target-env vulkan1.2 /"
+expect "and nothing is written" [ "$(cat "$sandbox"/shaders/precompiled/*.inc)" = "$before" ]
+validator 'exit 0'
 expect "make.sh compiles it" ended_with 0
 output=$(cat "$sandbox/shaders/precompiled/matmul_cooperative.inc")
 expect "and records the compiler" says "glslang 99.0.0"

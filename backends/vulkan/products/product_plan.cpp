@@ -234,7 +234,6 @@ ProductPlan plan_matrices(const ProductDevice& device, const ProductShape& shape
                             matrices.emulated && matrices.bf16,
                             choice.block == kLargeMatrixSide,
                             choice.subgroups == 8,
-                            choice.subgroups == 16,
                             staging.depth == 64,
                             staging.stages == 2};
     std::uint32_t bits = 0;
