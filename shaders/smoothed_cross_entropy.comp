@@ -4,7 +4,7 @@
 #extension GL_GOOGLE_include_directive : require
 #include "params.h"
 HEADSCOPE_KERNEL(SmoothedCrossEntropyParams, SMOOTHED_CROSS_ENTROPY_BINDINGS, SMOOTHED_CROSS_ENTROPY_CONSTANTS)
-#define HEADSCOPE_MOST_LANES 1024  // as in backends/vulkan/ops/loss.cpp
+#define HEADSCOPE_MOST_LANES 512  // as in backends/vulkan/ops/loss.cpp
 #include "fours.glsl"
 #include "grid.glsl"
 #include "math.glsl"

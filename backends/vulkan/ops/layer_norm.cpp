@@ -38,8 +38,8 @@ Tensor of_rows(const Tensor& statistic) {
     return statistic.defined() ? statistic.reshape({statistic.elements()}) : Tensor{};
 }
 
-// Rows whose columns a workgroup sums: enough workgroups to fill a GPU, and enough rows for each to keep their sums few
-// beside what is read.
+// Rows whose columns a workgroup sums: enough of them to keep its sums few beside what it reads, and more where there
+// would be too many parts to add. Up to about 2,000 rows a large GPU has fewer workgroups than it could run.
 std::int64_t rows_of_part(std::int64_t rows) {
     constexpr std::int64_t kMostParts = 2048;
     constexpr std::int64_t kLeastRows = 8;
@@ -122,8 +122,10 @@ VulkanBackend::LayerNormPlan VulkanBackend::plan_layer_norm(const AddLayerNormBa
     const Capabilities& found = device_.capabilities();
     const bool chooses = options_.row_lanes == 0 && !found.software;
     plan.held = held_by(!chooses ? columns + 1 : found.subgroup_sizes.share_registers() ? 8 : 16);
+    constexpr std::uint32_t kMostHeldWithSums = 8;  // vec4s in each of four arrays: 128 registers
     // llvmpipe takes twice as long to compile the kernel that does both.
-    plan.sums = plan.held != 0 && op.grad_y.defined() && (!found.software || options_.row_lanes != 0);
+    plan.sums = plan.held != 0 && plan.held <= kMostHeldWithSums && op.grad_y.defined() &&
+                (!found.software || options_.row_lanes != 0);
     return plan;
 }
 

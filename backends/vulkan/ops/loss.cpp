@@ -10,8 +10,8 @@ namespace headscope::vulkan {
 
 namespace {
 
-constexpr std::uint32_t kMostLanes = 1024;  // as in shaders/smoothed_cross_entropy.comp
-constexpr std::uint32_t kMostHeld = 12;     // vec4s of an invocation: more leave 1024 of them too few registers
+constexpr std::uint32_t kMostLanes = 512;  // as in shaders/smoothed_cross_entropy.comp
+constexpr std::uint32_t kMostHeld = 8;     // vec4s of an invocation: more would crowd its 128 registers
 
 std::uint32_t vec4s_of_lane(std::uint32_t classes, std::uint32_t lanes) {
     return (classes + 4 * lanes - 1) / (4 * lanes);
@@ -26,20 +26,20 @@ std::uint32_t held_fours(const Launch& launch, bool fours, std::uint32_t classes
 
 }  // namespace
 
-// With as many invocations as keep a row, on a device that has so many.
+// With as many invocations as keep a row, or with the most that the device has, which read it several times. Tests that
+// ask for kMostRowLanes get them on software devices, too.
 Launch VulkanBackend::loss_launch(std::uint64_t rows, std::uint32_t classes) const {
     Launch launch = long_row_launch(Kernel::SmoothedCrossEntropy, rows, classes);
     const Capabilities& found = device_.capabilities();
-    if (found.software || options_.row_lanes != 0) {
+    if (options_.row_lanes == 0 ? found.software : options_.row_lanes != kMostRowLanes) {
         return launch;
     }
-    const std::uint32_t most = std::min(kMostLanes, found.properties.limits.maxComputeWorkGroupInvocations);
-    std::uint32_t lanes = launch.specialisation.local_size;
+    const VkPhysicalDeviceLimits& limits = found.properties.limits;
+    const std::uint32_t most =
+        std::min({kMostLanes, limits.maxComputeWorkGroupInvocations, limits.maxComputeWorkGroupSize[0]});
+    std::uint32_t& lanes = launch.specialisation.local_size;
     while (vec4s_of_lane(classes, lanes) > kMostHeld && 2 * lanes <= most) {
         lanes *= 2;
-    }
-    if (vec4s_of_lane(classes, lanes) <= kMostHeld) {
-        launch.specialisation.local_size = lanes;
     }
     return launch;
 }
