@@ -159,7 +159,7 @@ TEST_CASE("products by matrices use their tiles, in parts if there are few", "[v
     CHECK(plan.groups == 32 * 32);
     CHECK(plan.specialisation.local_size == 256);
     // The sizes; a and b along k, both in packs, looking ahead, a large tile of eight subgroups in two stages.
-    constexpr std::uint32_t kManner = 1 + 2 + 4 + 8 + 32 + 128 + 256 + 2048;
+    constexpr std::uint32_t kManner = 1 + 2 + 4 + 8 + 32 + 128 + 256 + 1024;
     CHECK(plan.specialisation.constants == headscope::vulkan::Constants{16, 16, 16, 32, kManner, 0});
     const auto manner = [&](const ProductShape& product) {
         return plan_product(device, product, choose_product(device, product)).specialisation.constants[4];
