@@ -15,7 +15,7 @@ namespace headscope {
 struct EngineOptions {
     std::vector<std::string> devices{""};  // for open_device(); a device listed twice runs two copies
     std::vector<std::string> models;       // directories; several form an ensemble (Translator)
-    Architecture architecture = Architecture::EncoderDecoder;  // of the models that the caller can use
+    Architecture architecture{};           // of the models that the caller can use
     Precision precision = Precision::F32;
     // Skip devices that do not exist or lack the precision, instead of throwing. For lists that no user typed.
     bool skip_unusable = false;

@@ -7,6 +7,7 @@
 #include "data/batch.h"
 #include "infer/forced_scores.h"
 #include "infer/teacher_forced.h"
+#include "model/family.h"
 #include "support/check.h"
 
 namespace headscope {
@@ -17,7 +18,7 @@ using Ids = std::vector<std::int32_t>;
 
 // The position at which a language model predicts a token of its output; `ids` are all that it sees.
 std::size_t predicted_at(const ModelConfig& config, const Ids& ids, std::size_t token) {
-    if (config.architecture == Architecture::CausalLm) {
+    if (traits(config.architecture).continues_text) {
         return ids.size() - 1;
     }
     auto mask = std::find(ids.begin(), ids.end(), config.mask_id);
@@ -36,11 +37,11 @@ CandidateScores score_candidates(const TranslatingSide& side, const TranslatedSe
     Context ctx{.backend = side.backend, .compute = side.compute};
     std::vector<double> next;      // of a translation model: log P of every token
     std::vector<Pair> candidates;  // else
-    if (config.architecture == Architecture::EncoderDecoder) {
+    if (traits(config.architecture).reads_source) {
         next = next_log_probabilities(ctx, side.translator.transformer(), sentence.source_ids, prefix);
     } else {
         Pair seen{.target = sentence.source_ids};
-        if (config.architecture == Architecture::CausalLm) {
+        if (traits(config.architecture).continues_text) {
             seen.target.insert(seen.target.end(), prefix.begin(), prefix.end());
         }
         seen.labels.assign(seen.target.size(), kNoTarget);
@@ -63,7 +64,7 @@ CandidateScores score_candidates(const TranslatingSide& side, const TranslatedSe
 // Differences that do not follow from another.
 std::vector<Divergence> divergences_of(Architecture family, const Ids& first, const Ids& second) {
     std::vector<Divergence> found;
-    if (family != Architecture::MaskedLm) {
+    if (!traits(family).fills_masks) {
         if (const std::optional<Divergence> divergence = find_divergence(first, second)) {
             found.push_back(*divergence);
         }

@@ -7,6 +7,7 @@
 #include "backend/ops/search.h"
 #include "infer/filler.h"
 #include "infer/framed_line.h"
+#include "model/family.h"
 #include "model/generator.h"
 #include "observe/family_labels.h"
 #include "support/check.h"
@@ -106,15 +107,15 @@ void read_masked(const ModelDirectory& model, const ExploreRequest& request, Che
 
 void read_texts(const ModelDirectory& model, const ExploreRequest& request, CheckedRequest& checked) {
     require_left_to_right(model.config);
-    if (model.config.architecture == Architecture::EncoderDecoder) {
+    if (traits(model.config.architecture).reads_source) {
         read_pair(model, request, checked);
         return;
     }
     if (request.source_pads != 0) {
         throw Error("a language model reads its text without pads");
     }
-    model.config.architecture == Architecture::CausalLm ? read_prompt(model, request, checked)
-                                                        : read_masked(model, request, checked);
+    traits(model.config.architecture).continues_text ? read_prompt(model, request, checked)
+                                                     : read_masked(model, request, checked);
 }
 
 }  // namespace
@@ -136,7 +137,7 @@ CheckedRequest check_request_with_target(const Translator& translator, const Exp
     CheckedRequest checked = check_request(translator, request);
     if (checked.problem.empty() && !checked.target) {
         checked.problem =
-            fmt::format("a {} is required: give one", labels_of(translator.model().config.architecture).predicted_in);
+            fmt::format("a {} is required: give one", traits(translator.model().config.architecture).predicted_in);
     }
     return checked;
 }

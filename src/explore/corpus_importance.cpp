@@ -11,6 +11,7 @@
 #include "explore/editing_observer.h"
 #include "explore/importance.h"
 #include "infer/scored_pair.h"
+#include "model/family.h"
 #include "observe/family_labels.h"
 #include "support/check.h"
 #include "support/random.h"
@@ -84,7 +85,7 @@ private:
                 fmt::format("expected at least {} pairs that the model can score, found {}", kLeastPairs, usable));
         }
         found_.family = translator_.model().config.architecture;
-        if (options_.bleu > 0 && found_.family != Architecture::EncoderDecoder) {
+        if (options_.bleu > 0 && !traits(found_.family).reads_source) {
             throw Error(
                 fmt::format("BLEU needs a model that translates, but this one is a {}", name_of(found_.family)));
         }

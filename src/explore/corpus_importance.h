@@ -46,7 +46,7 @@ struct PruningPoint {
 // The pairs at even places choose the order of pruning by the nll of single heads; those at odd places measure layers,
 // pruning and BLEU, which is of the first of them.
 struct CorpusImportance {
-    Architecture family = Architecture::EncoderDecoder;
+    Architecture family{};
     std::int64_t choosing = 0, measuring = 0;       // pairs
     std::int64_t left_out = 0;                      // pairs that the model cannot score
     std::size_t translated = 0;                     // sentences of BLEU

@@ -110,7 +110,7 @@ struct HeadImportance {
 };
 
 struct Importance {
-    Architecture family = Architecture::EncoderDecoder;
+    Architecture family{};
     std::vector<HeadImportance> heads;  // in model order: encoder layers, then decoder layers
     double log_probability = 0.0;       // of the output with all heads
     std::int64_t total = 0;             // number of heads to measure

@@ -12,6 +12,7 @@
 #include "explore/importance.h"
 #include "explore/recorded_search.h"
 #include "infer/continuation.h"
+#include "model/family.h"
 #include "observe/record_attention.h"
 #include "support/check.h"
 
@@ -74,7 +75,7 @@ Exploration Explorer::explore(const ExploreRequest& request, const Progress& pro
 
 Exploration Explorer::search(const CheckedRequest& request, const Progress& progress) const {
     RecordedSearch recorded(backend_, translator_, compute_, request);
-    const bool is_causal = model().config.architecture == Architecture::CausalLm;
+    const bool is_causal = traits(model().config.architecture).continues_text;
     const auto snapshot = [&] {
         Exploration found = recorded.snapshot();
         return found.problem.empty() && is_causal ? read_found(request, recorded.best(), found) : found;
@@ -108,7 +109,7 @@ Exploration Explorer::read_found(CheckedRequest request, const std::vector<std::
 std::string Explorer::written(const CheckedRequest& request, const std::vector<ExploredStep>& steps) const {
     const Tokenizer& tokenizer = *model().target_tokenizer;
     std::vector<std::int32_t> ids = request.target->ids;
-    if (model().config.architecture == Architecture::MaskedLm) {
+    if (traits(model().config.architecture).fills_masks) {
         for (const ExploredStep& step : steps) {
             ids[static_cast<std::size_t>(step.position) - 1] = step.token;
         }
@@ -157,7 +158,7 @@ Exploration Explorer::read(const CheckedRequest& request, const Progress& progre
         for (NextCandidate& candidate : step.candidates) {
             candidate.text = token_text(tokenizer, config, candidate.token);
         }
-        if (config.architecture == Architecture::MaskedLm) {
+        if (traits(config.architecture).fills_masks) {
             result.record.target_out.push_back({token_text(tokenizer, config, step.token)});
         }
     }

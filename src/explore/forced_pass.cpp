@@ -8,6 +8,7 @@
 
 #include "data/batch.h"
 #include "infer/filler.h"
+#include "model/family.h"
 
 namespace headscope {
 
@@ -82,7 +83,7 @@ std::size_t prompt_steps(const ModelConfig& config, const CheckedRequest& reques
 Predictions predictions_of(const ModelConfig& config, const CheckedRequest& request) {
     const RecordedText& target = *request.target;
     Predictions predictions;
-    if (config.architecture == Architecture::MaskedLm) {
+    if (traits(config.architecture).fills_masks) {
         for (std::size_t i = 0; i < target.ids.size(); ++i) {
             if (target.ids[i] == config.mask_id) {
                 predictions.positions.push_back(static_cast<std::int64_t>(i) + 1);  // after the beginning
@@ -109,10 +110,10 @@ std::vector<ExploredStep> forced_steps(Context& ctx, const Model& model, const V
     constexpr std::int64_t kRows = 64;  // of logits computed at a time, to bound memory
     const ModelConfig& config = model.config();
     const std::int64_t vocabulary = config.target_vocabulary;
-    const bool translates = config.architecture == Architecture::EncoderDecoder;
+    const bool translates = traits(config.architecture).reads_source;
     const auto special = never_filled_in(config);
     const std::span<const std::int32_t> never =
-        config.architecture == Architecture::MaskedLm ? special : std::span<const std::int32_t>();
+        traits(config.architecture).fills_masks ? special : std::span<const std::int32_t>();
     const std::vector<std::int64_t>& positions = predictions.positions;
     const Var rows = hidden.reshape({hidden.shape()[1], config.d_model});
     std::vector<ExploredStep> steps;

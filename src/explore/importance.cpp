@@ -11,6 +11,7 @@
 #include "explore/editing_observer.h"
 #include "explore/forced_pass.h"
 #include "model/encoder_decoder.h"
+#include "model/family.h"
 #include "observe/family_labels.h"
 #include "observe/record_attention.h"
 
@@ -172,7 +173,7 @@ Importance measure_importance(Backend& backend, const Translator& translator, Co
         result.problem = fmt::format(
             "the probability of this {} is NaN or infinite: the model's weights are damaged, or training "
             "diverged",
-            labels_of(result.family).predicted_in);
+            traits(result.family).predicted_in);
         return result;
     }
     for (const AttentionSite& site : sites) {

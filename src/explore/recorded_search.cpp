@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "infer/prepared_line.h"
+#include "model/family.h"
 #include "observe/recorded_text.h"
 #include "support/check.h"
 
@@ -11,7 +12,7 @@ namespace headscope {
 namespace {
 
 SearchTask task_for(const ModelConfig& config, const CheckedRequest& request) {
-    if (config.architecture == Architecture::EncoderDecoder) {
+    if (traits(config.architecture).reads_source) {
         return translation_task(request.frame, request.search, source_ids(request.source), config.max_length);
     }
     return completion_task(target_in_ids(config, request.source), request.search, config.max_length);

@@ -11,6 +11,7 @@
 #include "explore/exploration.h"
 #include "infer/model_scorer.h"
 #include "infer/translator.h"
+#include "model/family.h"
 #include "observe/decoding_recorder.h"
 
 namespace headscope {
@@ -31,7 +32,7 @@ public:
 private:
     using Clock = std::chrono::steady_clock;
     double seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
-    bool records() const { return model_.config.architecture == Architecture::EncoderDecoder; }
+    bool records() const { return traits(model_.config.architecture).reads_source; }
     ExploredStep explored(std::size_t node) const;
 
     const Clock::time_point start_ = Clock::now();

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "model/family.h"
 #include "paint/text_width.h"
 #include "support/check.h"
 #include "support/counted.h"
@@ -48,7 +49,7 @@ public:
             bottom = bars(bottom + 1.0);
         }
         const std::size_t count = exploration_.steps.size();
-        const char* step = exploration_.record.family == Architecture::MaskedLm ? "Mask" : "Step";
+        const char* step = traits(exploration_.record.family).fills_masks ? "Mask" : "Step";
         const std::string title =
             chosen_ >= 0 ? fmt::format("{} {} of {}", step, chosen_ + 1, count) : fmt::format("{}s", step);
         return sketch_.finish(std::max(options_.width, right_) + kMargin, bottom + kMargin, title,

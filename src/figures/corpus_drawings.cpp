@@ -8,6 +8,7 @@
 
 #include "figures/curve.h"
 #include "figures/importance_drawing.h"
+#include "model/family.h"
 #include "observe/family_labels.h"
 #include "paint/compose.h"
 #include "paint/text_width.h"
@@ -152,7 +153,7 @@ Drawing draw_corpus_importance(const CorpusImportance& importance, Palette palet
     const Importance heads = per_thousand_tokens(importance);
     std::vector<Drawing> parts{
         draw_importance(heads, {.title = fmt::format("What each head is worth over {} {}s", importance.choosing,
-                                                     labels_of(importance.family).predicted_in),
+                                                     traits(importance.family).predicted_in),
                                 .note = "Nats lost per 1,000 tokens without the head",
                                 .palette = palette,
                                 .look = look})};

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "model/family.h"
 #include "observe/family_labels.h"
 #include "paint/text_width.h"
 
@@ -41,7 +42,7 @@ public:
     Drawing draw() {
         const std::string title = !options_.title.empty() ? options_.title
                                                           : fmt::format("What each head is worth to this {}",
-                                                                        labels_of(importance_.family).predicted_in);
+                                                                        traits(importance_.family).predicted_in);
         sketch_.text({Role::Title}, ink_.text,
                      {kMargin, kMargin + 0.8 * kTitleSize, kTitleSize, Anchor::Start, false, false, title});
         const std::string note =
@@ -60,7 +61,7 @@ public:
 private:
     // A language model has one kind of attention.
     std::string kind_name(AttentionKind kind, const char* after, const char* only) const {
-        return importance_.family == Architecture::EncoderDecoder ? std::string(name_of(kind)) + after : only;
+        return traits(importance_.family).reads_source ? std::string(name_of(kind)) + after : only;
     }
 
     Mark mark_of(Role role, std::size_t index) const {

@@ -10,13 +10,11 @@ using namespace model_sketch;
 namespace {
 
 const char* masked_by(const ModelConfig& config) {
-    switch (config.architecture) {
-        case Architecture::EncoderDecoder:
-            return config.generation == Generation::MaskPredict ? "Mask (pads)" : "Mask (decoder; pads)";
-        case Architecture::CausalLm: return "Mask (later tokens)";
-        case Architecture::MaskedLm: return "Mask (pads)";
+    const FamilyTraits& family = traits(config.architecture);
+    if (family.continues_text) {
+        return "Mask (later tokens)";
     }
-    return "";
+    return family.fills_masks || config.generation == Generation::MaskPredict ? "Mask (pads)" : "Mask (decoder; pads)";
 }
 
 }  // namespace

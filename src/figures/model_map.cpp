@@ -7,6 +7,7 @@
 
 #include "figures/model_column.h"
 #include "figures/model_sketch.h"
+#include "model/family.h"
 #include "model/model_directory.h"
 #include "paint/text_width.h"
 #include "support/counted.h"
@@ -23,23 +24,22 @@ constexpr double kNumbers = 4.0;  // room for the numbers of layers to the left 
 constexpr double kBetween = 8.0;  // to the right of a column
 
 std::vector<ColumnPlan> plans(const ModelConfig& config, const ModelMapOptions& options) {
-    switch (config.architecture) {
-        case Architecture::EncoderDecoder: break;
-        case Architecture::CausalLm:
-            return {{.stack = "decoder",
-                     .inputs = "Inputs",
-                     .tokens = "tokens",
-                     .mirrored = true,
-                     .writes = true,
-                     .layers = config.decoder_layers,
-                     .chosen = options.decoder_layer}};
-        case Architecture::MaskedLm:
-            return {{.stack = "encoder",
-                     .inputs = "Inputs",
-                     .tokens = "tokens",
-                     .writes = true,
-                     .layers = config.encoder_layers,
-                     .chosen = options.encoder_layer}};
+    if (!has_encoder(config)) {
+        return {{.stack = "decoder",
+                 .inputs = "Inputs",
+                 .tokens = "tokens",
+                 .mirrored = true,
+                 .writes = true,
+                 .layers = config.decoder_layers,
+                 .chosen = options.decoder_layer}};
+    }
+    if (!has_decoder(config)) {
+        return {{.stack = "encoder",
+                 .inputs = "Inputs",
+                 .tokens = "tokens",
+                 .writes = true,
+                 .layers = config.encoder_layers,
+                 .chosen = options.encoder_layer}};
     }
     return {{.stack = "encoder",
              .inputs = "Inputs",
@@ -71,7 +71,7 @@ const char* kind_of_positions(const ModelConfig& config) {
 }
 
 std::string detail_of(const ModelConfig& config) {
-    const std::string layers = config.architecture == Architecture::EncoderDecoder
+    const std::string layers = traits(config.architecture).reads_source
                                    ? fmt::format("{} + {} layers", config.encoder_layers, config.decoder_layers)
                                    : fmt::format("{}: {}", name_of(config.architecture),
                                                  counted(config.encoder_layers + config.decoder_layers, "layer"));

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "data/batch.h"
+#include "model/family.h"
 #include "model/frame.h"
 #include "support/check.h"
 
@@ -42,9 +43,9 @@ std::vector<std::vector<ForcedToken>> force_texts(Context& ctx, const std::vecto
                                                   const ForcedLimits& limits) {
     constexpr std::size_t kExamplesAtOnce = 4096;  // enough for batches of similar lengths
     const ModelConfig& config = models.front()->config();
-    HEADSCOPE_CHECK(config.architecture != Architecture::EncoderDecoder, "a translation model needs sources");
+    HEADSCOPE_CHECK(!traits(config.architecture).reads_source, "a translation model needs sources");
     const Frame frame = frame_of(config);
-    const bool masked = config.architecture == Architecture::MaskedLm;
+    const bool masked = traits(config.architecture).fills_masks;
     std::int64_t longest = config.max_length;
     for (const Model* model : models) {
         longest = std::min(longest, model->config().max_length);

@@ -9,6 +9,7 @@
 #include "data/corruption.h"
 #include "infer/continuation.h"
 #include "infer/masked_text.h"
+#include "model/family.h"
 #include "support/check.h"
 
 namespace headscope {
@@ -47,8 +48,7 @@ std::vector<GapCandidate> gaps_of(const Tokenizer& tokenizer, const GapText& gap
 }  // namespace
 
 bool fills_gaps(const ModelDirectory& model) {
-    return model.config.architecture == Architecture::EncoderDecoder &&
-           model.config.generation == Generation::LeftToRight &&
+    return traits(model.config.architecture).reads_source && model.config.generation == Generation::LeftToRight &&
            !text_vocabulary(*model.source_tokenizer).sentinels.empty();
 }
 

@@ -6,6 +6,7 @@
 
 #include "backend/convert.h"
 #include "data/device_batch.h"
+#include "model/family.h"
 #include "model/frame.h"
 #include "support/check.h"
 
@@ -106,7 +107,7 @@ ModelScorer::ModelScorer(Context& ctx, const Generator& model, const std::vector
       sources_(sources.size()),
       most_ahead_(most_ahead_on(ctx.backend)) {
     std::iota(sentences_.begin(), sentences_.end(), 0);
-    if (model.config().architecture == Architecture::CausalLm) {
+    if (traits(model.config().architecture).continues_text) {
         read_prompts(sources);
     } else {
         start(sources);

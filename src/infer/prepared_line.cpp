@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "infer/framed_line.h"
+#include "model/family.h"
 #include "support/check.h"
 #include "text/sentences.h"
 
@@ -243,7 +244,7 @@ SearchTask completion_task(std::vector<std::int32_t> prompt, const SearchOptions
 
 PreparedLine prepare_line(const ModelDirectory& model, const SourceLine& source, const TranslationOptions& options,
                           std::int64_t longest) {
-    if (model.config.architecture == Architecture::CausalLm) {
+    if (traits(model.config.architecture).continues_text) {
         return prepare_prompt(model, source, options, longest);
     }
     FramedLine framed;

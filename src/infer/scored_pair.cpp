@@ -11,6 +11,7 @@
 
 #include "infer/forced_text.h"
 #include "infer/framed_line.h"
+#include "model/family.h"
 #include "support/check.h"
 
 namespace headscope {
@@ -49,7 +50,7 @@ Pair encode_pair(const Translator& translator, const std::string& source, const 
 
 std::vector<std::int32_t> encode_text(const Translator& translator, const std::string& text) {
     const ModelConfig& config = translator.model().config;
-    const bool masked = config.architecture == Architecture::MaskedLm;
+    const bool masked = traits(config.architecture).fills_masks;
     std::vector<std::int32_t> ids =
         encode_side(*translator.model().target_tokenizer, text, "text", translator.longest(),
                     masked               ? 2
@@ -71,7 +72,7 @@ std::vector<ScoredPair> score_pairs(Context& ctx, const Translator& translator, 
                                     const Languages& languages) {
     HEADSCOPE_CHECK(sources.size() == targets.size(), "sources and targets must have the same size");
     const ModelConfig& config = translator.model().config;
-    const bool translates = config.architecture == Architecture::EncoderDecoder;
+    const bool translates = traits(config.architecture).reads_source;
     std::vector<ScoredPair> scored(sources.size());
     std::vector<Pair> pairs;
     std::vector<std::vector<std::int32_t>> texts;
@@ -92,10 +93,10 @@ std::vector<ScoredPair> score_pairs(Context& ctx, const Translator& translator, 
         target = translates ? pairs.back().target : texts.back();
         scored[i].empty = target.empty();
         scored[i].unknown = std::find(target.begin(), target.end(), config.unk_id) != target.end();
-        if (config.architecture != Architecture::MaskedLm) {
+        if (!traits(config.architecture).fills_masks) {
             target.push_back(config.eos_id);
         }
-        if (config.architecture == Architecture::CausalLm && config.bos_id < 0) {
+        if (traits(config.architecture).continues_text && config.bos_id < 0) {
             target.erase(target.begin());  // given
         }
     }

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "model/family.h"
 #include "support/check.h"
 
 namespace headscope {
@@ -29,8 +30,8 @@ void check_sampling(const Sampling& sampling) {
 }  // namespace
 
 SearchOptions default_search(Architecture family) {
-    return family == Architecture::CausalLm ? SearchOptions{.beam = 1, .length_penalty = 0.0, .max_extra = 64}
-                                            : SearchOptions{};
+    return traits(family).continues_text ? SearchOptions{.beam = 1, .length_penalty = 0.0, .max_extra = 64}
+                                         : SearchOptions{};
 }
 
 void check_search_options(const SearchOptions& options) {

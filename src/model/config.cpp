@@ -12,6 +12,7 @@
 
 #include "io/config_fields.h"
 #include "model/config_checks.h"
+#include "model/family.h"
 #include "support/check.h"
 
 namespace headscope {
@@ -46,12 +47,17 @@ std::int64_t head_size(ConfigReader& reader, const Config& config) {
     return config.d_model / config.heads;
 }
 
+std::vector<std::pair<const char*, Architecture>> family_keys() {
+    std::vector<std::pair<const char*, Architecture>> keys;
+    for (const FamilyTraits& family : families()) {
+        keys.emplace_back(family.key, family.architecture);
+    }
+    return keys;
+}
+
 const ConfigFields<Config>& fields() {
     static const ConfigFields<Config> table = {
-        choice_field("architecture", &Config::architecture,
-                     {{"encoder-decoder", Architecture::EncoderDecoder},
-                      {"causal-lm", Architecture::CausalLm},
-                      {"masked-lm", Architecture::MaskedLm}},
+        choice_field("architecture", &Config::architecture, family_keys(),
                      "what translates (the paper's), completes (GPT's) or fills in (BERT's)"),
         choice_field(
             "generation", &Config::generation,

@@ -183,32 +183,10 @@ std::string model_folder(const std::string& path) {
     return folder_kind(path) != FolderKind::Model && folder_kind(trained) == FolderKind::Model ? trained : path;
 }
 
-namespace {
-
-struct Family {
-    const char* name;
-    const char* command;
-};
-
-Family described(Architecture architecture) {
-    switch (architecture) {
-        case Architecture::EncoderDecoder: return {"translation model", "translate"};
-        case Architecture::CausalLm: return {"causal language model", "complete"};
-        case Architecture::MaskedLm: return {"masked language model", "fill"};
-    }
-    return {};
-}
-
-}  // namespace
-
-const char* name_of(Architecture architecture) {
-    return described(architecture).name;
-}
-
 void require_architecture(const ModelDirectory& model, Architecture wanted) {
     if (model.config.architecture != wanted) {
-        const auto [name, command] = described(model.config.architecture);
-        throw Error(fmt::format("{} is a {}: use headscope {}", model.path, name, command));
+        const FamilyTraits& family = traits(model.config.architecture);
+        throw Error(fmt::format("{} is a {}: use headscope {}", model.path, family.name, family.command));
     }
 }
 

@@ -9,7 +9,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "model/config.h"
+#include "model/family.h"
 #include "model/parameters.h"
 #include "model/weight_source.h"
 #include "text/tokenizer.h"
@@ -46,8 +46,6 @@ ModelDirectory open_model_directory(const std::string& path);
 // Reads the decoding options of a model directory, if it has any.
 void read_decoding(const std::string& directory, ModelDirectory& model);
 
-// "translation model", "causal language model", "masked language model"
-const char* name_of(Architecture architecture);
 // Error for a model of another family, which says which command takes it.
 void require_architecture(const ModelDirectory& model, Architecture wanted);
 

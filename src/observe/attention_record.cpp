@@ -2,12 +2,13 @@
 
 #include <fmt/format.h>
 
+#include "model/family.h"
 #include "support/check.h"
 
 namespace headscope {
 
 std::string ends_of(const AttentionRecord& record) {
-    const bool named = record.family == Architecture::MaskedLm && !record.source.empty();
+    const bool named = traits(record.family).fills_masks && !record.source.empty();
     return named ? record.source.front().text + " and " + record.source.back().text : "<BOS> and <EOS>";
 }
 
@@ -48,7 +49,7 @@ void check_layer(AttentionKind kind, int layer, int layers) {
 }
 
 const SiteWeights& find_site(const AttentionRecord& record, AttentionKind kind, int layer) {
-    const bool crosses = kind != AttentionKind::Cross || record.family == Architecture::EncoderDecoder;
+    const bool crosses = kind != AttentionKind::Cross || traits(record.family).reads_source;
     const int layers = kind == AttentionKind::EncoderSelf ? record.encoder_layers : record.decoder_layers;
     check_layer(kind, layer, crosses ? layers : 0);
     for (const SiteWeights& weights : record.sites) {

@@ -44,7 +44,7 @@ struct AttentionRecord {
     int decoder_layers = 0;
     std::string derived = {};  // what was computed from the weights ("attention rollout"); empty: the raw weights
     std::string edited = {};   // edits of the model, to display ("Encoder layer 5, head 3: off"); empty: none
-    Architecture family = Architecture::EncoderDecoder;
+    Architecture family{};
 };
 
 // "<BOS> and <EOS>", or as a masked language model names the ends of its text: "[CLS] and [SEP]".

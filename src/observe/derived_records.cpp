@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "model/family.h"
 #include "support/check.h"
 
 namespace headscope {
@@ -80,7 +81,7 @@ AttentionRecord mean_of_layers(const AttentionRecord& record) {
 }
 
 AttentionRecord difference(const AttentionRecord& first, const AttentionRecord& second) {
-    const bool translates = first.family == Architecture::EncoderDecoder;
+    const bool translates = traits(first.family).reads_source;
     check_same_tokens(first.source, second.source, translates ? "source" : "text");
     check_same_tokens(first.target_in, second.target_in, translates ? "decoder's input" : "text");
     check_same_tokens(first.target_out, second.target_out, translates ? "translation" : "continuation");

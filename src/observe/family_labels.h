@@ -4,29 +4,12 @@
 #include <string>
 #include <vector>
 
-#include "autograd/context.h"
-#include "model/config.h"
+#include "model/family.h"
 
 namespace headscope {
 
-struct KindLabels {
-    AttentionKind kind;
-    const char* name;     // of a choice between the family's kinds: "Encoder"
-    const char* meaning;  // "the source looks at itself"
-    const char* title;    // of figures: "Input-Input"
-};
-
-struct FamilyLabels {
-    const char* given;         // the text that a user gives: "Source", "Prompt", "Text"
-    const char* predicted;     // what the model makes of it: "Target", "Continuation", "Fills"
-    const char* given_in;      // the same within a sentence: "source sentence", "prompt", "text"
-    const char* predicted_in;  // "translation", "continuation", "filled-in text"
-    std::vector<KindLabels> kinds;
-};
-
-const FamilyLabels& labels_of(Architecture family);
 // Error if the family has no such attention.
-const KindLabels& labels_of(Architecture family, AttentionKind kind);
+const KindTraits& traits(Architecture family, AttentionKind kind);
 
 // "encoder layer 5", or "layer 5" of a language model, which has one stack.
 std::string layer_label(Architecture family, const AttentionSite& site);

@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <utility>
 
+#include "model/family.h"
 #include "support/parallel.h"
 
 namespace headscope {
@@ -12,7 +13,7 @@ namespace headscope {
 HeadStatistics statistics_of(const AttentionRecord& record, const SiteWeights& weights, int head) {
     const std::vector<RecordedToken>& queries = query_tokens(record, weights.site.kind);
     const std::vector<RecordedToken>& keys = key_tokens(record, weights.site.kind);
-    const bool language = record.family != Architecture::EncoderDecoder;
+    const bool language = !traits(record.family).reads_source;
     HeadStatistics found{.site = weights.site, .head = head};
     double counted = 0.0;
     for (std::int64_t query = 0; query < weights.queries; ++query) {

@@ -5,6 +5,7 @@
 
 #include "data/device_batch.h"
 #include "model/encoder_decoder.h"
+#include "model/family.h"
 #include "support/check.h"
 
 namespace headscope {
@@ -55,10 +56,10 @@ Tensor upload_types(Backend& backend, const ModelConfig& config, const std::vect
 AttentionRecord make_record(const ModelConfig& config, const RecordedText& source, std::int64_t source_pads,
                             const RecordedText* target, const std::vector<WeightCollector::Observation>& seen) {
     AttentionRecord record = empty_record(config);
-    if (config.architecture == Architecture::EncoderDecoder) {
+    if (traits(config.architecture).reads_source) {
         record.source = source_tokens(config, source, source_pads);
     }
-    if (config.architecture == Architecture::MaskedLm) {
+    if (traits(config.architecture).fills_masks) {
         record.source = target_in_tokens(config, *target);
     } else if (target != nullptr) {
         record.target_in = target_in_tokens(config, *target);
@@ -102,7 +103,7 @@ AttentionRecord record_attention(Backend& backend, const Model& model, const Rec
     WeightCollector collector(options.sites);
     Context ctx{.backend = backend, .observer = &collector, .compute = options.compute};
     const SourceMemory memory = read_source(ctx, model, source, options.source_pads);
-    const bool reads_target = config.architecture != Architecture::EncoderDecoder || !target.ids.empty();
+    const bool reads_target = !traits(config.architecture).reads_source || !target.ids.empty();
     if (reads_target) {
         read_target(ctx, model, target, memory);
     }

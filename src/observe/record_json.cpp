@@ -20,9 +20,6 @@ constexpr int kVersion = 1;
 constexpr std::pair<TokenKind, const char*> kTokenKinds[] = {
     {TokenKind::Piece, "piece"}, {TokenKind::Unknown, "unknown"}, {TokenKind::Begin, "begin"},
     {TokenKind::End, "end"},     {TokenKind::Pad, "pad"},         {TokenKind::Mask, "mask"}};
-// Of language models: the others have no "architecture".
-constexpr std::pair<Architecture, const char*> kFamilies[] = {{Architecture::CausalLm, "causal-lm"},
-                                                              {Architecture::MaskedLm, "masked-lm"}};
 
 std::string quoted(const std::string& text) {
     return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
@@ -136,7 +133,7 @@ public:
         const std::string place = fmt::format("site {}", index + 1);
         SiteWeights weights;
         try {
-            weights.site.kind = labels_of(record.family, parse_attention_kind(text(item, "kind", place))).kind;
+            weights.site.kind = traits(record.family, parse_attention_kind(text(item, "kind", place))).kind;
         } catch (const Error& error) {
             throw Error(fmt::format("{}: {}: {}", origin_, place, error.what()));
         }
@@ -168,14 +165,14 @@ private:
 
 // The keys of the layers and tokens.
 std::string streams_json(const AttentionRecord& record) {
-    switch (record.family) {
-        case Architecture::EncoderDecoder: break;
-        case Architecture::CausalLm:
-            return fmt::format("\"layers\":{},\n\"text\":{},\n\"next\":{}", record.decoder_layers,
-                               tokens_json(record.target_in), tokens_json(record.target_out));
-        case Architecture::MaskedLm:
-            return fmt::format("\"layers\":{},\n\"text\":{},\n\"fills\":{}", record.encoder_layers,
-                               tokens_json(record.source), tokens_json(record.target_out));
+    const FamilyTraits& family = traits(record.family);
+    if (family.continues_text) {
+        return fmt::format("\"layers\":{},\n\"text\":{},\n\"next\":{}", record.decoder_layers,
+                           tokens_json(record.target_in), tokens_json(record.target_out));
+    }
+    if (family.fills_masks) {
+        return fmt::format("\"layers\":{},\n\"text\":{},\n\"fills\":{}", record.encoder_layers,
+                           tokens_json(record.source), tokens_json(record.target_out));
     }
     return fmt::format(
         "\"encoder_layers\":{},\"decoder_layers\":{},\n\"source\":{},\n\"target_in\":{},\n\"target_out\":{}",
@@ -186,44 +183,41 @@ std::string streams_json(const AttentionRecord& record) {
 void read_streams(const Reader& reader, const nlohmann::json& json, AttentionRecord& record) {
     const std::string place = "the record";
     const auto layers = [&](const char* key) { return static_cast<int>(reader.count(json, key, 0, place)); };
-    switch (record.family) {
-        case Architecture::EncoderDecoder:
-            record.encoder_layers = layers("encoder_layers");
-            record.decoder_layers = layers("decoder_layers");
-            record.source = reader.tokens(json, "source");
-            record.target_in = reader.tokens(json, "target_in");
-            record.target_out = reader.tokens(json, "target_out");
-            if (record.target_in.size() != record.target_out.size()) {
-                reader.fail("\"target_out\"", fmt::format("as long as \"target_in\", {} tokens, got {}",
-                                                          record.target_in.size(), record.target_out.size()));
-            }
-            break;
-        case Architecture::CausalLm:
-            record.decoder_layers = layers("layers");
-            record.target_in = reader.tokens(json, "text");
-            record.target_out = reader.tokens(json, "next");
-            if (record.target_out.size() != record.target_in.size() &&
-                record.target_out.size() + 1 != record.target_in.size()) {
-                reader.fail("\"next\"", fmt::format("as long as \"text\", {} tokens, or one shorter, got {}",
-                                                    record.target_in.size(), record.target_out.size()));
-            }
-            break;
-        case Architecture::MaskedLm:
-            record.encoder_layers = layers("layers");
-            record.source = reader.tokens(json, "text");
-            record.target_out = reader.tokens(json, "fills");
-            break;
+    const FamilyTraits& family = traits(record.family);
+    if (family.continues_text) {
+        record.decoder_layers = layers("layers");
+        record.target_in = reader.tokens(json, "text");
+        record.target_out = reader.tokens(json, "next");
+        if (record.target_out.size() != record.target_in.size() &&
+            record.target_out.size() + 1 != record.target_in.size()) {
+            reader.fail("\"next\"", fmt::format("as long as \"text\", {} tokens, or one shorter, got {}",
+                                                record.target_in.size(), record.target_out.size()));
+        }
+    } else if (family.fills_masks) {
+        record.encoder_layers = layers("layers");
+        record.source = reader.tokens(json, "text");
+        record.target_out = reader.tokens(json, "fills");
+    } else {
+        record.encoder_layers = layers("encoder_layers");
+        record.decoder_layers = layers("decoder_layers");
+        record.source = reader.tokens(json, "source");
+        record.target_in = reader.tokens(json, "target_in");
+        record.target_out = reader.tokens(json, "target_out");
+        if (record.target_in.size() != record.target_out.size()) {
+            reader.fail("\"target_out\"", fmt::format("as long as \"target_in\", {} tokens, got {}",
+                                                      record.target_in.size(), record.target_out.size()));
+        }
     }
 }
 
 Architecture read_family(const Reader& reader, const nlohmann::json& json) {
     if (!json.contains("architecture")) {
-        return Architecture::EncoderDecoder;
+        return {};  // records of translations do not say it
     }
     const std::string found = reader.text(json, "architecture", "the record");
-    for (const auto& [family, name] : kFamilies) {
-        if (found == name) {
-            return family;
+    for (const FamilyTraits& family : families()) {
+        if (!family.reads_source && found == family.key) {
+            return family.architecture;
         }
     }
     reader.fail("\"architecture\"", "causal-lm or masked-lm, got \"" + found + "\"");
@@ -232,12 +226,9 @@ Architecture read_family(const Reader& reader, const nlohmann::json& json) {
 }  // namespace
 
 std::string to_json(const AttentionRecord& record) {
-    std::string family;
-    for (const auto& [one, name] : kFamilies) {
-        if (one == record.family) {
-            family = fmt::format("\"architecture\":\"{}\",", name);
-        }
-    }
+    const FamilyTraits& traits_of_record = traits(record.family);
+    const std::string family =
+        traits_of_record.reads_source ? "" : fmt::format("\"architecture\":\"{}\",", traits_of_record.key);
     std::vector<std::string> sites;
     sites.reserve(record.sites.size());
     for (const SiteWeights& weights : record.sites) {

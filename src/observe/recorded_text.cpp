@@ -7,6 +7,7 @@
 
 #include "infer/framed_line.h"
 #include "infer/masked_text.h"
+#include "model/family.h"
 #include "observe/words.h"
 #include "support/check.h"
 
@@ -77,7 +78,7 @@ void append(std::vector<RecordedToken>& tokens, const ModelConfig& config, const
 // The number of target tokens that the decoder reads, without its start: all of its output except the last token, which
 // is the end of sentence if it was reached. A language model also reads the last one, if that fits.
 std::size_t decoder_input_size(const ModelConfig& config, const RecordedText& target) {
-    if (config.architecture != Architecture::EncoderDecoder) {
+    if (!traits(config.architecture).reads_source) {
         return std::min(target.ids.size(), static_cast<std::size_t>(config.max_length - 1 + first_predicted(config)));
     }
     const std::size_t all = target.before.ids.size() + target.ids.size();
@@ -114,7 +115,7 @@ RecordedText encode_target(const ModelDirectory& model, const Frame& frame, std:
 RecordedText encode_language_text(const ModelDirectory& model, std::string_view text) {
     const ModelConfig& config = model.config;
     RecordedText encoded;
-    if (config.architecture == Architecture::MaskedLm) {
+    if (traits(config.architecture).fills_masks) {
         const std::vector<std::int32_t> ids = encode_masked(model, text, kMaskText).ids;
         const Tokenizer& tokenizer = *model.target_tokenizer;
         encoded.ids.assign(ids.begin() + 1, ids.end() - 1);
@@ -185,7 +186,7 @@ std::string token_text(const Tokenizer& tokenizer, const ModelConfig& config, st
 }
 
 std::ptrdiff_t first_predicted(const ModelConfig& config) {
-    return config.architecture == Architecture::CausalLm && config.bos_id < 0 ? 1 : 0;
+    return traits(config.architecture).continues_text && config.bos_id < 0 ? 1 : 0;
 }
 
 std::vector<std::int32_t> source_ids(const RecordedText& source) {
@@ -201,7 +202,7 @@ std::vector<std::int32_t> target_in_ids(const ModelConfig& config, const Recorde
     const std::size_t start = ids.size() - target.before.ids.size();
     ids.insert(ids.end(), target.ids.begin(), target.ids.end());
     ids.resize(start + decoder_input_size(config, target));
-    if (config.architecture == Architecture::MaskedLm) {
+    if (traits(config.architecture).fills_masks) {
         ids.push_back(config.eos_id);
     }
     return ids;
@@ -225,7 +226,7 @@ std::vector<RecordedToken> target_in_tokens(const ModelConfig& config, const Rec
     append(tokens, target.before, TokenKind::Begin);
     append(tokens, config, target, target.ids.size());
     tokens.resize(start + decoder_input_size(config, target));
-    if (config.architecture == Architecture::MaskedLm) {
+    if (traits(config.architecture).fills_masks) {
         tokens.push_back({target.end, TokenKind::End});
     }
     return tokens;

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "model/family.h"
 #include "support/check.h"
 
 namespace headscope {
@@ -95,7 +96,7 @@ bool has(const AttentionRecord& record, AttentionKind kind) {
 
 // Error if one of the stacks that the rollout passes through has other layers than attention.
 void require_attention(const AttentionRecord& record, bool decodes) {
-    const bool translates = record.family == Architecture::EncoderDecoder;
+    const bool translates = traits(record.family).reads_source;
     for (const auto& [kind, needed] : {std::pair(AttentionKind::EncoderSelf, record.encoder_layers > 0),
                                        {AttentionKind::DecoderSelf, decodes && record.decoder_layers > 0},
                                        {AttentionKind::Cross, decodes && translates}}) {
@@ -126,7 +127,7 @@ AttentionRecord rollout(const AttentionRecord& record) {
     Matrix other(record.target_in.size(), record.source.size());  // [target, source]
     for (int layer = 1; layer <= record.decoder_layers; ++layer) {
         const Mixed self = mixed(find_site(record, AttentionKind::DecoderSelf, layer));
-        if (record.family != Architecture::EncoderDecoder) {
+        if (!traits(record.family).reads_source) {
             own = propagate(self, own, own);
             result.sites.push_back(site_of({AttentionKind::DecoderSelf, layer - 1}, own));
             continue;

@@ -96,7 +96,7 @@ SelectedAttention select_attention(const AttentionRecord& record, const Attentio
     check_record(weights, query_row.size(), key_row.size());
 
     SelectedAttention selected;
-    selected.title = fmt::format("{} Layer{}", labels_of(record.family, selection.kind).title, selection.layer);
+    selected.title = fmt::format("{} Layer{}", traits(record.family, selection.kind).title, selection.layer);
     if (!record.derived.empty()) {
         selected.title += ", " + record.derived;
     }

@@ -12,6 +12,7 @@
 #include "conformance/peak.h"
 #include "data/batcher.h"
 #include "eval/training_cost.h"
+#include "model/family.h"
 #include "support/counted.h"
 #include "train/batch_size.h"
 #include "train/run_totals.h"
@@ -54,7 +55,7 @@ std::string parameters_text(const Parameters& parameters) {
 }
 
 std::string model_text(const ModelConfig& m) {
-    if (m.architecture != Architecture::EncoderDecoder) {
+    if (!traits(m.architecture).reads_source) {
         return fmt::format("model: {} layers, d_model {}, d_ff {}, {} heads, a vocabulary of {}\n",
                            m.encoder_layers + m.decoder_layers, m.d_model, m.d_ff, m.heads, m.target_vocabulary);
     }
@@ -183,7 +184,7 @@ std::string files_text(const TrainConfig& config, const Parameters& parameters, 
 
 std::string steps_text(const TrainingOptions& t, const ModelConfig& model, double steps_per_epoch,
                        std::int64_t sentence) {
-    const bool pairs = model.architecture == Architecture::EncoderDecoder;
+    const bool pairs = traits(model.architecture).reads_source;
     const std::string most = pairs ? fmt::format("{} source and {} target", t.source_tokens, t.target_tokens)
                                    : std::to_string(t.target_tokens);
     return fmt::format("steps: at most {} tokens each, {}\n", most,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "model/family.h"
 #include "train/step_options.h"
 
 namespace headscope {
@@ -29,7 +30,7 @@ double StepRehearsal::run(const std::vector<Batch>& parts) {
 Batch StepRehearsal::sentences(std::int64_t tokens, std::int64_t length) const {
     const ModelConfig& model = learner_.model_config();
     const Padding padding = step_budget(options_).padding();
-    const bool pair = model.architecture == Architecture::EncoderDecoder;
+    const bool pair = traits(model.architecture).reads_source;
     length = pair ? length : options_.max_length;
     // All pieces differ, so that lookups spread over the whole embedding table.
     const auto side = [&](std::int64_t vocabulary, std::int64_t sentence, std::int64_t pieces) {

@@ -199,7 +199,7 @@ TEST_CASE("labels follow the family", "[language]") {
     CHECK_THROWS_WITH(select_attention(causal, {.kind = AttentionKind::EncoderSelf}), Contains("no encoder attention"));
     CHECK(layer_label(Architecture::EncoderDecoder, {AttentionKind::Cross, 1}) == "cross layer 2");
     for (const Architecture family : {Architecture::CausalLm, Architecture::MaskedLm}) {
-        const FamilyLabels& labels = labels_of(family);
+        const FamilyTraits& labels = traits(family);
         REQUIRE(labels.kinds.size() == 1);
         CHECK(layer_label(family, {labels.kinds.front().kind, 4}) == "layer 5");
         for (const std::string label : {labels.given, labels.predicted, labels.kinds.front().name}) {

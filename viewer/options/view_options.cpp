@@ -60,7 +60,7 @@ std::string some_text(const std::string& text) {
 viewer::SavedView view_of(const ViewOptions& given) {
     const ViewOptions options = with_path(given);
     viewer::SavedView view;
-    viewer::show_example(view.state, Architecture::EncoderDecoder);  // of another family: see fit_family()
+    viewer::show_example(view.state, Architecture());  // of another family: see fit_family()
     if (!options.open.empty()) {
         view = viewer::read_view(options.open);
     }

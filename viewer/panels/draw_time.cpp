@@ -5,6 +5,7 @@
 
 #include "figures/beam_tree_drawing.h"
 #include "figures/candidates.h"
+#include "model/family.h"
 #include "paint/compose.h"
 #include "viewer/panels/panel_drawing.h"
 #include "viewer/panels/panels.h"
@@ -37,7 +38,7 @@ int shown_step(const Scene& scene) {
 std::optional<AttentionSelection> step_selection(const Scene& scene) {
     const AttentionRecord& record = scene.main.shown->record;
     const int step = shown_step(scene);
-    const bool translates = family_of(scene) == Architecture::EncoderDecoder;
+    const bool translates = traits(family_of(scene)).reads_source;
     const AttentionKind kind = translates ? AttentionKind::Cross : shown_kind(scene);
     AttentionSelection selection = selection_of(scene, record, kind);
     if (step < 0 || !recorded(record, {kind, selection.layer - 1})) {
@@ -73,7 +74,7 @@ Drawing draw_step(const Scene& scene, const PanelOptions& options) {
 
 Drawing draw_time(const Scene& scene, const PanelOptions& options) {
     const Exploration& shown = *scene.main.shown;
-    if (shown.steps.empty() && family_of(scene) == Architecture::MaskedLm) {
+    if (shown.steps.empty() && traits(family_of(scene)).fills_masks) {
         return draw_remark("Click a word above to mask it: what could stand there appears here.", options);
     }
     std::vector<Drawing> parts{draw_step(scene, options)};

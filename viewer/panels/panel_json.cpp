@@ -80,20 +80,11 @@ json steps_json(const Exploration& shown) {
     return steps;
 }
 
-// What the model reads and writes.
-std::pair<const char*, const char*> keys_of(Architecture family) {
-    switch (family) {
-        case Architecture::EncoderDecoder: break;
-        case Architecture::CausalLm: return {"prompt", "completion"};
-        case Architecture::MaskedLm: return {"text", "filled"};
-    }
-    return {"source", "translation"};
-}
-
 json output_json(const Exploration& shown) {
-    const auto [read, written] = keys_of(shown.record.family);
-    json out{{read, shown.source},         {written, shown.translation}, {"given", shown.forced},
-             {"finished", shown.finished}, {"score", shown.score},       {"log_probability", shown.log_probability},
+    const FamilyTraits& family = traits(shown.record.family);
+    json out{{family.given_key, shown.source}, {family.predicted_key, shown.translation},
+             {"given", shown.forced},          {"finished", shown.finished},
+             {"score", shown.score},           {"log_probability", shown.log_probability},
              {"steps", steps_json(shown)}};
     if (shown.prompt > 0) {
         out["prompt_tokens"] = shown.prompt;

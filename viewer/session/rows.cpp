@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "model/family.h"
 #include "observe/family_labels.h"
 #include "observe/head_selection.h"
 
@@ -30,7 +31,7 @@ std::vector<AttentionKind> attentions_of(const Scene& scene) {
         return kinds_of(scene.main.model->config);
     }
     std::vector<AttentionKind> kinds;
-    for (const KindLabels& labels : labels_of(family_of(scene)).kinds) {
+    for (const KindTraits& labels : traits(family_of(scene)).kinds) {
         kinds.push_back(labels.kind);
     }
     return kinds;
@@ -41,7 +42,7 @@ AttentionKind shown_kind(const Scene& scene) {
     if (std::find(kinds.begin(), kinds.end(), scene.state.kind) != kinds.end()) {
         return scene.state.kind;
     }
-    return kinds.empty() ? labels_of(family_of(scene)).kinds.front().kind : kinds.front();
+    return kinds.empty() ? traits(family_of(scene)).kinds.front().kind : kinds.front();
 }
 
 int layers_of(const Scene& scene) {
@@ -84,8 +85,7 @@ std::size_t words_of(const Scene& scene, Direction direction) {
 int mask_column(const Scene& scene) {
     const auto& shown = scene.main.shown;
     const int step = scene.state.step;
-    if (family_of(scene) != Architecture::MaskedLm || shown == nullptr || step < 0 ||
-        step >= std::ssize(shown->steps)) {
+    if (!traits(family_of(scene)).fills_masks || shown == nullptr || step < 0 || step >= std::ssize(shown->steps)) {
         return -1;
     }
     const std::int64_t token = shown->steps[static_cast<std::size_t>(step)].position;

@@ -60,7 +60,7 @@ int shown_sentence(const ViewState& state, const PartsOfText& parts);
 
 // Of the open model; a translation model's until there is one.
 inline Architecture family_of(const Scene& scene) {
-    return scene.main.model.has_value() ? scene.main.model->config.architecture : Architecture::EncoderDecoder;
+    return scene.main.model.has_value() ? scene.main.model->config.architecture : Architecture();
 }
 
 }  // namespace headscope::viewer

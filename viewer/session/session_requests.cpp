@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "model/family.h"
 #include "model/model_directory.h"
 #include "text/normalised.h"
 #include "trees/penn_words.h"
@@ -118,7 +119,7 @@ void Session::measure_importance() {
         return;
     }
     if (!found.has_value() || shown->steps.size() == shown->prompt) {
-        notify(family_of(scene_) == Architecture::MaskedLm && found.has_value()
+        notify(traits(family_of(scene_)).fills_masks && found.has_value()
                    ? "Mask a word first: the importance of heads is measured on what fills the masks."
                    : fmt::format("The importance of heads can be measured once there is a {}.", noun_of(scene_)));
         return;

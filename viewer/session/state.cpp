@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "model/family.h"
 #include "support/check.h"
 
 namespace headscope::viewer {
@@ -33,7 +34,7 @@ PanelId parse_panel(const std::string& name) {
 }
 
 int& beam_of(ViewState& state, Architecture family) {
-    return family == Architecture::CausalLm ? state.continuation_beam : state.beam;
+    return traits(family).continues_text ? state.continuation_beam : state.beam;
 }
 
 std::vector<int> active_heads(const ViewState& state, int model_heads) {
@@ -54,14 +55,14 @@ int shown_layer(const ViewState& state, int layers) {
 ExploreRequest request_of(const ViewState& state, Architecture family) {
     ExploreRequest request{
         .source = state.text, .target = state.target, .edits = state.edits, .candidates = kCandidates};
-    if (family == Architecture::EncoderDecoder) {
+    if (traits(family).reads_source) {
         const auto chosen = [](const std::string& name) { return name.empty() ? std::nullopt : std::optional(name); };
         request.search.source_language = chosen(state.source_language);
         request.search.target_language = chosen(state.target_language);
         request.search.beam = state.beam;
         request.search.length_penalty = state.length_penalty;
         request.search.length_penalty_form = LengthPenaltyForm::Gnmt;  // the control has the range of this form
-    } else if (family == Architecture::CausalLm) {
+    } else if (traits(family).continues_text) {
         request.search.beam = state.continuation_beam;
         request.search.length_penalty = 0.0;
         request.search.max_extra = state.max_tokens;

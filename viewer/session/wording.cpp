@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "model/family.h"
 #include "observe/family_labels.h"
 
 namespace headscope::viewer {
@@ -79,17 +80,11 @@ const Wording& filling() {
     return words;
 }
 
-constexpr Architecture kFamilies[] = {Architecture::EncoderDecoder, Architecture::CausalLm, Architecture::MaskedLm};
-
 }  // namespace
 
 const Wording& wording(Architecture family) {
-    switch (family) {
-        case Architecture::EncoderDecoder: break;
-        case Architecture::CausalLm: return completion();
-        case Architecture::MaskedLm: return filling();
-    }
-    return translation();
+    const FamilyTraits& of = traits(family);
+    return of.continues_text ? completion() : of.fills_masks ? filling() : translation();
 }
 
 const Wording& wording(const Scene& scene) {
@@ -112,7 +107,7 @@ const char* title_of(PanelId panel, Architecture family) {
 }
 
 const char* noun_of(const Scene& scene) {
-    return labels_of(family_of(scene)).predicted_in;
+    return traits(family_of(scene)).predicted_in;
 }
 
 std::string output_text(const Exploration& shown) {
@@ -122,7 +117,7 @@ std::string output_text(const Exploration& shown) {
 void show_example(ViewState& state, Architecture family) {
     state.text = wording(family).examples.front();
     state.key = state.step = -1;
-    state.word = family == Architecture::EncoderDecoder ? kExampleWord : -1;
+    state.word = traits(family).reads_source ? kExampleWord : -1;
 }
 
 void fit_family(ViewState& state, std::optional<Architecture> before, Architecture family) {
@@ -135,9 +130,9 @@ void fit_family(ViewState& state, std::optional<Architecture> before, Architectu
         state.block.clear();
         state.word = state.key = state.step = -1;
     }
-    for (const Architecture other : kFamilies) {
-        const std::vector<std::string>& examples = wording(other).examples;
-        if (other != family && std::find(examples.begin(), examples.end(), state.text) != examples.end()) {
+    for (const FamilyTraits& other : families()) {
+        const std::vector<std::string>& examples = wording(other.architecture).examples;
+        if (other.architecture != family && std::find(examples.begin(), examples.end(), state.text) != examples.end()) {
             show_example(state, family);
             return;
         }

@@ -1,4 +1,4 @@
-// What the window says of a model's texts, beyond labels_of(). It follows the family of the loaded model.
+// What the window says of a model's texts, beyond its FamilyTraits. It follows the family of the loaded model.
 #pragma once
 
 #include <optional>

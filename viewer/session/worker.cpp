@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "explore/explorer.h"
+#include "model/family.h"
 #include "registry/registry.h"
 #include "support/check.h"
 #include "trees/tree_vocabulary.h"
@@ -51,7 +52,7 @@ bool same(const std::shared_ptr<const ExperimentTable>& a, const std::shared_ptr
 
 // A parser reads whole sentences.
 std::shared_ptr<const TextParts> parts_for(const Translator& translator) {
-    const bool translates = translator.model().config.architecture == Architecture::EncoderDecoder &&
+    const bool translates = traits(translator.model().config.architecture).reads_source &&
                             !terminals_in(*translator.model().target_tokenizer).has_value();
     return translates ? std::make_shared<const TextParts>(translator) : nullptr;
 }

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <imgui.h>
 
+#include "model/family.h"
 #include "observe/family_labels.h"
 #include "support/check.h"
 #include "viewer/draw/theme.h"
@@ -66,7 +67,7 @@ void kind_choice(Interface& ui, const std::vector<AttentionKind>& kinds) {
     ViewState& state = ui.state();
     std::vector<const char*> names;
     for (const AttentionKind kind : kinds) {
-        names.push_back(labels_of(family_of(ui.session.scene()), kind).name);
+        names.push_back(traits(family_of(ui.session.scene()), kind).name);
     }
     const AttentionKind shown = shown_kind(ui.session.scene());
     int chosen = static_cast<int>(std::find(kinds.begin(), kinds.end(), shown) - kinds.begin());
@@ -81,7 +82,7 @@ void kind_choice(Interface& ui, const std::vector<AttentionKind>& kinds) {
 
 void kind_and_layer(Interface& ui, bool with_layer) {
     const std::vector<AttentionKind> kinds = attentions_of(ui.session.scene());
-    const bool translates = family_of(ui.session.scene()) == Architecture::EncoderDecoder;
+    const bool translates = traits(family_of(ui.session.scene())).reads_source;
     if (translates || with_layer) {
         heading(ui, "Attention");
     }

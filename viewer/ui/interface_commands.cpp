@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "model/family.h"
 #include "viewer/session/wording.h"
 #include "viewer/ui/interface.h"
 
@@ -41,7 +42,7 @@ void step_back(Interface& ui) {
     } else {
         ui.state().word = -1;
         ui.state().key = -1;
-        if (family_of(ui.session.scene()) == Architecture::MaskedLm) {
+        if (traits(family_of(ui.session.scene())).fills_masks) {
             ui.state().step = -1;  // the mask
         }
     }

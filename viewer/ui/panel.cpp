@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "model/description.h"
+#include "model/family.h"
 #include "viewer/panels/panels.h"
 #include "viewer/session/masking.h"
 #include "viewer/session/rows.h"
@@ -130,7 +131,7 @@ void time_events(Interface& ui, const CanvasEvents& events) {
     const auto& shown = ui.session.scene().main.shown;
     if (events.hovered->role == Role::Cell) {
         ui.state().step = events.hovered->item;
-    } else if (events.hovered->role == Role::Bar && family_of(ui.session.scene()) == Architecture::MaskedLm) {
+    } else if (events.hovered->role == Role::Bar && traits(family_of(ui.session.scene())).fills_masks) {
         const int mask = shown_step(ui.session.scene());
         const std::vector<Filling> words = fillings(ui.session.scene(), mask);
         if (events.hovered->item < std::ssize(words)) {

@@ -221,8 +221,8 @@ private:
     std::vector<double> frame_times_;  // ms, of a script's frames since print_times()
     ScriptRecorder recorded_;
     std::string title_;
-    Architecture family_ = Architecture::EncoderDecoder;  // that the commands are for
-    std::vector<AttentionKind> attentions_;               // likewise
+    Architecture family_{};                  // that the commands are for
+    std::vector<AttentionKind> attentions_;  // likewise
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <imgui.h>
 #include <imgui_stdlib.h>
 
+#include "model/family.h"
 #include "observe/family_labels.h"
 #include "text/normalised.h"
 #include "viewer/draw/theme.h"
@@ -26,8 +27,8 @@ namespace {
 // The same for both lines.
 float label_width(const Interface& ui) {
     const Scene& scene = ui.session.scene();
-    const float longest = std::max(ImGui::CalcTextSize(labels_of(family_of(scene)).given).x,
-                                   ImGui::CalcTextSize(wording(scene).output).x);
+    const float longest =
+        std::max(ImGui::CalcTextSize(traits(family_of(scene)).given).x, ImGui::CalcTextSize(wording(scene).output).x);
     return std::max(3.4F * ui.em(), longest + 0.3F * ui.em());
 }
 
@@ -123,7 +124,7 @@ bool large_field(Interface& ui, const char* id, const char* hint, std::string& t
 
 void source_line(Interface& ui, float right) {
     const Wording& words = wording(ui.session.scene());
-    label(ui, "label.given", labels_of(family_of(ui.session.scene())).given);
+    label(ui, "label.given", traits(family_of(ui.session.scene())).given);
     if (ui.typed_text != ui.state().text && !ui.typing) {
         ui.typed_text = ui.state().text;  // changed by undo, an example or another view
     }
@@ -153,7 +154,7 @@ void source_line(Interface& ui, float right) {
 }
 
 const char* ending(const Exploration& shown, Architecture family) {
-    const bool cut = shown.end == EndReason::Limit && family == Architecture::EncoderDecoder;
+    const bool cut = shown.end == EndReason::Limit && traits(family).reads_source;
     return !shown.finished ? " \u2026" : cut ? " (cut at the maximum length)" : "";
 }
 
@@ -216,7 +217,7 @@ void show_sentence_bar(Interface& ui) {
     source_line(ui, right);
     const Wording& words = wording(ui.session.scene());
     label(ui, "label.output", words.output);
-    if (family_of(ui.session.scene()) == Architecture::MaskedLm) {
+    if (traits(family_of(ui.session.scene())).fills_masks) {
         show_words(ui, room_for_text(ui, right));
         options_button(ui, words);
     } else {

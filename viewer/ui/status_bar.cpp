@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <imgui.h>
 
+#include "model/family.h"
 #include "support/counted.h"
 #include "viewer/draw/theme.h"
 #include "viewer/panels/panels.h"
@@ -25,7 +26,7 @@ std::string progress(const Interface& ui) {
         return "";
     }
     const Exploration& shown = *side.shown;
-    const bool masks = family_of(ui.session.scene()) == Architecture::MaskedLm;
+    const bool masks = traits(family_of(ui.session.scene())).fills_masks;
     return fmt::format("{}, log probability {:.2f}, first after {:.0f} ms, all after {:.0f} ms",
                        counted(shown.steps.size() - shown.prompt, masks ? "mask" : "token"), shown.log_probability,
                        1e3 * shown.seconds_to_first, 1e3 * shown.seconds);

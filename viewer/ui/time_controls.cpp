@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <imgui.h>
 
+#include "model/family.h"
 #include "model/frame.h"
 #include "support/counted.h"
 #include "viewer/session/wording.h"
@@ -46,7 +47,7 @@ void language_combo(Interface& ui, const ModelConfig& config, const char* name, 
 void search_controls(Interface& ui) {
     ViewState& state = ui.state();
     const Architecture family = family_of(ui.session.scene());
-    if (family == Architecture::MaskedLm) {
+    if (traits(family).fills_masks) {
         return;  // it does not search
     }
     if (const auto& model = ui.session.scene().main.model; model && !model->config.languages.empty()) {
@@ -57,7 +58,7 @@ void search_controls(Interface& ui) {
     heading(ui, "Beam");
     int& beam = beam_of(state, family);
     stepper(ui, "beam", counted(beam, "hypothesis", "hypotheses"), beam, 1, SearchOptions::kMaxBeam);
-    if (family == Architecture::CausalLm) {
+    if (traits(family).continues_text) {
         heading(ui, "Length");
         stepper(ui, "tokens", fmt::format("at most {}", counted(state.max_tokens, "token")), state.max_tokens, 1,
                 kMaxTokens);
@@ -76,7 +77,7 @@ void time_controls(Interface& ui) {
     const Wording& words = wording(ui.session.scene());
     const auto& shown = ui.session.scene().main.shown;
     const int steps = shown ? static_cast<int>(shown->steps.size()) : 0;
-    const bool masks = family_of(ui.session.scene()) == Architecture::MaskedLm;
+    const bool masks = traits(family_of(ui.session.scene())).fills_masks;
     heading(ui, masks ? "Mask" : "Step");
     int step = state.step < 0 ? steps : std::min(state.step + 1, steps);
     if (stepper(ui, "step", fmt::format("{} of {}", step, steps), step, 1, std::max(steps, 1))) {

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "model/description.h"
+#include "model/family.h"
 #include "observe/family_labels.h"
 #include "viewer/session/masking.h"
 #include "viewer/session/wording.h"
@@ -185,7 +186,7 @@ void add_attention_commands(Interface& ui) {
     const Group add(ui, "Attention");
     const std::vector<AttentionKind> kinds = attentions_of(ui.session.scene());
     for (const AttentionKind one : kinds.size() > 1 ? kinds : std::vector<AttentionKind>()) {
-        const KindLabels& labels = labels_of(family_of(ui.session.scene()), one);
+        const KindTraits& labels = traits(family_of(ui.session.scene()), one);
         add(fmt::format("kind.{}", name_of(labels.kind)), fmt::format("{}: {}", labels.name, labels.meaning),
             std::string(labels.name, 1), [at, kind = labels.kind] { choose_kind(*at, kind); });
     }
@@ -253,13 +254,13 @@ void add_time_commands(Interface& ui) {
     const Architecture family = family_of(ui.session.scene());
     const Wording& words = wording(family);
     const Group add(ui, words.steps_title);
-    if (family == Architecture::EncoderDecoder) {
+    if (traits(family).reads_source) {
         add("penalty.more", "A larger length penalty", "", [at] { change_penalty(*at, 0.1); });
         add("penalty.less", "A smaller length penalty", "", [at] { change_penalty(*at, -0.1); });
     }
     add("time.forward", words.step_forward, "Period", [at] { step_time(*at, 1); });
     add("time.back", words.step_back, "Comma", [at] { step_time(*at, -1); });
-    if (family == Architecture::MaskedLm) {
+    if (traits(family).fills_masks) {
         add("mask", "Mask the chosen word, or fill in its mask", "M", [at] { mask_chosen(*at); });
         return;
     }

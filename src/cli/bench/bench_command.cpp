@@ -15,6 +15,7 @@
 #include "cli/bench/bench_turns.h"
 #include "cli/command.h"
 #include "infer/hypotheses.h"
+#include "model/family.h"
 #include "options/common_options.h"
 #include "options/option_values.h"
 #include "registry/device_list.h"
@@ -40,14 +41,14 @@ struct BenchOptions {
 };
 
 void check_family(BenchKind kind, Architecture architecture) {
-    if (kind == BenchKind::Translate && architecture != Architecture::EncoderDecoder) {
+    if (kind == BenchKind::Translate && !traits(architecture).reads_source) {
         throw UsageError(
             "bench translate needs a model with encoder and decoder: for a causal language model use "
             "headscope bench complete");
     }
-    if (kind == BenchKind::Complete && architecture != Architecture::CausalLm) {
+    if (kind == BenchKind::Complete && !traits(architecture).continues_text) {
         throw UsageError(
-            architecture == Architecture::MaskedLm
+            traits(architecture).fills_masks
                 ? "bench complete needs a causal language model: a masked one writes no text, use headscope "
                   "bench train"
                 : "bench complete needs a causal language model, which has no encoder (--encoder-layers 0): "
@@ -60,7 +61,7 @@ void bench(BenchKind kind, BenchOptions options, const ResultOrigin& origin) {
     BenchShape& shape = options.sizes.shape;
     check_family(kind, shape.model.architecture);
     const bool training = kind == BenchKind::Train;
-    if (training && shape.model.architecture != Architecture::EncoderDecoder) {
+    if (training && !traits(shape.model.architecture).reads_source) {
         shape.source_length = 0;
     }
     const BenchPlan plan{.open_options = options.common.open,

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/bench/bench_devices.h"
+#include "model/family.h"
 #include "model/flops.h"
 #include "support/counted.h"
 #include "support/median.h"
@@ -27,10 +28,10 @@ double flops(const BenchPlan& plan) {
         return plan.steps * TrainingFlops(shape.model, 0).of(std::vector{training_batch(shape)}).total();
     }
     WorkShape work{shape.sentences, shape.source_length, shape.target_length};
-    if (shape.model.architecture == Architecture::MaskedLm) {
+    if (traits(shape.model.architecture).fills_masks) {
         work.source_length = shape.target_length;
         work.target_length = std::llround(kPredictedShare * static_cast<double>(shape.target_length));
-    } else if (shape.model.architecture == Architecture::CausalLm) {
+    } else if (traits(shape.model.architecture).continues_text) {
         work.target_length += work.source_length;
     }
     return plan.training ? plan.steps * training_flops(shape.model, work)
@@ -57,7 +58,7 @@ double milliseconds_per_step(const BenchPlan& plan, const BenchResult& result) {
 }
 
 bool has_source(const BenchPlan& plan) {
-    return plan.shape.model.architecture == Architecture::EncoderDecoder;
+    return traits(plan.shape.model.architecture).reads_source;
 }
 
 const char* name_of(const BenchPlan& plan) {

@@ -11,6 +11,7 @@
 
 #include "data/batch.h"
 #include "infer/model_scorer.h"
+#include "model/family.h"
 #include "model/frame.h"
 #include "model/generator.h"
 #include "support/check.h"
@@ -54,7 +55,7 @@ std::vector<std::int32_t> random_pieces(Random& random, const ModelConfig& confi
 // A text with the labels of its family's task: what follows each piece, or a share of the pieces.
 Pair random_text(Random& random, const BenchShape& shape) {
     Pair text{.target = random_pieces(random, shape.model, shape.target_length)};
-    if (shape.model.architecture == Architecture::CausalLm) {
+    if (traits(shape.model.architecture).continues_text) {
         text.labels.assign(text.target.begin() + 1, text.target.end());
         text.labels.push_back(shape.model.eos_id);
         return text;
@@ -164,7 +165,7 @@ Batch training_batch(const BenchShape& shape) {
     const Frame frame = any_frame(shape.model);
     std::vector<Pair> pairs;
     for (std::int64_t i = 0; i < shape.sentences; ++i) {
-        pairs.push_back(shape.model.architecture == Architecture::EncoderDecoder
+        pairs.push_back(traits(shape.model.architecture).reads_source
                             ? Pair{random_pieces(random, shape.model, shape.source_length - frame.around_source()),
                                    random_pieces(random, shape.model, shape.target_length - frame.around_target())}
                             : random_text(random, shape));

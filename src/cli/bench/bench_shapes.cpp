@@ -9,6 +9,7 @@
 
 #include "import/open_model.h"
 #include "io/input_files.h"
+#include "model/family.h"
 #include "options/option_values.h"
 #include "support/usage_error.h"
 
@@ -164,10 +165,10 @@ void complete(BenchSizes& sizes) {
     }
     if (model.adaptive_cutoffs != sizes.named.adaptive_cutoffs) {
         model.output_layer = OutputLayer::Adaptive;
-        model.tying = model.architecture == Architecture::EncoderDecoder ? Tying::Embeddings : Tying::None;
+        model.tying = traits(model.architecture).reads_source ? Tying::Embeddings : Tying::None;
     }
     model.max_length = std::max({model.max_length, shape.source_length, shape.target_length});
-    if (model.architecture == Architecture::CausalLm) {
+    if (traits(model.architecture).continues_text) {
         model.max_length = std::max(model.max_length, shape.source_length + shape.target_length);
     }
     check_model_config(model, "the options of bench");

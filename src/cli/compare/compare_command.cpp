@@ -18,6 +18,7 @@
 #include "data/corpus.h"
 #include "engine/model_device.h"
 #include "io/input_files.h"
+#include "model/family.h"
 #include "observe/family_labels.h"
 #include "options/language_options.h"
 #include "options/option_values.h"
@@ -57,11 +58,11 @@ std::vector<std::string> read_text(const CompareOptions& options) {
 std::string describe(const Difference& difference, const Sides& sides, const std::string& source, double tie) {
     const Tokenizer& tokenizer = *sides[0]->translator().model().target_tokenizer;
     const Architecture family = sides[0]->translator().model().config.architecture;
-    const bool translates = family == Architecture::EncoderDecoder;
+    const bool translates = traits(family).reads_source;
     std::string text = fmt::format("\n{} {}, {} {}: {}, gap {:.2g}\n    {}  {}\n", translates ? "sentence" : "line",
                                    difference.sentence + 1, translates ? "target token" : "token",
                                    difference.divergence.position + 1, difference.gap <= tie ? "a tie" : "DIFFERENT",
-                                   difference.gap, translates ? "source" : labels_of(family).given_in, source);
+                                   difference.gap, translates ? "source" : traits(family).given_in, source);
     for (std::size_t i = 0; i < sides.size(); ++i) {
         const std::optional<std::int32_t> token = difference.divergence.candidates[i];
         text += fmt::format("    {} chose {}: log P {:.7f} on {}, {:.7f} on {}\n", sides[i]->name(),
@@ -71,22 +72,13 @@ std::string describe(const Difference& difference, const Sides& sides, const std
     return text;
 }
 
-const char* verb_of(Architecture family) {
-    switch (family) {
-        case Architecture::EncoderDecoder: return "translate";
-        case Architecture::CausalLm: return "complete";
-        case Architecture::MaskedLm: return "fill in";
-    }
-    return "";
-}
-
 void print(const Agreement& agreement, const Sides& sides, const std::vector<std::string>& lines, double tie) {
     const Architecture family = sides[0]->translator().model().config.architecture;
     const std::size_t ties = agreement.ties(tie);
     write_output(
         fmt::format("{} and {} {} {} of {} identically (greedy); {} differ by a tie (gap at most {:g}), {} by more\n"
                     "log P of an identical output differs by {:.2g} at most\n",
-                    sides[0]->name(), sides[1]->name(), verb_of(family), agreement.identical,
+                    sides[0]->name(), sides[1]->name(), traits(family).verb, agreement.identical,
                     counted(agreement.sentences(), "sentence"), ties, tie, agreement.differences.size() - ties,
                     agreement.score_drift));
     for (const Difference& difference : agreement.differences) {
@@ -109,7 +101,7 @@ void require_something(const std::vector<TranslatedSentence>& sentences, Archite
     if (std::none_of(sentences.begin(), sentences.end(), [](const TranslatedSentence& sentence) {
             return !sentence.source_ids.empty() && sentence.problem.empty();
         })) {
-        throw Error(family == Architecture::MaskedLm
+        throw Error(traits(family).fills_masks
                         ? "there is no text to compare the devices with: give lines with [MASK]"
                         : "there is no sentence to compare the devices with: give lines of text, or --tsv FILE");
     }

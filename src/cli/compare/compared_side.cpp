@@ -8,6 +8,7 @@
 #include "cli/command.h"
 #include "infer/filler.h"
 #include "infer/fresh_device.h"
+#include "model/family.h"
 #include "support/check.h"
 
 namespace headscope {
@@ -24,11 +25,11 @@ Pair example_of(Architecture family, const TranslatedSentence& sentence) {
     if (!read.empty()) {
         read.pop_back();  // nothing comes after it
     }
-    if (family == Architecture::EncoderDecoder) {
+    if (traits(family).reads_source) {
         return {.source = sentence.source_ids, .target = std::move(read)};
     }
     Pair example{.target = sentence.source_ids};
-    if (family == Architecture::CausalLm) {
+    if (traits(family).continues_text) {
         example.target.insert(example.target.end(), read.begin(), read.end());
     }
     example.labels = example.target;
@@ -63,7 +64,7 @@ void ComparedSide::translate(const std::vector<std::string>& lines) {
 }
 
 std::vector<TranslatedSentence> ComparedSide::output(const std::vector<std::string>& lines) const {
-    if (translator().model().config.architecture != Architecture::MaskedLm) {
+    if (!traits(translator().model().config.architecture).fills_masks) {
         return translator().translate(lines, options_);
     }
     const Filler filler(device_.backend(), translator(), options_.compute);

@@ -14,6 +14,7 @@
 #include "figures/corpus_drawings.h"
 #include "infer/framed_line.h"
 #include "io/input_files.h"
+#include "model/family.h"
 #include "observe/corpus_search.h"
 #include "observe/recorded_text.h"
 #include "paint/png.h"
@@ -33,16 +34,16 @@ CorpusText read_corpus(const AttentionOptions& options, Architecture family, boo
     LineReader reader(options.corpus);
     CorpusText text;
     for (std::string line; (options.limit == 0 || text.targets.size() < options.limit) && reader.next(line);) {
-        const std::size_t tab = family == Architecture::EncoderDecoder ? line.find('\t') : std::string::npos;
+        const std::size_t tab = traits(family).reads_source ? line.find('\t') : std::string::npos;
         const std::string first = line.substr(0, tab);
         if (is_empty_text(first)) {
             continue;
         }
-        if (family == Architecture::EncoderDecoder && needs_target && tab == std::string::npos) {
+        if (traits(family).reads_source && needs_target && tab == std::string::npos) {
             throw Error(fmt::format("{}, line {}: expected \"source TAB target\", found no TAB", reader.name(),
                                     reader.number()));
         }
-        const bool translates = family == Architecture::EncoderDecoder;
+        const bool translates = traits(family).reads_source;
         text.sources.push_back(translates ? first : "");
         text.targets.push_back(!translates ? first : tab == std::string::npos ? "" : line.substr(tab + 1));
     }
@@ -59,7 +60,7 @@ bool fits(const Translator& translator, const Languages& languages, const std::s
     const auto within = [&](const RecordedText& text, std::int64_t around) {
         return !text.ids.empty() && std::ssize(text.ids) + around <= model.config.max_length;
     };
-    if (model.config.architecture != Architecture::EncoderDecoder) {
+    if (!traits(model.config.architecture).reads_source) {
         return within(encode_language_text(model, target), 0);
     }
     const Frame frame = frame_line(model, languages, source).frame;
@@ -69,7 +70,7 @@ bool fits(const Translator& translator, const Languages& languages, const std::s
 
 std::vector<CorpusFinding> search(Backend& backend, const Translator& translator, const AttentionOptions& options,
                                   const CorpusText& corpus, AttentionSelection selection) {
-    const bool translates = translator.model().config.architecture == Architecture::EncoderDecoder;
+    const bool translates = traits(translator.model().config.architecture).reads_source;
     const Languages languages = translator.search_options(options.choices).languages;
     std::vector<CorpusSearch> searches;
     for (const CorpusQuery& query : parse_corpus_queries(options.find)) {

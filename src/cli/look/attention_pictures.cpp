@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "figures/heat_map.h"
+#include "model/family.h"
 #include "observe/attention_table.h"
 #include "observe/head_statistics.h"
 #include "observe/record_json.h"
@@ -36,9 +37,9 @@ const char* words_of(HeadOrder order) {
 }
 
 std::string statistics_table(const AttentionRecord& record, AttentionKind kind, HeadOrder order) {
-    std::string text = fmt::format("{:>5} {:>5} {:>9} {:>9} {:>8} {:>10} {:>9} {:>6}\n", "layer", "head", "entropy",
-                                   "distance", "offset", "sharpness", "diagonal",
-                                   record.family == Architecture::EncoderDecoder ? "<EOS>" : "ends");
+    std::string text =
+        fmt::format("{:>5} {:>5} {:>9} {:>9} {:>8} {:>10} {:>9} {:>6}\n", "layer", "head", "entropy", "distance",
+                    "offset", "sharpness", "diagonal", traits(record.family).reads_source ? "<EOS>" : "ends");
     for (const HeadTile& tile : head_tiles(head_statistics(record), kind, order)) {
         const HeadStatistics one = statistics_of(record, find_site(record, kind, tile.site.layer + 1), tile.head);
         text +=

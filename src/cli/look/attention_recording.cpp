@@ -7,6 +7,7 @@
 
 #include "cli/command.h"
 #include "infer/framed_line.h"
+#include "model/family.h"
 #include "observe/decoding_recorder.h"
 #include "observe/family_labels.h"
 #include "observe/head_search.h"
@@ -68,8 +69,8 @@ AttentionRecord record_language(Backend& backend, const Translator& translator, 
 }  // namespace
 
 void check_family_options(const AttentionOptions& options, Architecture family) {
-    const bool translates = family == Architecture::EncoderDecoder;
-    const bool completes = family == Architecture::CausalLm;
+    const bool translates = traits(family).reads_source;
+    const bool completes = traits(family).continues_text;
     for (const auto& [option, given, applies] :
          {std::tuple("--target", !options.target.empty(), translates),
           std::tuple("--pads", options.pads > 0, translates),
@@ -90,7 +91,7 @@ AttentionSelection checked_selection(const AttentionOptions& options, const Mode
     if (kinds_of(config).empty()) {
         throw Error(kNoAttention);
     }
-    const int layers = layers_of(config, labels_of(config.architecture, selection.kind).kind);
+    const int layers = layers_of(config, traits(config.architecture, selection.kind).kind);
     if (selection.layer == 0 && options.find.empty() && !options.all_heads) {
         selection.layer = std::min(kPaperLayer, layers);
     }
@@ -127,7 +128,7 @@ AttentionRecord record_for(Backend& backend, const Translator& translator, const
     const RecordOptions record{.sites = recorded_sites(selection, model.config),
                                .source_pads = options.pads,
                                .compute = chosen_arithmetic(backend, options.common.precision).compute};
-    if (model.config.architecture != Architecture::EncoderDecoder) {
+    if (!traits(model.config.architecture).reads_source) {
         return record_language(backend, translator, options, record);
     }
     const SearchOptions search = translator.search_options(options.choices);

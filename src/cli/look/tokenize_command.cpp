@@ -73,10 +73,9 @@ struct Surroundings {
 Surroundings surroundings_of(const Pieces& pieces, bool is_source, const std::string& line) {
     const ModelConfig& net = pieces.model->config;
     std::vector<std::int32_t> begin(net.bos_id >= 0 ? 1 : 0, net.bos_id);
-    switch (net.architecture) {
-        case Architecture::CausalLm: return {line, begin, {}};
-        case Architecture::MaskedLm: return {line, begin, {net.eos_id}};
-        case Architecture::EncoderDecoder: break;
+    if (!traits(net.architecture).reads_source) {
+        const bool ends = traits(net.architecture).fills_masks;
+        return {line, begin, std::vector<std::int32_t>(ends ? 1 : 0, net.eos_id)};
     }
     const FramedLine framed =
         frame_line(*pieces.model, pieces.languages, is_source ? std::string_view(line) : std::string_view());

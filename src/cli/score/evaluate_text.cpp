@@ -15,6 +15,7 @@
 #include "infer/forced_spans.h"
 #include "infer/forced_text.h"
 #include "io/input_files.h"
+#include "model/family.h"
 
 namespace headscope {
 
@@ -33,7 +34,7 @@ void evaluate_text(const CommonOptions& common, const EvaluatedText& text, std::
     const ModelDirectory model = device.translator().model();
     const bool first_given = first_is_given(model.config);
     EncodedDocuments input(text.file, text.form, model.target_tokenizer, first_given);
-    const bool hides_spans = model.config.architecture == Architecture::EncoderDecoder;
+    const bool hides_spans = traits(model.config.architecture).reads_source;
     const TextVocabulary vocabulary = text_vocabulary(*model.target_tokenizer);
     TextEvaluation evaluation;
     TimedProgress progress;

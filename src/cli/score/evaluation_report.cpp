@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "infer/decoding_choices.h"
+#include "model/family.h"
 #include "support/counted.h"
 
 namespace headscope {
@@ -164,14 +165,13 @@ struct Measure {
 };
 
 Measure measure_of(Architecture family) {
-    switch (family) {
-        case Architecture::MaskedLm:
-            return {"each masked once and predicted from all others: pseudo-log-likelihood", "pseudo_log_likelihood"};
-        case Architecture::EncoderDecoder:
-            return {"of hidden spans, 15 % of the text, including sentinels and ends", "span_log_probability"};
-        case Architecture::CausalLm: break;
+    const FamilyTraits& of = traits(family);
+    if (of.reads_source) {  // a model of spans
+        return {"of hidden spans, 15 % of the text, including sentinels and ends", "span_log_probability"};
     }
-    return {"including the end of each document", "log_probability"};
+    return {of.fills_masks ? "each masked once and predicted from all others: pseudo-log-likelihood"
+                           : "including the end of each document",
+            of.likelihood_key};
 }
 
 std::string per_word_and_byte(const TextEvaluation& evaluation) {
@@ -189,7 +189,7 @@ std::string text_evaluation_table(const TextEvaluation& evaluation, Architecture
                        counted(evaluation.bytes, "byte")) +
            fmt::format("perplexity  {:.3f} per piece, {} ({:.4f} nats)\n", of.perplexity(), measure_of(family).text,
                        of.nll()) +
-           (family == Architecture::EncoderDecoder ? "" : per_word_and_byte(evaluation)) + calibration_line(of);
+           (traits(family).reads_source ? "" : per_word_and_byte(evaluation)) + calibration_line(of);
 }
 
 std::string text_evaluation_json(const TextEvaluation& evaluation, Architecture family, const ResultOrigin& origin,
@@ -207,7 +207,7 @@ std::string text_evaluation_json(const TextEvaluation& evaluation, Architecture 
                  {"nll", of.nll()},
                  {"perplexity", of.perplexity()},
                  {"calibration", calibration_json(of)}});
-    if (family != Architecture::EncoderDecoder) {  // only a part of whose text is hidden
+    if (!traits(family).reads_source) {  // only a part of whose text is hidden
         json["perplexity_per_word"] = evaluation.perplexity_per_word();
         json["bits_per_byte"] = evaluation.bits_per_byte();
     }

@@ -4,6 +4,7 @@
 
 #include "import/open_model.h"
 #include "infer/gap_filler.h"
+#include "model/family.h"
 #include "support/usage_error.h"
 
 namespace headscope {
@@ -11,7 +12,7 @@ namespace headscope {
 void require_files_of_family(const std::string& model, const std::string& text, bool spans) {
     const ModelDirectory opened = open_model(model);
     const Architecture family = opened.config.architecture;
-    const bool translates = family == Architecture::EncoderDecoder;
+    const bool translates = traits(family).reads_source;
     if (translates != text.empty() && !(spans && fills_gaps(opened))) {
         throw UsageError(fmt::format("{} is a {}: give {}", model, name_of(family),
                                      translates ? "sentences and their translations, not --text" : "--text FILE"));
@@ -19,7 +20,7 @@ void require_files_of_family(const std::string& model, const std::string& text, 
 }
 
 bool first_is_given(const ModelConfig& model) {
-    return model.architecture == Architecture::CausalLm && model.bos_id < 0;
+    return traits(model.architecture).continues_text && model.bos_id < 0;
 }
 
 std::string first_given_note(const std::string& text) {

@@ -18,6 +18,7 @@
 #include "engine/model_device.h"
 #include "infer/scored_pair.h"
 #include "io/input_files.h"
+#include "model/family.h"
 #include "options/common_options.h"
 #include "options/language_options.h"
 #include "options/option_values.h"
@@ -103,15 +104,14 @@ struct Totals {
 std::string json_of(const ModelDirectory& model, std::int64_t line, const std::string& source,
                     const std::string& target, const ScoredPair& pair) {
     const Tokenizer& tokenizer = *model.target_tokenizer;
-    const bool translates = model.config.architecture == Architecture::EncoderDecoder;
+    const bool translates = traits(model.config.architecture).reads_source;
     nlohmann::ordered_json json = {{"line", line}};
     if (translates) {
         json["source"] = source;
     }
     json[translates ? "target" : "text"] = target;
     if (pair.problem.empty()) {
-        json[model.config.architecture == Architecture::MaskedLm ? "pseudo_log_likelihood" : "log_probability"] =
-            pair.log_probability;
+        json[traits(model.config.architecture).likelihood_key] = pair.log_probability;
         json["nll"] = pair.nll();
         if (pair.empty) {
             json[translates ? "empty_target" : "empty_text"] = true;
@@ -133,12 +133,11 @@ std::string text_of(const ScoredPair& pair) {
 
 void print_stats(const Totals& totals, Architecture family) {
     const double nll = -totals.log_probability / static_cast<double>(totals.tokens);
-    const bool translates = family == Architecture::EncoderDecoder;
+    const bool translates = traits(family).reads_source;
     log_line(fmt::format("{}, {}: {} {:.4f}, {:.4f} nats per token, perplexity {:.4f}",
                          counted(totals.pairs - totals.problems - totals.empty, translates ? "pair" : "text"),
-                         counted(totals.tokens, translates ? "target token" : "token"),
-                         family == Architecture::MaskedLm ? "pseudo-log-likelihood" : "log P", totals.log_probability,
-                         nll, std::exp(nll)));
+                         counted(totals.tokens, translates ? "target token" : "token"), traits(family).likelihood,
+                         totals.log_probability, nll, std::exp(nll)));
 }
 
 void score(const ScoreOptions& options) {
@@ -177,7 +176,7 @@ void score(const ScoreOptions& options) {
         }
         write_output(text);
     }
-    const std::string what = family == Architecture::EncoderDecoder ? "targets" : "texts";
+    const std::string what = traits(family).reads_source ? "targets" : "texts";
     if (totals.unknown > 0) {
         log_line("headscope: " +
                  unknown_note(totals.unknown, totals.pairs, what, "scored with the probability of the unknown piece"));
@@ -196,7 +195,7 @@ void score(const ScoreOptions& options) {
     }
     if (totals.problems > 0) {
         throw Error(fmt::format("{} of {} {} were not scored; their lines in the output are empty", totals.problems,
-                                totals.pairs, family == Architecture::EncoderDecoder ? "pairs" : "texts"));
+                                totals.pairs, traits(family).reads_source ? "pairs" : "texts"));
     }
 }
 
