@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Each family of kernels opens with its rule: what is overwritten, added to, done in place, and how sums are ordered. The
 # three backends state it in the same words. Each CUDA kernel waits for those in front before anything else, which no
-# emulator shows: without it a GPU reads what is not yet written (backends/cuda/dependent_launch.h).
+# emulator shows: without it a GPU reads what is not yet written (backends/cuda/dependent_launch.h). Families of models are
+# asked for facts, not named.
 set -euo pipefail
 cd "${1:-$(dirname "${BASH_SOURCE[0]}")/../..}"
 
@@ -48,3 +49,8 @@ kernels=$(find backends/cuda -name '*.cu' -o -name '*.h' | sort | while read -r 
 count=$(grep -c '^kernel' <<<"$kernels")
 [ "$count" -ge 50 ] || { echo "FAILED: only $count CUDA kernels found"; exit 1; }
 echo "$count CUDA kernels begin by waiting for those in front"
+
+# What a family of models does is asked of its row in src/model/family.cpp, so that a new family is a row.
+naming=$(grep -rlE 'Architecture::[A-Z]' src backends viewer | grep -cvE '^src/(model|import)/' || true)
+[ "$naming" -le 15 ] || { echo "FAILED: $naming files outside of src/model and src/import name a family: ask traits()"; exit 1; }
+echo "$naming files outside of src/model and src/import name a family of models"
