@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "figures/model_sketch.h"
+#include "model/family.h"
 
 namespace headscope {
 

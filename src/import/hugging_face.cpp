@@ -23,7 +23,7 @@ using nlohmann::json;
 
 using OpenFamily = ModelDirectory (*)(const std::string& folder, const json& config);
 
-const std::map<std::string, OpenFamily>& families() {
+const std::map<std::string, OpenFamily>& readers() {
     static const std::map<std::string, OpenFamily> known = {{"marian", open_marian_mt},
                                                             {"bart", open_bart},
                                                             {"mbart", open_mbart},
@@ -168,10 +168,10 @@ ModelDirectory open_hugging_face(const std::string& folder) {
     const json config = read_json_file(file);
     Problems problems(folder);
     const std::string type = ForeignConfig(config, "config.json", problems).text("model_type", "");
-    const auto found = families().find(type);
-    if (found == families().end()) {
+    const auto found = readers().find(type);
+    if (found == readers().end()) {
         std::string known;
-        for (const auto& [name, open] : families()) {
+        for (const auto& [name, open] : readers()) {
             known += (known.empty() ? "" : ", ") + name;
         }
         const std::string reason = why_unread(type, config);

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "io/strict_json.h"
+#include "model/family.h"
 #include "observe/family_labels.h"
 #include "support/check.h"
 

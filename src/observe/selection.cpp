@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "model/family.h"
 #include "observe/family_labels.h"
 #include "support/check.h"
 

@@ -18,7 +18,7 @@ using Catch::Matchers::Contains;
 namespace {
 
 // Written once, since every test reads all of them.
-const std::vector<ShownModel>& families() {
+const std::vector<ShownModel>& shown_models() {
     static const TemporaryFolder folder;
     static const std::vector<ShownModel> models = write_families(folder);
     return models;
@@ -72,7 +72,7 @@ void check_panels(const ShownModel& model, bool trained = false) {
 }  // namespace
 
 TEST_CASE("Every panel of every family has a file, or its file says why not", "[families]") {
-    for (const ShownModel& model : families()) {
+    for (const ShownModel& model : shown_models()) {
         check_panels(model);
     }
 }
@@ -84,7 +84,7 @@ TEST_CASE("The training panel needs no attention", "[families]") {
 }
 
 TEST_CASE("In the window every panel of every family has a drawing for every choice", "[families]") {
-    for (const ShownModel& model : families()) {
+    for (const ShownModel& model : shown_models()) {
         Session session(on_cpu(model.path, state_of(model)), [] {});
         settle(session);
         PanelPictures pictures;
@@ -110,7 +110,7 @@ TEST_CASE("In the window every panel of every family has a drawing for every cho
 }
 
 TEST_CASE("A model without attention shows no stacks, heads and panels of attention", "[families]") {
-    for (const ShownModel& model : families()) {
+    for (const ShownModel& model : shown_models()) {
         INFO(model.name);
         Session session(on_cpu(model.path, state_of(model)), [] {});
         settle(session);

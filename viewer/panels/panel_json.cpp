@@ -5,6 +5,7 @@
 #include "eval/training_log.h"
 #include "figures/neuron_drawing.h"
 #include "model/description.h"
+#include "model/family.h"
 #include "observe/record_json.h"
 #include "support/check.h"
 #include "viewer/panels/panels.h"

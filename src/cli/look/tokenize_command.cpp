@@ -20,6 +20,7 @@
 #include "infer/decoding_choices.h"
 #include "infer/framed_line.h"
 #include "io/input_files.h"
+#include "model/family.h"
 #include "options/common_options.h"
 #include "options/language_options.h"
 #include "options/option_values.h"
