@@ -340,11 +340,11 @@ expect "and shows the growth from length to length" [ "$(jq -c '[.ops[].results[
 run bench ops --op attention --length 4..8 --repeat 1 --device cpu
 expect "of one sentence by default" eval 'ended_with 0 && says "1x8x4x4x32 " && says "growth"'
 run bench ops --length 4..8 --device cpu
-expect "a range needs ops" refused "needs --op"
+expect "a range needs ops" misused "needs --op"
 run bench ops --op adam --length 4..8 --device cpu
 expect "whose time depends on it" refused "depends on the length"
 run bench ops --length 8..4 --device cpu
-expect "and its ends in order" refused "got 8..4"
+expect "and its ends in order" misused "got 8..4"
 # shellcheck disable=SC2086
 run bench train --config base $one_layer --steps 1 --device cpu --no-peak --json
 expect "the peak can be left out" [ "$(jq 'has("share_of_peak"), has("teraflops_per_second")' out | tr '\n' ' ')" = "false true " ]
