@@ -162,13 +162,13 @@ struct AddLayerNormParams {
     DropoutParams dropout;
 };
 
-#define ADD_LAYER_NORM_BACKWARD_BINDINGS(B)                                                                      \
-    B(0, sum)                                                                                                    \
-    B(1, gain)                                                                                                   \
-    B(2, mean)                                                                                                   \
-    B(3, rstd)                                                                                                   \
-    B(4, grad_y) B(5, grad_sum_out) B(6, step) B(7, ordinals) B(8, grad_x) B(9, grad_residual) B(10, gain_parts) \
-        B(11, bias_parts)
+#define ADD_LAYER_NORM_BACKWARD_BINDINGS(B) \
+    B(0, sum)                               \
+    B(1, gain)                              \
+    B(2, mean)                              \
+    B(3, rstd)                              \
+    B(4, grad_y)                            \
+    B(5, grad_sum_out) B(6, step) B(7, ordinals) B(8, grad_x) B(9, grad_residual) B(10, gain_parts) B(11, bias_parts)
 #define ADD_LAYER_NORM_BACKWARD_CONSTANTS(C) FOURS_CONSTANTS(C) C(3, drops) C(4, held) C(5, has)
 HEADSCOPE_CONSTANTS(AddLayerNormBackwardConstants, ADD_LAYER_NORM_BACKWARD_CONSTANTS)
 struct AddLayerNormBackwardParams {
@@ -316,13 +316,13 @@ struct AttendBackwardKeysParams {
     uint accumulate;  // 1: to grad_k, 2: to grad_v
 };
 
-// One workgroup a head. Gradients lie as what they are of. Dropout's threshold, what is wanted and what is added to are in
-// the flags: push constants have no room for more.
+// One workgroup a head. Gradients lie as what they are of. Dropout's threshold, what is wanted and what is added to are
+// in the flags: push constants have no room for more.
 #define ATTEND_BACKWARD_COOPERATIVE_BINDINGS(B) \
     B(0, q)                                     \
     B(1, key_lengths)                           \
-    B(2, query_offset) B(3, k) B(4, v) B(5, step) B(6, ordinals) B(7, grad_out) B(8, key_ranges) B(9, grad_q) \
-    B(10, grad_k) B(11, grad_v)
+    B(2, query_offset)                          \
+    B(3, k) B(4, v) B(5, step) B(6, ordinals) B(7, grad_out) B(8, key_ranges) B(9, grad_q) B(10, grad_k) B(11, grad_v)
 struct AttendBackwardCooperativeParams {
     HEADSCOPE_BINDINGS(ATTEND_BACKWARD_COOPERATIVE_BINDINGS)
     uint heads;

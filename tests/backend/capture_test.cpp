@@ -155,10 +155,10 @@ multiply: out gradient
 dropout: y gradient
 matmul: out gradient
 bias_activation: y out
-bias_activation_backward: grad_x gradient
+bias_activation_backward: grad_x gradient, sums gradient
 sum_rows: out gradient
 add_layer_norm: sum out, y out, mean out, rstd out
-add_layer_norm_backward: grad_x gradient, grad_residual gradient, grad_gain gradient, grad_bias gradient
+add_layer_norm_backward: grad_x gradient, grad_residual gradient, grad_gain gradient, grad_bias gradient, grad_x_sums gradient
 batch_norm: running_mean in_out, running_variance in_out, y out, mean out, rstd out
 batch_norm_backward: grad_x gradient, grad_gain gradient, grad_bias gradient
 masked_softmax: weights out

@@ -52,15 +52,15 @@ run ''
 expect "a successful run passes" ended_with 0
 expect "and ends with ctest's summary" says "100% tests passed, 0 tests failed out of 3"
 seconds=$(awk '$1 == "part" { seconds += $3 } END { print seconds }' "$repository/.ci/run")
-expect "the budgets of the parts add up to the limit of 28 minutes" [ "$seconds" -eq 1680 ]
+expect "the budgets of the parts add up to the limit of 29 minutes" [ "$seconds" -eq 1740 ]
 
 run 'build() { sleep 1.2; }' 's/^part build [0-9]* /part build 0 /'
 expect "a part over its budget fails the run" ended_with 1
 expect "and is reported" says "ci: build is over its budget"
 expect "after the other parts" says "100% tests passed"
-run 'demo() { sleep 20; }' 's/ 28m / 1s /'
+run 'demo() { sleep 20; }' 's/ 29m / 1s /'
 expect "a run over the limit is stopped" ended_with 124
-expect "and that is reported" says "ci: stopped after 28 minutes"
+expect "and that is reported" says "ci: stopped after 29 minutes"
 
 run 'build() { return 1; }'
 expect "a failed build fails the run" ended_with 1
