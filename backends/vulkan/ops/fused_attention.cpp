@@ -29,8 +29,8 @@ Op sentences(Op op, std::int64_t first, std::int64_t count) {
     return op;
 }
 
-// The heads [first, first + count) with a copy of their keys and values in which the rows lie side by side. Keys of
-// several rows have no backward, which would read the log-sums.
+// The heads [first, first + count) of an op without log-sums, with a copy of their keys and values in which the rows
+// lie side by side.
 Attention heads_apart(Backend& backend, const Attention& op, std::int64_t first, std::int64_t count) {
     Attention part = op;
     for (Tensor* tensor : {&part.q, &part.k, &part.v, &part.out}) {
@@ -41,7 +41,6 @@ Attention heads_apart(Backend& backend, const Attention& op, std::int64_t first,
         backend.run(Copy{.x = *tensor, .out = copy});
         *tensor = copy;
     }
-    part.log_sums = {};
     return part;
 }
 
@@ -108,7 +107,8 @@ void VulkanBackend::attend_by_rows(const Attention& op) {
     const std::int64_t depth = std::max(op.q.dim(3), op.v.dim(3));
     const bool takes = op.q.dim(2) <= kFewQueries && op.dropout.rate == 0.0F &&
                        key_rows(depth).level == SupportLevel::Native &&
-                       fit_bindings({&op.q, &op.out, &op.log_sums, &op.key_rows});
+                       fit_bindings({&op.q, &op.out, &op.log_sums, &op.key_rows}) &&
+                       (fit_bindings({&op.k, &op.v}) || !op.log_sums.defined());
     std::int64_t most = takes ? heads : 0;
     while (most > 0 && !fits_binding(op.k.dim(0) * most * op.k.dim(2) * depth, op.k.dtype)) {
         most /= 2;
