@@ -1,4 +1,4 @@
-// MaskedSoftmax and its backward, SumDiagonals, CacheAppend, MaskKeys, and the groups of attention.
+// The groups of attention.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "conformance/cases/attention_ops.h"
 #include "conformance/cases/fused_attention.h"
 
 #include "conformance/cases/catalogue.h"
@@ -13,67 +14,6 @@
 namespace headscope::conformance {
 
 namespace {
-
-Case softmax(const Shape& shape, const Rule& rule, double spread = 2.0) {
-    return make_case(fmt::format("{} spread {}{}", shape.to_string(), spread, rule.title()),
-                     with_mask({{"scores", shape, normal(spread)}, {"weights", shape}}, rule, shape),
-                     [=](const Operands& t) {
-                         return MaskedSoftmax{t["scores"], t["weights"], mask_of(t, rule)};
-                     })
-        .sums(static_cast<double>(shape[3]));
-}
-
-// With a table of 2 `farthest` + 1 distances.
-Case softmax_by_distance(const Shape& shape, std::int64_t farthest, const Rule& rule = {}) {
-    return make_case(fmt::format("{} by {} distances{}", shape.to_string(), 2 * farthest + 1, rule.title()),
-                     with_mask({{"scores", shape, normal(2.0)},
-                                {"by_distance", {2 * farthest + 1, shape[1]}, normal(2.0)},
-                                {"weights", shape}},
-                               rule, shape),
-                     [=](const Operands& t) {
-                         return MaskedSoftmax{t["scores"], t["weights"], mask_of(t, rule), t["by_distance"]};
-                     })
-        .sums(static_cast<double>(shape[3]));
-}
-
-Case sum_diagonals(const Shape& shape) {
-    const auto build = [](const Operands& t) { return SumDiagonals{t["x"], t["sums"]}; };
-    Case stated =
-        make_case(shape.to_string(),
-                  {{"x", shape}, {"sums", {shape[0], SumDiagonals::count(shape[2], shape[3]), shape[1]}}}, build);
-    stated.magnitude = runs(build);
-    return stated.sums(static_cast<double>(std::min(shape[2], shape[3])));
-}
-
-Case softmax_backward(const Shape& shape) {
-    return make_case(shape.to_string(),
-                     {{"weights", shape, uniform(0.0, 1.0)}, {"grad_weights", shape}, {"grad_scores", shape}},
-                     [](const Operands& t) {
-                         return MaskedSoftmaxBackward{t["weights"], t["grad_weights"], t["grad_scores"],
-                                                      t.write("grad_scores")};
-                     })
-        .sums(static_cast<double>(shape[3]));
-}
-
-Case cache_append(const Shape& shape, std::int64_t capacity, std::int64_t position) {
-    const Shape cache{shape[0], shape[1], capacity, shape[3]};
-    return make_case(
-        fmt::format("{} at {} of {}", shape.to_string(), position, capacity),
-        {{"x", shape}, {"position", {1}, these({static_cast<double>(position)})}, Operand("cache", cache).exact()},
-        [](const Operands& t) {
-            return CacheAppend{t["x"], t["position"], t["cache"]};
-        });
-}
-
-Case mask_keys(const Heads& size, const Rule& rule) {
-    return make_case(
-        fmt::format("{} of {}{}", size.k().to_string(), size.queries, rule.title()),
-        with_mask({with_unseen_garbage(Operand("x", size.k()), rule, size.queries), Operand("out", size.k()).exact()},
-                  rule, size.weights()),
-        [=](const Operands& t) {
-            return MaskKeys{t["x"], t["out"], mask_of(t, rule), size.queries};
-        });
-}
 
 std::vector<Case> softmax_cases() {
     std::vector<Case> cases;
@@ -348,77 +288,6 @@ std::vector<Case> size_cases() {
     return cases;
 }
 
-// A beam's keys of one step, appended to the middle of its cache.
-Case append_of_a_step(const Workload& work) {
-    constexpr std::int64_t kBeam = 4;
-    const Shape x{kBeam * work.sentences, work.heads, 1, work.d_k()};
-    Case stated = cache_append(x, work.length, work.length / 2)
-                      .named(fmt::format("{}x{}x1x{} into {}", x[0], x[1], x[3], work.length));
-    // It writes one position of the cache and reads none.
-    stated.operands.back().share = 0.5 / static_cast<double>(work.length);
-    return stated;
-}
-
-// Of a query and a key in self-attention.
-double pairs_within(std::int64_t length, const Rule& rule) {
-    double pairs = 0.0;
-    for (std::int64_t query = 0; query < length; ++query) {
-        const std::int64_t begin = std::max<std::int64_t>(query - rule.window + 1, 0);
-        pairs += static_cast<double>((rule.causal ? query + 1 : std::min(query + rule.window, length)) - begin);
-    }
-    return pairs;
-}
-
-std::vector<Case> speeds(const Workload& work) {
-    const Shape weights{work.sentences, work.heads, work.length, work.length};
-    const Heads size{work.sentences, work.heads, work.length, work.length, work.d_k(), work.d_k()};
-    const Manner manner{.compute = work.compute};
-    const std::string shape = fmt::format("{}x{}x{}x{}", weights[0], weights[1], weights[2], weights[3]);
-    Case whole = attention(size, manner).named(fmt::format("{}x{}", shape, size.d_k));
-    Case back = attention_backward(size, manner).named(whole.name);
-    const double product = 2.0 * static_cast<double>(weights.elements()) * static_cast<double>(size.d_k);
-    whole.arithmetic = 2 * product;
-    back.arithmetic = 7 * product;  // its own forward included
-    // A block of 512 tokens: one document, or eight that do not see each other.
-    const auto of_block = [&](std::int64_t documents) {
-        const Heads block{1, work.heads, 512, 512, work.d_k(), work.d_k()};
-        Rule rule{.causal = true};
-        if (documents > 1) {
-            rule.ranges = Ranges::Documents;
-            rule.size = block.queries / documents;
-        }
-        Case stated = attention(block, {.rule = rule, .compute = work.compute});
-        const auto pairs = static_cast<double>(block.heads * block.queries * block.keys / (2 * documents));
-        stated.arithmetic = 4.0 * pairs * static_cast<double>(block.d_k);
-        return stated.named(fmt::format("1x{}x512x512x{} causal, {} document{}", block.heads, block.d_k, documents,
-                                        documents == 1 ? "" : "s"));
-    };
-    const Case masked =
-        mask_keys(size, {}).named(fmt::format("{}x{}x{}x{}", size.batch, size.heads, size.keys, size.d_k));
-    std::vector<Case> all{softmax(weights, {}).named(shape),
-                          softmax_backward(weights).named(shape),
-                          softmax_by_distance(weights, 128).named(shape + " by distance"),
-                          sum_diagonals(weights).named(shape),
-                          whole,
-                          back,
-                          append_of_a_step(work),
-                          masked,
-                          of_block(1),
-                          of_block(8)};
-    for (const bool causal : {false, true}) {
-        const Manner near{.rule = {.causal = causal, .window = work.window}, .compute = work.compute};
-        const std::string name = fmt::format("{}{} within {}", whole.name, causal ? " causal" : "", work.window);
-        const double share = pairs_within(work.length, near.rule) / static_cast<double>(work.length * work.length);
-        for (Case stated : {attention(size, near), attention_backward(size, near)}) {
-            stated.arithmetic = share * (stated.op == OpId::Attention ? whole : back).arithmetic;
-            if (work.window > 0) {
-                all.push_back(stated.named(name));
-            }
-        }
-    }
-    return all;
-}
-
 }  // namespace
 
 Family attention_family() {
@@ -455,7 +324,7 @@ Family attention_family() {
                      .is_slow = true},
                 },
             .differentiations = differentiations,
-            .speeds = speeds};
+            .speeds = attention_speeds};
 }
 
 }  // namespace headscope::conformance
