@@ -71,7 +71,7 @@ void CpuBackend::run(const StepControl& op) {
 
 void CpuBackend::run(const Adam& op) {
     if (op.working.defined()) {
-        throw Error(std::string("the CPU multiplies no 16-bit weights, and Adam keeps no copy of them: found ") +
+        throw Error(std::string("Adam on the CPU has no 16-bit working weights: found ") +
                     op.working.to_string());
     }
     const float* scalars = data_of<const float>(op.scalars);

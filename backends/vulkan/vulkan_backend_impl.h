@@ -51,7 +51,7 @@ public:
     Support events() const override;
     bool replays() const override { return options_.replays; }
     void replay(const std::string& key, const std::function<void()>& body) override;
-    std::vector<std::string> take_kernels() override { return stream_.take_kernels(); }
+    std::vector<std::string> drain_kernel_names() override { return stream_.drain_kernel_names(); }
     ProductWays* product_ways() override { return &tuning_; }
     MemoryUse memory() const override { return memory_->use(); }
     Support support(OpId op, DType dtype) const override;

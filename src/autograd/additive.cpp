@@ -13,7 +13,7 @@ void additive_backward(Backend& backend, const Var& q, const Var& k, const Var& 
     AdditiveScoresBackward op{
         .x = q.value(), .others = k.value(), .gain = gain.value(), .grad_scores = grad, .grad_x = {}};
     if (gain.requires_grad()) {
-        op.products = backend.empty({batch, queries, gain.shape()[0], gain.shape()[1]}, backend.real());
+        op.products = backend.empty({batch, queries, gain.shape()[0], gain.shape()[1]}, backend.full_dtype());
     }
     if (q.requires_grad() || gain.requires_grad()) {
         op.grad_x = q.requires_grad() ? Tensor() : backend.empty(q.shape(), q.value().dtype);

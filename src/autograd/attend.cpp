@@ -95,8 +95,8 @@ void by_distance_backward(Backend& backend, const Var& by_distance, const Tensor
     const std::int64_t batch = grad_scores.dim(0);
     const std::int64_t heads = grad_scores.dim(1);
     const std::int64_t count = SumDiagonals::count(grad_scores.dim(2), grad_scores.dim(3));
-    const Tensor of_sentences = backend.empty({batch, count, heads}, backend.real());
-    const Tensor sums = backend.empty({count, heads}, backend.real());
+    const Tensor of_sentences = backend.empty({batch, count, heads}, backend.full_dtype());
+    const Tensor sums = backend.empty({count, heads}, backend.full_dtype());
     backend.run(SumDiagonals{.x = grad_scores, .sums = of_sentences});
     backend.run(SumRows{.x = of_sentences.reshape({batch, count * heads}), .out = sums.reshape({count * heads})});
     const GradientTarget to = by_distance.gradient_target(backend);

@@ -37,8 +37,8 @@ Var batch_norm(Context& ctx, const Var& x, const BatchNormOperands& operands) {
                        .running_mean = operands.running_mean,
                        .running_variance = operands.running_variance,
                        .y = ctx.backend.empty(in.shape, in.dtype),
-                       .mean = ctx.backend.empty(columns, ctx.backend.real()),
-                       .rstd = ctx.backend.empty(columns, ctx.backend.real()),
+                       .mean = ctx.backend.empty(columns, ctx.backend.full_dtype()),
+                       .rstd = ctx.backend.empty(columns, ctx.backend.full_dtype()),
                        .epsilon = operands.epsilon,
                        .measures = operands.measures};
     ctx.backend.run(op);

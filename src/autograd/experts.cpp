@@ -33,7 +33,7 @@ Routes route(Context& ctx, const Var& logits, const Routing& routing) {
     const Shape& shape = logits.shape();
     const std::int64_t tokens = shape[0] * shape[1];
     const std::int64_t experts = shape[2];
-    const DType real = ctx.backend.real();
+    const DType real = ctx.backend.full_dtype();
     const Tensor& ordinals = ctx.regularisation.ordinals;
     const auto numbers = [&](const Shape& of) { return ctx.backend.empty(of, DType::I32); };
     const RouteTokens op{.logits = logits.value(),

@@ -96,8 +96,8 @@ void embed_backward(Backend& backend, const EmbedOperands& operands, const Tenso
     if (operands.table.requires_grad()) {
         const GradientTarget table = operands.table.gradient_target(backend);
         // Activations that serve as a table have gradients in 16 bits, but sums are at least F32.
-        const bool rounded = table.tensor.dtype != backend.real();
-        const Tensor sums = rounded ? backend.empty(table.tensor.shape, backend.real()) : table.tensor;
+        const bool rounded = table.tensor.dtype != backend.full_dtype();
+        const Tensor sums = rounded ? backend.empty(table.tensor.shape, backend.full_dtype()) : table.tensor;
         backend.run(EmbedBackward{.ids = operands.ids,
                                   .order = operands.order,
                                   .grad_out = grad,
@@ -243,8 +243,8 @@ Normed add_layer_norm(Context& ctx, const Var& x, const Var& residual, const Var
                     .bias = bias.defined() ? bias.value() : Tensor(),
                     .sum = in,
                     .y = ctx.backend.empty(in.shape, in.dtype),
-                    .mean = type == NormType::Rms ? Tensor() : ctx.backend.empty(rows, ctx.backend.real()),
-                    .rstd = ctx.backend.empty(rows, ctx.backend.real()),
+                    .mean = type == NormType::Rms ? Tensor() : ctx.backend.empty(rows, ctx.backend.full_dtype()),
+                    .rstd = ctx.backend.empty(rows, ctx.backend.full_dtype()),
                     .epsilon = epsilon,
                     .dropout = rule};
     ctx.backend.run(op);

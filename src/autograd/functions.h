@@ -85,7 +85,7 @@ Var dropout(Context& ctx, const Var& x, const DropoutRule& rule);
 Var dropout_spending(Context& ctx, const Var& x, const DropoutRule& rule);
 
 // scale * table[ids] + positions: ids I32 [batch, length], table [vocabulary, d_model], result [batch, length, d_model]
-// of the table's dtype, or of the backend's real() if that dtype is only for weights.
+// of the table's dtype, or of the backend's full_dtype() if that dtype is only for weights.
 struct EmbedOperands {
     Tensor ids;
     Tensor order = {};  // I32 [batch * length], see EmbedBackward; needed if the table requires a gradient

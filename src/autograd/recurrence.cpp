@@ -183,7 +183,7 @@ Direction prepare(Context& ctx, Direction way, const Tensor& inputs, const Recur
     if (kept) {
         const Shape history{batch, way.length, way.d};
         way.hidden = ctx.backend.empty(history, inputs.dtype);
-        way.cells = way.lstm() ? ctx.backend.empty(history, ctx.backend.real()) : Tensor();
+        way.cells = way.lstm() ? ctx.backend.empty(history, ctx.backend.full_dtype()) : Tensor();
         way.gates = way.lstm() ? share_of(inputs, way, 4 * way.d)
                                : ctx.backend.empty({batch, way.length, 4 * way.d}, inputs.dtype);
     }
@@ -204,7 +204,7 @@ Recurrence recurrence(Context& ctx, RecurrentCell cell, const Var& inputs,
     const bool recorded = ctx.tape != nullptr;
     Recurrence result{Var(ctx.backend.empty({x.dim(0), x.dim(1), both}, x.dtype), recorded),
                       {Var(ctx.backend.empty({x.dim(0), both}, x.dtype), recorded),
-                       lstm ? Var(ctx.backend.empty({x.dim(0), both}, ctx.backend.real()), recorded) : Var()}};
+                       lstm ? Var(ctx.backend.empty({x.dim(0), both}, ctx.backend.full_dtype()), recorded) : Var()}};
     std::vector<Direction> ways;
     std::vector<Var> parameters;
     for (const RecurrentWeights& weights : directions) {

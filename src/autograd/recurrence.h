@@ -16,7 +16,7 @@ struct RecurrentWeights {
 // The hidden states of all directions next to each other, and with Lstm what its cells hold.
 struct RecurrentState {
     Var hidden = {};  // [batch, directions * d]; undefined: zeros
-    Var cells = {};   // the same, of the backend's real() type as an output; undefined with Gru, or zeros
+    Var cells = {};   // the same, of the backend's full_dtype() as an output; undefined with Gru, or zeros
 };
 
 struct Recurrence {
@@ -33,7 +33,7 @@ Recurrence recurrence(Context& ctx, RecurrentCell cell, const Var& inputs,
                       const AttentionMask& texts);
 
 // Without a tape, one direction from a given state, which it overwrites: `hidden` [batch, d], and with Lstm `cells`
-// [batch, d] of the backend's real() type. `inputs` [batch, length, gates * d]; result [batch, length, d].
+// [batch, d] of the backend's full_dtype(). `inputs` [batch, length, gates * d]; result [batch, length, d].
 Var continue_recurrence(Context& ctx, RecurrentCell cell, const Var& inputs, const RecurrentWeights& weights,
                         const Tensor& hidden, const Tensor& cells);
 

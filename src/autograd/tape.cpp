@@ -21,8 +21,8 @@ void Tape::backward(Backend& backend) {
     while (!entries_.empty()) {
         const Entry entry = std::move(entries_.back());
         entries_.pop_back();
-        if (on_replay) {
-            on_replay(entry.name);
+        if (on_backward) {
+            on_backward(entry.name);
         }
         try {
             entry.backward(backend);

@@ -31,7 +31,7 @@ public:
     std::function<void(const Var& parameter)> on_final_gradient;
 
     // Called with the name of each closure before it runs, "encoder.0.self_attention.linear"; may be empty.
-    std::function<void(const std::string& name)> on_replay;
+    std::function<void(const std::string& name)> on_backward;
 
 private:
     struct Entry {

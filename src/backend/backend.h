@@ -85,7 +85,7 @@ public:
     virtual const DeviceInfo& device() const = 0;
 
     // The dtype of activations and master parameters: F32, or F64 for the oracle.
-    virtual DType real() const { return DType::F32; }
+    virtual DType full_dtype() const { return DType::F32; }
 
     // Uninitialised memory from the arena. OutOfMemory names the size requested and the memory in use.
     virtual Tensor empty(const Shape& shape, DType dtype) = 0;
@@ -116,7 +116,7 @@ public:
 
     // The kernels enqueued since the last call, each once with its specialisation, sorted by name. Recording starts
     // with the first call; empty if the backend does not report kernels.
-    virtual std::vector<std::string> take_kernels() { return {}; }
+    virtual std::vector<std::string> drain_kernel_names() { return {}; }
 
     // Null if there is only one way to compute a product.
     virtual ProductWays* product_ways() { return nullptr; }
@@ -133,7 +133,7 @@ public:
     // Products of F32 operands that are rounded first (Matmul::compute). Native: the device has such products, and they
     // are faster. The default supports only F32.
     virtual Support products(Compute compute) const;
-    // Whether Matmul, Linear and Embed take weights stored in `dtype`, F16 or I8, next to operands of real()
+    // Whether Matmul, Linear and Embed take weights stored in `dtype`, F16 or I8, next to operands of full_dtype()
     // (ops/common.h). The default supports none.
     virtual Support weights(DType dtype) const;
     // Attention::key_rows with heads of `depth` columns. Native: for a few queries no key is copied. The default copies

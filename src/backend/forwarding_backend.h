@@ -16,7 +16,7 @@ public:
     explicit ForwardingBackend(std::unique_ptr<Backend> inner) : inner_(std::move(inner)) {}
 
     const DeviceInfo& device() const override { return inner_->device(); }
-    DType real() const override { return inner_->real(); }
+    DType full_dtype() const override { return inner_->full_dtype(); }
     Tensor empty(const Shape& shape, DType dtype) override { return inner_->empty(shape, dtype); }
     void upload(const Tensor& to, const void* from, std::size_t bytes) override { inner_->upload(to, from, bytes); }
     void download(const Tensor& from, void* to, std::size_t bytes) override { inner_->download(from, to, bytes); }
@@ -29,7 +29,7 @@ public:
     Support weights(DType dtype) const override { return inner_->weights(dtype); }
     Support key_rows(std::int64_t depth) const override { return inner_->key_rows(depth); }
     ProductWays* product_ways() override { return inner_->product_ways(); }
-    std::vector<std::string> take_kernels() override { return inner_->take_kernels(); }
+    std::vector<std::string> drain_kernel_names() override { return inner_->drain_kernel_names(); }
 
 #define HEADSCOPE_DEFINE(Op)          \
     void run(const Op& op) override { \

@@ -75,7 +75,7 @@ Arithmetic inference_arithmetic_for(const Backend& backend, Precision precision,
 }
 
 DType activations_beside(const Backend& backend, DType weights) {
-    return backend.support(OpId::Embed, weights).level == SupportLevel::None ? backend.real() : weights;
+    return backend.support(OpId::Embed, weights).level == SupportLevel::None ? backend.full_dtype() : weights;
 }
 
 }  // namespace headscope

@@ -17,8 +17,8 @@ const char* name_of(Precision precision);
 
 // How a model computes on a device.
 struct Arithmetic {
-    DType storage = DType::F32;      // of activations and multiplied weights; F32 means the backend's real()
-    bool weights_alone = false;      // only weights are in `storage`, activations in the backend's real()
+    DType storage = DType::F32;      // of activations and multiplied weights; F32 means the backend's full_dtype()
+    bool weights_alone = false;      // only weights are in `storage`, activations in the backend's full_dtype()
     Compute compute = Compute::F32;  // of products of F32 operands
 
     bool operator==(const Arithmetic&) const = default;

@@ -27,7 +27,7 @@ public:
         if (backend_ == nullptr) {
             backend_ = plan_.open(path_, id_);
             opened_ = backend_->device();
-            real_ = backend_->real();
+            real_ = backend_->full_dtype();
         }
         return *backend_;
     }

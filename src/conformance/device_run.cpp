@@ -252,7 +252,7 @@ bool DeviceRun::time(Bench& bench, const Family& family, const Group& group, con
     Result& result = bench.result(family, group, stored);
     note_standing(standing, bench.backend(), stored, result);
     const Stopwatch watch(result.seconds, begin);
-    bench.backend().take_kernels();
+    bench.backend().drain_kernel_names();
     bool fails = false;
     try {
         result.speeds.push_back(measure(bench.backend(), stored, values));
@@ -263,7 +263,7 @@ bool DeviceRun::time(Bench& bench, const Family& family, const Group& group, con
         result.complaints.push_back(info_.id + ": " + stored.title() + ": " + error.what());
         note_failed(info_.id, stored, result);
     }
-    for (const std::string& kernel : bench.backend().take_kernels()) {
+    for (const std::string& kernel : bench.backend().drain_kernel_names()) {
         result.kernels.insert(kernel);
     }
     return !fails;

@@ -16,7 +16,7 @@ public:
     Loss(Backend& oracle, const Differentiation& stated) : oracle_(oracle), stated_(stated) {
         values_ = generate(stated.forward);
         for (const Operand& operand : stated.forward.operands) {
-            const DType dtype = operand.dtype.value_or(oracle.real());
+            const DType dtype = operand.dtype.value_or(oracle.full_dtype());
             tensors_.tensors[operand.name] = make_from_host(oracle, operand.shape, dtype, values_[operand.name]);
         }
     }
@@ -87,7 +87,7 @@ HostValues run_backward(Backend& oracle, const Differentiation& stated, Loss& lo
         });
         if (wanted && (read || stated.summed.count(output.name) == 1)) {
             const Values& cotangent = loss.cotangent(output.name);
-            known.tensors[name] = make_from_host(oracle, output.shape, oracle.real(), cotangent);
+            known.tensors[name] = make_from_host(oracle, output.shape, oracle.full_dtype(), cotangent);
         }
     }
     for (const Case& step : stated.backward) {
@@ -95,7 +95,7 @@ HostValues run_backward(Backend& oracle, const Differentiation& stated, Loss& lo
         Operands operands;
         for (const Operand& operand : step.operands) {
             Tensor& tensor = operands.tensors[operand.name];
-            const DType dtype = operand.dtype.value_or(oracle.real());
+            const DType dtype = operand.dtype.value_or(oracle.full_dtype());
             if (!operand.written() && known.tensors.count(operand.name) == 1) {
                 tensor = known[operand.name];
             } else {

@@ -177,7 +177,7 @@ void Examination::run(Backend& device, const Variant& variant, Outcome& outcome)
 
 Outcome Examination::on(Backend& device) {
     Outcome outcome;
-    device.take_kernels();
+    device.drain_kernel_names();
     for (const Variant& variant : variants_of(case_)) {
         ++outcome.runs;
         const std::size_t complaints_before = outcome.complaints.size();
@@ -198,12 +198,12 @@ Outcome Examination::on(Backend& device) {
             break;
         }
     }
-    outcome.kernels = device.take_kernels();
+    outcome.kernels = device.drain_kernel_names();
     return outcome;
 }
 
 std::vector<std::string> Examination::kernels_on(Backend& device) const {
-    device.take_kernels();
+    device.drain_kernel_names();
     // Kernels stay in bounds whatever numbers they read, but not whatever indices.
     const bool has_indices = std::any_of(case_.operands.begin(), case_.operands.end(), [&](const Operand& operand) {
         return case_.dtype_of(operand) == DType::I32 && !operand.written();
@@ -215,7 +215,7 @@ std::vector<std::string> Examination::kernels_on(Backend& device) const {
         }
         case_.run(device, placement.operands());
     }
-    return device.take_kernels();
+    return device.drain_kernel_names();
 }
 
 Standing standing_of(const Backend& device, const Case& stated) {
@@ -227,13 +227,13 @@ Standing standing_of(const Backend& device, const Case& stated) {
         }
     };
     for (const Operand& operand : stated.operands) {
-        const DType dtype = stated.dtype_of(operand, device.real());
+        const DType dtype = stated.dtype_of(operand, device.full_dtype());
         if (dtype == DType::I32 && !operand.is_exact) {
             continue;  // indices
         }
         const Support support = operand.is_narrow ? device.weights(dtype) : device.support(stated.op, dtype);
         lower(support, operand.is_narrow ? "weights" : stated.op_name(), name_of(dtype));
-        standing.owed = standing.owed || (support.level == SupportLevel::None && dtype == device.real());
+        standing.owed = standing.owed || (support.level == SupportLevel::None && dtype == device.full_dtype());
     }
     if (stated.compute) {
         lower(device.products(*stated.compute), "products", name_of(*stated.compute));

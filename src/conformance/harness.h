@@ -35,7 +35,7 @@ struct Outcome {
     int runs = 0;         // variants
     int failed_runs = 0;  // with complaints
     Closeness closeness;
-    std::vector<std::string> kernels;     // Backend::take_kernels
+    std::vector<std::string> kernels;     // Backend::drain_kernel_names
     std::vector<std::string> complaints;  // all violations, in words
     bool lost = false;                    // DeviceLost was thrown and ended it
 };

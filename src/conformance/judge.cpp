@@ -32,7 +32,7 @@ Backend* Judge::reference_for(const Backend& device, const Case& stated) const {
     }
     Case unstored = stated;  // the reference has the same numbers in F32
     unstored.storage.reset();
-    const bool in_f32 = precision_of(unstored, device.real()) == "f32";
+    const bool in_f32 = precision_of(unstored, device.full_dtype()) == "f32";
     return in_f32 && device.device().backend != "cpu" ? cpu_.get() : nullptr;
 }
 
@@ -41,7 +41,7 @@ Examination& Judge::examination(Backend& reference, const Case& stated) {
     constexpr double kRoundingsOfBoth = 4.0;  // the root of which is how much farther apart two roundings are
     const std::string title = reference.device().id + " " + precision_of(stated) + " " + stated.title();
     if (title != title_) {
-        Case once = reference.real() == DType::F32 ? stated.sums(kRoundingsOfBoth * stated.terms) : stated;
+        Case once = reference.full_dtype() == DType::F32 ? stated.sums(kRoundingsOfBoth * stated.terms) : stated;
         once.one_layout = true;  // the timed one
         examination_.emplace(reference, once);
         title_ = title;

@@ -27,15 +27,15 @@ Tensor noise(Backend& backend, std::int64_t side, DType dtype, std::uint64_t see
 }
 
 double best_time(Backend& backend, const Arithmetic& arithmetic, std::int64_t side) {
-    const DType weights = arithmetic.storage == DType::F32 ? backend.real() : arithmetic.storage;
-    const DType activations = arithmetic.weights_alone ? backend.real() : weights;
+    const DType weights = arithmetic.storage == DType::F32 ? backend.full_dtype() : arithmetic.storage;
+    const DType activations = arithmetic.weights_alone ? backend.full_dtype() : weights;
     const bool eight = arithmetic.storage == DType::I8;
     const Matmul product{.a = noise(backend, side, activations, 1),
                          .b = noise(backend, side, weights, 2),
                          .out = backend.empty({side, side}, activations),
                          .transpose_b = true,  // as weights are
                          .compute = arithmetic.compute,
-                         .b_scales = eight ? backend.empty({side}, backend.real()) : Tensor()};
+                         .b_scales = eight ? backend.empty({side}, backend.full_dtype()) : Tensor()};
     if (eight) {
         backend.run(Fill{.out = product.b_scales, .value = 1.0F});
     }

@@ -158,7 +158,7 @@ Placement::Placement(Backend& backend, const Case& stated, const Variant& varian
 
 void Placement::place(const std::vector<const Operand*>& group, Layout layout) {
     const Shape& shape = group.front()->shape;
-    const DType dtype = case_.dtype_of(*group.front(), backend_.real());
+    const DType dtype = case_.dtype_of(*group.front(), backend_.full_dtype());
     const auto members = static_cast<std::int64_t>(group.size());
     const Strides strides = strides_of(shape, layout, members);
     const std::int64_t columns = shape.rank() == 0 ? 1 : shape[-1];

@@ -89,7 +89,7 @@ private:
     // The case set up on a device and checked; null if it is not timed there.
     std::unique_ptr<TimedCase> prepare(std::size_t index, const Case& stated, DeviceSpeed& found) {
         Backend& device = contenders_[index].backend;
-        found.precision = precision_of(stated, device.real());
+        found.precision = precision_of(stated, device.full_dtype());
         const Standing standing = standing_of(device, stated);
         for (const Shortfall& each : standing.shortfalls) {
             found.reason += (found.reason.empty() ? "" : "; ") + each.text();

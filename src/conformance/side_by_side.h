@@ -32,7 +32,7 @@ struct DeviceSpeed {
     std::optional<double> growth = {};        // by length: the time over that of the length before
     std::string checked = {};                 // the device compared with; empty: only checked to be numbers
     Closeness closeness = {};                 // to that device's
-    std::vector<std::string> kernels = {};    // Backend::take_kernels
+    std::vector<std::string> kernels = {};    // Backend::drain_kernel_names
     std::string error = {};
 };
 

@@ -26,7 +26,7 @@ double bytes_of(const Case& stated, DType real) {
 Operands put(Backend& device, const Case& stated, const HostValues& values) {
     Operands operands;
     for (const Operand& operand : stated.operands) {
-        const DType dtype = stated.dtype_of(operand, device.real());
+        const DType dtype = stated.dtype_of(operand, device.full_dtype());
         const bool is_read = operand.role == Role::In || operand.role == Role::InOut;
         operands.tensors[operand.name] = is_read ? make_from_host(device, operand.shape, dtype, values.at(operand.name))
                                                  : device.empty(operand.shape, dtype);
@@ -95,7 +95,7 @@ Speed TimedCase::speed(double one_takes) const {
     const bool arithmetic = case_.arithmetic > 0.0;
     return {.shape = case_.name,
             .seconds = one_takes,
-            .amount = arithmetic ? case_.arithmetic : bytes_of(case_, device_.real()),
+            .amount = arithmetic ? case_.arithmetic : bytes_of(case_, device_.full_dtype()),
             .is_arithmetic = arithmetic};
 }
 
@@ -117,11 +117,11 @@ std::string TimedCase::invalid_reason() const {
 }
 
 std::vector<std::string> timed_kernels(Backend& device, const Case& stated, const HostValues& values) {
-    device.take_kernels();
+    device.drain_kernel_names();
     const Operands operands = put(device, stated, values);
     stated.run(device, operands);
     device.synchronize();
-    return device.take_kernels();
+    return device.drain_kernel_names();
 }
 
 Speed measure(Backend& device, const Case& stated, const HostValues& values) {

@@ -42,7 +42,7 @@ private:
     int runs_ = 1;
 };
 
-// The kernels that timing runs, so that a caller can skip those already timed: Backend::take_kernels of one run.
+// The kernels that timing runs, so that a caller can skip those already timed: Backend::drain_kernel_names of one run.
 std::vector<std::string> timed_kernels(Backend& device, const Case& stated, const HostValues& values);
 
 // The median of several measurements. `values`: generate(stated).

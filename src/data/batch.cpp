@@ -63,7 +63,7 @@ std::vector<std::int32_t> joined(std::vector<std::int32_t> ids, std::span<const 
     return ids;
 }
 
-std::vector<std::int32_t> source_of_pair(const Pair& pair, const Frame& frame) {
+std::vector<std::int32_t> source_of_pair(const Example& pair, const Frame& frame) {
     if (pair.source_begin.empty()) {
         return frame.source(pair.source);
     }
@@ -84,7 +84,7 @@ std::vector<std::int32_t> document_ranges(std::size_t rows, PairOf pair_of, std:
     }
     std::vector<std::int32_t> ranges(several ? rows * static_cast<std::size_t>(length) * 2 : 0);
     for (std::size_t row = 0; several && row < rows; ++row) {
-        const Pair& pair = pair_of(row);
+        const Example& pair = pair_of(row);
         std::vector<std::int32_t> ends = pair.starts.empty() ? std::vector<std::int32_t>{0} : pair.starts;
         HEADSCOPE_CHECK(ends.front() == 0 && std::is_sorted(ends.begin(), ends.end()),
                         "the documents are not in order");
@@ -144,7 +144,7 @@ Batch build(std::size_t sentences, PairOf pair_of, const Frame& frame, std::int3
     const bool labelled = !pair_of(0).labels.empty();
     const bool typed = labelled && !pair_of(0).types.empty();
     for (std::size_t row = 0; row < sentences; ++row) {
-        const Pair& pair = pair_of(row);
+        const Example& pair = pair_of(row);
         HEADSCOPE_CHECK(pair.labels.size() == (labelled ? pair.target.size() : 0),
                         "a pair has a label too few or many");
         HEADSCOPE_CHECK(pair.types.size() == (typed ? pair.target.size() : 0), "a pair has a type too few or many");
@@ -221,15 +221,16 @@ void gather_clusters(Batch& batch, std::span<const std::int32_t> starts) {
     }
 }
 
-Batch make_batch(std::span<const Pair> pairs, const Frame& frame, std::int32_t first_ordinal, const Padding& padding) {
-    return build(
-        pairs.size(), [&](std::size_t row) -> const Pair& { return pairs[row]; }, frame, first_ordinal, padding);
-}
-
-Batch make_batch(std::span<const Pair* const> pairs, const Frame& frame, std::int32_t first_ordinal,
+Batch make_batch(std::span<const Example> pairs, const Frame& frame, std::int32_t first_ordinal,
                  const Padding& padding) {
     return build(
-        pairs.size(), [&](std::size_t row) -> const Pair& { return *pairs[row]; }, frame, first_ordinal, padding);
+        pairs.size(), [&](std::size_t row) -> const Example& { return pairs[row]; }, frame, first_ordinal, padding);
+}
+
+Batch make_batch(std::span<const Example* const> pairs, const Frame& frame, std::int32_t first_ordinal,
+                 const Padding& padding) {
+    return build(
+        pairs.size(), [&](std::size_t row) -> const Example& { return *pairs[row]; }, frame, first_ordinal, padding);
 }
 
 Batch make_source_batch(std::span<const std::vector<std::int32_t>> sources, std::int32_t pad, const Padding& padding) {

@@ -35,7 +35,7 @@ constexpr std::int32_t kNoTarget = -1;    // in target_out: not a token to predi
 constexpr std::int32_t kNoPosition = -1;  // in an order: nothing to add
 
 // A batch on the host (paper 5.1); upload() is in data/device_batch.h. The comments describe pairs of sentences; with
-// labels target_in and target_out are Pair::target and Pair::labels.
+// labels target_in and target_out are Example::target and Example::labels.
 struct Batch {
     std::int64_t sentences = 0, source_length = 0, target_length = 0;
     std::vector<std::int32_t> source;          // [sentences, source_length]: Frame::source, pads
@@ -72,9 +72,9 @@ struct Batch {
 
 // At least one pair, all with labels or all without, and of those with labels all with types or all without. An empty
 // side has no pieces; with labels there is a source only if the frame has a mask. Each side is padded separately.
-Batch make_batch(std::span<const Pair> pairs, const Frame& frame, std::int32_t first_ordinal,
+Batch make_batch(std::span<const Example> pairs, const Frame& frame, std::int32_t first_ordinal,
                  const Padding& padding = {});
-Batch make_batch(std::span<const Pair* const> pairs, const Frame& frame, std::int32_t first_ordinal,
+Batch make_batch(std::span<const Example* const> pairs, const Frame& frame, std::int32_t first_ordinal,
                  const Padding& padding = {});
 
 // Distributes the targets over the clusters that begin with these ids, as make_batch() does with those of its frame.

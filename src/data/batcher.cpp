@@ -19,7 +19,7 @@ struct PaddedLengths {
     std::int64_t source = 0, target = 0;
 };
 
-PaddedLengths padded_lengths(const Pair& pair, const Frame& frame, const Padding& padding) {
+PaddedLengths padded_lengths(const Example& pair, const Frame& frame, const Padding& padding) {
     if (!pair.labels.empty()) {
         return {0, padding.of(static_cast<std::int64_t>(pair.target.size()))};
     }
@@ -79,7 +79,7 @@ Batcher::Batcher(std::shared_ptr<const ExampleSource> source, const BatchBudget&
     check_budget(*source_, budget_);
 }
 
-Batcher::Batcher(const std::vector<Pair>& pairs, const BatchBudget& budget, std::uint64_t seed, const Frame& frame)
+Batcher::Batcher(const std::vector<Example>& pairs, const BatchBudget& budget, std::uint64_t seed, const Frame& frame)
     : Batcher(std::make_shared<const PairSource>(pairs, frame), budget, seed, frame) {}
 
 std::shared_ptr<const Batcher::Order> Batcher::order_of(std::int64_t number) const {
@@ -98,7 +98,7 @@ std::int64_t Batcher::windows_of(const Order& order) const {
 Batcher::Window Batcher::window_of(const Order& order, std::int64_t number) const {
     const std::size_t first = static_cast<std::size_t>(number) * window_size_;
     const std::size_t count = std::min(window_size_, order.examples.size() - first);
-    std::vector<Pair> pairs = source_->fetch(order.epoch, std::span(order.examples).subspan(first, count));
+    std::vector<Example> pairs = source_->fetch(order.epoch, std::span(order.examples).subspan(first, count));
     // Sort by padded lengths. Target lengths alternately rise and fall, so that a step that spans two source lengths
     // has no jump in its target lengths. Pairs of equal lengths stay shuffled.
     std::vector<std::size_t> sorted(count);

@@ -43,9 +43,9 @@ public:
     Batcher(std::shared_ptr<const ExampleSource> source, const BatchBudget& budget, std::uint64_t seed,
             const Frame& frame, std::size_t window = kWindow);
     // Pairs in memory, each once an epoch.
-    Batcher(const std::vector<Pair>& pairs, const BatchBudget& budget, std::uint64_t seed, const Frame& frame);
+    Batcher(const std::vector<Example>& pairs, const BatchBudget& budget, std::uint64_t seed, const Frame& frame);
 
-    using Step = std::vector<Pair>;
+    using Step = std::vector<Example>;
     // The pairs of the next step; after an epoch's last step the next epoch begins. Another thread prepares the next
     // window meanwhile.
     Step next();

@@ -38,14 +38,14 @@ EncodedCorpus encode_corpus(const ParallelText& text, const Tokenizer& source, c
     HEADSCOPE_CHECK(max_pieces > 0, "max_pieces is " + std::to_string(max_pieces));
     const auto limit = static_cast<std::size_t>(max_pieces);
     constexpr std::size_t kLeast = 256;  // pairs; fewer are not worth a thread
-    std::vector<Pair> pairs(text.source.size());
+    std::vector<Example> pairs(text.source.size());
     in_parallel(pairs.size(), kLeast, [&](std::size_t first, std::size_t last) {
         for (std::size_t i = first; i < last; ++i) {
             pairs[i] = {source.encode(text.source[i]), target.encode(text.target[i])};
         }
     });
     EncodedCorpus corpus;
-    for (Pair& pair : pairs) {
+    for (Example& pair : pairs) {
         if (pair.source.empty() || pair.target.empty()) {
             ++corpus.dropped_empty;
         } else if (pair.source.size() > limit || pair.target.size() > limit) {

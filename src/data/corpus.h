@@ -23,7 +23,7 @@ ParallelText read_parallel(const std::string& source_path, const std::string& ta
 ParallelText read_tsv(const std::string& path);
 
 // The ids of an example. Of a pair of sentences: its pieces, without what stands around them (Frame), and no labels.
-struct Pair {
+struct Example {
     std::vector<std::int32_t> source = {}, target = {};
     // Of a language model, and of a translator that fills in masks: what to predict at each position of `target`, which
     // is complete, with its special ids; kNoTarget for nothing. A language model has no source.
@@ -37,7 +37,7 @@ struct Pair {
 };
 
 struct EncodedCorpus {
-    std::vector<Pair> pairs;
+    std::vector<Example> pairs;
     std::int64_t dropped_long = 0;   // a side has more pieces than allowed
     std::int64_t dropped_empty = 0;  // a side has no pieces
 };

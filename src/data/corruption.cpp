@@ -81,7 +81,7 @@ std::vector<std::string> control_pieces_of(Task task, std::int64_t pieces, bool 
     return names;
 }
 
-void mask_pieces(Pair& block, const TextVocabulary& vocabulary, bool whole_words, const MaskingKey& key) {
+void mask_pieces(Example& block, const TextVocabulary& vocabulary, bool whole_words, const MaskingKey& key) {
     constexpr double kMasked = 0.8;
     constexpr double kReplaced = 0.9;
     const auto random = [&](std::size_t at) {
@@ -113,7 +113,7 @@ void mask_pieces(Pair& block, const TextVocabulary& vocabulary, bool whole_words
     }
 }
 
-void mask_some(Pair& pair, std::int32_t mask, Random random) {
+void mask_some(Example& pair, std::int32_t mask, Random random) {
     std::vector<std::int32_t>& ids = pair.target;
     pair.labels.assign(ids.size(), kNoTarget);
     std::size_t wanted = ids.empty() ? 0 : 1 + random.below(ids.size());
@@ -131,14 +131,14 @@ std::size_t spans_of(std::size_t pieces) {
     return std::clamp<std::size_t>(wished, 1, std::max<std::size_t>(std::min(corrupted, pieces - corrupted), 1));
 }
 
-Pair corrupt_spans(std::span<const std::int32_t> pieces, const TextVocabulary& vocabulary, Random random) {
+Example corrupt_spans(std::span<const std::int32_t> pieces, const TextVocabulary& vocabulary, Random random) {
     HEADSCOPE_CHECK(!pieces.empty(), "a text without pieces has no spans");
     const std::size_t spans = spans_of(pieces.size());
     HEADSCOPE_CHECK(spans <= vocabulary.sentinels.size(), "the vocabulary has too few sentinels");
     const std::size_t corrupted = corrupted_of(pieces.size());
     const std::vector<std::size_t> kept = split_randomly(pieces.size() - corrupted, spans, random);
     const std::vector<std::size_t> taken = split_randomly(corrupted, spans, random);
-    Pair pair;
+    Example pair;
     auto at = pieces.begin();
     for (std::size_t span = 0; span < spans; ++span) {
         const auto begin = at + static_cast<std::ptrdiff_t>(kept[span]);

@@ -40,15 +40,15 @@ struct MaskingKey {
     std::int64_t epoch = 0;
     std::uint32_t example = 0;
 };
-void mask_pieces(Pair& block, const TextVocabulary& vocabulary, bool whole_words, const MaskingKey& key);
+void mask_pieces(Example& block, const TextVocabulary& vocabulary, bool whole_words, const MaskingKey& key);
 
 // Ghazvininejad et al. (2019): replaces a random number, 1 to all, of random pieces of the target by the mask, and
 // labels these alone.
-void mask_some(Pair& pair, std::int32_t mask, Random random);
+void mask_some(Example& pair, std::int32_t mask, Random random);
 
 // Raffel et al. (2020): 15 % of the pieces, in random spans of 3 on average, are replaced by sentinels in the source.
 // The target is each sentinel with its span. The last span ends the text, as in T5.
-Pair corrupt_spans(std::span<const std::int32_t> pieces, const TextVocabulary& vocabulary, Random random);
+Example corrupt_spans(std::span<const std::int32_t> pieces, const TextVocabulary& vocabulary, Random random);
 std::size_t spans_of(std::size_t pieces);
 
 }  // namespace headscope

@@ -4,9 +4,9 @@
 
 namespace headscope {
 
-std::vector<Pair> ExampleSource::fetch(const Epoch& epoch, std::span<const std::uint32_t> examples) const {
+std::vector<Example> ExampleSource::fetch(const Epoch& epoch, std::span<const std::uint32_t> examples) const {
     constexpr std::size_t kLeast = 256;  // fewer are not worth a thread
-    std::vector<Pair> pairs(examples.size());
+    std::vector<Example> pairs(examples.size());
     in_parallel(examples.size(), kLeast, [&](std::size_t first, std::size_t last) {
         for (std::size_t i = first; i < last; ++i) {
             pairs[i] = example(epoch, examples[i]);

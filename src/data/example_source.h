@@ -36,9 +36,9 @@ public:
     // Depends only on the seed and the number.
     virtual Epoch epoch(std::int64_t number) const = 0;
     // An example of an epoch. It depends only on seed, epoch and number.
-    virtual Pair example(const Epoch& epoch, std::uint32_t number) const = 0;
+    virtual Example example(const Epoch& epoch, std::uint32_t number) const = 0;
     // These examples, in order, made on several threads.
-    std::vector<Pair> fetch(const Epoch& epoch, std::span<const std::uint32_t> examples) const;
+    std::vector<Example> fetch(const Epoch& epoch, std::span<const std::uint32_t> examples) const;
 
     virtual SideCounts tokens(const Epoch& epoch) const = 0;  // estimated
     virtual SideCounts longest() const = 0;                   // at least the longest sides of any example

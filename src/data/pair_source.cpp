@@ -15,9 +15,9 @@ namespace {
 constexpr std::uint64_t kPieces = 0x50696563;
 constexpr std::uint64_t kMasks = 0x4d61736b;
 
-std::vector<WeightedCorpus> one_corpus(const std::vector<Pair>& pairs) {
+std::vector<WeightedCorpus> one_corpus(const std::vector<Example>& pairs) {
     WeightedCorpus corpus{.pairs = PairStore("", std::numeric_limits<std::size_t>::max())};
-    for (const Pair& pair : pairs) {
+    for (const Example& pair : pairs) {
         corpus.pairs.add(pair);
     }
     std::vector<WeightedCorpus> corpora;
@@ -27,7 +27,7 @@ std::vector<WeightedCorpus> one_corpus(const std::vector<Pair>& pairs) {
 
 }  // namespace
 
-PairSource::PairSource(const std::vector<Pair>& pairs, const Frame& frame)
+PairSource::PairSource(const std::vector<Example>& pairs, const Frame& frame)
     : PairSource(one_corpus(pairs), {.frame = frame}, 0) {}
 
 PairSource::PairSource(std::vector<WeightedCorpus> corpora, const ExampleOptions& options, std::uint64_t seed,
@@ -149,15 +149,15 @@ void PairSource::add_pass(Epoch& epoch, std::size_t number, Pass& pass) const {
     }
 }
 
-Pair PairSource::stored(std::uint32_t pair) const {
+Example PairSource::stored(std::uint32_t pair) const {
     const auto [corpus, number] = place(pair);
     return corpora_[corpus].pairs.pair(number);
 }
 
-Pair PairSource::example(const Epoch& epoch, std::uint32_t number) const {
-    Pair whole;
+Example PairSource::example(const Epoch& epoch, std::uint32_t number) const {
+    Example whole;
     for (std::uint32_t at = epoch.starts.at(number); at < epoch.starts.at(number + 1); ++at) {
-        const Pair next = stored(epoch.items[at]);
+        const Example next = stored(epoch.items[at]);
         whole.source.insert(whole.source.end(), next.source.begin(), next.source.end());
         whole.target.insert(whole.target.end(), next.target.begin(), next.target.end());
     }

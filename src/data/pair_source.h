@@ -36,10 +36,10 @@ public:
     PairSource(std::vector<WeightedCorpus> corpora, const ExampleOptions& options, std::uint64_t seed,
                std::optional<BpeDropout> source = {}, std::optional<BpeDropout> target = {});
     // Pairs in memory, each once an epoch.
-    explicit PairSource(const std::vector<Pair>& pairs, const Frame& frame = {});
+    explicit PairSource(const std::vector<Example>& pairs, const Frame& frame = {});
 
     Epoch epoch(std::int64_t number) const override;
-    Pair example(const Epoch& epoch, std::uint32_t number) const override;
+    Example example(const Epoch& epoch, std::uint32_t number) const override;
     SideCounts tokens(const Epoch& epoch) const override;
     SideCounts longest() const override;
     std::int64_t predicted_tokens() const override;
@@ -48,7 +48,7 @@ public:
 private:
     void add_pass(Epoch& epoch, std::size_t corpus, Pass& pass) const;
     SideCounts stored_tokens() const;  // pieces of all pairs once
-    Pair stored(std::uint32_t pair) const;
+    Example stored(std::uint32_t pair) const;
     std::pair<std::size_t, std::size_t> place(std::uint32_t pair) const;  // corpus, number there
 
     std::vector<WeightedCorpus> corpora_;

@@ -35,7 +35,7 @@ const unsigned char* unpack(const unsigned char* at, std::vector<std::int32_t>& 
 
 PairStore::PairStore(const std::string& folder, std::size_t in_memory) : bytes_(folder, in_memory) {}
 
-void PairStore::add(const Pair& pair) {
+void PairStore::add(const Example& pair) {
     constexpr std::size_t kLongest = std::numeric_limits<std::uint16_t>::max();
     HEADSCOPE_CHECK(pair.source.size() <= kLongest && pair.target.size() <= kLongest,
                     "a side has more than 65,535 pieces");
@@ -55,12 +55,12 @@ void PairStore::add(const Pair& pair) {
     }
 }
 
-Pair PairStore::pair(std::size_t i) const {
+Example PairStore::pair(std::size_t i) const {
     const std::uint64_t start = starts_.at(i);
     const std::uint64_t end = i + 1 < starts_.size() ? starts_[i + 1] : bytes_.size();
     std::vector<unsigned char> packed(static_cast<std::size_t>(end - start));
     bytes_.read(start, packed.data(), packed.size());
-    Pair pair;
+    Example pair;
     const unsigned char* at = unpack(packed.data(), pair.source, source_lengths_[i]);
     unpack(at, pair.target, target_lengths_[i]);
     return pair;

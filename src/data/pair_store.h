@@ -16,7 +16,7 @@ public:
     // `folder`: for ids that do not fit in memory, see Scratch.
     explicit PairStore(const std::string& folder, std::size_t in_memory = Scratch::kInMemory);
 
-    void add(const Pair& pair);
+    void add(const Example& pair);
 
     std::size_t size() const { return starts_.size(); }
     // Pieces, without bos and eos.
@@ -24,7 +24,7 @@ public:
     std::int64_t target_length(std::size_t i) const { return target_lengths_[i]; }
     std::int64_t source_tokens() const { return source_tokens_; }  // of all pairs
     std::int64_t target_tokens() const { return target_tokens_; }
-    Pair pair(std::size_t i) const;  // thread-safe
+    Example pair(std::size_t i) const;  // thread-safe
     // Hash of all ids in order.
     std::uint64_t fingerprint() const { return fingerprint_; }
 

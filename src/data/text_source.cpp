@@ -129,8 +129,8 @@ std::vector<std::int32_t> TextSource::with_special_ids(std::uint32_t part) const
 }
 
 // The ids of a block, each labelled with the next one.
-Pair TextSource::block(const Epoch& epoch, std::uint32_t number) const {
-    Pair block;
+Example TextSource::block(const Epoch& epoch, std::uint32_t number) const {
+    Example block;
     const std::uint32_t last_item = epoch.starts.at(number + 1);
     std::size_t at = epoch.offsets[number];
     const std::uint32_t last_end = epoch.offsets[number + 1];
@@ -152,8 +152,8 @@ Pair TextSource::block(const Epoch& epoch, std::uint32_t number) const {
     return block;
 }
 
-Pair TextSource::example(const Epoch& epoch, std::uint32_t number) const {
-    Pair example = block(epoch, number);
+Example TextSource::example(const Epoch& epoch, std::uint32_t number) const {
+    Example example = block(epoch, number);
     if (options_.task == Task::Masked) {
         mask_pieces(example, vocabulary_, options_.whole_words, {seed_, epoch.number, number});
     }

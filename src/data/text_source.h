@@ -16,8 +16,8 @@ namespace headscope {
 struct TextOptions {
     Task task = Task::Causal;
     std::int64_t longest = 128;  // positions of a block on either side, with special ids
-    // Blocks of several documents, which do not attend to each other (Pair::starts). Else, and for spans, a block has
-    // one document. A document longer than a block continues in the next one.
+    // Blocks of several documents, which do not attend to each other (Example::starts). Else, and for spans, a block
+    // has one document. A document longer than a block continues in the next one.
     bool packed = true;
     bool whole_words = false;  // see mask_pieces
     Frame frame = {};
@@ -37,7 +37,7 @@ public:
                const TextOptions& options, std::uint64_t seed);
 
     Epoch epoch(std::int64_t number) const override;
-    Pair example(const Epoch& epoch, std::uint32_t number) const override;
+    Example example(const Epoch& epoch, std::uint32_t number) const override;
     SideCounts tokens(const Epoch& epoch) const override;
     SideCounts longest() const override;
     std::int64_t predicted_tokens() const override;
@@ -48,7 +48,7 @@ private:
     std::int64_t positions(std::uint32_t part) const;
     std::vector<std::int32_t> with_special_ids(std::uint32_t part) const;
     void cut(Epoch& epoch, std::size_t first, std::size_t last) const;
-    Pair block(const Epoch& epoch, std::uint32_t number) const;
+    Example block(const Epoch& epoch, std::uint32_t number) const;
 
     DocumentStore documents_;
     std::vector<WeightedDocuments> corpora_;

@@ -19,8 +19,8 @@ std::exception_ptr failure_of(const std::function<void()>& work) {
 }
 
 std::exception_ptr attempt_together(ServiceDevice& device, KnownWork& known, std::vector<Attempted>& units,
-                                    const TranslationOptions& options) {
-    std::vector<TranslationUnit*> together;
+                                    const DecodingOptions& options) {
+    std::vector<LinePart*> together;
     for (const Attempted& each : units) {
         together.push_back(each.unit);
     }
@@ -35,7 +35,7 @@ std::exception_ptr attempt_together(ServiceDevice& device, KnownWork& known, std
 }  // namespace
 
 std::exception_ptr attempt(ServiceDevice& device, KnownWork& known, std::vector<Attempted>& units,
-                           const TranslationOptions& options) {
+                           const DecodingOptions& options) {
     const std::exception_ptr together = attempt_together(device, known, units, options);
     const auto by_callback = [&](const Attempted& each) {
         return !device.lost() && each.job->callback_failure() != nullptr;

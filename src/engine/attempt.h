@@ -11,7 +11,7 @@
 namespace headscope {
 
 struct Attempted {
-    TranslationUnit* unit = nullptr;
+    LinePart* unit = nullptr;
     const Job* job = nullptr;  // which the unit belongs to
     bool done = false;
     // Why it failed alone on a device that works otherwise. Null if it is done, if its job was stopped before or by a
@@ -22,7 +22,7 @@ struct Attempted {
 // Translates the units together. If that fails, the device proves with known work that it still works, and the units
 // are tried alone, once. Returns why the device has to be given up, or null.
 std::exception_ptr attempt(ServiceDevice& device, KnownWork& known, std::vector<Attempted>& units,
-                           const TranslationOptions& options);
+                           const DecodingOptions& options);
 
 // Whether another device may succeed: this one has too little memory, or was lost.
 bool depends_on_device(const std::exception_ptr& why);

@@ -40,7 +40,7 @@ Engine::Engine(const EngineOptions& options, const ModelDevice::Warn& warn) {
     for (const Skipped& each : skipped) {
         warn(fmt::format("skipping {}: {}", each.id, what_of(each.why)));
     }
-    const Translator& translator = first().translator();
+    const LoadedModel& translator = first().translator();
     model_ = translator.model();
     require_architecture(model_, options.architecture);
     options_ = {.search = translator.search_options({}),

@@ -14,7 +14,7 @@ namespace headscope {
 
 struct EngineOptions {
     std::vector<std::string> devices{""};  // for open_device(); a device listed twice runs two copies
-    std::vector<std::string> models;       // directories; several form an ensemble (Translator)
+    std::vector<std::string> models;       // directories; several form an ensemble (LoadedModel)
     Architecture architecture{};           // of the models that the caller can use
     Precision precision = Precision::F32;
     // Skip devices that do not exist or lack the precision, instead of throwing. For lists that no user typed.
@@ -32,7 +32,7 @@ public:
     // Thread-safe, also while a Service reopens a lost device.
     const ModelDirectory& model() const { return model_; }
     // The model's decoding.json over the paper's defaults (6.1).
-    const TranslationOptions& options() const { return options_; }
+    const DecodingOptions& options() const { return options_; }
     // For other work than translation. Its backend serves one thread at a time: do not use it while a Service
     // translates.
     ModelDevice& first() const { return *devices_.front(); }
@@ -51,7 +51,7 @@ private:
 
     std::vector<std::unique_ptr<ModelDevice>> devices_;
     ModelDirectory model_;
-    TranslationOptions options_;
+    DecodingOptions options_;
 };
 
 }  // namespace headscope

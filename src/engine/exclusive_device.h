@@ -14,8 +14,8 @@ public:
     // `device` has loaded its models and outlives this object.
     explicit ExclusiveDevice(ModelDevice& device) : device_(device) {}
 
-    void translate_in_order(const std::vector<SourceLine>& lines, const TranslationOptions& options,
-                            const TranslatedSink& sink) const override;
+    void translate_in_order(const std::vector<SourceLine>& lines, const DecodingOptions& options,
+                            const ResultSink& sink) const override;
 
 private:
     ModelDevice& device_;

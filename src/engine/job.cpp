@@ -12,9 +12,9 @@ namespace headscope {
 
 namespace {
 
-Job::Size size_of_batch(const std::vector<TranslationUnit*>& units) {
+Job::Size size_of_batch(const std::vector<LinePart*>& units) {
     Job::Size size{.rows = static_cast<std::int64_t>(units.size())};
-    for (const TranslationUnit* unit : units) {
+    for (const LinePart* unit : units) {
         const auto length = static_cast<std::int64_t>(unit->sentence.source_ids.size());
         size.tokens += length;
         size.longest = std::max(size.longest, length);
@@ -56,7 +56,7 @@ private:
     mutable std::mutex mutex_;
 };
 
-TranslationOptions Job::guarded(TranslationOptions wanted) {
+DecodingOptions Job::guarded(DecodingOptions wanted) {
     if (wanted.observer != nullptr) {
         observer_ = std::make_unique<GuardedObserver>(*wanted.observer, *this);
         wanted.observer = observer_.get();
@@ -64,7 +64,7 @@ TranslationOptions Job::guarded(TranslationOptions wanted) {
     return wanted;
 }
 
-Job::Job(const ModelDirectory& model, const std::vector<SourceLine>& lines, const TranslationOptions& wanted,
+Job::Job(const ModelDirectory& model, const std::vector<SourceLine>& lines, const DecodingOptions& wanted,
          std::int64_t longest)
     : options(guarded(wanted)), work(model, lines, options, longest, TranslationWork::Order::SoonestFirst) {
     for (std::size_t batch = 0; batch < work.batches(); ++batch) {
@@ -107,7 +107,7 @@ Result Job::call(const std::function<Result()>& callback, Result otherwise) {
 void Job::watch(const Tokenizer& tokenizer, std::function<void(const std::string& text)> on_text) {
     on_text_ = std::move(on_text);
     for (std::size_t batch = 0; batch < work.batches(); ++batch) {
-        for (TranslationUnit* unit : work.units_of(batch)) {
+        for (LinePart* unit : work.units_of(batch)) {
             ++units_;
             const auto text =
                 on_text_ == nullptr ? nullptr : std::make_shared<GrowingContinuation>(tokenizer, unit->task.prompt);

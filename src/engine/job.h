@@ -25,7 +25,7 @@ public:
     using Clock = std::chrono::steady_clock;
 
     // `longest`: the maximum source length of all devices, including the end.
-    Job(const ModelDirectory& model, const std::vector<SourceLine>& lines, const TranslationOptions& wanted,
+    Job(const ModelDirectory& model, const std::vector<SourceLine>& lines, const DecodingOptions& wanted,
         std::int64_t longest);
 
     // Makes the searches report their partial output to `on_text`, which may be empty. Call it before queueing the job.
@@ -42,7 +42,7 @@ private:
     std::unique_ptr<AttentionObserver> observer_;  // which options refer to
 
 public:
-    const TranslationOptions options;  // an observer's exceptions become callback_failure()
+    const DecodingOptions options;  // an observer's exceptions become callback_failure()
     TranslationWork work;
     struct Size {
         std::int64_t tokens = 0;  // of the source
@@ -61,7 +61,7 @@ public:
 
 private:
     class GuardedObserver;
-    TranslationOptions guarded(TranslationOptions wanted);
+    DecodingOptions guarded(DecodingOptions wanted);
     // The result of a caller's callback, or `otherwise` if it throws.
     template <class Result>
     Result call(const std::function<Result()>& callback, Result otherwise);

@@ -5,13 +5,13 @@
 
 namespace headscope {
 
-void KnownWork::remember(const std::vector<TranslationUnit*>& units, const TranslationOptions& options) {
+void KnownWork::remember(const std::vector<LinePart*>& units, const DecodingOptions& options) {
     const std::lock_guard lock(mutex_);
     if (work_ || units.empty()) {
         return;
     }
-    const auto length = [](const TranslationUnit* unit) { return unit->sentence.source_ids.size(); };
-    const TranslationUnit& shortest = **std::ranges::min_element(units, {}, length);
+    const auto length = [](const LinePart* unit) { return unit->sentence.source_ids.size(); };
+    const LinePart& shortest = **std::ranges::min_element(units, {}, length);
     Work work{.unit = {.sentence = {}, .task = shortest.task}, .search = options.search};
     work.unit.sentence.source_ids = shortest.sentence.source_ids;
     work.unit.task.forbidden_after = nullptr;  // callbacks are their request's
@@ -24,7 +24,7 @@ std::optional<KnownWork::Work> KnownWork::work() const {
     return work_;
 }
 
-void KnownWork::run(const Translator& translator, Compute compute) const {
+void KnownWork::run(const LoadedModel& translator, Compute compute) const {
     if (std::optional<Work> known = work()) {
         translator.translate_units({&known->unit}, {.search = known->search, .compute = compute});
     } else {

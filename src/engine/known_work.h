@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "infer/translator.h"
+#include "infer/loaded_model.h"
 
 namespace headscope {
 
@@ -13,13 +13,13 @@ namespace headscope {
 class KnownWork {
 public:
     // Units that were translated. The shortest of the first ones is kept.
-    void remember(const std::vector<TranslationUnit*>& units, const TranslationOptions& options);
+    void remember(const std::vector<LinePart*>& units, const DecodingOptions& options);
     // Translates the kept unit; before any success, computes a small product. Throws what the device throws.
-    void run(const Translator& translator, Compute compute) const;
+    void run(const LoadedModel& translator, Compute compute) const;
 
 private:
     struct Work {
-        TranslationUnit unit;
+        LinePart unit;
         SearchOptions search;
     };
     std::optional<Work> work() const;

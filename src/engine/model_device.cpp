@@ -25,7 +25,7 @@ ModelDevice::ModelDevice(const std::string& id, Precision precision, std::vector
           id, precision, [open_options](const std::string& name) { return open_device(name, open_options); },
           std::move(warn)) {
     load_ = [models = std::move(models), this](Backend& backend, DType storage) {
-        auto translator = std::make_unique<const Translator>(backend, models, storage);
+        auto translator = std::make_unique<const LoadedModel>(backend, models, storage);
         for (const std::string& remark : translator->model().remarks) {
             warn_(remark);
         }
@@ -52,11 +52,11 @@ void ModelDevice::load(const Load& load) {
     load_ = load;
 }
 
-void ModelDevice::run(const std::function<void(Backend&, const Translator&)>& work) {
+void ModelDevice::run(const std::function<void(Backend&, const LoadedModel&)>& work) {
     kept_open([&] { work(backend(), translator()); }, [this] { reopen(); });
 }
 
-const Translator& ModelDevice::reopen() {
+const LoadedModel& ModelDevice::reopen() {
     close();
     open(info_.id);
     translator_ = load_(*backend_, arithmetic_.storage);
@@ -68,7 +68,7 @@ Backend& ModelDevice::backend() const {
     return *backend_;
 }
 
-const Translator& ModelDevice::translator() const {
+const LoadedModel& ModelDevice::translator() const {
     HEADSCOPE_CHECK(loaded(), "no model is loaded");
     return *translator_;
 }

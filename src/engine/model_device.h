@@ -10,7 +10,7 @@
 #include "backend/open_options.h"
 #include "backend/precision.h"
 #include "infer/fresh_device.h"
-#include "infer/translator.h"
+#include "infer/loaded_model.h"
 #include "support/check.h"
 
 namespace headscope {
@@ -22,7 +22,7 @@ bool device_failed(const Error& error);
 class ModelDevice {
 public:
     using Open = std::function<std::unique_ptr<Backend>(const std::string& id)>;
-    using Load = std::function<std::unique_ptr<const Translator>(Backend& backend, DType storage)>;
+    using Load = std::function<std::unique_ptr<const LoadedModel>(Backend& backend, DType storage)>;
     using Warn = std::function<void(const std::string& message)>;
 
     // Opens the device. Error if it does not exist or lacks the precision. `warn` reports that the device was lost and
@@ -42,14 +42,14 @@ public:
     void load(const Load& load);
 
     // Runs `work`. If the device is lost, reopens it and starts `work` again.
-    void run(const std::function<void(Backend& backend, const Translator& translator)>& work);
+    void run(const std::function<void(Backend& backend, const LoadedModel& translator)>& work);
     // Closes the device, opens it again and loads the model.
-    const Translator& reopen();
+    const LoadedModel& reopen();
 
     bool loaded() const { return translator_ != nullptr; }  // false after a loss that reopening did not repair
     // References are valid until run(), load() or reopen() is called.
     Backend& backend() const;
-    const Translator& translator() const;
+    const LoadedModel& translator() const;
 
     const DeviceInfo& info() const { return info_; }  // also of a lost device
     const Arithmetic& arithmetic() const { return arithmetic_; }
@@ -67,7 +67,7 @@ private:
     DeviceInfo info_;
     Arithmetic arithmetic_;
     std::unique_ptr<Backend> backend_;
-    std::unique_ptr<const Translator> translator_;
+    std::unique_ptr<const LoadedModel> translator_;
     std::size_t peak_bytes_ = 0;
     SecondChance chance_;
 };

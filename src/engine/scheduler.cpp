@@ -90,13 +90,13 @@ void Scheduler::refuse_surplus(const Job& job) const {
     }
 }
 
-void Scheduler::follow(const std::shared_ptr<Job>& job, const TranslatedSink& sink) {
+void Scheduler::follow(const std::shared_ptr<Job>& job, const ResultSink& sink) {
     std::unique_lock lock(mutex_);
     try {
         for (bool first = true;; first = false) {
             changed_.wait(lock, [&] { return first || job->news || job->failure != nullptr; });
             job->news = false;
-            std::vector<TranslatedSentence> next = job->work.next();
+            std::vector<TextResult> next = job->work.next();
             const std::size_t finished = job->work.finished();
             const std::exception_ptr failure = finished < job->work.lines() ? job->failure : nullptr;
             lock.unlock();
@@ -194,7 +194,7 @@ std::vector<Attempted> Scheduler::begin(Device& device, const std::vector<Batch>
     for (const Batch& batch : batches) {
         ++batch.job->running;
         tokens += batch.size().tokens;
-        for (TranslationUnit* unit : batch.job->work.units_of(batch.index)) {
+        for (LinePart* unit : batch.job->work.units_of(batch.index)) {
             units.push_back({.unit = unit, .job = batch.job.get()});
         }
     }

@@ -32,7 +32,7 @@ public:
     void add(const std::shared_ptr<Job>& job);
     // Passes the job's results to `sink` in order; returns when the job is done and no device works on it. Throws the
     // job's failure.
-    void follow(const std::shared_ptr<Job>& job, const TranslatedSink& sink);
+    void follow(const std::shared_ptr<Job>& job, const ResultSink& sink);
     // Ends a job that has no result yet.
     void end(const std::shared_ptr<Job>& job, std::exception_ptr why);
     // Ends all jobs and the threads.

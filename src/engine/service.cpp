@@ -12,7 +12,7 @@ namespace headscope {
 namespace {
 
 // Makes batches smaller for few lines, so that every device gets some.
-TranslationOptions shared_out(TranslationOptions options, const std::vector<SourceLine>& lines, std::size_t devices) {
+DecodingOptions shared_out(DecodingOptions options, const std::vector<SourceLine>& lines, std::size_t devices) {
     constexpr std::int64_t kBatchesPerDevice = 3;
     constexpr std::int64_t kFewest = 64;
     constexpr std::int64_t kBytesPerPiece = 4;
@@ -57,7 +57,7 @@ Service::Answer Service::submit(TranslationRequest request) const {
         std::make_shared<Job>(model_, std::vector<SourceLine>{std::move(request.line)}, request.options, longest_);
     job->watch(*model_.target_tokenizer, std::move(request.on_text));
     job->deadline = request.deadline;
-    auto promise = std::make_shared<std::promise<TranslatedSentence>>();
+    auto promise = std::make_shared<std::promise<TextResult>>();
     job->answer = [promise](Job& done) {
         try {
             if (done.failure != nullptr) {
@@ -82,8 +82,8 @@ Service::Answer Service::submit(TranslationRequest request) const {
     return answer;
 }
 
-void Service::translate_in_order(const std::vector<SourceLine>& lines, const TranslationOptions& options,
-                                 const TranslatedSink& sink) const {
+void Service::translate_in_order(const std::vector<SourceLine>& lines, const DecodingOptions& options,
+                                 const ResultSink& sink) const {
     check_search_options(options.search);
     const auto job = std::make_shared<Job>(model_, lines, shared_out(options, lines, devices_), longest_);
     job->watch(*model_.target_tokenizer, {});

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "infer/line_translator.h"
-#include "infer/translator.h"
+#include "infer/loaded_model.h"
 #include "support/check.h"
 
 namespace headscope {
@@ -39,7 +39,7 @@ public:
 
 struct TranslationRequest {
     SourceLine line;
-    TranslationOptions options;  // `compute` is ignored: each device has its own
+    DecodingOptions options;  // `compute` is ignored: each device has its own
     std::optional<std::chrono::steady_clock::time_point> deadline{};
     // Streaming: called after each token with the likeliest text so far, without an end that later tokens may change,
     // such as a part of a character. Greedy and sampled text only grows, and the result begins with it; beam search may
@@ -53,10 +53,10 @@ struct ServiceOptions {
 };
 
 // One queue for all requests and lines. A device that has finished its batch takes the oldest waiting one, merged with
-// others of similar length and the same options up to TranslationOptions::batch_tokens. Of many batches that were
+// others of similar length and the same options up to DecodingOptions::batch_tokens. Of many batches that were
 // queued together, each waits for the requests that came before the one ahead of it was taken, so that a long text does
 // not hold up the others. A slow device leaves a batch that a faster one would finish sooner. The choice of the device
-// and of the batch changes a translation only by rounding (Translator::translate). A request with an observer is
+// and of the batch changes a translation only by rounding (LoadedModel::translate). A request with an observer is
 // translated alone, so that it sees no other.
 //
 // One failure ends one request. If a batch fails, its requests are tried alone, once; one that fails alone gets its own
@@ -72,11 +72,11 @@ public:
     // elsewhere while the service has work.
     struct Member {
         std::string name;
-        const Translator* translator = nullptr;
+        const LoadedModel* translator = nullptr;
         Compute compute = Compute::F32;
         // Reopens a lost device (DeviceLost) and returns a translator on it; the old one may be destroyed by then. May
         // throw. May be empty.
-        std::function<const Translator*()> reopen = {};
+        std::function<const LoadedModel*()> reopen = {};
     };
     // `warn` is called when devices fail, from any thread, one call at a time. What it throws is ignored.
     using Warn = std::function<void(const std::string& message)>;
@@ -90,7 +90,7 @@ public:
     // Cancelled, DeadlineExceeded, the request's own failure, or Error if no device is left.
     class Answer {
     public:
-        std::future<TranslatedSentence> result;
+        std::future<TextResult> result;
         // Stops a running search after its current token. No effect on a finished request.
         void cancel() const { cancel_(); }
 
@@ -103,8 +103,8 @@ public:
     // Lines of one text, in order. A line that fails on a working device has a `problem`; if the first ones all fail,
     // their exception is thrown. Error if no device is left, with the last failure; with a single device, its own
     // exception. An exception of `sink` or of another callback is passed on.
-    void translate_in_order(const std::vector<SourceLine>& lines, const TranslationOptions& options,
-                            const TranslatedSink& sink) const override;
+    void translate_in_order(const std::vector<SourceLine>& lines, const DecodingOptions& options,
+                            const ResultSink& sink) const override;
     bool continues_during_sink() const override { return true; }
 
     // The work that a device has done.

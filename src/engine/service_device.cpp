@@ -6,7 +6,7 @@
 
 namespace headscope {
 
-void ServiceDevice::run(const std::vector<TranslationUnit*>& units, TranslationOptions options) {
+void ServiceDevice::run(const std::vector<LinePart*>& units, DecodingOptions options) {
     options.compute = member_.compute;
     try {
         member_.translator->translate_units(units, options);
@@ -31,12 +31,12 @@ void ServiceDevice::kept_open(SecondChance& chance, const std::function<void()>&
     });
 }
 
-void ServiceDevice::translate(const std::vector<TranslationUnit*>& units, const TranslationOptions& options) {
+void ServiceDevice::translate(const std::vector<LinePart*>& units, const DecodingOptions& options) {
     before_ = chance_;
     kept_open(chance_, [&] { run(units, options); });
 }
 
-void ServiceDevice::translate_once(const std::vector<TranslationUnit*>& units, const TranslationOptions& options) {
+void ServiceDevice::translate_once(const std::vector<LinePart*>& units, const DecodingOptions& options) {
     run(units, options);
 }
 

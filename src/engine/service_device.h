@@ -21,9 +21,9 @@ public:
 
     const std::string& name() const { return member_.name; }
     // If the device is lost and has a chance left, it is reopened and the work repeated.
-    void translate(const std::vector<TranslationUnit*>& units, const TranslationOptions& options);
+    void translate(const std::vector<LinePart*>& units, const DecodingOptions& options);
     // The same without a repetition.
-    void translate_once(const std::vector<TranslationUnit*>& units, const TranslationOptions& options);
+    void translate_once(const std::vector<LinePart*>& units, const DecodingOptions& options);
     // After a failure: whether the device, reopened if it was lost, does what it or another one has done before, or a
     // small product before any success. A full memory is no defect. If it does, the losses since the last translate()
     // began were a request's fault and do not count.
@@ -32,7 +32,7 @@ public:
     bool lost() const { return lost_; }
 
 private:
-    void run(const std::vector<TranslationUnit*>& units, TranslationOptions options);
+    void run(const std::vector<LinePart*>& units, DecodingOptions options);
     void kept_open(SecondChance& chance, const std::function<void()>& work);
 
     Service::Member member_;  // its translator is null if reopening has failed

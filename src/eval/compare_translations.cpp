@@ -29,18 +29,18 @@ std::size_t predicted_at(const ModelConfig& config, const Ids& ids, std::size_t 
 }
 
 // A missing candidate scores NaN.
-CandidateScores score_candidates(const TranslatingSide& side, const TranslatedSentence& sentence,
+CandidateScores score_candidates(const TranslatingSide& side, const TextResult& sentence,
                                  const Divergence& divergence) {
     const ModelConfig& config = side.translator.model().config;
     const auto end = sentence.target_ids.begin() + static_cast<std::ptrdiff_t>(divergence.position);
     const Ids prefix(sentence.target_ids.begin(), end);
     Context ctx{.backend = side.backend, .compute = side.compute};
-    std::vector<double> next;      // of a translation model: log P of every token
-    std::vector<Pair> candidates;  // else
+    std::vector<double> next;         // of a translation model: log P of every token
+    std::vector<Example> candidates;  // else
     if (traits(config.architecture).reads_source) {
         next = next_log_probabilities(ctx, side.translator.transformer(), sentence.source_ids, prefix);
     } else {
-        Pair seen{.target = sentence.source_ids};
+        Example seen{.target = sentence.source_ids};
         if (traits(config.architecture).continues_text) {
             seen.target.insert(seen.target.end(), prefix.begin(), prefix.end());
         }
@@ -85,8 +85,8 @@ Agreement compare_translations(const std::array<TranslatingSide, 2>& sides) {
     const Architecture family = sides[0].translator.model().config.architecture;
     Agreement agreement;
     for (std::size_t i = 0; i < sides[0].sentences.size(); ++i) {
-        const TranslatedSentence& first = sides[0].sentences[i];
-        const TranslatedSentence& second = sides[1].sentences[i];
+        const TextResult& first = sides[0].sentences[i];
+        const TextResult& second = sides[1].sentences[i];
         HEADSCOPE_CHECK(first.source_ids == second.source_ids, "both sides translate the same lines");
         if (first.source_ids.empty()) {
             continue;

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "eval/agreement.h"
-#include "infer/translator.h"
+#include "infer/loaded_model.h"
 
 namespace headscope {
 
@@ -13,8 +13,8 @@ namespace headscope {
 // a masked language model is the tokens of its masks in order, each predicted with all of them masked.
 struct TranslatingSide {
     Backend& backend;
-    const Translator& translator;
-    const std::vector<TranslatedSentence>& sentences;
+    const LoadedModel& translator;
+    const std::vector<TextResult>& sentences;
     Compute compute = Compute::F32;  // of products, as used for the translations
 };
 

@@ -14,12 +14,12 @@ namespace {
 
 constexpr std::size_t kPairsAtOnce = 4096;  // enough for batches of similar lengths; 10 MB of tokens
 
-std::optional<Pair> encode_pair(const Translator& translator, const std::string& source, const std::string& reference,
-                                const Languages& languages) {
+std::optional<Example> encode_pair(const LoadedModel& translator, const std::string& source,
+                                   const std::string& reference, const Languages& languages) {
     const ModelDirectory& model = translator.model();
     try {
         const FramedLine line = frame_line(model, languages, source);
-        Pair pair{model.source_tokenizer->encode(line.text), model.target_tokenizer->encode(reference)};
+        Example pair{model.source_tokenizer->encode(line.text), model.target_tokenizer->encode(reference)};
         pair.source_begin = line.frame.source_begin;
         if (!pair.source.empty() && !pair.target.empty() &&
             std::ssize(pair.source) + line.frame.around_source() <= translator.longest() &&
@@ -34,12 +34,12 @@ std::optional<Pair> encode_pair(const Translator& translator, const std::string&
 
 }  // namespace
 
-ForcedReferences force_references(Backend& backend, const Translator& translator,
+ForcedReferences force_references(Backend& backend, const LoadedModel& translator,
                                   const std::vector<std::string>& sources,
                                   const std::vector<std::vector<std::string>>& references,
-                                  const TranslationOptions& options) {
+                                  const DecodingOptions& options) {
     ForcedReferences result;
-    std::vector<Pair> pairs;
+    std::vector<Example> pairs;
     const Frame frame = any_frame(translator.model(), options.search.languages);
     const auto force = [&] {
         Context ctx{.backend = backend, .compute = options.compute};

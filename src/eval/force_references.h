@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "eval/forced_statistics.h"
-#include "infer/translator.h"
+#include "infer/loaded_model.h"
 
 namespace headscope {
 
@@ -17,9 +17,9 @@ struct ForcedReferences {
 };
 
 // Scores every source with each of its references, references[r][s], a few thousand pairs at a time.
-ForcedReferences force_references(Backend& backend, const Translator& translator,
+ForcedReferences force_references(Backend& backend, const LoadedModel& translator,
                                   const std::vector<std::string>& sources,
                                   const std::vector<std::vector<std::string>>& references,
-                                  const TranslationOptions& options);
+                                  const DecodingOptions& options);
 
 }  // namespace headscope

@@ -25,7 +25,7 @@ struct ExperimentOptions {
     std::string folder;
     std::vector<std::string> devices = {""};  // one trial at a time on each
     std::function<std::unique_ptr<Backend>(const std::string& device)> open;
-    Say say = [](const std::string&) {};
+    Log say = [](const std::string&) {};
     std::function<bool()> stop_requested = [] { return false; };
 };
 

@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "data/device_batch.h"
-#include "model/frame.h"
+#include "model/frame_of_config.h"
 #include "support/check.h"
 #include "support/random.h"
 #include "train/learner.h"
@@ -34,8 +34,8 @@ ModelConfig base_model(const LongRangeSettings& settings, std::int64_t length) {
 }
 
 // The symbols, the question, and for Copy all but the last of the answers.
-Pair example(LongRangeTask task, std::int64_t distance, Random& random) {
-    Pair pair;
+Example example(LongRangeTask task, std::int64_t distance, Random& random) {
+    Example pair;
     for (std::int64_t i = 0; i < distance; ++i) {
         pair.target.push_back(kFirstSymbol + static_cast<std::int32_t>(random.below(kSymbols)));
     }
@@ -53,11 +53,11 @@ Pair example(LongRangeTask task, std::int64_t distance, Random& random) {
 
 Batch examples(LongRangeTask task, std::int64_t distance, std::int64_t count, const ModelConfig& config,
                Random& random) {
-    std::vector<Pair> pairs;
+    std::vector<Example> pairs;
     for (std::int64_t i = 0; i < count; ++i) {
         pairs.push_back(example(task, distance, random));
     }
-    return make_batch(std::span<const Pair>(pairs), frame_of(config), 0, {.longest = config.max_length});
+    return make_batch(std::span<const Example>(pairs), frame_of(config), 0, {.longest = config.max_length});
 }
 
 // How many of the labels are the likeliest symbol.

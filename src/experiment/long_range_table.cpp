@@ -63,7 +63,7 @@ LongRange::LongRange(std::string folder, const LongRangeSettings& settings)
                  .parameters = one.at("parameters")});
         }
     } catch (const nlohmann::json::exception& error) {
-        throw Error(fmt::format("'{}' is no table of headscope experiment long-range ({}): choose another --output",
+        throw Error(fmt::format("'{}' is not a table of headscope experiment long-range ({}): choose another --output",
                                 file, error.what()));
     }
 }

@@ -14,7 +14,8 @@ struct PassCost {
     std::size_t bytes = 0;                                 // that the forward pass keeps for the backward pass
 };
 
-// Of `forward`, which records on the tape, at least `repeat` times. `forget` drops the gradients that a pass back left.
+// Medians over at least `repeat` runs of `forward`, which records on the tape, and of its backward pass. `forget` drops
+// the gradients that a backward pass left.
 PassCost measure_passes(Backend& backend, int repeat, const std::function<Var(Tape&)>& forward,
                         const std::function<void()>& forget);
 

@@ -43,7 +43,7 @@ void set(nlohmann::json& config, const std::string& key, const nlohmann::json& v
     nlohmann::json* at = &config;
     for (const std::string& part : split(key, '.')) {
         if (!at->is_null() && !at->is_object()) {
-            throw Error(fmt::format("--vary {}: \"{}\" is no key of a section", key, part));
+            throw Error(fmt::format("--vary {}: \"{}\" is not a section", key, part));
         }
         at = &(*at)[part];
     }
@@ -78,7 +78,7 @@ SweepAxis SweepAxis::parse(const std::string& text) {
         const std::set<std::string> sections{"model", "data", "training", "decoding"};
         if (sections.count(section) == 0 || key.size() <= section.size() + 1) {
             throw Error(
-                fmt::format("--vary '{}': \"{}\" is no key: expected one in model, data or training, "
+                fmt::format("--vary '{}': \"{}\" is not a key: expected one in model, data or training, "
                             "or {} or {}",
                             text, key, kBeam, kPenalty));
         }

@@ -10,7 +10,7 @@
 #include "data/corpus.h"
 #include "eval/force_references.h"
 #include "experiment/table3.h"
-#include "infer/translator.h"
+#include "infer/loaded_model.h"
 #include "io/atomic_file.h"
 #include "io/strict_json.h"
 #include "io/whole_file.h"
@@ -77,7 +77,7 @@ std::optional<Table2Result> read_result(const std::string& file, const std::stri
                             .unscored = json.value("unscored", std::size_t{0}),
                             .untranslated = json.value("untranslated", std::size_t{0})};
     } catch (const nlohmann::json::exception& error) {
-        throw Error(fmt::format("'{}' is no result of an experiment ({}): remove it, and the models are measured again",
+        throw Error(fmt::format("'{}' is not an experiment's result ({}): remove it, and the models are measured again",
                                 file, error.what()));
     }
 }
@@ -88,13 +88,13 @@ Table2Result translated(Backend& backend, const Experiment& experiment, const Ta
     for (const std::string& model : entry.models) {
         directories.push_back((fs::path(experiment.folder()) / model).string());
     }
-    const Translator translator(backend, directories);
-    TranslationOptions options{.search = translator.search_options({})};
+    const LoadedModel translator(backend, directories);
+    DecodingOptions options{.search = translator.search_options({})};
     options.search.beam = Decoding().beam;
     options.search.length_penalty = Decoding().length_penalty;
     Table2Result result;
     std::vector<std::string> translations;
-    for (TranslatedSentence& sentence : translator.translate(text.source, options)) {
+    for (TextResult& sentence : translator.translate(text.source, options)) {
         result.untranslated += sentence.problem.empty() ? 0 : 1;
         translations.push_back(std::move(sentence.text));
     }

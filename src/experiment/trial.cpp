@@ -13,7 +13,7 @@
 #include "eval/bleu.h"
 #include "eval/evaluation.h"
 #include "eval/force_references.h"
-#include "infer/translator.h"
+#include "infer/loaded_model.h"
 #include "io/atomic_file.h"
 #include "io/strict_json.h"
 #include "model/generator.h"
@@ -48,9 +48,8 @@ ParallelText development_text(const TrainConfig& config) {
 void measure(Backend& backend, const TrainConfig& config, const std::string& directory,
              const std::vector<Decoding>& decodings, TrialResult& result) {
     const ParallelText text = development_text(config);
-    const Translator translator(backend, directory);
-    TranslationOptions options{.search = translator.search_options({}),
-                               .compute = arithmetic_of(config, backend).compute};
+    const LoadedModel translator(backend, directory);
+    DecodingOptions options{.search = translator.search_options({}), .compute = arithmetic_of(config, backend).compute};
     const auto [forced, left_out] = force_references(backend, translator, text.source, {text.target}, options);
     result.unscored = left_out;
     result.perplexity = forced.perplexity();
@@ -63,7 +62,7 @@ void measure(Backend& backend, const TrainConfig& config, const std::string& dir
         options.search.length_penalty = decoding.length_penalty;
         result.untranslated = 0;
         std::vector<std::string> translations;
-        for (TranslatedSentence& sentence : translator.translate(text.source, options)) {
+        for (TextResult& sentence : translator.translate(text.source, options)) {
             result.untranslated += sentence.problem.empty() ? 0 : 1;
             tokens += sentence.target_ids.size();
             translations.push_back(std::move(sentence.text));
@@ -172,7 +171,7 @@ std::optional<TrialResult> read_result(const std::string& folder, const Trial& t
                 fmt::format("'{}' was translated with other beams or length penalties: choose another --output", file));
         }
     } catch (const nlohmann::json::exception& error) {
-        throw Error(fmt::format("'{}' is no result of an experiment ({}): remove it, and the model is trained again",
+        throw Error(fmt::format("'{}' is not an experiment's result ({}): remove it, and the model is trained again",
                                 file, error.what()));
     }
     if (const std::vector<std::string> changed = differences(result.config, trial.config); !changed.empty()) {
@@ -190,7 +189,7 @@ std::optional<TrialResult> run_trial(Backend& backend, const Trial& trial, const
     const TrainConfig config = given.parsed();
     RunFolder held(folder, hooks.say);
     const bool resumed = holds_checkpoints(folder);
-    const Say quiet = [](const std::string&) {};  // the experiment has said it
+    const Log quiet = [](const std::string&) {};  // the experiment has said it
     TrainingData data =
         prepare_training_data(config, (fs::path(folder) / "tokenizer").string(),
                               {.reuse = resumed, .given = load_tokenizers(tokenizers), .warned = true}, quiet);

@@ -120,7 +120,7 @@ void read_texts(const ModelDirectory& model, const ExploreRequest& request, Chec
 
 }  // namespace
 
-CheckedRequest check_request(const Translator& translator, const ExploreRequest& request) {
+CheckedRequest check_request(const LoadedModel& translator, const ExploreRequest& request) {
     CheckedRequest checked{
         .edits = request.edits, .source_pads = request.source_pads, .candidates = request.candidates};
     try {
@@ -133,7 +133,7 @@ CheckedRequest check_request(const Translator& translator, const ExploreRequest&
     return checked;
 }
 
-CheckedRequest check_request_with_target(const Translator& translator, const ExploreRequest& request) {
+CheckedRequest check_request_with_target(const LoadedModel& translator, const ExploreRequest& request) {
     CheckedRequest checked = check_request(translator, request);
     if (checked.problem.empty() && !checked.target) {
         checked.problem =

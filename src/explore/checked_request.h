@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "explore/exploration.h"
-#include "infer/translator.h"
+#include "infer/loaded_model.h"
 #include "observe/recorded_text.h"
 
 namespace headscope {
@@ -28,9 +28,9 @@ struct CheckedRequest {
 };
 
 // Never throws for an invalid request: the error is in `problem`.
-CheckedRequest check_request(const Translator& translator, const ExploreRequest& request);
+CheckedRequest check_request(const LoadedModel& translator, const ExploreRequest& request);
 // The same, and requires a target.
-CheckedRequest check_request_with_target(const Translator& translator, const ExploreRequest& request);
+CheckedRequest check_request_with_target(const LoadedModel& translator, const ExploreRequest& request);
 
 // The error if the model lacks this head; otherwise empty.
 std::string missing_head(const ModelConfig& config, const AttentionSite& site, int head);

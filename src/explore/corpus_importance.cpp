@@ -32,7 +32,7 @@ std::vector<AttentionEdit> edits_of(const AttentionSite& site, std::int64_t head
 
 class CorpusAblation {
 public:
-    CorpusAblation(Backend& backend, const Translator& translator, const CorpusText& text,
+    CorpusAblation(Backend& backend, const LoadedModel& translator, const CorpusText& text,
                    const CorpusImportanceOptions& options, const CorpusProgress& progress)
         : backend_(backend),
           translator_(translator),
@@ -123,13 +123,13 @@ private:
 
     double bleu(const std::vector<AttentionEdit>& edits) const {
         EditingObserver observer(edits, 0, nullptr);
-        TranslationOptions translation = options_.translation;
+        DecodingOptions translation = options_.translation;
         translation.observer = &observer;
         const auto count = static_cast<std::ptrdiff_t>(found_.translated);
         const std::vector<std::string> sources(measuring_.sources.begin(), measuring_.sources.begin() + count);
         const std::vector<std::string> references(measuring_.targets.begin(), measuring_.targets.begin() + count);
         std::vector<std::string> translations;
-        for (TranslatedSentence& sentence : translator_.translate(sources, translation)) {
+        for (TextResult& sentence : translator_.translate(sources, translation)) {
             translations.push_back(std::move(sentence.text));
         }
         return corpus_bleu(translations, references).score;
@@ -172,7 +172,7 @@ private:
     }
 
     Backend& backend_;
-    const Translator& translator_;
+    const LoadedModel& translator_;
     const CorpusImportanceOptions& options_;
     const CorpusProgress& progress_;
     std::vector<AttentionSite> sites_;
@@ -186,7 +186,7 @@ private:
 
 }  // namespace
 
-CorpusImportance measure_corpus_importance(Backend& backend, const Translator& translator, const CorpusText& text,
+CorpusImportance measure_corpus_importance(Backend& backend, const LoadedModel& translator, const CorpusText& text,
                                            const CorpusImportanceOptions& options, const CorpusProgress& progress) {
     return CorpusAblation(backend, translator, text, options, progress).measure();
 }

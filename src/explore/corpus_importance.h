@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "explore/exploration.h"
-#include "infer/translator.h"
+#include "infer/loaded_model.h"
 
 namespace headscope {
 
@@ -19,10 +19,10 @@ struct CorpusText {
 };
 
 struct CorpusImportanceOptions {
-    TranslationOptions translation = {};  // search and arithmetic
-    std::size_t bleu = 0;                 // translate this many sentences for BLEU; 0: none
-    int points = 12;                      // of a pruning curve, after the whole model
-    int orders = 3;                       // random orders to compare with
+    DecodingOptions translation = {};  // search and arithmetic
+    std::size_t bleu = 0;              // translate this many sentences for BLEU; 0: none
+    int points = 12;                   // of a pruning curve, after the whole model
+    int orders = 3;                    // random orders to compare with
     std::uint64_t seed = 1;
 };
 
@@ -63,7 +63,7 @@ struct CorpusImportance {
 using CorpusProgress = std::function<void(std::size_t done, std::size_t total)>;
 
 // Error for fewer than four pairs that the model can score, and for BLEU of a model that does not translate.
-CorpusImportance measure_corpus_importance(Backend& backend, const Translator& translator, const CorpusText& text,
+CorpusImportance measure_corpus_importance(Backend& backend, const LoadedModel& translator, const CorpusText& text,
                                            const CorpusImportanceOptions& options, const CorpusProgress& progress);
 
 // The effect of each head, as the drawing of a single text's importance shows it: nats lost per 1,000 tokens.

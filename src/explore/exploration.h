@@ -38,7 +38,7 @@ struct ExploreRequest {
     // The same as tokens, from output_of(), with those that the model's frame gives: keeps the exact pieces, which
     // encoding the text again might not.
     std::vector<std::int32_t> target_tokens = {};
-    DecodingChoices search = {};            // defaults: the model's, see Translator::decoding_choices
+    DecodingChoices search = {};            // defaults: the model's, see LoadedModel::decoding_choices
     std::vector<AttentionEdit> edits = {};  // a later edit of the same row wins
     std::int64_t source_pads = 0;           // requires a target
     int candidates = 10;                    // most likely next tokens kept per step, at most 64

@@ -55,7 +55,7 @@ Exploration labelled(Exploration exploration, const ExploreRequest& request) {
 
 }  // namespace
 
-Explorer::Explorer(Backend& backend, const Translator& translator, Compute compute)
+Explorer::Explorer(Backend& backend, const LoadedModel& translator, Compute compute)
     : backend_(backend), translator_(translator), compute_(compute) {}
 
 Exploration Explorer::explore(const ExploreRequest& request, const Progress& progress) const {

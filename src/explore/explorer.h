@@ -8,7 +8,7 @@
 
 #include "explore/checked_request.h"
 #include "explore/exploration.h"
-#include "infer/translator.h"
+#include "infer/loaded_model.h"
 
 namespace headscope {
 
@@ -16,7 +16,7 @@ namespace headscope {
 class Explorer {
 public:
     // Both must outlive the explorer. `compute`: see Arithmetic.
-    Explorer(Backend& backend, const Translator& translator, Compute compute);
+    Explorer(Backend& backend, const LoadedModel& translator, Compute compute);
 
     const ModelDirectory& model() const { return translator_.model(); }
 
@@ -43,7 +43,7 @@ private:
     std::string written(const CheckedRequest& request, const std::vector<ExploredStep>& steps) const;
 
     Backend& backend_;
-    const Translator& translator_;
+    const LoadedModel& translator_;
     Compute compute_;
 };
 

@@ -95,10 +95,10 @@ private:
                                                       .target_in = in,
                                                       .target_lengths = copied(target_length_, count),
                                                       .target_types = target_types_});  // [count, ..]
-        const Tensor all = backend_.empty({count}, backend_.real());
+        const Tensor all = backend_.empty({count}, backend_.full_dtype());
         for (std::int64_t i = 0; i < count; ++i) {
             const LossSums sums =
-                model_.project_and_lose(ctx_, hidden.narrow(0, i, 1), target_out_, {.epsilon = 0.0F, .suppress = true});
+                model_.token_loss(ctx_, hidden.narrow(0, i, 1), target_out_, {.epsilon = 0.0F, .suppress = true});
             backend_.run(Copy{.x = sums.nll, .out = all.narrow(0, i, 1)});
         }
         std::vector<double> results = to_host<double>(backend_, all);
@@ -148,7 +148,7 @@ std::int64_t count_heads(const ModelConfig& config, const std::vector<AttentionS
         [&](std::int64_t sum, const AttentionSite& site) { return sum + heads_of(config, site.kind); });
 }
 
-Importance measure_importance(Backend& backend, const Translator& translator, Compute compute,
+Importance measure_importance(Backend& backend, const LoadedModel& translator, Compute compute,
                               const CheckedRequest& request, const std::function<bool(const Importance&)>& so_far) {
     const Model& model = translator.network();
     const std::vector<AttentionSite> sites = attention_sites(model.config());

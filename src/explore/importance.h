@@ -15,7 +15,7 @@ std::int64_t count_heads(const ModelConfig& config, const std::vector<AttentionS
 
 // Teacher-forced. Calls `so_far` after each group of heads; it may return false to cancel. The request's edits apply
 // throughout, so a head that is already off has a loss of 0.
-Importance measure_importance(Backend& backend, const Translator& translator, Compute compute,
+Importance measure_importance(Backend& backend, const LoadedModel& translator, Compute compute,
                               const CheckedRequest& request,
                               const std::function<bool(const Importance& so_far)>& so_far);
 

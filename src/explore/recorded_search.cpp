@@ -20,7 +20,7 @@ SearchTask task_for(const ModelConfig& config, const CheckedRequest& request) {
 
 }  // namespace
 
-RecordedSearch::RecordedSearch(Backend& backend, const Translator& translator, Compute compute,
+RecordedSearch::RecordedSearch(Backend& backend, const LoadedModel& translator, Compute compute,
                                const CheckedRequest& request)
     : backend_(backend),
       model_(translator.model()),

@@ -9,8 +9,8 @@
 #include "explore/checked_request.h"
 #include "explore/editing_observer.h"
 #include "explore/exploration.h"
+#include "infer/loaded_model.h"
 #include "infer/model_scorer.h"
-#include "infer/translator.h"
 #include "model/family.h"
 #include "observe/decoding_recorder.h"
 
@@ -19,7 +19,7 @@ namespace headscope {
 class RecordedSearch {
 public:
     // Runs the encoder. The request must have no problem and no target. All arguments must outlive this object.
-    RecordedSearch(Backend& backend, const Translator& translator, Compute compute, const CheckedRequest& request);
+    RecordedSearch(Backend& backend, const LoadedModel& translator, Compute compute, const CheckedRequest& request);
 
     bool done() const { return beam_.done(); }
     // Adds one token to each hypothesis.

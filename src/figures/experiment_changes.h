@@ -31,7 +31,7 @@ struct ExperimentChange {
     double deviation = 0.0;  // over the row's seeds; 0 for one seed
 };
 
-// Of each row, against the base with the same seeds; empty without a value of the row or of the base.
+// The change of each row against the base with the same seeds; empty if either has no value.
 struct ExperimentChanges {
     std::vector<std::optional<ExperimentChange>> ours = {}, paper = {};
     double low = 0.0, high = 0.0;  // all values with their deviations, and 0, are inside

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "import/hugging_face.h"
-#include "model/frame.h"
+#include "model/frame_of_config.h"
 
 namespace headscope {
 

@@ -30,7 +30,7 @@ struct DecodingChoices {
     std::optional<std::int64_t> min_length = {};
     std::optional<int> iterations = {};
     std::optional<int> length_candidates = {};           // "lengths"
-    std::optional<std::int64_t> split_longer_than = {};  // see TranslationOptions
+    std::optional<std::int64_t> split_longer_than = {};  // see DecodingOptions
     std::optional<Stopping> stopping = {};               // "early_stopping"
     std::optional<std::vector<std::int32_t>> ends = {};
     std::optional<bool> allow_start = {};

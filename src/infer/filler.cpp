@@ -37,7 +37,7 @@ std::string fill_in(const Tokenizer& tokenizer, std::string_view text, const std
     return result.append(text.substr(done));
 }
 
-Filler::Filler(Backend& backend, const Translator& models, Compute compute)
+Filler::Filler(Backend& backend, const LoadedModel& models, Compute compute)
     : backend_(backend), model_(models.model()), masked_lm_(models.network()), compute_(compute) {
     require_architecture(model_, Architecture::MaskedLm);
 }
@@ -52,9 +52,9 @@ MaskedText Filler::encode(std::string_view text, std::string_view mark) const {
 
 std::vector<MaskedPosition> Filler::predict(const std::vector<std::int32_t>& ids, int count) const {
     const ModelConfig& config = model_.config;
-    const Pair example{.target = ids,
-                       .labels = std::vector<std::int32_t>(ids.size(), kNoTarget),
-                       .types = token_types_of(config, ids)};
+    const Example example{.target = ids,
+                          .labels = std::vector<std::int32_t>(ids.size(), kNoTarget),
+                          .types = token_types_of(config, ids)};
     std::vector<MaskedPosition> found;
     std::vector<std::int32_t> rows;
     for (std::size_t position = 0; position < ids.size(); ++position) {
@@ -80,7 +80,7 @@ std::vector<MaskedPosition> Filler::predict(const std::vector<std::int32_t>& ids
     const std::int64_t ranked =
         std::min<std::int64_t>(count + kSpecialPieces + config.target_vocabulary - pieces, LogSoftmaxTopK::kMaxK);
     const auto most = std::min(ranked, config.target_vocabulary);
-    const Tensor values = backend_.empty({masks, most}, backend_.real());
+    const Tensor values = backend_.empty({masks, most}, backend_.full_dtype());
     const Tensor tokens = backend_.empty({masks, most}, DType::I32);
     backend_.run(LogSoftmaxTopK{.logits = logits, .values = values, .indices = tokens});
     const auto log_probabilities = to_host<double>(backend_, values);

@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "infer/loaded_model.h"
 #include "infer/masked_text.h"
-#include "infer/translator.h"
 
 namespace headscope {
 
@@ -44,7 +44,7 @@ public:
     static constexpr int kMostCandidates = LogSoftmaxTopK::kMaxK - kSpecialPieces;
 
     // The first of the loaded models, which outlive the filler. Error for another family.
-    Filler(Backend& backend, const Translator& models, Compute compute = Compute::F32);
+    Filler(Backend& backend, const LoadedModel& models, Compute compute = Compute::F32);
 
     const ModelDirectory& model() const { return model_; }
 

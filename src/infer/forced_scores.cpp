@@ -5,7 +5,7 @@
 
 #include "data/batch.h"
 #include "infer/next_tokens.h"
-#include "model/frame.h"
+#include "model/frame_of_config.h"
 #include "support/check.h"
 
 namespace headscope {

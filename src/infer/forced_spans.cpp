@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "model/frame.h"
+#include "model/frame_of_config.h"
 #include "support/check.h"
 
 namespace headscope {
@@ -31,7 +31,7 @@ std::vector<std::vector<ForcedToken>> force_spans(Context& ctx, const std::vecto
     constexpr std::uint64_t kSeed = 1;
     HEADSCOPE_CHECK(!vocabulary.sentinels.empty(), "hidden spans need sentinels");
     const std::size_t longest = longest_block(models, vocabulary.sentinels.size());
-    std::vector<Pair> examples;
+    std::vector<Example> examples;
     std::vector<std::size_t> texts_of;  // of the examples
     for (std::size_t text = 0; text < texts.size(); ++text) {
         const std::span<const std::int32_t> pieces = texts[text];

@@ -5,7 +5,7 @@
 
 #include "data/batch.h"
 #include "model/family.h"
-#include "model/frame.h"
+#include "model/frame_of_config.h"
 #include "support/check.h"
 
 namespace headscope {
@@ -19,18 +19,18 @@ std::vector<std::int32_t> copy_of(Ids ids) {
 }
 
 // Each id, labelled with the next one.
-void add_causal(Ids ids, std::size_t begin, std::size_t end, std::vector<Pair>& examples) {
+void add_causal(Ids ids, std::size_t begin, std::size_t end, std::vector<Example>& examples) {
     examples.push_back(
         {.target = copy_of(ids.subspan(begin, end - begin)), .labels = copy_of(ids.subspan(begin + 1, end - begin))});
 }
 
 // A copy for each piece, which is masked.
 void add_masked(Ids ids, Ids types, std::size_t begin, std::size_t end, std::int32_t mask,
-                std::vector<Pair>& examples) {
+                std::vector<Example>& examples) {
     for (std::size_t at = std::max<std::size_t>(begin, 1); at < std::min(end, ids.size() - 1); ++at) {
-        Pair copy{.target = copy_of(ids.subspan(begin, end - begin)),
-                  .labels = std::vector<std::int32_t>(end - begin, kNoTarget),
-                  .types = types.empty() ? std::vector<std::int32_t>() : copy_of(types.subspan(begin, end - begin))};
+        Example copy{.target = copy_of(ids.subspan(begin, end - begin)),
+                     .labels = std::vector<std::int32_t>(end - begin, kNoTarget),
+                     .types = types.empty() ? std::vector<std::int32_t>() : copy_of(types.subspan(begin, end - begin))};
         copy.labels[at - begin] = std::exchange(copy.target[at - begin], mask);
         examples.push_back(std::move(copy));
     }
@@ -51,7 +51,7 @@ std::vector<std::vector<ForcedToken>> force_texts(Context& ctx, const std::vecto
         longest = std::min(longest, model->config().max_length);
     }
     std::vector<std::vector<ForcedToken>> tokens(texts.size());
-    std::vector<Pair> examples;
+    std::vector<Example> examples;
     std::vector<std::size_t> texts_of;  // of the examples
     const auto force = [&] {
         const auto forced = force_targets(ctx, models, examples, limits, frame);

@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "model/frame.h"
+#include "model/frame_of_config.h"
 #include "model/model_directory.h"
 
 namespace headscope {

@@ -92,10 +92,11 @@ GapText find_gaps(const ModelDirectory& model, std::string_view text, std::strin
     return found;
 }
 
-FilledGaps fill_gaps(const Translator& models, std::string_view text, const GapText& gaps, int count, Compute compute) {
+FilledGaps fill_gaps(const LoadedModel& models, std::string_view text, const GapText& gaps, int count,
+                     Compute compute) {
     SearchOptions search = models.search_options({});
     search.n_best = std::min(count, search.beam);
-    const TranslatedSentence outputs =
+    const TextResult outputs =
         models.translate_line(gaps.source, {.search = search, .compute = compute, .split_longer_than = 0});
     FilledGaps filled;
     filled.gaps.resize(gaps.gaps.size());

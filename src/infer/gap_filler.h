@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "infer/translator.h"
+#include "infer/loaded_model.h"
 
 namespace headscope {
 
@@ -40,6 +40,6 @@ struct FilledGaps {
 
 // Keeps the `count` best outputs of the model's own search, at most as many as its beam. Error for a text that the
 // model cannot read.
-FilledGaps fill_gaps(const Translator& models, std::string_view text, const GapText& gaps, int count, Compute compute);
+FilledGaps fill_gaps(const LoadedModel& models, std::string_view text, const GapText& gaps, int count, Compute compute);
 
 }  // namespace headscope

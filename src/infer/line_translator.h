@@ -1,4 +1,4 @@
-// The interface for translating lines: a Translator, or a wrapper with one or several devices.
+// The interface for translating lines: a LoadedModel, or a wrapper with one or several devices.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 namespace headscope {
 
 // Receives the next results in order, possibly none, and how many are finished so far, in order or not.
-using TranslatedSink = std::function<void(std::vector<TranslatedSentence> next, std::size_t finished)>;
+using ResultSink = std::function<void(std::vector<TextResult> next, std::size_t finished)>;
 
 class LineTranslator {
 public:
@@ -18,8 +18,8 @@ public:
 
     // Calls `sink` after each batch with the results that are next in order. A line that cannot be translated has a
     // `problem`; the others are translated.
-    virtual void translate_in_order(const std::vector<SourceLine>& lines, const TranslationOptions& options,
-                                    const TranslatedSink& sink) const = 0;
+    virtual void translate_in_order(const std::vector<SourceLine>& lines, const DecodingOptions& options,
+                                    const ResultSink& sink) const = 0;
     // Whether translation continues while the sink runs.
     virtual bool continues_during_sink() const { return false; }
 

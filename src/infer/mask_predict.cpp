@@ -150,7 +150,7 @@ private:
                                     .out = chosen});
         const Tensor logits = model_.logits(ctx_, Var(chosen.reshape({1, rows, config.d_model}))).value();
         const auto most = std::min<std::int64_t>(std::ssize(never_) + 1, config.target_vocabulary);
-        const Tensor values = ctx_.backend.empty({rows, most}, ctx_.backend.real());
+        const Tensor values = ctx_.backend.empty({rows, most}, ctx_.backend.full_dtype());
         const Tensor tokens = ctx_.backend.empty({rows, most}, DType::I32);
         ctx_.backend.run(LogSoftmaxTopK{
             .logits = logits.reshape({rows, config.target_vocabulary}), .values = values, .indices = tokens});

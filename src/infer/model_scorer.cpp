@@ -7,7 +7,7 @@
 #include "backend/convert.h"
 #include "data/device_batch.h"
 #include "model/family.h"
-#include "model/frame.h"
+#include "model/frame_of_config.h"
 #include "support/check.h"
 
 namespace headscope {
@@ -34,9 +34,9 @@ Tensor upload_i32(Backend& backend, const Shape& shape, const std::vector<std::i
 struct ModelScorer::Found {
     Found(Backend& backend, std::int64_t rows, int k)
         : count(rows * k),
-          width(static_cast<std::int64_t>(size_of(backend.real()) / sizeof(std::int32_t))),
+          width(static_cast<std::int64_t>(size_of(backend.full_dtype()) / sizeof(std::int32_t))),
           both(backend.empty({count * (width + 1)}, DType::I32)),
-          log_probabilities(make_tensor(both.buffer, {rows, k}, backend.real())),
+          log_probabilities(make_tensor(both.buffer, {rows, k}, backend.full_dtype())),
           tokens(make_tensor(both.buffer, {rows, k}, DType::I32, count * width)) {}
 
     void read(Backend& backend, NextTokens& next) const {
@@ -65,7 +65,7 @@ struct ModelScorer::StepOperands {
     StepOperands(Backend& backend, std::int64_t row_count, int k, std::int64_t vocabulary)
         : rows(row_count),
           ids(backend.empty({rows, 1}, DType::I32)),
-          logits(vocabulary > 0 ? backend.empty({rows, vocabulary}, backend.real()) : Tensor()),
+          logits(vocabulary > 0 ? backend.empty({rows, vocabulary}, backend.full_dtype()) : Tensor()),
           found(backend, rows, k) {}
 
     std::int64_t rows;

@@ -17,7 +17,7 @@ namespace headscope {
 
 namespace {
 
-std::int64_t length_of(const TranslationUnit& unit) {
+std::int64_t length_of(const LinePart& unit) {
     return static_cast<std::int64_t>(unit.sentence.source_ids.size());
 }
 
@@ -30,8 +30,8 @@ struct Line {
 };
 
 // Encodes the part `text` of a line. No pieces if it is empty or not UTF-8.
-TranslationUnit encode(const Line& line, std::string_view text) {
-    TranslationUnit unit;
+LinePart encode(const Line& line, std::string_view text) {
+    LinePart unit;
     const auto begin = static_cast<std::size_t>(text.data() - line.whole.data());
     unit.sentence.span = {begin, begin + text.size()};
     try {
@@ -62,11 +62,11 @@ PreparedLine too_long(std::int64_t length, std::int64_t longest, const std::stri
 }
 
 // Splits a sentence of more than `wanted` pieces again, at less certain ends.
-std::vector<TranslationUnit> encode_sentences(const Line& line, std::string_view text, std::int64_t wanted,
-                                              SentenceBreaks breaks = SentenceBreaks::Usual) {
-    std::vector<TranslationUnit> units;
+std::vector<LinePart> encode_sentences(const Line& line, std::string_view text, std::int64_t wanted,
+                                       SentenceBreaks breaks = SentenceBreaks::Usual) {
+    std::vector<LinePart> units;
     for (const std::string_view sentence : split_sentences(text, breaks)) {
-        TranslationUnit unit = encode(line, sentence);
+        LinePart unit = encode(line, sentence);
         if (length_of(unit) > wanted && breaks == SentenceBreaks::Usual) {
             std::ranges::move(encode_sentences(line, sentence, wanted, SentenceBreaks::Any), std::back_inserter(units));
         } else if (length_of(unit) > 0) {
@@ -77,8 +77,7 @@ std::vector<TranslationUnit> encode_sentences(const Line& line, std::string_view
 }
 
 // Splits a line of more than `wanted` pieces. `warn_unsplit`: add a remark if it cannot be split.
-PreparedLine split(const Line& source, TranslationUnit whole, std::int64_t wanted, std::int64_t longest,
-                   bool warn_unsplit) {
+PreparedLine split(const Line& source, LinePart whole, std::int64_t wanted, std::int64_t longest, bool warn_unsplit) {
     const std::int64_t length = length_of(whole);
     PreparedLine line{.units = encode_sentences(source, source.text, wanted), .remark = {}};
     const std::size_t count = line.units.size();
@@ -111,7 +110,7 @@ PreparedLine split(const Line& source, TranslationUnit whole, std::int64_t wante
 void set_tasks(PreparedLine& line, const SourceLine& source, const Frame& frame, std::vector<std::int32_t> prefix,
                const SearchOptions& search, std::int64_t longest) {
     std::uint32_t part = 0;
-    for (TranslationUnit& unit : line.units) {
+    for (LinePart& unit : line.units) {
         unit.task = translation_task(frame, search, unit.sentence.source_ids, longest);
         unit.task.prefix.insert(unit.task.prefix.end(), prefix.begin(), prefix.end());
         unit.task.line = source.number;
@@ -127,12 +126,12 @@ void set_tasks(PreparedLine& line, const SourceLine& source, const Frame& frame,
     }
 }
 
-PreparedLine prepare_prompt(const ModelDirectory& model, const SourceLine& source, const TranslationOptions& options,
+PreparedLine prepare_prompt(const ModelDirectory& model, const SourceLine& source, const DecodingOptions& options,
                             std::int64_t longest) {
     Frame frame = frame_of(model.config);
     frame.source_begin = frame.start_of_text();
     frame.source_end.clear();
-    TranslationUnit unit = encode({model, source.text, frame, source.text}, source.text);
+    LinePart unit = encode({model, source.text, frame, source.text}, source.text);
     if (!unit.sentence.problem.empty()) {
         return rejected(unit.sentence.problem);
     }
@@ -201,7 +200,7 @@ void keep_ranks(std::vector<Translation>& list, const std::vector<std::size_t>& 
     list = std::move(kept);
 }
 
-void set_best(TranslatedSentence& sentence) {
+void set_best(TextResult& sentence) {
     const Translation& best = sentence.n_best.front();
     sentence.target_ids = best.ids;
     sentence.text = best.text;
@@ -242,7 +241,7 @@ SearchTask completion_task(std::vector<std::int32_t> prompt, const SearchOptions
             .source = reads_source(search) ? prompt : std::vector<std::int32_t>{}};
 }
 
-PreparedLine prepare_line(const ModelDirectory& model, const SourceLine& source, const TranslationOptions& options,
+PreparedLine prepare_line(const ModelDirectory& model, const SourceLine& source, const DecodingOptions& options,
                           std::int64_t longest) {
     if (traits(model.config.architecture).continues_text) {
         return prepare_prompt(model, source, options, longest);
@@ -254,7 +253,7 @@ PreparedLine prepare_line(const ModelDirectory& model, const SourceLine& source,
         return rejected(error.what());
     }
     const Line text{model, source.text, std::move(framed.frame), framed.text};
-    TranslationUnit whole = encode(text, text.text);
+    LinePart whole = encode(text, text.text);
     const std::int64_t length = length_of(whole);
     PreparedLine line;
     if (length == 0) {
@@ -280,7 +279,7 @@ PreparedLine prepare_line(const ModelDirectory& model, const SourceLine& source,
     }
     if (line.units.front().sentence.problem.empty()) {
         set_tasks(line, source, text.frame, std::move(prefix), options.search, longest);
-        for (TranslationUnit& unit : line.units) {
+        for (LinePart& unit : line.units) {
             if (options.rule_for) {
                 const ByteSpan span = unit.sentence.span;
                 unit.task.forbidden_after =
@@ -291,7 +290,7 @@ PreparedLine prepare_line(const ModelDirectory& model, const SourceLine& source,
     return line;
 }
 
-void take_hypotheses(TranslatedSentence& sentence, std::vector<Hypothesis> hypotheses) {
+void take_hypotheses(TextResult& sentence, std::vector<Hypothesis> hypotheses) {
     if (hypotheses.front().end == EndReason::Unusable) {
         sentence.problem = unusable_message(hypotheses.front());
         return;
@@ -307,17 +306,17 @@ void take_hypotheses(TranslatedSentence& sentence, std::vector<Hypothesis> hypot
     set_best(sentence);
 }
 
-TranslatedSentence join_units(std::vector<TranslatedSentence> units, std::string remark, const SearchOptions& search) {
+TextResult join_units(std::vector<TextResult> units, std::string remark, const SearchOptions& search) {
     if (units.size() == 1) {
         units.front().remark = std::move(remark);
         return std::move(units.front());
     }
-    TranslatedSentence line;
+    TextResult line;
     line.remark = std::move(remark);
     line.span = {units.front().span.begin, units.back().span.end};
     std::size_t common = units.front().n_best.size();
     for (std::size_t i = 0; i < units.size(); ++i) {
-        const TranslatedSentence& part = units[i];
+        const TextResult& part = units[i];
         line.source_ids.insert(line.source_ids.end(), part.source_ids.begin(), part.source_ids.end());
         line.unknown = line.unknown || part.unknown;
         common = std::min(common, part.n_best.size());
@@ -331,14 +330,14 @@ TranslatedSentence join_units(std::vector<TranslatedSentence> units, std::string
     line.n_best.resize(common);
     for (std::size_t rank = 0; rank < common; ++rank) {
         Translation& whole = line.n_best[rank];
-        for (TranslatedSentence& part : units) {
+        for (TextResult& part : units) {
             append(whole, part.n_best[rank]);
         }
         whole.score = whole.log_probability / length_penalty(static_cast<std::int64_t>(whole.ids.size()), search);
     }
     const std::vector<std::size_t> ranks = ranks_to_keep(line.n_best, search.n_best_duplicates);
     keep_ranks(line.n_best, ranks);
-    for (TranslatedSentence& part : units) {
+    for (TextResult& part : units) {
         keep_ranks(part.n_best, ranks);
     }
     set_best(line);

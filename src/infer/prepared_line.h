@@ -10,13 +10,13 @@
 namespace headscope {
 
 // A unit of translation: a line, or a sentence of a line that was split.
-struct TranslationUnit {
-    TranslatedSentence sentence;  // its source or its problem; both empty for an empty line
-    SearchTask task;              // if it has pieces
+struct LinePart {
+    TextResult sentence;  // its source or its problem; both empty for an empty line
+    SearchTask task;      // if it has pieces
 };
 
 struct PreparedLine {
-    std::vector<TranslationUnit> units;  // at least one
+    std::vector<LinePart> units;  // at least one
     std::string remark;
 };
 
@@ -28,16 +28,16 @@ SearchTask completion_task(std::vector<std::int32_t> prompt, const SearchOptions
 
 // `longest`: the model's maximum source length, including the end. A causal language model completes the line: its
 // prompt is the line after bos, and output_limit() without a source limits the output.
-PreparedLine prepare_line(const ModelDirectory& model, const SourceLine& line, const TranslationOptions& options,
+PreparedLine prepare_line(const ModelDirectory& model, const SourceLine& line, const DecodingOptions& options,
                           std::int64_t longest);
 
 // The pieces of a translation's prefix. Error that names text without a piece in the vocabulary.
 std::vector<std::int32_t> encode_prefix(const Tokenizer& tokenizer, const std::string& prefix);
 
 // Stores the hypotheses, best first, as the unit's result; an unusable one becomes its problem.
-void take_hypotheses(TranslatedSentence& sentence, std::vector<Hypothesis> hypotheses);
+void take_hypotheses(TextResult& sentence, std::vector<Hypothesis> hypotheses);
 
 // Joins translated units to a line. A part's problem becomes the line's.
-TranslatedSentence join_units(std::vector<TranslatedSentence> units, std::string remark, const SearchOptions& search);
+TextResult join_units(std::vector<TextResult> units, std::string remark, const SearchOptions& search);
 
 }  // namespace headscope

@@ -34,11 +34,11 @@ std::vector<std::int32_t> encode_side(const Tokenizer& tokenizer, std::string_vi
     return ids;
 }
 
-Pair encode_pair(const Translator& translator, const std::string& source, const std::string& target,
-                 const Languages& languages) {
+Example encode_pair(const LoadedModel& translator, const std::string& source, const std::string& target,
+                    const Languages& languages) {
     const ModelDirectory& model = translator.model();
     const FramedLine line = frame_line(model, languages, source);
-    Pair pair{
+    Example pair{
         encode_side(*model.source_tokenizer, line.text, "source", translator.longest(), line.frame.around_source()),
         encode_side(*model.target_tokenizer, target, "target", translator.longest(), line.frame.around_target())};
     if (pair.source.empty()) {
@@ -48,7 +48,7 @@ Pair encode_pair(const Translator& translator, const std::string& source, const 
     return pair;
 }
 
-std::vector<std::int32_t> encode_text(const Translator& translator, const std::string& text) {
+std::vector<std::int32_t> encode_text(const LoadedModel& translator, const std::string& text) {
     const ModelConfig& config = translator.model().config;
     const bool masked = traits(config.architecture).fills_masks;
     std::vector<std::int32_t> ids =
@@ -67,14 +67,14 @@ std::vector<std::int32_t> encode_text(const Translator& translator, const std::s
 
 }  // namespace
 
-std::vector<ScoredPair> score_pairs(Context& ctx, const Translator& translator, const std::vector<std::string>& sources,
-                                    const std::vector<std::string>& targets, std::int64_t batch_tokens,
-                                    const Languages& languages) {
+std::vector<ScoredPair> score_pairs(Context& ctx, const LoadedModel& translator,
+                                    const std::vector<std::string>& sources, const std::vector<std::string>& targets,
+                                    std::int64_t batch_tokens, const Languages& languages) {
     HEADSCOPE_CHECK(sources.size() == targets.size(), "sources and targets must have the same size");
     const ModelConfig& config = translator.model().config;
     const bool translates = traits(config.architecture).reads_source;
     std::vector<ScoredPair> scored(sources.size());
-    std::vector<Pair> pairs;
+    std::vector<Example> pairs;
     std::vector<std::vector<std::int32_t>> texts;
     std::vector<std::size_t> places;
     for (std::size_t i = 0; i < sources.size(); ++i) {

@@ -5,13 +5,13 @@
 #include <string>
 #include <vector>
 
-#include "infer/translator.h"
+#include "infer/loaded_model.h"
 
 namespace headscope {
 
 struct ScoredPair {
-    // What the model predicts: the pieces and, except of a masked language model, eos; without the first piece if the
-    // model's texts start with it.
+    // The scored tokens: the pieces and eos. A masked language model has no eos, and a piece that all texts of a model
+    // start with is not scored.
     std::vector<std::int32_t> target_ids;
     std::vector<double> log_probabilities;  // of each token, given what the model sees (teacher_forced.h)
     double log_probability = 0.0;           // their sum
@@ -25,8 +25,8 @@ struct ScoredPair {
 // Scores sources[i] with targets[i]. Language models score targets[i] only, see force_texts(). An empty target consists
 // of eos only. An empty source, a language that is missing or unknown, a target without tokens, a text too long for the
 // model and invalid UTF-8 are problems. Scores do not depend on the other pairs, except for rounding.
-std::vector<ScoredPair> score_pairs(Context& ctx, const Translator& translator, const std::vector<std::string>& sources,
-                                    const std::vector<std::string>& targets, std::int64_t batch_tokens,
-                                    const Languages& languages = {});
+std::vector<ScoredPair> score_pairs(Context& ctx, const LoadedModel& translator,
+                                    const std::vector<std::string>& sources, const std::vector<std::string>& targets,
+                                    std::int64_t batch_tokens, const Languages& languages = {});
 
 }  // namespace headscope

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "model/config.h"
-#include "model/frame.h"
+#include "model/frame_of_config.h"
 
 namespace headscope {
 
@@ -86,8 +86,8 @@ struct SearchOptions {
     std::optional<Sampling> sampling{};  // with a beam of 1
     std::vector<std::string> stop{};     // an output ends when its text contains one of these
     Languages languages{};
-    // Of models that fill in masks (infer/mask_predict.h), which of the above have the limits of the length,
-    // allow_unknown and the languages.
+    // Mask-predict only (infer/mask_predict.h). Of the options above, it obeys the length limits, allow_unknown and
+    // languages.
     int iterations = 10;
     int length_candidates = 5;
     Stopping stopping = Stopping::Exact;     // of a beam above 1

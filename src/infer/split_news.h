@@ -1,4 +1,4 @@
-// Reports remarks on split lines (TranslatedSentence::remark): the first ones, then their number.
+// Reports remarks on split lines (TextResult::remark): the first ones, then their number.
 #pragma once
 
 #include <cstdint>

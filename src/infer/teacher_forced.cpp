@@ -8,8 +8,8 @@
 
 #include "data/batch.h"
 #include "data/device_batch.h"
+#include "infer/loaded_model.h"
 #include "infer/next_tokens.h"
-#include "infer/translator.h"
 #include "support/check.h"
 
 namespace headscope {
@@ -50,15 +50,15 @@ ForcedPositions score_positions(Context& ctx, const Model& model, const DeviceBa
     Backend& backend = ctx.backend;
     const Var states = states_of(ctx, model, batch, rows);
     const Tensor targets = targets_of(batch, rows);
-    const Tensor losses = backend.empty({rows}, backend.real());
-    const Tensor best = backend.empty({rows, 1}, backend.real());
+    const Tensor losses = backend.empty({rows}, backend.full_dtype());
+    const Tensor best = backend.empty({rows, 1}, backend.full_dtype());
     const Tensor tokens = backend.empty({rows, 1}, DType::I32);
     for (std::int64_t first = 0; first < rows; first += logit_rows) {
         const std::int64_t some = std::min(logit_rows, rows - first);
         const Tensor logits = logits_of(ctx, model, states, first, some);
         backend.run(SmoothedCrossEntropy{.logits = logits,
                                          .targets = targets.narrow(0, first, some),
-                                         .loss = backend.empty({some}, backend.real()),
+                                         .loss = backend.empty({some}, backend.full_dtype()),
                                          .nll = losses.narrow(0, first, some)});
         backend.run(LogSoftmaxTopK{
             .logits = logits, .values = best.narrow(0, first, some), .indices = tokens.narrow(0, first, some)});
@@ -117,7 +117,7 @@ std::vector<std::vector<ForcedToken>> with_targets(const ForcedPositions& found,
 // Scores pairs as one batch, or in halves if the device's memory is too small.
 class ForcedBatches {
 public:
-    ForcedBatches(Context& ctx, const std::vector<const Model*>& models, std::span<const Pair> pairs,
+    ForcedBatches(Context& ctx, const std::vector<const Model*>& models, std::span<const Example> pairs,
                   const Frame& frame, std::int64_t longest)
         : ctx_(ctx), models_(models), pairs_(pairs), frame_(frame), longest_(longest), results_(pairs.size()) {}
 
@@ -146,7 +146,7 @@ private:
     }
 
     void force_at_once(std::span<const std::size_t> members, std::int64_t logit_rows) {
-        std::vector<const Pair*> some;
+        std::vector<const Example*> some;
         some.reserve(members.size());
         for (const std::size_t member : members) {
             some.push_back(&pairs_[member]);
@@ -166,7 +166,7 @@ private:
 
     Context& ctx_;
     const std::vector<const Model*>& models_;
-    const std::span<const Pair> pairs_;
+    const std::span<const Example> pairs_;
     const Frame& frame_;
     const std::int64_t longest_;
     std::vector<std::vector<ForcedToken>> results_;
@@ -175,7 +175,7 @@ private:
 }  // namespace
 
 std::vector<std::vector<ForcedToken>> force_targets(Context& ctx, const std::vector<const Model*>& models,
-                                                    std::span<const Pair> pairs, const ForcedLimits& limits,
+                                                    std::span<const Example> pairs, const ForcedLimits& limits,
                                                     const Frame& frame) {
     HEADSCOPE_CHECK(!models.empty() && limits.logit_rows > 0, "no models, or logit_rows is not positive");
     std::int64_t longest = models.front()->config().max_length;
@@ -184,7 +184,7 @@ std::vector<std::vector<ForcedToken>> force_targets(Context& ctx, const std::vec
         longest = std::min<std::int64_t>(longest, model->config().max_length);
     }
     std::vector<std::int64_t> lengths;
-    for (const Pair& pair : pairs) {
+    for (const Example& pair : pairs) {
         const bool labelled = !pair.labels.empty();
         lengths.push_back(std::max(labelled ? 0 : std::ssize(pair.source) + frame.around_source(),
                                    std::ssize(pair.target) + (labelled ? 0 : frame.around_target())));

@@ -29,7 +29,7 @@ struct ForcedLimits {
 // batch; results depend on the other pairs only by rounding. Both sides including the end must fit every model's
 // max_length. For several models with one vocabulary a token's probability is the mean of theirs, averaged on the host.
 std::vector<std::vector<ForcedToken>> force_targets(Context& ctx, const std::vector<const Model*>& models,
-                                                    std::span<const Pair> pairs, const ForcedLimits& limits = {},
+                                                    std::span<const Example> pairs, const ForcedLimits& limits = {},
                                                     const Frame& frame = {});
 
 }  // namespace headscope

@@ -23,7 +23,7 @@ struct SourceLine {
     std::uint32_t number = 0;  // of the line in the whole text; a key of random sampling
 };
 
-struct TranslationOptions {
+struct DecodingOptions {
     SearchOptions search;
     // Padded source tokens per batch, to bound memory. At least one sentence.
     std::int64_t batch_tokens = 1024;
@@ -49,7 +49,7 @@ struct Translation {
     std::size_t begin = 0;                             // of a part of a line: position of its text in the line's text
 };
 
-struct TranslatedSentence {
+struct TextResult {
     ByteSpan span;                         // the part of the line that was translated
     std::vector<std::int32_t> source_ids;  // complete (Frame::source); empty for an empty line
     bool unknown = false;                  // part of the source is not in the vocabulary
@@ -65,7 +65,7 @@ struct TranslatedSentence {
     std::vector<Translation> n_best;
     // The sentences of a split line, each with its own eos. The line's ids are concatenated, its texts joined with a
     // space, its log probabilities summed. Its i-th best is made of their i-th bests, without duplicate texts.
-    std::vector<TranslatedSentence> parts;
+    std::vector<TextResult> parts;
 };
 
 }  // namespace headscope

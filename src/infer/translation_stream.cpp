@@ -35,7 +35,7 @@ std::vector<SourceLine> sources_of(const std::vector<InputLine>& window, std::in
     return lines;
 }
 
-void count(StreamTotals& totals, const TranslatedSentence& sentence) {
+void count(StreamTotals& totals, const TextResult& sentence) {
     ++totals.lines;
     totals.problems += sentence.problem.empty() ? 0 : 1;
     totals.unknown += sentence.unknown ? 1 : 0;
@@ -44,7 +44,7 @@ void count(StreamTotals& totals, const TranslatedSentence& sentence) {
     totals.target_tokens += static_cast<std::int64_t>(sentence.target_ids.size());
 }
 
-StreamedLine finished_line(const InputLine& input, SourceLine& source, TranslatedSentence sentence, int samples) {
+StreamedLine finished_line(const InputLine& input, SourceLine& source, TextResult sentence, int samples) {
     StreamedLine line{.number = (source.number - 1) / samples + 1, .source = {}, .sentence = std::move(sentence)};
     if (std::string problem = problem_of(input); !problem.empty()) {
         line.sentence.problem = std::move(problem);
@@ -84,7 +84,7 @@ void WindowSize::measured(std::size_t lines, double seconds) {
 }
 
 StreamTotals translate_stream(const LineTranslator& translator, LineSource& input, const StreamSinks& sinks,
-                              const TranslationOptions& options, const PrefixOf& prefix_of, int samples) {
+                              const DecodingOptions& options, const PrefixOf& prefix_of, int samples) {
     StreamTotals totals;
     SplitNews split;
     WindowSize size;
@@ -94,12 +94,12 @@ StreamTotals translate_stream(const LineTranslator& translator, LineSource& inpu
         std::vector<SourceLine> sources = sources_of(window, totals.lines, prefix_of, samples);
         std::size_t line = 0;
         watch.start();
-        translator.translate_in_order(sources, options, [&](std::vector<TranslatedSentence> next, std::size_t) {
+        translator.translate_in_order(sources, options, [&](std::vector<TextResult> next, std::size_t) {
             if (!translator.continues_during_sink()) {
                 watch.stop();
             }
             std::vector<StreamedLine> lines;
-            for (TranslatedSentence& sentence : next) {
+            for (TextResult& sentence : next) {
                 lines.push_back(finished_line(window[line / static_cast<std::size_t>(samples)], sources[line],
                                               std::move(sentence), samples));
                 ++line;

@@ -46,7 +46,7 @@ struct StreamTotals {
 struct StreamedLine {
     std::int64_t number = 0;            // from 1
     std::optional<std::string> source;  // std::nullopt if the line was too long to keep
-    TranslatedSentence sentence;        // with an empty text if it was not translated
+    TextResult sentence;                // with an empty text if it was not translated
 };
 
 struct StreamSinks {
@@ -62,6 +62,6 @@ using PrefixOf = std::function<std::string(std::int64_t line)>;
 // Results are passed on after each batch, in order. A line that cannot be translated causes a warning and an empty
 // result; the others continue. `samples`: results of each line, with random numbers of their own.
 StreamTotals translate_stream(const LineTranslator& translator, LineSource& input, const StreamSinks& sinks,
-                              const TranslationOptions& options, const PrefixOf& prefix_of = {}, int samples = 1);
+                              const DecodingOptions& options, const PrefixOf& prefix_of = {}, int samples = 1);
 
 }  // namespace headscope

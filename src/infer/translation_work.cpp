@@ -15,7 +15,7 @@ namespace headscope {
 namespace {
 
 // Error for what only a search from left to right can do.
-void check_search(const ModelConfig& model, const std::vector<SourceLine>& lines, const TranslationOptions& options) {
+void check_search(const ModelConfig& model, const std::vector<SourceLine>& lines, const DecodingOptions& options) {
     if (model.generation == Generation::LeftToRight) {
         return;
     }
@@ -37,9 +37,8 @@ void check_search(const ModelConfig& model, const std::vector<SourceLine>& lines
 
 }  // namespace
 
-void work_in_order(TranslationWork& work,
-                   const std::function<void(const std::vector<TranslationUnit*>& units)>& translate,
-                   const TranslatedSink& sink) {
+void work_in_order(TranslationWork& work, const std::function<void(const std::vector<LinePart*>& units)>& translate,
+                   const ResultSink& sink) {
     sink(work.next(), work.finished());
     for (std::size_t batch = 0; batch < work.batches(); ++batch) {
         translate(work.units_of(batch));
@@ -68,7 +67,7 @@ std::vector<std::vector<std::size_t>> batches_by_length(const std::vector<std::i
 }
 
 TranslationWork::TranslationWork(const ModelDirectory& model, const std::vector<SourceLine>& lines,
-                                 const TranslationOptions& options, std::int64_t longest, Order order)
+                                 const DecodingOptions& options, std::int64_t longest, Order order)
     : search_(options.search) {
     static_cast<void>(any_frame(model, options.search.languages));
     check_search(model.config, lines, options);
@@ -81,7 +80,7 @@ TranslationWork::TranslationWork(const ModelDirectory& model, const std::vector<
         PreparedLine prepared = prepare_line(model, line, options, longest);
         lines_.push_back(
             {.first_unit = units_.size(), .units = prepared.units.size(), .remark = std::move(prepared.remark)});
-        for (TranslationUnit& unit : prepared.units) {
+        for (LinePart& unit : prepared.units) {
             const bool translated = unit.sentence.problem.empty() && !unit.sentence.source_ids.empty();
             lines_.back().waiting += translated ? 1 : 0;
             lengths.push_back(translated ? static_cast<std::int64_t>(unit.sentence.source_ids.size()) : 0);
@@ -99,8 +98,8 @@ TranslationWork::TranslationWork(const ModelDirectory& model, const std::vector<
     }
 }
 
-std::vector<TranslationUnit*> TranslationWork::units_of(std::size_t batch) {
-    std::vector<TranslationUnit*> units;
+std::vector<LinePart*> TranslationWork::units_of(std::size_t batch) {
+    std::vector<LinePart*> units;
     for (const std::size_t index : batches_.at(batch)) {
         units.push_back(&units_[index]);
     }
@@ -118,16 +117,16 @@ std::size_t TranslationWork::finished() const {
         std::count_if(lines_.begin(), lines_.end(), [](const Line& line) { return line.waiting == 0; }));
 }
 
-std::vector<TranslatedSentence> TranslationWork::next() {
-    std::vector<TranslatedSentence> results;
+std::vector<TextResult> TranslationWork::next() {
+    std::vector<TextResult> results;
     for (; handed_out_ < lines_.size() && lines_[handed_out_].waiting == 0; ++handed_out_) {
         results.push_back(finished_line(lines_[handed_out_]));
     }
     return results;
 }
 
-TranslatedSentence TranslationWork::finished_line(Line& line) {
-    std::vector<TranslatedSentence> units;
+TextResult TranslationWork::finished_line(Line& line) {
+    std::vector<TextResult> units;
     for (std::size_t i = 0; i < line.units; ++i) {
         units.push_back(std::move(units_[line.first_unit + i].sentence));
     }

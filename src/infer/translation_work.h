@@ -22,18 +22,18 @@ public:
 
     // `longest`: the model's maximum source length, including the end. Error for languages that the model needs or does
     // not have.
-    TranslationWork(const ModelDirectory& model, const std::vector<SourceLine>& lines,
-                    const TranslationOptions& options, std::int64_t longest, Order order);
+    TranslationWork(const ModelDirectory& model, const std::vector<SourceLine>& lines, const DecodingOptions& options,
+                    std::int64_t longest, Order order);
 
     std::size_t batches() const { return batches_.size(); }
-    std::vector<TranslationUnit*> units_of(std::size_t batch);
+    std::vector<LinePart*> units_of(std::size_t batch);
     // Marks a batch as done; its units contain the results.
     void done(std::size_t batch);
 
     std::size_t lines() const { return lines_.size(); }
     std::size_t finished() const;  // lines, in order or not
     // The next results in order, each returned once.
-    std::vector<TranslatedSentence> next();
+    std::vector<TextResult> next();
 
 private:
     struct Line {
@@ -42,20 +42,19 @@ private:
         std::size_t waiting = 0;  // units not yet translated
         std::string remark = {};
     };
-    TranslatedSentence finished_line(Line& line);
+    TextResult finished_line(Line& line);
 
     SearchOptions search_;
-    std::vector<TranslationUnit> units_;  // of all lines
-    std::vector<std::size_t> line_of_;    // of each unit
+    std::vector<LinePart> units_;       // of all lines
+    std::vector<std::size_t> line_of_;  // of each unit
     std::vector<Line> lines_;
     std::vector<std::vector<std::size_t>> batches_;  // of the units that have pieces
     std::size_t handed_out_ = 0;
 };
 
 // Translates batch after batch and calls `sink` after each as LineTranslator::translate_in_order does.
-void work_in_order(TranslationWork& work,
-                   const std::function<void(const std::vector<TranslationUnit*>& units)>& translate,
-                   const TranslatedSink& sink);
+void work_in_order(TranslationWork& work, const std::function<void(const std::vector<LinePart*>& units)>& translate,
+                   const ResultSink& sink);
 
 // Groups lengths into batches: indices of similar length whose rows * longest, padded, stays within `budget` (a longer
 // one is a batch by itself). Entries of length 0 are skipped.

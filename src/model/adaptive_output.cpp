@@ -52,12 +52,12 @@ Var AdaptiveOutput::logits(Context& ctx, const Var& hidden) const {
         const std::int64_t ids = tail.dim(1);
         // What a row's logits lack: the cluster's logit in the head, less the log of the sum of their exponentials,
         // which is the nll of the first id plus its logit.
-        const Tensor nll = backend.empty({rows}, backend.real());
+        const Tensor nll = backend.empty({rows}, backend.full_dtype());
         backend.run(SmoothedCrossEntropy{
-            .logits = tail, .targets = first, .loss = backend.empty({rows}, backend.real()), .nll = nll});
+            .logits = tail, .targets = first, .loss = backend.empty({rows}, backend.full_dtype()), .nll = nll});
         // All in F32: large numbers that nearly cancel.
-        const Tensor sum = backend.empty({rows, 1}, backend.real());
-        const Tensor first_logit = backend.empty({rows, 1}, backend.real());
+        const Tensor sum = backend.empty({rows, 1}, backend.full_dtype());
+        const Tensor first_logit = backend.empty({rows, 1}, backend.full_dtype());
         backend.run(Copy{.x = head.narrow(1, frequent + static_cast<std::int64_t>(i), 1), .out = sum});
         backend.run(Copy{.x = tail.narrow(1, 0, 1), .out = first_logit});
         backend.run(AddScaled{.a = sum, .b = first_logit, .out = sum, .beta = -1.0F});

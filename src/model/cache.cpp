@@ -53,7 +53,8 @@ Cache::Cache(Backend& backend, const CachePlan& plan, std::size_t layer_count, s
     }
     for (Layer& layer : layers) {
         for (const CachePlan::State& state : plan.states) {
-            layer.states.push_back(backend.empty(with_rows(state.shape, rows), state.full ? backend.real() : dtype));
+            layer.states.push_back(
+                backend.empty(with_rows(state.shape, rows), state.full ? backend.full_dtype() : dtype));
             backend.run(Fill{.out = layer.states.back(), .value = 0.0F});
         }
     }

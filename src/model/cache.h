@@ -19,7 +19,7 @@ struct CachePlan {
     // States that do not grow with the tokens. They start as 0; each step overwrites them in place.
     struct State {
         Shape shape;        // of one row, [1, ..]
-        bool full = false;  // of the backend's real() type, whatever that of the activations
+        bool full = false;  // of the backend's full_dtype(), whatever that of the activations
     };
     std::vector<State> states = {};
 };

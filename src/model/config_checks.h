@@ -7,8 +7,8 @@
 
 namespace headscope {
 
-// Of a configuration whose values are in range by themselves. Throws Error, naming `origin` and the key, with what is
-// possible.
+// Checks combinations of options; each value is already in range. Throws Error, naming `origin` and the key, with what
+// is possible.
 void check_combinations(const ModelConfig& config, const std::string& origin);
 // The part of it about what layers consist of: mixers, attention, feed-forward.
 void check_sublayers(const ModelConfig& config, const std::string& origin);

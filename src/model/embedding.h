@@ -41,7 +41,8 @@ public:
     // Result [batch, length, d_model].
     Var operator()(Context& ctx, const Tokens& tokens) const;
     DType dtype(Backend& backend) const;  // of the result
-    // The same for tokens from position `first` I32 [1] on, whose value the host knows as `first_on_host`.
+    // Embeds tokens at positions first, first + 1, ... `first` is I32 [1]; `first_on_host` is the same number for the
+    // host.
     Var at(Context& ctx, const Tensor& ids, const Tensor& first, std::int64_t first_on_host) const;
 
 private:

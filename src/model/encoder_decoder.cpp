@@ -26,10 +26,11 @@ EncoderDecoder::EncoderDecoder(const ModelConfig& config, const Scope& model)
 
 EncoderDecoder::EncoderDecoder(const ModelConfig& config, const Scope& model, const TwoTables& tables)
     : Generator(config),
-      encoder_(
-          config, model.in("encoder").for_each(&MultiplyAdds::source_token),
-          {.layers = config.encoder_layers, .self = AttentionKind::EncoderSelf, .hands_over = !config.cross_attention},
-          tables.source.weight, sinusoids_, sites_),
+      encoder_(config, model.in("encoder").for_each(&MultiplyAdds::source_token),
+               {.layers = config.encoder_layers,
+                .self = AttentionKind::EncoderSelf,
+                .returns_final_states = !config.cross_attention},
+               tables.source.weight, sinusoids_, sites_),
       decoder_(config, model.in("decoder").for_each(&MultiplyAdds::target_token),
                {.layers = config.decoder_layers, .self = AttentionKind::DecoderSelf, .cross = config.cross_attention},
                tables.target.weight, sinusoids_, sites_),

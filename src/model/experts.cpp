@@ -61,7 +61,7 @@ Var Experts::inner(Context& ctx, const Var& x, const DropoutRule& rule) const {
 Var Experts::operator()(Context& ctx, const Var& x, const Tensor& lengths) const {
     Context full = ctx;
     full.compute = Compute::F32;
-    const Var logits = linear(full, converted(ctx, x, ctx.backend.real()), router_);
+    const Var logits = linear(full, converted(ctx, x, ctx.backend.full_dtype()), router_);
     const Routes routes = route(
         ctx, logits,
         {.choices = of_a_token_, .capacity = slots_of_each(ctx, x.shape()[0] * x.shape()[1]), .lengths = lengths});

@@ -13,7 +13,7 @@ public:
     Experts(const ModelConfig& config, const Scope& scope, DropoutSites& sites);
     // The sum over a token's experts of the router's weight times the expert's feed-forward; 0 for padding, from
     // `lengths` I32 [batch] on, if that is given. x and the result [batch, length, d_model]. In training passes, those
-    // with Regularisation::step, an expert may have no room: then its part is missing.
+    // with Regularisation::step, tokens beyond an expert's capacity are dropped (Switch Transformer).
     Var operator()(Context& ctx, const Var& x, const Tensor& lengths) const;
 
 private:

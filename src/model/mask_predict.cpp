@@ -48,9 +48,9 @@ Var MaskPredict::last_states(Context& ctx, const DeviceBatch& batch, const Var& 
     return embed(ctx, {.ids = batch.source_ends, .order = batch.source_ends_order, .table = rows});
 }
 
-LossSums MaskPredict::lose(Context& ctx, const DeviceBatch& batch, const LossOptions& options) const {
+LossSums MaskPredict::batch_loss(Context& ctx, const DeviceBatch& batch, const LossOptions& options) const {
     const Var memory = encode(ctx, batch);
-    const LossSums sums = lose_pieces(ctx, decode(ctx, batch, memory), batch, options);
+    const LossSums sums = token_loss(ctx, decode(ctx, batch, memory), batch, options);
     set_label(ctx, "length", "");
     const LossSums length =
         output_loss(ctx, last_states(ctx, batch, memory), {length_weight_, length_bias_}, batch.target_lengths,

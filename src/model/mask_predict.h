@@ -35,7 +35,7 @@ private:
     MaskPredict(const ModelConfig& config, const Scope& model, const TwoTables& tables);
     const Projection& projection() const override { return projection_; }
     // Those of the length are added to LossSums::loss.
-    LossSums lose(Context& ctx, const DeviceBatch& batch, const LossOptions& options) const override;
+    LossSums batch_loss(Context& ctx, const DeviceBatch& batch, const LossOptions& options) const override;
     Var decode(Context& ctx, const DeviceBatch& batch, const Var& memory) const;
     Var last_states(Context& ctx, const DeviceBatch& batch, const Var& memory) const;  // [1, sentences, d_model]
 

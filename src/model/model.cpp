@@ -62,8 +62,8 @@ Var Model::logits(Context& ctx, const Var& hidden) const {
     return projection().logits(ctx, projection().transform(ctx, hidden));
 }
 
-LossSums Model::project_and_lose(Context& ctx, const Var& hidden, const Tensor& target_out, const LossOptions& options,
-                                 const AdaptiveTargets& adaptive) const {
+LossSums Model::token_loss(Context& ctx, const Var& hidden, const Tensor& target_out, const LossOptions& options,
+                           const AdaptiveTargets& adaptive) const {
     set_label(ctx, "projection", "");
     return projection().loss(ctx, projection().transform(ctx, hidden), target_out, options, adaptive);
 }
@@ -73,26 +73,26 @@ Var Model::at_predicted(Context& ctx, const DeviceBatch& batch, const Var& hidde
     return embed(ctx, {.ids = batch.predicted, .order = batch.predicted_order, .table = rows});
 }
 
-LossSums Model::lose_pieces(Context& ctx, const Var& hidden, const DeviceBatch& batch,
-                            const LossOptions& options) const {
+LossSums Model::token_loss(Context& ctx, const Var& hidden, const DeviceBatch& batch,
+                           const LossOptions& options) const {
     return batch.predicted.defined()
-               ? project_and_lose(ctx, at_predicted(ctx, batch, hidden), batch.predicted_out, options, batch.adaptive)
-               : project_and_lose(ctx, hidden, batch.target_out, options, batch.adaptive);
+               ? token_loss(ctx, at_predicted(ctx, batch, hidden), batch.predicted_out, options, batch.adaptive)
+               : token_loss(ctx, hidden, batch.target_out, options, batch.adaptive);
 }
 
-LossSums Model::lose(Context& ctx, const DeviceBatch& batch, const LossOptions& options) const {
-    return lose_pieces(ctx, states(ctx, batch), batch, options);
+LossSums Model::batch_loss(Context& ctx, const DeviceBatch& batch, const LossOptions& options) const {
+    return token_loss(ctx, states(ctx, batch), batch, options);
 }
 
 LossSums Model::loss(Context& ctx, const DeviceBatch& batch, const LossOptions& options) const {
     // The states go out of scope here, so that the backward pass frees them as it proceeds.
-    const LossSums sums = lose(ctx, batch, options);
+    const LossSums sums = batch_loss(ctx, batch, options);
     if (ctx.tape != nullptr) {
         if (ctx.label) {
-            ctx.tape->on_replay = [&ctx](const std::string& name) { ctx.label("backward." + name); };
+            ctx.tape->on_backward = [&ctx](const std::string& name) { ctx.label("backward." + name); };
         }
         ctx.tape->backward(ctx.backend);
-        ctx.tape->on_replay = {};
+        ctx.tape->on_backward = {};
     }
     return sums;
 }

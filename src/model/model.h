@@ -25,7 +25,7 @@ struct LossOptions {
     Tensor gradient_scale = {};   // [1] on the device, see SmoothedCrossEntropy; undefined: 1
 };
 
-// Sums over the target tokens of a batch, on the device, [1] each and of the backend's real(): add them up over
+// Sums over the target tokens of a batch, on the device, [1] each and of the backend's full_dtype(): add them up over
 // micro-batches, divide once.
 struct LossSums {
     Tensor loss;  // smoothed
@@ -53,17 +53,17 @@ public:
     Var logits(Context& ctx, const Var& hidden) const;
     // Projection, smoothed loss and, with a tape, the gradient of the sum of the losses back to hidden states and
     // weights.
-    LossSums project_and_lose(Context& ctx, const Var& hidden, const Tensor& target_out, const LossOptions& options,
-                              const AdaptiveTargets& adaptive = {}) const;
-    // states, project_and_lose; with a tape also backward, which adds to the gradients of the parameters.
+    LossSums token_loss(Context& ctx, const Var& hidden, const Tensor& target_out, const LossOptions& options,
+                        const AdaptiveTargets& adaptive = {}) const;
+    // states, token_loss; with a tape also backward, which adds to the gradients of the parameters.
     LossSums loss(Context& ctx, const DeviceBatch& batch, const LossOptions& options) const;
 
 protected:
     explicit Model(const ModelConfig& config);
     virtual const Projection& projection() const = 0;
-    // All losses of a batch, of which those of its pieces are lose_pieces() of the last hidden states.
-    virtual LossSums lose(Context& ctx, const DeviceBatch& batch, const LossOptions& options) const;
-    LossSums lose_pieces(Context& ctx, const Var& hidden, const DeviceBatch& batch, const LossOptions& options) const;
+    // All losses of a batch, of which those of its pieces are token_loss() of the last hidden states.
+    virtual LossSums batch_loss(Context& ctx, const DeviceBatch& batch, const LossOptions& options) const;
+    LossSums token_loss(Context& ctx, const Var& hidden, const DeviceBatch& batch, const LossOptions& options) const;
     Var at_predicted(Context& ctx, const DeviceBatch& batch, const Var& hidden) const;
 
     ModelConfig config_;

@@ -43,7 +43,7 @@ LossSums output_loss(Context& ctx, const Var& hidden, const OutputLayerWeights& 
     const std::int64_t chunk_rows = options.chunk_rows > 0
                                         ? options.chunk_rows
                                         : output_rows_at_once(backend.device(), classes, hidden.value().dtype);
-    const DType real = backend.real();
+    const DType real = backend.full_dtype();
     const Tensor states = hidden.value().reshape({rows, width});
     const Tensor ids = targets.reshape({rows});
     const Tensor loss = backend.empty({rows, 1}, real);

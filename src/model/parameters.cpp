@@ -103,7 +103,7 @@ Parameters::Parameters(Backend& backend, const ModelConfig& config, bool with_gr
     place();
     const auto zeros = [&](std::int64_t total, DType dtype) {
         Tensor flat = backend.empty({total}, dtype);
-        if (dtype == backend.real()) {
+        if (dtype == backend.full_dtype()) {
             backend.run(Fill{.out = flat, .value = 0.0F});
         } else {  // not every backend can fill this dtype
             constexpr std::int64_t kPiece = 1 << 20;
@@ -116,13 +116,13 @@ Parameters::Parameters(Backend& backend, const ModelConfig& config, bool with_gr
         }
         return flat;
     };
-    values_ = zeros(total_, backend.real());
+    values_ = zeros(total_, backend.full_dtype());
     if (with_gradients) {
-        gradients_ = zeros(total_, backend.real());
+        gradients_ = zeros(total_, backend.full_dtype());
     }
     flat_ = with_gradients ? Var::parameter(values_, gradients_, "all parameters") : Var(values_);
     if (eight) {
-        scales_ = zeros(total_scales_, backend.real());
+        scales_ = zeros(total_scales_, backend.full_dtype());
     }
     if (copied) {
         working_ = zeros(total_working_, storage);

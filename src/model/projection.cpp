@@ -58,7 +58,7 @@ void Projection::prepare(Backend& backend) const {
         for (const std::int32_t id : suppressed_) {
             values[static_cast<std::size_t>(id)] = kNever;
         }
-        *suppression_ = make_from_host(backend, {std::ssize(values)}, backend.real(), values);
+        *suppression_ = make_from_host(backend, {std::ssize(values)}, backend.full_dtype(), values);
     }
 }
 
@@ -93,10 +93,10 @@ LossSums Projection::loss(Context& ctx, const Var& hidden, const Tensor& targets
     // Of all words at once.
     HEADSCOPE_CHECK(ctx.tape == nullptr, "gradients of an adaptive output need the clusters of the batch");
     const Tensor all = logits(ctx, hidden).value();
-    LossSums sums{ctx.backend.empty({1}, ctx.backend.real()), ctx.backend.empty({1}, ctx.backend.real())};
+    LossSums sums{ctx.backend.empty({1}, ctx.backend.full_dtype()), ctx.backend.empty({1}, ctx.backend.full_dtype())};
     const std::int64_t rows = targets.elements();
-    const Tensor loss = ctx.backend.empty({rows}, ctx.backend.real());
-    const Tensor nll = ctx.backend.empty({rows}, ctx.backend.real());
+    const Tensor loss = ctx.backend.empty({rows}, ctx.backend.full_dtype());
+    const Tensor nll = ctx.backend.empty({rows}, ctx.backend.full_dtype());
     ctx.backend.run(SmoothedCrossEntropy{.logits = all.reshape({rows, all.dim(2)}),
                                          .targets = targets.reshape({rows}),
                                          .loss = loss,

@@ -54,9 +54,10 @@ public:
     void add_sublayer(const Scope& scope, DropoutSites& sites);
     void end(const Scope& stack);
 
-    // What the first sub-layer gets: the embeddings, with pre-norm normalised (spends them).
+    // The input of the first sub-layer: the embeddings, normalised with pre-norm. Consumes `embedded`: its memory is
+    // reused.
     Stream start(Context& ctx, const Var& embedded, const Tensor& lengths) const;
-    // Spends `output`, of the sub-layer `index` of the stack, which read stream.normed.
+    // Adds the output of sub-layer `index`, which read stream.normed. Consumes `output`: its memory is reused.
     Stream after(Context& ctx, std::size_t index, const Stream& stream, const Var& output) const;
 
 private:

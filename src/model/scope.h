@@ -21,14 +21,14 @@ public:
     Scope layer(int index) const;  // "layers.<index>", counted from 0
     // Weights declared here are multiplied with each of these tokens.
     Scope for_each(double MultiplyAdds::*token) const;
-    // Of the parts of a weight declared here, all alike, each token is multiplied with so many.
+    // Weights declared here have parts of equal size (experts), of which each token is multiplied with `multiplied`.
     Scope with_parts(std::int64_t multiplied) const;
     const std::string& name() const { return name_; }
 
-    // The parameters declared from here on, up to the next block, are its own.
+    // Parameters declared later belong to `block`, until the next call.
     void block(Block block) const;
     void multiply_adds(double MultiplyAdds::*of_each, std::int64_t count) const;
-    // The pairs of a stack that count; 0: all.
+    // Counts only query-key pairs of a stack that are at most `window` apart; 0: all.
     void pairs_within(std::int64_t MultiplyAdds::*of_stack, std::int64_t window) const;
     void output_cluster(std::int64_t multiply_adds) const;  // see ModelDescription::output_clusters
 

@@ -59,14 +59,14 @@ const Tensor& Sinusoids::table(Backend& backend, std::int64_t length) {
         constexpr std::int64_t kFirstLength = 256;
         const std::int64_t grown = std::max(length, table_.defined() ? 2 * table_.dim(0) : kFirstLength);
         table_ = make_from_host(
-            backend, {grown, columns_}, backend.real(),
+            backend, {grown, columns_}, backend.full_dtype(),
             counts() ? index_table(grown, columns_, step_) : sinusoid_table(grown, columns_, layout_, first_));
         if (kind_ == Positions::Normalised) {
             std::vector<double> steps;
             for (std::int64_t n = 0; n <= grown; ++n) {
                 steps.insert(steps.end(), static_cast<std::size_t>(columns_), step_over(n) / step_);
             }
-            steps_ = make_from_host(backend, {grown + 1, columns_}, backend.real(), steps);
+            steps_ = make_from_host(backend, {grown + 1, columns_}, backend.full_dtype(), steps);
         }
     }
     return table_;
@@ -75,9 +75,9 @@ const Tensor& Sinusoids::table(Backend& backend, std::int64_t length) {
 Tensor Sinusoids::by_length(Backend& backend, const Tensor& lengths, std::int64_t length) {
     const Tensor indices = table(backend, length).narrow(0, 0, length);
     const std::int64_t batch = lengths.dim(0);
-    const Tensor steps = backend.empty({batch, columns_}, backend.real());
+    const Tensor steps = backend.empty({batch, columns_}, backend.full_dtype());
     backend.run(GatherRows{.x = steps_, .index = lengths, .out = steps});
-    Tensor out = backend.empty({batch, length, columns_}, backend.real());
+    Tensor out = backend.empty({batch, length, columns_}, backend.full_dtype());
     backend.run(Multiply{.a = indices.repeat(0, batch), .b = steps.repeat(1, length), .out = out});
     return out;
 }

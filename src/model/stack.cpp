@@ -41,7 +41,7 @@ Stack::Stack(const ModelConfig& model, const Scope& scope, const StackPlan& plan
 Stack::Stack(const Scope& scope, const ModelConfig& config, const StackPlan& plan, const Var& table,
              std::shared_ptr<Sinusoids> sinusoids, DropoutSites& sites)
     : name_(scope.name()),
-      hands_over_(plan.hands_over),
+      returns_final_states_(plan.returns_final_states),
       embedding_(config, scope, plan.self, table, std::move(sinusoids), sites),
       residuals_(config) {
     if (config.relative_positions == RelativePositions::Buckets && attends(config, plan.self)) {
@@ -57,7 +57,7 @@ Stack::Stack(const Scope& scope, const ModelConfig& config, const StackPlan& pla
         const std::string part = mixer_part(mixer_of(config, plan.self));
         const Scope first = layer.in(part);
         std::unique_ptr<Mixer> mixer = make_mixer(config, first, {plan.self, i}, sites);
-        const bool ends = plan.hands_over && i + 1 == plan.layers;
+        const bool ends = plan.returns_final_states && i + 1 == plan.layers;
         if (!ends || config.norm == NormPlacement::Pre) {
             residuals_.add_sublayer(first, sites);
         }
@@ -110,13 +110,13 @@ Var Stack::operator()(Context& ctx, const Tokens& tokens, const AttentionMask& m
     const Var states = run(
         ctx, embedded, tokens.lengths,
         [&](std::size_t i, const Mixer& mixer, const Var& x) {
-            return mixer(ctx, x, {mask, of_layer(distances, i), memory, hands_over_ ? &last : nullptr});
+            return mixer(ctx, x, {mask, of_layer(distances, i), memory, returns_final_states_ ? &last : nullptr});
         },
         [&](std::size_t, const MultiHeadAttention& attention, const Var& x) {
             return attention.cross(ctx, x, memory.states, padding);
         });
     const std::int64_t batch = tokens.ids.dim(0);
-    return hands_over_ ? join(ctx, last).reshape({batch, std::ssize(last), embedded.shape()[2]}) : states;
+    return returns_final_states_ ? join(ctx, last).reshape({batch, std::ssize(last), embedded.shape()[2]}) : states;
 }
 
 std::vector<Var> Stack::distance_scores(Context& ctx) const {

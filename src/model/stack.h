@@ -20,8 +20,8 @@ namespace headscope {
 struct StackPlan {
     int layers = 0;
     AttentionKind self = AttentionKind::EncoderSelf;
-    bool cross = false;       // each layer attends to the states of another stack, too
-    bool hands_over = false;  // ends with the mixer of its last layer: the result is the last states of all
+    bool cross = false;                 // each layer attends to the states of another stack, too
+    bool returns_final_states = false;  // ends with the mixer of its last layer: the result is the last states of all
 };
 
 class Stack {
@@ -66,7 +66,7 @@ private:
                           const MultiHeadAttention& attention, const Var& x) const;
 
     std::string name_;
-    bool hands_over_;
+    bool returns_final_states_;
     Embedding embedding_;
     std::vector<RelativeTable> relative_;  // as many as distance_scores()
     Residuals residuals_;

@@ -9,7 +9,7 @@
 
 #include "data/batch.h"
 #include "data/device_batch.h"
-#include "infer/translator.h"
+#include "infer/loaded_model.h"
 #include "observe/family_labels.h"
 #include "observe/weight_collector.h"
 #include "support/check.h"
@@ -33,14 +33,14 @@ std::vector<int> heads_of(const AlignmentOptions& options, const ModelConfig& co
 
 // One layer's cross-attention [pairs, heads, queries, keys]; query i predicts target piece i
 // minus target_begin.
-WeightCollector::Observation cross_attention(Context ctx, const Generator& model, std::vector<Pair> pairs, int layer,
+WeightCollector::Observation cross_attention(Context ctx, const Generator& model, std::vector<Example> pairs, int layer,
                                              const Frame& frame) {
-    for (Pair& pair : pairs) {
+    for (Example& pair : pairs) {
         pair.target.pop_back();  // target_in starts with bos, and the last piece predicts nothing we need
     }
     const ModelConfig& config = model.config();
     const DeviceBatch batch =
-        upload(ctx.backend, make_batch(std::span<const Pair>(pairs), frame, 0, {.longest = config.max_length}));
+        upload(ctx.backend, make_batch(std::span<const Example>(pairs), frame, 0, {.longest = config.max_length}));
     WeightCollector collector({{AttentionKind::Cross, layer}});
     ctx.observer = &collector;
     model.states(ctx, batch);
@@ -49,7 +49,7 @@ WeightCollector::Observation cross_attention(Context ctx, const Generator& model
 
 // Adds `share` times the mean over heads of sentence `index` to `weights`.
 void add_mean(std::vector<double>& weights, const WeightCollector::Observation& seen, std::size_t index,
-              const Pair& pair, const Frame& frame, const std::vector<int>& heads, double share) {
+              const Example& pair, const Frame& frame, const std::vector<int>& heads, double share) {
     const std::int64_t queries = seen.shape[2];
     const std::int64_t keys = seen.shape[3];
     for (const int head : heads) {
@@ -105,20 +105,20 @@ Alignment link_units(std::span<const double> weights, const std::vector<std::int
 }
 
 std::vector<std::vector<double>> alignment_weights(Context& ctx, const std::vector<const Generator*>& models,
-                                                   std::span<const Pair> pairs, const AlignmentOptions& options,
+                                                   std::span<const Example> pairs, const AlignmentOptions& options,
                                                    std::int64_t budget) {
     check_alignment_options(options, models);
     const std::int64_t around = std::max(options.frame.around_source(), options.frame.around_target());
     std::vector<std::int64_t> lengths;
     std::vector<std::vector<double>> weights;
-    for (const Pair& pair : pairs) {
+    for (const Example& pair : pairs) {
         const bool empty = pair.source.empty() || pair.target.empty();
         lengths.push_back(empty ? 0
                                 : static_cast<std::int64_t>(std::max(pair.source.size(), pair.target.size())) + around);
         weights.emplace_back(pair.source.size() * pair.target.size());
     }
     for (const std::vector<std::size_t>& members : batches_by_length(lengths, budget)) {
-        std::vector<Pair> some;
+        std::vector<Example> some;
         std::transform(members.begin(), members.end(), std::back_inserter(some),
                        [&](std::size_t member) { return pairs[member]; });
         for (const Generator* model : models) {

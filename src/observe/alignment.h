@@ -34,7 +34,7 @@ Alignment link_units(std::span<const double> weights, const std::vector<std::int
 // teacher-forced pass, averaged over the chosen heads and over the models of an ensemble. `budget`: padded tokens per
 // batch. Error for a layer or head that a model does not have.
 std::vector<std::vector<double>> alignment_weights(Context& ctx, const std::vector<const Generator*>& models,
-                                                   std::span<const Pair> pairs, const AlignmentOptions& options,
+                                                   std::span<const Example> pairs, const AlignmentOptions& options,
                                                    std::int64_t budget);
 
 // Error for a layer or head that a model does not have.

@@ -6,7 +6,7 @@
 #include <span>
 
 #include "data/device_batch.h"
-#include "model/frame.h"
+#include "model/frame_of_config.h"
 #include "observe/weight_collector.h"
 #include "support/check.h"
 
@@ -19,7 +19,7 @@ struct Pass {
     std::vector<WeightCollector::Observation> seen;
 };
 
-Pass pass(const InnerSide& side, const Pair& example) {
+Pass pass(const InnerSide& side, const Example& example) {
     WeightCollector collector;
     Context ctx{.backend = side.backend, .observer = &collector, .compute = side.compute};
     const ModelConfig& config = side.model.config();
@@ -57,7 +57,7 @@ void InnerDifferences::widen(const InnerDifferences& other) {
     }
 }
 
-InnerDifferences inner_differences(const std::array<InnerSide, 2>& sides, const Pair& example) {
+InnerDifferences inner_differences(const std::array<InnerSide, 2>& sides, const Example& example) {
     const Pass first = pass(sides[0], example);
     const Pass second = pass(sides[1], example);
     HEADSCOPE_CHECK(first.seen.size() == second.seen.size(), "both devices run the same attention layers");

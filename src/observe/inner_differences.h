@@ -32,6 +32,6 @@ struct InnerSide {
 };
 
 // Runs one teacher-forced pass over the example on each device.
-InnerDifferences inner_differences(const std::array<InnerSide, 2>& sides, const Pair& example);
+InnerDifferences inner_differences(const std::array<InnerSide, 2>& sides, const Example& example);
 
 }  // namespace headscope

@@ -1,5 +1,5 @@
 #include "observe/record_attention.h"
-#include "model/frame.h"
+#include "model/frame_of_config.h"
 
 #include <algorithm>
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "model/frame.h"
+#include "model/frame_of_config.h"
 #include "model/model_directory.h"
 #include "observe/attention_record.h"
 #include "text/tokenizer.h"

@@ -9,7 +9,7 @@
 
 #include "data/document_reader.h"
 #include "data/task.h"
-#include "model/frame.h"
+#include "model/frame_of_config.h"
 
 namespace headscope {
 

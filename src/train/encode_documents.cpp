@@ -62,7 +62,7 @@ private:
 
 std::shared_ptr<const ExampleSource> encode_documents(const TrainConfig& config, const TrainingData& data,
                                                       const std::vector<CorpusFiles>& corpora, Part which,
-                                                      const std::string& folder, const Say& say) {
+                                                      const std::string& folder, const Log& say) {
     const bool train = which == Part::Train;
     const Tokenizer& tokenizer = *data.target_tokenizer;
     DocumentStore store(folder);

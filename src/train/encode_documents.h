@@ -14,6 +14,6 @@ namespace headscope {
 // Part::Valid: examples have one document each, and every validation has the same ones.
 std::shared_ptr<const ExampleSource> encode_documents(const TrainConfig& config, const TrainingData& data,
                                                       const std::vector<CorpusFiles>& corpora, Part which,
-                                                      const std::string& folder, const Say& say);
+                                                      const std::string& folder, const Log& say);
 
 }  // namespace headscope

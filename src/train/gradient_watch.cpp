@@ -36,7 +36,7 @@ GradientWatch::GradientWatch(Backend& backend, const Parameters& parameters)
     HEADSCOPE_CHECK(
         std::is_sorted(parts_.begin(), parts_.end(), [](const Part& a, const Part& b) { return a.begin < b.begin; }),
         "the table of parameters must be in the order of the flat buffer");
-    squares_ = backend.empty({static_cast<std::int64_t>(parts_.size())}, backend.real());
+    squares_ = backend.empty({static_cast<std::int64_t>(parts_.size())}, backend.full_dtype());
     backend.run(Fill{.out = squares_});  // entries that no pass writes
 }
 

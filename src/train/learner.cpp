@@ -17,7 +17,8 @@ Learner::Learner(Backend& backend, const ModelConfig& model, LearnerOptions opti
       optimizer_(backend, parameters_, options_.optimizer),
       step_(backend.empty({1}, DType::I32)) {
     if (!options_.prior.empty()) {
-        options_.loss.prior = make_from_host(backend, {std::ssize(options_.prior)}, backend.real(), options_.prior);
+        options_.loss.prior =
+            make_from_host(backend, {std::ssize(options_.prior)}, backend.full_dtype(), options_.prior);
     }
     if (options_.watch_gradients) {
         watch_.emplace(backend, parameters_);
@@ -51,7 +52,7 @@ void Learner::begin_optimizer() {
 
 LossSums Learner::pass(const Batch& part, bool first, bool last) {
     const DeviceBatch batch = upload(backend_, part);
-    const DType real = backend_.real();
+    const DType real = backend_.full_dtype();
     const LossSums sums{backend_.empty({1}, real), backend_.empty({1}, real)};
     model_->prepare(backend_, std::max(batch.source_length, batch.target_length));
     backend_.replay("training pass", [&] {
@@ -129,7 +130,7 @@ LossSums Learner::step(const std::vector<Batch>& parts, std::int64_t number, dou
 }
 
 ValidationLoss Learner::validate(const Batcher& batcher) const {
-    const Tensor sums = backend_.empty({2}, backend_.real());
+    const Tensor sums = backend_.empty({2}, backend_.full_dtype());
     backend_.run(Fill{.out = sums});
     std::int64_t target_tokens = 0;
     batcher.for_each_step(0, [&](const Batcher::Step& step) {

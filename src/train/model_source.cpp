@@ -77,7 +77,7 @@ ModelConfig config_of(const Checkpoint& checkpoint, const ModelDirectory& tokeni
 std::shared_ptr<const Parameters> parameters_of(Backend& backend, const Checkpoint& checkpoint,
                                                 const ModelConfig& config, DType storage) {
     auto parameters = std::make_shared<Parameters>(backend, config, storage != DType::F32, storage);
-    if (checkpoint.parameters().dtype == backend.real()) {
+    if (checkpoint.parameters().dtype == backend.full_dtype()) {
         checkpoint.read(backend, {.parameters = parameters->flat_values()});
     } else {
         average_checkpoints(backend, {checkpoint}, parameters->flat_values());  // converts the single file
@@ -183,7 +183,7 @@ ModelSource::Loaded ModelSource::load(Backend& backend, std::optional<std::int64
         throw Error(fmt::format("'{}' is a model and has no checkpoint after step {}: open the folder of its training",
                                 path_, *step));
     }
-    return {std::make_unique<const Translator>(backend, path_, storage), std::nullopt};
+    return {std::make_unique<const LoadedModel>(backend, path_, storage), std::nullopt};
 }
 
 ModelSource::Loaded ModelSource::load_checkpoint(Backend& backend, std::optional<std::int64_t> step,
@@ -211,7 +211,7 @@ ModelSource::Loaded ModelSource::load_checkpoint(Backend& backend, std::optional
     model.config = config_of(found.front(), model);
     const std::int64_t after = parse_training_state(found.front().state(), found.front().path()).step;
     std::shared_ptr<const Parameters> parameters = parameters_of(backend, found.front(), model.config, storage);
-    return {std::make_unique<const Translator>(backend, std::move(model), std::move(parameters)), after};
+    return {std::make_unique<const LoadedModel>(backend, std::move(model), std::move(parameters)), after};
 }
 
 }  // namespace headscope

@@ -11,7 +11,7 @@
 
 #include "eval/experiment_table.h"
 #include "eval/training_log.h"
-#include "infer/translator.h"
+#include "infer/loaded_model.h"
 #include "model/model_directory.h"
 
 namespace headscope {
@@ -51,10 +51,10 @@ public:
     RunStamp run_stamp() const;
 
     struct Loaded {
-        std::unique_ptr<const Translator> translator;
+        std::unique_ptr<const LoadedModel> translator;
         std::optional<std::int64_t> step;  // of the checkpoint
     };
-    // A training's checkpoint after `step`, by default the newest intact one. `storage`: see Translator.
+    // A training's checkpoint after `step`, by default the newest intact one. `storage`: see LoadedModel.
     Loaded load(Backend& backend, std::optional<std::int64_t> step, DType storage) const;
 
 private:

@@ -10,10 +10,10 @@ namespace headscope {
 Optimizer::Optimizer(Backend& backend, const Parameters& parameters, const OptimizerOptions& options)
     : backend_(backend), parameters_(parameters), options_(options) {
     const Shape flat{parameters.total()};
-    m_ = backend.empty(flat, backend.real());
-    v_ = backend.empty(flat, backend.real());
-    scalars_ = backend.empty({StepScalars::Count}, backend.real());
-    square_sum_ = backend.empty({1}, backend.real());
+    m_ = backend.empty(flat, backend.full_dtype());
+    v_ = backend.empty(flat, backend.full_dtype());
+    scalars_ = backend.empty({StepScalars::Count}, backend.full_dtype());
+    square_sum_ = backend.empty({1}, backend.full_dtype());
     if (options.weight_decay > 0.0F) {
         std::vector<float> decay(static_cast<std::size_t>(Adam::groups(parameters.total())));
         for (const ParameterSpec& spec : parameters.table()) {
@@ -24,7 +24,7 @@ Optimizer::Optimizer(Backend& backend, const Parameters& parameters, const Optim
                 std::fill(decay.begin() + first, decay.begin() + Adam::groups(end), options.weight_decay);
             }
         }
-        decay_ = make_from_host(backend, {std::ssize(decay)}, backend.real(), decay);
+        decay_ = make_from_host(backend, {std::ssize(decay)}, backend.full_dtype(), decay);
     }
     begin();
     // Nothing writes the pads between parameters, and they must not count in the norm.

@@ -30,7 +30,7 @@ Learner make_learner(Backend& backend, const TrainConfig& config, const Training
 }
 
 void say_start(const Learner& learner, const Batcher& batcher, const TrainConfig& config, const TrainingData& data,
-               const Say& say) {
+               const Log& say) {
     const DeviceInfo& device = learner.backend().device();
     const std::int64_t steps = batcher.about_steps_per_epoch();
     say(fmt::format("{} parameters on {} ({}), {}, about {} per epoch", learner.parameters().count(), device.id,

@@ -28,7 +28,7 @@ namespace headscope {
 
 // How a run talks to the program around it.
 struct RunHooks {
-    Say say = [](const std::string&) {};
+    Log say = [](const std::string&) {};
     std::function<void(const Report&)> report = {};  // instead of `say` with its line
     std::function<bool()> stop_requested = [] { return false; };
     // Seconds, of which only differences count.
@@ -60,7 +60,7 @@ enum class RunEnd : std::uint8_t { Finished, Stopped };
 Learner make_learner(Backend& backend, const TrainConfig& config, const TrainingData& data, const RunHooks& hooks);
 // Prints what is trained, and a warning if the warm-up is longer than the training.
 void say_start(const Learner& learner, const Batcher& batcher, const TrainConfig& config, const TrainingData& data,
-               const Say& say);
+               const Log& say);
 
 class Run {
 public:

@@ -110,7 +110,8 @@ void Run::checkpoint(bool was_due) {
     checkpointed_at_ = reported_at_ = clock_.now();
 }
 
-// Those that were due, so that the model does not depend on when the run was stopped, and the current step's.
+// The scheduled checkpoints and the current one. Checkpoints that were written because the run was stopped do not
+// count, so stops do not change the model.
 std::vector<Checkpoint> Run::checkpoints_to_average() const {
     std::vector<std::int64_t> steps;
     for (const std::int64_t step : checkpoints_.steps()) {

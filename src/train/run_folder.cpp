@@ -156,14 +156,14 @@ void require_own_files(const std::string& run_folder) {
     }
 }
 
-RunFolder::RunFolder(std::string path, const Say& say)
+RunFolder::RunFolder(std::string path, const Log& say)
     : path_(std::move(path)), lock_file_((fs::path(path_) / kLockFile).string()) {
     while (!open_and_lock(say)) {
     }
 }
 
 // False if a run that failed before its start removed the file meanwhile.
-bool RunFolder::open_and_lock(const Say& say) {
+bool RunFolder::open_and_lock(const Log& say) {
     folder_.emplace(path_);
     lock_ = ::open(lock_file_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     const bool made = lock_ >= 0;

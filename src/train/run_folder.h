@@ -35,7 +35,7 @@ class RunFolder {
 public:
     // Creates the folder if it is missing, and locks it. Error if that fails or another training holds it; only a
     // warning, through `say`, if the file system has no locks.
-    RunFolder(std::string path, const Say& say);
+    RunFolder(std::string path, const Log& say);
     RunFolder(const RunFolder&) = delete;
     RunFolder& operator=(const RunFolder&) = delete;
     // Without keep(), removes the new files that a run writes before its first step, and their folders if empty.
@@ -47,7 +47,7 @@ public:
     std::int64_t recorded_batch() const;
 
 private:
-    bool open_and_lock(const Say& say);
+    bool open_and_lock(const Log& say);
     void note_missing(bool lock);
 
     std::string path_;

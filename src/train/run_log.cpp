@@ -42,7 +42,7 @@ std::string lines_up_to(const std::string& path, std::int64_t last_step) {
     return kept;
 }
 
-RunLog::RunLog(const std::string& folder, bool tensorboard, Say say)
+RunLog::RunLog(const std::string& folder, bool tensorboard, Log say)
     : log_((std::filesystem::path(folder) / "log.jsonl").string()),
       events_folder_(tensorboard ? (std::filesystem::path(folder) / "tensorboard").string() : ""),
       say_(std::move(say)) {}

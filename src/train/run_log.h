@@ -17,7 +17,7 @@ std::string lines_up_to(const std::string& path, std::int64_t last_step);
 
 class RunLog {
 public:
-    RunLog(const std::string& folder, bool tensorboard, Say say);
+    RunLog(const std::string& folder, bool tensorboard, Log say);
 
     // Drops the lines of steps after `last_step`: a run that continues from there writes them again. With 0 the log
     // starts from scratch.
@@ -28,7 +28,7 @@ public:
 
 private:
     std::string log_, events_folder_;  // the latter "" for none
-    Say say_;
+    Log say_;
     std::optional<EventFile> events_;
     bool open_ = false;
     bool log_failed_ = false, events_failed_ = false;  // after the warning

@@ -95,7 +95,7 @@ SampledText sample_text(const TrainConfig& config) {
 }
 
 void learn(const TrainConfig& config, const TokenizerOptions::Side& side, const std::string& path, Sample sample,
-           bool warned, const Say& say) {
+           bool warned, const Log& say) {
     const UnlearnableLines& left_out = sample.left_out();
     if (sample.size() == 0) {
         throw Error(fmt::format("{}: \"data.train\" ({}) holds no sentence that a vocabulary can be learned from: {}",
@@ -122,7 +122,7 @@ void learn(const TrainConfig& config, const TokenizerOptions::Side& side, const 
     atomic_write_file(path, model);
 }
 
-void learn_tokenizers(const TrainConfig& config, const std::string& folder, bool warned, const Say& say) {
+void learn_tokenizers(const TrainConfig& config, const std::string& folder, bool warned, const Log& say) {
     const auto path = [&](const char* name) { return (std::filesystem::path(folder) / name).string(); };
     SampledText text = sample_text(config);
     if (config.tokenizer.shared) {
@@ -173,7 +173,7 @@ void for_each_reader(const CorpusFiles& files, const std::function<void(PairRead
 }
 
 void obtain_tokenizers(TrainingData& data, const TrainConfig& config, const std::string& folder,
-                       const TokenizerOrigin& origin, const Say& say) {
+                       const TokenizerOrigin& origin, const Log& say) {
     if (!origin.reuse || !tokenizers_in(folder).exist()) {
         remove_tokenizers(folder);  // an ended attempt may have left others
         if (origin.given) {

@@ -19,6 +19,6 @@ void for_each_reader(const CorpusFiles& files, const std::function<void(PairRead
 
 // Sets the tokenizers of `data`. Pieces are learned from all corpora, or from a seeded sample of a long text.
 void obtain_tokenizers(TrainingData& data, const TrainConfig& config, const std::string& folder,
-                       const TokenizerOrigin& origin, const Say& say);
+                       const TokenizerOrigin& origin, const Log& say);
 
 }  // namespace headscope

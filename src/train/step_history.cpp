@@ -9,7 +9,7 @@ StepHistory::StepHistory(Backend& backend, std::int64_t capacity, std::int64_t w
       capacity_(capacity),
       watched_(watched),
       width_(Column::Count + watched),
-      values_(backend.empty({capacity * width_}, backend.real())) {
+      values_(backend.empty({capacity * width_}, backend.full_dtype())) {
     backend.run(Fill{.out = values_});
 }
 

@@ -40,7 +40,7 @@ Batch StepRehearsal::sentences(std::int64_t tokens, std::int64_t length) const {
         }
         return ids;
     };
-    std::vector<Pair> pairs;
+    std::vector<Example> pairs;
     for (std::int64_t i = 0; i < std::max<std::int64_t>(tokens / padding.of(length), 1); ++i) {
         if (pair) {
             pairs.push_back({side(model.source_vocabulary, i, length - frame_.around_source()),

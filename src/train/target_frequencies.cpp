@@ -16,7 +16,7 @@ std::vector<double> target_frequencies(const ExampleSource& source, const Frame&
     for (std::size_t first = 0; first < epoch.examples(); first += kAtOnce) {
         std::vector<std::uint32_t> examples(std::min(kAtOnce, epoch.examples() - first));
         std::iota(examples.begin(), examples.end(), static_cast<std::uint32_t>(first));
-        for (const Pair& pair : source.fetch(epoch, examples)) {
+        for (const Example& pair : source.fetch(epoch, examples)) {
             for (const std::int32_t id : make_batch(std::span(&pair, 1), frame, 0).target_out) {
                 if (id != kNoTarget) {
                     counts[static_cast<std::size_t>(id)] += 1.0;

@@ -40,7 +40,7 @@ std::int64_t most_pieces(const TrainingData& data, std::int64_t max_length) {
 class Encoder {
 public:
     // Keeps the text of the first `kept` pairs.
-    Encoder(const TrainingData& data, std::int64_t max_length, std::function<void(Pair)> take, std::int64_t kept = 0)
+    Encoder(const TrainingData& data, std::int64_t max_length, std::function<void(Example)> take, std::int64_t kept = 0)
         : data_(data), max_pieces_(most_pieces(data, max_length)), take_(std::move(take)), kept_(kept) {}
 
     void add(const CorpusFiles& files) {
@@ -70,7 +70,7 @@ private:
         counts_.dropped_long += encoded.dropped_long;
         counts_.dropped_empty += encoded.dropped_empty;
         counts_.pairs += std::ssize(encoded.pairs);
-        for (Pair& pair : encoded.pairs) {
+        for (Example& pair : encoded.pairs) {
             counts_.source_tokens += std::ssize(pair.source) + data_.frame.around_source();
             counts_.target_tokens += std::ssize(pair.target) + data_.frame.around_target();
             take_(std::move(pair));
@@ -79,7 +79,7 @@ private:
 
     const TrainingData& data_;
     std::int64_t max_pieces_;
-    std::function<void(Pair)> take_;
+    std::function<void(Example)> take_;
     std::int64_t kept_;
     ParallelText text_, first_;
     Counts counts_;
@@ -99,13 +99,13 @@ void require_pairs(const TrainConfig& config, const char* key, const CorpusFiles
 }
 
 std::shared_ptr<const ExampleSource> encode_training_text(const TrainConfig& config, const TrainingData& data,
-                                                          const std::string& folder, const Say& say) {
+                                                          const std::string& folder, const Log& say) {
     const DataConfig& files = config.data;
     std::vector<WeightedCorpus> corpora;
     for (std::size_t i = 0; i < files.train.size(); ++i) {
         WeightedCorpus corpus{
             .pairs = PairStore(folder), .weight = files.train[i].weight, .shuffled = files.train[i].shuffled};
-        Encoder encoder(data, config.training.max_length, [&](const Pair& pair) { corpus.pairs.add(pair); });
+        Encoder encoder(data, config.training.max_length, [&](const Example& pair) { corpus.pairs.add(pair); });
         encoder.add(files.train[i]);
         const bool alone = files.train.size() == 1;
         const std::string key = alone ? "data.train" : fmt::format("data.train[{}]", i);
@@ -134,7 +134,7 @@ std::shared_ptr<const ExampleSource> encode_training_text(const TrainConfig& con
 }  // namespace
 
 TrainingData prepare_training_data(const TrainConfig& config, const std::string& folder, const TokenizerOrigin& origin,
-                                   const Say& say) {
+                                   const Log& say) {
     require_files(config);
     MadeFolder(folder).keep();
     TrainingData data;
@@ -151,9 +151,9 @@ TrainingData prepare_training_data(const TrainConfig& config, const std::string&
     }
     data.train = encode_training_text(config, data, folder, say);
     if (!valid.empty()) {
-        std::vector<Pair> pairs;
+        std::vector<Example> pairs;
         Encoder encoder(
-            data, config.training.max_length, [&](Pair pair) { pairs.push_back(std::move(pair)); },
+            data, config.training.max_length, [&](Example pair) { pairs.push_back(std::move(pair)); },
             config.training.validate_bleu);
         encoder.add(valid);
         data.valid_text = encoder.take_first();

@@ -17,7 +17,7 @@
 
 namespace headscope {
 
-using Say = std::function<void(const std::string& line)>;
+using Log = std::function<void(const std::string& line)>;
 
 struct TrainingData {
     std::shared_ptr<const Tokenizer> source_tokenizer, target_tokenizer;
@@ -41,6 +41,6 @@ struct TokenizerOrigin {
 // Tokenizers are stored in `folder`. Text is read as a stream: memory holds a few bytes per pair, and the ids of large
 // corpora go to an unnamed file in `folder` (PairStore).
 TrainingData prepare_training_data(const TrainConfig& config, const std::string& folder, const TokenizerOrigin& origin,
-                                   const Say& say);
+                                   const Log& say);
 
 }  // namespace headscope

@@ -59,7 +59,7 @@ Validation Validator::measure() const {
 
 double Validator::bleu() const {
     std::vector<std::string> translations;
-    for (TranslatedSentence& sentence : translator_->translate(text_.source, options_)) {
+    for (TextResult& sentence : translator_->translate(text_.source, options_)) {
         translations.push_back(std::move(sentence.text));
     }
     return corpus_bleu(translations, text_.target).score;

@@ -8,7 +8,7 @@
 
 #include "data/batcher.h"
 #include "data/corpus.h"
-#include "infer/translator.h"
+#include "infer/loaded_model.h"
 #include "train/learner.h"
 #include "train/training_data.h"
 
@@ -42,8 +42,8 @@ private:
     std::shared_ptr<const ExampleSource> examples_;
     Batcher batcher_;
     ParallelText text_;
-    std::optional<Translator> translator_;  // only for BLEU
-    TranslationOptions options_;
+    std::optional<LoadedModel> translator_;  // only for BLEU
+    DecodingOptions options_;
 };
 
 // The decoding options of a model that was trained on sentences of up to `max_length` pieces: longer lines are split.

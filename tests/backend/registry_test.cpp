@@ -9,9 +9,9 @@ using namespace headscope;
 
 TEST_CASE("the CPU and the oracle always exist", "[registry]") {
     CHECK(open_device("cpu")->device().id == "cpu");
-    CHECK(open_device("cpu")->real() == DType::F32);
+    CHECK(open_device("cpu")->full_dtype() == DType::F32);
     CHECK(open_device("cpu:oracle")->device().backend == "oracle");
-    CHECK(open_device("cpu:oracle")->real() == DType::F64);
+    CHECK(open_device("cpu:oracle")->full_dtype() == DType::F64);
     const std::vector<DeviceInfo> devices = list_devices();
     REQUIRE_FALSE(devices.empty());
     CHECK(devices.back().id == "cpu");

@@ -111,7 +111,7 @@ def convert(model, folder, i8):
 
 def translate(a):
     pieces = sentencepiece.SentencePieceProcessor(model_file=os.path.join(a.model, "sentencepiece.model"))
-    translator = ctranslate2.Translator(a.folder, device="cpu", compute_type=a.precision,
+    translator = ctranslate2.LoadedModel(a.folder, device="cpu", compute_type=a.precision,
                                         inter_threads=a.translators, intra_threads=a.threads)
     lines = [line.rstrip("\n") for line in sys.stdin]
 

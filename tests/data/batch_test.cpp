@@ -16,10 +16,10 @@ namespace {
 
 const Frame kIds;
 
-std::vector<Pair> random_pairs(std::size_t count, std::uint64_t seed) {
+std::vector<Example> random_pairs(std::size_t count, std::uint64_t seed) {
     Random random(seed);
-    std::vector<Pair> pairs(count);
-    for (Pair& pair : pairs) {
+    std::vector<Example> pairs(count);
+    for (Example& pair : pairs) {
         for (Ids* side : {&pair.source, &pair.target}) {
             side->resize(random.below(20));
             for (std::int32_t& id : *side) {
@@ -58,7 +58,7 @@ void check_order(const Ids& order, const Ids& ids, const Ids& lengths, std::int6
 }  // namespace
 
 TEST_CASE("make_batch gives the expected numbers", "[batch]") {
-    const std::vector<Pair> pairs{{{7, 5}, {9}}, {{5}, {4, 4, 9, 6, 6, 6, 6, 6}}};
+    const std::vector<Example> pairs{{{7, 5}, {9}}, {{5}, {4, 4, 9, 6, 6, 6, 6, 6}}};
     const Batch batch = make_batch(pairs, kIds, 40);
     CHECK(batch.sentences == 2);
     CHECK(batch.source_length == 8);
@@ -77,7 +77,7 @@ TEST_CASE("make_batch gives the expected numbers", "[batch]") {
 }
 
 TEST_CASE("a decoder that starts with pad keeps its start", "[batch]") {
-    const std::vector<Pair> pairs{{{5}, {9}}};
+    const std::vector<Example> pairs{{{5}, {9}}};
     const Batch batch = make_batch(pairs, {.bos = 0}, 0);
     CHECK(batch.target_in == Ids{0, 9, 0, 0, 0, 0, 0, 0});
     CHECK(batch.target_lengths == Ids{2});
@@ -86,7 +86,7 @@ TEST_CASE("a decoder that starts with pad keeps its start", "[batch]") {
 
 TEST_CASE("a frame stands around the pieces", "[batch]") {
     const Frame frame{.pad = 3, .bos = -1, .eos = 5, .source_begin = {20, 21}, .source_end = {}, .target_begin = {22}};
-    std::vector<Pair> pairs{{{7, 8}, {9}}, {{7}, {9, 9}}};
+    std::vector<Example> pairs{{{7, 8}, {9}}, {{7}, {9, 9}}};
     pairs[1].source_begin = {30, 21};  // a language of its own
     const Batch batch = make_batch(pairs, frame, 0, {.multiple = 5});
     CHECK(batch.source == Ids{20, 21, 7, 8, 3, 30, 21, 7, 3, 3});
@@ -104,7 +104,7 @@ TEST_CASE("a frame stands around the pieces", "[batch]") {
 TEST_CASE("lengths including eos are padded to multiples of eight", "[batch]") {
     for (const auto& [pieces, padded] :
          std::vector<std::pair<std::size_t, std::int64_t>>{{0, 8}, {7, 8}, {8, 16}, {15, 16}}) {
-        const std::vector<Pair> pairs{{Ids(pieces, 5), Ids(pieces, 6)}};
+        const std::vector<Example> pairs{{Ids(pieces, 5), Ids(pieces, 6)}};
         const Batch batch = make_batch(pairs, kIds, 0);
         CHECK(batch.source_length == padded);
         CHECK(batch.target_length == padded);
@@ -118,7 +118,7 @@ TEST_CASE("padding stops at the model's maximum length", "[batch]") {
     CHECK(padding.of(9) == 13);
     CHECK(padding.of(13) == 13);
     CHECK(padding.of(14) == 14);  // the model rejects longer sequences itself
-    const std::vector<Pair> pairs{{Ids(10, 5), Ids(3, 6)}, {Ids(2, 5), Ids(12, 6)}};
+    const std::vector<Example> pairs{{Ids(10, 5), Ids(3, 6)}, {Ids(2, 5), Ids(12, 6)}};
     const Batch batch = make_batch(pairs, kIds, 0, padding);
     CHECK(batch.source_length == 13);
     CHECK(batch.target_length == 13);
@@ -136,7 +136,7 @@ TEST_CASE("an order lists every real position by id", "[batch]") {
 }
 
 TEST_CASE("input and output of the decoder are shifted by one token", "[batch]") {
-    const std::vector<Pair> pairs = random_pairs(30, 7);
+    const std::vector<Example> pairs = random_pairs(30, 7);
     const Batch batch = make_batch(pairs, kIds, 0);
     const auto length = static_cast<std::size_t>(batch.target_length);
     for (std::size_t row = 0; row < pairs.size(); ++row) {
@@ -160,7 +160,7 @@ TEST_CASE("a source batch has no target", "[batch]") {
     CHECK(batch.target_length == 0);
     CHECK(batch.target_in.empty());
     CHECK_THROWS_AS(make_source_batch({}, 0), CheckFailure);
-    CHECK_THROWS_AS(make_batch(std::span<const Pair>{}, kIds, 0), CheckFailure);
+    CHECK_THROWS_AS(make_batch(std::span<const Example>{}, kIds, 0), CheckFailure);
 }
 
 TEST_CASE("upload() keeps a batch unchanged", "[batch]") {
@@ -194,9 +194,9 @@ TEST_CASE("upload() keeps a batch unchanged", "[batch]") {
 }
 
 TEST_CASE("an example with labels is taken as it is, without a source") {
-    const std::vector<Pair> examples = {{.target = {1, 5, 6, 1, 7}, .labels = {5, 6, 2, 7, 2}, .starts = {0, 3}},
-                                        {.target = {1, 8, 9}, .labels = {-1, 8, -1}}};
-    const Batch batch = make_batch(std::span<const Pair>(examples), kIds, 4, {.multiple = 2});
+    const std::vector<Example> examples = {{.target = {1, 5, 6, 1, 7}, .labels = {5, 6, 2, 7, 2}, .starts = {0, 3}},
+                                           {.target = {1, 8, 9}, .labels = {-1, 8, -1}}};
+    const Batch batch = make_batch(std::span<const Example>(examples), kIds, 4, {.multiple = 2});
     CHECK(batch.source_length == 0);
     CHECK(batch.source_tokens == 0);
     CHECK(batch.target_length == 6);
@@ -216,24 +216,24 @@ TEST_CASE("an example with labels is taken as it is, without a source") {
     CHECK(batch.target_types == Ids(6, 0));
     CHECK(batch.target_type_order == Ids{0, 1, 2, 3, 4, 5});
 
-    const std::vector<Pair> alone = {examples[1]};
-    CHECK(make_batch(std::span<const Pair>(alone), kIds, 0).target_ranges.empty());
-    const std::vector<Pair> mixed = {examples[0], {.source = {5}, .target = {6}}};
-    CHECK_THROWS_AS(make_batch(std::span<const Pair>(mixed), kIds, 0), CheckFailure);
+    const std::vector<Example> alone = {examples[1]};
+    CHECK(make_batch(std::span<const Example>(alone), kIds, 0).target_ranges.empty());
+    const std::vector<Example> mixed = {examples[0], {.source = {5}, .target = {6}}};
+    CHECK_THROWS_AS(make_batch(std::span<const Example>(mixed), kIds, 0), CheckFailure);
 }
 
 TEST_CASE("all examples of a batch have token types, or none has") {
-    std::vector<Pair> examples = {{.target = {1, 5, 6}, .labels = {5, 6, 2}, .types = {0, 1, 1}},
-                                  {.target = {1, 8}, .labels = {-1, 8}, .types = {1, 0}}};
-    const Batch batch = make_batch(std::span<const Pair>(examples), kIds, 0, {.multiple = 2});
+    std::vector<Example> examples = {{.target = {1, 5, 6}, .labels = {5, 6, 2}, .types = {0, 1, 1}},
+                                     {.target = {1, 8}, .labels = {-1, 8}, .types = {1, 0}}};
+    const Batch batch = make_batch(std::span<const Example>(examples), kIds, 0, {.multiple = 2});
     CHECK(batch.target_types == Ids{0, 1, 1, 0, 1, 0, 0, 0});
     CHECK(batch.target_type_order == Ids{0, 5, 1, 2, 4, -1, -1, -1});
     RecordingBackend backend;
     CHECK(upload(backend, batch).target_types.shape == Shape{2, 4});
     examples[1].types = {1};
-    CHECK_THROWS_AS(make_batch(std::span<const Pair>(examples), kIds, 0), CheckFailure);
-    const std::vector<Pair> translation = {{.source = {5}, .target = {6}, .types = {0}}};
-    CHECK_THROWS_AS(make_batch(std::span<const Pair>(translation), kIds, 0), CheckFailure);
+    CHECK_THROWS_AS(make_batch(std::span<const Example>(examples), kIds, 0), CheckFailure);
+    const std::vector<Example> translation = {{.source = {5}, .target = {6}, .types = {0}}};
+    CHECK_THROWS_AS(make_batch(std::span<const Example>(translation), kIds, 0), CheckFailure);
 }
 
 TEST_CASE("targets are distributed over the clusters of an adaptive output", "[batch]") {

@@ -20,9 +20,9 @@ namespace {
 constexpr BatchBudget kBudget{.source_tokens = 400, .target_tokens = 500};
 
 // Sentences of realistic lengths; targets are somewhat longer or shorter than their sources.
-std::vector<Pair> corpus(std::size_t count, std::uint64_t seed = 3) {
+std::vector<Example> corpus(std::size_t count, std::uint64_t seed = 3) {
     Random random(seed);
-    std::vector<Pair> pairs(count);
+    std::vector<Example> pairs(count);
     for (std::size_t at = 0; at < count; ++at) {
         const std::uint64_t length = 1 + random.below(12) + random.below(12) * random.below(4);
         pairs[at].source.assign(length, static_cast<std::int32_t>(at));
@@ -34,7 +34,7 @@ std::vector<Pair> corpus(std::size_t count, std::uint64_t seed = 3) {
 // Each pair's ids encode its number in the corpus.
 std::vector<std::size_t> numbers_of(const Batcher::Step& step) {
     std::vector<std::size_t> numbers;
-    for (const Pair& pair : step) {
+    for (const Example& pair : step) {
         numbers.push_back(static_cast<std::size_t>(pair.source.front()));
     }
     return numbers;
@@ -86,7 +86,7 @@ TEST_CASE("an epoch contains every pair once, within the budget", "[batcher]") {
 
 TEST_CASE("batches are of similar length", "[batcher]") {
     const BatchBudget budget{.source_tokens = 4000, .target_tokens = 4000};
-    const std::vector<Pair> pairs = corpus(20'000);
+    const std::vector<Example> pairs = corpus(20'000);
     const Batcher batcher(pairs, budget, 1, {});
     std::int64_t area = 0;
     std::int64_t least = 0;  // the area without padding between sentences
@@ -95,7 +95,7 @@ TEST_CASE("batches are of similar length", "[batcher]") {
         const Batch batch = batcher.batch(step);
         area += batch.sentences * (batch.source_length + batch.target_length);
     }
-    for (const Pair& pair : pairs) {
+    for (const Example& pair : pairs) {
         least += padded_length(static_cast<std::int64_t>(pair.source.size()) + 1) +
                  padded_length(static_cast<std::int64_t>(pair.target.size()) + 1);
     }
@@ -110,9 +110,9 @@ TEST_CASE("batches are of similar length", "[batcher]") {
 
 TEST_CASE("a step that spans two source lengths joins targets of one length", "[batcher]") {
     const auto pair = [](std::size_t source, std::size_t target) {
-        return Pair{std::vector<std::int32_t>(source, 5), std::vector<std::int32_t>(target, 5)};
+        return Example{std::vector<std::int32_t>(source, 5), std::vector<std::int32_t>(target, 5)};
     };
-    const std::vector<Pair> pairs{pair(3, 3), pair(3, 3), pair(3, 60), pair(10, 60), pair(10, 3), pair(10, 3)};
+    const std::vector<Example> pairs{pair(3, 3), pair(3, 3), pair(3, 60), pair(10, 60), pair(10, 3), pair(10, 3)};
     const Batcher batcher(pairs, {.source_tokens = 1000, .target_tokens = 1000, .sentences = 2}, 1, {});
     for (const Batcher::Step& step : steps_of(batcher, 0)) {
         REQUIRE(step.size() == 2);
@@ -141,7 +141,7 @@ TEST_CASE("lengths are padded to the requested multiple", "[batcher]") {
 }
 
 TEST_CASE("the maximum length limits the padding and the counted area", "[batcher]") {
-    const std::vector<Pair> pairs(6, Pair{std::vector<std::int32_t>(8, 5), std::vector<std::int32_t>(8, 6)});
+    const std::vector<Example> pairs(6, Example{std::vector<std::int32_t>(8, 5), std::vector<std::int32_t>(8, 6)});
     const BatchBudget budget{.source_tokens = 30, .target_tokens = 30, .longest = 10};
     const Batcher batcher(pairs, budget, 1, {});
     const std::vector<Batcher::Step> steps = steps_of(batcher, 0);
@@ -184,7 +184,7 @@ TEST_CASE("the steps depend only on seed and epoch", "[batcher]") {
 
 TEST_CASE("the steps are the same on every machine", "[batcher]") {
     // Fixed values: a change here changes the data that a resumed run trains on.
-    std::vector<Pair> pairs(6);
+    std::vector<Example> pairs(6);
     for (std::size_t i = 0; i < pairs.size(); ++i) {
         pairs[i] = {{static_cast<std::int32_t>(i)}, {6}};
     }
@@ -272,8 +272,8 @@ TEST_CASE("micro-batches are parts of the step", "[batcher]") {
 }
 
 TEST_CASE("a pair that exceeds the budget is rejected", "[batcher]") {
-    CHECK_THAT(error_of([] { Batcher(std::vector<Pair>{}, kBudget, 1, {}); }), Contains("no sentence pairs"));
-    std::vector<Pair> pairs = corpus(5);
+    CHECK_THAT(error_of([] { Batcher(std::vector<Example>{}, kBudget, 1, {}); }), Contains("no sentence pairs"));
+    std::vector<Example> pairs = corpus(5);
     pairs[3].target.assign(500, 4);
     CHECK_THAT(error_of([&] { Batcher(pairs, kBudget, 1, {}); }), Contains("504") && Contains("500"));
     pairs[3].target.assign(499, 4);

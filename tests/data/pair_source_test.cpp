@@ -15,7 +15,7 @@ using namespace headscope;
 
 namespace {
 
-// Pair i consists of the id 10 + i, repeated `length` times.
+// Example i consists of the id 10 + i, repeated `length` times.
 PairStore store(std::size_t count, std::size_t length = 3) {
     PairStore pairs("");
     for (std::size_t i = 0; i < count; ++i) {
@@ -39,7 +39,7 @@ std::map<std::uint32_t, int> times_shown(const Epoch& epoch) {
     return times;
 }
 
-std::vector<Pair> all_of(const PairSource& source, const Epoch& epoch) {
+std::vector<Example> all_of(const PairSource& source, const Epoch& epoch) {
     std::vector<std::uint32_t> every(epoch.examples());
     for (std::uint32_t i = 0; i < every.size(); ++i) {
         every[i] = i;
@@ -54,9 +54,9 @@ TEST_CASE("pairs are read back as stored, from memory and from disk", "[pair_sto
     const std::size_t in_memory = GENERATE(std::size_t{1} << 20U, 1000, 0);
     PairStore pairs(folder.file(""), in_memory);
     Random random(3);
-    std::vector<Pair> expected;
+    std::vector<Example> expected;
     for (int i = 0; i < 3000; ++i) {
-        Pair pair;
+        Example pair;
         for (auto* side : {&pair.source, &pair.target}) {
             for (std::uint64_t n = random.below(9); n-- > 0;) {
                 side->push_back(static_cast<std::int32_t>(random.below(1U << (1 + random.below(31)))));
@@ -67,7 +67,7 @@ TEST_CASE("pairs are read back as stored, from memory and from disk", "[pair_sto
     }
     REQUIRE(pairs.size() == expected.size());
     for (std::size_t i = 0; i < expected.size(); ++i) {
-        const Pair got = pairs.pair(i);
+        const Example got = pairs.pair(i);
         REQUIRE(got.source == expected[i].source);
         REQUIRE(got.target == expected[i].target);
         REQUIRE(pairs.source_length(i) == static_cast<std::int64_t>(expected[i].source.size()));
@@ -77,7 +77,7 @@ TEST_CASE("pairs are read back as stored, from memory and from disk", "[pair_sto
 }
 
 TEST_CASE("other data has another fingerprint", "[pair_store]") {
-    const auto of = [](const std::vector<Pair>& pairs) { return PairSource(pairs).fingerprint(); };
+    const auto of = [](const std::vector<Example>& pairs) { return PairSource(pairs).fingerprint(); };
     const auto one = of({{{1, 2}, {3}}, {{4}, {5}}});
     CHECK(one == of({{{1, 2}, {3}}, {{4}, {5}}}));
     CHECK(one != of({{{4}, {5}}, {{1, 2}, {3}}}));
@@ -126,7 +126,7 @@ TEST_CASE("joined examples are neighbours, in order, within the maximum length",
     CHECK(expected == 5000);
     CHECK(joined > 5000 * 3 / 10);  // the maximum length limits runs of 4 and 5
     CHECK(joined < 5000 * 5 / 10);
-    const std::vector<Pair> examples = all_of(source, epoch);
+    const std::vector<Example> examples = all_of(source, epoch);
     for (std::size_t i = 0; i < examples.size(); ++i) {
         const std::uint32_t count = epoch.starts[i + 1] - epoch.starts[i];
         REQUIRE(examples[i].source.size() == std::size_t{3} * count);
@@ -173,7 +173,7 @@ TEST_CASE("pairs of different corpora are not joined", "[examples]") {
     CHECK(epoch.items.size() == 3 + 2 * 2);
     // 7 of 5 pairs, whose sources have 3 * 3 + 2 * 5 pieces; estimated, since the longer ones are repeated.
     CHECK(source.tokens(epoch).source == 27 + static_cast<std::int64_t>(epoch.examples()));
-    for (const Pair& example : all_of(source, epoch)) {
+    for (const Example& example : all_of(source, epoch)) {
         CHECK((example.source.size() % 3 == 0 || example.source.size() % 5 == 0));
         CHECK(example.target.size() >= example.source.size() + 1);
     }
@@ -194,9 +194,9 @@ TEST_CASE("pieces are sampled again in every epoch, equally on every machine", "
                           BpeDropout(tokenizer, dropout));
     };
     const PairSource source = make(0.3, 1000);
-    const std::vector<Pair> first = all_of(source, source.epoch(0));
-    const std::vector<Pair> again = all_of(source, source.epoch(0));
-    const std::vector<Pair> next = all_of(source, source.epoch(1));
+    const std::vector<Example> first = all_of(source, source.epoch(0));
+    const std::vector<Example> again = all_of(source, source.epoch(0));
+    const std::vector<Example> next = all_of(source, source.epoch(1));
     std::size_t unlike = 0;
     for (std::size_t i = 0; i < first.size(); ++i) {
         CHECK(first[i].source == again[i].source);
@@ -210,7 +210,7 @@ TEST_CASE("pieces are sampled again in every epoch, equally on every machine", "
     const auto plain =
         static_cast<std::int64_t>(std::max(tokenizer.encode(lines[0]).size(), tokenizer.encode(lines[1]).size()));
     const PairSource tight = make(0.9, plain);
-    for (const Pair& pair : all_of(tight, tight.epoch(0))) {
+    for (const Example& pair : all_of(tight, tight.epoch(0))) {
         CHECK(static_cast<std::int64_t>(pair.source.size()) <= plain);
         CHECK(static_cast<std::int64_t>(pair.target.size()) <= plain);
     }
@@ -224,8 +224,8 @@ TEST_CASE("pieces of a target are masked, from one to all, each as often as the 
     const PairSource plain = source_of(3000, 1.0, {});
     CHECK(source.predicted_tokens() == plain.predicted_tokens() / 2);
     const Epoch epoch = source.epoch(0);
-    const std::vector<Pair> first = all_of(source, epoch);
-    const std::vector<Pair> whole = all_of(plain, epoch);
+    const std::vector<Example> first = all_of(source, epoch);
+    const std::vector<Example> whole = all_of(plain, epoch);
     std::map<std::size_t, int> counts;
     std::map<std::size_t, int> places;
     for (std::size_t i = 0; i < first.size(); ++i) {
@@ -251,9 +251,9 @@ TEST_CASE("pieces of a target are masked, from one to all, each as often as the 
         INFO("place " << place << ": " << times);
         CHECK(std::abs(times - 1875) < 105);
     }
-    const auto targets = [](const std::vector<Pair>& pairs) {
+    const auto targets = [](const std::vector<Example>& pairs) {
         std::vector<std::vector<std::int32_t>> ids;
-        for (const Pair& pair : pairs) {
+        for (const Example& pair : pairs) {
             ids.push_back(pair.target);
         }
         return ids;
@@ -264,8 +264,8 @@ TEST_CASE("pieces of a target are masked, from one to all, each as often as the 
 
 TEST_CASE("a batch with masks has sources, and says where they end", "[pair_source]") {
     const Frame frame{.mask = 7};
-    const std::vector<Pair> pairs{{.source = {4, 5}, .target = {7, 6, 9}, .labels = {8, kNoTarget, kNoTarget}},
-                                  {.source = {4, 5, 6, 7, 8, 9, 4, 5}, .target = {7}, .labels = {9}}};
+    const std::vector<Example> pairs{{.source = {4, 5}, .target = {7, 6, 9}, .labels = {8, kNoTarget, kNoTarget}},
+                                     {.source = {4, 5, 6, 7, 8, 9, 4, 5}, .target = {7}, .labels = {9}}};
     const Batch batch = make_batch(pairs, frame, 0);
     CHECK(batch.source_length == 16);
     CHECK(batch.source_lengths == std::vector<std::int32_t>{3, 9});

@@ -56,7 +56,7 @@ std::unique_ptr<TextSource> source_of(const std::vector<int>& lengths, TextOptio
                                         vocabulary(), options, seed);
 }
 
-std::vector<Pair> all_of(const TextSource& source, std::int64_t number) {
+std::vector<Example> all_of(const TextSource& source, std::int64_t number) {
     const Epoch epoch = source.epoch(number);
     std::vector<std::uint32_t> every(epoch.examples());
     std::iota(every.begin(), every.end(), std::uint32_t{0});
@@ -64,7 +64,7 @@ std::vector<Pair> all_of(const TextSource& source, std::int64_t number) {
 }
 
 // What a masked model was given, without its masks.
-Ids restored(const Pair& block) {
+Ids restored(const Example& block) {
     Ids ids = block.target;
     for (std::size_t at = 0; at < ids.size(); ++at) {
         ids[at] = block.labels[at] == kNoTarget ? ids[at] : block.labels[at];
@@ -73,7 +73,7 @@ Ids restored(const Pair& block) {
 }
 
 // The spans back in their places.
-Ids rebuilt(const Pair& pair) {
+Ids rebuilt(const Example& pair) {
     std::map<std::int32_t, Ids> spans;
     std::int32_t sentinel = 0;
     for (const std::int32_t id : pair.target) {
@@ -91,8 +91,8 @@ Ids rebuilt(const Pair& pair) {
     return text;
 }
 
-bool same(const std::vector<Pair>& a, const std::vector<Pair>& b) {
-    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Pair& x, const Pair& y) {
+bool same(const std::vector<Example>& a, const std::vector<Example>& b) {
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Example& x, const Example& y) {
         return x.source == y.source && x.target == y.target && x.labels == y.labels && x.starts == y.starts;
     });
 }
@@ -133,7 +133,7 @@ TEST_CASE("documents are lines or paragraphs", "[text_source]") {
 
 TEST_CASE("a causal block holds documents with bos, labelled with the next piece or eos", "[text_source]") {
     const auto source = source_of({3}, {.task = Task::Causal, .longest = 8, .frame = kSpecial});
-    const std::vector<Pair> blocks = all_of(*source, 0);
+    const std::vector<Example> blocks = all_of(*source, 0);
     REQUIRE(blocks.size() == 1);
     CHECK(blocks[0].target == Ids{kSpecial.bos, 10, 11, 12});
     CHECK(blocks[0].labels == Ids{10, 11, 12, kSpecial.eos});
@@ -143,9 +143,9 @@ TEST_CASE("a causal block holds documents with bos, labelled with the next piece
 
 TEST_CASE("without bos, a causal document starts with a piece that nothing predicts", "[text_source]") {
     const auto source = source_of({3, 1}, {.task = Task::Causal, .longest = 8, .packed = false, .frame = {.bos = -1}});
-    const std::vector<Pair> blocks = all_of(*source, 0);
+    const std::vector<Example> blocks = all_of(*source, 0);
     REQUIRE(blocks.size() == 2);
-    const Pair& longer = blocks[blocks[0].target.size() == 3 ? 0 : 1];
+    const Example& longer = blocks[blocks[0].target.size() == 3 ? 0 : 1];
     CHECK(longer.labels == Ids{longer.target[1], longer.target[2], 2});
     CHECK(blocks[blocks[0].target.size() == 3 ? 1 : 0].labels == Ids{2});
 }
@@ -156,10 +156,10 @@ TEST_CASE("blocks pack all documents, and long documents continue in the next on
     const std::vector<int> lengths{3, 1, 40, 7, 2, 2600, 5};
     const auto source = source_of(lengths, {.task = task, .longest = 16, .packed = packed, .frame = kSpecial});
     const std::int64_t special = task == Task::Masked ? 2 : 1;
-    const std::vector<Pair> blocks = all_of(*source, 1);
+    const std::vector<Example> blocks = all_of(*source, 1);
     Ids stream, labels;
     std::size_t starts = 0;
-    for (const Pair& block : blocks) {
+    for (const Example& block : blocks) {
         REQUIRE(block.target.size() <= 16);
         REQUIRE(block.labels.size() == block.target.size());
         REQUIRE(block.starts.at(0) == 0);
@@ -209,14 +209,14 @@ TEST_CASE("the same block is corrupted differently by other epochs, seeds and ex
     const Task task = GENERATE(Task::Masked, Task::Span);
     const TextOptions options{.task = task, .longest = 64, .frame = kSpecial};
     const auto one = source_of({60}, options);
-    const std::vector<Pair> first = all_of(*one, 0);
+    const std::vector<Example> first = all_of(*one, 0);
     REQUIRE(first.size() == 1);
     CHECK(same(all_of(*one, 0), first));
     CHECK(!same(all_of(*one, 1), first));
     CHECK(!same(all_of(*source_of({60}, options, 4), 0), first));
     const auto many = source_of({600}, options);
     std::set<std::vector<std::size_t>> places;
-    for (const Pair& block : all_of(*many, 0)) {
+    for (const Example& block : all_of(*many, 0)) {
         std::vector<std::size_t> corrupted;
         for (std::size_t at = 0; at < block.labels.size(); ++at) {
             if (block.labels[at] != kNoTarget) {
@@ -237,7 +237,7 @@ TEST_CASE("weights count for documents, too", "[text_source]") {
     const TextSource source(documents({5, 6, 7}), {{1, 3.0}, {2, 1.0}}, vocabulary(),
                             {.longest = 100, .packed = false, .frame = kSpecial}, 1);
     std::map<std::size_t, int> times;
-    for (const Pair& block : all_of(source, 0)) {
+    for (const Example& block : all_of(source, 0)) {
         ++times[block.target.size()];
     }
     CHECK(times == std::map<std::size_t, int>{{6, 3}, {7, 1}, {8, 1}});
@@ -249,7 +249,7 @@ TEST_CASE("15 percent of the pieces are predicted: 80 percent masked, 10 replace
     const auto source = source_of(std::vector<int>(90, 50), options);
     double pieces = 0, predicted = 0, masked = 0, kept = 0, replaced = 0;
     for (std::int64_t epoch = 0; epoch < 10; ++epoch) {
-        for (const Pair& block : all_of(*source, epoch)) {
+        for (const Example& block : all_of(*source, epoch)) {
             const Ids ids = restored(block);
             for (std::size_t at = 0; at < ids.size(); ++at) {
                 const std::int32_t label = block.labels[at];
@@ -275,7 +275,7 @@ TEST_CASE("15 percent of the pieces are predicted: 80 percent masked, 10 replace
 
 TEST_CASE("every block predicts something", "[text_source]") {
     const auto source = source_of(std::vector<int>(200, 1), {.task = Task::Masked, .packed = false, .frame = kSpecial});
-    for (const Pair& block : all_of(*source, 0)) {
+    for (const Example& block : all_of(*source, 0)) {
         CHECK(block.labels[1] >= kFirst);
         CHECK(block.labels[0] == kNoTarget);
         CHECK(block.labels[2] == kNoTarget);
@@ -286,7 +286,7 @@ TEST_CASE("spans and what is left of the text give the text", "[text_source]") {
     const std::vector<int> lengths{1, 2, 3, 7, 60, 200, 31, 32};
     const auto source = source_of(lengths, {.task = Task::Span, .longest = 64, .frame = kSpecial});
     std::size_t pieces = 0, taken = 0;
-    for (const Pair& pair : all_of(*source, 0)) {
+    for (const Example& pair : all_of(*source, 0)) {
         CHECK(pair.labels.empty());
         REQUIRE(pair.source.size() + 1 <= 64);
         const Ids text = rebuilt(pair);

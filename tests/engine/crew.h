@@ -102,12 +102,12 @@ inline std::vector<SourceLine> many_lines() {
 // A translation of many lines, in small batches.
 struct Crew {
     std::vector<std::unique_ptr<Backend>> backends;
-    std::vector<std::unique_ptr<Translator>> translators;
+    std::vector<std::unique_ptr<LoadedModel>> translators;
     std::vector<std::string> warnings;
 
     void add(std::unique_ptr<Backend> backend) {
         backends.push_back(std::move(backend));
-        translators.push_back(std::make_unique<Translator>(tiny_translator(*backends.back())));
+        translators.push_back(std::make_unique<LoadedModel>(tiny_translator(*backends.back())));
     }
     Service service() {
         std::vector<Service::Member> members;
@@ -124,8 +124,8 @@ inline std::vector<std::string> texts(const LineTranslator& translator) {
     std::vector<std::string> found;
     std::size_t finished_before = 0;
     translator.translate_in_order(many_lines(), {.search = {}, .batch_tokens = kBatchTokens},
-                                  [&](std::vector<TranslatedSentence> next, std::size_t finished) {
-                                      for (const TranslatedSentence& sentence : next) {
+                                  [&](std::vector<TextResult> next, std::size_t finished) {
+                                      for (const TextResult& sentence : next) {
                                           found.push_back(sentence.text);
                                       }
                                       CHECK(finished >= found.size());

@@ -95,7 +95,7 @@ private:
 
 // Is lost at sources with the poison, and opened again.
 struct Losing {
-    const Translator* open() {
+    const LoadedModel* open() {
         ++opened;
         crew.translators.clear();
         crew.backends.clear();
@@ -206,8 +206,7 @@ inline Answers answers_of(const Service& service, const std::function<Translatio
                          [](const SourceLine& line) { return line.text.find(kPoison) == std::string::npos; });
     lines.resize(std::min(lines.size(), most));
     const std::unique_ptr<Backend> cpu = open_device("cpu");
-    const std::vector<TranslatedSentence> wanted =
-        tiny_translator(*cpu).translate_sources(lines, request_for("").options);
+    const std::vector<TextResult> wanted = tiny_translator(*cpu).translate_sources(lines, request_for("").options);
     std::mutex mutex;
     Answers all;
     const auto ask = [&](std::size_t thread) {

@@ -98,8 +98,8 @@ TEST_CASE("a much slower device gets little more than the work that reveals its 
 
 TEST_CASE("results of a partly failed attempt are not duplicated", "[service]") {
     const auto cpu = open_device("cpu");
-    const Translator translator = tiny_translator(*cpu);
-    const TranslationOptions options{.search = {.beam = 3, .n_best = 3}};
+    const LoadedModel translator = tiny_translator(*cpu);
+    const DecodingOptions options{.search = {.beam = 3, .n_best = 3}};
     TranslationWork work(translator.model(), {{.text = "the dog"}}, options, 64, TranslationWork::Order::SoonestFirst);
     translator.translate_units(work.units_of(0), options);
     translator.translate_units(work.units_of(0), options);
@@ -130,7 +130,7 @@ TEST_CASE("an exception of the sink stops the translation", "[service]") {
     crew.add(open_device("cpu"));
     crew.add(open_device("cpu"));
     const Service service = crew.service();
-    const auto stop = [](const std::vector<TranslatedSentence>& next, std::size_t) {
+    const auto stop = [](const std::vector<TextResult>& next, std::size_t) {
         if (!next.empty()) {
             throw std::runtime_error("enough");
         }
@@ -143,7 +143,7 @@ TEST_CASE("no lines need no work", "[service]") {
     Crew crew;
     crew.add(open_device("cpu"));
     int calls = 0;
-    crew.service().translate_in_order({}, {}, [&](const std::vector<TranslatedSentence>& next, std::size_t finished) {
+    crew.service().translate_in_order({}, {}, [&](const std::vector<TextResult>& next, std::size_t finished) {
         ++calls;
         CHECK(next.empty());
         CHECK(finished == 0);

@@ -31,7 +31,7 @@ private:
 // One device that hangs after a number of products, as does each reopened one, which keeps nothing of the previous one.
 struct Hanging {
     explicit Hanging(std::vector<int> lasts) : lasts_(std::move(lasts)) { open(); }
-    const Translator* open() {
+    const LoadedModel* open() {
         const int products = lasts_.at(std::min(opened_, lasts_.size() - 1));
         ++opened_;
         crew_.translators.clear();
@@ -101,7 +101,7 @@ TEST_CASE("if a lost device cannot be reopened, both errors are reported", "[ser
     crew.add(std::make_unique<LosingBackend>(open_device("cpu"), 30));
     const Service service({{.name = "gpu",
                             .translator = crew.translators[0].get(),
-                            .reopen = []() -> const Translator* { throw Error("it is gone for good"); }}},
+                            .reopen = []() -> const LoadedModel* { throw Error("it is gone for good"); }}},
                           [](const std::string& /*message*/) {});
     CHECK_THROWS_WITH(texts(service), Contains("the device hung; reopening failed: it is gone for good"));
 }

@@ -111,8 +111,8 @@ TEST_CASE("each request of a failed batch is tried alone once", "[service]") {
     const auto& backend = dynamic_cast<const PoisonedBackend&>(*crew.backends[0]);
     const Service service = crew.service();
     const std::vector<SourceLine> lines{{.text = "the cat"}, {.text = kPoisonous}, {.text = "a dog sleeps"}};
-    std::vector<TranslatedSentence> found;
-    service.translate_in_order(lines, {.search = {}}, [&](std::vector<TranslatedSentence> next, std::size_t) {
+    std::vector<TextResult> found;
+    service.translate_in_order(lines, {.search = {}}, [&](std::vector<TextResult> next, std::size_t) {
         found.insert(found.end(), next.begin(), next.end());
     });
     REQUIRE(found.size() == 3);
@@ -187,7 +187,7 @@ TEST_CASE("an observer sees its own request only", "[service]") {
     }
     held.let_go.open();
     for (std::size_t i = 0; i < answers.size(); ++i) {
-        const TranslatedSentence found = answers[i].result.get();
+        const TextResult found = answers[i].result.get();
         CHECK((i % 3 == 0 || found.text == wanted));
     }
     CHECK(observer.largest_batch() == 1);

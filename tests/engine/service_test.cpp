@@ -21,7 +21,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::seconds kLongest(60);
 
-TranslatedSentence result_of(Service::Answer& answer) {
+TextResult result_of(Service::Answer& answer) {
     REQUIRE(answer.result.wait_for(kLongest) == std::future_status::ready);
     return answer.result.get();
 }
@@ -190,7 +190,7 @@ TEST_CASE("greedy text is streamed token by token", "[service]") {
     next.options.search.beam = 1;
     next.on_text = [&](const std::string& text) { texts.push_back(text); };
     Service::Answer answer = service.submit(std::move(next));
-    const TranslatedSentence sentence = result_of(answer);
+    const TextResult sentence = result_of(answer);
     REQUIRE(texts.size() + 1 == sentence.target_ids.size());  // all but the last token
     for (std::size_t i = 1; i < texts.size(); ++i) {
         CHECK(texts[i].starts_with(texts[i - 1]));
@@ -286,7 +286,7 @@ TEST_CASE("a thousand requests get one answer each despite cancellation, deadlin
     const std::vector<std::string> wanted = expected();
     Crew crew;
     std::uint64_t opened = 0;
-    const auto open = [&]() -> const Translator* {
+    const auto open = [&]() -> const LoadedModel* {
         crew.translators.clear();
         crew.backends.clear();
         crew.add(std::make_unique<UnreliableBackend>(open_device("cpu"), ++opened));
@@ -294,7 +294,7 @@ TEST_CASE("a thousand requests get one answer each despite cancellation, deadlin
     };
     std::atomic<int> warnings{0};
     const std::unique_ptr<Backend> steady = open_device("cpu");
-    const Translator other = tiny_translator(*steady);
+    const LoadedModel other = tiny_translator(*steady);
     const Service service(
         {{.name = "unreliable", .translator = open(), .reopen = open}, {.name = "steady", .translator = &other}},
         [&](const std::string&) { ++warnings; });

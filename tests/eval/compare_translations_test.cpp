@@ -24,7 +24,7 @@ ModelConfig language_config(Architecture architecture) {
     return config;
 }
 
-TranslationOptions greedy() {
+DecodingOptions greedy() {
     return {.search = {.beam = 1, .max_extra = 6}};
 }
 
@@ -34,10 +34,10 @@ struct Both {
 
     std::unique_ptr<Backend> cpu = open_device("cpu");
     std::unique_ptr<Backend> oracle = open_device("cpu:oracle");
-    Translator first = tiny_translator(*cpu);
-    Translator second = tiny_translator(*oracle);
-    std::vector<TranslatedSentence> a = first.translate(kLines, greedy());
-    std::vector<TranslatedSentence> b = second.translate(kLines, greedy());
+    LoadedModel first = tiny_translator(*cpu);
+    LoadedModel second = tiny_translator(*oracle);
+    std::vector<TextResult> a = first.translate(kLines, greedy());
+    std::vector<TextResult> b = second.translate(kLines, greedy());
 };
 
 }  // namespace
@@ -69,7 +69,7 @@ TEST_CASE("where outputs diverge, each device scores both candidates") {
     CHECK(difference.divergence.candidates[1] == other);
 
     Context ctx{.backend = *both.oracle};
-    const TranslatedSentence& whole = both.a[2];
+    const TextResult& whole = both.a[2];
     const auto scores = next_log_probabilities(ctx, both.second.transformer(), whole.source_ids,
                                                {whole.target_ids.begin(), whole.target_ids.begin() + 2});
     const double preferred = scores[static_cast<std::size_t>(chosen)];
@@ -84,7 +84,7 @@ TEST_CASE("where outputs diverge, each device scores both candidates") {
 
 TEST_CASE("a truncated output is a difference, and never a tie") {
     const auto backend = open_device("cpu");
-    const Translator translator = tiny_translator(*backend);
+    const LoadedModel translator = tiny_translator(*backend);
     const auto whole = translator.translate(kLines, greedy());
     auto cut = whole;
     cut[0].target_ids.pop_back();
@@ -98,8 +98,8 @@ TEST_CASE("a truncated output is a difference, and never a tie") {
 TEST_CASE("where completions diverge, each device scores both candidates after the prompt") {
     const auto cpu = open_device("cpu");
     const auto oracle = open_device("cpu:oracle");
-    const Translator first = tiny_translator(*cpu, language_config(Architecture::CausalLm));
-    const Translator second = tiny_translator(*oracle, language_config(Architecture::CausalLm));
+    const LoadedModel first = tiny_translator(*cpu, language_config(Architecture::CausalLm));
+    const LoadedModel second = tiny_translator(*oracle, language_config(Architecture::CausalLm));
     const auto a = first.translate(kLines, greedy());
     auto b = second.translate(kLines, greedy());
     CHECK(compare_translations({{{*cpu, first, a}, {*oracle, second, b}}}).identical == 3);  // an empty prompt, too
@@ -135,20 +135,20 @@ TEST_CASE("where completions diverge, each device scores both candidates after t
 
 TEST_CASE("of the masks that two devices fill in differently, the one with the largest gap counts") {
     const auto cpu = open_device("cpu");
-    const Translator translator = tiny_translator(*cpu, language_config(Architecture::MaskedLm));
+    const LoadedModel translator = tiny_translator(*cpu, language_config(Architecture::MaskedLm));
     const ModelConfig& config = translator.model().config;
     const std::vector<std::int32_t> ids{config.bos_id, 4, 7, 4, 8, 9, 4, config.eos_id};
     const FilledText filled = Filler(*cpu, translator).fill(ids, 9, false);
-    TranslatedSentence likeliest;
+    TextResult likeliest;
     likeliest.source_ids = ids;
     for (const MaskedPosition& mask : filled.masks) {
         likeliest.target_ids.push_back(mask.candidates.front().id);
     }
-    TranslatedSentence others = likeliest;
+    TextResult others = likeliest;
     others.target_ids[0] = filled.masks[0].candidates[1].id;
     others.target_ids[2] = filled.masks[2].candidates[8].id;
-    const std::vector<TranslatedSentence> first{likeliest, likeliest};
-    const std::vector<TranslatedSentence> second{likeliest, others};
+    const std::vector<TextResult> first{likeliest, likeliest};
+    const std::vector<TextResult> second{likeliest, others};
     const Agreement agreement = compare_translations({{{*cpu, translator, first}, {*cpu, translator, second}}});
     CHECK(agreement.identical == 1);
     REQUIRE(agreement.differences.size() == 1);

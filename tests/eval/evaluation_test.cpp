@@ -56,7 +56,7 @@ TEST_CASE("case and tokenization apply to all scores that use them") {
 
 TEST_CASE("a model scores every reference of every source that fits") {
     const auto backend = open_device("cpu");
-    const Translator translator = tiny_translator(*backend, 24);
+    const LoadedModel translator = tiny_translator(*backend, 24);
     const Lines sources{"the small dog", "", "a cat sleeps on the mat", words(60), "the mat", "\u3164", "the dog"};
     const Lines first{"der kleine hund", "nichts", "eine katze", "eine", words(60), "nichts", "\u3000"};
     const Lines second{"ein hund", "nichts", "die katze liegt", "eine", "auf der matte", "nichts", ""};

@@ -155,13 +155,13 @@ expect "the values are in the JSON" grep -q '"training.residual_dropout": 0.3' s
 perplexity_of() { grep '"perplexity"' "swept/$1/result.json"; }
 expect "and in the trainings" [ "$(perplexity_of 'residual_dropout=0,norm=pre')" != "$(perplexity_of 'residual_dropout=0.3,norm=pre')" ]
 sweep --output none --vary tokenizer.vocabulary=40,72
-expect "all trainings share the tokenizers" refused "\"tokenizer.vocabulary\" is no key: expected one in model, data or training"
+expect "all trainings share the tokenizers" refused "\"tokenizer.vocabulary\" is not a key: expected one in model, data or training"
 sweep --output none --vary data.valid.tsv=one.tsv,two.tsv
 expect "and the development text" refused "all trainings are compared on one development text"
 sweep --output none --vary training.seed=1,2,1
 expect "a value given twice is an error" refused "1 is given twice"
 sweep --output none --vary training.steps.x=1
-expect "a key below a value is an error" refused "\"x\" is no key of a section"
+expect "a key below a value is an error" refused "\"x\" is not a section"
 sweep --output diverged --vary training.learning_rate_scale=1000000
 expect "a training that diverges fails, and is listed" eval 'ended_with 1 && says "learning_rate_scale=1000000: failed: "'
 sweep --output drawn --vary training.seed=1,2,3,4,5,6 --random 2 --seed 5 --steps 3 --precision f32 --device cpu --dry-run

@@ -120,7 +120,7 @@ TEST_CASE("The tree of a model's search ends with the search", "[beam_tree]") {
     for (const int beam : {1, 2, 4, 7}) {
         const ExploreRequest request = tiny_request(beam);
         const Exploration found = tiny.explorer.explore(request);
-        const TranslatedSentence translated = tiny.translator.translate_line(
+        const TextResult translated = tiny.translator.translate_line(
             request.source, {.search = request.search.over({}), .batch_tokens = 1024, .compute = Compute::F32});
         CHECK(found.translation == translated.text);
         CHECK(output_of(found) == translated.target_ids);

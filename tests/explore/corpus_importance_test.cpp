@@ -106,7 +106,7 @@ TEST_CASE("Pruning begins with the least important heads", "[importance][corpus]
 TEST_CASE("BLEU without heads is that of translations without them", "[importance][corpus]") {
     const TinyExplorer tiny;
     const CorpusText text = pairs();
-    const TranslationOptions translation{.search = {.beam = 2, .max_extra = 4}};
+    const DecodingOptions translation{.search = {.beam = 2, .max_extra = 4}};
     const CorpusImportance found = measure_corpus_importance(
         *tiny.backend, tiny.translator, text, {.translation = translation, .bleu = 9, .points = 2, .orders = 1}, {});
     CHECK(found.translated == 2);
@@ -117,7 +117,7 @@ TEST_CASE("BLEU without heads is that of translations without them", "[importanc
                 .source = text.sources[i], .search = {.beam = 2, .max_extra = 4}, .edits = edits};
             const Exploration explored = tiny.explorer.explore(request);
             EditingObserver observer(edits, 0, nullptr);
-            TranslationOptions observed = translation;
+            DecodingOptions observed = translation;
             observed.observer = &observer;
             CHECK(tiny.translator.translate_line(text.sources[i], observed).log_probability ==
                   Approx(explored.log_probability).margin(1e-4));

@@ -56,7 +56,7 @@ TEST_CASE("A search uses the model's options unless the request overrides them",
     const std::unique_ptr<Backend> backend = open_device("cpu");
     write_tiny_model(*backend, path);
     folder.write("model/decoding.json", R"({"max_extra": 2, "no_repeat_ngram": 1})");
-    const Translator translator(*backend, path);
+    const LoadedModel translator(*backend, path);
     const Explorer explorer(*backend, translator, Compute::F32);
     const ExploreRequest request{.source = "the cat", .search = {.beam = 1}};
     const Exploration found = explorer.explore(request);
@@ -271,13 +271,13 @@ TEST_CASE("Invalid requests are reported", "[explore]") {
 
 TEST_CASE("A model with damaged weights is reported", "[explore]") {
     const std::unique_ptr<Backend> backend = open_device("cpu");
-    const Translator whole = tiny_translator(*backend);
+    const LoadedModel whole = tiny_translator(*backend);
     auto damaged = std::make_shared<Parameters>(*backend, whole.model().config, false);
     damaged->initialise(1);
     const Tensor gain = damaged->stored("decoder.layers.1.feed_forward.norm.gain");
     from_host(*backend, gain,
               std::vector<float>(static_cast<std::size_t>(gain.elements()), std::numeric_limits<float>::quiet_NaN()));
-    const Translator translator(*backend, whole.model(), damaged);
+    const LoadedModel translator(*backend, whole.model(), damaged);
     const Explorer explorer(*backend, translator, Compute::F32);
     ExploreRequest request = tiny_request();
     CHECK_THAT(explorer.explore(request).problem, Contains("probabilities for token 1"));

@@ -53,8 +53,8 @@ TEST_CASE("A search and a pass show the tokens around texts and count only what 
     CHECK(given.translation == found.translation);
     check_same(found, given);
     CHECK(found.score == Approx(given.score).margin(1e-4));
-    const TranslationOptions options{.search = tiny.translator.search_options(request.search)};
-    const TranslatedSentence translated = tiny.translator.translate_line(request.source, options);
+    const DecodingOptions options{.search = tiny.translator.search_options(request.search)};
+    const TextResult translated = tiny.translator.translate_line(request.source, options);
     CHECK(translated.text == found.translation);
     CHECK(translated.target_ids == output_of(found));
     CHECK(translated.log_probability == Approx(found.log_probability).margin(1e-4));
@@ -77,7 +77,7 @@ TEST_CASE("A text without a beginning is explored from its second piece on", "[e
     CHECK(found.prompt == ids.size() - 1);
     CHECK(found.steps.size() > found.prompt);
     CHECK(found.steps.size() == found.record.target_out.size());
-    const TranslatedSentence completed =
+    const TextResult completed =
         tiny.translator.translate_line("the small dog", {.search = tiny.translator.search_options({.max_extra = 4})});
     CHECK(output_of(found) == completed.target_ids);
     CHECK(found.log_probability == Approx(completed.log_probability).margin(1e-4));

@@ -72,7 +72,7 @@ TEST_CASE("a prompt is explored as it is completed", "[language]") {
     REQUIRE(found.problem.empty());
     CHECK(found.finished);
     const SearchOptions search{.beam = beam, .length_penalty = 0.0, .max_extra = 5};
-    const TranslatedSentence completion = tiny.translator.translate_line("the small dog", {.search = search});
+    const TextResult completion = tiny.translator.translate_line("the small dog", {.search = search});
     CHECK(found.translation == completion.text);
     CHECK(output_of(found) == completion.target_ids);
     CHECK(found.log_probability == Approx(completion.log_probability).margin(1e-4));
@@ -193,7 +193,7 @@ TEST_CASE("masks are filled in as by a Filler", "[language]") {
     CHECK(found.finished);
     const auto parameters = std::make_shared<Parameters>(*tiny.backend, tiny.explorer.model().config, false);
     parameters->initialise(3);
-    const Translator models(*tiny.backend, tiny.explorer.model(), parameters);
+    const LoadedModel models(*tiny.backend, tiny.explorer.model(), parameters);
     const Filler filler(*tiny.backend, models);
     const FilledText filled = filler.fill(filler.encode(masked_text().source, kMaskText).ids, 10, false);
     CHECK(found.translation == filled.text);

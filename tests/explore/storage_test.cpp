@@ -39,7 +39,7 @@ TEST_CASE("A search with a 16-bit model records the same as a teacher-forced pas
         const std::unique_ptr<Backend> backend = open_device(device, environment_options());
         for (const auto& [storage, bound] : kBounds) {
             INFO(device << ", " << name_of(storage));
-            const Translator translator(*backend, model, TinyModel(*backend, model.config, 3, storage).parameters);
+            const LoadedModel translator(*backend, model, TinyModel(*backend, model.config, 3, storage).parameters);
             const Explorer explorer(*backend, translator, Compute::F32);
             ExploreRequest request = tiny_request(2);
             request.edits = {{.site = {AttentionKind::EncoderSelf, 0}, .head = 2, .kind = EditKind::Off},

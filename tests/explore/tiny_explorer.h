@@ -17,7 +17,7 @@ namespace headscope {
 
 struct TinyExplorer {
     std::unique_ptr<Backend> backend;
-    Translator translator;
+    LoadedModel translator;
     Explorer explorer;
 
     explicit TinyExplorer(const std::string& device = "cpu", const ModelConfig& config = tiny_config())

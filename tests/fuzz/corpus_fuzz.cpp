@@ -26,7 +26,7 @@ void check_text(const ParallelText& text) {
     HEADSCOPE_CHECK(corpus.pairs.size() + static_cast<std::size_t>(corpus.dropped_long + corpus.dropped_empty) ==
                         text.source.size(),
                     "pairs that vanish");
-    for (const Pair& pair : corpus.pairs) {
+    for (const Example& pair : corpus.pairs) {
         HEADSCOPE_CHECK(!first_invalid_utf8(tokenizer().decode(pair.source)), "decoded text that is not UTF-8");
     }
     if (!corpus.pairs.empty()) {

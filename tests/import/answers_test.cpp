@@ -10,8 +10,8 @@
 #include "data/batch.h"
 #include "data/device_batch.h"
 #include "import/open_model.h"
+#include "infer/loaded_model.h"
 #include "infer/next_tokens.h"
-#include "infer/translator.h"
 #include "io/strict_json.h"
 #include "model/encoder_decoder.h"
 #include "registry/registry.h"
@@ -124,8 +124,8 @@ void check_language_model(const OpenModel& open, const json& item) {
 }
 
 void check_translations(Backend& backend, const std::string& folder, const json& answers) {
-    const Translator translator(backend, folder);
-    TranslationOptions options;
+    const LoadedModel translator(backend, folder);
+    DecodingOptions options;
     options.search = {.beam = answers.at("beam").get<int>(),
                       .length_penalty = answers.at("length_penalty").get<double>(),
                       .max_extra = SearchOptions::kMaxExtra,
@@ -140,7 +140,7 @@ void check_translations(Backend& backend, const std::string& folder, const json&
         }
         INFO(item.at("text"));
         options.search.languages = {item.value("source_language", ""), item.value("target_language", "")};
-        const TranslatedSentence found = translator.translate_line(item["text"].get<std::string>(), options);
+        const TextResult found = translator.translate_line(item["text"].get<std::string>(), options);
         const json& wanted = item["translation"];
         CHECK(found.source_ids == item.at("source").get<Ids>());
         INFO("found " << found.text << " (" << found.score << "), expected " << wanted.dump());

@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "broken_model.h"
-#include "infer/translator.h"
+#include "infer/loaded_model.h"
 #include "model/parameters.h"
 
 using namespace headscope;
@@ -42,11 +42,11 @@ Ids without_end(Ids ids, EndReason end) {
 }
 
 std::vector<Ids> outputs_of(Backend& backend, const std::string& folder, const std::vector<std::string>& texts) {
-    const Translator translator(backend, folder);
-    TranslationOptions options{.search = translator.search_options({})};
+    const LoadedModel translator(backend, folder);
+    DecodingOptions options{.search = translator.search_options({})};
     options.search.allow_unknown = true;
     std::vector<Ids> outputs;
-    for (const TranslatedSentence& found : translator.translate(texts, options)) {
+    for (const TextResult& found : translator.translate(texts, options)) {
         CHECK(found.problem.empty());
         outputs.push_back(without_end(found.target_ids, found.end));
     }
@@ -223,7 +223,7 @@ TEST_CASE("GPT-2's texts begin as its tokenizer says", "[generation]") {
     REQUIRE(opened.remarks.size() == 1);
     CHECK_THAT(opened.remarks.front(), Contains("\"add_eos_token\""));
     const auto backend = open_device("cpu");
-    const Translator translator(*backend, model.path());
+    const LoadedModel translator(*backend, model.path());
     CHECK(translator.translate_line("mo", {.search = translator.search_options({})}).source_ids.front() == 0);
 }
 

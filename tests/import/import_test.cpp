@@ -7,8 +7,8 @@
 #include "broken_model.h"
 #include "import/open_model.h"
 #include "infer/decoding_choices.h"
-#include "infer/translator.h"
-#include "model/frame.h"
+#include "infer/loaded_model.h"
+#include "model/frame_of_config.h"
 #include "registry/registry.h"
 #include "tests/house/files.h"
 #include "tests/io/temporary_folder.h"
@@ -62,12 +62,12 @@ TEST_CASE("every model translates as its author chose, in its first languages", 
     const auto backend = open_device("cpu");
     for (const std::string& path : models()) {
         INFO(path);
-        const Translator translator(*backend, path);
+        const LoadedModel translator(*backend, path);
         const ModelConfig& config = translator.model().config;
         if (config.architecture != Architecture::EncoderDecoder) {
             continue;
         }
-        TranslationOptions options{.search = translator.search_options({})};
+        DecodingOptions options{.search = translator.search_options({})};
         Languages& languages = options.search.languages;
         const std::string some = config.languages.empty() ? "" : config.languages.begin()->first;
         for (const auto& [word, name] :

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "infer/loaded_model.h"
 #include "infer/next_tokens.h"
-#include "infer/translator.h"
 #include "model/causal_lm.h"
 #include "registry/registry.h"
 #include "support/check.h"
@@ -26,19 +26,19 @@ ModelConfig causal_config() {
     return config;
 }
 
-TranslationOptions greedy(std::int64_t tokens) {
+DecodingOptions greedy(std::int64_t tokens) {
     return {.search = {.beam = 1, .length_penalty = 0.0, .max_extra = tokens}};
 }
 
 // Greedy completion by whole passes, without a cache.
-std::vector<std::int32_t> uncached(Backend& backend, const Translator& translator, std::vector<std::int32_t> ids,
+std::vector<std::int32_t> uncached(Backend& backend, const LoadedModel& translator, std::vector<std::int32_t> ids,
                                    std::int64_t tokens) {
     const ModelConfig& config = translator.model().config;
     const CausalLm model(config, translator.parameters());
     const std::vector<std::int32_t> forbidden = token_rules(config, {}).forbidden;
     std::vector<std::int32_t> written;
     for (std::int64_t step = 0; step < tokens; ++step) {
-        const Pair example{.target = ids, .labels = std::vector<std::int32_t>(ids.size(), kNoTarget)};
+        const Example example{.target = ids, .labels = std::vector<std::int32_t>(ids.size(), kNoTarget)};
         const DeviceBatch batch = upload(backend, make_batch(std::span(&example, 1), {}, 0, {.multiple = 1}));
         Context ctx{.backend = backend};
         const auto logits = to_host<double>(backend, model.logits(ctx, model.states(ctx, batch)).value());
@@ -68,11 +68,11 @@ TEST_CASE("a completion is the likeliest token after token, whatever its batch",
     for (const std::string& id : conformance::devices_under_test()) {
         CAPTURE(id);
         const auto backend = open_device(id, environment_options());
-        const Translator translator = tiny_translator(*backend, causal_config());
+        const LoadedModel translator = tiny_translator(*backend, causal_config());
         const auto together = translator.translate(kPrompts, greedy(7));
         for (std::size_t i = 0; i < kPrompts.size(); ++i) {
             INFO(kPrompts[i]);
-            const TranslatedSentence& found = together[i];
+            const TextResult& found = together[i];
             REQUIRE(found.problem.empty());
             CHECK(found.source_ids.front() == translator.model().config.bos_id);
             CHECK(found.target_ids == uncached(*backend, translator, found.source_ids, 7));
@@ -90,21 +90,21 @@ TEST_CASE("a completion is the likeliest token after token, whatever its batch",
 
 TEST_CASE("a completion ends at its limit, at a stop text or where the context is full", "[complete]") {
     const auto backend = open_device("cpu");
-    const Translator translator = tiny_translator(*backend, causal_config());
-    const TranslatedSentence long_one = translator.translate_line("the small dog", greedy(1000));
+    const LoadedModel translator = tiny_translator(*backend, causal_config());
+    const TextResult long_one = translator.translate_line("the small dog", greedy(1000));
     const auto all = static_cast<std::int64_t>(long_one.source_ids.size() + long_one.target_ids.size());
     CHECK((long_one.end == EndReason::EndOfSentence || all == 24 + 1));
 
-    const TranslatedSentence whole = translator.translate_line("the small dog", greedy(8));
+    const TextResult whole = translator.translate_line("the small dog", greedy(8));
     REQUIRE(whole.text.size() > 3);
-    TranslationOptions stopping = greedy(8);
+    DecodingOptions stopping = greedy(8);
     stopping.search.stop = {"no such text", whole.text.substr(2, 1)};
-    const TranslatedSentence stopped = translator.translate_line("the small dog", stopping);
+    const TextResult stopped = translator.translate_line("the small dog", stopping);
     CHECK(stopped.end == EndReason::Stop);
     CHECK(stopped.text == whole.text.substr(0, whole.text.find(whole.text[2])));
 
     const std::string words(200, 'a');
-    const TranslatedSentence rejected = translator.translate({words}, greedy(8)).front();
+    const TextResult rejected = translator.translate({words}, greedy(8)).front();
     CHECK_THAT(rejected.problem, Contains("the model's context has 24: shorten the prompt"));
     CHECK_THAT(translator.translate({"caf\xe9"}, greedy(8)).front().problem, Contains("UTF-8"));
 }

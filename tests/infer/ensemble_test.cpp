@@ -6,7 +6,7 @@
 #include <catch2/catch.hpp>
 
 #include "fake_scorer.h"
-#include "infer/translator.h"
+#include "infer/loaded_model.h"
 #include "registry/registry.h"
 #include "support/check.h"
 #include "tests/house/open_options.h"
@@ -63,19 +63,19 @@ TEST_CASE("an ensemble of one model twice equals that model", "[ensemble]") {
     const auto backend = open_device(device, environment_options());
     write_tiny_model(*backend, folder.file("one"));
     write_tiny_model(*backend, folder.file("other"), 4);
-    const Translator one(*backend, folder.file("one"));
-    const Translator twice(*backend, {folder.file("one"), folder.file("one")});
-    const Translator both(*backend, {folder.file("one"), folder.file("other")});
-    const Translator turned(*backend, {folder.file("other"), folder.file("one")});
+    const LoadedModel one(*backend, folder.file("one"));
+    const LoadedModel twice(*backend, {folder.file("one"), folder.file("one")});
+    const LoadedModel both(*backend, {folder.file("one"), folder.file("other")});
+    const LoadedModel turned(*backend, {folder.file("other"), folder.file("one")});
     CHECK(both.generators().size() == 2);
-    const TranslationOptions options{.search = {.max_extra = 6}};
+    const DecodingOptions options{.search = {.max_extra = 6}};
     bool different = false;
     for (const std::string text : {"the small dog sees the big cat", "a cat sleeps on the mat", "the mat"}) {
-        const TranslatedSentence alone = one.translate_line(text, options);
-        const TranslatedSentence same = twice.translate_line(text, options);
+        const TextResult alone = one.translate_line(text, options);
+        const TextResult same = twice.translate_line(text, options);
         CHECK(same.target_ids == alone.target_ids);
         CHECK(same.log_probability == Approx(alone.log_probability).margin(1e-4));
-        const TranslatedSentence mixed = both.translate_line(text, options);
+        const TextResult mixed = both.translate_line(text, options);
         CHECK(turned.translate_line(text, options).target_ids == mixed.target_ids);
         different = different || mixed.target_ids != alone.target_ids;
     }
@@ -87,7 +87,7 @@ TEST_CASE("models with different vocabularies are rejected, and the difference i
     const auto backend = open_device("cpu");
     write_tiny_model(*backend, folder.file("one"));
     write_tiny_model(*backend, folder.file("other"), 3, "xylophone quiz jazz");
-    CHECK_THROWS_WITH(Translator(*backend, {folder.file("one"), folder.file("other")}),
+    CHECK_THROWS_WITH(LoadedModel(*backend, {folder.file("one"), folder.file("other")}),
                       Contains("one'") && Contains("other'") && Contains("different source vocabularies: piece "));
 
     ModelDirectory model = open_model_directory(folder.file("one"));

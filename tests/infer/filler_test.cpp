@@ -23,7 +23,7 @@ namespace {
 
 constexpr std::string_view kMask = "[MASK]";
 
-Translator tiny_masked(Backend& backend) {
+LoadedModel tiny_masked(Backend& backend) {
     const auto tokenizer = std::make_shared<const Tokenizer>(
         Tokenizer::from_bytes(train_tokenizer({.sentences = {"the small dog sees the big cat, a cat sleeps.", "q z"},
                                                .vocabulary_size = 48,
@@ -44,7 +44,7 @@ std::vector<double> at(Backend& backend, const Filler& filler, const Ids& ids, s
                        const Parameters& parameters) {
     const ModelConfig& config = filler.model().config;
     const MaskedLm model(config, parameters);
-    const Pair example{.target = ids, .labels = Ids(ids.size(), kNoTarget)};
+    const Example example{.target = ids, .labels = Ids(ids.size(), kNoTarget)};
     Context ctx{.backend = backend};
     const DeviceBatch batch = upload(backend, make_batch(std::span(&example, 1), {}, 0, {.multiple = 1}));
     auto logits = to_host<double>(backend, model.logits(ctx, model.states(ctx, batch)).value());
@@ -60,7 +60,7 @@ TEST_CASE("the candidates for a mask are the likeliest pieces of text there", "[
     for (const std::string& id : conformance::devices_under_test()) {
         CAPTURE(id);
         const auto backend = open_device(id, environment_options());
-        const Translator models = tiny_masked(*backend);
+        const LoadedModel models = tiny_masked(*backend);
         const Filler filler(*backend, models);
         const ModelConfig& config = filler.model().config;
         Parameters parameters(*backend, config, false);
@@ -109,7 +109,7 @@ TEST_CASE("the candidates for a mask are the likeliest pieces of text there", "[
 
 TEST_CASE("texts that cannot be filled in are errors", "[filler]") {
     const auto backend = open_device("cpu");
-    const Translator models = tiny_masked(*backend);
+    const LoadedModel models = tiny_masked(*backend);
     const Filler filler(*backend, models);
     CHECK_THROWS_WITH(filler.encode("the dog", kMask), Contains("'the dog' has no [MASK]"));
     CHECK_THROWS_WITH(filler.encode("caf\xe9 [MASK]", kMask), Contains("UTF-8"));
@@ -118,7 +118,7 @@ TEST_CASE("texts that cannot be filled in are errors", "[filler]") {
 
 TEST_CASE("words are put at the masks of a text that stays as it is", "[filler]") {
     const auto backend = open_device("cpu");
-    const Translator models = tiny_masked(*backend);
+    const LoadedModel models = tiny_masked(*backend);
     const Filler filler(*backend, models);
     const Tokenizer& tokenizer = *filler.model().target_tokenizer;
     const auto with = [&](const std::string& text, const std::vector<std::string>& pieces,

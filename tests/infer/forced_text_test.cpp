@@ -41,7 +41,7 @@ struct LanguageModel {
 
 // P of every token at a position of a block.
 std::vector<double> at(Backend& backend, const Model& model, const Ids& block, std::size_t position) {
-    const Pair example{.target = block, .labels = block};
+    const Example example{.target = block, .labels = block};
     Context ctx{.backend = backend};
     const DeviceBatch batch = upload(backend, make_batch(std::span(&example, 1), {}, 0, {.multiple = 1}));
     auto logits = to_host<double>(backend, model.logits(ctx, model.states(ctx, batch)).value());
@@ -137,10 +137,10 @@ TEST_CASE("a completion has the probability that a search found", "[forced_text]
         const auto backend = open_device(id, environment_options());
         ModelConfig config = language_config(Architecture::CausalLm);
         config.max_length = 24;
-        const Translator translator = tiny_translator(*backend, config);
+        const LoadedModel translator = tiny_translator(*backend, config);
         Context ctx{.backend = *backend};
         for (const std::string prompt : {"", "the small dog"}) {
-            const TranslatedSentence found =
+            const TextResult found =
                 translator.translate_line(prompt, {.search = {.beam = 1, .length_penalty = 0.0, .max_extra = 7}});
             Ids text(found.source_ids.begin() + 1, found.source_ids.end());
             text.insert(text.end(), found.target_ids.begin(), found.target_ids.end());

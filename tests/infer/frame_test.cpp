@@ -1,5 +1,5 @@
 // Models whose texts have other tokens around them, compared with the same models in other terms.
-#include "model/frame.h"
+#include "model/frame_of_config.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
@@ -25,7 +25,7 @@ namespace {
 
 using Ids = std::vector<std::int32_t>;
 
-std::vector<double> forced(Backend& backend, const ModelConfig& config, const Pair& pair, const Frame& frame) {
+std::vector<double> forced(Backend& backend, const ModelConfig& config, const Example& pair, const Frame& frame) {
     const TinyModel model(backend, config);
     Context ctx{.backend = backend};
     std::vector<double> found;
@@ -44,7 +44,7 @@ void check_near(const std::vector<double>& found, const std::vector<double>& exp
 }
 
 // A model of two target languages, whose tokens are the pieces >>deu<< and >>fra<<.
-Translator multilingual(Backend& backend) {
+LoadedModel multilingual(Backend& backend) {
     ModelConfig config = tiny_config();
     const auto tokenizer = std::make_shared<const Tokenizer>(Tokenizer::from_bytes(
         "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\n>>deu<<\n>>fra<<\nthe\nsmall\ndog\nhund\n", "my.txt"));
@@ -80,7 +80,7 @@ TEST_CASE("tokens around a source and before a target are read, and only the tar
     check_near(forced(*backend, config, {{5, 2, 8, 2}, target}, frame_of(config)), {plain.begin() + 1, plain.end()});
     // A source with a beginning of its own.
     config.source_begin = {30, 31, 4};
-    Pair own{{5, 2, 8, 2}, target};
+    Example own{{5, 2, 8, 2}, target};
     own.source_begin = {9, 10, 4};
     check_near(forced(*backend, config, own, frame_of(config)), {plain.begin() + 1, plain.end()});
 }
@@ -192,9 +192,9 @@ TEST_CASE("a causal language model without bos predicts all pieces but the first
     const auto backend = open_device(device, environment_options());
     ModelConfig config = tiny_language_config(Architecture::CausalLm);
     config.bos_id = -1;
-    const Translator translator = tiny_translator(*backend, config);
+    const LoadedModel translator = tiny_translator(*backend, config);
     config.bos_id = 9;  // in today's terms: the first piece is bos
-    const Translator plain = tiny_translator(*backend, config);
+    const LoadedModel plain = tiny_translator(*backend, config);
     Context ctx{.backend = *backend};
     const std::vector<Ids> text{{9, 10, 11, 12}};
     const std::vector<Ids> rest{{10, 11, 12}};
@@ -205,8 +205,8 @@ TEST_CASE("a causal language model without bos predicts all pieces but the first
     for (std::size_t i = 0; i < 4; ++i) {
         CHECK(found[i].log_probability == Approx(expected[i].log_probability).margin(1e-5));
     }
-    const TranslationOptions options{.search = {.beam = 1, .max_extra = 6}};
-    const TranslatedSentence completed = translator.translate_line("the small dog", options);
+    const DecodingOptions options{.search = {.beam = 1, .max_extra = 6}};
+    const TextResult completed = translator.translate_line("the small dog", options);
     CHECK(completed.source_ids == translator.model().target_tokenizer->encode("the small dog"));
     CHECK(translator.translate({""}, options).front().problem.find("starts with a piece") == std::string::npos);
     CHECK_THAT(translator.translate({""}, options).front().problem, Contains("the prompt is empty"));
@@ -226,9 +226,9 @@ TEST_CASE("a translation begins with what the model gives, and is scored without
     config.target_begin = {20, 21};
     config.source_begin = {22};
     config.source_end = {};
-    const Translator translator = tiny_translator(*backend, config);
+    const LoadedModel translator = tiny_translator(*backend, config);
     Context ctx{.backend = *backend};
-    const TranslatedSentence found =
+    const TextResult found =
         translator.translate_line("the small dog", {.search = {.beam = beam, .max_extra = 4, .n_best = beam}});
     Ids source = translator.model().source_tokenizer->encode("the small dog");
     source.insert(source.begin(), 22);
@@ -236,7 +236,7 @@ TEST_CASE("a translation begins with what the model gives, and is scored without
     for (const Translation& translation : found.n_best) {
         REQUIRE(translation.ids.size() > 2);
         CHECK(Ids(translation.ids.begin(), translation.ids.begin() + 2) == config.target_begin);
-        Pair pair{{source.begin() + 1, source.end()}, {translation.ids.begin() + 2, translation.ids.end()}};
+        Example pair{{source.begin() + 1, source.end()}, {translation.ids.begin() + 2, translation.ids.end()}};
         CHECK(translation.text == translator.model().target_tokenizer->decode(pair.target));
         const bool ended = translation.end == EndReason::EndOfSentence;
         if (ended) {
@@ -250,10 +250,10 @@ TEST_CASE("a translation begins with what the model gives, and is scored without
         CHECK(translation.log_probability == Approx(sum).margin(1e-4));
     }
     // A prefix of the user's follows it.
-    const TranslatedSentence behind = translator
-                                          .translate_sources({{.text = "the small dog", .prefix = "eine katze"}},
-                                                             {.search = {.beam = beam, .max_extra = 9}})
-                                          .front();
+    const TextResult behind = translator
+                                  .translate_sources({{.text = "the small dog", .prefix = "eine katze"}},
+                                                     {.search = {.beam = beam, .max_extra = 9}})
+                                  .front();
     REQUIRE(behind.problem.empty());
     CHECK(behind.text.starts_with("eine katze"));
 }
@@ -283,17 +283,17 @@ TEST_CASE("a missing or unknown language is an error that lists the model's") {
 
 TEST_CASE("the beginning of a line may choose the target language") {
     const auto backend = open_device("cpu");
-    const Translator translator = multilingual(*backend);
+    const LoadedModel translator = multilingual(*backend);
     const auto translated = [&](const std::string& line, const std::string& language) {
-        TranslationOptions options{.search = {.max_extra = 6}};
+        DecodingOptions options{.search = {.max_extra = 6}};
         options.search.languages.target = language;
         return translator.translate({line}, options).front();
     };
-    const TranslatedSentence german = translated("the small dog", "deu");
+    const TextResult german = translated("the small dog", "deu");
     CHECK(german.source_ids.front() == translator.model().config.languages.at("deu"));
     CHECK(translated("the small dog", "fra").source_ids.front() == translator.model().config.languages.at("fra"));
     for (const char* line : {">>deu<< the small dog", " >>deu<<the small dog"}) {
-        const TranslatedSentence chosen = translated(line, line[0] == ' ' ? "" : "fra");
+        const TextResult chosen = translated(line, line[0] == ' ' ? "" : "fra");
         CHECK(chosen.source_ids == german.source_ids);
         CHECK(chosen.target_ids == german.target_ids);
         CHECK(std::string(line).substr(chosen.span.begin, chosen.span.end - chosen.span.begin).find("the small dog") !=

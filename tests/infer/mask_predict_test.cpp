@@ -33,7 +33,7 @@ struct Slow {
     SmallModel& model;
 
     DeviceBatch batch(const Ids& pieces, const Ids& text) const {
-        const Pair pair{.source = pieces, .target = text, .labels = Ids(text.size(), 4)};
+        const Example pair{.source = pieces, .target = text, .labels = Ids(text.size(), 4)};
         return upload(*model.backend, make_batch(std::span(&pair, 1), frame_of(model.config), 0));
     }
 
@@ -114,8 +114,8 @@ TEST_CASE("mask-predict writes what one sentence and one length at a time write"
         const Slow slow{model};
         std::vector<Ids> sources;
         std::vector<SearchTask> tasks;
-        const std::vector<Pair> pairs = random_pairs(model.config, 4, 5);
-        for (const Pair& pair : pairs) {
+        const std::vector<Example> pairs = random_pairs(model.config, 4, 5);
+        for (const Example& pair : pairs) {
             sources.push_back(frame_of(model.config).source(pair.source));
             tasks.push_back({.limit = 9});
         }

@@ -21,26 +21,26 @@ TEST_CASE(
     "a translation behind a prefix, drawn, or without repetitions has the log probability of a teacher-forced pass") {
     const std::string device = GENERATE(from_range(conformance::devices_under_test()));
     const auto backend = open_device(device, environment_options());
-    const Translator translator = tiny_translator(*backend);
+    const LoadedModel translator = tiny_translator(*backend);
     Context ctx{.backend = *backend};
     const std::int32_t eos = translator.model().config.eos_id;
     const std::vector<SearchOptions> searches{{.beam = 1, .max_extra = 12},
                                               {.beam = 3, .max_extra = 9, .n_best = 3, .no_repeat_ngram = 1},
                                               {.beam = 1, .max_extra = 12, .sampling = Sampling{.top_k = 9}}};
     for (const SearchOptions& search : searches) {
-        const TranslatedSentence found =
+        const TextResult found =
             translator
                 .translate_sources({{.text = "a cat sleeps on the mat", .prefix = "eine katze", .number = 3}},
                                    {.search = search})
                 .front();
         REQUIRE(found.n_best.size() == static_cast<std::size_t>(search.n_best));
         for (const Translation& translation : found.n_best) {
-            Pair pair{found.source_ids, translation.ids};
+            Example pair{found.source_ids, translation.ids};
             pair.source.pop_back();
             if (pair.target.back() == eos) {
                 pair.target.pop_back();
             }
-            const auto forced = force_targets(ctx, translator.models(), std::vector<Pair>{pair}).front();
+            const auto forced = force_targets(ctx, translator.models(), std::vector<Example>{pair}).front();
             double sum = 0.0;
             for (std::size_t i = 0; i < translation.ids.size(); ++i) {
                 sum += forced[i].log_probability;
@@ -55,7 +55,7 @@ TEST_CASE("a given translation is scored token by token, including eos") {
     const std::string device = GENERATE(from_range(conformance::devices_under_test()));
     INFO(device);
     const auto backend = open_device(device, environment_options());
-    const Translator translator = tiny_translator(*backend);
+    const LoadedModel translator = tiny_translator(*backend);
     Context ctx{.backend = *backend};
     const ModelDirectory& model = translator.model();
     const ScoredPair scored = score_pairs(ctx, translator, {"the small dog"}, {"der kleine hund"}, 1024).front();
@@ -79,7 +79,7 @@ TEST_CASE("a given translation is scored token by token, including eos") {
 
 TEST_CASE("a pair's scores do not depend on its batch") {
     const auto backend = open_device("cpu");
-    const Translator translator = tiny_translator(*backend);
+    const LoadedModel translator = tiny_translator(*backend);
     Context ctx{.backend = *backend};
     const std::vector<std::string> sources{"the small dog sees the big cat", "cat", "a cat sleeps on the mat"};
     const std::vector<std::string> targets{"die katze", "", "der kleine hund sieht die grosse katze"};
@@ -98,7 +98,7 @@ TEST_CASE("an ensemble's probability of each token is the mean of its members'")
     write_tiny_model(*backend, folder.file("other"), 4);
     Context ctx{.backend = *backend};
     const auto scores_of = [&](const std::vector<std::string>& models) {
-        return score_pairs(ctx, Translator(*backend, models), {"the small dog"}, {"der kleine hund"}, 1024).front();
+        return score_pairs(ctx, LoadedModel(*backend, models), {"the small dog"}, {"der kleine hund"}, 1024).front();
     };
     const ScoredPair one = scores_of({folder.file("one")});
     const ScoredPair other = scores_of({folder.file("other")});
@@ -111,7 +111,7 @@ TEST_CASE("an ensemble's probability of each token is the mean of its members'")
 
 TEST_CASE("an empty source is a problem, and an empty target consists of eos") {
     const auto backend = open_device("cpu");
-    const Translator translator = tiny_translator(*backend, 8);
+    const LoadedModel translator = tiny_translator(*backend, 8);
     Context ctx{.backend = *backend};
     const std::vector<std::string> empty = empty_texts();
     const std::vector<std::string> words(empty.size(), "cat");
@@ -126,7 +126,7 @@ TEST_CASE("an empty source is a problem, and an empty target consists of eos") {
 
 TEST_CASE("pairs that cannot be scored have a problem") {
     const auto backend = open_device("cpu");
-    const Translator translator = tiny_translator(*backend, 8);
+    const LoadedModel translator = tiny_translator(*backend, 8);
     Context ctx{.backend = *backend};
     const auto scored = score_pairs(ctx, translator, {"", "the cat", "\xff", "cat", "cat"},
                                     {"katze", "der kleine hund sieht die katze", "katze", "\u2603", "katze"}, 1024);

@@ -1,10 +1,10 @@
 // Lines longer than the limit, and prefixes of whole lines.
 #include <catch2/catch.hpp>
 
+#include "infer/loaded_model.h"
 #include "infer/prepared_line.h"
 #include "infer/split_news.h"
 #include "infer/translation_stream.h"
-#include "infer/translator.h"
 #include "registry/registry.h"
 #include "support/check.h"
 #include "tests/text/empty_texts.h"
@@ -20,11 +20,11 @@ const std::string kLong =
 const std::vector<std::string> kParts{"The small dog sees the big cat on the mat.", "A cat sleeps on the mat.",
                                       "The dog sees the cat and the mat."};
 
-std::int64_t pieces(const Translator& translator, const std::string& text) {
+std::int64_t pieces(const LoadedModel& translator, const std::string& text) {
     return static_cast<std::int64_t>(translator.model().source_tokenizer->encode(text).size()) + 1;
 }
 
-TranslationOptions splitting(std::int64_t longer_than) {
+DecodingOptions splitting(std::int64_t longer_than) {
     return {.search = {.max_extra = 4, .n_best = 2}, .split_longer_than = longer_than};
 }
 
@@ -32,10 +32,10 @@ TranslationOptions splitting(std::int64_t longer_than) {
 
 TEST_CASE("the translation of a line that is too long joins its sentences'") {
     const auto backend = open_device("cpu");
-    const Translator translator = tiny_translator(*backend);
-    const TranslationOptions options = splitting(pieces(translator, kLong) - 1);
-    const std::vector<TranslatedSentence> parts = translator.translate(kParts, options);
-    const TranslatedSentence whole = translator.translate({"cat", kLong, "dog"}, options)[1];
+    const LoadedModel translator = tiny_translator(*backend);
+    const DecodingOptions options = splitting(pieces(translator, kLong) - 1);
+    const std::vector<TextResult> parts = translator.translate(kParts, options);
+    const TextResult whole = translator.translate({"cat", kLong, "dog"}, options)[1];
     REQUIRE(whole.problem.empty());
     REQUIRE(whole.parts.size() == 3);
     REQUIRE(whole.n_best.size() == 2);
@@ -43,7 +43,7 @@ TEST_CASE("the translation of a line that is too long joins its sentences'") {
         std::string text;
         std::vector<std::int32_t> ids;
         double log_probability = 0.0;
-        for (const TranslatedSentence& part : parts) {
+        for (const TextResult& part : parts) {
             const Translation& one = part.n_best[rank];
             text += (text.empty() ? "" : " ") + one.text;
             ids.insert(ids.end(), one.ids.begin(), one.ids.end());
@@ -67,15 +67,15 @@ TEST_CASE("the translation of a line that is too long joins its sentences'") {
 
 TEST_CASE("different parts that join to the same text are one translation") {
     const auto part = [](const std::vector<std::string>& texts) {
-        TranslatedSentence sentence;
+        TextResult sentence;
         for (const std::string& text : texts) {
             const double log_probability = -1.0 - static_cast<double>(sentence.n_best.size());
             sentence.n_best.push_back({{4, 2}, text, log_probability, log_probability});
         }
         return sentence;
     };
-    const std::vector<TranslatedSentence> parts{part({"a b", "c", "a", "d"}), part({"c", "d", "b c", "e"})};
-    const TranslatedSentence line = join_units(parts, "", {.n_best = 4});
+    const std::vector<TextResult> parts{part({"a b", "c", "a", "d"}), part({"c", "d", "b c", "e"})};
+    const TextResult line = join_units(parts, "", {.n_best = 4});
     REQUIRE(line.n_best.size() == 3);
     CHECK(line.n_best[0].text == "a b c");
     CHECK(line.n_best[0].log_probability == -2.0);
@@ -88,17 +88,16 @@ TEST_CASE("different parts that join to the same text are one translation") {
 TEST_CASE("scores of joined translations fall, and the first is the single translation") {
     using Found = std::vector<std::pair<std::string, double>>;
     const auto part = [](const Found& found) {
-        TranslatedSentence sentence;
+        TextResult sentence;
         for (const auto& [text, log_probability] : found) {
             sentence.n_best.push_back({{4, 2}, text, log_probability, log_probability});
         }
         return sentence;
     };
-    const std::vector<TranslatedSentence> parts{
-        part({{"a b", -4.0}, {"a", -1.0}, {"x", -5.0}, {"y", -2.5}, {"better", -1.0}}),
-        part({{"c", -1.0}, {"b c", -2.0}, {"x", -5.0}, {"y", -2.5}, {"still", -1.0}})};
+    const std::vector<TextResult> parts{part({{"a b", -4.0}, {"a", -1.0}, {"x", -5.0}, {"y", -2.5}, {"better", -1.0}}),
+                                        part({{"c", -1.0}, {"b c", -2.0}, {"x", -5.0}, {"y", -2.5}, {"still", -1.0}})};
     const bool duplicates = GENERATE(false, true);
-    const TranslatedSentence line = join_units(parts, "", {.n_best = 5, .n_best_duplicates = duplicates});
+    const TextResult line = join_units(parts, "", {.n_best = 5, .n_best_duplicates = duplicates});
     REQUIRE(line.n_best.size() == 3);
     CHECK(line.n_best[0].text == "a b c");
     CHECK(line.log_probability == -5.0);
@@ -110,9 +109,9 @@ TEST_CASE("scores of joined translations fall, and the first is the single trans
 
 TEST_CASE("a line of the allowed length is not split, and splitting can be disabled") {
     const auto backend = open_device("cpu");
-    const Translator translator = tiny_translator(*backend, 128);
+    const LoadedModel translator = tiny_translator(*backend, 128);
     const std::int64_t length = pieces(translator, kLong);
-    const TranslatedSentence whole = translator.translate_line(kLong, splitting(length));
+    const TextResult whole = translator.translate_line(kLong, splitting(length));
     CHECK(whole.parts.empty());
     CHECK(whole.remark.empty());
     CHECK(translator.translate_line(kLong, splitting(0)).text == whole.text);
@@ -122,7 +121,7 @@ TEST_CASE("a line of the allowed length is not split, and splitting can be disab
 
 TEST_CASE("no-break spaces and separators split sentences that are still too long") {
     const auto backend = open_device("cpu");
-    const Translator translator = tiny_translator(*backend);
+    const LoadedModel translator = tiny_translator(*backend);
     const std::string joined = "A cat sleeps.\u00a0The dog sees the cat";
     const std::string line = joined + ". It sees the mat\u2028the dog.";
     const auto parts = [&](std::int64_t longer_than) {
@@ -136,19 +135,19 @@ TEST_CASE("no-break spaces and separators split sentences that are still too lon
 
 TEST_CASE("a long line without an end of a sentence is translated unsplit, with a remark, if the model can") {
     const auto backend = open_device("cpu");
-    const Translator translator = tiny_translator(*backend);
+    const LoadedModel translator = tiny_translator(*backend);
     const std::string line = "the small dog sees the big cat on the mat";
-    const TranslatedSentence sentence = translator.translate_line(line, splitting(4));
+    const TextResult sentence = translator.translate_line(line, splitting(4));
     CHECK(sentence.text == translator.translate_line(line, splitting(0)).text);
     CHECK_THAT(sentence.remark, Contains("no end of a sentence"));
-    TranslationOptions silent = splitting(4);
+    DecodingOptions silent = splitting(4);
     silent.warn_unsplit = false;
     CHECK(translator.translate_line(line, silent).remark.empty());
     CHECK_FALSE(translator.translate_line(kLong, silent).remark.empty());
 
-    const Translator narrow = tiny_translator(*backend, 8);
-    const auto problem = [&](const std::string& text, const TranslationOptions& options) {
-        const TranslatedSentence refused = narrow.translate(std::vector<std::string>{text}, options).front();
+    const LoadedModel narrow = tiny_translator(*backend, 8);
+    const auto problem = [&](const std::string& text, const DecodingOptions& options) {
+        const TextResult refused = narrow.translate(std::vector<std::string>{text}, options).front();
         CHECK(refused.text.empty());
         CHECK(refused.n_best.empty());
         return refused.problem;
@@ -161,9 +160,9 @@ TEST_CASE("a long line without an end of a sentence is translated unsplit, with 
 TEST_CASE("by default only lines too long for the model are split") {
     const auto backend = open_device("cpu");
     const std::int64_t length = pieces(tiny_translator(*backend), kLong);
-    const Translator exact = tiny_translator(*backend, length);
+    const LoadedModel exact = tiny_translator(*backend, length);
     CHECK(exact.translate_line(kLong, {.search = {.beam = 1}}).parts.empty());
-    const Translator less = tiny_translator(*backend, length - 1);
+    const LoadedModel less = tiny_translator(*backend, length - 1);
     CHECK(less.translate_line(kLong, {.search = {.beam = 1}}).parts.size() == 3);
 }
 
@@ -183,7 +182,7 @@ TEST_CASE("the first split lines are listed, and all are counted") {
 
 TEST_CASE("a translation begins with its line's prefix, also if the line is split") {
     const auto backend = open_device("cpu");
-    const Translator translator = tiny_translator(*backend);
+    const LoadedModel translator = tiny_translator(*backend);
     const std::vector<SourceLine> lines{{.text = "the dog", .prefix = "die katze", .number = 1},
                                         {.text = "the dog", .number = 2},
                                         {.text = kLong, .prefix = "der hund", .number = 3},
@@ -201,10 +200,10 @@ TEST_CASE("a translation begins with its line's prefix, also if the line is spli
 
 TEST_CASE("an empty line has an empty translation") {
     const auto backend = open_device("cpu");
-    const Translator translator = tiny_translator(*backend);
+    const LoadedModel translator = tiny_translator(*backend);
     for (const std::string& text : empty_texts()) {
         INFO(text);
-        const TranslatedSentence found = translator.translate_line(text, splitting(0));
+        const TextResult found = translator.translate_line(text, splitting(0));
         CHECK(found.source_ids.empty());
         CHECK(found.text.empty());
         CHECK(found.problem.empty());
@@ -213,13 +212,13 @@ TEST_CASE("an empty line has an empty translation") {
 
 TEST_CASE("lines with unknown characters are marked, also if split") {
     const auto backend = open_device("cpu");
-    const Translator translator = tiny_translator(*backend);
+    const LoadedModel translator = tiny_translator(*backend);
     CHECK_FALSE(translator.translate_line("the dog", splitting(0)).unknown);
     CHECK(translator.translate_line("the \u2603 dog", splitting(0)).unknown);
 
-    TranslatedSentence known;
+    TextResult known;
     known.n_best.emplace_back();
-    TranslatedSentence unknown = known;
+    TextResult unknown = known;
     unknown.unknown = true;
     CHECK(join_units({known, unknown, known}, "", {}).unknown);
     CHECK_FALSE(join_units({known, known}, "", {}).unknown);
@@ -227,7 +226,7 @@ TEST_CASE("lines with unknown characters are marked, also if split") {
 
 TEST_CASE("an invalid prefix is a problem of its own line only") {
     const auto backend = open_device("cpu");
-    const Translator translator = tiny_translator(*backend);
+    const LoadedModel translator = tiny_translator(*backend);
     const std::vector<SourceLine> lines{{.text = "the dog", .prefix = "der \u2603 hund"},
                                         {.text = "the dog", .prefix = "die grosse katze liegt auf der matte"},
                                         {.text = "the dog", .prefix = "\xff"},
@@ -242,14 +241,14 @@ TEST_CASE("an invalid prefix is a problem of its own line only") {
 
 TEST_CASE("the samples of a line do not depend on its batch or on other lines") {
     const auto backend = open_device("cpu");
-    const Translator translator = tiny_translator(*backend);
-    const TranslationOptions options{.search = {.beam = 1, .max_extra = 8, .sampling = Sampling{.seed = 11}}};
+    const LoadedModel translator = tiny_translator(*backend);
+    const DecodingOptions options{.search = {.beam = 1, .max_extra = 8, .sampling = Sampling{.seed = 11}}};
     std::vector<SourceLine> lines;
     for (std::uint32_t number = 1; number <= 12; ++number) {
         lines.push_back({.text = number % 2 == 0 ? "the small dog" : "a cat sleeps on the mat", .number = number});
     }
     const auto together = translator.translate_sources(lines, options);
-    TranslationOptions small = options;
+    DecodingOptions small = options;
     small.batch_tokens = 1;
     const auto apart = translator.translate_sources(lines, small);
     for (std::size_t i = 0; i < lines.size(); ++i) {

@@ -18,10 +18,10 @@ using namespace headscope;
 
 namespace {
 
-std::vector<Pair> random_pairs(std::int64_t count, std::int64_t longest) {
+std::vector<Example> random_pairs(std::int64_t count, std::int64_t longest) {
     const auto sources = random_sources(count, longest, 40, 7);
     const auto targets = random_sources(count, longest, 40, 8);
-    std::vector<Pair> pairs;
+    std::vector<Example> pairs;
     for (std::size_t i = 0; i < sources.size(); ++i) {
         pairs.push_back({sources[i], targets[i]});
     }
@@ -30,7 +30,8 @@ std::vector<Pair> random_pairs(std::int64_t count, std::int64_t longest) {
 }
 
 // One pass per token over the previous tokens.
-std::vector<ForcedToken> one_by_one(Context& ctx, const std::vector<const EncoderDecoder*>& models, const Pair& pair) {
+std::vector<ForcedToken> one_by_one(Context& ctx, const std::vector<const EncoderDecoder*>& models,
+                                    const Example& pair) {
     const std::int32_t eos = models.front()->config().eos_id;
     std::vector<std::int32_t> source = pair.source;
     source.push_back(eos);
@@ -61,7 +62,7 @@ TEST_CASE("each token of a target gets the probability of a pass over the previo
         const TinyModel model(*backend, tiny_config());
         const TinyModel other(*backend, tiny_config(), 4);
         Context ctx{.backend = *backend};
-        const std::vector<Pair> pairs = random_pairs(3, 9);
+        const std::vector<Example> pairs = random_pairs(3, 9);
         for (const auto& models : {std::vector{&model.transformer}, {&model.transformer, &other.transformer}}) {
             CAPTURE(models.size());
             const auto forced =
@@ -76,16 +77,16 @@ TEST_CASE("each token of a target gets the probability of a pass over the previo
 
 TEST_CASE("a token that the model would choose is reported as the likeliest", "[teacher_forced]") {
     const auto backend = open_device("cpu");
-    const Translator translator = tiny_translator(*backend);
-    TranslationOptions greedy{.search = {.beam = 1, .max_extra = 6}};
-    const TranslatedSentence translated = translator.translate_line("the small dog sees the big cat", greedy);
-    Pair pair{translated.source_ids, translated.target_ids};
+    const LoadedModel translator = tiny_translator(*backend);
+    DecodingOptions greedy{.search = {.beam = 1, .max_extra = 6}};
+    const TextResult translated = translator.translate_line("the small dog sees the big cat", greedy);
+    Example pair{translated.source_ids, translated.target_ids};
     pair.source.pop_back();
     if (translated.end == EndReason::EndOfSentence) {
         pair.target.pop_back();
     }
     Context ctx{.backend = *backend};
-    const auto forced = force_targets(ctx, translator.models(), std::vector<Pair>{pair});
+    const auto forced = force_targets(ctx, translator.models(), std::vector<Example>{pair});
     double sum = 0.0;
     for (std::size_t i = 0; i < translated.target_ids.size(); ++i) {
         CHECK(forced.front().at(i).likeliest);
@@ -99,7 +100,7 @@ TEST_CASE("batching changes nothing, and an empty list is allowed", "[teacher_fo
     const auto backend = open_device("cpu");
     const TinyModel model(*backend, tiny_config());
     Context ctx{.backend = *backend};
-    const std::vector<Pair> pairs = random_pairs(12, 30);
+    const std::vector<Example> pairs = random_pairs(12, 30);
     const auto together = force_targets(ctx, {&model.transformer}, pairs);
     const auto alone = force_targets(ctx, {&model.transformer}, pairs, {.batch_tokens = 1, .logit_rows = 1});
     for (std::size_t i = 0; i < pairs.size(); ++i) {
@@ -116,7 +117,8 @@ TEST_CASE("device memory is bounded by the batch, not by the number of pairs", "
         const auto backend = open_device("cpu");
         const TinyModel model(*backend, tiny_config());
         Context ctx{.backend = *backend};
-        std::vector<Pair> all(static_cast<std::size_t>(pairs), Pair{{5, 6, 7, 8, 9, 10, 11}, {12, 13, 14, 15, 16}});
+        std::vector<Example> all(static_cast<std::size_t>(pairs),
+                                 Example{{5, 6, 7, 8, 9, 10, 11}, {12, 13, 14, 15, 16}});
         force_targets(ctx, {&model.transformer}, all, {.batch_tokens = 64, .logit_rows = 16});
         return backend->memory().peak;
     };
@@ -125,9 +127,9 @@ TEST_CASE("device memory is bounded by the batch, not by the number of pairs", "
 
 TEST_CASE("a forced batch that does not fit in the device's memory is split in halves", "[teacher_forced]") {
     constexpr std::int64_t kPlenty = 1 << 30;
-    const std::vector<Pair> pairs = random_pairs(12, 30);
+    const std::vector<Example> pairs = random_pairs(12, 30);
     // The largest tensor for this many pairs and rows of logits at a time.
-    const auto largest_of = [&](std::span<const Pair> some, const ForcedLimits& limits) {
+    const auto largest_of = [&](std::span<const Example> some, const ForcedLimits& limits) {
         SmallBackend backend(open_device("cpu"), kPlenty);
         const TinyModel model(backend, tiny_config(400));
         Context ctx{.backend = backend};
@@ -149,7 +151,7 @@ TEST_CASE("a forced batch that does not fit in the device's memory is split in h
     const std::int64_t all = largest_of(pairs, {});
     std::int64_t one = 0;
     std::int64_t one_row = 0;
-    for (const Pair& pair : pairs) {
+    for (const Example& pair : pairs) {
         one = std::max(one, largest_of({&pair, 1}, {}));
         one_row = std::max(one_row, largest_of({&pair, 1}, {.logit_rows = 1}));
     }
@@ -170,6 +172,6 @@ TEST_CASE("a pair longer than the model's maximum is a caller's error", "[teache
     const auto backend = open_device("cpu");
     const TinyModel model(*backend, tiny_config());
     Context ctx{.backend = *backend};
-    const std::vector<Pair> pairs{{std::vector<std::int32_t>(64, 5), {6}}};
+    const std::vector<Example> pairs{{std::vector<std::int32_t>(64, 5), {6}}};
     CHECK_THROWS_AS(force_targets(ctx, {&model.transformer}, pairs), CheckFailure);
 }

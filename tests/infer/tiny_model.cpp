@@ -98,7 +98,7 @@ const NextTokens& UncachedScorer::step(const std::vector<std::int32_t>& tokens,
                                        const std::vector<std::int32_t>& parents, int k) {
     const Tensor logits = newest_logits(tokens, parents);
     const std::int64_t count = logits.dim(0);
-    const Tensor values = ctx_.backend.empty({count, k}, ctx_.backend.real());
+    const Tensor values = ctx_.backend.empty({count, k}, ctx_.backend.full_dtype());
     const Tensor indices = ctx_.backend.empty({count, k}, DType::I32);
     ctx_.backend.run(LogSoftmaxTopK{.logits = logits, .values = values, .indices = indices});
     next_ = {.rows = count,
@@ -135,7 +135,7 @@ std::string tiny_vocabulary(const std::string& more_text, bool masks = false) {
 
 }  // namespace
 
-Translator tiny_translator(Backend& backend, ModelConfig config) {
+LoadedModel tiny_translator(Backend& backend, ModelConfig config) {
     const bool masks = config.architecture == Architecture::MaskedLm;
     const auto tokenizer =
         std::make_shared<const Tokenizer>(Tokenizer::from_bytes(tiny_vocabulary("", masks), "test vocabulary"));
@@ -146,7 +146,7 @@ Translator tiny_translator(Backend& backend, ModelConfig config) {
     return {backend, ModelDirectory{"memory", config, tokenizer, tokenizer}, parameters};
 }
 
-Translator tiny_translator(Backend& backend, std::int64_t max_length) {
+LoadedModel tiny_translator(Backend& backend, std::int64_t max_length) {
     ModelConfig config = tiny_config();
     config.max_length = max_length;
     return tiny_translator(backend, config);

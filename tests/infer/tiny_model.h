@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "infer/beam_search.h"
-#include "infer/translator.h"
+#include "infer/loaded_model.h"
 #include "model/encoder_decoder.h"
 
 namespace headscope {
@@ -59,9 +59,9 @@ private:
 };
 
 // A translator with a vocabulary trained on a few sentences, and random weights.
-Translator tiny_translator(Backend& backend, std::int64_t max_length = 64);
+LoadedModel tiny_translator(Backend& backend, std::int64_t max_length = 64);
 // Of any family; the vocabulary's size, and the mask of a masked one, replace the configuration's.
-Translator tiny_translator(Backend& backend, ModelConfig config);
+LoadedModel tiny_translator(Backend& backend, ModelConfig config);
 // Such a model as a directory on disk; the seed determines the weights.
 void write_tiny_model(Backend& backend, const std::string& path, std::uint64_t seed = 3,
                       const std::string& more_text = "");

@@ -1,4 +1,4 @@
-#include "infer/translator.h"
+#include "infer/loaded_model.h"
 
 #include <unistd.h>
 
@@ -25,7 +25,7 @@ struct Streamed {
     StreamTotals totals;
 };
 
-Streamed stream(const Translator& translator, const std::string& input, const TranslationOptions& options) {
+Streamed stream(const LoadedModel& translator, const std::string& input, const DecodingOptions& options) {
     std::array<int, 2> ends{};
     REQUIRE(::pipe(ends.data()) == 0);
     std::thread writer([&] {
@@ -93,13 +93,13 @@ TEST_CASE("batches contain similar lengths within the budget, each length once")
 
 TEST_CASE("lines keep their order, empty ones stay empty, and batching changes nothing") {
     const auto backend = open_device("cpu");
-    const Translator translator = tiny_translator(*backend);
+    const LoadedModel translator = tiny_translator(*backend);
     const auto one_batch = translator.translate(kSentences, {});
     const auto small_batches = translator.translate(kSentences, {.search = {}, .batch_tokens = 16});
     REQUIRE(one_batch.size() == kSentences.size());
     for (std::size_t i = 0; i < kSentences.size(); ++i) {
         INFO(kSentences[i]);
-        const TranslatedSentence alone = translator.translate_line(kSentences[i], {});
+        const TextResult alone = translator.translate_line(kSentences[i], {});
         CHECK(one_batch[i].target_ids == alone.target_ids);
         CHECK(one_batch[i].text == alone.text);
         CHECK(small_batches[i].text == alone.text);
@@ -115,13 +115,13 @@ TEST_CASE("a batch that does not fit in the device's memory is split in halves")
     const auto cpu = open_device("cpu");
     const auto expected = tiny_translator(*cpu).translate(kSentences, {});
     SmallBackend roomy(open_device("cpu"), kPlenty);
-    const Translator whole = tiny_translator(roomy);
+    const LoadedModel whole = tiny_translator(roomy);
     const std::int64_t weights = roomy.largest();
     whole.translate(kSentences, {});
     const std::int64_t batch = roomy.largest();
     const std::int64_t alone = [&] {
         SmallBackend one(open_device("cpu"), kPlenty);
-        const Translator translator = tiny_translator(one);
+        const LoadedModel translator = tiny_translator(one);
         translator.translate({kSentences[5]}, {});
         return one.largest();
     }();
@@ -139,9 +139,9 @@ TEST_CASE("a batch that does not fit in the device's memory is split in halves")
 
 TEST_CASE("a result contains the ids of both sides and the text") {
     const auto backend = open_device("cpu");
-    const Translator translator = tiny_translator(*backend);
+    const LoadedModel translator = tiny_translator(*backend);
     const ModelDirectory& model = translator.model();
-    const TranslatedSentence sentence = translator.translate_line("the small dog", {});
+    const TextResult sentence = translator.translate_line("the small dog", {});
     std::vector<std::int32_t> source = model.source_tokenizer->encode("the small dog");
     source.push_back(model.config.eos_id);
     CHECK(sentence.source_ids == source);
@@ -159,10 +159,9 @@ TEST_CASE("a result contains the ids of both sides and the text") {
 
 TEST_CASE("the output is at most max_extra longer than the input, and fits the model's maximum") {
     const auto backend = open_device("cpu");
-    const Translator translator = tiny_translator(*backend, 16);
+    const LoadedModel translator = tiny_translator(*backend, 16);
     const auto extra = GENERATE(std::int64_t{0}, std::int64_t{2}, std::int64_t{500});
-    for (const TranslatedSentence& sentence :
-         translator.translate({"cat", "the dog"}, {.search = {.max_extra = extra}})) {
+    for (const TextResult& sentence : translator.translate({"cat", "the dog"}, {.search = {.max_extra = extra}})) {
         const auto source = static_cast<std::int64_t>(sentence.source_ids.size());
         const auto target = static_cast<std::int64_t>(sentence.target_ids.size());
         CHECK(target <= std::min<std::int64_t>(source + extra, 16));
@@ -172,7 +171,7 @@ TEST_CASE("the output is at most max_extra longer than the input, and fits the m
 
 TEST_CASE("a line that cannot be translated is reported, and the others are translated") {
     const auto backend = open_device("cpu");
-    const Translator translator = tiny_translator(*backend);
+    const LoadedModel translator = tiny_translator(*backend);
     std::string many;
     for (int i = 0; i < 100; ++i) {
         many += "dog ";
@@ -193,7 +192,7 @@ TEST_CASE("a line that cannot be translated is reported, and the others are tran
 
 TEST_CASE("NaN in one line does not affect the others") {
     const auto backend = open_device("cpu");
-    const Translator translator = tiny_translator(*backend);
+    const LoadedModel translator = tiny_translator(*backend);
     const std::string expected = translator.translate_line("the cat", {}).text;
     // Finite weights cannot produce NaN, so this uses weights that no file may contain.
     const Tensor table = translator.parameters().at("source_embedding.weight").value();
@@ -208,17 +207,17 @@ TEST_CASE("NaN in one line does not affect the others") {
 
 TEST_CASE("results are passed on in order after each batch, starting with the first line's") {
     const auto backend = open_device("cpu");
-    const Translator translator = tiny_translator(*backend);
+    const LoadedModel translator = tiny_translator(*backend);
     // The first line is the shortest, so its batch is the last by length.
     const std::vector<std::string> lines{"cat", "the small dog sees the big cat on the mat", "", "dog",
                                          "a cat sleeps on the small mat"};
-    const TranslationOptions options{.search = {.beam = 1}, .batch_tokens = 1};  // each line alone
+    const DecodingOptions options{.search = {.beam = 1}, .batch_tokens = 1};  // each line alone
     std::vector<std::vector<std::string>> calls;
     std::vector<std::size_t> finished;
-    translator.translate_in_order(lines, options, [&](const std::vector<TranslatedSentence>& next, std::size_t count) {
+    translator.translate_in_order(lines, options, [&](const std::vector<TextResult>& next, std::size_t count) {
         finished.push_back(count);
         calls.emplace_back();
-        for (const TranslatedSentence& sentence : next) {
+        for (const TextResult& sentence : next) {
             calls.back().push_back(sentence.text);
         }
     });
@@ -248,12 +247,12 @@ TEST_CASE("a window contains the lines of a few seconds") {
 
 TEST_CASE("translations cut at the maximum length are counted") {
     const auto backend = open_device("cpu");
-    const Translator translator = tiny_translator(*backend);
+    const LoadedModel translator = tiny_translator(*backend);
     const std::vector<std::string> lines{"the dog", "", "cat"};
-    const TranslationOptions options{.search = {.beam = 1, .max_extra = 0}};
+    const DecodingOptions options{.search = {.beam = 1, .max_extra = 0}};
     std::int64_t cut = 0;
     for (const std::string& line : lines) {
-        const TranslatedSentence sentence = translator.translate_line(line, options);
+        const TextResult sentence = translator.translate_line(line, options);
         cut += !sentence.target_ids.empty() && sentence.target_ids.back() != translator.model().config.eos_id ? 1 : 0;
     }
     REQUIRE(cut > 0);
@@ -262,7 +261,7 @@ TEST_CASE("translations cut at the maximum length are counted") {
 
 TEST_CASE("lines of 100,000 characters and of megabytes are rejected, not partly translated") {
     const auto backend = open_device("cpu");
-    const Translator translator = tiny_translator(*backend);
+    const LoadedModel translator = tiny_translator(*backend);
     std::string words;
     while (words.size() < 100'000) {
         words += "the cat ";
@@ -280,7 +279,7 @@ TEST_CASE("lines of 100,000 characters and of megabytes are rejected, not partly
 
 TEST_CASE("a stream of many windows gives one line for each, in order") {
     const auto backend = open_device("cpu");
-    const Translator translator = tiny_translator(*backend);
+    const LoadedModel translator = tiny_translator(*backend);
     std::vector<std::string> lines;
     std::vector<std::string> expected;
     for (std::size_t i = 0; i < 150; ++i) {

@@ -41,7 +41,7 @@ TEST_CASE("the loss of an adaptive output is that of its probabilities of all wo
 
 TEST_CASE("a cluster has the probability that the head gives to it", "[adaptive]") {
     SmallModel small(adaptive_config(), "cpu:oracle");
-    const Tensor states = small.backend->empty({1, 1, 8}, small.backend->real());
+    const Tensor states = small.backend->empty({1, 1, 8}, small.backend->full_dtype());
     const std::vector<double> state{0.3, -1.0, 0.5, 2.0, -0.1, 0.7, -0.4, 1.1};
     from_host(*small.backend, states, state);
     Context ctx{*small.backend};

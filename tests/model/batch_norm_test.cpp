@@ -36,10 +36,10 @@ std::vector<double> running_values(SmallModel& model) {
 
 TEST_CASE("padding does not change what a batch norm measures") {
     SmallModel model(normed_by_batch(), "cpu:oracle");
-    const std::vector<Pair> pairs = random_pairs(model.config, 4, 3);
+    const std::vector<Example> pairs = random_pairs(model.config, 4, 3);
     const auto padded = [&](std::int64_t multiple) {
         return upload(*model.backend,
-                      make_batch(std::span<const Pair>(pairs), frame_of(model.config), 0, {.multiple = multiple}));
+                      make_batch(std::span<const Example>(pairs), frame_of(model.config), 0, {.multiple = multiple}));
     };
     const Regularisation rates = training_pass(*model.backend);
     const double expected = model.loss(padded(1), {}, rates, false);
@@ -48,9 +48,9 @@ TEST_CASE("padding does not change what a batch norm measures") {
 
 TEST_CASE("in training a batch norm depends on the batch, afterwards on what it has seen") {
     SmallModel model(normed_by_batch(), "cpu:oracle");
-    const std::vector<Pair> pairs = random_pairs(model.config, 4, 3);
-    const std::vector<Pair> first(pairs.begin(), pairs.begin() + 2);
-    const std::vector<Pair> second(pairs.begin() + 2, pairs.end());
+    const std::vector<Example> pairs = random_pairs(model.config, 4, 3);
+    const std::vector<Example> first(pairs.begin(), pairs.begin() + 2);
+    const std::vector<Example> second(pairs.begin() + 2, pairs.end());
     const auto parts = [&](const Regularisation& rates) {
         return model.loss(model.batch(first), {}, rates, false) + model.loss(model.batch(second), {}, rates, false);
     };

@@ -35,13 +35,14 @@ double worst_difference(const std::string& device) {
     const SafeTensorsFile file = SafeTensorsFile::open(checkout_file("tests/golden/batch_norm.safetensors"));
     const auto backend = open_device(device, environment_options());
     const auto variable = [&](const std::string& name) {
-        return Var(make_from_host(*backend, file.at(name).shape, backend->real(), read_doubles(file, name)), true);
+        return Var(make_from_host(*backend, file.at(name).shape, backend->full_dtype(), read_doubles(file, name)),
+                   true);
     };
     const std::int64_t columns = file.at("gain").shape[0];
     BatchNormOperands operands{.gain = variable("gain"),
                                .bias = variable("bias"),
-                               .running_mean = backend->empty({columns}, backend->real()),
-                               .running_variance = backend->empty({columns}, backend->real()),
+                               .running_mean = backend->empty({columns}, backend->full_dtype()),
+                               .running_variance = backend->empty({columns}, backend->full_dtype()),
                                .lengths = make_from_host(*backend, {3}, DType::I32, std::vector<std::int32_t>{5, 2, 4}),
                                .epsilon = 0x1p-10F};
     backend->run(Fill{.out = operands.running_mean, .value = 0.0F});
@@ -88,7 +89,7 @@ TEST_CASE("batch norm is by feature, layer norm by instance, both with the devia
     Backend& backend = check.backend();
     Context ctx{backend};
     const auto tensor = [&](const Shape& shape, const std::vector<double>& values) {
-        return make_from_host(backend, shape, backend.real(), values);
+        return make_from_host(backend, shape, backend.full_dtype(), values);
     };
     const auto input = [&] { return Var(tensor({3, 1, 3}, {1, 2, 6, 3, 4, 8, 5, 9, 10})); };  // an instance in each row
     const Var gain(tensor({3}, {1, 1, 1}));
@@ -121,7 +122,7 @@ TEST_CASE("an addition and a batch norm of it agree with central differences") {
     for (const bool measures : {false, true}) {
         const auto function = [&](Context& ctx, const std::vector<Var>& in) {
             const auto running = [&](double value) {
-                return make_from_host(ctx.backend, {5}, ctx.backend.real(), std::vector<double>(5, value));
+                return make_from_host(ctx.backend, {5}, ctx.backend.full_dtype(), std::vector<double>(5, value));
             };
             const Tensor lengths = make_from_host(ctx.backend, {2}, DType::I32, std::vector<std::int32_t>{3, 2});
             return batch_norm(ctx, add_spending(ctx, in[0], in[1]),

@@ -60,7 +60,7 @@ TEST_CASE("equal experts give a plain feed-forward's results, whatever the route
                 }
                 mixed.parameters.store(spec.name, plain.parameters.values_of(name));
             }
-            const std::vector<Pair> pairs = random_pairs(config, 4, 3);
+            const std::vector<Example> pairs = random_pairs(config, 4, 3);
             const double expected = plain.loss(plain.batch(pairs), {}, {}, true);
             INFO(device);
             CHECK(mixed.loss(mixed.batch(pairs), {}, {}, true) == Approx(expected).epsilon(1e-5));
@@ -89,7 +89,7 @@ TEST_CASE("a full expert drops later tokens, and second choices before first one
         // first of tokens 1, 3 and 4.
         const std::vector<std::int64_t> first{1, 0, 0, 0, 0, 2};
         const std::vector<std::int64_t> second{0, 2, 2, 1, 2, 0};
-        const Var logits(make_from_host(*backend, {2, 3, 3}, backend->real(), logits_for(first, second, 3)));
+        const Var logits(make_from_host(*backend, {2, 3, 3}, backend->full_dtype(), logits_for(first, second, 3)));
         const Tensor lengths = make_from_host(*backend, {2}, DType::I32, std::vector<std::int32_t>{2, 3});
         Context ctx{*backend};
         const auto slots = [&](std::int64_t capacity) {
@@ -113,7 +113,7 @@ TEST_CASE("only training passes have a capacity", "[experts]") {
     SmallModel unlimited(config, "cpu:oracle");
     config.expert_capacity = 0.5F;
     SmallModel limited(config, "cpu:oracle");
-    const std::vector<Pair> pairs = random_pairs(config, 4, 3);
+    const std::vector<Example> pairs = random_pairs(config, 4, 3);
     const Regularisation rates = training_pass_of_experts(*limited.backend);
     const double expected = unlimited.loss(unlimited.batch(pairs), {}, {}, false);
     CHECK(limited.loss(limited.batch(pairs), {}, {}, false) == expected);

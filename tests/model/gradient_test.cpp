@@ -74,15 +74,15 @@ TEST_CASE("micro-batches add up to one batch, with dropout") {
         SECTION(varied.name) {
             SmallModel model(varied.config, "cpu:oracle");
             const Regularisation rates = all_dropouts(*model.backend);
-            const std::vector<Pair> pairs = random_pairs(model.config, 5, 2);
+            const std::vector<Example> pairs = random_pairs(model.config, 5, 2);
             const double whole = model.loss(model.batch(pairs), {}, rates, true);
             const std::vector<double> expected = model.host(model.parameters.flat_gradients());
 
             // The first writer must overwrite all of this noise.
             model.backend->run(Fill{.out = model.parameters.flat_gradients(), .value = 1e30F});
             model.parameters.forget_gradients();
-            const std::vector<Pair> first(pairs.begin(), pairs.begin() + 2);
-            const std::vector<Pair> second(pairs.begin() + 2, pairs.end());
+            const std::vector<Example> first(pairs.begin(), pairs.begin() + 2);
+            const std::vector<Example> second(pairs.begin() + 2, pairs.end());
             const double parts =
                 model.loss(model.batch(first), {}, rates, true) + model.loss(model.batch(second, 2), {}, rates, true);
             CHECK(parts == Approx(whole).epsilon(1e-13));

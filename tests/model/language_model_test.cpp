@@ -20,7 +20,7 @@ SmallModel model_of(const NamedConfig& named) {
 // Logits [length, vocabulary] of one sequence, of documents that begin at `starts`.
 std::vector<double> logits_of(SmallModel& model, const std::vector<std::int32_t>& ids,
                               const std::vector<std::int32_t>& starts = {}) {
-    const Pair example{.target = ids, .labels = std::vector<std::int32_t>(ids.size(), kNoTarget), .starts = starts};
+    const Example example{.target = ids, .labels = std::vector<std::int32_t>(ids.size(), kNoTarget), .starts = starts};
     const DeviceBatch batch =
         upload(*model.backend, make_batch(std::span(&example, 1), frame_of(model.config), 0, {.multiple = 1}));
     Context ctx{*model.backend};
@@ -108,7 +108,7 @@ TEST_CASE("a masked model distinguishes token types, and tokens without one are 
     REQUIRE(bert.config.token_types == 2);
     const auto loss_and_gradients = [&](const std::vector<std::int32_t>& types) {
         SmallModel model(bert.config, "cpu:oracle");
-        Pair example{.target = {1, 5, 9, 7, 4}, .labels = {5, kNoTarget, 8, kNoTarget, 2}, .types = types};
+        Example example{.target = {1, 5, 9, 7, 4}, .labels = {5, kNoTarget, 8, kNoTarget, 2}, .types = types};
         const std::vector<double> loss{model.loss(
             upload(*model.backend, make_batch(std::span(&example, 1), frame_of(model.config), 0)), {}, {}, true)};
         return std::pair(loss, model.host(model.parameters.flat_gradients()));

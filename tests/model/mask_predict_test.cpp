@@ -14,8 +14,8 @@ std::vector<double> logits_of(SmallModel& model, const DeviceBatch& batch) {
     return model.host(model.model->logits(ctx, model.model->states(ctx, batch)).value());
 }
 
-DeviceBatch batch_of(SmallModel& model, const std::vector<Pair>& pairs) {
-    return upload(*model.backend, make_batch(std::span<const Pair>(pairs), frame_of(model.config), 0));
+DeviceBatch batch_of(SmallModel& model, const std::vector<Example>& pairs) {
+    return upload(*model.backend, make_batch(std::span<const Example>(pairs), frame_of(model.config), 0));
 }
 
 void check_close(const std::vector<double>& found, const std::vector<double>& expected) {
@@ -30,15 +30,15 @@ void check_close(const std::vector<double>& found, const std::vector<double>& ex
 TEST_CASE("a text that is filled in is read in both directions, and its padding is not") {
     SmallModel model(mask_predict_configs().front().config, "cpu:oracle", false);
     const std::int64_t classes = model.config.target_vocabulary;
-    Pair pair{.source = {4, 5}, .target = {5, 3, 7, 8, 9}, .labels = {-1, 6, -1, -1, -1}};
-    const auto logits = [&](const Pair& changed) {
+    Example pair{.source = {4, 5}, .target = {5, 3, 7, 8, 9}, .labels = {-1, 6, -1, -1, -1}};
+    const auto logits = [&](const Example& changed) {
         std::vector<double> all = logits_of(model, batch_of(model, {changed}));
         all.resize(static_cast<std::size_t>(5 * classes));
         return all;
     };
     const std::vector<double> before = logits(pair);
     for (std::size_t changed = 0; changed < pair.target.size(); ++changed) {
-        Pair other = pair;
+        Example other = pair;
         other.target[changed] = 10;
         const std::vector<double> after = logits(other);
         for (std::size_t i = 0; i < after.size(); ++i) {
@@ -46,7 +46,7 @@ TEST_CASE("a text that is filled in is read in both directions, and its padding 
             REQUIRE(after[i] != before[i]);
         }
     }
-    Pair longer{.source = {4, 5, 6}, .target = std::vector<std::int32_t>(13, 4), .labels = {}};
+    Example longer{.source = {4, 5, 6}, .target = std::vector<std::int32_t>(13, 4), .labels = {}};
     longer.labels.assign(13, kNoTarget);
     std::vector<double> beside = logits_of(model, batch_of(model, {pair, longer}));
     beside.resize(before.size());
@@ -59,7 +59,7 @@ TEST_CASE("texts and lengths do not depend on the batch, and reading with the so
         SmallModel model(named.config, "cpu:oracle", false);
         const auto& masks = as_mask_predict(*model.model);
         const std::int64_t classes = model.config.target_vocabulary;
-        const std::vector<Pair> pairs = masked_pairs(model.config, random_pairs(model.config, 4, 3));
+        const std::vector<Example> pairs = masked_pairs(model.config, random_pairs(model.config, 4, 3));
         const DeviceBatch together = batch_of(model, pairs);
         const std::vector<double> all = logits_of(model, together);
         Context ctx{*model.backend};
@@ -104,7 +104,7 @@ TEST_CASE("texts and lengths do not depend on the batch, and reading with the so
 
 TEST_CASE("only the loss knows the length, nll is that of the masked pieces") {
     SmallModel model(mask_predict_configs().front().config, "cpu:oracle");
-    const std::vector<Pair> pairs = masked_pairs(model.config, random_pairs(model.config, 3, 1));
+    const std::vector<Example> pairs = masked_pairs(model.config, random_pairs(model.config, 3, 1));
     const DeviceBatch batch = batch_of(model, pairs);
     Context ctx{*model.backend};
     const LossSums sums = model.model->loss(ctx, batch, {.epsilon = 0.0F});

@@ -17,7 +17,7 @@ std::vector<double> narrow_logits_of(SmallModel& model, const DeviceBatch& batch
     Context ctx{*model.backend};
     const Var memory = model.transformer().encode(ctx, batch.source, batch.source_lengths);
     const Var hidden = model.transformer().decode(ctx, batch.target_in, memory, batch.source_lengths);
-    CHECK(hidden.value().dtype == model.backend->real());
+    CHECK(hidden.value().dtype == model.backend->full_dtype());
     return model.host(model.model->logits(ctx, hidden).value());
 }
 
@@ -63,7 +63,7 @@ TEST_CASE("a model with narrow weights computes what the same weights in F32 com
                 for (const ParameterSpec& spec : wide.parameters.table()) {
                     wide.parameters.store(spec.name, narrow.parameters.values_of(spec.name));
                 }
-                const std::vector<Pair> pairs = random_pairs(varied.config, 5, 3);
+                const std::vector<Example> pairs = random_pairs(varied.config, 5, 3);
                 const DeviceBatch batch = narrow.batch(pairs);
                 const DeviceBatch same = wide.batch(pairs);
                 const double apart = distance(narrow_logits_of(narrow, batch), narrow_logits_of(wide, same));

@@ -163,7 +163,7 @@ TEST_CASE("training under a narrow window has the loss and the gradients of the 
     ModelConfig config = causal_config(6);
     config.max_length = 160;
     Random random(6);
-    std::vector<Pair> pairs;
+    std::vector<Example> pairs;
     for (const std::int64_t length : {150, 70}) {
         pairs.push_back({{}, random_pieces(random, length, config.target_vocabulary)});
     }

@@ -44,7 +44,7 @@ Curve train(const std::string& device, DType storage = DType::F32) {
     }
     Curve curve;
     for (std::int32_t step = 1; step <= kSteps; ++step) {
-        std::vector<Pair> pairs;
+        std::vector<Example> pairs;
         for (int i = 0; i < 12; ++i) {
             const std::vector<std::int32_t> pieces =
                 random_pieces(random, 2 + static_cast<std::int64_t>(random.below(5)), model.config.source_vocabulary);

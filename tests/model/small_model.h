@@ -9,7 +9,7 @@
 
 #include "data/device_batch.h"
 #include "model/encoder_decoder.h"
-#include "model/frame.h"
+#include "model/frame_of_config.h"
 #include "registry/registry.h"
 #include "support/check.h"
 #include "support/random.h"
@@ -395,9 +395,9 @@ inline std::vector<std::int32_t> random_pieces(Random& random, std::int64_t leng
 }
 
 // Sentence i has 1 + (i * 3) % 6 source pieces, and its target has the length of the next source.
-inline std::vector<Pair> random_pairs(const ModelConfig& config, std::int64_t count, std::uint64_t seed) {
+inline std::vector<Example> random_pairs(const ModelConfig& config, std::int64_t count, std::uint64_t seed) {
     Random random(seed);
-    std::vector<Pair> pairs;
+    std::vector<Example> pairs;
     for (std::int64_t i = 0; i < count; ++i) {
         pairs.push_back({random_pieces(random, 1 + i * 3 % 6, config.source_vocabulary),
                          random_pieces(random, 1 + (i + 1) * 3 % 6, config.target_vocabulary)});
@@ -407,14 +407,14 @@ inline std::vector<Pair> random_pairs(const ModelConfig& config, std::int64_t co
 
 // Pairs as a language model's examples: source and target in one sequence, of which few tokens are to be predicted
 // unless the model is causal.
-inline std::vector<Pair> language_examples(const ModelConfig& config, const std::vector<Pair>& pairs) {
-    std::vector<Pair> examples;
-    for (const Pair& pair : pairs) {
+inline std::vector<Example> language_examples(const ModelConfig& config, const std::vector<Example>& pairs) {
+    std::vector<Example> examples;
+    for (const Example& pair : pairs) {
         std::vector<std::int32_t> all{config.bos_id};
         all.insert(all.end(), pair.source.begin(), pair.source.end());
         all.insert(all.end(), pair.target.begin(), pair.target.end());
         all.push_back(config.eos_id);
-        Pair example;
+        Example example;
         example.target.assign(all.begin(), all.end() - 1);
         example.labels.assign(all.begin() + 1, all.end());
         if (config.architecture == Architecture::MaskedLm) {
@@ -433,8 +433,8 @@ inline std::vector<Pair> language_examples(const ModelConfig& config, const std:
 }
 
 // Pairs of which every second piece of the target, from the first on, is masked.
-inline std::vector<Pair> masked_pairs(const ModelConfig& config, std::vector<Pair> pairs) {
-    for (Pair& pair : pairs) {
+inline std::vector<Example> masked_pairs(const ModelConfig& config, std::vector<Example> pairs) {
+    for (Example& pair : pairs) {
         pair.labels.assign(pair.target.size(), kNoTarget);
         for (std::size_t i = 0; i < pair.target.size(); i += 2) {
             pair.labels[i] = std::exchange(pair.target[i], config.mask_id);
@@ -465,12 +465,12 @@ struct SmallModel {
         parameters.refresh_working();
     }
 
-    DeviceBatch batch(const std::vector<Pair>& pairs, std::int32_t first_ordinal = 0) {
-        const std::vector<Pair> examples = config.generation == Generation::MaskPredict ? masked_pairs(config, pairs)
-                                           : config.architecture == Architecture::EncoderDecoder
-                                               ? pairs
-                                               : language_examples(config, pairs);
-        return upload(*backend, make_batch(std::span<const Pair>(examples), frame_of(config), first_ordinal));
+    DeviceBatch batch(const std::vector<Example>& pairs, std::int32_t first_ordinal = 0) {
+        const std::vector<Example> examples = config.generation == Generation::MaskPredict ? masked_pairs(config, pairs)
+                                              : config.architecture == Architecture::EncoderDecoder
+                                                  ? pairs
+                                                  : language_examples(config, pairs);
+        return upload(*backend, make_batch(std::span<const Example>(examples), frame_of(config), first_ordinal));
     }
 
     // The model as what it must be: an encoder-decoder.

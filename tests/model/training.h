@@ -15,11 +15,11 @@ public:
     AdamForTests(Backend& backend, const Parameters& parameters, std::int64_t warmup, std::int64_t d_model)
         : backend_(backend), parameters_(parameters), warmup_(static_cast<double>(warmup)), d_model_(d_model) {
         for (Tensor* moment : {&m_, &v_}) {
-            *moment = backend.empty({parameters.total()}, backend.real());
+            *moment = backend.empty({parameters.total()}, backend.full_dtype());
             backend.run(Fill{.out = *moment, .value = 0.0F});
         }
-        scalars_ = backend.empty({StepScalars::Count}, backend.real());
-        square_sum_ = backend.empty({1}, backend.real());
+        scalars_ = backend.empty({StepScalars::Count}, backend.full_dtype());
+        square_sum_ = backend.empty({1}, backend.full_dtype());
     }
 
     static constexpr double kLossScale = 1024.0;

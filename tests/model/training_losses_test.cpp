@@ -43,10 +43,10 @@ void set_parameters(const SmallModel& model) {
     model.parameters.refresh_working();
 }
 
-std::vector<Pair> texts(const std::vector<std::int32_t>& lengths) {
-    std::vector<Pair> pairs;
+std::vector<Example> texts(const std::vector<std::int32_t>& lengths) {
+    std::vector<Example> pairs;
     for (std::int32_t row = 0; row < std::ssize(lengths); ++row) {
-        Pair& pair = pairs.emplace_back();
+        Example& pair = pairs.emplace_back();
         for (std::int32_t i = 0; i < lengths[static_cast<std::size_t>(row)]; ++i) {
             pair.source.push_back(4 + (7 * i + 5 * row + i * i) % 60);
             pair.target.push_back(4 + (11 * i + 3 * row + 2 * i * i) % 60);

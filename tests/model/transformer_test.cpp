@@ -41,7 +41,7 @@ TEST_CASE("a sentence's logits do not depend on its batch or its padding") {
         SECTION(varied.name) {
             SmallModel model(varied.config, "cpu:oracle", false);
             Random random(8);
-            std::vector<Pair> pairs = random_pairs(model.config, 4, 3);
+            std::vector<Example> pairs = random_pairs(model.config, 4, 3);
             // A long one, which pads all others to 16.
             pairs.push_back({random_pieces(random, 12, model.config.source_vocabulary),
                              random_pieces(random, 13, model.config.target_vocabulary)});
@@ -63,7 +63,7 @@ TEST_CASE("a sentence's logits do not depend on its batch or its padding") {
 
 TEST_CASE("a decoder position depends on earlier tokens and not on later ones") {
     SmallModel model(small_config(), "cpu:oracle", false);
-    Pair pair = random_pairs(model.config, 1, 3)[0];
+    Example pair = random_pairs(model.config, 1, 3)[0];
     pair.target = {4, 5, 6, 7, 8, 9};
     const std::vector<double> before = logits_of(model, model.batch({pair}));
     pair.target[3] = 10;  // target_in[4]
@@ -83,7 +83,7 @@ TEST_CASE("cached decoding equals the uncached pass, through growth and reorderi
         SECTION(varied.name) {
             SmallModel model(varied.config, "cpu:oracle", false);
             Random random(9);
-            std::vector<Pair> pairs;
+            std::vector<Example> pairs;
             for (std::int64_t i = 0; i < 3; ++i) {
                 pairs.push_back({random_pieces(random, 2 + 3 * i, model.config.source_vocabulary),
                                  random_pieces(random, 12, model.config.target_vocabulary)});
@@ -239,7 +239,7 @@ TEST_CASE("reordering copies only cached tokens, never uninitialised memory") {
     parameters.initialise(3);
     const EncoderDecoder model(config, parameters);
     const DeviceBatch batch =
-        upload(backend, make_batch(std::span<const Pair>(random_pairs(config, 2, 3)), frame_of(config), 0));
+        upload(backend, make_batch(std::span<const Example>(random_pairs(config, 2, 3)), frame_of(config), 0));
     Context ctx{backend};
     const Tensor memory = model.encode(ctx, batch.source, batch.source_lengths).value();
     Cache still = model.start_cache(ctx, memory, batch.source_lengths, 64);
@@ -369,5 +369,5 @@ TEST_CASE("labels name the part that runs") {
     CHECK(labels[10] == "backward.projection.loss");
     CHECK(labels[11] == "backward.decoder.0.feed_forward.add_layer_norm");
     CHECK(labels.back() == "backward.encoder.embedding.embed");
-    CHECK_FALSE(tape.on_replay);
+    CHECK_FALSE(tape.on_backward);
 }

@@ -49,7 +49,7 @@ TEST_CASE("weights are those of the position that predicts a piece, in any batch
     config.decoder_layers = 3;
     const TinyModel model(*backend, config);
     Context ctx{.backend = *backend};
-    const std::vector<Pair> pairs{
+    const std::vector<Example> pairs{
         {{4, 9, 30, 17}, {11, 7}}, {{5}, {6, 8, 9, 10, 11, 12, 13, 14, 15}}, {{}, {4}}, {{7, 8}, {}}};
     const AlignmentOptions options = GENERATE(AlignmentOptions{}, AlignmentOptions{.layer = 3, .heads = {2, 4}});
     const int layer = options.layer == 0 ? 2 : options.layer;
@@ -87,7 +87,7 @@ TEST_CASE("an ensemble is aligned by the mean of its models, a single-layer mode
     shallow.decoder_layers = 1;
     const TinyModel other(*backend, shallow, 5);
     Context ctx{.backend = *backend};
-    const std::vector<Pair> pairs{{{4, 9, 30, 17}, {11, 7, 12}}};
+    const std::vector<Example> pairs{{{4, 9, 30, 17}, {11, 7, 12}}};
     const auto first = alignment_weights(ctx, {&one.transformer}, pairs, {}, 1024).front();
     const auto second = alignment_weights(ctx, {&other.transformer}, pairs, {.layer = 1}, 1024).front();
     const auto both = alignment_weights(ctx, {&one.transformer, &other.transformer}, pairs, {}, 1024).front();
@@ -103,7 +103,7 @@ TEST_CASE("an output of the maximum length of learned positions is aligned", "[a
     config.max_length = 5;
     const TinyModel model(*backend, config);
     Context ctx{.backend = *backend};
-    const std::vector<Pair> pairs{{{4, 9}, {11, 7, 12, 8, 9}}};
+    const std::vector<Example> pairs{{{4, 9}, {11, 7, 12, 8, 9}}};
     const auto weights = alignment_weights(ctx, {&model.transformer}, pairs, {}, 1024).front();
     REQUIRE(weights.size() == 10);
     CHECK(std::all_of(weights.begin(), weights.end(), [](double weight) { return weight > 0.0; }));

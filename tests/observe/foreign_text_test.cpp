@@ -45,11 +45,11 @@ std::shared_ptr<const Tokenizer> bert_pieces() {
 
 struct Bert {
     std::unique_ptr<Backend> backend = open_device("cpu");
-    Translator translator;
+    LoadedModel translator;
 
     explicit Bert(std::int64_t token_types = 2) : translator(made(*backend, token_types)) {}
 
-    static Translator made(Backend& backend, std::int64_t token_types) {
+    static LoadedModel made(Backend& backend, std::int64_t token_types) {
         const auto tokenizer = bert_pieces();
         ModelConfig config = tiny_language_config(Architecture::MaskedLm);
         config.source_vocabulary = config.target_vocabulary = tokenizer->size();
@@ -142,7 +142,7 @@ TEST_CASE("a separator begins the second text of a pair, of another type", "[for
     const auto weights_of = [&](const Ids& types) {
         WeightCollector collector;
         Context ctx{.backend = *bert.backend, .observer = &collector};
-        const Pair example{.target = ids, .labels = Ids(ids.size(), kNoTarget), .types = types};
+        const Example example{.target = ids, .labels = Ids(ids.size(), kNoTarget), .types = types};
         bert.translator.network().states(
             ctx, upload(*bert.backend, make_batch(std::span(&example, 1), frame_of(config), 0, {.multiple = 1})));
         return collector.fetch(*bert.backend).front().values;
@@ -156,7 +156,7 @@ TEST_CASE("filling and scoring a pair read its types", "[foreign]") {
     const ModelConfig& config = bert.translator.model().config;
     const Ids ids{2, 5, 6, 3, 8, 4, 3};  // the dog [SEP] see [MASK]
     Context ctx{.backend = *bert.backend};
-    const Pair example{.target = ids, .labels = Ids(ids.size(), kNoTarget), .types = token_types_of(config, ids)};
+    const Example example{.target = ids, .labels = Ids(ids.size(), kNoTarget), .types = token_types_of(config, ids)};
     const Model& network = bert.translator.network();
     const DeviceBatch batch =
         upload(*bert.backend, make_batch(std::span(&example, 1), frame_of(config), 0, {.multiple = 1}));

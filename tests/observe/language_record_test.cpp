@@ -22,7 +22,7 @@ namespace {
 
 struct Language {
     std::unique_ptr<Backend> backend;
-    Translator translator;
+    LoadedModel translator;
 
     explicit Language(Architecture family, const std::string& device = "cpu")
         : backend(open_device(device, environment_options())),

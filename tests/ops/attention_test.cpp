@@ -66,7 +66,7 @@ void check_sizes_by(const std::string& path, const std::vector<std::optional<DTy
 TEST_CASE("the log-sums that attention leaves for its backward are right", "[attention]") {
     for (const std::string& id : devices_under_test()) {
         const std::unique_ptr<Backend> device = open_device(id, environment_options());
-        if (device->support(OpId::AttentionBackward, device->real()).level != SupportLevel::Native) {
+        if (device->support(OpId::AttentionBackward, device->full_dtype()).level != SupportLevel::Native) {
             continue;
         }
         for (const Heads& size : {Heads{2, 150}, {70, 40}}) {
@@ -78,14 +78,14 @@ TEST_CASE("the log-sums that attention leaves for its backward are right", "[att
             }
             const auto tensor = [&](const Shape& shape) {
                 const Values values(numbers.begin(), numbers.begin() + static_cast<std::ptrdiff_t>(shape.elements()));
-                return make_from_host(*device, shape, device->real(), values);
+                return make_from_host(*device, shape, device->full_dtype(), values);
             };
             const std::vector<std::int32_t> lengths{1000, 0, 1};
-            const Tensor sums = device->empty({Heads::kBatch, Heads::kHeads, size.queries}, device->real());
+            const Tensor sums = device->empty({Heads::kBatch, Heads::kHeads, size.queries}, device->full_dtype());
             device->run(Attention{.q = tensor(size.q()),
                                   .k = tensor(size.k()),
                                   .v = tensor(size.k()),
-                                  .out = device->empty(size.q(), device->real()),
+                                  .out = device->empty(size.q(), device->full_dtype()),
                                   .log_sums = sums,
                                   .mask = {.key_lengths = make_from_host(*device, {3}, DType::I32, lengths)},
                                   .scale = 2.0F});

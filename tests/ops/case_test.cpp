@@ -31,7 +31,7 @@ std::vector<Family> three() {
 class Telling final : public ForwardingBackend {
 public:
     using ForwardingBackend::ForwardingBackend;
-    std::vector<std::string> take_kernels() override { return {"kernel " + std::to_string(++looks_)}; }
+    std::vector<std::string> drain_kernel_names() override { return {"kernel " + std::to_string(++looks_)}; }
 
 private:
     int looks_ = 0;

@@ -107,7 +107,7 @@ Examined& examined(const std::string& id) {
 
 // Whether the device runs the case, which may be in 16 bits.
 bool takes(Examined& device, const Backend& oracle, const Case& stated) {
-    if (device.backend->real() == oracle.real()) {
+    if (device.backend->full_dtype() == oracle.full_dtype()) {
         return !stated.storage;
     }
     const bool known =

@@ -43,7 +43,7 @@ public:
 
 private:
     Tensor whole(const Tensor& tensor) {
-        return make_tensor(tensor.buffer, {static_cast<std::int64_t>(tensor.buffer->bytes() / 8)}, real());
+        return make_tensor(tensor.buffer, {static_cast<std::int64_t>(tensor.buffer->bytes() / 8)}, full_dtype());
     }
 
     void flush(const Tensor& tensor) {
@@ -73,7 +73,7 @@ private:
         if (output != spoilt_ || !out.defined()) {
             return;
         }
-        const Tensor added = inner().empty(out.shape, real());
+        const Tensor added = inner().empty(out.shape, full_dtype());
         inner().run(Fill{.out = added, .value = added_});
         inner().run(AddScaled{.a = out, .b = added, .out = out, .alpha = 1.0F, .beta = 1.0F});
     }

@@ -26,7 +26,7 @@ inline std::vector<Case> doublings() {
     Case stated = make_case("[3, 33]", {Operand("a", {3, 33}), Operand("out", {3, 33})},
                             [](const Operands& t) { return AddScaled{.a = t["a"], .out = t["out"], .alpha = 2.0F}; });
     stated.run = [](Backend& backend, const Operands& t) {
-        const float alpha = backend.real() == DType::F64 ? 2.0F : 2.001F;
+        const float alpha = backend.full_dtype() == DType::F64 ? 2.0F : 2.001F;
         backend.run(AddScaled{.a = t["a"], .out = t["out"], .alpha = alpha});
     };
     return {stated};
@@ -38,7 +38,7 @@ Case doubling(Then then) {
     Case stated = doublings()[0];
     stated.run = [then](Backend& backend, const Operands& t) {
         backend.run(AddScaled{.a = t["a"], .out = t["out"], .alpha = 2.0F});
-        if (backend.real() != DType::F64) {
+        if (backend.full_dtype() != DType::F64) {
             then();
         }
     };

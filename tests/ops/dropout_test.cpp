@@ -123,8 +123,8 @@ TEST_CASE("dropout keeps the right share and the mean", "[dropout]") {
 TEST_CASE("each column, position and sentence has its own draws", "[dropout]") {
     const std::unique_ptr<Backend> backend = open_device("cpu:oracle");
     const auto mask = [&](const Draw& draw) {
-        const Tensor x = make_from_host(*backend, {1, 64, 257}, backend->real(), Values(64 * 257, 1.0));
-        const Tensor y = backend->empty(x.shape, backend->real());
+        const Tensor x = make_from_host(*backend, {1, 64, 257}, backend->full_dtype(), Values(64 * 257, 1.0));
+        const Tensor y = backend->empty(x.shape, backend->full_dtype());
         backend->run(Dropout{.x = x,
                              .y = y,
                              .rule = {.rate = draw.rate,

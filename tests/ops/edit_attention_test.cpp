@@ -12,7 +12,7 @@ TEST_CASE("edited attention equals numbers computed by hand", "[attention][by_ha
     const std::unique_ptr<Backend> oracle = open_device("cpu:oracle");
     // Two sentences, of which the second has one key; one head; five queries over four keys, causal from the second
     // key.
-    const Tensor weights = make_from_host(*oracle, {2, 1, 5, 4}, oracle->real(), Values(40, 0.25));
+    const Tensor weights = make_from_host(*oracle, {2, 1, 5, 4}, oracle->full_dtype(), Values(40, 0.25));
     const auto integers_of = [&](const Shape& shape, const std::vector<std::int32_t>& values) {
         return make_from_host(*oracle, shape, DType::I32, values);
     };

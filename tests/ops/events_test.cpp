@@ -19,8 +19,8 @@ class Work {
 public:
     explicit Work(Backend& backend)
         : backend_(backend),
-          a_(backend.empty({kSide, kSide}, backend.real())),
-          out_(backend.empty({kSide, kSide}, backend.real())) {
+          a_(backend.empty({kSide, kSide}, backend.full_dtype())),
+          out_(backend.empty({kSide, kSide}, backend.full_dtype())) {
         backend.run(Fill{.out = a_, .value = 1.0F});
         run();  // the first one may include one-time work
         backend.synchronize();
@@ -72,7 +72,7 @@ TEST_CASE("any number of events can exist at once", "[events]") {
     for (const std::string& id : devices_under_test()) {
         INFO(id);
         const std::unique_ptr<Backend> device = open_device(id, environment_options());
-        const Tensor x = device->empty({8}, device->real());
+        const Tensor x = device->empty({8}, device->full_dtype());
         for (int turn = 0; turn < 2; ++turn) {  // the second time they are those that were let go
             std::vector<std::shared_ptr<Event>> events{device->record_event()};
             for (int i = 0; i < 3000; ++i) {

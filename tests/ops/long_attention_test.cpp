@@ -22,7 +22,7 @@ double peak_of(const std::string& id, std::int64_t length) {
     const std::unique_ptr<Backend> device = open_device(id, environment_options());
     const Shape shape{1, 1, length, 64};  // heads of 64 columns fill a GPU's registers
     const auto filled = [&](float value) {
-        const Tensor tensor = device->empty(shape, device->real());
+        const Tensor tensor = device->empty(shape, device->full_dtype());
         device->run(Fill{.out = tensor, .value = value});
         return tensor;
     };
@@ -30,7 +30,7 @@ double peak_of(const std::string& id, std::int64_t length) {
                             .k = filled(0.25F),
                             .v = filled(1.5F),
                             .out = filled(0.0F),
-                            .log_sums = device->empty({1, 1, length}, device->real()),
+                            .log_sums = device->empty({1, 1, length}, device->full_dtype()),
                             .mask = {.causal = true},
                             .scale = 0.125F};
     device->run(forward);

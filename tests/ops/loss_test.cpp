@@ -12,11 +12,12 @@ using namespace headscope::conformance;
 TEST_CASE("the smoothed loss is the cross-entropy with the smoothed target", "[loss][by_hand]") {
     // Written out for three classes: p = (1, 2, 5) / 8, target 1, epsilon 0.3.
     const std::unique_ptr<Backend> oracle = open_device("cpu:oracle");
-    const Tensor logits = make_from_host(*oracle, {1, 3}, oracle->real(), Values{0.0, std::log(2.0), std::log(5.0)});
+    const Tensor logits =
+        make_from_host(*oracle, {1, 3}, oracle->full_dtype(), Values{0.0, std::log(2.0), std::log(5.0)});
     const Tensor targets = make_from_host(*oracle, {1}, DType::I32, std::vector<std::int32_t>{1});
     const auto losses = [&](Smoothing smoothing) {
-        const Tensor loss = oracle->empty({1}, oracle->real());
-        const Tensor nll = oracle->empty({1}, oracle->real());
+        const Tensor loss = oracle->empty({1}, oracle->full_dtype());
+        const Tensor nll = oracle->empty({1}, oracle->full_dtype());
         oracle->run(SmoothedCrossEntropy{
             .logits = logits, .targets = targets, .loss = loss, .nll = nll, .epsilon = 0.3F, .smoothing = smoothing});
         return std::pair{to_host<double>(*oracle, loss)[0], to_host<double>(*oracle, nll)[0]};
@@ -34,14 +35,14 @@ TEST_CASE("smoothing of 0.1 over three classes gives the documented targets", "[
     // Equal logits, so that the gradient is 1/3 - q. Target 1.
     const std::unique_ptr<Backend> oracle = open_device("cpu:oracle");
     const auto smoothed = [&](Smoothing smoothing, const Values& prior) {
-        const Tensor logits = make_from_host(*oracle, {1, 3}, oracle->real(), Values{0.0, 0.0, 0.0});
+        const Tensor logits = make_from_host(*oracle, {1, 3}, oracle->full_dtype(), Values{0.0, 0.0, 0.0});
         oracle->run(SmoothedCrossEntropy{
             .logits = logits,
             .targets = make_from_host(*oracle, {1}, DType::I32, std::vector<std::int32_t>{1}),
-            .loss = oracle->empty({1}, oracle->real()),
-            .nll = oracle->empty({1}, oracle->real()),
+            .loss = oracle->empty({1}, oracle->full_dtype()),
+            .nll = oracle->empty({1}, oracle->full_dtype()),
             .grad_logits = logits,
-            .prior = prior.empty() ? Tensor() : make_from_host(*oracle, {3}, oracle->real(), prior),
+            .prior = prior.empty() ? Tensor() : make_from_host(*oracle, {3}, oracle->full_dtype(), prior),
             .epsilon = 0.1F,
             .smoothing = smoothing});
         Values q = to_host<double>(*oracle, logits);

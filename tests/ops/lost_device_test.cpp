@@ -61,7 +61,7 @@ public:
         info_.paths = {"scenic"};
     }
     const DeviceInfo& device() const override { return info_; }
-    std::vector<std::string> take_kernels() override { return {"doubling " + path_}; }
+    std::vector<std::string> drain_kernel_names() override { return {"doubling " + path_}; }
 
 private:
     std::string path_;

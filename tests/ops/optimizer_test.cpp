@@ -17,13 +17,13 @@ TEST_CASE("the working copy is the new parameter, rounded", "[optimizer][by_hand
     for (const std::string& id : ids) {
         const std::unique_ptr<Backend> device = open_device(id, environment_options());
         for (const DType dtype : {DType::F16, DType::BF16}) {
-            if (device->real() == DType::F32 && device->support(OpId::Adam, dtype).level == SupportLevel::None) {
+            if (device->full_dtype() == DType::F32 && device->support(OpId::Adam, dtype).level == SupportLevel::None) {
                 continue;
             }
             INFO(id << ", " << name_of(dtype));
             Random random(1);
             const auto make = [&](const Generator& values) {
-                return make_from_host(*device, {1000}, device->real(), values(1000, random));
+                return make_from_host(*device, {1000}, device->full_dtype(), values(1000, random));
             };
             const Tensor parameter = make(normal());
             const Tensor working = device->empty({1000}, dtype);
@@ -31,7 +31,7 @@ TEST_CASE("the working copy is the new parameter, rounded", "[optimizer][by_hand
                              .grad = make(normal()),
                              .m = make(normal(0.1)),
                              .v = make(uniform(0.0, 0.1)),
-                             .scalars = make_from_host(*device, {StepScalars::Count}, device->real(),
+                             .scalars = make_from_host(*device, {StepScalars::Count}, device->full_dtype(),
                                                        these({7e-4, 4000.0, 0.19, 0.0396, 0.00025, 0.0, 123.0, 1.0, 0.0,
                                                               2.0})(StepScalars::Count, random)),
                              .working = working});
@@ -47,7 +47,7 @@ TEST_CASE("the working copy is the new parameter, rounded", "[optimizer][by_hand
 TEST_CASE("a skipped step leaves parameter and moments unchanged", "[optimizer][by_hand]") {
     const std::unique_ptr<Backend> oracle = open_device("cpu:oracle");
     const auto tensor = [&](const Values& values) {
-        return make_from_host(*oracle, {static_cast<std::int64_t>(values.size())}, oracle->real(), values);
+        return make_from_host(*oracle, {static_cast<std::int64_t>(values.size())}, oracle->full_dtype(), values);
     };
     const Tensor parameter = tensor({1.0});
     const Tensor m = tensor({2.0});
@@ -79,7 +79,7 @@ TEST_CASE("Adam's first step is the learning rate against the gradient's sign", 
     // Kingma & Ba, section 2.1: with m = v = 0 and t = 1 the corrected moments are g and g^2.
     const std::unique_ptr<Backend> oracle = open_device("cpu:oracle");
     const auto tensor = [&](const Values& values) {
-        return make_from_host(*oracle, {static_cast<std::int64_t>(values.size())}, oracle->real(), values);
+        return make_from_host(*oracle, {static_cast<std::int64_t>(values.size())}, oracle->full_dtype(), values);
     };
     const Tensor parameter = tensor({1.0, 1.0});
     const Tensor control = tensor({0.25, 8.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0});
@@ -98,7 +98,7 @@ TEST_CASE("Adam's first step is the learning rate against the gradient's sign", 
 TEST_CASE("weights decay as in torch.optim.AdamW", "[optimizer][by_hand]") {
     const std::unique_ptr<Backend> oracle = open_device("cpu:oracle");
     const auto tensor = [&](const Values& values) {
-        return make_from_host(*oracle, {static_cast<std::int64_t>(values.size())}, oracle->real(), values);
+        return make_from_host(*oracle, {static_cast<std::int64_t>(values.size())}, oracle->full_dtype(), values);
     };
     const Tensor parameter = tensor({1.0, -2.0, 0.5});
     const Tensor m = tensor({0.0, 0.0, 0.0});

@@ -18,8 +18,8 @@ TEST_CASE("large logits keep the decimals of their log probabilities", "[search]
         INFO(id);
         const std::unique_ptr<Backend> device = open_device(id, environment_options());
         const Tensor logits =
-            make_from_host(*device, {1, 4}, device->real(), Values{10000.0, 10003.0, 10001.0, 10002.0});
-        const Tensor values = device->empty({1, 4}, device->real());
+            make_from_host(*device, {1, 4}, device->full_dtype(), Values{10000.0, 10003.0, 10001.0, 10002.0});
+        const Tensor values = device->empty({1, 4}, device->full_dtype());
         const Tensor indices = device->empty({1, 4}, DType::I32);
         device->run(LogSoftmaxTopK{logits, values, indices});
         // log(1 + e^-1 + e^-2 + e^-3) = 0.4401896985611953

@@ -98,7 +98,9 @@ void forget_text(const DigitsRun& run, std::int64_t step) {
     const Checkpoint checkpoint = Checkpoint::open(file);
     nlohmann::json state = checkpoint.state();
     REQUIRE(state["best"].erase("text") == 1);
-    const auto empty = [&] { return run.backend->empty({run.learner->parameters().total()}, run.backend->real()); };
+    const auto empty = [&] {
+        return run.backend->empty({run.learner->parameters().total()}, run.backend->full_dtype());
+    };
     const CheckpointTensors tensors{empty(), empty(), empty()};
     checkpoint.read(*run.backend, tensors);
     write_checkpoint(*run.backend, file, tensors, state);

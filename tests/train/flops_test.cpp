@@ -93,7 +93,7 @@ private:
 std::vector<Batch> parts_for(const ModelConfig& config) {
     std::vector<Batch> parts;
     for (const std::int64_t sentences : {5, 2}) {
-        std::vector<Pair> pairs = random_pairs(config, sentences, 7);
+        std::vector<Example> pairs = random_pairs(config, sentences, 7);
         if (config.architecture != Architecture::EncoderDecoder) {
             pairs = language_examples(config, pairs);
         } else {

@@ -1,5 +1,5 @@
 #include "train/gradient_watch.h"
-#include "model/frame.h"
+#include "model/frame_of_config.h"
 
 #include <catch2/catch.hpp>
 #include <cmath>

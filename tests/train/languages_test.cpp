@@ -25,9 +25,8 @@ TEST_CASE("A model of several languages is trained on pairs of one", "[train]") 
     run.training->write_model(run.output_folder + "/model");
     const std::string file = run.output_folder + "/model/decoding.json";
     CHECK(json::parse(read_whole_file(file, file)).at("target_language") == "deu");
-    const Translator translator(*run.backend, run.output_folder + "/model");
-    const TranslatedSentence found =
-        translator.translate_line("4 7", {.search = translator.search_options({.max_extra = 4})});
+    const LoadedModel translator(*run.backend, run.output_folder + "/model");
+    const TextResult found = translator.translate_line("4 7", {.search = translator.search_options({.max_extra = 4})});
     CHECK(found.source_ids.front() == 5);
     CHECK(found.source_ids.back() != 2);
     CHECK(found.target_ids.front() == 7);

@@ -1,5 +1,5 @@
 #include "train/learner.h"
-#include "model/frame.h"
+#include "model/frame_of_config.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>

@@ -27,7 +27,7 @@ std::vector<DigitsPair> few_numbers() {
 }
 
 int right(const DigitsRun& run, const std::vector<DigitsPair>& pairs, const DecodingChoices& choices) {
-    const Translator translator(*run.backend, run.output_folder + "/model");
+    const LoadedModel translator(*run.backend, run.output_folder + "/model");
     std::vector<std::string> sources;
     for (const DigitsPair& pair : pairs) {
         sources.push_back(pair.digits);

@@ -31,7 +31,7 @@ struct LoadedRun {
     std::vector<double> last_weights;
 };
 
-Exploration look(Backend& backend, const Translator& translator) {
+Exploration look(Backend& backend, const LoadedModel& translator) {
     return Explorer(backend, translator, Compute::F32).explore({.source = "12 7"});
 }
 

@@ -12,7 +12,7 @@ using namespace headscope;
 
 namespace {
 
-const Say kSilent = [](const std::string&) {};
+const Log kSilent = [](const std::string&) {};
 
 }  // namespace
 

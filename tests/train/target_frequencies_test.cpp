@@ -21,9 +21,9 @@ public:
     Epoch epoch(std::int64_t number) const override {
         return {.number = number, .items = {0, 1}, .starts = {0, 1, 2}, .offsets = {}};
     }
-    Pair example(const Epoch& /*epoch*/, std::uint32_t number) const override {
-        return number == 0 ? Pair{.target = {1, 5, 6}, .labels = {5, 6, 2}}
-                           : Pair{.target = {4, 4}, .labels = {kNoTarget, 6}};
+    Example example(const Epoch& /*epoch*/, std::uint32_t number) const override {
+        return number == 0 ? Example{.target = {1, 5, 6}, .labels = {5, 6, 2}}
+                           : Example{.target = {4, 4}, .labels = {kNoTarget, 6}};
     }
     SideCounts tokens(const Epoch& /*epoch*/) const override { return {.target = 5}; }
     SideCounts longest() const override { return {.target = 3}; }
@@ -47,7 +47,7 @@ TEST_CASE("frequencies of a language model's targets are those of its labels", "
 
 TEST_CASE("a learner smooths towards its prior, in training and validation", "[smoothing]") {
     const ModelConfig config = small_config();
-    const std::vector<Pair> pairs = random_pairs(config, 3, 1);
+    const std::vector<Example> pairs = random_pairs(config, 3, 1);
     const Frame frame = frame_of(config);
     const auto classes = static_cast<std::size_t>(config.target_vocabulary);
     std::vector<double> one(classes);

@@ -105,7 +105,7 @@ TEST_CASE("a document of unknown words has pieces to predict", "[text_run]") {
     settings["tokenizer"]["type"] = "wordpiece";
     const DigitsRun run(folder, settings, "out");
     const TrainingData data = run.prepare_data();
-    const Pair example = data.valid->example(data.valid->epoch(0), 0);
+    const Example example = data.valid->example(data.valid->epoch(0), 0);
     CHECK(std::any_of(example.labels.begin(), example.labels.end(), [](std::int32_t id) { return id != kNoTarget; }));
 }
 

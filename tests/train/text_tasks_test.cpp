@@ -1,5 +1,5 @@
 #include "train/text_tasks.h"
-#include "model/frame.h"
+#include "model/frame_of_config.h"
 
 #include <algorithm>
 #include <catch2/catch.hpp>
@@ -30,7 +30,7 @@ std::set<std::string> texts_of(const std::vector<TextTaskLine>& lines) {
 
 // What the model reads, and labels where it answers.
 struct Question {
-    Pair pair;
+    Example pair;
     std::vector<std::int32_t> choices;  // pieces that the answer is one of; empty: all
 };
 
@@ -69,7 +69,7 @@ double answered(const DigitsRun& run, const Tokenizer& tokenizer, const std::vec
     std::size_t right = 0;
     for (const TextTaskLine& line : lines) {
         const Question question = question_of(line, tokenizer);
-        const Batch batch = make_batch(std::vector<Pair>{question.pair}, frame_of(config), 0);
+        const Batch batch = make_batch(std::vector<Example>{question.pair}, frame_of(config), 0);
         Context context{.backend = *run.backend};
         const Var logits = model->logits(context, model->states(context, upload(*run.backend, batch)));
         const std::vector<float> scores = to_host<float>(*run.backend, logits.value());

@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "eval/bleu.h"
-#include "infer/translator.h"
+#include "infer/loaded_model.h"
 #include "tests/ops/devices.h"
 #include "tests/train/digits_run.h"
 
@@ -41,15 +41,15 @@ double score_of(const DigitsRun& run, const TemporaryFolder& folder, std::size_t
     ParallelText text = read_tsv(folder.file("valid.tsv"));
     text.source.resize(std::min(text.source.size(), pairs));
     text.target.resize(std::min(text.target.size(), pairs));
-    const Translator translator(*run.backend, run.output_folder + "/model");
-    TranslationOptions options;
+    const LoadedModel translator(*run.backend, run.output_folder + "/model");
+    DecodingOptions options;
     if (decoding == Decoding::AsItWants) {
         options.search = translator.search_options({});
         options.split_longer_than = translator.decoding_choices().split_longer_than;
     }
     options.search.beam = 1;
     std::vector<std::string> translations;
-    for (const TranslatedSentence& sentence : translator.translate(text.source, options)) {
+    for (const TextResult& sentence : translator.translate(text.source, options)) {
         translations.push_back(sentence.text);
     }
     return corpus_bleu(translations, text.target).score;

@@ -54,7 +54,7 @@ TEST_CASE("A worker reports what an explorer finds", "[worker]") {
     const std::shared_ptr<const Exploration> found = client.finished(tag);
     CHECK(client.finished(original)->source == "a cat sleeps");
     const std::unique_ptr<Backend> backend = open_device("cpu");
-    const Translator translator(*backend, model);
+    const LoadedModel translator(*backend, model);
     const Explorer explorer(*backend, translator, Compute::F32);
     CHECK(found->translation == explorer.explore(asked).translation);
 

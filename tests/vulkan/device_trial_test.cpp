@@ -48,12 +48,12 @@ Widened widen_all(Backend& backend) {
     std::iota(all.begin(), all.end(), std::uint16_t{0});
     const Shape shape{static_cast<std::int64_t>(all.size())};
     const Tensor halves = backend.empty(shape, DType::F16);
-    backend.take_kernels();
+    backend.drain_kernel_names();
     backend.upload(halves, all.data(), all.size() * sizeof all[0]);
     const Tensor widened = backend.empty(shape, DType::F32);
     backend.run(Copy{.x = halves, .out = widened});
     Widened result{to_host<float>(backend, widened), {}};
-    for (const std::string& kernel : backend.take_kernels()) {
+    for (const std::string& kernel : backend.drain_kernel_names()) {
         result.kernels += kernel + "; ";
     }
     return result;
@@ -80,7 +80,7 @@ public:
     void run(const MaskedSoftmax& op) override { err(op, op.weights); }
     void run(const LogSoftmaxTopK& op) override { err(op, op.indices); }
     void run(const Attention& op) override { err(op, op.out); }
-    std::vector<std::string> kernels() { return inner().take_kernels(); }
+    std::vector<std::string> kernels() { return inner().drain_kernel_names(); }
 
 private:
     template <class Op>
@@ -126,13 +126,13 @@ private:
 };
 
 std::string kernels_of_product(Backend& backend) {
-    backend.take_kernels();
+    backend.drain_kernel_names();
     const auto zeros = [&](const Shape& shape) {
         return make_from_host(backend, shape, DType::F32,
                               std::vector<float>(static_cast<std::size_t>(shape.elements())));
     };
     backend.run(Matmul{.a = zeros({150, 40}), .b = zeros({40, 24}), .out = zeros({150, 24}), .compute = Compute::F16});
-    return backend.take_kernels().at(0);
+    return backend.drain_kernel_names().at(0);
 }
 
 }  // namespace
@@ -408,11 +408,11 @@ TEST_CASE("each tile of the matrices multiplies in its trial, and passes it", "[
         trials.emplace_back(tile, false);
     }
     for (const auto& [tile, bf16] : trials) {
-        backend->take_kernels();
+        backend->drain_kernel_names();
         CHECK(vulkan::matrix_complaint(*backend, {}, tile, bf16).empty());
         // One more in 16 bits, where rows of four are not all rows of 16 bytes.
         const std::size_t different = tile != vulkan::MatrixTile{} ? 6 * storages : storages == 1 ? 7 : 7 + 8;
-        const std::vector<std::string> kernels = backend->take_kernels();
+        const std::vector<std::string> kernels = backend->drain_kernel_names();
         CHECK(std::count_if(kernels.begin(), kernels.end(), [](const std::string& kernel) {
                   return kernel.starts_with("matmul_cooperative_emulated, ");
               }) == static_cast<std::ptrdiff_t>(different));

@@ -81,10 +81,10 @@ Attended attend_few(Backend& device, std::int64_t queries, std::int64_t depth, s
         .out = device.empty({2, 3, queries, value_depth}, DType::F32),
         .mask = {.key_lengths = make_from_host(device, {2}, DType::I32, std::vector<std::int32_t>{37, 5})},
         .scale = 0.5F};
-    device.take_kernels();
+    device.drain_kernel_names();
     device.run(op);
     Attended result{to_host<float>(device, op.out), {}};
-    for (const std::string& kernel : device.take_kernels()) {
+    for (const std::string& kernel : device.drain_kernel_names()) {
         result.kernels += kernel + "; ";
     }
     return result;
@@ -206,10 +206,10 @@ Attended attend_by_rows(Backend& backend, std::int64_t heads) {
                        .out = backend.empty({kBeam, heads, 1, kDepth}, DType::F32),
                        .key_rows = make_from_host(backend, {kKeys, kBeam}, DType::I32, rows),
                        .scale = 0.2F};
-    backend.take_kernels();
+    backend.drain_kernel_names();
     backend.run(op);
     Attended attended{.out = to_host<float>(backend, op.out), .kernels = {}};
-    for (const std::string& kernel : backend.take_kernels()) {
+    for (const std::string& kernel : backend.drain_kernel_names()) {
         attended.kernels += kernel.substr(0, kernel.find(',')) + " ";
     }
     return attended;
@@ -248,9 +248,9 @@ TEST_CASE("on GPUs the gradients of deep heads' keys and values are computed one
             const Environment small("HEADSCOPE_VULKAN_MAX_BINDING", std::to_string(kMebibyte / 4));
             const auto device = open_vulkan_device(0);
             const Attention op = over_ones(*device, {.heads = 2, .length = 400, .depth = depth});
-            device->take_kernels();
+            device->drain_kernel_names();
             device->run(way_back(*device, op));
-            const std::vector<std::string> kernels = device->take_kernels();
+            const std::vector<std::string> kernels = device->drain_kernel_names();
             CHECK(std::count_if(kernels.begin(), kernels.end(), [](const std::string& kernel) {
                       return kernel.find("attend_backward_keys") == 0;
                   }) == (depth > gpu.deepest ? 2 : 1));

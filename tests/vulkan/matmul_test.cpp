@@ -119,9 +119,9 @@ TEST_CASE("few rows times a weight have the bits of single rows, however they ar
                         .b = make_from_host(backend, {37, k}, DType::F32, noise(37 * k, 2)),
                         .out = backend.empty({rows, 37}, DType::F32),
                         .transpose_b = true};
-        (void)backend.take_kernels();
+        (void)backend.drain_kernel_names();
         backend.run(op);
-        const std::vector<std::string> kernels = backend.take_kernels();
+        const std::vector<std::string> kernels = backend.drain_kernel_names();
         REQUIRE(kernels.size() == 1);
         CHECK_THAT(kernels[0], Catch::StartsWith("matmul_rows, "));
         return to_host<float>(backend, op.out);
@@ -157,9 +157,9 @@ TEST_CASE("a fused linear layer has the bits of a product followed by bias and a
                                 .y = backend->empty({size.m, size.n}, DType::F32),
                                 .activation = activation,
                                 .compute = Compute::F16};
-                (void)backend->take_kernels();
+                (void)backend->drain_kernel_names();
                 backend->run(op);
-                for (const std::string& kernel : backend->take_kernels()) {
+                for (const std::string& kernel : backend->drain_kernel_names()) {
                     // A GPU has more cores than so few workgroups would use.
                     const bool many_cores = path == "shared-tiles" || !backend->device().software;
                     const bool in_parts = size.k == 256 && many_cores;
@@ -198,7 +198,7 @@ TEST_CASE("a long sum in parts equals the sum", "[vulkan][matmul]") {
                 op.out = matrix({6, 10}, 3);
                 op.alpha = 2.0F;
                 op.beta = beta;
-                (void)backend.take_kernels();
+                (void)backend.drain_kernel_names();
                 backend.run(op);
                 return to_host<float>(backend, op.out);
             };
@@ -209,7 +209,7 @@ TEST_CASE("a long sum in parts equals the sum", "[vulkan][matmul]") {
             for (std::size_t i = 0; i < wanted.size(); ++i) {
                 CHECK(got[i] == Approx(wanted[i]).margin(2e-4));
             }
-            const std::vector<std::string> kernels = tiles->take_kernels();
+            const std::vector<std::string> kernels = tiles->drain_kernel_names();
             CHECK(std::any_of(kernels.begin(), kernels.end(),
                               [](const std::string& kernel) { return kernel.find("sum_rows") != std::string::npos; }));
         }
@@ -259,7 +259,7 @@ TEST_CASE("matrices read F16 storage directly, even if only F16 fits a binding",
             const Tensor x = of(size.m, size.k, 1);
             const Tensor weight = of(size.n, size.k, 2);
             const Tensor y = of(size.m, size.n, 3);
-            (void)backend.take_kernels();
+            (void)backend.drain_kernel_names();
             if (linear) {
                 backend.run(Linear{.x = x, .weight = weight, .y = y, .activation = Activation::Relu});
             } else {
@@ -268,7 +268,7 @@ TEST_CASE("matrices read F16 storage directly, even if only F16 fits a binding",
             return to_host<float>(backend, y);
         };
         const std::vector<float> got = run(*matrices);
-        const std::vector<std::string> kernels = matrices->take_kernels();
+        const std::vector<std::string> kernels = matrices->drain_kernel_names();
         REQUIRE(kernels.size() == 1);  // nothing is converted in addition
         CHECK_THAT(kernels[0], Catch::StartsWith("matmul_cooperative_emulated, ") && Catch::EndsWith(", F16"));
         const std::vector<float> wanted = run(*plain);

@@ -37,7 +37,7 @@ std::string kernels_of(Backend& backend, const Head& head) {
     const DropoutRule dropout{
         .rate = head.dropout, .step = zeros(backend, {1}, DType::I32), .ordinals = zeros(backend, {2}, DType::I32)};
     const Tensor grad = backend.empty({2, 2, head.length, head.depth + head.gap}, head.stored).narrow(3, 0, head.depth);
-    backend.take_kernels();
+    backend.drain_kernel_names();
     backend.run(Attention{.q = x,
                           .k = x,
                           .v = x,
@@ -56,7 +56,7 @@ std::string kernels_of(Backend& backend, const Head& head) {
                                   .compute = head.compute});
     backend.synchronize();
     std::string names;
-    for (const std::string& kernel : backend.take_kernels()) {
+    for (const std::string& kernel : backend.drain_kernel_names()) {
         names += kernel.substr(0, kernel.find(',')) + " ";
     }
     return names;

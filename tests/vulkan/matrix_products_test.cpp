@@ -33,10 +33,10 @@ Ran product(Backend& backend, Compute compute, std::int64_t rows = 20) {
                     .out = noise({rows, 24}),
                     .transpose_b = true,
                     .compute = compute};
-    backend.take_kernels();
+    backend.drain_kernel_names();
     backend.run(op);
     Ran ran{to_host<float>(backend, op.out), ""};
-    for (const std::string& kernel : backend.take_kernels()) {
+    for (const std::string& kernel : backend.drain_kernel_names()) {
         ran.kernels += kernel + "; ";
     }
     return ran;

@@ -122,15 +122,15 @@ TEST_CASE("a recording for which the driver has no memory is dropped, and ops ru
 TEST_CASE("a recording's kernels are reported when it is launched", "[vulkan][stream]") {
     FakeLoader fake({.devices = 1, .opens = true});
     Streamed made(0);
-    (void)made.stream.take_kernels();
+    (void)made.stream.drain_kernel_names();
     const Tensor x = made.tensor();
     const auto recording = made.stream.record([&] {
         made.dispatch_fill(x, 1);
         made.stream.fill(x, 2);
     });
-    CHECK(made.stream.take_kernels().empty());
+    CHECK(made.stream.drain_kernel_names().empty());
     made.stream.launch(recording);
-    const std::vector<std::string> told = made.stream.take_kernels();
+    const std::vector<std::string> told = made.stream.drain_kernel_names();
     REQUIRE(told.size() == 2);
     CHECK_THAT(told[0], Catch::StartsWith("fill, 64 lanes"));
     CHECK(told[1] == "fill by the queue");

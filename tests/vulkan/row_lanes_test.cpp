@@ -50,7 +50,7 @@ std::string kernels_of_layer_norm(Backend& backend, std::int64_t columns) {
     const Tensor x = make_from_host(backend, shape, DType::F32, noise(2 * columns));
     const Tensor ones = make_from_host(backend, {1, 2}, DType::F32, std::vector<float>{1.0F, 1.0F});
     const auto row = [&] { return make_from_host(backend, {columns}, DType::F32, noise(columns)); };
-    backend.take_kernels();
+    backend.drain_kernel_names();
     backend.run(AddLayerNormBackward{.sum = x,
                                      .gain = row(),
                                      .mean = ones,
@@ -61,7 +61,7 @@ std::string kernels_of_layer_norm(Backend& backend, std::int64_t columns) {
                                      .grad_bias = row()});
     backend.synchronize();
     std::string names;
-    for (const std::string& kernel : backend.take_kernels()) {
+    for (const std::string& kernel : backend.drain_kernel_names()) {
         names += kernel.substr(0, kernel.find(',')) + " ";
     }
     return names;

@@ -6,7 +6,7 @@
 
 namespace headscope::viewer {
 
-TextParts::TextParts(const Translator& translator)
+TextParts::TextParts(const LoadedModel& translator)
     : model_{.path = translator.model().path,
              .config = translator.model().config,
              .source_tokenizer = translator.model().source_tokenizer,
@@ -28,11 +28,11 @@ const PartsOfText& TextParts::of(const std::string& text, const std::string& sou
 }
 
 PartsOfText TextParts::split(const std::string& text, const Languages& languages) const {
-    TranslationOptions options = options_;
+    DecodingOptions options = options_;
     options.search.languages = languages;
     const PreparedLine line = prepare_line(model_, {.text = text}, options, longest_);
     PartsOfText parts{.wanted = std::min(options.split_longer_than.value_or(longest_), longest_)};
-    for (const TranslationUnit& unit : line.units) {
+    for (const LinePart& unit : line.units) {
         parts.pieces += std::ssize(unit.sentence.source_ids);
         const ByteSpan span = unit.sentence.span;
         parts.sentences.push_back(text.substr(span.begin, span.end - span.begin));

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "infer/translator.h"
+#include "infer/loaded_model.h"
 
 namespace headscope::viewer {
 
@@ -21,7 +21,7 @@ struct PartsOfText {
 class TextParts {
 public:
     // Keeps the parts of the translator that do not depend on its device.
-    explicit TextParts(const Translator& translator);
+    explicit TextParts(const LoadedModel& translator);
 
     // Empty languages are the default ones. A text that cannot be translated is one sentence. The last result is kept
     // for the next call: only one thread may call.
@@ -32,7 +32,7 @@ private:
     PartsOfText split(const std::string& text, const Languages& languages) const;
 
     ModelDirectory model_;  // without weights
-    TranslationOptions options_;
+    DecodingOptions options_;
     std::int64_t longest_;
     struct Last {
         std::string text;

@@ -51,7 +51,7 @@ bool same(const std::shared_ptr<const ExperimentTable>& a, const std::shared_ptr
 }
 
 // A parser reads whole sentences.
-std::shared_ptr<const TextParts> parts_for(const Translator& translator) {
+std::shared_ptr<const TextParts> parts_for(const LoadedModel& translator) {
     const bool translates = traits(translator.model().config.architecture).reads_source &&
                             !terminals_in(*translator.model().target_tokenizer).has_value();
     return translates ? std::make_shared<const TextParts>(translator) : nullptr;
@@ -79,7 +79,7 @@ struct Worker::Session {
         if (!device) {
             throw Error("no model is open");
         }
-        device->run([&](Backend& backend, const Translator& translator) {
+        device->run([&](Backend& backend, const LoadedModel& translator) {
             look(Explorer(backend, translator, device->arithmetic().compute), translator.parameters());
         });
     }

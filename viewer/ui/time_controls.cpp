@@ -6,7 +6,7 @@
 #include <imgui.h>
 
 #include "model/family.h"
-#include "model/frame.h"
+#include "model/frame_of_config.h"
 #include "support/counted.h"
 #include "viewer/session/wording.h"
 #include "viewer/ui/interface.h"

@@ -12,7 +12,7 @@ class CpuReference : public HostBackend {
 public:
     using HostBackend::HostBackend;
 
-    DType real() const override { return kDTypeOf<Real>; }
+    DType full_dtype() const override { return kDTypeOf<Real>; }
     Support support(OpId op, DType dtype) const override;
     Support products(Compute compute) const override;
     Support weights(DType dtype) const override;

@@ -12,7 +12,7 @@
 
 namespace headscope::vulkan {
 
-// The kernels that ran, for Backend::take_kernels.
+// The kernels that ran, for Backend::drain_kernel_names.
 struct KernelNotes {
     std::set<std::pair<Kernel, Specialisation>> dispatched;
     std::set<Kernel> moved;  // Fill and Copy done by the queue

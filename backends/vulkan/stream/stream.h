@@ -111,8 +111,8 @@ public:
     void wait_for(const Mark& mark);
     double seconds_between(const Mark& earlier, const Mark& later) const;
 
-    // Backend::take_kernels
-    std::vector<std::string> take_kernels();
+    // Backend::drain_kernel_names
+    std::vector<std::string> drain_kernel_names();
 
     // The maximum size of a binding, from the tensor's first element.
     std::uint64_t max_binding_bytes() const;

@@ -68,7 +68,7 @@ KernelNotes* Stream::notes() {
     return notes_kernels_ ? &notes_ : nullptr;
 }
 
-std::vector<std::string> Stream::take_kernels() {
+std::vector<std::string> Stream::drain_kernel_names() {
     notes_kernels_ = true;
     std::vector<std::string> names;
     for (const auto& [kernel, specialisation] : notes_.dispatched) {

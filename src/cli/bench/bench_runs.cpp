@@ -12,7 +12,7 @@
 #include "data/batch.h"
 #include "infer/model_scorer.h"
 #include "model/family.h"
-#include "model/frame.h"
+#include "model/frame_of_config.h"
 #include "model/generator.h"
 #include "support/check.h"
 #include "support/random.h"
@@ -53,8 +53,8 @@ std::vector<std::int32_t> random_pieces(Random& random, const ModelConfig& confi
 }
 
 // A text with the labels of its family's task: what follows each piece, or a share of the pieces.
-Pair random_text(Random& random, const BenchShape& shape) {
-    Pair text{.target = random_pieces(random, shape.model, shape.target_length)};
+Example random_text(Random& random, const BenchShape& shape) {
+    Example text{.target = random_pieces(random, shape.model, shape.target_length)};
     if (traits(shape.model.architecture).continues_text) {
         text.labels.assign(text.target.begin() + 1, text.target.end());
         text.labels.push_back(shape.model.eos_id);
@@ -163,19 +163,19 @@ private:
 Batch training_batch(const BenchShape& shape) {
     Random random(kSeed);
     const Frame frame = any_frame(shape.model);
-    std::vector<Pair> pairs;
+    std::vector<Example> pairs;
     for (std::int64_t i = 0; i < shape.sentences; ++i) {
         pairs.push_back(traits(shape.model.architecture).reads_source
-                            ? Pair{random_pieces(random, shape.model, shape.source_length - frame.around_source()),
-                                   random_pieces(random, shape.model, shape.target_length - frame.around_target())}
+                            ? Example{random_pieces(random, shape.model, shape.source_length - frame.around_source()),
+                                      random_pieces(random, shape.model, shape.target_length - frame.around_target())}
                             : random_text(random, shape));
     }
-    for (Pair& pair : pairs) {
+    for (Example& pair : pairs) {
         if (frame.mask >= 0) {
             pair.labels = pair.target;
         }
     }
-    return make_batch(std::span<const Pair>(pairs), frame, 0);
+    return make_batch(std::span<const Example>(pairs), frame, 0);
 }
 
 double least_training_bytes(const BenchShape& shape) {

@@ -41,7 +41,7 @@ struct CompareOptions {
     std::string input = "-";
     std::size_t limit = 0;
     double tie = 1e-4;
-    TranslationOptions translation;
+    DecodingOptions translation;
     DecodingChoices choices;  // languages
 };
 
@@ -97,8 +97,8 @@ std::size_t report_problems(const ComparedSide& side) {
     return problems;
 }
 
-void require_something(const std::vector<TranslatedSentence>& sentences, Architecture family) {
-    if (std::none_of(sentences.begin(), sentences.end(), [](const TranslatedSentence& sentence) {
+void require_something(const std::vector<TextResult>& sentences, Architecture family) {
+    if (std::none_of(sentences.begin(), sentences.end(), [](const TextResult& sentence) {
             return !sentence.source_ids.empty() && sentence.problem.empty();
         })) {
         throw Error(traits(family).fills_masks
@@ -318,7 +318,7 @@ void add_compare_command(CLI::App& app, const OpenOptions& open_options) {
         ->check(not_empty)
         ->excludes(device)
         ->excludes(with);
-    common.add_precision(*command)->description("Of every device but the reference, which uses f32");
+    common.add_precision(*command)->description("Precision of the compared devices (the reference uses f32)");
     command->option_defaults()->group("Decoding");
     command
         ->add_option("--max-extra", options->translation.search.max_extra,

@@ -20,7 +20,7 @@ void warn(const std::string& message) {
 }
 
 // What the model sees of a line and its output.
-Pair example_of(Architecture family, const TranslatedSentence& sentence) {
+Example example_of(Architecture family, const TextResult& sentence) {
     std::vector<std::int32_t> read = sentence.target_ids;
     if (!read.empty()) {
         read.pop_back();  // nothing comes after it
@@ -28,7 +28,7 @@ Pair example_of(Architecture family, const TranslatedSentence& sentence) {
     if (traits(family).reads_source) {
         return {.source = sentence.source_ids, .target = std::move(read)};
     }
-    Pair example{.target = sentence.source_ids};
+    Example example{.target = sentence.source_ids};
     if (traits(family).continues_text) {
         example.target.insert(example.target.end(), read.begin(), read.end());
     }
@@ -48,7 +48,7 @@ void ComparedSide::translate(const std::vector<std::string>& lines) {
     device_.load();
     require_left_to_right(translator().model().config);  // differences are explained by the next piece
     double seconds = 0.0;
-    device_.run([&](Backend&, const Translator&) {
+    device_.run([&](Backend&, const LoadedModel&) {
         if (!lines.empty()) {
             static_cast<void>(output({lines.front()}));  // compiles the kernels
         }
@@ -57,20 +57,20 @@ void ComparedSide::translate(const std::vector<std::string>& lines) {
         seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     });
     double tokens = 0.0;
-    for (const TranslatedSentence& sentence : sentences_) {
+    for (const TextResult& sentence : sentences_) {
         tokens += static_cast<double>(sentence.target_ids.size());
     }
     tokens_a_second_ = seconds > 0.0 ? tokens / seconds : 0.0;
 }
 
-std::vector<TranslatedSentence> ComparedSide::output(const std::vector<std::string>& lines) const {
+std::vector<TextResult> ComparedSide::output(const std::vector<std::string>& lines) const {
     if (!traits(translator().model().config.architecture).fills_masks) {
         return translator().translate(lines, options_);
     }
     const Filler filler(device_.backend(), translator(), options_.compute);
-    std::vector<TranslatedSentence> sentences;
+    std::vector<TextResult> sentences;
     for (const std::string& line : lines) {
-        TranslatedSentence& sentence = sentences.emplace_back();
+        TextResult& sentence = sentences.emplace_back();
         try {
             sentence.source_ids = filler.encode(line, kMaskText).ids;
         } catch (const Error& error) {
@@ -121,7 +121,7 @@ std::string ComparedSide::failure() const {
 InnerDifferences ComparedSide::look_inside(const ComparedSide& reference, std::size_t most) const {
     const Architecture family = translator().model().config.architecture;
     InnerDifferences found;
-    for (const TranslatedSentence& sentence : reference.sentences_) {
+    for (const TextResult& sentence : reference.sentences_) {
         if (found.sentences == most) {
             break;
         }

@@ -32,20 +32,20 @@ public:
     std::string failure() const;
 
     const std::string& name() const { return name_; }  // "vulkan:0", "cpu in bf16"
-    const std::vector<TranslatedSentence>& sentences() const { return sentences_; }
+    const std::vector<TextResult>& sentences() const { return sentences_; }
     double tokens_a_second() const { return tokens_a_second_; }
-    const Translator& translator() const { return device_.translator(); }
+    const LoadedModel& translator() const { return device_.translator(); }
 
 private:
-    std::vector<TranslatedSentence> output(const std::vector<std::string>& lines) const;
+    std::vector<TextResult> output(const std::vector<std::string>& lines) const;
     TranslatingSide view() const { return {device_.backend(), translator(), sentences_, options_.compute}; }
     InnerSide inside() const { return {device_.backend(), *translator().models().front(), options_.compute}; }
     InnerDifferences look_inside(const ComparedSide& reference, std::size_t most) const;
 
     ModelDevice device_;
-    TranslationOptions options_;
+    DecodingOptions options_;
     std::string name_;
-    std::vector<TranslatedSentence> sentences_;
+    std::vector<TextResult> sentences_;
     double tokens_a_second_ = 0.0;
 };
 

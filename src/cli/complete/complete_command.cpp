@@ -103,7 +103,7 @@ private:
 
 // One line for each completion, or a JSON object for each prompt.
 std::string format_prompt(const CompleteOptions& options, const Tokenizer& tokenizer, std::int64_t number,
-                          const std::string& prompt, const TranslatedSentence& found) {
+                          const std::string& prompt, const TextResult& found) {
     std::string text;
     if (options.common.json) {
         Json json = {{"line", number}, {"prompt", prompt}};
@@ -127,7 +127,7 @@ std::string format_prompt(const CompleteOptions& options, const Tokenizer& token
 
 class Completion {
 public:
-    Completion(const CompleteOptions& options, const TranslationOptions& decoding, const Engine& engine)
+    Completion(const CompleteOptions& options, const DecodingOptions& decoding, const Engine& engine)
         : options_(options),
           decoding_(decoding),
           tokenizer_(*engine.model().target_tokenizer),
@@ -143,7 +143,7 @@ public:
         std::deque<Service::Answer> answers;
         bool unknown = false;
         const auto write_first = [&] {
-            const TranslatedSentence found = answers.front().result.get();
+            const TextResult found = answers.front().result.get();
             answers.pop_front();
             if (!found.problem.empty()) {
                 throw Error(found.problem);
@@ -224,7 +224,7 @@ private:
     }
 
     const CompleteOptions& options_;
-    const TranslationOptions& decoding_;
+    const DecodingOptions& decoding_;
     const Tokenizer& tokenizer_;
     const Service service_;
     std::uint32_t number_ = 0;  // of the last request: the key of its random numbers
@@ -266,9 +266,9 @@ void complete(const CompleteOptions& options) {
                          .skip_unusable = asked_device(common.device(), common.open.settings) == "all",
                          .open = common.open},
                         [](const std::string& message) { log_line("headscope: " + message); });
-    const TranslationOptions decoding{.search = search_of(options, engine.options().search),
-                                      .batch_tokens = kBatchTokens,
-                                      .compute = engine.first().arithmetic().compute};
+    const DecodingOptions decoding{.search = search_of(options, engine.options().search),
+                                   .batch_tokens = kBatchTokens,
+                                   .compute = engine.first().arithmetic().compute};
     Completion completion(options, decoding, engine);
     if (options.prompt) {
         completion.complete(*options.prompt);

@@ -119,7 +119,7 @@ std::string filled_gaps(const FillOptions& options, ModelDevice& device) {
     const ModelDirectory& model = device.translator().model();
     const GapText gaps = find_gaps(model, options.text, options.mask);
     FilledGaps filled;
-    device.run([&](Backend&, const Translator& models) {
+    device.run([&](Backend&, const LoadedModel& models) {
         filled = fill_gaps(models, options.text, gaps, options.top, device.arithmetic().compute);
     });
     return printed(*model.target_tokenizer, options, filled.text, filled.gaps);
@@ -136,7 +136,7 @@ void fill(const FillOptions& options) {
     }
     MaskedText masked;
     FilledText filled;
-    device.run([&](Backend& backend, const Translator& models) {
+    device.run([&](Backend& backend, const LoadedModel& models) {
         const Filler filler(backend, models, device.arithmetic().compute);
         masked = filler.encode(options.text, options.mask);
         filled = filler.fill(masked.ids, options.top, options.one_by_one);

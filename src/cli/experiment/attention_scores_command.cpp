@@ -83,7 +83,7 @@ void add_attention_scores_command(CLI::App& app, const OpenOptions& open_options
     command->add_option("--length", flags->length, "Positions of the text whose attention is timed")
         ->check(whole_number(1, 65'536))
         ->capture_default_str();
-    command->add_option("--repeat", flags->repeat, "Passes, whose median counts; short ones are repeated")
+    command->add_option("--repeat", flags->repeat, "Runs of each; the median is reported")
         ->check(whole_number(1, 1000))
         ->capture_default_str();
     command->add_option("--steps", flags->recall.steps, "At most, for each model")

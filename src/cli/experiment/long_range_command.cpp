@@ -100,7 +100,7 @@ void add_long_range_command(CLI::App& app, const OpenOptions& open_options) {
     command->add_option("--batch", settings.sequences, "Sequences of each step")
         ->check(whole_number(1, 100'000))
         ->capture_default_str();
-    command->add_option("--seed", settings.seed, "Of the weights and sequences")
+    command->add_option("--seed", settings.seed, "Random seed of weights and sequences")
         ->check(seed_number())
         ->capture_default_str();
     flags->common.add_device(*command);

@@ -76,7 +76,7 @@ void add_sweep_command(CLI::App& app, const OpenOptions& open_options) {
     CLI::Option* random =
         command->add_option("--random", options->random, "Only this many combinations, drawn at random; 0: all")
             ->check(whole_number(0));
-    command->add_option("--seed", options->seed, "Of the draw")->check(seed_number())->needs(random);
+    command->add_option("--seed", options->seed, "Random seed of --random")->check(seed_number())->needs(random);
     add_choice(
         *command, "--sort", kSweepOrders,
         [options](std::size_t order) { options->order = static_cast<Sweep::Order>(order); },

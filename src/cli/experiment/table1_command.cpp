@@ -97,7 +97,7 @@ void add_table1_command(CLI::App& app, const OpenOptions& open_options) {
         ->check(whole_number(2, 16'384))
         ->type_name("N,..");
     command->option_defaults()->group("Measurement");
-    command->add_option("--repeat", flags->repeat, "Passes of each size, whose median counts; short ones are repeated")
+    command->add_option("--repeat", flags->repeat, "Runs of each size; the median is reported")
         ->check(whole_number(1, 1000))
         ->capture_default_str();
     flags->common.add_device(*command);

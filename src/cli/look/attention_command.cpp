@@ -53,7 +53,7 @@ std::string look_at_sentence(const AttentionOptions& options, PictureFormat form
     check_family_options(options, config.architecture);
     AttentionSelection selection = checked_selection(options, config);
     AttentionRecord record;
-    device.run([&](Backend& backend, const Translator& translator) {
+    device.run([&](Backend& backend, const LoadedModel& translator) {
         record = record_for(backend, translator, options, selection);
     });
     if (!options.find.empty()) {

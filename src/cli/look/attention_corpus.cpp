@@ -54,7 +54,7 @@ CorpusText read_corpus(const AttentionOptions& options, Architecture family, boo
 }
 
 // Whether the model can read this sentence, or sentence pair.
-bool fits(const Translator& translator, const Languages& languages, const std::string& source,
+bool fits(const LoadedModel& translator, const Languages& languages, const std::string& source,
           const std::string& target) {
     const ModelDirectory& model = translator.model();
     const auto within = [&](const RecordedText& text, std::int64_t around) {
@@ -68,7 +68,7 @@ bool fits(const Translator& translator, const Languages& languages, const std::s
            (target.empty() || within(encode_target(model, frame, target), frame.around_target()));
 }
 
-std::vector<CorpusFinding> search(Backend& backend, const Translator& translator, const AttentionOptions& options,
+std::vector<CorpusFinding> search(Backend& backend, const LoadedModel& translator, const AttentionOptions& options,
                                   const CorpusText& corpus, AttentionSelection selection) {
     const bool translates = traits(translator.model().config.architecture).reads_source;
     const Languages languages = translator.search_options(options.choices).languages;
@@ -150,7 +150,7 @@ std::string look_at_corpus(const AttentionOptions& options, PictureFormat format
     const bool pairs = options.importance || selection.kind != AttentionKind::EncoderSelf;
     const CorpusText corpus = read_corpus(options, config.architecture, pairs);
     std::string bytes;
-    device.run([&](Backend& backend, const Translator& translator) {
+    device.run([&](Backend& backend, const LoadedModel& translator) {
         if (!options.find.empty()) {
             bytes = finding_bytes(search(backend, translator, options, corpus, selection), config.architecture,
                                   options.picture, format);

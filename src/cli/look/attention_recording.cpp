@@ -49,7 +49,7 @@ std::vector<AttentionSite> recorded_sites(const AttentionSelection& selection, c
 }
 
 // Records the attention of a given text, or of a prompt and its continuation.
-AttentionRecord record_language(Backend& backend, const Translator& translator, const AttentionOptions& options,
+AttentionRecord record_language(Backend& backend, const LoadedModel& translator, const AttentionOptions& options,
                                 const RecordOptions& record) {
     const ModelDirectory& model = translator.model();
     RecordedText text = encode_language_text(model, options.text);
@@ -59,8 +59,7 @@ AttentionRecord record_language(Backend& backend, const Translator& translator, 
     if (options.max_tokens > 0) {
         const SearchOptions search =
             translator.search_options({.beam = options.choices.beam, .max_extra = options.max_tokens});
-        const TranslatedSentence found =
-            translator.translate_line(options.text, {.search = search, .compute = record.compute});
+        const TextResult found = translator.translate_line(options.text, {.search = search, .compute = record.compute});
         text = with_continuation(*model.target_tokenizer, model.config, text, found.target_ids);
     }
     return record_attention(backend, translator.network(), {}, text, record);
@@ -122,7 +121,7 @@ void choose_found(AttentionSelection& selection, const AttentionRecord& record, 
     std::sort(selection.heads.begin(), selection.heads.end());
 }
 
-AttentionRecord record_for(Backend& backend, const Translator& translator, const AttentionOptions& options,
+AttentionRecord record_for(Backend& backend, const LoadedModel& translator, const AttentionOptions& options,
                            const AttentionSelection& selection) {
     const ModelDirectory& model = translator.model();
     const RecordOptions record{.sites = recorded_sites(selection, model.config),

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "cli/look/attention_pictures.h"
-#include "infer/translator.h"
+#include "infer/loaded_model.h"
 #include "observe/selection.h"
 #include "options/common_options.h"
 
@@ -48,7 +48,7 @@ AttentionSelection checked_selection(const AttentionOptions& options, const Mode
 
 // Records the attention of a given target, or of the model's own translation. The encoder's attention needs
 // neither. Of a language model: that of its text, or of a prompt and its continuation.
-AttentionRecord record_for(Backend& backend, const Translator& translator, const AttentionOptions& options,
+AttentionRecord record_for(Backend& backend, const LoadedModel& translator, const AttentionOptions& options,
                            const AttentionSelection& selection);
 
 // Takes layer and heads from the search: the layer of the head with this rank, and the best heads in it. Logs them.

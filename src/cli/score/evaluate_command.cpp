@@ -47,23 +47,22 @@ struct Translations {
 };
 
 // A source that cannot be translated counts as an empty translation.
-Translations translate_all(const LineTranslator& translator, const TranslationOptions& options,
+Translations translate_all(const LineTranslator& translator, const DecodingOptions& options,
                            const std::vector<std::string>& source) {
     Translations translations;
     TimedProgress progress;
     SplitNews split;
-    translator.translate_in_order(
-        numbered(source), options, [&](std::vector<TranslatedSentence> next, std::size_t finished) {
-            for (TranslatedSentence& sentence : next) {
-                const std::string news = sentence.problem.empty() ? split.next(sentence.remark) : sentence.problem;
-                if (!news.empty()) {
-                    log_line(fmt::format("headscope: sentence {}: {}", translations.lines.size() + 1, news));
-                }
-                translations.problems += sentence.problem.empty() ? 0 : 1;
-                translations.lines.push_back(std::move(sentence.text));
+    translator.translate_in_order(numbered(source), options, [&](std::vector<TextResult> next, std::size_t finished) {
+        for (TextResult& sentence : next) {
+            const std::string news = sentence.problem.empty() ? split.next(sentence.remark) : sentence.problem;
+            if (!news.empty()) {
+                log_line(fmt::format("headscope: sentence {}: {}", translations.lines.size() + 1, news));
             }
-            progress.show(fmt::format("{} of {} sentences translated", finished, source.size()));
-        });
+            translations.problems += sentence.problem.empty() ? 0 : 1;
+            translations.lines.push_back(std::move(sentence.text));
+        }
+        progress.show(fmt::format("{} of {} sentences translated", finished, source.size()));
+    });
     if (const std::string news = split.end(); !news.empty()) {
         log_line("headscope: " + news);
     }
@@ -102,7 +101,7 @@ Translations ask_model(const EvaluateOptions& options, const TestSet& set, Evalu
         throw UsageError(
             "--calibration needs the probabilities of references, and a model that fills in masks has none");
     }
-    const TranslationOptions translation =
+    const DecodingOptions translation =
         translation_options(options.translation, engine.first().translator(), engine.first().arithmetic().compute);
     Translations translations = translate_all(Service(engine, warn), translation, set.source);
     if (!options.output.empty()) {
@@ -117,7 +116,7 @@ Translations ask_model(const EvaluateOptions& options, const TestSet& set, Evalu
     for (std::vector<std::string>& reference : references) {  // a byte order mark is text only to BLEU and chrF
         reference.front().erase(0, reference.front().starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0);
     }
-    engine.first().run([&](Backend& backend, const Translator& translator) {
+    engine.first().run([&](Backend& backend, const LoadedModel& translator) {
         evaluation.forced = force_references(backend, translator, set.source, references, translation);
     });
     if (!options.calibration.empty()) {

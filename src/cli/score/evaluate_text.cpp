@@ -43,7 +43,7 @@ void evaluate_text(const CommonOptions& common, const EvaluatedText& text, std::
         std::transform(documents.begin(), documents.end(), std::back_inserter(pieces),
                        [](const EncodedDocument& document) { return document.pieces; });
         std::vector<std::vector<ForcedToken>> tokens;
-        device.run([&](Backend& backend, const Translator& loaded) {
+        device.run([&](Backend& backend, const LoadedModel& loaded) {
             Context ctx{.backend = backend, .compute = device.arithmetic().compute};
             tokens = hides_spans ? force_spans(ctx, loaded.models(), pieces, vocabulary, evaluation.documents,
                                                {.batch_tokens = batch_tokens})

@@ -23,7 +23,7 @@ struct EvaluatedBy {
 // How the translations were made, without --hypotheses.
 struct TranslatedBy {
     EvaluatedBy by;
-    TranslationOptions options;  // of the command line and the model together
+    DecodingOptions options;  // of the command line and the model together
     Generation generation = Generation::LeftToRight;
 };
 

@@ -160,7 +160,7 @@ void score(const ScoreOptions& options) {
     Totals totals;
     for (; !pairs.sources.empty(); pairs = input.next()) {
         std::vector<ScoredPair> scored;
-        device.run([&](Backend& backend, const Translator& translator) {
+        device.run([&](Backend& backend, const LoadedModel& translator) {
             Context ctx{.backend = backend, .compute = device.arithmetic().compute};
             scored = score_pairs(ctx, translator, pairs.sources, pairs.targets, options.batch_tokens,
                                  translator.search_options(options.choices).languages);

@@ -27,7 +27,7 @@ namespace fs = std::filesystem;
 // A training that leaves no files behind.
 struct Attempt {
     // `needs_data`: whether it is an error if there is none.
-    Attempt(const TrainOptions& options, const Say& say, bool needs_data) : setup(options, say) {
+    Attempt(const TrainOptions& options, const Log& say, bool needs_data) : setup(options, say) {
         setup.open();
         if (!setup.has_config()) {
             setup.choose_config(folder.path());
@@ -149,7 +149,7 @@ private:
 
     const TrainOptions& options_;
     Terminal& terminal_;
-    Say say_;
+    Log say_;
     std::optional<TrainSetup> setup_;
     std::optional<RunFolder> folder_;
 };

@@ -7,7 +7,7 @@
 
 #include "data/document_reader.h"
 #include "data/task.h"
-#include "model/frame.h"
+#include "model/frame_of_config.h"
 #include "options/common_options.h"
 
 namespace headscope {

@@ -81,7 +81,7 @@ void apply(const ConfigOptions& options, RunConfig& config) {
 
 }  // namespace
 
-TrainSetup::TrainSetup(const TrainOptions& options, Say say) : options_(options), say_(std::move(say)) {
+TrainSetup::TrainSetup(const TrainOptions& options, Log say) : options_(options), say_(std::move(say)) {
     ConfigOptions& given = options_.given;
     if (options_.overfit) {  // the limits are those of a run
         given.steps = given.tokens = std::nullopt;

@@ -19,7 +19,7 @@ class TrainSetup {
 public:
     // Reads the configuration from its file or from the run in `output`, and applies the options. Texts have no
     // configuration yet.
-    TrainSetup(const TrainOptions& options, Say say);
+    TrainSetup(const TrainOptions& options, Log say);
 
     // Opens the device and checks that the configuration works there.
     void open();
@@ -48,7 +48,7 @@ private:
     std::int64_t find_batch() const;
 
     TrainOptions options_;
-    Say say_;
+    Log say_;
     std::optional<RunConfig> given_;
     TrainConfig config_;  // `given_`, parsed
     std::unique_ptr<Backend> backend_;

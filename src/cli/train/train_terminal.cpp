@@ -18,7 +18,7 @@ Terminal::Terminal()
       }),
       terminal_(::isatty(STDERR_FILENO) != 0) {}
 
-Say Terminal::say() {
+Log Terminal::say() {
     return [this](const std::string& line) { terminal_ ? table_.say(line) : log_line(line); };
 }
 

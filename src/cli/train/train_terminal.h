@@ -18,7 +18,7 @@ public:
     Terminal(const Terminal&) = delete;
     Terminal& operator=(const Terminal&) = delete;
 
-    Say say();
+    Log say();
     // Empty unless standard error is a terminal.
     std::function<void(const Report&)> report();
 

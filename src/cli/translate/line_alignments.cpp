@@ -12,7 +12,7 @@ namespace headscope {
 namespace {
 
 // The pieces of a part and its translation; both empty for an empty line.
-Pair pieces_of(const TranslatedSentence& part, const Translation& translation, const Frame& frame) {
+Example pieces_of(const TextResult& part, const Translation& translation, const Frame& frame) {
     const std::vector<std::int32_t>& from = part.source_ids;
     const std::vector<std::int32_t>& to = translation.ids;
     if (from.empty()) {
@@ -26,7 +26,7 @@ Pair pieces_of(const TranslatedSentence& part, const Translation& translation, c
 }
 
 // The sentences of a line that was split, or the line itself.
-std::span<const TranslatedSentence> parts_of(const StreamedLine& line) {
+std::span<const TextResult> parts_of(const StreamedLine& line) {
     return line.sentence.parts.empty() ? std::span(&line.sentence, 1) : std::span(line.sentence.parts);
 }
 
@@ -65,7 +65,7 @@ std::vector<std::vector<std::int64_t>> source_units(const Tokenizer& tokenizer, 
                                                     bool by_piece) {
     Side side(tokenizer, *line.source, by_piece);
     std::vector<std::vector<std::int64_t>> units;
-    for (const TranslatedSentence& part : parts_of(line)) {
+    for (const TextResult& part : parts_of(line)) {
         const std::string_view text =
             std::string_view(*line.source).substr(part.span.begin, part.span.end - part.span.begin);
         units.push_back(side.units(tokenizer.encoded_spans(text), part.span.begin));
@@ -75,14 +75,14 @@ std::vector<std::vector<std::int64_t>> source_units(const Tokenizer& tokenizer, 
 
 }  // namespace
 
-std::vector<std::vector<Alignment>> align_lines(Context& ctx, const Translator& translator,
+std::vector<std::vector<Alignment>> align_lines(Context& ctx, const LoadedModel& translator,
                                                 const std::vector<StreamedLine>& lines, const AlignmentOptions& options,
                                                 std::int64_t budget) {
     const ModelDirectory& model = translator.model();
-    std::vector<Pair> pairs;
+    std::vector<Example> pairs;
     for (const StreamedLine& line : lines) {
         for (std::size_t rank = 0; rank < line.sentence.n_best.size(); ++rank) {
-            for (const TranslatedSentence& part : parts_of(line)) {
+            for (const TextResult& part : parts_of(line)) {
                 pairs.push_back(pieces_of(part, part.n_best[rank], options.frame));
             }
         }
@@ -99,7 +99,7 @@ std::vector<std::vector<Alignment>> align_lines(Context& ctx, const Translator& 
         for (std::size_t rank = 0; rank < line.sentence.n_best.size(); ++rank) {
             Alignment& alignment = alignments.back().emplace_back();
             Side target(*model.target_tokenizer, line.sentence.n_best[rank].text, options.pieces);
-            const std::span<const TranslatedSentence> parts = parts_of(line);
+            const std::span<const TextResult> parts = parts_of(line);
             for (std::size_t part = 0; part < parts.size(); ++part, ++next) {
                 const Alignment links =
                     link_units(weights[next], sources[part],

@@ -4,14 +4,14 @@
 
 #include <vector>
 
+#include "infer/loaded_model.h"
 #include "infer/translation_stream.h"
-#include "infer/translator.h"
 #include "observe/alignment.h"
 
 namespace headscope {
 
 // [line][translation]. `budget`: padded tokens at a time.
-std::vector<std::vector<Alignment>> align_lines(Context& ctx, const Translator& translator,
+std::vector<std::vector<Alignment>> align_lines(Context& ctx, const LoadedModel& translator,
                                                 const std::vector<StreamedLine>& lines, const AlignmentOptions& options,
                                                 std::int64_t budget);
 

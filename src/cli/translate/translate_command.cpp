@@ -84,7 +84,7 @@ LineProgress make_progress(const TranslateOptions& options) {
 // Writes translations to standard output as they come.
 class Writer {
 public:
-    Writer(const TranslateOptions& options, const TranslationOptions& translation, const Engine& engine)
+    Writer(const TranslateOptions& options, const DecodingOptions& translation, const Engine& engine)
         : options_(options), translation_(translation), engine_(engine) {
         if (options.format.alignments) {
             check_alignment_options(options.alignment, engine.first().translator().generators());
@@ -94,7 +94,7 @@ public:
     void write(const std::vector<StreamedLine>& lines) const {
         std::vector<std::vector<Alignment>> alignments(lines.size());
         if (options_.format.alignments) {
-            engine_.first().run([&](Backend& backend, const Translator& translator) {
+            engine_.first().run([&](Backend& backend, const LoadedModel& translator) {
                 Context ctx{.backend = backend, .compute = translation_.compute};
                 alignments = align_lines(ctx, translator, lines, options_.alignment, translation_.batch_tokens);
             });
@@ -108,7 +108,7 @@ public:
 
 private:
     const TranslateOptions& options_;
-    const TranslationOptions& translation_;
+    const DecodingOptions& translation_;
     const Engine& engine_;
 };
 
@@ -154,7 +154,7 @@ void translate(TranslateOptions options) {
                          .skip_unusable = asked_device(common.device(), common.open.settings) == "all",
                          .open = common.open},
                         warn);
-    const TranslationOptions translation =
+    const DecodingOptions translation =
         translation_options(options.translation, engine.first().translator(), engine.first().arithmetic().compute);
     if (engine.several() && options.format.alignments) {
         throw UsageError("--alignments needs a single --device: it reads the weights where the line was translated");

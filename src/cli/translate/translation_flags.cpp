@@ -92,12 +92,10 @@ void add_search_flags(CLI::App& command, TranslationFlags& flags) {
     command.add_option("--min-length", choices.min_length, "Minimum pieces of a translation")
         ->check(whole_number(0, SearchOptions::kMaxMinLength))
         ->default_str(model_or(fallback.min_length));
-    command
-        .add_option("--iterations", choices.iterations,
-                    "Passes over the text, of a model that fills in masks instead of writing piece by piece")
+    command.add_option("--iterations", choices.iterations, "Mask-predict iterations")
         ->check(whole_number(1, SearchOptions::kMaxIterations))
         ->default_str(model_or(fallback.iterations));
-    command.add_option("--lengths", choices.length_candidates, "How many lengths of the text such a model tries")
+    command.add_option("--lengths", choices.length_candidates, "Candidate lengths (mask-predict)")
         ->check(whole_number(1, SearchOptions::kMaxLengthCandidates))
         ->default_str(model_or(fallback.length_candidates));
     add_content_flags(command, choices);
@@ -114,7 +112,7 @@ void add_search_flags(CLI::App& command, TranslationFlags& flags) {
         ->capture_default_str();
 }
 
-TranslationOptions translation_options(const TranslationFlags& flags, const Translator& translator, Compute compute) {
+DecodingOptions translation_options(const TranslationFlags& flags, const LoadedModel& translator, Compute compute) {
     const Generation generation = translator.model().config.generation;
     check_choices(flags.choices, generation);
     if (flags.greedy && generation != Generation::LeftToRight) {
@@ -125,8 +123,8 @@ TranslationOptions translation_options(const TranslationFlags& flags, const Tran
     return translation_options(flags, translator.decoding_choices(), compute);
 }
 
-TranslationOptions translation_options(const TranslationFlags& flags, const DecodingChoices& model, Compute compute) {
-    TranslationOptions options = flags.options;
+DecodingOptions translation_options(const TranslationFlags& flags, const DecodingChoices& model, Compute compute) {
+    DecodingOptions options = flags.options;
     options.search = flags.choices.over(model.over(options.search));
     options.split_longer_than =
         flags.choices.split_longer_than ? flags.choices.split_longer_than : model.split_longer_than;

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "infer/decoding_choices.h"
-#include "infer/translator.h"
+#include "infer/loaded_model.h"
 #include "options/common_options.h"
 
 namespace CLI {
@@ -14,8 +14,8 @@ namespace headscope {
 struct TranslationFlags {
     CommonOptions common;
     bool greedy = false;
-    DecodingChoices choices;     // given on the command line; takes precedence over the model's
-    TranslationOptions options;  // everything else
+    DecodingChoices choices;  // given on the command line; takes precedence over the model's
+    DecodingOptions options;  // everything else
 };
 
 // --no-repeat-ngram and the others that commands for translating and completing share.
@@ -25,7 +25,7 @@ void add_search_flags(CLI::App& command, TranslationFlags& flags);
 
 // The flags, with the model's choices as defaults; `compute` is the device's. Error if they contradict each other.
 // Error also for those that mean nothing to the translator's model.
-TranslationOptions translation_options(const TranslationFlags& flags, const Translator& translator, Compute compute);
-TranslationOptions translation_options(const TranslationFlags& flags, const DecodingChoices& model, Compute compute);
+DecodingOptions translation_options(const TranslationFlags& flags, const LoadedModel& translator, Compute compute);
+DecodingOptions translation_options(const TranslationFlags& flags, const DecodingChoices& model, Compute compute);
 
 }  // namespace headscope

@@ -38,7 +38,7 @@ void put(Json& json, const Tokenizer& tokenizer, const Translation& translation,
 
 std::string json_line(const OutputFormat& format, const Tokenizer& tokenizer, const StreamedLine& line,
                       const std::vector<Alignment>& alignments) {
-    const TranslatedSentence& sentence = line.sentence;
+    const TextResult& sentence = line.sentence;
     Json json = {{"line", line.number}, {"source", line.source ? Json(*line.source) : Json()}};
     const auto alignment = [&](std::size_t i) { return i < alignments.size() ? &alignments[i] : nullptr; };
     if (!sentence.problem.empty()) {

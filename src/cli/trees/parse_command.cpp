@@ -17,7 +17,7 @@
 #include "cli/command.h"
 #include "engine/model_device.h"
 #include "figures/parse_tree_drawing.h"
-#include "infer/translator.h"
+#include "infer/loaded_model.h"
 #include "io/atomic_file.h"
 #include "io/input_files.h"
 #include "options/common_options.h"
@@ -48,8 +48,8 @@ struct ParseOptions {
 using WordList = std::vector<std::string>;
 
 // The paper's search for parsing (6.3).
-TranslationOptions paper_search() {
-    TranslationOptions options;
+DecodingOptions paper_search() {
+    DecodingOptions options;
     options.search.beam = 21;
     options.search.length_penalty = 0.3;
     options.search.max_extra = kExtraSymbols;
@@ -57,7 +57,7 @@ TranslationOptions paper_search() {
     return options;
 }
 
-Terminals terminals_of(const Translator& translator) {
+Terminals terminals_of(const LoadedModel& translator) {
     if (const std::optional<Terminals> terminals = terminals_in(*translator.model().target_tokenizer)) {
         return *terminals;
     }
@@ -66,8 +66,8 @@ Terminals terminals_of(const Translator& translator) {
 }
 
 // Hypotheses that cannot become a tree of the words are left out.
-TranslationOptions search_of(const ParseOptions& options, const Translator& translator, Compute compute) {
-    TranslationOptions search = paper_search();
+DecodingOptions search_of(const ParseOptions& options, const LoadedModel& translator, Compute compute) {
+    DecodingOptions search = paper_search();
     search.search = translator.decoding_choices().over(search.search);
     search.search.beam = options.beam.value_or(search.search.beam);
     search.search.n_best = search.search.beam;
@@ -84,7 +84,7 @@ TranslationOptions search_of(const ParseOptions& options, const Translator& tran
 using Reject = std::function<void(std::size_t sentence, const std::string& problem)>;
 
 // The trees of some sentences, given their tags or none; none of those without words or that the model cannot parse.
-std::vector<std::optional<Restored>> parsed(const Translator& translator, const TranslationOptions& search,
+std::vector<std::optional<Restored>> parsed(const LoadedModel& translator, const DecodingOptions& search,
                                             const std::vector<WordList>& sentences, const std::vector<WordList>* tags,
                                             const Reject& reject) {
     const Terminals terminals = terminals_of(translator);
@@ -93,7 +93,7 @@ std::vector<std::optional<Restored>> parsed(const Translator& translator, const 
         lines.push_back(fmt::format("{}", fmt::join(words, " ")));
     }
     std::vector<std::optional<Restored>> trees;
-    for (const TranslatedSentence& sentence : translator.translate(lines, search)) {
+    for (const TextResult& sentence : translator.translate(lines, search)) {
         const std::size_t at = trees.size();
         trees.emplace_back();
         if (sentences[at].empty()) {
@@ -142,8 +142,8 @@ void parse_text(const ParseOptions& options) {
     ModelDevice device = device_of(options);
     device.load();
     Restored result;
-    device.run([&](Backend&, const Translator& translator) {
-        const TranslationOptions search = search_of(options, translator, device.arithmetic().compute);
+    device.run([&](Backend&, const LoadedModel& translator) {
+        const DecodingOptions search = search_of(options, translator, device.arithmetic().compute);
         const Reject fail = [](std::size_t, const std::string& problem) { throw Error(problem); };
         result = parsed(translator, search, {words}, nullptr, fail).front().value();
     });
@@ -268,8 +268,8 @@ void parse_file(const ParseOptions& options) {
             sentences.push_back(words);
             tags.push_back(tags_of_words);
         }
-        device.run([&](Backend&, const Translator& translator) {
-            const TranslationOptions search = search_of(options, translator, device.arithmetic().compute);
+        device.run([&](Backend&, const LoadedModel& translator) {
+            const DecodingOptions search = search_of(options, translator, device.arithmetic().compute);
             const Reject reject_at = [&](std::size_t at, const std::string& problem) {
                 text.rejected().failed(first + at + 1, problem);
             };

@@ -193,8 +193,9 @@ void add_restore_trees(CLI::App& trees) {
                                          "the tags of punctuation")
                             ->type_name("FILE")
                             ->check(not_empty);
-    command->add_flag("--n-best", options->lists,
-                      "FILE has the lists of headscope translate --n-best: of each, take the first without repairs");
+    command->add_flag(
+        "--n-best", options->lists,
+        "FILE is the output of translate --n-best: take the first tree of each list that needs no repair");
     add_terminals_option(*command, options->terminals)->excludes(tags);
     command->add_flag("--pretty", options->pretty, "Print trees indented, over several lines")->group("Output");
     command->callback([options] { restore(*options); });

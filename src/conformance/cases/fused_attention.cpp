@@ -99,7 +99,7 @@ Case attention_backward(const Heads& size, const Manner& manner, const std::stri
     };
     stated.run = [=](Backend& backend, const Operands& t) {
         Attention forward = forward_op(t, size, manner);
-        forward.log_sums = backend.empty(size.rows(), backend.real());
+        forward.log_sums = backend.empty(size.rows(), backend.full_dtype());
         backend.run(forward);
         backend.run(backward(forward, t));
     };

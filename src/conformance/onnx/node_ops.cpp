@@ -34,7 +34,7 @@ const Entry* find(const OnnxNode& node) {
 
 DType dtype_of(const Backend& device, const OnnxTensor& like) {
     switch (like.type) {
-        case OnnxType::Float: return device.real();
+        case OnnxType::Float: return device.full_dtype();
         case OnnxType::Float16: return DType::F16;
         case OnnxType::Bfloat16: return DType::BF16;
         default: throw NotOurs("it is of a type that our ops do not compute in");
@@ -84,7 +84,7 @@ Tensor NodeDevice::put(const Shape& shape, const std::vector<double>& values) co
 }
 
 Tensor NodeDevice::put_real(const Shape& shape, const std::vector<double>& values) const {
-    return make_from_host(device_, shape, device_.real(), values);
+    return make_from_host(device_, shape, device_.full_dtype(), values);
 }
 
 Tensor NodeDevice::put_index(const Shape& shape, const std::vector<double>& values) const {

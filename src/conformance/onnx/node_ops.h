@@ -44,10 +44,10 @@ public:
     Backend& backend() const { return device_; }
     DType dtype() const { return dtype_; }
     Tensor put(const Shape& shape, const std::vector<double>& values) const;
-    Tensor put_real(const Shape& shape, const std::vector<double>& values) const;  // of the backend's real()
+    Tensor put_real(const Shape& shape, const std::vector<double>& values) const;  // of the backend's full_dtype()
     Tensor put_index(const Shape& shape, const std::vector<double>& values) const;
     Tensor make(const Shape& shape) const { return device_.empty(shape, dtype_); }
-    Tensor make_real(const Shape& shape) const { return device_.empty(shape, device_.real()); }
+    Tensor make_real(const Shape& shape) const { return device_.empty(shape, device_.full_dtype()); }
     std::vector<double> get(const Tensor& tensor) const;
 
 private:

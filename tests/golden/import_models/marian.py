@@ -98,7 +98,7 @@ def write_npz(path, arrays):
 
 def ask(folder, source, target, text, **options):
     """What Marian writes: pieces, log-probabilities of the words, and the score."""
-    program = pymarian.Translator(
+    program = pymarian.LoadedModel(
         models=str(folder / "model.npz"), vocabs=f"{folder / source} {folder / target}", cpu_threads=1, quiet=True,
         mini_batch=1, workspace=64, n_best=True, word_scores=True, no_spm_decode=True, max_length_factor=3, **options)
     line = program.translate(text).split("\n")[0]

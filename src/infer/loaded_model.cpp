@@ -1,4 +1,4 @@
-#include "infer/translator.h"
+#include "infer/loaded_model.h"
 
 #include <algorithm>
 #include <iterator>
@@ -22,10 +22,10 @@ std::vector<SourceLine> numbered(const std::vector<std::string>& lines) {
     return sources;
 }
 
-Translator::Translator(Backend& backend, const std::string& directory, DType storage)
-    : Translator(backend, std::vector<std::string>{directory}, storage) {}
+LoadedModel::LoadedModel(Backend& backend, const std::string& directory, DType storage)
+    : LoadedModel(backend, std::vector<std::string>{directory}, storage) {}
 
-Translator::Translator(Backend& backend, const std::vector<std::string>& directories, DType storage)
+LoadedModel::LoadedModel(Backend& backend, const std::vector<std::string>& directories, DType storage)
     : backend_(backend),
       model_(open_model(directories.at(0))),
       decoding_choices_(decoding_choices_of(model_)),
@@ -46,14 +46,14 @@ Translator::Translator(Backend& backend, const std::vector<std::string>& directo
     }
 }
 
-Translator::Translator(Backend& backend, ModelDirectory model, std::shared_ptr<const Parameters> parameters)
+LoadedModel::LoadedModel(Backend& backend, ModelDirectory model, std::shared_ptr<const Parameters> parameters)
     : backend_(backend),
       model_(std::move(model)),
       decoding_choices_(decoding_choices_of(model_)),
       members_{{parameters, make_model(model_.config, *parameters)}},
       longest_(model_.config.max_length) {}
 
-const EncoderDecoder& Translator::transformer() const {
+const EncoderDecoder& LoadedModel::transformer() const {
     if (const auto* found = dynamic_cast<const EncoderDecoder*>(members_.front().model.get())) {
         return *found;
     }
@@ -62,23 +62,23 @@ const EncoderDecoder& Translator::transformer() const {
     check_failed(__FILE__, __LINE__, "transformer", "the model is not what its configuration says");
 }
 
-std::vector<const Model*> Translator::models() const {
+std::vector<const Model*> LoadedModel::models() const {
     std::vector<const Model*> all;
     std::transform(members_.begin(), members_.end(), std::back_inserter(all),
                    [](const Member& member) { return member.model.get(); });
     return all;
 }
 
-std::vector<const Generator*> Translator::generators() const {
+std::vector<const Generator*> LoadedModel::generators() const {
     std::vector<const Generator*> all;
     std::transform(members_.begin(), members_.end(), std::back_inserter(all),
                    [](const Member& member) { return &as_generator(*member.model); });
     return all;
 }
 
-void Translator::translate_units(const std::vector<TranslationUnit*>& units, const TranslationOptions& options) const {
-    std::map<std::size_t, std::vector<TranslationUnit*>> by_prompt;  // prompts of other lengths need another cache
-    for (TranslationUnit* unit : units) {
+void LoadedModel::translate_units(const std::vector<LinePart*>& units, const DecodingOptions& options) const {
+    std::map<std::size_t, std::vector<LinePart*>> by_prompt;  // prompts of other lengths need another cache
+    for (LinePart* unit : units) {
         by_prompt[unit->task.prompt.size()].push_back(unit);
     }
     for (const auto& [length, same] : by_prompt) {
@@ -86,8 +86,7 @@ void Translator::translate_units(const std::vector<TranslationUnit*>& units, con
     }
 }
 
-void Translator::translate_together(const std::vector<TranslationUnit*>& units,
-                                    const TranslationOptions& options) const {
+void LoadedModel::translate_together(const std::vector<LinePart*>& units, const DecodingOptions& options) const {
     try {
         search_units(units, options);
     } catch (const OutOfMemory&) {
@@ -100,8 +99,8 @@ void Translator::translate_together(const std::vector<TranslationUnit*>& units,
     }
 }
 
-void Translator::try_device() const {
-    const DType dtype = backend_.real();
+void LoadedModel::try_device() const {
+    const DType dtype = backend_.full_dtype();
     const Tensor ones = make_from_host<float>(backend_, {2, 2}, dtype, {1.0F, 1.0F, 1.0F, 1.0F});
     const Tensor product = backend_.empty({2, 2}, dtype);
     backend_.run(Matmul{.a = ones, .b = ones, .out = product});
@@ -110,9 +109,9 @@ void Translator::try_device() const {
     }
 }
 
-std::vector<std::vector<Hypothesis>> Translator::search(const std::vector<std::vector<std::int32_t>>& sources,
-                                                        const std::vector<SearchTask>& tasks,
-                                                        const TranslationOptions& options) const {
+std::vector<std::vector<Hypothesis>> LoadedModel::search(const std::vector<std::vector<std::int32_t>>& sources,
+                                                         const std::vector<SearchTask>& tasks,
+                                                         const DecodingOptions& options) const {
     Context ctx{.backend = backend_, .observer = options.observer, .compute = options.compute};
     TokenRules rules = token_rules(model_.config, *model_.target_tokenizer, options.search);
     rules.text_of = [this](const std::vector<std::int32_t>& prompt, const std::vector<std::int32_t>& tokens) {
@@ -132,10 +131,10 @@ std::vector<std::vector<Hypothesis>> Translator::search(const std::vector<std::v
     return found;
 }
 
-void Translator::search_units(const std::vector<TranslationUnit*>& units, const TranslationOptions& options) const {
+void LoadedModel::search_units(const std::vector<LinePart*>& units, const DecodingOptions& options) const {
     std::vector<std::vector<std::int32_t>> sources;
     std::vector<SearchTask> tasks;
-    for (const TranslationUnit* unit : units) {
+    for (const LinePart* unit : units) {
         sources.push_back(unit->sentence.source_ids);
         tasks.push_back(unit->task);
     }
@@ -145,8 +144,8 @@ void Translator::search_units(const std::vector<TranslationUnit*>& units, const 
     }
 }
 
-std::vector<TranslatedSentence> Translator::translate_sources(const std::vector<SourceLine>& lines,
-                                                              const TranslationOptions& options) const {
+std::vector<TextResult> LoadedModel::translate_sources(const std::vector<SourceLine>& lines,
+                                                       const DecodingOptions& options) const {
     TranslationWork work(model_, lines, options, longest_, TranslationWork::Order::LongestFirst);
     for (std::size_t batch = 0; batch < work.batches(); ++batch) {
         translate_units(work.units_of(batch), options);
@@ -155,25 +154,25 @@ std::vector<TranslatedSentence> Translator::translate_sources(const std::vector<
     return work.next();
 }
 
-std::vector<TranslatedSentence> Translator::translate(const std::vector<std::string>& lines,
-                                                      const TranslationOptions& options) const {
+std::vector<TextResult> LoadedModel::translate(const std::vector<std::string>& lines,
+                                               const DecodingOptions& options) const {
     return translate_sources(numbered(lines), options);
 }
 
-void Translator::translate_in_order(const std::vector<std::string>& lines, const TranslationOptions& options,
-                                    const TranslatedSink& sink) const {
+void LoadedModel::translate_in_order(const std::vector<std::string>& lines, const DecodingOptions& options,
+                                     const ResultSink& sink) const {
     translate_in_order(numbered(lines), options, sink);
 }
 
-void Translator::translate_in_order(const std::vector<SourceLine>& lines, const TranslationOptions& options,
-                                    const TranslatedSink& sink) const {
+void LoadedModel::translate_in_order(const std::vector<SourceLine>& lines, const DecodingOptions& options,
+                                     const ResultSink& sink) const {
     TranslationWork work(model_, lines, options, longest_, TranslationWork::Order::SoonestFirst);
     work_in_order(
-        work, [&](const std::vector<TranslationUnit*>& units) { translate_units(units, options); }, sink);
+        work, [&](const std::vector<LinePart*>& units) { translate_units(units, options); }, sink);
 }
 
-TranslatedSentence Translator::translate_line(const std::string& line, const TranslationOptions& options) const {
-    TranslatedSentence sentence = translate(std::vector<std::string>{line}, options).front();
+TextResult LoadedModel::translate_line(const std::string& line, const DecodingOptions& options) const {
+    TextResult sentence = translate(std::vector<std::string>{line}, options).front();
     if (!sentence.problem.empty()) {
         throw Error(sentence.problem);
     }

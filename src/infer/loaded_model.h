@@ -22,16 +22,16 @@ namespace headscope {
 // Numbers the lines from 1.
 std::vector<SourceLine> numbered(const std::vector<std::string>& lines);
 
-class Translator final : public LineTranslator {
+class LoadedModel final : public LineTranslator {
 public:
     // Error names what is wrong with the directory. `storage` is the type of the multiplied weights and of the
     // activations (Parameters). The backend outlives the translator.
-    Translator(Backend& backend, const std::string& directory, DType storage = DType::F32);
+    LoadedModel(Backend& backend, const std::string& directory, DType storage = DType::F32);
     // An ensemble: the next token's probability is the mean of the models' probabilities. Error if their families or
     // vocabularies differ. model(), parameters() and transformer() refer to the first one.
-    Translator(Backend& backend, const std::vector<std::string>& directories, DType storage = DType::F32);
+    LoadedModel(Backend& backend, const std::vector<std::string>& directories, DType storage = DType::F32);
     // The same for a model in memory, such as during training.
-    Translator(Backend& backend, ModelDirectory model, std::shared_ptr<const Parameters> parameters);
+    LoadedModel(Backend& backend, ModelDirectory model, std::shared_ptr<const Parameters> parameters);
 
     const ModelDirectory& model() const { return model_; }
     const Parameters& parameters() const { return *members_.front().parameters; }
@@ -52,28 +52,27 @@ public:
     // One result per line, in order. Lines of similar length share a batch; a translation does not depend on the
     // others, unless the scores of two hypotheses differ by less than the rounding of float sums, which depends on
     // shapes. A line that cannot be translated (too long, not UTF-8) has a `problem`; the others are translated.
-    std::vector<TranslatedSentence> translate(const std::vector<std::string>& lines,
-                                              const TranslationOptions& options) const;
-    std::vector<TranslatedSentence> translate_sources(const std::vector<SourceLine>& lines,
-                                                      const TranslationOptions& options) const;
-    void translate_in_order(const std::vector<SourceLine>& lines, const TranslationOptions& options,
-                            const TranslatedSink& sink) const override;
-    void translate_in_order(const std::vector<std::string>& lines, const TranslationOptions& options,
-                            const TranslatedSink& sink) const;
+    std::vector<TextResult> translate(const std::vector<std::string>& lines, const DecodingOptions& options) const;
+    std::vector<TextResult> translate_sources(const std::vector<SourceLine>& lines,
+                                              const DecodingOptions& options) const;
+    void translate_in_order(const std::vector<SourceLine>& lines, const DecodingOptions& options,
+                            const ResultSink& sink) const override;
+    void translate_in_order(const std::vector<std::string>& lines, const DecodingOptions& options,
+                            const ResultSink& sink) const;
     // Translates one batch, in halves if the device's memory is too small. If it throws, units that are not yet
     // translated are unchanged.
-    void translate_units(const std::vector<TranslationUnit*>& units, const TranslationOptions& options) const;
+    void translate_units(const std::vector<LinePart*>& units, const DecodingOptions& options) const;
     // Computes a small product. Throws what the device throws; Error if the result is wrong.
     void try_device() const;
     // Error for a line that cannot be translated.
-    TranslatedSentence translate_line(const std::string& line, const TranslationOptions& options) const;
+    TextResult translate_line(const std::string& line, const DecodingOptions& options) const;
 
 private:
-    void translate_together(const std::vector<TranslationUnit*>& units, const TranslationOptions& options) const;
+    void translate_together(const std::vector<LinePart*>& units, const DecodingOptions& options) const;
     std::vector<std::vector<Hypothesis>> search(const std::vector<std::vector<std::int32_t>>& sources,
                                                 const std::vector<SearchTask>& tasks,
-                                                const TranslationOptions& options) const;
-    void search_units(const std::vector<TranslationUnit*>& units, const TranslationOptions& options) const;
+                                                const DecodingOptions& options) const;
+    void search_units(const std::vector<LinePart*>& units, const DecodingOptions& options) const;
 
     Backend& backend_;
     ModelDirectory model_;

@@ -1,4 +1,4 @@
-#include "model/frame.h"
+#include "model/frame_of_config.h"
 
 #include <algorithm>
 #include <vector>
