@@ -101,27 +101,45 @@ std::vector<MaskedPosition> Filler::predict(const std::vector<std::int32_t>& ids
     return found;
 }
 
-FilledText Filler::fill(std::vector<std::int32_t> ids, int count, bool one_by_one) const {
-    HEADSCOPE_CHECK(count >= 1 && count <= kMostCandidates, "the number of candidates is out of range");
-    FilledText result;
-    while (std::find(ids.begin(), ids.end(), model_.config.mask_id) != ids.end()) {
-        std::vector<MaskedPosition> masks = predict(ids, count);
-        if (one_by_one) {
-            std::swap(masks.front(), *std::max_element(masks.begin(), masks.end(), [](const auto& a, const auto& b) {
-                          return a.candidates.front().log_probability < b.candidates.front().log_probability;
-                      }));
-            masks.resize(1);
-        }
-        for (MaskedPosition& mask : masks) {
-            ids[mask.position] = mask.candidates.front().id;
-            result.masks.push_back(std::move(mask));
-        }
+FillSession::FillSession(Filler filler, std::vector<std::int32_t> ids, int count, bool one_by_one)
+    : filler_(std::move(filler)),
+      count_(count),
+      one_by_one_(one_by_one),
+      result_{.ids = std::move(ids), .text = {}, .masks = {}} {
+    HEADSCOPE_CHECK(count >= 1 && count <= Filler::kMostCandidates, "the number of candidates is out of range");
+}
+
+bool FillSession::step() {
+    std::vector<std::int32_t>& ids = result_.ids;
+    const auto masked = [&] { return std::ranges::find(ids, filler_.model().config.mask_id) != ids.end(); };
+    if (!masked()) {
+        return false;
     }
-    std::sort(result.masks.begin(), result.masks.end(),
-              [](const MaskedPosition& a, const MaskedPosition& b) { return a.position < b.position; });
-    result.text = model_.target_tokenizer->decode(ids);
-    result.ids = std::move(ids);
-    return result;
+    std::vector<MaskedPosition> masks = filler_.predict(ids, count_);
+    tokens_ += std::ssize(ids);
+    if (one_by_one_) {
+        std::swap(masks.front(), *std::max_element(masks.begin(), masks.end(), [](const auto& a, const auto& b) {
+                      return a.candidates.front().log_probability < b.candidates.front().log_probability;
+                  }));
+        masks.resize(1);
+    }
+    for (MaskedPosition& mask : masks) {
+        ids[mask.position] = mask.candidates.front().id;
+        result_.masks.push_back(std::move(mask));
+    }
+    return masked();
+}
+
+FilledText FillSession::take() {
+    std::ranges::sort(result_.masks, {}, &MaskedPosition::position);
+    result_.text = filler_.model().target_tokenizer->decode(result_.ids);
+    return std::move(result_);
+}
+
+FilledText Filler::fill(std::vector<std::int32_t> ids, int count, bool one_by_one) const {
+    FillSession session(*this, std::move(ids), count, one_by_one);
+    finish(session);
+    return session.take();
 }
 
 }  // namespace headscope

@@ -9,6 +9,7 @@
 
 #include "infer/loaded_model.h"
 #include "infer/masked_text.h"
+#include "infer/session.h"
 
 namespace headscope {
 
@@ -56,12 +57,30 @@ public:
     FilledText fill(std::vector<std::int32_t> ids, int count, bool one_by_one) const;
 
 private:
+    friend class FillSession;
     std::vector<MaskedPosition> predict(const std::vector<std::int32_t>& ids, int count) const;
 
     Backend& backend_;
     const ModelDirectory& model_;
     const Model& masked_lm_;
     Compute compute_;
+};
+
+// Filler::fill(), of which a step is one pass: all, or one mask at a time.
+class FillSession final : public Session {
+public:
+    FillSession(Filler filler, std::vector<std::int32_t> ids, int count, bool one_by_one);
+
+    bool step() override;
+    std::int64_t tokens() const override { return tokens_; }
+    FilledText take();  // once no step is left
+
+private:
+    const Filler filler_;
+    const int count_;
+    const bool one_by_one_;
+    FilledText result_;
+    std::int64_t tokens_ = 0;
 };
 
 }  // namespace headscope

@@ -38,55 +38,87 @@ void add_masked(Ids ids, Ids types, std::size_t begin, std::size_t end, std::int
 
 }  // namespace
 
+ForcedTexts::ForcedTexts(Context& ctx, std::vector<const Model*> models,
+                         std::span<const std::vector<std::int32_t>> texts, const ForcedLimits& limits)
+    : ForcedSession(texts.size()),
+      ctx_(ctx),
+      models_(std::move(models)),
+      texts_(texts),
+      limits_(limits),
+      frame_(frame_of(models_.front()->config())),
+      longest_(models_.front()->config().max_length) {
+    HEADSCOPE_CHECK(!traits(models_.front()->config().architecture).reads_source, "a translation model needs sources");
+    for (const Model* model : models_) {
+        longest_ = std::min(longest_, model->config().max_length);
+    }
+    begin_some();
+}
+
+bool ForcedTexts::step() {
+    if (!batches_) {
+        return false;
+    }
+    if (batches_->step()) {
+        return true;
+    }
+    tokens_ += batches_->tokens();
+    const auto forced = batches_->take();
+    for (std::size_t i = 0; i < forced.size(); ++i) {
+        std::vector<ForcedToken>& tokens = results_[texts_of_[i]];
+        tokens.insert(tokens.end(), forced[i].begin(), forced[i].end());
+    }
+    return begin_some();
+}
+
+// The examples of the next texts, enough for batches of similar lengths. False if no text is left.
+bool ForcedTexts::begin_some() {
+    constexpr std::size_t kExamplesAtOnce = 4096;
+    batches_.reset();
+    examples_.clear();
+    texts_of_.clear();
+    while (next_ < texts_.size() && examples_.size() < kExamplesAtOnce) {
+        add_block();
+    }
+    if (!examples_.empty()) {
+        batches_.emplace(ctx_, models_, examples_, limits_, frame_);
+    }
+    return batches_.has_value();
+}
+
+// The next block of a text, or the end of a text.
+void ForcedTexts::add_block() {
+    const ModelConfig& config = models_.front()->config();
+    const bool masked = traits(config.architecture).fills_masks;
+    std::vector<std::int32_t> ids = frame_.start_of_text();
+    ids.insert(ids.end(), texts_[next_].begin(), texts_[next_].end());
+    ids.push_back(config.eos_id);
+    const std::vector<std::int32_t> types = token_types_of(config, ids);
+    const std::size_t positions = masked ? ids.size() : ids.size() - 1;  // a causal model never reads eos
+    const auto longest = static_cast<std::size_t>(longest_);
+    const std::size_t blocks = (positions + longest - 1) / longest;
+    if (block_ < blocks) {
+        const std::size_t begin = block_ * positions / blocks;
+        const std::size_t end = (block_ + 1) * positions / blocks;
+        if (masked) {
+            add_masked(ids, types, begin, end, config.mask_id, examples_);
+        } else {
+            add_causal(ids, begin, end, examples_);
+        }
+        texts_of_.resize(examples_.size(), next_);
+        ++block_;
+    }
+    if (block_ >= blocks) {
+        ++next_;
+        block_ = 0;
+    }
+}
+
 std::vector<std::vector<ForcedToken>> force_texts(Context& ctx, const std::vector<const Model*>& models,
                                                   std::span<const std::vector<std::int32_t>> texts,
                                                   const ForcedLimits& limits) {
-    constexpr std::size_t kExamplesAtOnce = 4096;  // enough for batches of similar lengths
-    const ModelConfig& config = models.front()->config();
-    HEADSCOPE_CHECK(!traits(config.architecture).reads_source, "a translation model needs sources");
-    const Frame frame = frame_of(config);
-    const bool masked = traits(config.architecture).fills_masks;
-    std::int64_t longest = config.max_length;
-    for (const Model* model : models) {
-        longest = std::min(longest, model->config().max_length);
-    }
-    std::vector<std::vector<ForcedToken>> tokens(texts.size());
-    std::vector<Example> examples;
-    std::vector<std::size_t> texts_of;  // of the examples
-    const auto force = [&] {
-        const auto forced = force_targets(ctx, models, examples, limits, frame);
-        for (std::size_t i = 0; i < forced.size(); ++i) {
-            tokens[texts_of[i]].insert(tokens[texts_of[i]].end(), forced[i].begin(), forced[i].end());
-        }
-        examples.clear();
-        texts_of.clear();
-    };
-    for (std::size_t text = 0; text < texts.size(); ++text) {
-        std::vector<std::int32_t> ids = frame.start_of_text();
-        ids.insert(ids.end(), texts[text].begin(), texts[text].end());
-        ids.push_back(config.eos_id);
-        const std::vector<std::int32_t> types = token_types_of(config, ids);
-        const std::size_t positions = masked ? ids.size() : ids.size() - 1;  // a causal model never reads eos
-        if (positions == 0) {
-            continue;
-        }
-        const std::size_t blocks = (positions - 1) / static_cast<std::size_t>(longest) + 1;
-        for (std::size_t block = 0; block < blocks; ++block) {
-            const std::size_t begin = block * positions / blocks;
-            const std::size_t end = (block + 1) * positions / blocks;
-            if (masked) {
-                add_masked(ids, types, begin, end, config.mask_id, examples);
-            } else {
-                add_causal(ids, begin, end, examples);
-            }
-            texts_of.resize(examples.size(), text);
-            if (examples.size() >= kExamplesAtOnce) {
-                force();
-            }
-        }
-    }
-    force();
-    return tokens;
+    ForcedTexts session(ctx, models, texts, limits);
+    finish(session);
+    return session.take();
 }
 
 }  // namespace headscope

@@ -76,6 +76,49 @@ std::vector<const Generator*> LoadedModel::generators() const {
     return all;
 }
 
+namespace {
+
+// All at once.
+class WholeSearch final : public SearchSession {
+public:
+    WholeSearch(const LoadedModel& model, std::vector<LinePart*> parts, const DecodingOptions& options)
+        : model_(model), waiting_(std::move(parts)), options_(options) {}
+
+    bool step() override {
+        if (!waiting_.empty()) {
+            options_.search = *waiting_.front()->search;
+            model_.translate_units(waiting_, options_);
+            for (const LinePart* part : waiting_) {
+                tokens_ += std::ssize(part->sentence.source_ids) + std::ssize(part->sentence.target_ids);
+            }
+            done_.insert(done_.end(), waiting_.begin(), waiting_.end());
+            waiting_.clear();
+        }
+        return false;
+    }
+    std::int64_t tokens() const override { return tokens_; }
+    std::vector<LinePart*> take_done() override { return std::exchange(done_, {}); }
+    std::vector<TextEvent> take_events() override { return {}; }
+    void leave(const LinePart& part) override { std::erase(waiting_, &part); }
+    bool joins(const LinePart&) const override { return false; }
+    void join(const std::vector<LinePart*>& parts) override {
+        waiting_.insert(waiting_.end(), parts.begin(), parts.end());
+    }
+
+private:
+    const LoadedModel& model_;
+    std::vector<LinePart*> waiting_, done_;
+    DecodingOptions options_;
+    std::int64_t tokens_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<SearchSession> LoadedModel::begin(const std::vector<LinePart*>& parts,
+                                                  const DecodingOptions& options) const {
+    return std::make_unique<WholeSearch>(*this, parts, options);
+}
+
 void LoadedModel::translate_units(const std::vector<LinePart*>& units, const DecodingOptions& options) const {
     std::map<std::size_t, std::vector<LinePart*>> by_prompt;  // prompts of other lengths need another cache
     for (LinePart* unit : units) {

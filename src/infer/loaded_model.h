@@ -12,6 +12,7 @@
 
 #include "infer/decoding_choices.h"
 #include "infer/line_translator.h"
+#include "infer/session.h"
 #include "infer/translation_work.h"
 #include "model/encoder_decoder.h"
 #include "model/generator.h"
@@ -59,6 +60,9 @@ public:
                             const ResultSink& sink) const override;
     void translate_in_order(const std::vector<std::string>& lines, const DecodingOptions& options,
                             const ResultSink& sink) const;
+    // A search for the outputs of parts that share_batch(). Of the options only `compute` and `observer` are read. In
+    // halves if the device's memory is too small: OutOfMemory if it is for a part alone.
+    std::unique_ptr<SearchSession> begin(const std::vector<LinePart*>& parts, const DecodingOptions& options) const;
     // Translates one batch, in halves if the device's memory is too small. If it throws, units that are not yet
     // translated are unchanged.
     void translate_units(const std::vector<LinePart*>& units, const DecodingOptions& options) const;

@@ -241,8 +241,10 @@ SearchTask completion_task(std::vector<std::int32_t> prompt, const SearchOptions
             .source = reads_source(search) ? prompt : std::vector<std::int32_t>{}};
 }
 
-PreparedLine prepare_line(const ModelDirectory& model, const SourceLine& source, const DecodingOptions& options,
-                          std::int64_t longest) {
+namespace {
+
+PreparedLine prepare_parts(const ModelDirectory& model, const SourceLine& source, const DecodingOptions& options,
+                           std::int64_t longest) {
     if (traits(model.config.architecture).continues_text) {
         return prepare_prompt(model, source, options, longest);
     }
@@ -286,6 +288,18 @@ PreparedLine prepare_line(const ModelDirectory& model, const SourceLine& source,
                     options.rule_for(std::string_view(source.text).substr(span.begin, span.end - span.begin));
             }
         }
+    }
+    return line;
+}
+
+}  // namespace
+
+PreparedLine prepare_line(const ModelDirectory& model, const SourceLine& source, const DecodingOptions& options,
+                          std::int64_t longest) {
+    PreparedLine line = prepare_parts(model, source, options, longest);
+    const auto search = std::make_shared<const SearchOptions>(options.search);
+    for (LinePart& unit : line.units) {
+        unit.search = search;
     }
     return line;
 }

@@ -1,6 +1,7 @@
 // Prepares lines for the search: pieces, prefix, and sentences if a line is too long.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -11,8 +12,10 @@ namespace headscope {
 
 // A unit of translation: a line, or a sentence of a line that was split.
 struct LinePart {
-    TextResult sentence;  // its source or its problem; both empty for an empty line
-    SearchTask task;      // if it has pieces
+    TextResult sentence;                               // its source or its problem; both empty for an empty line
+    SearchTask task;                                   // if it has pieces
+    std::shared_ptr<const SearchOptions> search = {};  // the line's own
+    bool reports = false;                              // SearchSession::take_events() has its events
 };
 
 struct PreparedLine {

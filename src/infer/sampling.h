@@ -5,13 +5,9 @@
 #include <vector>
 
 #include "infer/search_options.h"
+#include "infer/session.h"
 
 namespace headscope {
-
-struct TokenChance {
-    std::int32_t token = 0;
-    double log_probability = 0.0;
-};
 
 // Identifies a random draw, together with the seed.
 struct DrawKey {

@@ -67,47 +67,54 @@ std::vector<std::int32_t> encode_text(const LoadedModel& translator, const std::
 
 }  // namespace
 
-std::vector<ScoredPair> score_pairs(Context& ctx, const LoadedModel& translator,
-                                    const std::vector<std::string>& sources, const std::vector<std::string>& targets,
-                                    std::int64_t batch_tokens, const Languages& languages) {
+ScoreSession::ScoreSession(Context& ctx, const LoadedModel& translator, const std::vector<std::string>& sources,
+                           const std::vector<std::string>& targets, std::int64_t batch_tokens,
+                           const Languages& languages)
+    : scored_(sources.size()) {
     HEADSCOPE_CHECK(sources.size() == targets.size(), "sources and targets must have the same size");
-    const ModelConfig& config = translator.model().config;
-    const bool translates = traits(config.architecture).reads_source;
-    std::vector<ScoredPair> scored(sources.size());
-    std::vector<Example> pairs;
-    std::vector<std::vector<std::int32_t>> texts;
-    std::vector<std::size_t> places;
     for (std::size_t i = 0; i < sources.size(); ++i) {
         try {
-            if (translates) {
-                pairs.push_back(encode_pair(translator, sources[i], targets[i], languages));
-            } else {
-                texts.push_back(encode_text(translator, targets[i]));
-            }
+            add(translator, sources[i], targets[i], languages, scored_[i]);
+            places_.push_back(i);
         } catch (const Error& error) {
-            scored[i].problem = error.what();
-            continue;
-        }
-        places.push_back(i);
-        std::vector<std::int32_t>& target = scored[i].target_ids;
-        target = translates ? pairs.back().target : texts.back();
-        scored[i].empty = target.empty();
-        scored[i].unknown = std::find(target.begin(), target.end(), config.unk_id) != target.end();
-        if (!traits(config.architecture).fills_masks) {
-            target.push_back(config.eos_id);
-        }
-        if (traits(config.architecture).continues_text && config.bos_id < 0) {
-            target.erase(target.begin());  // given
+            scored_[i].problem = error.what();
         }
     }
     const ForcedLimits limits{.batch_tokens = batch_tokens};
-    const Frame frame = any_frame(translator.model(), languages);
-    const auto forced = translates ? force_targets(ctx, translator.models(), pairs, limits, frame)
-                                   : force_texts(ctx, translator.models(), texts, limits);
-    for (std::size_t i = 0; i < places.size(); ++i) {
-        ScoredPair& pair = scored[places[i]];
-        std::transform(forced[i].begin(), forced[i].end(), std::back_inserter(pair.log_probabilities),
-                       [](const ForcedToken& token) { return token.log_probability; });
+    if (traits(translator.model().config.architecture).reads_source) {
+        forced_ = std::make_unique<ForcedTargets>(ctx, translator.models(), pairs_, limits,
+                                                  any_frame(translator.model(), languages));
+    } else {
+        forced_ = std::make_unique<ForcedTexts>(ctx, translator.models(), texts_, limits);
+    }
+}
+
+// Encodes a pair. Error if it has no score.
+void ScoreSession::add(const LoadedModel& translator, const std::string& source, const std::string& target,
+                       const Languages& languages, ScoredPair& scored) {
+    const ModelConfig& config = translator.model().config;
+    if (traits(config.architecture).reads_source) {
+        pairs_.push_back(encode_pair(translator, source, target, languages));
+        scored.target_ids = pairs_.back().target;
+    } else {
+        texts_.push_back(encode_text(translator, target));
+        scored.target_ids = texts_.back();
+    }
+    scored.empty = scored.target_ids.empty();
+    scored.unknown = std::ranges::find(scored.target_ids, config.unk_id) != scored.target_ids.end();
+    if (!traits(config.architecture).fills_masks) {
+        scored.target_ids.push_back(config.eos_id);
+    }
+    if (traits(config.architecture).continues_text && config.bos_id < 0) {
+        scored.target_ids.erase(scored.target_ids.begin());  // given
+    }
+}
+
+std::vector<ScoredPair> ScoreSession::take() {
+    const auto forced = forced_->take();
+    for (std::size_t i = 0; i < places_.size(); ++i) {
+        ScoredPair& pair = scored_[places_[i]];
+        std::ranges::transform(forced[i], std::back_inserter(pair.log_probabilities), &ForcedToken::log_probability);
         pair.log_probability = std::accumulate(pair.log_probabilities.begin(), pair.log_probabilities.end(), 0.0);
         if (!std::isfinite(pair.log_probability)) {
             pair.problem =
@@ -115,7 +122,15 @@ std::vector<ScoredPair> score_pairs(Context& ctx, const LoadedModel& translator,
                 "diverged";
         }
     }
-    return scored;
+    return std::move(scored_);
+}
+
+std::vector<ScoredPair> score_pairs(Context& ctx, const LoadedModel& translator,
+                                    const std::vector<std::string>& sources, const std::vector<std::string>& targets,
+                                    std::int64_t batch_tokens, const Languages& languages) {
+    ScoreSession session(ctx, translator, sources, targets, batch_tokens, languages);
+    finish(session);
+    return session.take();
 }
 
 }  // namespace headscope

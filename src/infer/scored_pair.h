@@ -1,11 +1,14 @@
 // Scores given translations or texts with a model or an ensemble.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "infer/loaded_model.h"
+#include "infer/teacher_forced.h"
 
 namespace headscope {
 
@@ -28,5 +31,26 @@ struct ScoredPair {
 std::vector<ScoredPair> score_pairs(Context& ctx, const LoadedModel& translator,
                                     const std::vector<std::string>& sources, const std::vector<std::string>& targets,
                                     std::int64_t batch_tokens, const Languages& languages = {});
+
+// The same step by step, where a step is one batch. Context and model outlive it.
+class ScoreSession final : public Session {
+public:
+    ScoreSession(Context& ctx, const LoadedModel& translator, const std::vector<std::string>& sources,
+                 const std::vector<std::string>& targets, std::int64_t batch_tokens, const Languages& languages = {});
+
+    bool step() override { return forced_->step(); }
+    std::int64_t tokens() const override { return forced_->tokens(); }
+    std::vector<ScoredPair> take();  // once no step is left
+
+private:
+    void add(const LoadedModel& translator, const std::string& source, const std::string& target,
+             const Languages& languages, ScoredPair& scored);
+
+    std::vector<ScoredPair> scored_;
+    std::vector<std::size_t> places_;               // of those without a problem
+    std::vector<Example> pairs_;                    // of a translation model
+    std::vector<std::vector<std::int32_t>> texts_;  // of a language model
+    std::unique_ptr<ForcedSession> forced_;
+};
 
 }  // namespace headscope

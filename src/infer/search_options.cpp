@@ -81,12 +81,21 @@ void check_search_options(const SearchOptions& options) {
                                     SearchOptions::kMaxRepetitionPenalty, penalty));
         }
     }
+    if (options.alternatives < 0 || options.alternatives > SearchOptions::kMaxAlternatives) {
+        throw Error(fmt::format("the alternatives must be between 0 and {}, got {}", SearchOptions::kMaxAlternatives,
+                                options.alternatives));
+    }
     if (options.sampling) {
         check_sampling(*options.sampling);
         if (options.beam != 1) {
             throw Error(fmt::format("sampling needs a beam of 1, got {}", options.beam));
         }
     }
+}
+
+bool share_batch(const SearchOptions& one, const SearchOptions& other) {
+    return one.beam == other.beam && one.iterations == other.iterations &&
+           one.length_candidates == other.length_candidates;
 }
 
 std::int64_t output_limit(const SearchOptions& options, std::int64_t source_length) {

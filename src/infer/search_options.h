@@ -67,6 +67,7 @@ struct SearchOptions {
     static constexpr int kMaxLengthCandidates = 64;
     static constexpr double kMaxRepetitionPenalty = 1000.0;
     static constexpr double kMaxBias = 1e6;
+    static constexpr int kMaxAlternatives = 20;
 
     int beam = 4;                 // 1 is greedy search
     double length_penalty = 0.6;  // alpha; below 0 it favours short outputs
@@ -102,8 +103,14 @@ struct SearchOptions {
     std::optional<EndGrowth> end_growth{};
     bool renormalize = false;  // forbidden tokens leave the softmax
 
+    int alternatives = 0;  // likeliest tokens to report beside each one that is written
+    bool echo = false;     // also report the probabilities of a prompt's tokens, of a causal language model
+
     bool operator==(const SearchOptions&) const = default;
 };
+
+// Whether lines with these options may be searched in one batch. All other options are a line's own.
+bool share_batch(const SearchOptions& one, const SearchOptions& other);
 
 // The paper's search, or greedy completion for a causal language model.
 SearchOptions default_search(Architecture family);

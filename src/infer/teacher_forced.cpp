@@ -114,87 +114,85 @@ std::vector<std::vector<ForcedToken>> with_targets(const ForcedPositions& found,
     return sentences;
 }
 
-// Scores pairs as one batch, or in halves if the device's memory is too small.
-class ForcedBatches {
-public:
-    ForcedBatches(Context& ctx, const std::vector<const Model*>& models, std::span<const Example> pairs,
-                  const Frame& frame, std::int64_t longest)
-        : ctx_(ctx), models_(models), pairs_(pairs), frame_(frame), longest_(longest), results_(pairs.size()) {}
-
-    void force(std::span<const std::size_t> members, std::int64_t logit_rows) {
-        try {
-            force_at_once(members, logit_rows);
-        } catch (const OutOfMemory&) {
-            const std::size_t half = members.size() / 2;
-            const std::int64_t rows = std::min(logit_rows, rows_of(members));
-            if (half > 0) {
-                force(members.first(half), logit_rows);
-                force(members.subspan(half), logit_rows);
-            } else if (rows > 1) {
-                force(members, rows / 2);  // the logits may be too large
-            } else {
-                throw;
-            }
-        }
-    }
-
-    std::vector<std::vector<ForcedToken>> take() { return std::move(results_); }
-
-private:
-    std::int64_t rows_of(std::span<const std::size_t> members) const {
-        return static_cast<std::int64_t>(pairs_[members.front()].target.size()) + frame_.around_target();
-    }
-
-    void force_at_once(std::span<const std::size_t> members, std::int64_t logit_rows) {
-        std::vector<const Example*> some;
-        some.reserve(members.size());
-        for (const std::size_t member : members) {
-            some.push_back(&pairs_[member]);
-        }
-        const Batch batch = make_batch(some, frame_, 0, {.longest = longest_});
-        const DeviceBatch on_device = upload(ctx_.backend, batch);
-        const std::vector<std::int32_t>& targets = targets_of(batch);
-        const auto rows = static_cast<std::int64_t>(targets.size());
-        const ForcedPositions found = models_.size() == 1
-                                          ? score_positions(ctx_, *models_.front(), on_device, rows, logit_rows)
-                                          : score_positions(ctx_, models_, on_device, targets, logit_rows);
-        auto tokens = with_targets(found, batch);
-        for (std::size_t i = 0; i < members.size(); ++i) {
-            results_[members[i]] = std::move(tokens[i]);
-        }
-    }
-
-    Context& ctx_;
-    const std::vector<const Model*>& models_;
-    const std::span<const Example> pairs_;
-    const Frame& frame_;
-    const std::int64_t longest_;
-    std::vector<std::vector<ForcedToken>> results_;
-};
-
 }  // namespace
+
+ForcedTargets::ForcedTargets(Context& ctx, std::vector<const Model*> models, std::span<const Example> pairs,
+                             const ForcedLimits& limits, Frame frame)
+    : ForcedSession(pairs.size()),
+      ctx_(ctx),
+      models_(std::move(models)),
+      pairs_(pairs),
+      limits_(limits),
+      frame_(std::move(frame)) {
+    HEADSCOPE_CHECK(!models_.empty() && limits_.logit_rows > 0, "no models, or logit_rows is not positive");
+    longest_ = models_.front()->config().max_length;
+    for (const Model* model : models_) {
+        require_left_to_right(model->config());
+        longest_ = std::min<std::int64_t>(longest_, model->config().max_length);
+    }
+    std::vector<std::int64_t> lengths;
+    for (const Example& pair : pairs_) {
+        const bool labelled = !pair.labels.empty();
+        lengths.push_back(std::max(labelled ? 0 : std::ssize(pair.source) + frame_.around_source(),
+                                   std::ssize(pair.target) + (labelled ? 0 : frame_.around_target())));
+        HEADSCOPE_CHECK(lengths.back() <= longest_, "a pair is longer than the model's max_length");
+    }
+    batches_ = batches_by_length(lengths, limits_.batch_tokens);
+}
+
+bool ForcedTargets::step() {
+    if (next_ < batches_.size()) {
+        force(batches_[next_], limits_.logit_rows);
+        ++next_;
+    }
+    return next_ < batches_.size();
+}
+
+// As one batch, or in halves if the device's memory is too small.
+void ForcedTargets::force(std::span<const std::size_t> members, std::int64_t logit_rows) {
+    try {
+        force_at_once(members, logit_rows);
+    } catch (const OutOfMemory&) {
+        const std::size_t half = members.size() / 2;
+        const std::int64_t most = std::ssize(pairs_[members.front()].target) + frame_.around_target();
+        const std::int64_t rows = std::min(logit_rows, most);
+        if (half > 0) {
+            force(members.first(half), logit_rows);
+            force(members.subspan(half), logit_rows);
+        } else if (rows > 1) {
+            force(members, rows / 2);  // the logits may be too large
+        } else {
+            throw;
+        }
+    }
+}
+
+void ForcedTargets::force_at_once(std::span<const std::size_t> members, std::int64_t logit_rows) {
+    std::vector<const Example*> some;
+    some.reserve(members.size());
+    for (const std::size_t member : members) {
+        some.push_back(&pairs_[member]);
+    }
+    const Batch batch = make_batch(some, frame_, 0, {.longest = longest_});
+    const DeviceBatch on_device = upload(ctx_.backend, batch);
+    const std::vector<std::int32_t>& targets = targets_of(batch);
+    const auto rows = static_cast<std::int64_t>(targets.size());
+    const ForcedPositions found = models_.size() == 1
+                                      ? score_positions(ctx_, *models_.front(), on_device, rows, logit_rows)
+                                      : score_positions(ctx_, models_, on_device, targets, logit_rows);
+    auto tokens = with_targets(found, batch);
+    for (std::size_t i = 0; i < members.size(); ++i) {
+        results_[members[i]] = std::move(tokens[i]);
+    }
+    tokens_ += batch.sentences * (batch.source_length + batch.target_length);
+}
 
 std::vector<std::vector<ForcedToken>> force_targets(Context& ctx, const std::vector<const Model*>& models,
                                                     std::span<const Example> pairs, const ForcedLimits& limits,
                                                     const Frame& frame) {
-    HEADSCOPE_CHECK(!models.empty() && limits.logit_rows > 0, "no models, or logit_rows is not positive");
-    std::int64_t longest = models.front()->config().max_length;
-    for (const Model* model : models) {
-        require_left_to_right(model->config());
-        longest = std::min<std::int64_t>(longest, model->config().max_length);
-    }
-    std::vector<std::int64_t> lengths;
-    for (const Example& pair : pairs) {
-        const bool labelled = !pair.labels.empty();
-        lengths.push_back(std::max(labelled ? 0 : std::ssize(pair.source) + frame.around_source(),
-                                   std::ssize(pair.target) + (labelled ? 0 : frame.around_target())));
-        HEADSCOPE_CHECK(lengths.back() <= longest, "a pair is longer than the model's max_length");
-    }
-    ForcedBatches batches(ctx, models, pairs, frame, longest);
-    for (const std::vector<std::size_t>& members : batches_by_length(lengths, limits.batch_tokens)) {
-        batches.force(members, limits.logit_rows);
-    }
-    return batches.take();
+    ForcedTargets session(ctx, models, pairs, limits, frame);
+    finish(session);
+    return session.take();
 }
 
 }  // namespace headscope

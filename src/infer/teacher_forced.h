@@ -4,9 +4,11 @@
 
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "data/corpus.h"
+#include "infer/session.h"
 #include "model/model.h"
 
 namespace headscope {
@@ -31,5 +33,40 @@ struct ForcedLimits {
 std::vector<std::vector<ForcedToken>> force_targets(Context& ctx, const std::vector<const Model*>& models,
                                                     std::span<const Example> pairs, const ForcedLimits& limits = {},
                                                     const Frame& frame = {});
+
+// Finds the probabilities of given tokens; a step is one batch.
+class ForcedSession : public Session {
+public:
+    // What force_targets() or force_texts() returns, once no step is left.
+    std::vector<std::vector<ForcedToken>> take() { return std::move(results_); }
+
+protected:
+    explicit ForcedSession(std::size_t size) : results_(size) {}
+    std::vector<std::vector<ForcedToken>> results_;
+};
+
+// force_targets() step by step. Pairs and context outlive it.
+class ForcedTargets final : public ForcedSession {
+public:
+    ForcedTargets(Context& ctx, std::vector<const Model*> models, std::span<const Example> pairs,
+                  const ForcedLimits& limits, Frame frame);
+
+    bool step() override;
+    std::int64_t tokens() const override { return tokens_; }
+
+private:
+    void force(std::span<const std::size_t> members, std::int64_t logit_rows);
+    void force_at_once(std::span<const std::size_t> members, std::int64_t logit_rows);
+
+    Context& ctx_;
+    const std::vector<const Model*> models_;
+    const std::span<const Example> pairs_;
+    const ForcedLimits limits_;
+    const Frame frame_;
+    std::int64_t longest_ = 0;
+    std::vector<std::vector<std::size_t>> batches_;
+    std::size_t next_ = 0;  // batch
+    std::int64_t tokens_ = 0;
+};
 
 }  // namespace headscope
