@@ -173,7 +173,7 @@ expect "an unknown key is an error" refused residual_droput
 sweep --output none --vary training.residual_dropout
 expect "an axis without values is an error" refused "--vary 'training.residual_dropout'" "SECTION.KEY=VALUE"
 sweep --output none --vary heads=2
-expect "a key without its section is an error" refused '"heads" is no key'
+expect "a key without its section is an error" refused '"heads" is not a key'
 sweep --output none --vary training.seed=1 --vary training.seed=2
 expect "a key varied twice is an error" refused '"training.seed" is varied twice'
 sweep --output none --vary decoding.beam=99
