@@ -21,9 +21,9 @@ std::size_t predicted_at(const ModelConfig& config, const Ids& ids, std::size_t 
     if (traits(config.architecture).continues_text) {
         return ids.size() - 1;
     }
-    auto mask = std::find(ids.begin(), ids.end(), config.mask_id);
+    auto mask = std::find(ids.begin(), ids.end(), config.frame.mask_id);
     for (; token > 0; --token) {
-        mask = std::find(mask + 1, ids.end(), config.mask_id);
+        mask = std::find(mask + 1, ids.end(), config.frame.mask_id);
     }
     return static_cast<std::size_t>(mask - ids.begin());
 }

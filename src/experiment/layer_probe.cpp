@@ -18,12 +18,12 @@ ModelConfig config_for(const LayerKind& kind, std::int64_t length, std::int64_t 
     config.encoder_layers = layers;
     config.decoder_layers = 0;
     config.d_model = width;
-    config.d_ff = 1;
-    config.heads = width % kHeadColumns == 0 ? width / kHeadColumns : 1;
-    config.d_k = config.d_v = width / config.heads;
+    config.feed_forward.d_ff = 1;
+    config.attention.heads = width % kHeadColumns == 0 ? width / kHeadColumns : 1;
+    config.attention.d_k = config.attention.d_v = width / config.attention.heads;
     config.max_length = std::max(length, kFarther);
     config.source_vocabulary = config.target_vocabulary = 8;
-    config.mask_id = 4;
+    config.frame.mask_id = 4;
     nlohmann::json json = to_json(config);
     json.update(kind.encoder);
     ModelConfig parsed = parse_model_config(json, kind.name);
@@ -41,7 +41,7 @@ LayerProbe::LayerProbe(Backend& backend, const LayerKind& kind, std::int64_t len
     parameters_->initialise(kSeed);
     const Scope stack = Scope(declared_, parameters_.get()).in("encoder").for_each(&MultiplyAdds::source_token);
     for (int layer = 0; layer < layers; ++layer) {
-        mixers_.push_back(make_mixer(config_, stack.layer(layer).in(mixer_part(config_.encoder_mixer)),
+        mixers_.push_back(make_mixer(config_, stack.layer(layer).in(mixer_part(config_.mixer.encoder)),
                                      {AttentionKind::EncoderSelf, layer}, sites_));
     }
     const Shape shape{1, length, width};

@@ -24,10 +24,10 @@ ModelConfig base_model(const LongRangeSettings& settings, std::int64_t length) {
     config.encoder_layers = 0;
     config.decoder_layers = settings.layers;
     config.d_model = settings.d_model;
-    config.d_ff = 4 * settings.d_model;
-    config.heads = 4;
-    config.d_k = config.d_v = settings.d_model / config.heads;
-    config.norm = NormPlacement::Pre;
+    config.feed_forward.d_ff = 4 * settings.d_model;
+    config.attention.heads = 4;
+    config.attention.d_k = config.attention.d_v = settings.d_model / config.attention.heads;
+    config.norm.placement = NormPlacement::Pre;
     config.max_length = padded_length(length);
     config.source_vocabulary = config.target_vocabulary = kAsk + 1;
     return config;

@@ -76,7 +76,7 @@ std::vector<ReplacedPlan> plan_replaced(const std::vector<std::string>& names, c
         nlohmann::json sized = base["model"];
         sized["source_vocabulary"] = sized["target_vocabulary"] = 8;  // the same in all rows, so they do not matter
         try {
-            model["d_ff"] = with_layers(sized, row->model).d_ff;
+            model["d_ff"] = with_layers(sized, row->model).feed_forward.d_ff;
         } catch (const Error& error) {
             plan.impossible = error.what();
         }

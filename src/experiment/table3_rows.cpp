@@ -69,10 +69,10 @@ public:
         sizes["encoder_layers"] = model.encoder_layers;
         sizes["decoder_layers"] = model.decoder_layers;
         sizes["d_model"] = model.d_model;
-        sizes["d_ff"] = model.d_ff;
-        sizes["heads"] = model.heads;
-        sizes["d_k"] = model.d_k;
-        sizes["d_v"] = model.d_v;
+        sizes["d_ff"] = model.feed_forward.d_ff;
+        sizes["heads"] = model.attention.heads;
+        sizes["d_k"] = model.attention.d_k;
+        sizes["d_v"] = model.attention.d_v;
         keep_last_weights(config_["training"]);
         base_ = config_;
     }

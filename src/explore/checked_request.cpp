@@ -81,7 +81,7 @@ void read_prompt(const ModelDirectory& model, const ExploreRequest& request, Che
     const Tokenizer& tokenizer = *model.target_tokenizer;
     checked.source = encode_language_text(model, request.source);
     checked.prompt = checked.source.ids.size();
-    if (checked.prompt == 0 && model.config.bos_id < 0) {
+    if (checked.prompt == 0 && model.config.frame.bos_id < 0) {
         throw Error("the prompt is empty, but the model's texts start with a piece: give it some text");
     }
     if (has_target(request)) {
@@ -99,7 +99,7 @@ void read_masked(const ModelDirectory& model, const ExploreRequest& request, Che
     checked.target = encode_language_text(model, request.source);
     checked.source_length = static_cast<std::int64_t>(checked.target->ids.size()) + 2;
     checked.fills = request.target_tokens;
-    const auto masks = std::count(checked.target->ids.begin(), checked.target->ids.end(), model.config.mask_id);
+    const auto masks = std::count(checked.target->ids.begin(), checked.target->ids.end(), model.config.frame.mask_id);
     if (!checked.fills.empty() && std::ssize(checked.fills) != masks) {
         throw Error(fmt::format("the text has {} masks, but {} tokens to fill them", masks, checked.fills.size()));
     }

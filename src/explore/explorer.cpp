@@ -190,7 +190,7 @@ NeuronView Explorer::neuron(const ExploreRequest& request, const AttentionSite& 
     const CheckedRequest checked = check_request_with_target(translator_, request);
     const std::string missing = missing_head(model().config, site, head);
     view.problem = checked.problem.empty() ? missing : checked.problem;
-    if (view.problem.empty() && model().config.attention_score == AttentionScore::Additive) {
+    if (view.problem.empty() && model().config.attention.score == AttentionScore::Additive) {
         view.problem =
             "the numbers of a neuron are those of dot products; this model's \"attention_score\" is \"additive\"";
     }

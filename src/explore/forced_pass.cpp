@@ -85,7 +85,7 @@ Predictions predictions_of(const ModelConfig& config, const CheckedRequest& requ
     Predictions predictions;
     if (traits(config.architecture).fills_masks) {
         for (std::size_t i = 0; i < target.ids.size(); ++i) {
-            if (target.ids[i] == config.mask_id) {
+            if (target.ids[i] == config.frame.mask_id) {
                 predictions.positions.push_back(static_cast<std::int64_t>(i) + 1);  // after the beginning
             }
         }
@@ -96,7 +96,7 @@ Predictions predictions_of(const ModelConfig& config, const CheckedRequest& requ
     predictions.tokens = target.before.ids;
     predictions.tokens.insert(predictions.tokens.end(), target.ids.begin() + first_predicted(config), target.ids.end());
     if (target.ended) {
-        predictions.tokens.push_back(config.eos_id);
+        predictions.tokens.push_back(config.frame.eos_id);
     }
     predictions.positions.resize(predictions.tokens.size());
     std::iota(predictions.positions.begin(), predictions.positions.end(), std::int64_t{0});

@@ -50,7 +50,7 @@ public:
     std::int64_t copies() const {
         constexpr std::int64_t kTokens = 2048;
         const std::int64_t longest = std::max(translates_ ? source_.dim(1) : 0, target_in_.dim(1));
-        return std::clamp<std::int64_t>(kTokens / longest, 1, model_.config().heads);
+        return std::clamp<std::int64_t>(kTokens / longest, 1, model_.config().attention.heads);
     }
 
     double with_all() { return run(memory_, 1).front(); }

@@ -37,7 +37,7 @@ RecordedSearch::RecordedSearch(Backend& backend, const LoadedModel& translator, 
       beam_(request.search, rules_, task_),
       tree_(request.search, rules_, task_.limit,
             [this](std::int32_t token) { return token_text(*model_.target_tokenizer, model_.config, token); }),
-      tokens_{task_.prompt.empty() ? model_.config.bos_id : task_.prompt.back()},
+      tokens_{task_.prompt.empty() ? model_.config.frame.bos_id : task_.prompt.back()},
       parents_{0} {
     const std::int64_t wanted = std::max<std::int64_t>(
         SentenceBeam::tokens_per_row(request.search, rules_, scorer_.vocabulary()), request.candidates);

@@ -33,12 +33,12 @@ double ModelColumn::height() const {
     if (!plan_.writes) {
         return parts_height() + 2.0 * kGap + kLow;
     }
-    const double transform = config_.output_transform ? kTall + kLow + 2.0 * kGap : 0.0;
+    const double transform = config_.output.transform ? kTall + kLow + 2.0 * kGap : 0.0;
     return parts_height() + 3.0 * kGap + kTall + kLow + 1.4 + (pre() ? kLow + kGap : 0.0) + transform;
 }
 
 double ModelColumn::height_below(const ModelConfig& config) {
-    return kGap + 1.6 + kGap + kTall + kGap + 1.4 + (config.embedding_norm ? kLow + kGap : 0.0);
+    return kGap + 1.6 + kGap + kTall + kGap + 1.4 + (config.embedding.norm ? kLow + kGap : 0.0);
 }
 
 const Block& ModelColumn::block_at(const std::string& prefix, BlockKind kind) const {
@@ -68,7 +68,7 @@ std::vector<ModelColumn::Part> ModelColumn::parts() const {
             block.kind == BlockKind::RelativePositions) {
             continue;
         }
-        const bool ends = !config_.cross_attention && plan_.stack == std::string("encoder") &&
+        const bool ends = !config_.attention.cross && plan_.stack == std::string("encoder") &&
                           plan_.chosen == plan_.layers;  // it hands its state over, and adds nothing
         if (ends && !pre()) {
             found.push_back({block, block.title, detail_of(block), false, false});
@@ -104,7 +104,7 @@ void ModelColumn::draw(double x, double bottom) {
     layer_numbers(box);
     draw_parts(box);
     top_ = box.y;
-    if (pre() && (config_.cross_attention || plan_.writes)) {
+    if (pre() && (config_.attention.cross || plan_.writes)) {
         stack_on(block_at(plan_.stack + ".norm.", BlockKind::Norm), false);
     }
     if (plan_.writes) {
@@ -170,19 +170,19 @@ void ModelColumn::layer_numbers(const Rect& box) {
 
 // The embedding, the positions and their sum, below the box.
 void ModelColumn::inputs(double bottom) {
-    const double y_of_plus = bottom + kGap + 0.8 + (config_.embedding_norm ? kLow + kGap : 0.0);
+    const double y_of_plus = bottom + kGap + 0.8 + (config_.embedding.norm ? kLow + kGap : 0.0);
     const double top = y_of_plus + 0.8 + kGap;
     const Block& embedding = block_of(BlockKind::Embedding, plan_.index);
     pen_.block(embedding, {x_ - kBlock / 2.0, top, kBlock, kTall}, embedding.title, detail_of(embedding));
     sketch_.text({Role::Label}, ink_.text,
                  {x_, top + kTall + kGap + 1.1, 1.0, Anchor::Middle, false, false, plan_.inputs});
     pen_.path({{x_, top + kTall + kGap}, {x_, top + kTall}}, true);
-    const bool adds = config_.positions != Positions::None;
+    const bool adds = config_.positions.kind != Positions::None;
     if (adds) {
         pen_.path({{x_, top}, {x_, y_of_plus + 0.65}}, true);
     }
     double y = adds ? y_of_plus - 0.65 : top;
-    if (config_.embedding_norm) {
+    if (config_.embedding.norm) {
         const Block& norm = block_at(plan_.stack + ".embedding_norm.", BlockKind::Norm);
         const double above = y_of_plus - 0.8 - kGap;
         pen_.path({{x_, y}, {x_, above}}, true);
@@ -194,7 +194,7 @@ void ModelColumn::inputs(double bottom) {
         plus(y_of_plus);
         positions(y_of_plus);
     }
-    if (config_.relative_positions != RelativePositions::None) {
+    if (config_.positions.relative.kind != RelativePositions::None) {
         relative_positions(y_of_plus, bottom);
     }
     pen_.note(plan_.mirrored ? x_ - 0.5 : x_ + 0.5, bottom + 0.95,
@@ -212,7 +212,7 @@ void ModelColumn::plus(double y) {
 void ModelColumn::relative_positions(double y, double bottom) {
     const double width = 8.8;
     const double middle = plan_.mirrored ? x_ - 2.2 - width / 2.0 : x_ + 2.2 + width / 2.0;
-    const bool of_layer = config_.relative_positions == RelativePositions::LayerBuckets;
+    const bool of_layer = config_.positions.relative.kind == RelativePositions::LayerBuckets;
     const std::string place = of_layer ? fmt::format("{}.layers.{}", plan_.stack, plan_.chosen - 1) : plan_.stack;
     const Block& block = block_at(place + ".relative_positions.", BlockKind::RelativePositions);
     pen_.block(block, {middle - width / 2.0, y - 0.8, width, 1.6}, block.title, "");
@@ -228,11 +228,11 @@ void ModelColumn::positions(double y) {
 }
 
 void ModelColumn::outputs() {
-    if (config_.output_transform) {
+    if (config_.output.transform) {
         stack_on(block_of(BlockKind::Linear, 0), true);
         stack_on(block_at("output.norm.", BlockKind::Norm), false);
     }
-    stack_on(block_of(BlockKind::Linear, config_.output_transform ? 1 : 0), true);
+    stack_on(block_of(BlockKind::Linear, config_.output.transform ? 1 : 0), true);
     stack_on(block_of(BlockKind::Softmax, 0), false);
     pen_.path({{x_, top_}, {x_, top_ - kGap}}, true);
     sketch_.text({Role::Label}, ink_.text,

@@ -47,7 +47,7 @@ private:
         double height() const;
     };
 
-    bool pre() const { return config_.norm == NormPlacement::Pre; }
+    bool pre() const { return config_.norm.placement == NormPlacement::Pre; }
     std::vector<Part> parts() const;
     double parts_height() const;
     const Block& block_at(const std::string& prefix, BlockKind kind) const;

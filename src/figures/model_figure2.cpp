@@ -42,25 +42,26 @@ Point draw_figure2(ModelSketch& pen, const ModelConfig& config, double left, dou
                           {x + width / 2.0, y + 1.0, 1.0, Anchor::Middle, false, false, below});
         return y + 1.2;
     };
-    const bool additive = config.attention_score == AttentionScore::Additive;
+    const bool additive = config.attention.score == AttentionScore::Additive;
     const char* attention = additive                 ? "Additive Attention"
-                            : config.scale_attention ? "Scaled Dot-Product Attention"
+                            : config.attention.scale ? "Scaled Dot-Product Attention"
                                                      : "Dot-Product Attention";
     const double bottom =
         chain(left, top + 1.0, "Multi-Head Attention",
-              {fmt::format("Linear {} \u2192 {}", config.heads * config.d_v, config.d_model),
-               fmt::format("Concat of {} heads", config.heads), fmt::format("{} \u00d7 {}", config.heads, attention),
-               fmt::format("Linear {} \u2192 {} each", config.d_model, config.heads * config.d_k)},
+              {fmt::format("Linear {} \u2192 {}", config.attention.heads * config.attention.d_v, config.d_model),
+               fmt::format("Concat of {} heads", config.attention.heads),
+               fmt::format("{} \u00d7 {}", config.attention.heads, attention),
+               fmt::format("Linear {} \u2192 {} each", config.d_model, config.attention.heads * config.attention.d_k)},
               "V, K, Q");
     std::vector<std::string> steps{"MatMul with V", "SoftMax", masked_by(config)};
-    if (config.relative_positions != RelativePositions::None) {
+    if (config.positions.relative.kind != RelativePositions::None) {
         steps.emplace_back("Add by distance, in self-attention");
     }
     if (additive) {
         steps.emplace_back("Sum of v tanh(Q + K)");
     } else {
-        if (config.scale_attention) {
-            steps.push_back(fmt::format("Scale by 1/\u221a{}", config.d_k));
+        if (config.attention.scale) {
+            steps.push_back(fmt::format("Scale by 1/\u221a{}", config.attention.d_k));
         }
         steps.emplace_back("MatMul of Q and K");
     }

@@ -57,10 +57,10 @@ std::vector<ColumnPlan> plans(const ModelConfig& config, const ModelMapOptions& 
 }
 
 const char* kind_of_positions(const ModelConfig& config) {
-    if (config.relative_positions != RelativePositions::None) {
+    if (config.positions.relative.kind != RelativePositions::None) {
         return "relative";
     }
-    switch (config.positions) {
+    switch (config.positions.kind) {
         case Positions::Sinusoid: return "sinusoidal";
         case Positions::Learned: return "learned";
         case Positions::Index: return "numbered";
@@ -77,8 +77,8 @@ std::string detail_of(const ModelConfig& config) {
                                                  counted(config.encoder_layers + config.decoder_layers, "layer"));
     return fmt::format("{}{}, d_model {}, {} heads, {}-norm, {} positions", layers,
                        config.generation == Generation::MaskPredict ? ", mask-predict" : "", config.d_model,
-                       both_stacks(config.heads, config.decoder_heads),
-                       config.norm == NormPlacement::Pre ? "pre" : "post", kind_of_positions(config));
+                       both_stacks(config.attention.heads, config.attention.decoder_heads),
+                       config.norm.placement == NormPlacement::Pre ? "pre" : "post", kind_of_positions(config));
 }
 
 // The encoder's output is the keys and values of every cross-attention, or the first states of recurrent layers.
@@ -93,10 +93,10 @@ void draw_memory(ModelSketch& pen, const ModelConfig& config, const ModelColumn&
              true);
     pen.note(
         encoder.x() + 0.5, up - 0.4,
-        config.cross_attention
+        config.attention.cross
             ? fmt::format("[source, {}]: keys and values", config.d_model)
             : fmt::format("[{}, {}]: the last states",
-                          config.encoder_layers * (config.encoder_mixer == MixerKind::Lstm ? 2 : 1), config.d_model));
+                          config.encoder_layers * (config.mixer.encoder == MixerKind::Lstm ? 2 : 1), config.d_model));
 }
 
 }  // namespace

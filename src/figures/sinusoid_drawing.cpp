@@ -19,7 +19,7 @@ constexpr double kSmall = 0.85;
 
 // The dimensions to draw, in order. Interleaved ones stay in pairs.
 std::vector<std::int64_t> shown_dimensions(const ModelConfig& config, int columns) {
-    const std::int64_t unit = config.sinusoid_layout == SinusoidLayout::Interleaved ? 2 : 1;
+    const std::int64_t unit = config.positions.layout == SinusoidLayout::Interleaved ? 2 : 1;
     const std::int64_t units = config.position_width() / unit;
     const std::int64_t shown = std::clamp<std::int64_t>(columns / unit, 1, units);
     std::vector<std::int64_t> dimensions;
@@ -34,14 +34,14 @@ std::vector<std::int64_t> shown_dimensions(const ModelConfig& config, int column
 }  // namespace
 
 Drawing draw_sinusoids(const ModelConfig& config, const SinusoidOptions& options) {
-    if (config.positions != Positions::Sinusoid) {
+    if (config.positions.kind != Positions::Sinusoid) {
         throw Error("this model has no sinusoids: its \"positions\" are not \"sinusoid\"");
     }
     HEADSCOPE_CHECK(options.positions >= 1 && options.columns >= 1 && options.cell > 0.0, "sizes must be positive");
     const Ink& ink = options.look.ink;
     Sketch sketch(options.look);
     const std::vector<double> table =
-        sinusoid_table(options.positions, config.position_width(), config.sinusoid_layout, config.first_position);
+        sinusoid_table(options.positions, config.position_width(), config.positions.layout, config.positions.first);
     const std::vector<std::int64_t> dimensions = shown_dimensions(config, options.columns);
     const bool all = static_cast<std::int64_t>(dimensions.size()) == config.position_width();
     const std::string title = fmt::format("Positional encoding, {}{} dimensions",

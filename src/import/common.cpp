@@ -71,16 +71,16 @@ bool ties_output(Tying tying) {
 }
 
 void set_heads(std::int64_t heads, const ForeignConfig& config, const std::string& key, ModelConfig& net) {
-    net.heads = heads;
+    net.attention.heads = heads;
     if (net.d_model % heads != 0) {
         config.problem(key, fmt::format("is {}, which does not divide the width {}", heads, net.d_model));
     }
-    net.d_k = net.d_v = net.d_model / heads;
+    net.attention.d_k = net.attention.d_v = net.d_model / heads;
 }
 
 void set_decoder_heads(std::int64_t heads, const ForeignConfig& config, const std::string& key, ModelConfig& net) {
-    if (heads != net.heads) {
-        net.decoder_heads = heads;
+    if (heads != net.attention.heads) {
+        net.attention.decoder_heads = heads;
         if (net.d_model % heads != 0) {
             config.problem(key, fmt::format("is {}, which does not divide the width {}", heads, net.d_model));
         }
@@ -88,8 +88,8 @@ void set_decoder_heads(std::int64_t heads, const ForeignConfig& config, const st
 }
 
 void set_feed_forward(std::int64_t encoder, std::int64_t decoder, ModelConfig& net) {
-    net.d_ff = encoder;
-    net.decoder_d_ff = decoder == encoder ? 0 : decoder;
+    net.feed_forward.d_ff = encoder;
+    net.feed_forward.decoder_d_ff = decoder == encoder ? 0 : decoder;
 }
 
 Activation activation_named(const ForeignConfig& config, const std::string& key, const std::string& name) {
@@ -137,7 +137,7 @@ std::string with_their_names(std::string text, const std::vector<KeyName>& names
 }  // namespace
 
 void check_imported(const ModelDirectory& model, const std::string& file, const std::vector<KeyName>& names) {
-    if (model.config.eos_id < 0) {
+    if (model.config.frame.eos_id < 0) {
         throw Error(fmt::format("{} has no piece for the end of a text, such as </s>", model.target_tokenizer->name()));
     }
     try {

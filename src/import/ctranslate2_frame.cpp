@@ -56,19 +56,19 @@ enum class Family : std::uint8_t { Other, Bart, MBart25, MBart50, M2M100 };
 // By the names of the languages, and for BART by the network.
 Family family_of(const ModelConfig& net, const ForeignConfig& settings, const CTranslate2Pieces& pieces) {
     const auto is_any = [&](auto holds) {
-        return std::ranges::any_of(net.languages, [&](const auto& language) { return holds(language.first); });
+        return std::ranges::any_of(net.frame.languages, [&](const auto& language) { return holds(language.first); });
     };
     if (is_any(is_of_mbart)) {
         const bool starts_from_end = settings.text("decoder_start_token", "") == pieces.end;
         const bool further = settings.is_null("decoder_start_token") && is_any(is_only_of_mbart50);
         return starts_from_end || further ? Family::MBart50 : Family::MBart25;
     }
-    if (!net.languages.empty()) {
+    if (!net.frame.languages.empty()) {
         return Family::M2M100;
     }
-    const bool bart = net.positions == Positions::Learned && net.embedding_norm && net.norm == NormPlacement::Post &&
-                      settings.text("decoder_start_token", "") == pieces.end &&
-                      !settings.boolean("add_source_eos", false);
+    const bool bart =
+        net.positions.kind == Positions::Learned && net.embedding.norm && net.norm.placement == NormPlacement::Post &&
+        settings.text("decoder_start_token", "") == pieces.end && !settings.boolean("add_source_eos", false);
     return bart ? Family::Bart : Family::Other;
 }
 
@@ -104,23 +104,23 @@ void set_frame(Family family, const std::string& start, const ForeignConfig& set
     const bool is_from_hugging_face = family != Family::Other || start == pieces.end || start == "<pad>";
     // Their programs append the end of the source themselves.
     const bool ends = settings.boolean("add_source_eos", settings.boolean("with_source_eos", false));
-    net.source_end =
+    net.frame.source_end =
         ends || is_from_hugging_face ? std::vector{model.source_tokenizer->eos_id()} : std::vector<std::int32_t>{};
     if (settings.boolean("add_source_bos", settings.boolean("with_source_bos", false)) || family == Family::Bart) {
-        net.source_begin = {id_of(*model.source_tokenizer, settings, "bos_token", pieces.begin)};
+        net.frame.source_begin = {id_of(*model.source_tokenizer, settings, "bos_token", pieces.begin)};
     }
     if (family == Family::MBart25) {
-        net.source_end.push_back(kSourceLanguage);
+        net.frame.source_end.push_back(kSourceLanguage);
     } else if (family == Family::MBart50 || family == Family::M2M100) {
-        net.source_begin = {kSourceLanguage};
-        net.target_begin = {kTargetLanguage};
+        net.frame.source_begin = {kSourceLanguage};
+        net.frame.target_begin = {kTargetLanguage};
     }
 }
 
 // The converter calls the rows "madeupword0" and so on that have no name in the tokenizer. With transformers 5 those of
 // languages are among them.
 void remark_lost_languages(ModelDirectory& model) {
-    if (model.config.languages.empty() && model.target_tokenizer->vocabulary().find("madeupword0")) {
+    if (model.config.frame.languages.empty() && model.target_tokenizer->vocabulary().find("madeupword0")) {
         model.remarks.push_back(
             fmt::format("{}: languages cannot be chosen, as its vocabulary names none; a conversion of M2M100 or NLLB "
                         "whose tokenizer lists them in \"additional_special_tokens\" does",
@@ -144,17 +144,18 @@ void read_ctranslate2_frame(const ForeignConfig& settings, const CTranslate2Piec
     model.target_tokenizer = open_tokenizer(model.path, "target", rules);
     remark_spaced_pieces(model);
     ModelConfig& net = model.config;
-    net.pad_id = -1;
-    net.eos_id = model.target_tokenizer->eos_id();
-    net.unk_id = model.target_tokenizer->unk_id();
+    net.frame.pad_id = -1;
+    net.frame.eos_id = model.target_tokenizer->eos_id();
+    net.frame.unk_id = model.target_tokenizer->unk_id();
     add_opus_languages(model);
-    const bool is_opus = !net.languages.empty();
+    const bool is_opus = !net.frame.languages.empty();
     if (!is_opus) {
         add_languages(model);
     }
     const Family family = is_opus ? Family::Other : family_of(net, settings, pieces);
     const std::string start = start_of(family, settings, pieces);
-    net.bos_id = pieces.starts_from_zero ? -1 : id_of(*model.target_tokenizer, settings, "decoder_start_token", start);
+    net.frame.bos_id =
+        pieces.starts_from_zero ? -1 : id_of(*model.target_tokenizer, settings, "decoder_start_token", start);
     set_frame(family, start, settings, pieces, model);
     choose_languages(model.path, model);
     remark_lost_languages(model);

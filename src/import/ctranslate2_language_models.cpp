@@ -36,7 +36,7 @@ void open_language_tokenizer(const VocabularyRules& rules, Problems& problems, M
     }
     const std::string segmenter = file_in(folder, {"sentencepiece.bpe.model", "sentencepiece.model", "spiece.model"});
     model.source_tokenizer = model.target_tokenizer = numbered_tokenizer(segmenter, std::move(vocabulary));
-    model.config.unk_id = model.target_tokenizer->unk_id();
+    model.config.frame.unk_id = model.target_tokenizer->unk_id();
     if (segmenter.empty()) {
         model.remarks.push_back(
             fmt::format("{} has no tokenizer (such as tokenizer.json): texts are pieces "
@@ -56,15 +56,15 @@ void read_ctranslate2_language_model(const ForeignConfig& settings, Problems& pr
     open_language_tokenizer({.eos = end, .repeats_sentinels = true, .size = rows}, problems, model);
     problems.finish();
     const Vocabulary& vocabulary = model.target_tokenizer->vocabulary();
-    net.eos_id = fills ? model.target_tokenizer->eos_id() : vocabulary.find(end).value_or(-1);
-    net.pad_id = fills ? model.target_tokenizer->pad_id() : -1;
-    net.bos_id = fills ? model.target_tokenizer->bos_id() : -1;  // GPT-2's texts have no beginning
+    net.frame.eos_id = fills ? model.target_tokenizer->eos_id() : vocabulary.find(end).value_or(-1);
+    net.frame.pad_id = fills ? model.target_tokenizer->pad_id() : -1;
+    net.frame.bos_id = fills ? model.target_tokenizer->bos_id() : -1;  // GPT-2's texts have no beginning
     if (!fills) {
-        net.unk_id = -1;
+        net.frame.unk_id = -1;
         return;
     }
     for (const char* mask : {"[MASK]", "<mask>"}) {
-        net.mask_id = vocabulary.find(mask).value_or(net.mask_id);
+        net.frame.mask_id = vocabulary.find(mask).value_or(net.frame.mask_id);
     }
     model.remarks.push_back(fmt::format(
         "{} has no head for masked words: its attention can be seen, but what it fills in means nothing", model.path));

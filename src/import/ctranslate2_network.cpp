@@ -142,10 +142,10 @@ bool own_distances(const TensorArchive& archive, const std::string& stack, int l
 void read_relative_positions(const TensorArchive& archive, const Scalars& scalars, ModelConfig& net) {
     const bool own = own_distances(archive, "encoder/", net.encoder_layers) ||
                      own_distances(archive, "decoder/", net.decoder_layers);
-    net.positions = Positions::None;
-    net.relative_positions = own ? RelativePositions::LayerBuckets : RelativePositions::Buckets;
-    net.relative_buckets = matrix_sides(archive, scalars.first() + "layer_0/" + kCTranslate2Distances)[0];
-    net.relative_distance = scalars.integer("layer_0/self_attention/relative_attention_max_distance", 128, 2);
+    net.positions.kind = Positions::None;
+    net.positions.relative.kind = own ? RelativePositions::LayerBuckets : RelativePositions::Buckets;
+    net.positions.relative.buckets = matrix_sides(archive, scalars.first() + "layer_0/" + kCTranslate2Distances)[0];
+    net.positions.relative.distance = scalars.integer("layer_0/self_attention/relative_attention_max_distance", 128, 2);
     net.max_length = 2048;  // nothing limits it
 }
 
@@ -154,11 +154,11 @@ void read_positions(const TensorArchive& archive, const Scalars& scalars, ModelC
     if (archive.contains(scalars.first() + "layer_0/" + kCTranslate2Distances)) {
         read_relative_positions(archive, scalars, net);
     } else if (archive.contains(table)) {
-        net.positions = Positions::Learned;
+        net.positions.kind = Positions::Learned;
         net.max_length = matrix_sides(archive, table)[0];
     } else {
-        net.sinusoid_layout = SinusoidLayout::HalvesMinusOne;
-        net.first_position = 1;
+        net.positions.layout = SinusoidLayout::HalvesMinusOne;
+        net.positions.first = 1;
     }
 }
 
@@ -177,10 +177,11 @@ void read_sizes(const TensorArchive& archive, const Scalars& scalars, ModelConfi
         return found;
     };
     set_feed_forward(rows(scalars.first(), "ffn/linear_0/weight"), rows(scalars.last(), "ffn/linear_0/weight"), net);
-    net.heads = heads(scalars.first());
-    net.d_k = net.d_v = rows(scalars.first(), "self_attention/linear_0/weight") / 3 / net.heads;
+    net.attention.heads = heads(scalars.first());
+    net.attention.d_k = net.attention.d_v =
+        rows(scalars.first(), "self_attention/linear_0/weight") / 3 / net.attention.heads;
     const std::int64_t other = heads(scalars.last());
-    net.decoder_heads = other == net.heads ? 0 : other;
+    net.attention.decoder_heads = other == net.attention.heads ? 0 : other;
 }
 
 // Factors that are 1 or the usual one, which says whether there is any: of products of queries and keys, the same in
@@ -193,12 +194,12 @@ void read_factors(const Scalars& scalars, ModelConfig& net) {
         }
         return found != 1.0;
     };
-    const double d_k = 1.0 / std::sqrt(static_cast<double>(net.d_k));
+    const double d_k = 1.0 / std::sqrt(static_cast<double>(net.attention.d_k));
     const double d_model = 1.0 / std::sqrt(static_cast<double>(net.d_model));
     const std::string first = scalars.first() + "layer_0/self_attention/queries_scale";
-    net.scale_attention = factor(first, d_k, d_k);
+    net.attention.scale = factor(first, d_k, d_k);
     const auto compare = [&](const std::string& key) {
-        if (factor(key, d_k, d_k) != net.scale_attention) {
+        if (factor(key, d_k, d_k) != net.attention.scale) {
             scalars.reader().problem(key, fmt::format("differs from {}: they must be equal", first));
         }
     };
@@ -211,7 +212,7 @@ void read_factors(const Scalars& scalars, ModelConfig& net) {
             compare(fmt::format("decoder/layer_{}/attention/queries_scale", i));
         }
     }
-    net.scale_output = has_decoder(net) && factor("decoder/scale_outputs", d_model, 1.0);
+    net.output.scale = has_decoder(net) && factor("decoder/scale_outputs", d_model, 1.0);
 }
 
 }  // namespace
@@ -230,7 +231,7 @@ ModelConfig ctranslate2_network(const TensorArchive& archive, const ForeignConfi
     const Scalars scalars(archive, net, problems);
     const std::string types = "encoder/embeddings_1/weight";
     const bool sums = net.architecture == Architecture::MaskedLm && archive.contains(types);
-    net.token_types = sums ? matrix_sides(archive, types)[0] : 0;
+    net.embedding.token_types = sums ? matrix_sides(archive, types)[0] : 0;
     check_scalars(archive.objects(), sums, problems);
     const std::vector<std::int64_t> source =
         matrix_sides(archive, has_encoder(net) ? ctranslate2_source_embedding(archive) : "decoder/embeddings/weight");
@@ -238,20 +239,20 @@ ModelConfig ctranslate2_network(const TensorArchive& archive, const ForeignConfi
     net.target_vocabulary = has_decoder(net) ? matrix_sides(archive, "decoder/embeddings/weight").at(0) : source.at(0);
     net.d_model = source.at(1);
     read_sizes(archive, scalars, net);
-    net.activation = activation_numbered(scalars);
-    net.norm = scalars.integer("pre_norm", 1) != 0 ? NormPlacement::Pre : NormPlacement::Post;
+    net.feed_forward.activation = activation_numbered(scalars);
+    net.norm.placement = scalars.integer("pre_norm", 1) != 0 ? NormPlacement::Pre : NormPlacement::Post;
     const std::string layer = scalars.first() + "layer_0/";
     const bool rms = !archive.contains(layer + "self_attention/layer_norm/beta");
-    net.norm_type = rms ? NormType::Rms : NormType::Layer;
-    net.layer_norm_epsilon = static_cast<float>(settings.number("layer_norm_epsilon", rms ? 1e-6 : 1e-5));
-    net.attention_bias = archive.contains(layer + "self_attention/linear_0/bias");
-    net.feed_forward_bias = archive.contains(layer + "ffn/linear_0/bias");
-    net.feed_forward_gate = archive.contains(layer + "ffn/linear_0_noact/weight");
-    net.output_bias = archive.contains("decoder/projection/bias");
-    net.embedding_norm = archive.contains(scalars.first() + "layernorm_embedding/gamma");
-    net.scale_embedding = scales(scalars, net.d_model);
+    net.norm.type = rms ? NormType::Rms : NormType::Layer;
+    net.norm.epsilon = static_cast<float>(settings.number("layer_norm_epsilon", rms ? 1e-6 : 1e-5));
+    net.attention.bias = archive.contains(layer + "self_attention/linear_0/bias");
+    net.feed_forward.bias = archive.contains(layer + "ffn/linear_0/bias");
+    net.feed_forward.gate = archive.contains(layer + "ffn/linear_0_noact/weight");
+    net.output.bias = archive.contains("decoder/projection/bias");
+    net.embedding.norm = archive.contains(scalars.first() + "layernorm_embedding/gamma");
+    net.embedding.scale = scales(scalars, net.d_model);
     read_factors(scalars, net);
-    net.tying = read_tying(archive, net.architecture);
+    net.embedding.tying = read_tying(archive, net.architecture);
     read_positions(archive, scalars, net);
     return net;
 }

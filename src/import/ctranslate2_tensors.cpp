@@ -12,7 +12,7 @@ namespace {
 
 // Those of all layers are copies of the first's, or each layer has its own.
 void add_distances(TensorMap& map, const ModelConfig& net, const std::string& stack, int layers) {
-    const bool own = net.relative_positions == RelativePositions::LayerBuckets;
+    const bool own = net.positions.relative.kind == RelativePositions::LayerBuckets;
     TensorRow shared{.theirs = fmt::format("{}/layer_0/{}", stack, kCTranslate2Distances),
                      .ours = {stack + ".relative_positions.weight"}};
     for (int i = 0; i < layers; ++i) {
@@ -52,7 +52,7 @@ void add_stack(TensorMap& map, const ModelConfig& net, const std::string& stack,
         linear(theirs + "attention/linear_1", ours + "cross_attention", {"k", "v"});
         linear(theirs + "attention/linear_2", ours + "cross_attention", {"output"});
         norm(theirs + "attention/layer_norm", ours + "cross_attention.norm");
-        linear(theirs + "ffn/linear_0", ours + "feed_forward", {net.feed_forward_gate ? "gate" : "inner"});
+        linear(theirs + "ffn/linear_0", ours + "feed_forward", {net.feed_forward.gate ? "gate" : "inner"});
         linear(theirs + "ffn/linear_0_noact", ours + "feed_forward", {"inner"});
         linear(theirs + "ffn/linear_1", ours + "feed_forward", {"outer"});
         norm(theirs + "ffn/layer_norm", ours + "feed_forward.norm");
@@ -70,13 +70,13 @@ TensorMap ctranslate2_tensors(const ModelConfig& net, const std::string& source)
     const std::string target = "decoder/embeddings/weight";
     const std::string output = "decoder/projection/weight";
     if (net.architecture == Architecture::EncoderDecoder) {
-        map.add_embeddings(net.tying, source, target, output);
+        map.add_embeddings(net.embedding.tying, source, target, output);
     } else if (net.architecture == Architecture::MaskedLm) {
         map.add({.theirs = source, .ours = {"embedding.weight"}});
         map.add({.theirs = "encoder/embeddings_1/weight", .ours = {"encoder.token_types.weight"}});
     } else {
         TensorRow table{.theirs = target, .ours = {"embedding.weight"}};
-        if (net.tying == Tying::All) {
+        if (net.embedding.tying == Tying::All) {
             table.copies.push_back(output);
         }
         map.add(std::move(table));

@@ -86,14 +86,15 @@ void check(const ModelDirectory& model) {
 
 void write_scalars(const ModelConfig& net, Writer& to) {
     for (const std::string stack : {"encoder/", "decoder/"}) {
-        to.scalar(stack + "activation", kInt8, number_of(net.activation));
-        const std::int64_t heads = stack == "decoder/" && net.decoder_heads > 0 ? net.decoder_heads : net.heads;
+        to.scalar(stack + "activation", kInt8, number_of(net.feed_forward.activation));
+        const std::int64_t heads =
+            stack == "decoder/" && net.attention.decoder_heads > 0 ? net.attention.decoder_heads : net.attention.heads;
         to.scalar(stack + "num_heads", kInt16, static_cast<std::int16_t>(heads));
-        to.scalar(stack + "pre_norm", kInt8, static_cast<std::int8_t>(net.norm == NormPlacement::Pre));
+        to.scalar(stack + "pre_norm", kInt8, static_cast<std::int8_t>(net.norm.placement == NormPlacement::Pre));
         to.scalar(stack + "scale_embeddings", kFloat,
-                  net.scale_embedding ? std::sqrt(static_cast<float>(net.d_model)) : 1.0F);
+                  net.embedding.scale ? std::sqrt(static_cast<float>(net.d_model)) : 1.0F);
     }
-    to.scalar("decoder/start_from_zero_embedding", kInt8, static_cast<std::int8_t>(net.bos_id < 0));
+    to.scalar("decoder/start_from_zero_embedding", kInt8, static_cast<std::int8_t>(net.frame.bos_id < 0));
     to.scalar("encoder/embeddings_merge", kInt8, std::int8_t{0});
     to.scalar("decoder/alignment_layer", kInt16, std::int16_t{-1});
     to.scalar("decoder/alignment_heads", kInt16, std::int16_t{1});
@@ -101,14 +102,14 @@ void write_scalars(const ModelConfig& net, Writer& to) {
 
 // Sinusoids are written out, unless they are the program's own.
 bool has_table(const ModelConfig& net) {
-    return net.positions == Positions::Sinusoid &&
-           (net.sinusoid_layout != SinusoidLayout::HalvesMinusOne || net.first_position != 1);
+    return net.positions.kind == Positions::Sinusoid &&
+           (net.positions.layout != SinusoidLayout::HalvesMinusOne || net.positions.first != 1);
 }
 
 void write_positions(const ModelConfig& net, Writer& to) {
     const std::vector<double> table =
-        sinusoid_table(net.first_position + net.max_length, net.d_model, net.sinusoid_layout);
-    const std::vector<float> rows(table.begin() + net.first_position * net.d_model, table.end());
+        sinusoid_table(net.positions.first + net.max_length, net.d_model, net.positions.layout);
+    const std::vector<float> rows(table.begin() + net.positions.first * net.d_model, table.end());
     to.tensor("decoder/position_encodings/encodings", {net.max_length, net.d_model}, kFloat, rows.data(),
               rows.size() * sizeof(float));
 }
@@ -126,10 +127,10 @@ std::string model_file(const ModelConfig& net, const Parameters& parameters) {
         write_positions(net, body);
     }
     std::vector<std::pair<std::string, std::string>> aliases;
-    if (shares_tables(net.tying)) {
+    if (shares_tables(net.embedding.tying)) {
         aliases.emplace_back("encoder/embeddings_0/weight", "decoder/embeddings/weight");
     }
-    if (ties_output(net.tying)) {
+    if (ties_output(net.embedding.tying)) {
         aliases.emplace_back("decoder/projection/weight", "decoder/embeddings/weight");
     }
     if (has_table(net)) {
@@ -170,13 +171,13 @@ void export_ctranslate2(const ModelDirectory& model, const Parameters& parameter
     };
     const Tokenizer& target = *model.target_tokenizer;
     const auto piece = [&](std::int32_t id, const char* fallback) { return id < 0 ? fallback : target.piece(id); };
-    const json settings = {{"unk_token", piece(net.unk_id, "<unk>")},
-                           {"bos_token", piece(net.bos_id, "<s>")},
-                           {"eos_token", piece(net.eos_id, "</s>")},
-                           {"decoder_start_token", piece(net.bos_id, piece(net.eos_id, "</s>").c_str())},
+    const json settings = {{"unk_token", piece(net.frame.unk_id, "<unk>")},
+                           {"bos_token", piece(net.frame.bos_id, "<s>")},
+                           {"eos_token", piece(net.frame.eos_id, "</s>")},
+                           {"decoder_start_token", piece(net.frame.bos_id, piece(net.frame.eos_id, "</s>").c_str())},
                            {"add_source_bos", false},
-                           {"add_source_eos", !net.source_end.empty()},
-                           {"layer_norm_epsilon", net.layer_norm_epsilon}};
+                           {"add_source_eos", !net.frame.source_end.empty()},
+                           {"layer_norm_epsilon", net.norm.epsilon}};
     const json source_pieces = pieces_of(*model.source_tokenizer);
     const json target_pieces = pieces_of(target);
     if (source_pieces == target_pieces) {

@@ -48,7 +48,7 @@ json generation_options(const ModelDirectory& model) {
             options[theirs] = with_ids(choices[ours], model.target_tokenizer->vocabulary());
         }
     }
-    const std::int64_t given = std::ssize(model.config.target_begin);
+    const std::int64_t given = std::ssize(model.config.frame.target_begin);
     const std::int64_t least = choices.value("min_length", std::int64_t{1});  // as our search
     const bool causal = model.config.architecture == Architecture::CausalLm;
     const std::int64_t total = choices.value("min_total", std::int64_t{0});

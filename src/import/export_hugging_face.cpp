@@ -26,12 +26,12 @@ using nlohmann::json;
 std::int32_t pad_of_both(const ModelDirectory& model) {
     const ModelConfig& net = model.config;
     const std::int64_t rows = std::min(net.source_vocabulary, net.target_vocabulary);
-    for (const std::int32_t id : {net.pad_id, model.source_tokenizer->pad_id()}) {
+    for (const std::int32_t id : {net.frame.pad_id, model.source_tokenizer->pad_id()}) {
         if (id >= 0 && id < rows) {
             return id;
         }
     }
-    return net.eos_id < rows ? net.eos_id : 0;
+    return net.frame.eos_id < rows ? net.frame.eos_id : 0;
 }
 
 void check_marian(const ModelDirectory& model, Problems& problems) {
@@ -45,7 +45,7 @@ void check_marian(const ModelDirectory& model, Problems& problems) {
     require_source_frame(model, limits, false);
     limits.finish();
     require_sentencepiece(model, problems);
-    if (net.bos_id < 0) {
+    if (net.frame.bos_id < 0) {
         problems.add("config.json", "\"bos_id\" is -1: the format's decoders start from a piece");
     }
     for (const auto& tokenizer : {model.source_tokenizer, model.target_tokenizer}) {
@@ -59,36 +59,39 @@ void check_marian(const ModelDirectory& model, Problems& problems) {
 
 json marian_config(const ModelDirectory& model) {
     const ModelConfig& net = model.config;
-    return {{"model_type", "marian"},
-            {"architectures", {"MarianMTModel"}},
-            {"d_model", net.d_model},
-            {"encoder_layers", net.encoder_layers},
-            {"decoder_layers", net.decoder_layers},
-            {"encoder_attention_heads", net.heads},
-            {"decoder_attention_heads", net.decoder_heads > 0 ? net.decoder_heads : net.heads},
-            {"encoder_ffn_dim", net.d_ff},
-            {"decoder_ffn_dim", net.decoder_d_ff > 0 ? net.decoder_d_ff : net.d_ff},
-            {"activation_function", hugging_face_activation(net.activation)},
-            {"max_position_embeddings", net.max_length},
-            {"vocab_size", net.source_vocabulary},
-            {"decoder_vocab_size", net.target_vocabulary},
-            {"scale_embedding", net.scale_embedding},
-            {"share_encoder_decoder_embeddings", shares_tables(net.tying)},
-            {"tie_word_embeddings", ties_output(net.tying)},
-            {"static_position_embeddings", true},
-            {"is_encoder_decoder", true},
-            {"pad_token_id", pad_of_both(model)},
-            {"bos_token_id", net.eos_id},
-            {"eos_token_id", net.eos_id},
-            {"forced_eos_token_id", nullptr},  // otherwise 0; generation_config.json says it
-            {"decoder_start_token_id", net.bos_id}};
+    return {
+        {"model_type", "marian"},
+        {"architectures", {"MarianMTModel"}},
+        {"d_model", net.d_model},
+        {"encoder_layers", net.encoder_layers},
+        {"decoder_layers", net.decoder_layers},
+        {"encoder_attention_heads", net.attention.heads},
+        {"decoder_attention_heads",
+         net.attention.decoder_heads > 0 ? net.attention.decoder_heads : net.attention.heads},
+        {"encoder_ffn_dim", net.feed_forward.d_ff},
+        {"decoder_ffn_dim", net.feed_forward.decoder_d_ff > 0 ? net.feed_forward.decoder_d_ff : net.feed_forward.d_ff},
+        {"activation_function", hugging_face_activation(net.feed_forward.activation)},
+        {"max_position_embeddings", net.max_length},
+        {"vocab_size", net.source_vocabulary},
+        {"decoder_vocab_size", net.target_vocabulary},
+        {"scale_embedding", net.embedding.scale},
+        {"share_encoder_decoder_embeddings", shares_tables(net.embedding.tying)},
+        {"tie_word_embeddings", ties_output(net.embedding.tying)},
+        {"static_position_embeddings", true},
+        {"is_encoder_decoder", true},
+        {"pad_token_id", pad_of_both(model)},
+        {"bos_token_id", net.frame.eos_id},
+        {"eos_token_id", net.frame.eos_id},
+        {"forced_eos_token_id", nullptr},  // otherwise 0; generation_config.json says it
+        {"decoder_start_token_id", net.frame.bos_id}};
 }
 
 ExportedModel exported_marian(const ModelDirectory& model, const Parameters& parameters) {
     const TensorMap map = marian_mt_tensors(model.config);
     ExportedModel exported{marian_config(model), exported_tensors(map, parameters)};
     add_zero_biases(map, exported.tensors);
-    if (model.config.tying == Tying::Embeddings) {  // transformers reads each side's own table where the output has one
+    if (model.config.embedding.tying ==
+        Tying::Embeddings) {  // transformers reads each side's own table where the output has one
         const std::string shared = "model.shared.weight";
         for (const char* side : {"encoder", "decoder"}) {
             exported.tensors.push_back(*std::find_if(exported.tensors.begin(), exported.tensors.end(),
@@ -119,12 +122,12 @@ json generation_of(const ModelDirectory& model) {
     json generation = {{"num_beams", choices.value("beam", 4)},
                        {"length_penalty", power_of(choices)},
                        {"max_length", choices.value("max_length", 511) + 1},
-                       {"decoder_start_token_id", net.bos_id},
-                       {"eos_token_id", net.eos_id},
-                       {"pad_token_id", net.pad_id < 0 ? net.eos_id : net.pad_id}};
-    if (!net.suppressed_ids.empty()) {
+                       {"decoder_start_token_id", net.frame.bos_id},
+                       {"eos_token_id", net.frame.eos_id},
+                       {"pad_token_id", net.frame.pad_id < 0 ? net.frame.eos_id : net.frame.pad_id}};
+    if (!net.frame.suppressed_ids.empty()) {
         json words = json::array();
-        for (const std::int32_t id : net.suppressed_ids) {
+        for (const std::int32_t id : net.frame.suppressed_ids) {
             words.push_back({id});
         }
         generation["bad_words_ids"] = std::move(words);
@@ -133,7 +136,8 @@ json generation_of(const ModelDirectory& model) {
     const json own = generation_options(model);
     generation["early_stopping"] = own.value("early_stopping", json("never"));  // as our search
     if (choices.value("force_end", false)) {
-        generation["forced_eos_token_id"] = own.contains("eos_token_id") ? own["eos_token_id"][0] : json(net.eos_id);
+        generation["forced_eos_token_id"] =
+            own.contains("eos_token_id") ? own["eos_token_id"][0] : json(net.frame.eos_id);
     }
     for (const auto& [key, value] : own.items()) {
         json& option = generation[key];
@@ -154,7 +158,7 @@ FileTexts language_options(const ModelDirectory& model) {
     const json choices = model.decoding != nullptr ? *model.decoding : json::object();
     json generation = {{"num_beams", choices.value("beam", 1)},
                        {"length_penalty", power_of(choices)},
-                       {"eos_token_id", model.config.eos_id},
+                       {"eos_token_id", model.config.frame.eos_id},
                        {"max_new_tokens", choices.value("max_extra", 64)}};
     if (const auto most = choices.find("max_length"); most != choices.end() && *most != 0) {
         generation.erase("max_new_tokens");

@@ -26,13 +26,13 @@ void check_common(FormatLimits& limits) {
 
 // Learned positions have rows in the map.
 void add_fixed_positions(const ModelConfig& net, const std::string& name, std::vector<ExportedTensor>& tensors) {
-    if (net.positions == Positions::Learned) {
+    if (net.positions.kind == Positions::Learned) {
         return;
     }
     std::vector<float> rows(static_cast<std::size_t>(net.max_length * net.d_model));
-    if (net.positions == Positions::Sinusoid) {
+    if (net.positions.kind == Positions::Sinusoid) {
         const std::vector<double> table =
-            sinusoid_table(net.max_length, net.d_model, net.sinusoid_layout, net.first_position);
+            sinusoid_table(net.max_length, net.d_model, net.positions.layout, net.positions.first);
         rows.assign(table.begin(), table.end());
     }
     tensors.push_back({name, {net.max_length, net.d_model}, std::move(rows)});
@@ -46,19 +46,19 @@ ExportedTensor& named(std::vector<ExportedTensor>& tensors, const std::string& n
 }
 
 bool is_tied(const ModelConfig& net) {
-    return net.tying == Tying::All && !net.scale_embedding;
+    return net.embedding.tying == Tying::All && !net.embedding.scale;
 }
 
 // GPT-2 adds its table to the positions as it is, so that the output needs a matrix of its own.
 void scale_embedding(const ModelConfig& net, std::vector<ExportedTensor>& tensors) {
-    if (!net.scale_embedding) {
+    if (!net.embedding.scale) {
         return;
     }
     ExportedTensor table = named(tensors, "transformer.wte.weight");
     for (float& value : named(tensors, "transformer.wte.weight").values) {
         value *= std::sqrt(static_cast<float>(net.d_model));
     }
-    if (net.tying == Tying::All) {
+    if (net.embedding.tying == Tying::All) {
         table.name = "lm_head.weight";
         tensors.push_back(std::move(table));
     }
@@ -69,18 +69,18 @@ json gpt2_config(const ModelConfig& net) {
                    {"architectures", {"GPT2LMHeadModel"}},
                    {"n_embd", net.d_model},
                    {"n_layer", net.decoder_layers},
-                   {"n_head", net.heads},
-                   {"n_inner", net.d_ff},
+                   {"n_head", net.attention.heads},
+                   {"n_inner", net.feed_forward.d_ff},
                    {"n_positions", net.max_length},
                    {"vocab_size", net.target_vocabulary},
-                   {"activation_function", hugging_face_activation(net.activation)},
-                   {"layer_norm_epsilon", net.layer_norm_epsilon},
-                   {"scale_attn_weights", net.scale_attention},
+                   {"activation_function", hugging_face_activation(net.feed_forward.activation)},
+                   {"layer_norm_epsilon", net.norm.epsilon},
+                   {"scale_attn_weights", net.attention.scale},
                    {"tie_word_embeddings", is_tied(net)},
-                   {"bos_token_id", net.bos_id < 0 ? net.eos_id : net.bos_id},
-                   {"eos_token_id", net.eos_id}};
-    if (net.pad_id >= 0) {
-        config["pad_token_id"] = net.pad_id;
+                   {"bos_token_id", net.frame.bos_id < 0 ? net.frame.eos_id : net.frame.bos_id},
+                   {"eos_token_id", net.frame.eos_id}};
+    if (net.frame.pad_id >= 0) {
+        config["pad_token_id"] = net.frame.pad_id;
     }
     return config;
 }
@@ -90,14 +90,14 @@ json bert_config(const ModelConfig& net) {
             {"architectures", {"BertForMaskedLM"}},
             {"hidden_size", net.d_model},
             {"num_hidden_layers", net.encoder_layers},
-            {"num_attention_heads", net.heads},
-            {"intermediate_size", net.d_ff},
-            {"hidden_act", hugging_face_activation(net.activation)},
+            {"num_attention_heads", net.attention.heads},
+            {"intermediate_size", net.feed_forward.d_ff},
+            {"hidden_act", hugging_face_activation(net.feed_forward.activation)},
             {"max_position_embeddings", net.max_length},
-            {"type_vocab_size", std::max<std::int64_t>(net.token_types, 1)},
+            {"type_vocab_size", std::max<std::int64_t>(net.embedding.token_types, 1)},
             {"vocab_size", net.target_vocabulary},
-            {"layer_norm_eps", net.layer_norm_epsilon},
-            {"pad_token_id", std::max(net.pad_id, 0)}};
+            {"layer_norm_eps", net.norm.epsilon},
+            {"pad_token_id", std::max(net.frame.pad_id, 0)}};
 }
 
 }  // namespace
@@ -152,7 +152,7 @@ ExportedModel exported_bert(const ModelConfig& net, const Parameters& parameters
     exported.tensors = exported_tensors(map, parameters);
     add_zero_biases(map, exported.tensors);
     add_fixed_positions(net, "bert.embeddings.position_embeddings.weight", exported.tensors);
-    if (net.token_types == 0) {  // BERT has at least one type
+    if (net.embedding.token_types == 0) {  // BERT has at least one type
         exported.tensors.push_back({"bert.embeddings.token_type_embeddings.weight",
                                     {1, net.d_model},
                                     std::vector<float>(static_cast<std::size_t>(net.d_model))});

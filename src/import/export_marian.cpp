@@ -33,14 +33,14 @@ void check(const ModelDirectory& model, const Parameters& parameters) {
     require_source_frame(model, limits, false);
     limits.finish();
     require_sentencepiece(model, problems);
-    if (net.bos_id >= 0) {
-        const char* table = shares_tables(net.tying) ? "embedding.weight" : "target_embedding.weight";
+    if (net.frame.bos_id >= 0) {
+        const char* table = shares_tables(net.embedding.tying) ? "embedding.weight" : "target_embedding.weight";
         const std::vector<float> rows = parameters.values_of(table);
-        const auto row = rows.begin() + net.bos_id * net.embedding_columns();
+        const auto row = rows.begin() + net.frame.bos_id * net.embedding_columns();
         if (!std::all_of(row, row + net.embedding_columns(), [](float value) { return value == 0.0F; })) {
             problems.add("config.json", fmt::format("\"bos_id\" is {}, whose embedding is not zero: Marian starts from "
                                                     "a zero vector",
-                                                    net.bos_id));
+                                                    net.frame.bos_id));
         }
     }
     for (const auto& tokenizer : {model.source_tokenizer, model.target_tokenizer}) {
@@ -54,9 +54,9 @@ void check(const ModelDirectory& model, const Parameters& parameters) {
 }
 
 std::string options_of(const ModelConfig& net) {
-    const char* activation = net.activation == Activation::Swish  ? "swish"
-                             : net.activation == Activation::Gelu ? "gelu"
-                                                                  : "relu";
+    const char* activation = net.feed_forward.activation == Activation::Swish  ? "swish"
+                             : net.feed_forward.activation == Activation::Gelu ? "gelu"
+                                                                               : "relu";
     std::string text;
     const auto add = [&](const char* key, const auto& value) { text += fmt::format("{}: {}\n", key, value); };
     add("type", "transformer");
@@ -64,9 +64,9 @@ std::string options_of(const ModelConfig& net) {
     add("dim-emb", net.d_model);
     add("enc-depth", net.encoder_layers);
     add("dec-depth", net.decoder_layers);
-    add("transformer-heads", net.heads);
-    add("transformer-dim-ffn", net.d_ff);
-    add("transformer-decoder-dim-ffn", net.decoder_d_ff);
+    add("transformer-heads", net.attention.heads);
+    add("transformer-dim-ffn", net.feed_forward.d_ff);
+    add("transformer-decoder-dim-ffn", net.feed_forward.decoder_d_ff);
     add("transformer-ffn-activation", activation);
     add("transformer-ffn-depth", 2);
     add("transformer-decoder-ffn-depth", 0);
@@ -82,9 +82,9 @@ std::string options_of(const ModelConfig& net) {
           "transformer-depth-scaling", "right-left", "skip", "layer-normalization", "ulr", "output-omit-bias"}) {
         add(key, false);
     }
-    add("tied-embeddings-all", net.tying == Tying::All);
-    add("tied-embeddings", net.tying == Tying::TargetOutput);
-    add("tied-embeddings-src", net.tying == Tying::Embeddings);
+    add("tied-embeddings-all", net.embedding.tying == Tying::All);
+    add("tied-embeddings", net.embedding.tying == Tying::TargetOutput);
+    add("tied-embeddings-src", net.embedding.tying == Tying::Embeddings);
     add("input-types", "[]");
     add("factors-dim-emb", 0);
     add("lemma-dim-emb", 0);

@@ -99,7 +99,7 @@ void add_zero_biases(const TensorMap& map, std::vector<ExportedTensor>& tensors)
 
 void suppress(const ModelConfig& config, const std::string& bias, std::vector<ExportedTensor>& tensors) {
     constexpr float kNever = -1e9F;
-    if (config.suppressed_ids.empty()) {
+    if (config.frame.suppressed_ids.empty()) {
         return;
     }
     auto found = std::find_if(tensors.begin(), tensors.end(), [&](const auto& tensor) { return tensor.name == bias; });
@@ -108,7 +108,7 @@ void suppress(const ModelConfig& config, const std::string& bias, std::vector<Ex
         found = tensors.end() - 1;
         found->values.resize(static_cast<std::size_t>(config.target_vocabulary));
     }
-    for (const std::int32_t id : config.suppressed_ids) {
+    for (const std::int32_t id : config.frame.suppressed_ids) {
         found->values[static_cast<std::size_t>(id)] = kNever;
     }
 }

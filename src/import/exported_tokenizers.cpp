@@ -63,19 +63,20 @@ FileTexts language_tokenizer_files(const ModelDirectory& model, Problems& proble
         }
     };
     const bool masked = net.architecture == Architecture::MaskedLm;
-    name("bos_token", net.bos_id < 0 ? net.eos_id : net.bos_id);
-    name("eos_token", net.eos_id);
-    name("unk_token", net.unk_id);
-    name("pad_token", net.pad_id);
+    name("bos_token", net.frame.bos_id < 0 ? net.frame.eos_id : net.frame.bos_id);
+    name("eos_token", net.frame.eos_id);
+    name("unk_token", net.frame.unk_id);
+    name("pad_token", net.frame.pad_id);
     if (masked) {
-        name("cls_token", net.bos_id);
-        name("sep_token", net.eos_id);
-        name("mask_token", net.mask_id);
+        name("cls_token", net.frame.bos_id);
+        name("sep_token", net.frame.eos_id);
+        name("mask_token", net.frame.mask_id);
     } else {
-        settings["add_bos_token"] = net.bos_id >= 0;
+        settings["add_bos_token"] = net.frame.bos_id >= 0;
     }
-    return {{"tokenizer.json", with_frame(file, tokenizer.vocabulary(), net.bos_id, masked ? net.eos_id : -1)},
-            {"tokenizer_config.json", settings.dump(2) + "\n"}};
+    return {
+        {"tokenizer.json", with_frame(file, tokenizer.vocabulary(), net.frame.bos_id, masked ? net.frame.eos_id : -1)},
+        {"tokenizer_config.json", settings.dump(2) + "\n"}};
 }
 
 }  // namespace headscope

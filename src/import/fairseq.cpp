@@ -78,20 +78,20 @@ ModelConfig network(const ForeignConfig& config, const TensorArchive& archive) {
     const auto heads = [&](const char* key) { return config.integer(key, 8, 1, 65535); };
     set_heads(heads("encoder_attention_heads"), config, "encoder_attention_heads", net);
     set_decoder_heads(heads("decoder_attention_heads"), config, "decoder_attention_heads", net);
-    net.activation = activation_of(config, "activation_fn", "relu");
-    net.norm = both_true(config, "normalize_before") ? NormPlacement::Pre : NormPlacement::Post;
-    net.layer_norm_epsilon = 1e-5F;
-    net.attention_bias = true;
-    net.embedding_norm = config.boolean("layernorm_embedding", false);
-    net.scale_embedding = !config.boolean("no_scale_embedding", false);
-    net.tying = read_tying(config);
-    net.sinusoid_layout = SinusoidLayout::HalvesMinusOne;
-    net.first_position = kFirstPosition;
+    net.feed_forward.activation = activation_of(config, "activation_fn", "relu");
+    net.norm.placement = both_true(config, "normalize_before") ? NormPlacement::Pre : NormPlacement::Post;
+    net.norm.epsilon = 1e-5F;
+    net.attention.bias = true;
+    net.embedding.norm = config.boolean("layernorm_embedding", false);
+    net.embedding.scale = !config.boolean("no_scale_embedding", false);
+    net.embedding.tying = read_tying(config);
+    net.positions.layout = SinusoidLayout::HalvesMinusOne;
+    net.positions.first = kFirstPosition;
     net.max_length =
         std::min(config.integer("max_source_positions", 1024, 1), config.integer("max_target_positions", 1024, 1));
     if (both_true(config, "learned_pos")) {
-        net.positions = Positions::Learned;
-        net.first_position = 0;
+        net.positions.kind = Positions::Learned;
+        net.positions.first = 0;
         net.max_length = matrix_sides(archive, "model.encoder.embed_positions.weight")[0] - kFirstPosition;
     }
     for (const char* key : {"no_token_positional_embeddings", "adaptive_input", "no_cross_attention",
@@ -126,7 +126,7 @@ TensorMap tensors(const ModelConfig& net, const TensorArchive& archive) {
     TensorMap map;
     // Older files have another name for an output of its own.
     const bool older = archive.contains("model.decoder.embed_out");
-    map.add_embeddings(net.tying, "model.encoder.embed_tokens.weight", "model.decoder.embed_tokens.weight",
+    map.add_embeddings(net.embedding.tying, "model.encoder.embed_tokens.weight", "model.decoder.embed_tokens.weight",
                        older ? "model.decoder.embed_out" : "model.decoder.output_projection.weight");
     add_bart_stacks(map, net, "model.");
     for (const char* stack : {"encoder", "decoder"}) {
@@ -182,11 +182,11 @@ ModelDirectory open_fairseq(const std::string& path) {
     model.target_tokenizer =
         open_tokenizer(folder, language_of(*archive, "target_lang"), "target", net.target_vocabulary, problems);
     remark_spaced_pieces(model);
-    net.pad_id = model.target_tokenizer->pad_id();
-    net.eos_id = model.target_tokenizer->eos_id();
-    net.unk_id = model.target_tokenizer->unk_id();
-    net.bos_id = net.eos_id;
-    net.source_end = {model.source_tokenizer->eos_id()};
+    net.frame.pad_id = model.target_tokenizer->pad_id();
+    net.frame.eos_id = model.target_tokenizer->eos_id();
+    net.frame.unk_id = model.target_tokenizer->unk_id();
+    net.frame.bos_id = net.frame.eos_id;
+    net.frame.source_end = {model.source_tokenizer->eos_id()};
     model.decoding = std::make_shared<const json>(json{{"beam", 5},
                                                        {"length_penalty", 1.0},
                                                        {"length_penalty_form", "power"},

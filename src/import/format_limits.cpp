@@ -52,7 +52,7 @@ constexpr std::initializer_list<const char*> kHeldByAll = {"format_version",
 FormatLimits::FormatLimits(const ModelConfig& config, Problems& problems)
     : config_(to_json(config)), problems_(problems) {
     hold(kHeldByAll);
-    const std::int64_t depth = config.d_model / config.heads;
+    const std::int64_t depth = config.d_model / config.attention.heads;
     require("d_k", {depth});
     require("d_v", {depth});
 }

@@ -30,44 +30,44 @@ struct Kind {
 };
 
 void frame_bart(const ForeignConfig& config, const nlohmann::json&, ModelConfig& net) {
-    net.source_begin = {static_cast<std::int32_t>(config.integer("bos_token_id", 0))};
+    net.frame.source_begin = {static_cast<std::int32_t>(config.integer("bos_token_id", 0))};
 }
 
 void frame_mbart(const ForeignConfig&, const nlohmann::json& tokenizer, ModelConfig& net) {
     if (tokenizer.value("tokenizer_class", "").starts_with("MBart50")) {
-        net.source_begin = {kSourceLanguage};
-        net.target_begin = net.target_begin.empty() ? std::vector{kTargetLanguage} : net.target_begin;
+        net.frame.source_begin = {kSourceLanguage};
+        net.frame.target_begin = net.frame.target_begin.empty() ? std::vector{kTargetLanguage} : net.frame.target_begin;
     } else {  // the decoder starts from the target language
-        net.source_end = {net.eos_id, kSourceLanguage};
+        net.frame.source_end = {net.frame.eos_id, kSourceLanguage};
     }
 }
 
 void frame_m2m100(const ForeignConfig&, const nlohmann::json& tokenizer, ModelConfig& net) {
     if (tokenizer.value("legacy_behaviour", false)) {  // NLLB before 2023
-        net.source_end = {net.eos_id, kSourceLanguage};
+        net.frame.source_end = {net.frame.eos_id, kSourceLanguage};
     } else {
-        net.source_begin = {kSourceLanguage};
+        net.frame.source_begin = {kSourceLanguage};
     }
-    net.target_begin = net.target_begin.empty() ? std::vector{kTargetLanguage} : net.target_begin;
+    net.frame.target_begin = net.frame.target_begin.empty() ? std::vector{kTargetLanguage} : net.frame.target_begin;
 }
 
 ModelConfig network(const ForeignConfig& config, const Kind& kind) {
     ModelConfig net;
     read_bart_sizes(config, net, kind.sizes);
-    net.activation = activation_of(config, "activation_function", kind.activation);
-    net.norm = kind.norm;
-    net.layer_norm_epsilon = 1e-5F;
-    net.attention_bias = true;
-    net.output_bias = kind.output_bias;
-    net.embedding_norm = kind.embedding_norm;
-    net.embedding_norm_first = kind.norm_first;
-    net.scale_embedding = config.boolean("scale_embedding", kind.scale_embedding);
-    net.tying = config.boolean("tie_word_embeddings", true) ? Tying::All : Tying::Embeddings;
+    net.feed_forward.activation = activation_of(config, "activation_function", kind.activation);
+    net.norm.placement = kind.norm;
+    net.norm.epsilon = 1e-5F;
+    net.attention.bias = true;
+    net.output.bias = kind.output_bias;
+    net.embedding.norm = kind.embedding_norm;
+    net.embedding.norm_first = kind.norm_first;
+    net.embedding.scale = config.boolean("scale_embedding", kind.scale_embedding);
+    net.embedding.tying = config.boolean("tie_word_embeddings", true) ? Tying::All : Tying::Embeddings;
     if (kind.learned_positions) {
-        net.positions = Positions::Learned;
+        net.positions.kind = Positions::Learned;
     } else {
-        net.sinusoid_layout = kind.layout;
-        net.first_position = kind.first_position;
+        net.positions.layout = kind.layout;
+        net.positions.first = kind.first_position;
     }
     net.source_vocabulary = net.target_vocabulary = config.integer("vocab_size", 50265, 1);
     const bool pre = kind.norm == NormPlacement::Pre;
@@ -82,9 +82,9 @@ ModelConfig network(const ForeignConfig& config, const Kind& kind) {
 TensorMap tensors(const ModelConfig& net, const std::string& prefix, std::int64_t first_position, bool own_tables) {
     TensorMap map;
     const std::string shared = prefix + "shared.weight";
-    const bool ignores_shared = net.tying != Tying::All && own_tables;
-    map.add_embeddings(net.tying, prefix + "encoder.embed_tokens.weight", prefix + "decoder.embed_tokens.weight",
-                       "lm_head.weight", ignores_shared ? "" : shared);
+    const bool ignores_shared = net.embedding.tying != Tying::All && own_tables;
+    map.add_embeddings(net.embedding.tying, prefix + "encoder.embed_tokens.weight",
+                       prefix + "decoder.embed_tokens.weight", "lm_head.weight", ignores_shared ? "" : shared);
     if (ignores_shared) {
         map.ignore(shared);
     }
@@ -95,7 +95,7 @@ TensorMap tensors(const ModelConfig& net, const std::string& prefix, std::int64_
                  .ours = {fmt::format("{}.positions.weight", stack)},
                  .skipped_rows = first_position});
     }
-    if (net.positions == Positions::Sinusoid) {
+    if (net.positions.kind == Positions::Sinusoid) {
         map.ignore("*.embed_positions.weight");
     }
     map.ignore("*.embed_positions.weights");  // sinusoids
@@ -109,16 +109,16 @@ ModelDirectory open(const std::string& folder, const nlohmann::json& json, const
     const ForeignConfig config(json, "config.json", problems);
     ModelDirectory model{.path = folder, .config = network(config, kind)};
     ModelConfig& net = model.config;
-    net.pad_id = static_cast<std::int32_t>(config.integer("pad_token_id", kind.pad));
-    net.eos_id = end_id(config, kind.end);
-    net.bos_id = kind.start;
-    net.source_end = {net.eos_id};
+    net.frame.pad_id = static_cast<std::int32_t>(config.integer("pad_token_id", kind.pad));
+    net.frame.eos_id = end_id(config, kind.end);
+    net.frame.bos_id = kind.start;
+    net.frame.source_end = {net.frame.eos_id};
     read_generation(folder, json, problems, model, kind.generation);
     open_tokenizers(folder, problems, model, kind.ids);
     if (kind.has_languages) {
         add_languages(model);
     }
-    if (kind.frame != nullptr && (!kind.has_languages || !net.languages.empty())) {
+    if (kind.frame != nullptr && (!kind.has_languages || !net.frame.languages.empty())) {
         kind.frame(config, tokenizer_settings(folder), net);
     }
     choose_languages(folder, model);
@@ -128,8 +128,8 @@ ModelDirectory open(const std::string& folder, const nlohmann::json& json, const
     const std::string prefix = prefix_in(*archive, "model.");
     require_both_stacks(*archive, model, json, prefix);
     remark_other_head(*archive, model);
-    if (net.tying != Tying::All) {
-        net.tying =
+    if (net.embedding.tying != Tying::All) {
+        net.embedding.tying =
             untied_tables(*archive, prefix + "encoder.embed_tokens.weight", prefix + "decoder.embed_tokens.weight");
     }
     TensorMap map =

@@ -23,15 +23,15 @@ ModelConfig common(const ForeignConfig& config) {
     ModelConfig net;
     net.architecture = Architecture::MaskedLm;
     net.decoder_layers = 0;
-    net.attention_bias = true;
-    net.output_bias = true;
-    net.output_transform = true;
-    net.embedding_norm = true;
-    net.positions = Positions::Learned;
-    net.scale_embedding = false;
-    net.layer_norm_epsilon = static_cast<float>(config.number("layer_norm_eps", 1e-12));
+    net.attention.bias = true;
+    net.output.bias = true;
+    net.output.transform = true;
+    net.embedding.norm = true;
+    net.positions.kind = Positions::Learned;
+    net.embedding.scale = false;
+    net.norm.epsilon = static_cast<float>(config.number("layer_norm_eps", 1e-12));
     net.source_vocabulary = net.target_vocabulary = config.integer("vocab_size", 30522, 1);
-    net.tying = config.boolean("tie_word_embeddings", true) ? Tying::All : Tying::None;
+    net.embedding.tying = config.boolean("tie_word_embeddings", true) ? Tying::All : Tying::None;
     return net;
 }
 
@@ -39,11 +39,11 @@ ModelConfig bert_network(const ForeignConfig& config, std::int64_t first_positio
     ModelConfig net = common(config);
     net.encoder_layers = static_cast<int>(config.integer("num_hidden_layers", 12, 1, 1024));
     net.d_model = config.integer("hidden_size", 768, 1);
-    net.d_ff = config.integer("intermediate_size", 3072, 1);
+    net.feed_forward.d_ff = config.integer("intermediate_size", 3072, 1);
     set_heads(config.integer("num_attention_heads", 12, 1, 65535), config, "num_attention_heads", net);
-    net.activation = activation_of(config, "hidden_act", "gelu");
+    net.feed_forward.activation = activation_of(config, "hidden_act", "gelu");
     net.max_length = config.integer("max_position_embeddings", 512, 1, 65535) - first_position;
-    net.token_types = config.integer("type_vocab_size", 2, 0, 65535);
+    net.embedding.token_types = config.integer("type_vocab_size", 2, 0, 65535);
     config.require("position_embedding_type", "absolute");
     config.require("is_decoder", false);
     return net;
@@ -53,16 +53,16 @@ ModelConfig distil_network(const ForeignConfig& config) {
     ModelConfig net = common(config);
     net.encoder_layers = static_cast<int>(config.integer("n_layers", 6, 1, 1024));
     net.d_model = config.integer("dim", 768, 1);
-    net.d_ff = config.integer("hidden_dim", 3072, 1);
+    net.feed_forward.d_ff = config.integer("hidden_dim", 3072, 1);
     set_heads(config.integer("n_heads", 12, 1, 65535), config, "n_heads", net);
-    net.activation = activation_of(config, "activation", "gelu");
+    net.feed_forward.activation = activation_of(config, "activation", "gelu");
     net.max_length = config.integer("max_position_embeddings", 512, 1, 65535);
     return net;
 }
 
 // The embedding, and the head's matrix and bias. If that is untied, the bias of its own layer counts.
 void add_words(TensorMap& map, const ModelConfig& net, const Names& names, const std::string& embedding) {
-    if (net.tying == Tying::None) {
+    if (net.embedding.tying == Tying::None) {
         map.add({.theirs = embedding, .ours = {"embedding.weight"}});
         map.add({.theirs = names.decoder, .ours = {"output.weight"}});
         map.add({.theirs = names.decoder_bias, .ours = {"output.bias"}});
@@ -144,10 +144,10 @@ ModelDirectory open(const std::string& folder, const ForeignConfig& config, Prob
     const Tokenizer& tokenizer = *model.target_tokenizer;
     const SpecialIds declared = special_of(tokenizer, folder);
     const SpecialIds special = declared.end >= 0 ? declared : usual;
-    model.config.pad_id = special.pad;
-    model.config.bos_id = special.begin;
-    model.config.eos_id = special.end;
-    model.config.mask_id = special.mask;
+    model.config.frame.pad_id = special.pad;
+    model.config.frame.bos_id = special.begin;
+    model.config.frame.eos_id = special.end;
+    model.config.frame.mask_id = special.mask;
     if (declared.end < 0) {
         model.remarks.push_back(fmt::format("{}: assumes the ids {}, {} and {} for the beginning, the end and the mask",
                                             folder, usual.begin, usual.end, usual.mask));
@@ -156,8 +156,8 @@ ModelDirectory open(const std::string& folder, const ForeignConfig& config, Prob
     problems.finish();
     auto archive = open_folder_weights(folder);
     if (!archive->contains(std::string(names.transform) + ".weight")) {
-        model.config.output_transform = model.config.output_bias = model.config.gelu_transform = false;
-        model.config.tying = Tying::All;
+        model.config.output.transform = model.config.output.bias = model.config.output.gelu_transform = false;
+        model.config.embedding.tying = Tying::All;
         model.remarks.push_back(
             fmt::format("{} has no head for masked words: its attention can be seen, but what it fills in "
                         "means nothing",
@@ -218,7 +218,7 @@ ModelDirectory open_like_roberta(const std::string& folder, const nlohmann::json
     names.decoder = "lm_head.decoder.weight";
     names.decoder_bias = "lm_head.decoder.bias";
     ModelConfig net = bert_network(config, pad + 1);
-    net.gelu_transform = net.activation != Activation::Gelu;
+    net.output.gelu_transform = net.feed_forward.activation != Activation::Gelu;
     const SpecialIds usual{pad, id_of("bos_token_id", begin), end_id(config, end),
                            static_cast<std::int32_t>(net.target_vocabulary) - 1};
     return open(folder, config, problems, net, names, usual, ids, pad + 1);

@@ -65,11 +65,11 @@ struct GenerationReader {
         }
     }
     bool has_no_probability(std::int32_t id) const {
-        const Ids& suppressed = model.config.suppressed_ids;
+        const Ids& suppressed = model.config.frame.suppressed_ids;
         return std::find(suppressed.begin(), suppressed.end(), id) != suppressed.end();
     }
     bool is_end(const json& id) const {
-        const Ids ends = choices.value("ends", Ids{model.config.eos_id});
+        const Ids ends = choices.value("ends", Ids{model.config.frame.eos_id});
         return id.is_number_integer() && std::find(ends.begin(), ends.end(), id.get<std::int32_t>()) != ends.end();
     }
 };
@@ -97,7 +97,7 @@ void copy_number(GenerationReader& generation, const std::string& key, const cha
 void read_ends(GenerationReader& generation) {
     const std::string key = "eos_token_id";
     const json& ends = generation.file.has(key) ? generation.file.at(key) : generation.config.value(key, json());
-    if (!ends.is_null() && ids_of(ends) != Ids{generation.model.config.eos_id}) {
+    if (!ends.is_null() && ids_of(ends) != Ids{generation.model.config.frame.eos_id}) {
         if (const Ids ids = generation.ids(key, ends); !ids.empty()) {
             generation.choices["ends"] = ids;
         }
@@ -148,7 +148,7 @@ void begin_with(GenerationReader& generation, const std::string& key) {
         generation.remark(key, "is ignored: a language model's outputs begin with their prompt");
     } else if (const Ids ids = generation.ids(key, generation.file.at(key)); !ids.empty()) {
         generation.remark_several(key, ids);
-        generation.model.config.target_begin = {ids.front()};
+        generation.model.config.frame.target_begin = {ids.front()};
     }
 }
 
@@ -203,7 +203,7 @@ void add_bad_words(GenerationReader& generation, const std::string& key) {
 
 void add_suppressed(GenerationReader& generation, const std::string& key) {
     for (const std::int32_t token : generation.ids(key, generation.file.at(key))) {
-        if (token == generation.model.config.eos_id) {
+        if (token == generation.model.config.frame.eos_id) {
             generation.remark(key, fmt::format("holds {}, the end of a text, which is not suppressed", token));
         } else if (!generation.has_no_probability(token)) {
             generation.choices["bad_words"].push_back(Ids{token});
@@ -314,9 +314,9 @@ void read_start(GenerationReader& generation, bool has_own_file, bool begins_wit
             if (ids.empty() || !counts) {
                 continue;
             }
-            net.bos_id = ids.front();
+            net.frame.bos_id = ids.front();
             generation.remark_several(key, ids);
-            if (is_own && net.bos_id >= net.target_vocabulary) {
+            if (is_own && net.frame.bos_id >= net.target_vocabulary) {
                 generation.file.problem(key, fmt::format("must be below {}", net.target_vocabulary));
             }
             return;

@@ -15,22 +15,22 @@ ModelConfig network(const ForeignConfig& config) {
     net.encoder_layers = 0;
     net.decoder_layers = static_cast<int>(config.integer("n_layer", 12, 1, 1024));
     net.d_model = config.integer("n_embd", 768, 1);
-    net.d_ff = config.integer("n_inner", 4 * net.d_model, 1);
+    net.feed_forward.d_ff = config.integer("n_inner", 4 * net.d_model, 1);
     set_heads(config.integer("n_head", 12, 1, 65535), config, "n_head", net);
-    net.activation = activation_of(config, "activation_function", "gelu_new");
-    net.norm = NormPlacement::Pre;
-    net.layer_norm_epsilon = static_cast<float>(config.number("layer_norm_epsilon", 1e-5));
-    net.positions = Positions::Learned;
+    net.feed_forward.activation = activation_of(config, "activation_function", "gelu_new");
+    net.norm.placement = NormPlacement::Pre;
+    net.norm.epsilon = static_cast<float>(config.number("layer_norm_epsilon", 1e-5));
+    net.positions.kind = Positions::Learned;
     net.max_length = config.integer("n_positions", 1024, 1, 65535);
-    net.attention_bias = true;
-    net.scale_attention = config.boolean("scale_attn_weights", true);
-    net.scale_embedding = false;
-    net.tying = config.boolean("tie_word_embeddings", true) ? Tying::All : Tying::None;
+    net.attention.bias = true;
+    net.attention.scale = config.boolean("scale_attn_weights", true);
+    net.embedding.scale = false;
+    net.embedding.tying = config.boolean("tie_word_embeddings", true) ? Tying::All : Tying::None;
     net.source_vocabulary = net.target_vocabulary = config.integer("vocab_size", 50257, 1);
-    net.pad_id = -1;
-    net.bos_id = -1;  // texts have no beginning
-    net.unk_id = -1;
-    net.eos_id = end_id(config, 50256);
+    net.frame.pad_id = -1;
+    net.frame.bos_id = -1;  // texts have no beginning
+    net.frame.unk_id = -1;
+    net.frame.eos_id = end_id(config, 50256);
     config.require("add_cross_attention", false);
     return net;
 }
@@ -39,10 +39,10 @@ ModelConfig network(const ForeignConfig& config) {
 
 TensorMap gpt2_tensors(const ModelConfig& net, const std::string& prefix, bool scores_by_layer) {
     TensorMap map;
-    map.add(
-        {.theirs = prefix + "wte.weight",
-         .ours = {"embedding.weight"},
-         .copies = net.tying == Tying::All ? std::vector<std::string>{"lm_head.weight"} : std::vector<std::string>{}});
+    map.add({.theirs = prefix + "wte.weight",
+             .ours = {"embedding.weight"},
+             .copies = net.embedding.tying == Tying::All ? std::vector<std::string>{"lm_head.weight"}
+                                                         : std::vector<std::string>{}});
     map.add({.theirs = "lm_head.weight", .ours = {"output.weight"}});
     map.add({.theirs = prefix + "wpe.weight", .ours = {"decoder.positions.weight"}});
     for (int i = 0; i < net.decoder_layers; ++i) {
@@ -78,7 +78,7 @@ ModelDirectory open_gpt2(const std::string& folder, const nlohmann::json& json) 
     ModelDirectory model{.path = folder, .config = network(config)};
     const nlohmann::json settings = tokenizer_settings(folder);
     if (ForeignConfig(settings, "tokenizer_config.json", problems).boolean("add_bos_token", false)) {
-        model.config.bos_id = static_cast<std::int32_t>(config.integer("bos_token_id", 50256));
+        model.config.frame.bos_id = static_cast<std::int32_t>(config.integer("bos_token_id", 50256));
     }
     read_generation(folder, json, problems, model);
     open_tokenizers(folder, problems, model);

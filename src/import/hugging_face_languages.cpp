@@ -34,7 +34,7 @@ void add_languages(ModelDirectory& model) {
     for (std::int32_t id = 0; id < vocabulary.size(); ++id) {
         if (const std::string name = language_of(vocabulary.piece(id).text);
             !name.empty() && vocabulary.piece(id).kind == PieceKind::Control) {
-            model.config.languages[name] = id;
+            model.config.frame.languages[name] = id;
         }
     }
 }
@@ -48,16 +48,16 @@ void choose_languages(const std::string& folder, ModelDirectory& model) {
             return;
         }
         const std::string name = language_of(*found).empty() ? found->get<std::string>() : language_of(*found);
-        if (model.config.languages.contains(name)) {
+        if (model.config.frame.languages.contains(name)) {
             decoding[ours] = name;
         }
     };
     choose("src_lang", "source_language", kSourceLanguage);
     choose("tgt_lang", "target_language", kTargetLanguage);
     // A forced language is the author's choice, but another can be chosen.
-    for (const auto& [name, id] : model.config.languages) {
-        if (model.config.target_begin == std::vector{id}) {
-            model.config.target_begin = {kTargetLanguage};
+    for (const auto& [name, id] : model.config.frame.languages) {
+        if (model.config.frame.target_begin == std::vector{id}) {
+            model.config.frame.target_begin = {kTargetLanguage};
             decoding["target_language"] = name;
             break;
         }

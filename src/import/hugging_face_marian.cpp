@@ -16,14 +16,14 @@ namespace {
 ModelConfig network(const ForeignConfig& config) {
     ModelConfig net;
     read_bart_sizes(config, net);
-    net.activation = activation_of(config, "activation_function", "gelu");
-    net.layer_norm_epsilon = 1e-5F;
-    net.sinusoid_layout = SinusoidLayout::Halves;
-    net.attention_bias = true;
-    net.output_bias = true;
-    net.tying =
+    net.feed_forward.activation = activation_of(config, "activation_function", "gelu");
+    net.norm.epsilon = 1e-5F;
+    net.positions.layout = SinusoidLayout::Halves;
+    net.attention.bias = true;
+    net.output.bias = true;
+    net.embedding.tying =
         tying_of(config.boolean("share_encoder_decoder_embeddings", true), config.boolean("tie_word_embeddings", true));
-    net.scale_embedding = config.boolean("scale_embedding", false);
+    net.embedding.scale = config.boolean("scale_embedding", false);
     net.source_vocabulary = config.integer("vocab_size", 58101, 1);
     net.target_vocabulary = config.integer("decoder_vocab_size", net.source_vocabulary, 1);
     config.require("static_position_embeddings", true);
@@ -58,9 +58,9 @@ std::shared_ptr<const Tokenizer> open_tokenizer(const std::string& folder, const
 
 TensorMap marian_mt_tensors(const ModelConfig& net) {
     TensorMap map;
-    map.add_embeddings(net.tying, "model.encoder.embed_tokens.weight", "model.decoder.embed_tokens.weight",
+    map.add_embeddings(net.embedding.tying, "model.encoder.embed_tokens.weight", "model.decoder.embed_tokens.weight",
                        "lm_head.weight", "model.shared.weight");
-    if (!shares_tables(net.tying)) {
+    if (!shares_tables(net.embedding.tying)) {
         map.ignore("model.shared.weight");
     }
     map.add({.theirs = "final_logits_bias", .ours = {"output.bias"}, .zero_if_missing = true});
@@ -82,18 +82,19 @@ ModelDirectory open_marian_mt(const std::string& folder, const nlohmann::json& j
     model.target_tokenizer =
         open_tokenizer(folder, "target.spm", target_ids.c_str(), config, "decoder_vocab_size", net.target_vocabulary);
     const Tokenizer& target = *model.target_tokenizer;
-    net.pad_id = target.pad_id();
-    net.eos_id = target.eos_id();
-    net.unk_id = target.unk_id();
-    net.bos_id = static_cast<std::int32_t>(config.integer("decoder_start_token_id", 58100));
-    net.source_end = {model.source_tokenizer->eos_id()};
+    net.frame.pad_id = target.pad_id();
+    net.frame.eos_id = target.eos_id();
+    net.frame.unk_id = target.unk_id();
+    net.frame.bos_id = static_cast<std::int32_t>(config.integer("decoder_start_token_id", 58100));
+    net.frame.source_end = {model.source_tokenizer->eos_id()};
     if (const auto ends = ids_of(config.at("eos_token_id"));
-        config.has("eos_token_id") && std::find(ends.begin(), ends.end(), net.eos_id) == ends.end()) {
+        config.has("eos_token_id") && std::find(ends.begin(), ends.end(), net.frame.eos_id) == ends.end()) {
         config.problem("eos_token_id", fmt::format("is {}, but {} has </s> at {}", config.at("eos_token_id").dump(),
-                                                   target_ids, net.eos_id));
+                                                   target_ids, net.frame.eos_id));
     }
-    if (net.pad_id >= 0) {
-        net.suppressed_ids = {net.pad_id};  // its row is zero, its logit 0: a competitor in the softmax otherwise
+    if (net.frame.pad_id >= 0) {
+        net.frame.suppressed_ids = {
+            net.frame.pad_id};  // its row is zero, its logit 0: a competitor in the softmax otherwise
     }
     read_generation(folder, json, problems, model, {.forced_end = 0});
     add_opus_languages(model);
@@ -101,8 +102,9 @@ ModelDirectory open_marian_mt(const std::string& folder, const nlohmann::json& j
     problems.finish();
     auto archive = open_folder_weights(folder);
     require_both_stacks(*archive, model, json, "model.");
-    if (net.tying == Tying::Embeddings) {
-        net.tying = untied_tables(*archive, "model.encoder.embed_tokens.weight", "model.decoder.embed_tokens.weight");
+    if (net.embedding.tying == Tying::Embeddings) {
+        net.embedding.tying =
+            untied_tables(*archive, "model.encoder.embed_tokens.weight", "model.decoder.embed_tokens.weight");
     }
     model.weights = mapped_weights(std::move(archive), marian_mt_tensors(net));
     check_hugging_face(model);

@@ -15,12 +15,12 @@ enum class Kind : std::uint8_t { T5, Mt5, Umt5 };
 void read_feed_forward(const ForeignConfig& config, const char* fallback, ModelConfig& net) {
     const std::string gated = "gated-";
     std::string name = config.text("feed_forward_proj", fallback);
-    net.feed_forward_gate = name.starts_with(gated);
-    if (net.feed_forward_gate) {
+    net.feed_forward.gate = name.starts_with(gated);
+    if (net.feed_forward.gate) {
         name.erase(0, gated.size());
         name = name == "gelu" ? "gelu_new" : name;
     }
-    net.activation = activation_named(config, "feed_forward_proj", name);
+    net.feed_forward.activation = activation_named(config, "feed_forward_proj", name);
 }
 
 ModelConfig network(const ForeignConfig& config, Kind kind) {
@@ -29,23 +29,23 @@ ModelConfig network(const ForeignConfig& config, Kind kind) {
     net.encoder_layers = static_cast<int>(config.integer("num_layers", mt5 ? 8 : 6, 1, 1024));
     net.decoder_layers = static_cast<int>(config.integer("num_decoder_layers", net.encoder_layers, 1, 1024));
     net.d_model = config.integer("d_model", 512, 1);
-    net.d_ff = config.integer("d_ff", mt5 ? 1024 : 2048, 1);
-    net.heads = config.integer("num_heads", mt5 ? 6 : 8, 1, 65535);
-    net.d_k = net.d_v = config.integer("d_kv", 64, 1);
+    net.feed_forward.d_ff = config.integer("d_ff", mt5 ? 1024 : 2048, 1);
+    net.attention.heads = config.integer("num_heads", mt5 ? 6 : 8, 1, 65535);
+    net.attention.d_k = net.attention.d_v = config.integer("d_kv", 64, 1);
     read_feed_forward(config, mt5 ? "gated-gelu" : "relu", net);
-    net.norm = NormPlacement::Pre;
-    net.norm_type = NormType::Rms;
-    net.layer_norm_epsilon = static_cast<float>(config.number("layer_norm_epsilon", 1e-6));
-    net.positions = Positions::None;
-    net.relative_positions = kind == Kind::Umt5 ? RelativePositions::LayerBuckets : RelativePositions::Buckets;
-    net.relative_buckets = config.integer("relative_attention_num_buckets", 32, 4);
-    net.relative_distance = config.integer("relative_attention_max_distance", 128, 2);
+    net.norm.placement = NormPlacement::Pre;
+    net.norm.type = NormType::Rms;
+    net.norm.epsilon = static_cast<float>(config.number("layer_norm_epsilon", 1e-6));
+    net.positions.kind = Positions::None;
+    net.positions.relative.kind = kind == Kind::Umt5 ? RelativePositions::LayerBuckets : RelativePositions::Buckets;
+    net.positions.relative.buckets = config.integer("relative_attention_num_buckets", 32, 4);
+    net.positions.relative.distance = config.integer("relative_attention_max_distance", 128, 2);
     net.max_length = 2048;  // nothing limits it
-    net.feed_forward_bias = false;
-    net.scale_attention = false;
-    net.scale_embedding = false;
+    net.feed_forward.bias = false;
+    net.attention.scale = false;
+    net.embedding.scale = false;
     // Newer programs write both keys, and never scale mT5's.
-    net.scale_output =
+    net.output.scale =
         kind != Kind::Mt5 && config.boolean("scale_decoder_outputs", config.boolean("tie_word_embeddings", true));
     net.source_vocabulary = net.target_vocabulary = config.integer("vocab_size", mt5 ? 250112 : 32128, 1);
     return net;
@@ -75,10 +75,11 @@ void add_stack(TensorMap& map, const ModelConfig& net, const std::string& prefix
         map.add({.theirs = last + "DenseReluDense.wi_1.weight", .ours = {inner}});
         map.add({.theirs = last + "DenseReluDense.wo.weight", .ours = {ours + "feed_forward.outer.weight"}});
         map.add({.theirs = last + "layer_norm.weight", .ours = {ours + "feed_forward.norm.gain"}});
-        if (i == 0 || net.relative_positions == RelativePositions::LayerBuckets) {
-            map.add({.theirs = block + "0.SelfAttention.relative_attention_bias.weight",
-                     .ours = {(i == 0 && net.relative_positions == RelativePositions::Buckets ? stack + "." : ours) +
-                              "relative_positions.weight"}});
+        if (i == 0 || net.positions.relative.kind == RelativePositions::LayerBuckets) {
+            map.add(
+                {.theirs = block + "0.SelfAttention.relative_attention_bias.weight",
+                 .ours = {(i == 0 && net.positions.relative.kind == RelativePositions::Buckets ? stack + "." : ours) +
+                          "relative_positions.weight"}});
         }
     }
     map.add({.theirs = prefix + stack + ".final_layer_norm.weight", .ours = {stack + ".norm.gain"}});
@@ -89,10 +90,10 @@ ModelDirectory open(const std::string& folder, const nlohmann::json& json, Kind 
     const ForeignConfig config(json, "config.json", problems);
     ModelDirectory model{.path = folder, .config = network(config, kind)};
     ModelConfig& net = model.config;
-    net.pad_id = static_cast<std::int32_t>(config.integer("pad_token_id", 0));
-    net.eos_id = end_id(config, 1);
-    net.bos_id = net.pad_id;
-    net.source_end = {net.eos_id};
+    net.frame.pad_id = static_cast<std::int32_t>(config.integer("pad_token_id", 0));
+    net.frame.eos_id = end_id(config, 1);
+    net.frame.bos_id = net.frame.pad_id;
+    net.frame.source_end = {net.frame.eos_id};
     read_generation(folder, json, problems, model, {.begins_with_bos = kind == Kind::T5});
     open_tokenizers(folder, problems, model, kind == Kind::T5 ? SentencePieceIds::T5 : SentencePieceIds::Mt5);
     check_keys(config, problems, model);
@@ -105,10 +106,10 @@ ModelDirectory open(const std::string& folder, const nlohmann::json& json, Kind 
     const std::string shared = prefix + "shared.weight";
     const bool untied = archive->contains("lm_head.weight") && archive->contains(shared) &&
                         !same_values(*archive, "lm_head.weight", shared);
-    net.tying = untied ? Tying::Embeddings : Tying::All;
+    net.embedding.tying = untied ? Tying::Embeddings : Tying::All;
     TensorMap map;
-    map.add_embeddings(net.tying, prefix + "encoder.embed_tokens.weight", prefix + "decoder.embed_tokens.weight",
-                       "lm_head.weight", shared);
+    map.add_embeddings(net.embedding.tying, prefix + "encoder.embed_tokens.weight",
+                       prefix + "decoder.embed_tokens.weight", "lm_head.weight", shared);
     add_stack(map, net, prefix, "encoder", net.encoder_layers);
     add_stack(map, net, prefix, "decoder", net.decoder_layers);
     ignore_other_heads(map);

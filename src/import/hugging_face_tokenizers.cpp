@@ -334,7 +334,7 @@ void open_tokenizers(const std::string& folder, Problems& problems, ModelDirecto
         problems.add("config.json", fmt::format("\"vocab_size\" is {}, but {} has {} pieces",
                                                 model.config.target_vocabulary, tokenizer.name(), tokenizer.size()));
     }
-    model.config.unk_id = tokenizer.unk_id();
+    model.config.frame.unk_id = tokenizer.unk_id();
 }
 
 }  // namespace headscope

@@ -103,22 +103,22 @@ ModelConfig network(const ForeignConfig& config, const TensorArchive& archive) {
     net.encoder_layers = static_cast<int>(config.integer("enc-depth", 6, 1, 1024));
     net.decoder_layers = static_cast<int>(config.integer("dec-depth", 6, 1, 1024));
     net.d_model = config.integer("dim-emb", 512, 1);
-    net.d_ff = config.integer("transformer-dim-ffn", 2048, 1);
+    net.feed_forward.d_ff = config.integer("transformer-dim-ffn", 2048, 1);
     if (const std::int64_t other = config.integer("transformer-decoder-dim-ffn", 0); other != 0) {
-        set_feed_forward(net.d_ff, other, net);
+        set_feed_forward(net.feed_forward.d_ff, other, net);
     }
     set_heads(config.integer("transformer-heads", 8, 1, 65535), config, "transformer-heads", net);
-    net.activation = activation(config);
-    net.norm = norm_placement(config);
-    net.layer_norm_epsilon = 1e-6F;
-    net.attention_bias = true;
-    net.output_bias = true;
-    net.tying = read_tying(config);
-    net.sinusoid_layout = SinusoidLayout::HalvesMinusOne;
+    net.feed_forward.activation = activation(config);
+    net.norm.placement = norm_placement(config);
+    net.norm.epsilon = 1e-6F;
+    net.attention.bias = true;
+    net.output.bias = true;
+    net.embedding.tying = read_tying(config);
+    net.positions.layout = SinusoidLayout::HalvesMinusOne;
     if (archive.contains("Wpos")) {  // the option of the configuration is not reliable
-        net.positions = Positions::Learned;
+        net.positions.kind = Positions::Learned;
         net.max_length = matrix_sides(archive, "Wpos")[0];
-        net.scale_embedding = false;
+        net.embedding.scale = false;
     }
     const json& sizes = config.at("dim-vocabs");
     if (!sizes.is_array() || sizes.size() != 2 || !sizes[0].is_number_integer() || !sizes[1].is_number_integer()) {
@@ -133,7 +133,7 @@ ModelConfig network(const ForeignConfig& config, const TensorArchive& archive) {
 
 // Matrices are [in, out], biases and norms [1, n]. The embeddings are not transposed.
 void add_stack(TensorMap& map, const std::string& stack, const ModelConfig& net, int layers) {
-    const std::string suffix = net.norm == NormPlacement::Pre ? "_pre" : "";
+    const std::string suffix = net.norm.placement == NormPlacement::Pre ? "_pre" : "";
     const auto linear = [&](const std::string& theirs, const char* which, const std::string& ours) {
         map.add({.theirs = theirs + "W" + which, .ours = {ours + ".weight"}, .transposed = true});
         map.add({.theirs = theirs + "b" + which, .ours = {ours + ".bias"}});
@@ -223,11 +223,11 @@ ModelDirectory open_marian(const std::string& path) {
     };
     check_size(*model.source_tokenizer, net.source_vocabulary);
     check_size(*model.target_tokenizer, net.target_vocabulary);
-    net.pad_id = -1;
-    net.bos_id = -1;
-    net.eos_id = model.target_tokenizer->eos_id();
-    net.unk_id = model.target_tokenizer->unk_id();
-    net.source_end = {model.source_tokenizer->eos_id()};
+    net.frame.pad_id = -1;
+    net.frame.bos_id = -1;
+    net.frame.eos_id = model.target_tokenizer->eos_id();
+    net.frame.unk_id = model.target_tokenizer->unk_id();
+    net.frame.source_end = {model.source_tokenizer->eos_id()};
     model.decoding = std::make_shared<const json>(marian_decoding(files, problems, model.remarks));
     model.decoding_origin = files.weights;
     add_opus_languages(model);

@@ -57,7 +57,7 @@ void read_stacks(const ForeignConfig& encoder, const ForeignConfig& decoder, Mod
     const auto [heads, decoder_heads] = each("attention_heads", 8);
     set_heads(heads, encoder, "attention_heads", net);
     set_decoder_heads(decoder_heads, decoder, "attention_heads", net);
-    net.activation = activation_of(encoder, "act_type", "relu");
+    net.feed_forward.activation = activation_of(encoder, "act_type", "relu");
     for (const ForeignConfig* stack : {&encoder, &decoder}) {
         stack->require("decoder_type", "transformer");
         stack->require("preprocess_sequence", "n");
@@ -67,7 +67,7 @@ void read_stacks(const ForeignConfig& encoder, const ForeignConfig& decoder, Mod
         stack->require("act_type", encoder.at("act_type"));
         stack->require("depth_key_value", net.d_model);
         if (const std::string type = stack->text("positional_embedding_type", "fixed"); type == "learned") {
-            net.positions = Positions::Learned;
+            net.positions.kind = Positions::Learned;
         } else if (type != "fixed") {
             stack->problem("positional_embedding_type", fmt::format("is \"{}\": expected fixed or learned", type));
         }
@@ -90,14 +90,14 @@ void add_stack(TensorMap& map, const std::string& stack, const ModelConfig& net,
         const std::string theirs_self = theirs + (encodes ? "self_attention" : "autoregr_layer");
         map.add({.theirs = theirs_self + ".ff_in.weight",
                  .ours = {self + "q.weight", self + "k.weight", self + "v.weight"},
-                 .interleaved_heads = net.heads,
+                 .interleaved_heads = net.attention.heads,
                  .interleaved_from = 1});
         map.add({.theirs = theirs_self + ".ff_out.weight", .ours = {self + "output.weight"}});
         map.add_norm(theirs + (encodes ? "pre_self_attention" : "pre_autoregr_layer") + ".layer_norm", self + "norm");
         map.add({.theirs = theirs + "enc_attention.ff_q.weight", .ours = {cross + "q.weight"}});
         map.add({.theirs = theirs + "enc_attention.ff_kv.weight",
                  .ours = {cross + "k.weight", cross + "v.weight"},
-                 .interleaved_heads = net.heads});
+                 .interleaved_heads = net.attention.heads});
         map.add({.theirs = theirs + "enc_attention.ff_out.weight", .ours = {cross + "output.weight"}});
         map.add_norm(theirs + "pre_enc_attention.layer_norm", cross + "norm");
         map.add_linear(theirs + "ff.ff1", ours + "feed_forward.inner");
@@ -105,7 +105,7 @@ void add_stack(TensorMap& map, const std::string& stack, const ModelConfig& net,
         map.add_norm(theirs + "pre_ff.layer_norm", ours + "feed_forward.norm");
     }
     map.add_norm(stack + ".final_process.layer_norm", stack + ".norm");
-    if (net.positions == Positions::Learned) {
+    if (net.positions.kind == Positions::Learned) {
         map.add({.theirs = stack + ".pos_embedding.weight", .ours = {stack + ".positions.weight"}});
     } else {
         map.ignore(stack + ".pos_embedding.weight");  // sinusoids
@@ -114,7 +114,7 @@ void add_stack(TensorMap& map, const std::string& stack, const ModelConfig& net,
 
 TensorMap tensors(const ModelConfig& net) {
     TensorMap map;
-    map.add_embeddings(net.tying, "embedding_source.embedding.weight", "embedding_target.embedding.weight",
+    map.add_embeddings(net.embedding.tying, "embedding_source.embedding.weight", "embedding_target.embedding.weight",
                        "output_layer.weight");
     map.add({.theirs = "output_layer.bias", .ours = {"output.bias"}});
     add_stack(map, "encoder", net, net.encoder_layers);
@@ -157,21 +157,21 @@ ModelDirectory open_sockeye(const std::string& folder) {
             ForeignConfig(config.at(side), fmt::format("config: {}", side), problems).require("num_factors", 1);
         }
     }
-    net.norm = NormPlacement::Pre;
-    net.layer_norm_epsilon = 1e-6F;
-    net.output_bias = true;
-    net.sinusoid_layout = SinusoidLayout::Halves;
-    net.tying = read_tying(config);
+    net.norm.placement = NormPlacement::Pre;
+    net.norm.epsilon = 1e-6F;
+    net.output.bias = true;
+    net.positions.layout = SinusoidLayout::Halves;
+    net.embedding.tying = read_tying(config);
     net.source_vocabulary = config.integer("vocab_source_size", 0, 1);
     net.target_vocabulary = config.integer("vocab_target_size", 0, 1);
     model.source_tokenizer = open_tokenizer(folder, "src", net.source_vocabulary, config);
     model.target_tokenizer = open_tokenizer(folder, "trg", net.target_vocabulary, config);
     remark_spaced_pieces(model);
-    net.pad_id = model.target_tokenizer->pad_id();
-    net.bos_id = model.target_tokenizer->bos_id();
-    net.eos_id = model.target_tokenizer->eos_id();
-    net.unk_id = model.target_tokenizer->unk_id();
-    net.source_end = {model.source_tokenizer->eos_id()};
+    net.frame.pad_id = model.target_tokenizer->pad_id();
+    net.frame.bos_id = model.target_tokenizer->bos_id();
+    net.frame.eos_id = model.target_tokenizer->eos_id();
+    net.frame.unk_id = model.target_tokenizer->unk_id();
+    net.frame.source_end = {model.source_tokenizer->eos_id()};
     model.decoding =
         std::make_shared<const json>(json{{"beam", 5}, {"length_penalty", 1.0}, {"length_penalty_form", "power"}});
     model.decoding_origin = folder;

@@ -55,7 +55,7 @@ std::vector<std::vector<std::int32_t>> read_bad_words(const ChoiceKey& key) {
     std::vector<std::vector<std::int32_t>> words;
     for (const nlohmann::json& list : key.reader.list(key.name)) {
         words.push_back(tokens_of(key, list));
-        if (key.model != nullptr && words.back() == std::vector<std::int32_t>{key.model->config.eos_id}) {
+        if (key.model != nullptr && words.back() == std::vector<std::int32_t>{key.model->config.frame.eos_id}) {
             key.fail("must not contain the end of sentence alone: no output would end");
         }
     }

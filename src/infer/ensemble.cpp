@@ -85,7 +85,8 @@ void check_can_be_averaged(const ModelDirectory& one, const ModelDirectory& othe
     check_same_pieces(*one.source_tokenizer, *other.source_tokenizer, "source", names);
     check_same_pieces(*one.target_tokenizer, *other.target_tokenizer, "target", names);
     const auto around = [](const ModelConfig& config) {
-        return std::tie(config.source_begin, config.source_end, config.target_begin, config.languages);
+        return std::tie(config.frame.source_begin, config.frame.source_end, config.frame.target_begin,
+                        config.frame.languages);
     };
     if (around(one.config) != around(other.config)) {
         throw Error(
@@ -95,16 +96,16 @@ void check_can_be_averaged(const ModelDirectory& one, const ModelDirectory& othe
     }
     struct Special {
         const char* name;
-        std::int32_t ModelConfig::*id;
+        std::int32_t FrameConfig::*id;
     };
-    for (const Special& special : std::to_array<Special>({{"pad_id", &ModelConfig::pad_id},
-                                                          {"bos_id", &ModelConfig::bos_id},
-                                                          {"eos_id", &ModelConfig::eos_id},
-                                                          {"unk_id", &ModelConfig::unk_id},
-                                                          {"mask_id", &ModelConfig::mask_id}})) {
-        if (one.config.*special.id != other.config.*special.id) {
+    for (const Special& special : std::to_array<Special>({{"pad_id", &FrameConfig::pad_id},
+                                                          {"bos_id", &FrameConfig::bos_id},
+                                                          {"eos_id", &FrameConfig::eos_id},
+                                                          {"unk_id", &FrameConfig::unk_id},
+                                                          {"mask_id", &FrameConfig::mask_id}})) {
+        if (one.config.frame.*special.id != other.config.frame.*special.id) {
             throw Error(fmt::format("{} have different vocabularies: {} is {} in one and {} in the other", names,
-                                    special.name, one.config.*special.id, other.config.*special.id));
+                                    special.name, one.config.frame.*special.id, other.config.frame.*special.id));
         }
     }
 }

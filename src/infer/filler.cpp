@@ -13,7 +13,7 @@
 namespace headscope {
 
 std::array<std::int32_t, kSpecialPieces> never_filled_in(const ModelConfig& config) {
-    return {config.pad_id, config.bos_id, config.eos_id, config.unk_id, config.mask_id};
+    return {config.frame.pad_id, config.frame.bos_id, config.frame.eos_id, config.frame.unk_id, config.frame.mask_id};
 }
 
 std::string fill_in(const Tokenizer& tokenizer, std::string_view text, const std::vector<ByteSpan>& masks,
@@ -58,7 +58,7 @@ std::vector<MaskedPosition> Filler::predict(const std::vector<std::int32_t>& ids
     std::vector<MaskedPosition> found;
     std::vector<std::int32_t> rows;
     for (std::size_t position = 0; position < ids.size(); ++position) {
-        if (ids[position] == config.mask_id) {
+        if (ids[position] == config.frame.mask_id) {
             found.push_back({position, {}});
             rows.push_back(static_cast<std::int32_t>(position));
         }
@@ -111,7 +111,7 @@ FillSession::FillSession(Filler filler, std::vector<std::int32_t> ids, int count
 
 bool FillSession::step() {
     std::vector<std::int32_t>& ids = result_.ids;
-    const auto masked = [&] { return std::ranges::find(ids, filler_.model().config.mask_id) != ids.end(); };
+    const auto masked = [&] { return std::ranges::find(ids, filler_.model().config.frame.mask_id) != ids.end(); };
     if (!masked()) {
         return false;
     }

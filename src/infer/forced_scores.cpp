@@ -19,7 +19,7 @@ std::vector<double> next_log_probabilities(Context& ctx, const EncoderDecoder& m
     std::vector<std::int32_t> padded = source;
     const Padding padding{.longest = config.max_length};
     padded.resize(static_cast<std::size_t>(padding.of(static_cast<std::int64_t>(source.size()))), padding_id(config));
-    std::vector<std::int32_t> written(prefix.size() + 1, config.bos_id);
+    std::vector<std::int32_t> written(prefix.size() + 1, config.frame.bos_id);
     std::copy(prefix.begin(), prefix.end(), written.begin() + 1);
     const auto length = static_cast<std::int64_t>(written.size());
 

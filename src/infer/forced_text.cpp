@@ -91,7 +91,7 @@ void ForcedTexts::add_block() {
     const bool masked = traits(config.architecture).fills_masks;
     std::vector<std::int32_t> ids = frame_.start_of_text();
     ids.insert(ids.end(), texts_[next_].begin(), texts_[next_].end());
-    ids.push_back(config.eos_id);
+    ids.push_back(config.frame.eos_id);
     const std::vector<std::int32_t> types = token_types_of(config, ids);
     const std::size_t positions = masked ? ids.size() : ids.size() - 1;  // a causal model never reads eos
     const auto longest = static_cast<std::size_t>(longest_);
@@ -100,7 +100,7 @@ void ForcedTexts::add_block() {
         const std::size_t begin = block_ * positions / blocks;
         const std::size_t end = (block_ + 1) * positions / blocks;
         if (masked) {
-            add_masked(ids, types, begin, end, config.mask_id, examples_);
+            add_masked(ids, types, begin, end, config.frame.mask_id, examples_);
         } else {
             add_causal(ids, begin, end, examples_);
         }

@@ -12,11 +12,11 @@ namespace {
 constexpr std::string_view kBlanks = " \t\r\n";
 
 bool lines_choose_target(const ModelDirectory& model) {
-    const std::vector<std::int32_t>& begin = model.config.source_begin;
+    const std::vector<std::int32_t>& begin = model.config.frame.source_begin;
     if (std::ranges::find(begin, kTargetLanguage) == begin.end()) {
         return false;
     }
-    const auto& [name, id] = *model.config.languages.begin();
+    const auto& [name, id] = *model.config.frame.languages.begin();
     return model.source_tokenizer->piece(id) == fmt::format(">>{}<<", name);
 }
 
@@ -38,7 +38,7 @@ FramedLine frame_line(const ModelDirectory& model, const Languages& languages, s
 Frame any_frame(const ModelDirectory& model, const Languages& languages) {
     Languages chosen = languages;
     if (chosen.target.empty() && lines_choose_target(model)) {
-        chosen.target = model.config.languages.begin()->first;
+        chosen.target = model.config.frame.languages.begin()->first;
     }
     return frame_of(model.config, chosen);
 }

@@ -162,7 +162,7 @@ std::vector<std::vector<Hypothesis>> LoadedModel::search(const std::vector<std::
     };
     if (model_.config.generation == Generation::LeftToRight) {
         const std::unique_ptr<Scorer> scorer = make_scorer(ctx, generators(), sources);
-        return search_tasks(*scorer, tasks, model_.config.bos_id, rules, options.search);
+        return search_tasks(*scorer, tasks, model_.config.frame.bos_id, rules, options.search);
     }
     std::vector<std::vector<Hypothesis>> found;
     for (Hypothesis& best : mask_predict(ctx, as_mask_predict(network()), sources, tasks, options.search)) {

@@ -59,7 +59,7 @@ public:
           each_(static_cast<std::size_t>(options.length_candidates)),
           never_(token_rules(model.config(), options).forbidden) {
         const ModelConfig& config = model.config();
-        never_.insert(never_.end(), {config.eos_id, config.mask_id});
+        never_.insert(never_.end(), {config.frame.eos_id, config.frame.mask_id});
         const Var memory = model.encode(ctx, batch);
         const auto scores = to_host<double>(ctx.backend, model.length_logits(ctx, batch, memory));
         for (std::size_t i = 0; i < tasks.size(); ++i) {
@@ -67,7 +67,7 @@ public:
             const std::int64_t least = std::clamp<std::int64_t>(options.min_length, 0, most);
             const auto classes = static_cast<std::size_t>(config.max_length);
             for (Draft& draft : likeliest_lengths(std::span(scores).subspan(i * classes, classes), least, most,
-                                                  options.length_candidates, config.mask_id)) {
+                                                  options.length_candidates, config.frame.mask_id)) {
                 longest_ = std::max(longest_, std::ssize(draft.tokens));
                 drafts_.push_back(std::move(draft));
             }
@@ -133,7 +133,7 @@ private:
             return draft.log_probabilities[a] < draft.log_probabilities[b];
         });
         for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
-            draft.tokens[order[i]] = model_.config().mask_id;
+            draft.tokens[order[i]] = model_.config().frame.mask_id;
             masked_.push_back(static_cast<std::int32_t>(row * static_cast<std::size_t>(longest_) + order[i]));
         }
     }
@@ -166,7 +166,7 @@ private:
             const bool usable = found_one && std::isfinite(p);  // NaN has no place in an order
             Draft& draft = drafts_[static_cast<std::size_t>(places[i] / longest_)];
             const auto at = static_cast<std::size_t>(places[i] % longest_);
-            draft.tokens[at] = usable ? *likeliest : config.mask_id;
+            draft.tokens[at] = usable ? *likeliest : config.frame.mask_id;
             draft.log_probabilities[at] = usable ? p : -std::numeric_limits<double>::infinity();
         }
     }
@@ -215,7 +215,7 @@ std::vector<Hypothesis> mask_predict(Context& ctx, const MaskPredict& model,
     }
     std::vector<Hypothesis> found;
     for (std::size_t i = 0; i < tasks.size(); ++i) {
-        found.push_back(hypothesis_of(drafts.best_of(i), config.eos_id));
+        found.push_back(hypothesis_of(drafts.best_of(i), config.frame.eos_id));
         if (stopped[i] && found[i].end == EndReason::EndOfSentence) {
             found[i].end = EndReason::Limit;
         }

@@ -142,11 +142,11 @@ void append_filling(std::string& text, std::string_view word) {
 
 MaskedText encode_masked(const ModelDirectory& model, std::string_view text, std::string_view mark) {
     const Tokenizer& tokenizer = *model.target_tokenizer;
-    const std::int32_t mask = model.config.mask_id;
+    const std::int32_t mask = model.config.frame.mask_id;
     MaskedText masked = finds_mask(tokenizer, mask) ? split_whole(tokenizer, text, mark, mask)
                                                     : split_between(tokenizer, text, mark, mask);
-    masked.ids.insert(masked.ids.begin(), model.config.bos_id);
-    masked.ids.push_back(model.config.eos_id);
+    masked.ids.insert(masked.ids.begin(), model.config.frame.bos_id);
+    masked.ids.push_back(model.config.frame.eos_id);
     check_length(model.config, masked.ids.size());
     return masked;
 }

@@ -53,13 +53,13 @@ std::vector<std::int32_t> encode_text(const LoadedModel& translator, const std::
     const bool masked = traits(config.architecture).fills_masks;
     std::vector<std::int32_t> ids =
         encode_side(*translator.model().target_tokenizer, text, "text", translator.longest(),
-                    masked               ? 2
-                    : config.bos_id >= 0 ? 1
-                                         : 0);
+                    masked                     ? 2
+                    : config.frame.bos_id >= 0 ? 1
+                                               : 0);
     if (masked && ids.empty()) {
         throw Error("the text is empty: it has no piece to mask");
     }
-    if (config.bos_id < 0 && ids.empty()) {
+    if (config.frame.bos_id < 0 && ids.empty()) {
         throw Error("the text is empty: the model's texts start with a piece");
     }
     return ids;
@@ -101,11 +101,11 @@ void ScoreSession::add(const LoadedModel& translator, const std::string& source,
         scored.target_ids = texts_.back();
     }
     scored.empty = scored.target_ids.empty();
-    scored.unknown = std::ranges::find(scored.target_ids, config.unk_id) != scored.target_ids.end();
+    scored.unknown = std::ranges::find(scored.target_ids, config.frame.unk_id) != scored.target_ids.end();
     if (!traits(config.architecture).fills_masks) {
-        scored.target_ids.push_back(config.eos_id);
+        scored.target_ids.push_back(config.frame.eos_id);
     }
-    if (traits(config.architecture).continues_text && config.bos_id < 0) {
+    if (traits(config.architecture).continues_text && config.frame.bos_id < 0) {
         scored.target_ids.erase(scored.target_ids.begin());  // given
     }
 }

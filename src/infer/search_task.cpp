@@ -21,18 +21,18 @@ bool TokenRules::may_be_written(std::int32_t token) const {
 }
 
 TokenRules token_rules(const ModelConfig& config, const SearchOptions& options) {
-    TokenRules rules{.eos = config.eos_id, .forbidden = {}, .suppressed = config.suppressed_ids};
-    rules.start = config.bos_id;
+    TokenRules rules{.eos = config.frame.eos_id, .forbidden = {}, .suppressed = config.frame.suppressed_ids};
+    rules.start = config.frame.bos_id;
     if (!options.ends.empty()) {
         rules.eos = options.ends.front();
         rules.other_ends.assign(options.ends.begin() + 1, options.ends.end());
     }
-    std::vector<std::int32_t> special{config.pad_id};
+    std::vector<std::int32_t> special{config.frame.pad_id};
     if (!options.allow_start) {
-        special.push_back(config.bos_id);
+        special.push_back(config.frame.bos_id);
     }
     if (!options.allow_unknown) {
-        special.push_back(config.unk_id);
+        special.push_back(config.frame.unk_id);
     }
     for (const std::int32_t id : special) {
         // Some models start from eos.

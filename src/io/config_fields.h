@@ -33,53 +33,95 @@ struct ConfigField {
 template <class Config>
 using ConfigFields = std::vector<ConfigField<Config>>;
 
-template <class Config, class Integer>
-ConfigField<Config> integer_field(const char* key, Integer Config::*member, std::int64_t least, std::int64_t most,
-                                  const char* meaning = "") {
-    return {key, fmt::format("{} to {}", least, most), meaning,
-            [=](ConfigReader& reader, Config& config) {
-                config.*member = static_cast<Integer>(reader.integer(key, config.*member, least, most));
-            },
-            [=](const Config& config) { return nlohmann::json(config.*member); }};
+// Where a configuration keeps a value: a member, or a member of a section, at(&Config::section, &Section::member).
+template <class Config, class Value>
+struct Place {
+    using ConfigType = Config;
+    using ValueType = Value;
+    std::function<Value&(Config&)> find;
+
+    Value& in(Config& config) const { return find(config); }
+    const Value& in(const Config& config) const { return find(const_cast<Config&>(config)); }
+};
+
+template <class Config, class Value>
+Place<Config, Value> at(Value Config::*member) {
+    return {[=](Config& config) -> Value& { return config.*member; }};
 }
 
-template <class Config, class Real>
-ConfigField<Config> number_field(const char* key, Real Config::*member, double least, double most,
-                                 const char* meaning = "") {
+template <class Config, class Value>
+Place<Config, Value> at(Place<Config, Value> place) {
+    return place;
+}
+
+template <class Config, class Section, class... More>
+auto at(Section Config::*section, More... more) {
+    auto inner = at(more...);
+    using Value = typename decltype(inner)::ValueType;
+    return Place<Config, Value>{[=](Config& config) -> Value& { return inner.in(config.*section); }};
+}
+
+template <class Member>
+using ConfigOf = typename decltype(at(std::declval<Member>()))::ConfigType;
+template <class Member>
+using ValueOf = typename decltype(at(std::declval<Member>()))::ValueType;
+
+template <class Member>
+ConfigField<ConfigOf<Member>> integer_field(const char* key, Member member, std::int64_t least, std::int64_t most,
+                                            const char* meaning = "") {
+    using Config = ConfigOf<Member>;
+    const auto place = at(member);
     return {key, fmt::format("{} to {}", least, most), meaning,
             [=](ConfigReader& reader, Config& config) {
-                config.*member = static_cast<Real>(reader.number(key, config.*member, least, most));
+                place.in(config) = static_cast<ValueOf<Member>>(reader.integer(key, place.in(config), least, most));
+            },
+            [=](const Config& config) { return nlohmann::json(place.in(config)); }};
+}
+
+template <class Member>
+ConfigField<ConfigOf<Member>> number_field(const char* key, Member member, double least, double most,
+                                           const char* meaning = "") {
+    using Config = ConfigOf<Member>;
+    const auto place = at(member);
+    return {key, fmt::format("{} to {}", least, most), meaning,
+            [=](ConfigReader& reader, Config& config) {
+                place.in(config) = static_cast<ValueOf<Member>>(reader.number(key, place.in(config), least, most));
             },
             // The shortest decimal that reads back as the same value: 1e-06, not 9.999999974752427e-07.
-            [=](const Config& config) { return nlohmann::json(std::stod(fmt::format("{}", config.*member))); }};
+            [=](const Config& config) { return nlohmann::json(std::stod(fmt::format("{}", place.in(config)))); }};
 }
 
-template <class Config>
-ConfigField<Config> boolean_field(const char* key, bool Config::*member, const char* meaning = "") {
+template <class Member>
+ConfigField<ConfigOf<Member>> boolean_field(const char* key, Member member, const char* meaning = "") {
+    using Config = ConfigOf<Member>;
+    const auto place = at(member);
     return {key, "true, false", meaning,
-            [=](ConfigReader& reader, Config& config) { config.*member = reader.boolean(key, config.*member); },
-            [=](const Config& config) { return nlohmann::json(config.*member); }};
+            [=](ConfigReader& reader, Config& config) { place.in(config) = reader.boolean(key, place.in(config)); },
+            [=](const Config& config) { return nlohmann::json(place.in(config)); }};
 }
 
-template <class Config, class Enum>
-ConfigField<Config> choice_field(const char* key, Enum Config::*member,
-                                 const std::vector<std::pair<const char*, std::type_identity_t<Enum>>>& choices,
-                                 const char* meaning = "") {
+template <class Member>
+ConfigField<ConfigOf<Member>> choice_field(const char* key, Member member,
+                                           const std::vector<std::pair<const char*, ValueOf<Member>>>& choices,
+                                           const char* meaning = "") {
+    using Config = ConfigOf<Member>;
+    const auto place = at(member);
     std::vector<std::string> names;
     for (const auto& [name, value] : choices) {
         names.push_back(fmt::format("`\"{}\"`", name));
     }
-    return {
-        key, fmt::format("{}", fmt::join(names, ", ")), meaning,
-        [=](ConfigReader& reader, Config& config) { config.*member = reader.choice_of(key, choices, config.*member); },
-        [=](const Config& config) {
-            for (const auto& [name, value] : choices) {
-                if (value == config.*member) {
-                    return nlohmann::json(name);
+    return {key, fmt::format("{}", fmt::join(names, ", ")), meaning,
+            [=](ConfigReader& reader, Config& config) {
+                place.in(config) = reader.choice_of(key, choices, place.in(config));
+            },
+            [=](const Config& config) {
+                for (const auto& [name, value] : choices) {
+                    if (value == place.in(config)) {
+                        return nlohmann::json(name);
+                    }
                 }
-            }
-            return nlohmann::json();  // check_fields() rejects a value without a name
-        }};
+                return nlohmann::json();  // check_fields() rejects a value without a name
+            }};
 }
 
 inline std::int32_t id_of(const ConfigReader& reader, const char* key, const std::string& wanted,
@@ -91,9 +133,12 @@ inline std::int32_t id_of(const ConfigReader& reader, const char* key, const std
 }
 
 // A list of ids. `words` name those that only later become ids, and what stands for them until then.
-template <class Config>
-ConfigField<Config> ids_field(const char* key, std::vector<std::int32_t> Config::*member, std::int64_t most,
-                              const std::vector<std::pair<const char*, std::int32_t>>& words, const char* meaning) {
+template <class Member>
+ConfigField<ConfigOf<Member>> ids_field(const char* key, Member member, std::int64_t most,
+                                        const std::vector<std::pair<const char*, std::int32_t>>& words,
+                                        const char* meaning) {
+    using Config = ConfigOf<Member>;
+    const auto place = at(member);
     std::string values = fmt::format("list of ids, 0 to {}", most);
     for (const auto& [word, id] : words) {
         values += fmt::format(", or `\"{}\"`", word);
@@ -103,7 +148,7 @@ ConfigField<Config> ids_field(const char* key, std::vector<std::int32_t> Config:
                 if (!reader.has(key)) {
                     return;
                 }
-                std::vector<std::int32_t>& ids = config.*member;
+                std::vector<std::int32_t>& ids = place.in(config);
                 ids.clear();
                 for (const nlohmann::json& item : reader.list(key)) {
                     const auto named =
@@ -113,7 +158,7 @@ ConfigField<Config> ids_field(const char* key, std::vector<std::int32_t> Config:
             },
             [=](const Config& config) {
                 nlohmann::json list = nlohmann::json::array();
-                for (const std::int32_t id : config.*member) {
+                for (const std::int32_t id : place.in(config)) {
                     const auto named =
                         std::find_if(words.begin(), words.end(), [&](const auto& word) { return id == word.second; });
                     list.push_back(named != words.end() ? nlohmann::json(named->first) : nlohmann::json(id));
@@ -123,9 +168,10 @@ ConfigField<Config> ids_field(const char* key, std::vector<std::int32_t> Config:
 }
 
 // An object of ids.
-template <class Config>
-ConfigField<Config> named_ids_field(const char* key, std::map<std::string, std::int32_t> Config::*member,
-                                    std::int64_t most, const char* meaning) {
+template <class Member>
+ConfigField<ConfigOf<Member>> named_ids_field(const char* key, Member member, std::int64_t most, const char* meaning) {
+    using Config = ConfigOf<Member>;
+    const auto place = at(member);
     std::string values = fmt::format("object of names and ids, 0 to {}", most);
     return {key, values, meaning,
             [=](ConfigReader& reader, Config& config) {
@@ -136,12 +182,12 @@ ConfigField<Config> named_ids_field(const char* key, std::map<std::string, std::
                 if (!object.is_object()) {
                     reader.fail(key, fmt::format("must be of the form: {}; found {}", values, object.dump()));
                 }
-                (config.*member).clear();
+                place.in(config).clear();
                 for (const auto& [name, id] : object.items()) {
-                    (config.*member)[name] = id_of(reader, key, values, id, most);
+                    place.in(config)[name] = id_of(reader, key, values, id, most);
                 }
             },
-            [=](const Config& config) { return nlohmann::json(config.*member); }};
+            [=](const Config& config) { return nlohmann::json(place.in(config)); }};
 }
 
 // A row whose default depends on the rows before it.

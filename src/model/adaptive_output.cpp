@@ -12,7 +12,7 @@ namespace headscope {
 
 AdaptiveOutput::AdaptiveOutput(const ModelConfig& config, const Scope& scope, float scale)
     : vocabulary_(config.target_vocabulary), scale_(scale) {
-    const std::vector<std::int32_t>& starts = config.adaptive_cutoffs;
+    const std::vector<std::int32_t>& starts = config.output.adaptive.cutoffs;
     std::string sizes = fmt::format("{} \u2192 {}", config.d_model, fmt::group_digits(starts.front()));
     std::vector<std::int64_t> ids;
     for (std::size_t i = 0; i < starts.size(); ++i) {
@@ -25,7 +25,7 @@ AdaptiveOutput::AdaptiveOutput(const ModelConfig& config, const Scope& scope, fl
     scope.multiply_adds(&MultiplyAdds::predicted_token, classes * config.d_model);
     std::int64_t width = config.d_model;
     for (std::size_t i = 0; i < starts.size(); ++i) {
-        width /= config.adaptive_factor;
+        width /= config.output.adaptive.factor;
         const Scope cluster = scope.in(fmt::format("clusters.{}", i));
         clusters_.push_back({cluster.weight({{"project", width}}, config.d_model), cluster.table(ids[i], width)});
         scope.multiply_adds(&MultiplyAdds::predicted_token, ids[i] * width);

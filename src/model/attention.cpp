@@ -14,10 +14,11 @@ Block block_of(const ModelConfig& config, AttentionKind kind) {
     const bool restricted = kind != AttentionKind::Cross && mixer_of(config, kind) == MixerKind::Restricted;
     return {.kind = BlockKind::Attention,
             .title = later_hidden(config, kind) ? "Masked Multi-Head Attention" : "Multi-Head Attention",
-            .detail = fmt::format("{} heads of {}{}{}{}", config.heads, config.d_k,
-                                  config.d_k == config.d_v ? "" : fmt::format(", {}", config.d_v),
-                                  config.attention_score == AttentionScore::Additive ? ", additive" : "",
-                                  restricted ? fmt::format(", r = {}", config.attention_window) : ""),
+            .detail = fmt::format(
+                "{} heads of {}{}{}{}", config.attention.heads, config.attention.d_k,
+                config.attention.d_k == config.attention.d_v ? "" : fmt::format(", {}", config.attention.d_v),
+                config.attention.score == AttentionScore::Additive ? ", additive" : "",
+                restricted ? fmt::format(", r = {}", config.mixer.window) : ""),
             .attention = kind};
 }
 
@@ -26,10 +27,10 @@ Block block_of(const ModelConfig& config, AttentionKind kind) {
 MultiHeadAttention::MultiHeadAttention(const ModelConfig& config, const Scope& scope, AttentionSite site,
                                        DropoutSites& sites)
     : site_(site),
-      scaled_(config.scale_attention),
-      heads_(config.heads),
-      key_columns_(config.heads * config.d_k),
-      value_columns_(config.heads * config.d_v),
+      scaled_(config.attention.scale),
+      heads_(config.attention.heads),
+      key_columns_(config.attention.heads * config.attention.d_k),
+      value_columns_(config.attention.heads * config.attention.d_v),
       dropout_site_(sites.next()) {
     const bool cross = site.kind == AttentionKind::Cross;
     const Scope memory = scope.for_each(&MultiplyAdds::source_token);
@@ -41,16 +42,16 @@ MultiHeadAttention::MultiHeadAttention(const ModelConfig& config, const Scope& s
     if (cross) {
         memory_weight_ = memory.weight(kv, config.d_model, Initial::AttentionInput);
     }
-    if (config.attention_bias) {
+    if (config.attention.bias) {
         queries_bias_ = scope.bias(cross ? q : qkv);
         memory_bias_ = cross ? memory.bias(kv) : Var();
     }
     output_weight_ = scope.weight({{"output", config.d_model}}, value_columns_);
-    if (config.attention_bias) {
+    if (config.attention.bias) {
         output_bias_ = scope.bias({{"output", config.d_model}});
     }
-    if (config.attention_score == AttentionScore::Additive) {
-        score_gain_ = scope.values("score.gain", {config.heads, config.d_k}, Initial::Glorot);
+    if (config.attention.score == AttentionScore::Additive) {
+        score_gain_ = scope.values("score.gain", {config.attention.heads, config.attention.d_k}, Initial::Glorot);
     }
     scope.multiply_adds(cross                                     ? &MultiplyAdds::cross_pair
                         : site.kind == AttentionKind::EncoderSelf ? &MultiplyAdds::source_pair

@@ -31,65 +31,104 @@ enum class Tying : std::uint8_t { All, TargetOutput, Embeddings, None };
 inline constexpr std::int32_t kSourceLanguage = -2;
 inline constexpr std::int32_t kTargetLanguage = -3;
 
-// The paper's base model. The rows in config.cpp say what each field means and which values it may have.
-struct ModelConfig {
-    static constexpr int kFormatVersion = 2;
-
-    Architecture architecture = Architecture::EncoderDecoder;
-    Generation generation = Generation::LeftToRight;
-    int encoder_layers = 6;
-    int decoder_layers = 6;
-    MixerKind encoder_mixer = MixerKind::SelfAttention;
-    MixerKind decoder_mixer = MixerKind::SelfAttention;
-    std::int64_t attention_window = 0;
-    std::int64_t convolution_kernel = 3;
-    std::int64_t convolution_dilation = 1;
-    ConvolutionForm convolution_form = ConvolutionForm::Contiguous;
-    bool convolution_glu = true;
-    bool bidirectional = false;
-    bool cross_attention = true;
-    std::int64_t d_model = 512;
-    std::int64_t d_ff = 2048;
-    std::int64_t decoder_d_ff = 0;
+// Sections of a model's configuration. The rows in config.cpp say what each field means and which values it may have.
+struct AttentionConfig {
     std::int64_t heads = 8;
     std::int64_t decoder_heads = 0;
     std::int64_t d_k = 64;
     std::int64_t d_v = 64;
+    AttentionScore score = AttentionScore::DotProduct;
+    bool scale = true;
+    bool bias = false;
+    bool cross = true;
+    bool operator==(const AttentionConfig&) const = default;
+};
+
+struct ConvolutionConfig {
+    std::int64_t kernel = 3;
+    std::int64_t dilation = 1;
+    ConvolutionForm form = ConvolutionForm::Contiguous;
+    bool glu = true;
+    bool operator==(const ConvolutionConfig&) const = default;
+};
+
+struct MixerConfig {
+    MixerKind encoder = MixerKind::SelfAttention;
+    MixerKind decoder = MixerKind::SelfAttention;
+    std::int64_t window = 0;
+    ConvolutionConfig convolution;
+    bool bidirectional = false;
+    bool operator==(const MixerConfig&) const = default;
+};
+
+struct ExpertsConfig {
+    std::int64_t count = 0;
+    std::int64_t per_token = 2;
+    float capacity = 0.0F;
+    bool operator==(const ExpertsConfig&) const = default;
+};
+
+struct FeedForwardConfig {
+    std::int64_t d_ff = 2048;
+    std::int64_t decoder_d_ff = 0;
     Activation activation = Activation::Relu;
-    NormPlacement norm = NormPlacement::Post;
-    NormType norm_type = NormType::Layer;
-    float layer_norm_epsilon = 1e-6F;
-    Positions positions = Positions::Sinusoid;
-    SinusoidLayout sinusoid_layout = SinusoidLayout::Interleaved;
-    std::int64_t first_position = 0;
-    PositionCombination position_combination = PositionCombination::Add;
-    std::int64_t position_columns = 0;
-    RelativePositions relative_positions = RelativePositions::None;
-    std::int64_t relative_buckets = 32;
-    std::int64_t relative_distance = 128;
-    std::int64_t max_length = 1024;
-    AttentionScore attention_score = AttentionScore::DotProduct;
-    bool scale_attention = true;
-    bool attention_bias = false;
-    bool feed_forward_gate = false;
-    bool feed_forward_bias = true;
-    std::int64_t experts = 0;
-    std::int64_t experts_per_token = 2;
-    float expert_capacity = 0.0F;
-    bool scale_output = false;
-    OutputLayer output_layer = OutputLayer::Full;
-    std::vector<std::int32_t> adaptive_cutoffs = {};
-    std::int64_t adaptive_factor = 4;
-    bool output_bias = false;
-    bool output_transform = false;
-    bool gelu_transform = false;
-    bool embedding_norm = false;
-    bool embedding_norm_first = false;
-    std::int64_t token_types = 0;
+    bool gate = false;
+    bool bias = true;
+    ExpertsConfig experts;
+    bool operator==(const FeedForwardConfig&) const = default;
+};
+
+struct NormConfig {
+    NormPlacement placement = NormPlacement::Post;
+    NormType type = NormType::Layer;
+    float epsilon = 1e-6F;
+    bool operator==(const NormConfig&) const = default;
+};
+
+struct RelativePositionsConfig {
+    RelativePositions kind = RelativePositions::None;
+    std::int64_t buckets = 32;
+    std::int64_t distance = 128;
+    bool operator==(const RelativePositionsConfig&) const = default;
+};
+
+struct PositionsConfig {
+    Positions kind = Positions::Sinusoid;
+    SinusoidLayout layout = SinusoidLayout::Interleaved;
+    std::int64_t first = 0;
+    PositionCombination combination = PositionCombination::Add;
+    std::int64_t columns = 0;
+    RelativePositionsConfig relative;
+    bool operator==(const PositionsConfig&) const = default;
+};
+
+struct EmbeddingConfig {
     Tying tying = Tying::All;
-    bool scale_embedding = true;
-    std::int64_t source_vocabulary = 0;
-    std::int64_t target_vocabulary = 0;
+    bool scale = true;
+    bool norm = false;
+    bool norm_first = false;
+    std::int64_t token_types = 0;
+    bool operator==(const EmbeddingConfig&) const = default;
+};
+
+struct AdaptiveOutputConfig {
+    std::vector<std::int32_t> cutoffs = {};
+    std::int64_t factor = 4;
+    bool operator==(const AdaptiveOutputConfig&) const = default;
+};
+
+struct OutputConfig {
+    OutputLayer layer = OutputLayer::Full;
+    AdaptiveOutputConfig adaptive;
+    bool scale = false;
+    bool bias = false;
+    bool transform = false;
+    bool gelu_transform = false;
+    bool operator==(const OutputConfig&) const = default;
+};
+
+// The ids with a meaning of their own and what stands around texts.
+struct FrameConfig {
     std::int32_t pad_id = 0;
     std::int32_t bos_id = 1;
     std::int32_t eos_id = 2;
@@ -100,11 +139,34 @@ struct ModelConfig {
     std::vector<std::int32_t> target_begin = {};
     std::map<std::string, std::int32_t> languages = {};
     std::vector<std::int32_t> suppressed_ids = {};
+    bool operator==(const FrameConfig&) const = default;
+};
+
+// The paper's base model.
+struct ModelConfig {
+    static constexpr int kFormatVersion = 2;
+
+    Architecture architecture = Architecture::EncoderDecoder;
+    Generation generation = Generation::LeftToRight;
+    int encoder_layers = 6;
+    int decoder_layers = 6;
+    std::int64_t d_model = 512;
+    std::int64_t max_length = 1024;
+    std::int64_t source_vocabulary = 0;
+    std::int64_t target_vocabulary = 0;
+    AttentionConfig attention;
+    MixerConfig mixer;
+    FeedForwardConfig feed_forward;
+    NormConfig norm;
+    PositionsConfig positions;
+    EmbeddingConfig embedding;
+    OutputConfig output;
+    FrameConfig frame;
 
     // Columns of the residual stream that hold the embedding; the others hold the position.
-    std::int64_t embedding_columns() const { return d_model - position_columns; }
+    std::int64_t embedding_columns() const { return d_model - positions.columns; }
     // Columns of a position, whether it is added or has its own.
-    std::int64_t position_width() const { return position_columns > 0 ? position_columns : d_model; }
+    std::int64_t position_width() const { return positions.columns > 0 ? positions.columns : d_model; }
     bool operator==(const ModelConfig&) const = default;
 };
 

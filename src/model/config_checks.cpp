@@ -26,15 +26,15 @@ void check_layers(const std::string& origin, const char* key, int layers, bool h
 }
 
 void check_decoder_sizes(const Config& config, const std::string& origin) {
-    for (const auto& [key, columns] :
-         {std::pair{"d_k", config.heads * config.d_k}, {"d_v", config.heads * config.d_v}}) {
-        if (config.decoder_heads > 0 && columns % config.decoder_heads != 0) {
+    for (const auto& [key, columns] : {std::pair{"d_k", config.attention.heads * config.attention.d_k},
+                                       {"d_v", config.attention.heads * config.attention.d_v}}) {
+        if (config.attention.decoder_heads > 0 && columns % config.attention.decoder_heads != 0) {
             throw Error(fmt::format("{}: \"decoder_heads\" must divide {}, which is heads times {}, found {}", origin,
-                                    columns, key, config.decoder_heads));
+                                    columns, key, config.attention.decoder_heads));
         }
     }
-    if (config.embedding_norm_first && (!config.embedding_norm || config.norm_type == NormType::Batch ||
-                                        config.position_combination == PositionCombination::Concatenate)) {
+    if (config.embedding.norm_first && (!config.embedding.norm || config.norm.type == NormType::Batch ||
+                                        config.positions.combination == PositionCombination::Concatenate)) {
         throw Error(
             fmt::format("{}: \"embedding_norm_first\" must be false unless \"embedding_norm\" is true, with "
                         "\"norm_type\" other than \"batch\" and \"position_combination\" \"add\"",
@@ -45,24 +45,24 @@ void check_decoder_sizes(const Config& config, const std::string& origin) {
 void check_family(const Config& config, const std::string& origin) {
     check_layers(origin, "encoder_layers", config.encoder_layers, has_encoder(config));
     check_layers(origin, "decoder_layers", config.decoder_layers, has_decoder(config));
-    if (config.token_types > 0 && config.architecture != Architecture::MaskedLm) {
+    if (config.embedding.token_types > 0 && config.architecture != Architecture::MaskedLm) {
         throw Error(fmt::format("{}: \"token_types\" must be 0 unless \"architecture\" is \"masked-lm\", found {}",
-                                origin, config.token_types));
+                                origin, config.embedding.token_types));
     }
     if (config.architecture == Architecture::EncoderDecoder) {
         return check_decoder_sizes(config, origin);
     }
-    for (const auto& [key, given] : {std::pair{"decoder_d_ff", config.decoder_d_ff > 0},
-                                     {"decoder_heads", config.decoder_heads > 0},
-                                     {"embedding_norm_first", config.embedding_norm_first}}) {
+    for (const auto& [key, given] : {std::pair{"decoder_d_ff", config.feed_forward.decoder_d_ff > 0},
+                                     {"decoder_heads", config.attention.decoder_heads > 0},
+                                     {"embedding_norm_first", config.embedding.norm_first}}) {
         if (given) {
             throw Error(
                 fmt::format("{}: \"{}\" must be left out unless \"architecture\" is \"encoder-decoder\"", origin, key));
         }
     }
-    if (config.tying != Tying::All && config.tying != Tying::None) {
+    if (config.embedding.tying != Tying::All && config.embedding.tying != Tying::None) {
         throw Error(fmt::format("{}: \"tying\" must be \"all\" or \"none\" for a language model, found \"{}\"", origin,
-                                config.tying == Tying::TargetOutput ? "target_output" : "embeddings"));
+                                config.embedding.tying == Tying::TargetOutput ? "target_output" : "embeddings"));
     }
     if (config.source_vocabulary != config.target_vocabulary) {
         throw Error(
@@ -73,8 +73,8 @@ void check_family(const Config& config, const std::string& origin) {
 }
 
 void check_output_layer(const Config& config, const std::string& origin) {
-    const std::vector<std::int32_t>& cutoffs = config.adaptive_cutoffs;
-    if ((config.output_layer == OutputLayer::Adaptive) == cutoffs.empty()) {
+    const std::vector<std::int32_t>& cutoffs = config.output.adaptive.cutoffs;
+    if ((config.output.layer == OutputLayer::Adaptive) == cutoffs.empty()) {
         throw Error(fmt::format("{}: \"adaptive_cutoffs\" must {} [] {} \"output_layer\" is \"adaptive\"", origin,
                                 cutoffs.empty() ? "not be" : "be", cutoffs.empty() ? "if" : "unless"));
     }
@@ -90,22 +90,22 @@ void check_output_layer(const Config& config, const std::string& origin) {
     }
     std::int64_t width = config.d_model;
     for (std::size_t i = 0; i < cutoffs.size(); ++i) {
-        width /= config.adaptive_factor;
+        width /= config.output.adaptive.factor;
     }
     if (width < 1) {
         throw Error(
             fmt::format("{}: \"adaptive_factor\" {} would project d_model {} to nothing in cluster {}; a "
                         "smaller one or fewer clusters are possible",
-                        origin, config.adaptive_factor, config.d_model, cutoffs.size()));
+                        origin, config.output.adaptive.factor, config.d_model, cutoffs.size()));
     }
-    if (config.tying == Tying::All || config.tying == Tying::TargetOutput) {
+    if (config.embedding.tying == Tying::All || config.embedding.tying == Tying::TargetOutput) {
         throw Error(
             fmt::format("{}: \"tying\" must be \"none\"{} with an adaptive \"output_layer\", whose clusters "
                         "are narrower than the embedding, found \"{}\"",
                         origin, config.architecture == Architecture::EncoderDecoder ? " or \"embeddings\"" : "",
-                        config.tying == Tying::All ? "all" : "target_output"));
+                        config.embedding.tying == Tying::All ? "all" : "target_output"));
     }
-    if (config.output_bias) {
+    if (config.output.bias) {
         throw Error(origin + ": \"output_bias\" must be false with an adaptive \"output_layer\"");
     }
 }
@@ -118,38 +118,38 @@ void check_matrix(const std::string& origin, const char* what, std::int64_t rows
 }
 
 void check_sinusoids(const Config& config, const std::string& origin) {
-    const bool added = config.position_combination == PositionCombination::Add;
+    const bool added = config.positions.combination == PositionCombination::Add;
     const char* key = added ? "d_model" : "position_columns";
-    const std::int64_t columns = added ? config.d_model : config.position_columns;
-    if (columns % 2 != 0 && config.sinusoid_layout != SinusoidLayout::Halves) {
+    const std::int64_t columns = added ? config.d_model : config.positions.columns;
+    if (columns % 2 != 0 && config.positions.layout != SinusoidLayout::Halves) {
         throw Error(
             fmt::format("{}: \"{}\" must be even because sinusoids come in pairs, found {}", origin, key, columns));
     }
-    if (config.sinusoid_layout == SinusoidLayout::HalvesMinusOne && columns < 4) {
+    if (config.positions.layout == SinusoidLayout::HalvesMinusOne && columns < 4) {
         throw Error(fmt::format("{}: \"{}\" must be at least 4 with the layout \"halves_minus_one\", found {}", origin,
                                 key, columns));
     }
 }
 
 void check_position_combination(const Config& config, const std::string& origin) {
-    if (config.position_combination == PositionCombination::Add) {
-        if (config.position_columns != 0) {
+    if (config.positions.combination == PositionCombination::Add) {
+        if (config.positions.columns != 0) {
             throw Error(
                 fmt::format("{}: \"position_columns\" must be 0 unless \"position_combination\" is "
                             "\"concatenate\", found {}",
-                            origin, config.position_columns));
+                            origin, config.positions.columns));
         }
         return;
     }
-    if (config.position_columns < 1 || config.position_columns >= config.d_model) {
+    if (config.positions.columns < 1 || config.positions.columns >= config.d_model) {
         throw Error(
             fmt::format("{}: \"position_columns\" must be 1 to {}, fewer than d_model, to concatenate, found {}",
-                        origin, config.d_model - 1, config.position_columns));
+                        origin, config.d_model - 1, config.positions.columns));
     }
-    if (config.positions == Positions::None) {
+    if (config.positions.kind == Positions::None) {
         throw Error(fmt::format("{}: \"position_combination\" must be \"add\" with \"positions\" \"none\"", origin));
     }
-    if (config.tying == Tying::All || config.tying == Tying::TargetOutput) {
+    if (config.embedding.tying == Tying::All || config.embedding.tying == Tying::TargetOutput) {
         throw Error(
             fmt::format("{}: \"tying\" must be \"embeddings\" or \"none\" with concatenated positions: the "
                         "embeddings have {} columns, the output {}",
@@ -158,17 +158,17 @@ void check_position_combination(const Config& config, const std::string& origin)
 }
 
 void check_relative_positions(const Config& config, const std::string& origin) {
-    if (config.relative_positions != RelativePositions::None &&
-        config.relative_distance <= config.relative_buckets / 2) {
+    if (config.positions.relative.kind != RelativePositions::None &&
+        config.positions.relative.distance <= config.positions.relative.buckets / 2) {
         throw Error(fmt::format("{}: \"relative_distance\" must be above {}, half of \"relative_buckets\", found {}",
-                                origin, config.relative_buckets / 2, config.relative_distance));
+                                origin, config.positions.relative.buckets / 2, config.positions.relative.distance));
     }
-    if (config.positions == Positions::Normalised && config.token_types > 0) {
+    if (config.positions.kind == Positions::Normalised && config.embedding.token_types > 0) {
         throw Error(fmt::format("{}: \"token_types\" must be 0 with \"positions\" \"normalised\", found {}", origin,
-                                config.token_types));
+                                config.embedding.token_types));
     }
     // Without positions a causal model still knows how many tokens came before.
-    if (config.positions == Positions::None && config.relative_positions == RelativePositions::None &&
+    if (config.positions.kind == Positions::None && config.positions.relative.kind == RelativePositions::None &&
         attends(config, AttentionKind::EncoderSelf)) {
         throw Error(fmt::format(
             "{}: \"positions\" must not be \"none\" without \"relative_positions\" unless "
@@ -192,7 +192,7 @@ bool check_ids(const Config& config, const std::string& origin, const char* key,
         check_id(origin, key, id, vocabulary);
         of_language = of_language || id < 0;
     }
-    for (const auto& [name, id] : config.languages) {
+    for (const auto& [name, id] : config.frame.languages) {
         check_id(origin, "languages", of_language ? id : 0, vocabulary);
     }
     return of_language;
@@ -200,25 +200,25 @@ bool check_ids(const Config& config, const std::string& origin, const char* key,
 
 // What stands around texts.
 void check_frame(const Config& config, const std::string& origin) {
-    const bool before = check_ids(config, origin, "source_begin", config.source_begin, config.source_vocabulary);
-    const bool after = check_ids(config, origin, "source_end", config.source_end, config.source_vocabulary);
-    const bool target = check_ids(config, origin, "target_begin", config.target_begin, config.target_vocabulary);
-    check_ids(config, origin, "suppressed_ids", config.suppressed_ids, config.target_vocabulary);
-    if ((before || after || target) == config.languages.empty()) {
+    const bool before = check_ids(config, origin, "source_begin", config.frame.source_begin, config.source_vocabulary);
+    const bool after = check_ids(config, origin, "source_end", config.frame.source_end, config.source_vocabulary);
+    const bool target = check_ids(config, origin, "target_begin", config.frame.target_begin, config.target_vocabulary);
+    check_ids(config, origin, "suppressed_ids", config.frame.suppressed_ids, config.target_vocabulary);
+    if ((before || after || target) == config.frame.languages.empty()) {
         throw Error(fmt::format("{}: \"languages\" {}", origin,
-                                config.languages.empty()
+                                config.frame.languages.empty()
                                     ? "must name the languages that \"source_language\" and \"target_language\" stand "
                                       "for"
                                     : "must be {} unless \"source_begin\", \"source_end\" or \"target_begin\" "
                                       "contain \"source_language\" or \"target_language\""));
     }
-    if (std::find(config.suppressed_ids.begin(), config.suppressed_ids.end(), config.eos_id) !=
-        config.suppressed_ids.end()) {
+    if (std::find(config.frame.suppressed_ids.begin(), config.frame.suppressed_ids.end(), config.frame.eos_id) !=
+        config.frame.suppressed_ids.end()) {
         throw Error(fmt::format("{}: \"suppressed_ids\" must not contain eos_id {}: no output would end", origin,
-                                config.eos_id));
+                                config.frame.eos_id));
     }
     if (config.architecture != Architecture::EncoderDecoder &&
-        !(config.source_begin.empty() && config.target_begin.empty())) {
+        !(config.frame.source_begin.empty() && config.frame.target_begin.empty())) {
         throw Error(fmt::format("{}: \"source_begin\" and \"target_begin\" must be [] for a language model", origin));
     }
 }
@@ -229,47 +229,49 @@ void check_combinations(const Config& config, const std::string& origin) {
     check_family(config, origin);
     check_sublayers(config, origin);
     check_output_layer(config, origin);
-    check_matrix(origin, "q, k and v", config.heads * (2 * config.d_k + config.d_v), config.d_model);
+    check_matrix(origin, "q, k and v", config.attention.heads * (2 * config.attention.d_k + config.attention.d_v),
+                 config.d_model);
     check_matrix(origin, "feed-forward",
-                 std::max<std::int64_t>(config.experts, 1) * std::max(config.d_ff, config.decoder_d_ff),
+                 std::max<std::int64_t>(config.feed_forward.experts.count, 1) *
+                     std::max(config.feed_forward.d_ff, config.feed_forward.decoder_d_ff),
                  config.d_model);
     check_matrix(origin, "source embedding", config.source_vocabulary, config.d_model);
     check_matrix(origin, "target embedding", config.target_vocabulary, config.d_model);
-    if (config.positions == Positions::Sinusoid) {
+    if (config.positions.kind == Positions::Sinusoid) {
         check_sinusoids(config, origin);
     }
-    if (config.norm_type == NormType::Batch && config.output_transform) {
+    if (config.norm.type == NormType::Batch && config.output.transform) {
         throw Error(fmt::format("{}: \"output_transform\" must be false with \"norm_type\" \"batch\"", origin));
     }
-    if (config.gelu_transform && !config.output_transform) {
+    if (config.output.gelu_transform && !config.output.transform) {
         throw Error(fmt::format("{}: \"gelu_transform\" must be false unless \"output_transform\" is true", origin));
     }
     check_position_combination(config, origin);
     check_relative_positions(config, origin);
-    const bool one_embedding = config.tying == Tying::All || config.tying == Tying::Embeddings;
+    const bool one_embedding = config.embedding.tying == Tying::All || config.embedding.tying == Tying::Embeddings;
     if (one_embedding && config.source_vocabulary != config.target_vocabulary) {
         throw Error(fmt::format(
             "{}: \"tying\" is \"{}\", but source_vocabulary is {} and target_vocabulary is {}; use one shared "
             "vocabulary, or \"target_output\" or \"none\"",
-            origin, config.tying == Tying::All ? "all" : "embeddings", config.source_vocabulary,
+            origin, config.embedding.tying == Tying::All ? "all" : "embeddings", config.source_vocabulary,
             config.target_vocabulary));
     }
-    const bool starts_at_0 = config.positions != Positions::Sinusoid && config.positions != Positions::None;
-    if (starts_at_0 && config.first_position != 0) {
+    const bool starts_at_0 = config.positions.kind != Positions::Sinusoid && config.positions.kind != Positions::None;
+    if (starts_at_0 && config.positions.first != 0) {
         throw Error(fmt::format("{}: \"first_position\" must be 0 unless positions are sinusoids, found {}", origin,
-                                config.first_position));
+                                config.positions.first));
     }
-    check_id(origin, "pad_id", config.pad_id, config.target_vocabulary);
-    check_id(origin, "bos_id", config.bos_id, config.target_vocabulary);
-    check_id(origin, "eos_id", config.eos_id, config.target_vocabulary);
-    check_id(origin, "unk_id", config.unk_id, config.target_vocabulary);
-    check_id(origin, "mask_id", config.mask_id, config.target_vocabulary);
-    if (config.architecture == Architecture::MaskedLm && (config.mask_id < 0 || config.bos_id < 0)) {
+    check_id(origin, "pad_id", config.frame.pad_id, config.target_vocabulary);
+    check_id(origin, "bos_id", config.frame.bos_id, config.target_vocabulary);
+    check_id(origin, "eos_id", config.frame.eos_id, config.target_vocabulary);
+    check_id(origin, "unk_id", config.frame.unk_id, config.target_vocabulary);
+    check_id(origin, "mask_id", config.frame.mask_id, config.target_vocabulary);
+    if (config.architecture == Architecture::MaskedLm && (config.frame.mask_id < 0 || config.frame.bos_id < 0)) {
         throw Error(fmt::format("{}: \"{}\" must be the id of a piece for \"masked-lm\", found -1", origin,
-                                config.mask_id < 0 ? "mask_id" : "bos_id"));
+                                config.frame.mask_id < 0 ? "mask_id" : "bos_id"));
     }
-    if (config.eos_id == config.pad_id) {
-        throw Error(fmt::format("{}: \"eos_id\" {} must differ from pad_id", origin, config.eos_id));
+    if (config.frame.eos_id == config.frame.pad_id) {
+        throw Error(fmt::format("{}: \"eos_id\" {} must differ from pad_id", origin, config.frame.eos_id));
     }
     check_frame(config, origin);
 }

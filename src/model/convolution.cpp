@@ -9,7 +9,7 @@ namespace {
 std::int64_t dilation_of(const ModelConfig& config, int layer) {
     std::int64_t dilation = 1;
     for (int i = 0; i < layer && dilation <= config.max_length; ++i) {
-        dilation *= config.convolution_dilation;
+        dilation *= config.mixer.convolution.dilation;
     }
     return dilation;
 }
@@ -17,27 +17,28 @@ std::int64_t dilation_of(const ModelConfig& config, int layer) {
 }  // namespace
 
 std::int64_t convolution_span(const ModelConfig& config, int layer) {
-    return (config.convolution_kernel - 1) * dilation_of(config, layer);
+    return (config.mixer.convolution.kernel - 1) * dilation_of(config, layer);
 }
 
 Convolution::Convolution(const ModelConfig& config, const Scope& scope, AttentionSite site)
-    : activation_(config.convolution_glu ? Activation::None : config.activation),
+    : activation_(config.mixer.convolution.glu ? Activation::None : config.feed_forward.activation),
       columns_(config.d_model),
-      taps_(config.convolution_kernel),
+      taps_(config.mixer.convolution.kernel),
       dilation_(dilation_of(config, site.layer)),
       widest_(convolution_span(config, config.decoder_layers - 1)),
       causal_(site.kind == AttentionKind::DecoderSelf) {
-    const bool separable = config.convolution_form == ConvolutionForm::Separable;
-    scope.block({.kind = BlockKind::Convolution,
-                 .title = causal_ ? "Masked Convolution" : "Convolution",
-                 .detail = fmt::format("{}{}{}{}", config.convolution_kernel, separable ? " of each channel" : " wide",
-                                       dilation_ > 1 ? fmt::format(", {} apart", dilation_) : "",
-                                       config.convolution_glu ? ", gated" : "")});
+    const bool separable = config.mixer.convolution.form == ConvolutionForm::Separable;
+    scope.block(
+        {.kind = BlockKind::Convolution,
+         .title = causal_ ? "Masked Convolution" : "Convolution",
+         .detail = fmt::format("{}{}{}{}", config.mixer.convolution.kernel, separable ? " of each channel" : " wide",
+                               dilation_ > 1 ? fmt::format(", {} apart", dilation_) : "",
+                               config.mixer.convolution.glu ? ", gated" : "")});
     if (separable) {
         depthwise_ = scope.values("depthwise.weight", {taps_, columns_}, Initial::Taps);
     }
     const std::int64_t read = separable ? columns_ : taps_ * columns_;
-    if (config.convolution_glu) {
+    if (config.mixer.convolution.glu) {
         gate_weight_ = scope.weight({{"gate", columns_}}, read);
         gate_bias_ = scope.bias({{"gate", columns_}});
     }

@@ -37,30 +37,30 @@ Embedding::Embedding(const ModelConfig& config, const Scope& stack, AttentionKin
                      std::shared_ptr<Sinusoids> sinusoids, DropoutSites& sites)
     : stack_(stack.name()),
       table_(std::move(table)),
-      norm_first_(config.embedding_norm_first && self == AttentionKind::DecoderSelf),
+      norm_first_(config.embedding.norm_first && self == AttentionKind::DecoderSelf),
       sinusoids_(sinusoids->fixed() ? std::move(sinusoids) : nullptr),
-      by_length_(config.positions == Positions::Normalised && reads_whole(config, self)),
-      position_columns_(config.position_columns),
-      scale_(config.scale_embedding && !norm_first_ ? std::sqrt(static_cast<float>(config.d_model)) : 1.0F),
+      by_length_(config.positions.kind == Positions::Normalised && reads_whole(config, self)),
+      position_columns_(config.positions.columns),
+      scale_(config.embedding.scale && !norm_first_ ? std::sqrt(static_cast<float>(config.d_model)) : 1.0F),
       site_(sites.next()) {
     const Scope scope = stack.in("positions");
-    if (config.positions == Positions::Learned) {
+    if (config.positions.kind == Positions::Learned) {
         scope.block({.kind = BlockKind::Positions, .title = "Learned Positions"});
         positions_ = scope.values("weight", {config.max_length, config.position_width()}, Initial::Embedding);
     } else if (sinusoids_) {
-        const char* title = config.positions == Positions::Sinusoid ? "Positional Encoding"
-                            : config.positions == Positions::Index  ? "Position's Number"
-                                                                    : "Position, 0 to 1";
+        const char* title = config.positions.kind == Positions::Sinusoid ? "Positional Encoding"
+                            : config.positions.kind == Positions::Index  ? "Position's Number"
+                                                                         : "Position, 0 to 1";
         scope.block({.kind = BlockKind::Positions, .title = title, .without_parameters = true});
     }
-    if (config.token_types > 0) {
+    if (config.embedding.token_types > 0) {
         const Scope types = stack.in("token_types");
         types.block({.kind = BlockKind::Embedding,
                      .title = "Token Types",
-                     .detail = fmt::format("{} \u00d7 {}", config.token_types, config.embedding_columns())});
-        types_ = types.values("weight", {config.token_types, config.embedding_columns()}, Initial::Embedding);
+                     .detail = fmt::format("{} \u00d7 {}", config.embedding.token_types, config.embedding_columns())});
+        types_ = types.values("weight", {config.embedding.token_types, config.embedding_columns()}, Initial::Embedding);
     }
-    if (config.embedding_norm) {
+    if (config.embedding.norm) {
         norm_.emplace(config, stack.in("embedding_norm"));
     }
 }

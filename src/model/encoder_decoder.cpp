@@ -8,7 +8,7 @@ namespace headscope {
 namespace {
 
 bool share_embedding(const ModelConfig& config) {
-    return config.tying == Tying::All || config.tying == Tying::Embeddings;
+    return config.embedding.tying == Tying::All || config.embedding.tying == Tying::Embeddings;
 }
 
 }  // namespace
@@ -29,10 +29,10 @@ EncoderDecoder::EncoderDecoder(const ModelConfig& config, const Scope& model, co
       encoder_(config, model.in("encoder").for_each(&MultiplyAdds::source_token),
                {.layers = config.encoder_layers,
                 .self = AttentionKind::EncoderSelf,
-                .returns_final_states = !config.cross_attention},
+                .returns_final_states = !config.attention.cross},
                tables.source.weight, sinusoids_, sites_),
       decoder_(config, model.in("decoder").for_each(&MultiplyAdds::target_token),
-               {.layers = config.decoder_layers, .self = AttentionKind::DecoderSelf, .cross = config.cross_attention},
+               {.layers = config.decoder_layers, .self = AttentionKind::DecoderSelf, .cross = config.attention.cross},
                tables.target.weight, sinusoids_, sites_),
       projection_(config, model, tables.target) {}
 

@@ -12,10 +12,10 @@
 namespace headscope {
 
 Experts::Experts(const ModelConfig& config, const Scope& scope, DropoutSites& sites)
-    : count_(config.experts),
-      of_a_token_(config.experts_per_token),
-      capacity_(config.expert_capacity),
-      activation_(config.activation),
+    : count_(config.feed_forward.experts.count),
+      of_a_token_(config.feed_forward.experts.per_token),
+      capacity_(config.feed_forward.experts.capacity),
+      activation_(config.feed_forward.activation),
       site_(sites.next()) {
     scope.block({.kind = BlockKind::FeedForward,
                  .title = fmt::format("{} Experts, {} per Token", count_, of_a_token_),
@@ -28,13 +28,13 @@ Experts::Experts(const ModelConfig& config, const Scope& scope, DropoutSites& si
             parts.push_back({fmt::format("experts.{}.{}", e, name), rows});
         }
         weight = each.weight(parts, columns);
-        bias = config.feed_forward_bias ? each.bias(parts) : Var();
+        bias = config.feed_forward.bias ? each.bias(parts) : Var();
     };
-    if (config.feed_forward_gate) {
-        layer("gate", config.d_ff, config.d_model, gate_weight_, gate_bias_);
+    if (config.feed_forward.gate) {
+        layer("gate", config.feed_forward.d_ff, config.d_model, gate_weight_, gate_bias_);
     }
-    layer("inner", config.d_ff, config.d_model, inner_weight_, inner_bias_);
-    layer("outer", config.d_model, config.d_ff, outer_weight_, outer_bias_);
+    layer("inner", config.feed_forward.d_ff, config.d_model, inner_weight_, inner_bias_);
+    layer("outer", config.d_model, config.feed_forward.d_ff, outer_weight_, outer_bias_);
 }
 
 // The limit of a training pass: its positions, padding among them, are what the host knows of a batch.

@@ -5,21 +5,21 @@
 namespace headscope {
 
 std::string feed_forward_sizes(const ModelConfig& config) {
-    return fmt::format("{} \u2192 {}{} \u2192 {}", config.d_model, config.feed_forward_gate ? "2 \u00d7 " : "",
-                       fmt::group_digits(config.d_ff), config.d_model);
+    return fmt::format("{} \u2192 {}{} \u2192 {}", config.d_model, config.feed_forward.gate ? "2 \u00d7 " : "",
+                       fmt::group_digits(config.feed_forward.d_ff), config.d_model);
 }
 
 FeedForward::FeedForward(const ModelConfig& config, const Scope& scope, DropoutSites& sites)
-    : activation_(config.activation), site_(sites.next()) {
+    : activation_(config.feed_forward.activation), site_(sites.next()) {
     scope.block({.kind = BlockKind::FeedForward, .title = "Feed Forward", .detail = feed_forward_sizes(config)});
-    if (config.feed_forward_gate) {
-        gate_weight_ = scope.weight({{"gate", config.d_ff}}, config.d_model);
-        gate_bias_ = config.feed_forward_bias ? scope.bias({{"gate", config.d_ff}}) : Var();
+    if (config.feed_forward.gate) {
+        gate_weight_ = scope.weight({{"gate", config.feed_forward.d_ff}}, config.d_model);
+        gate_bias_ = config.feed_forward.bias ? scope.bias({{"gate", config.feed_forward.d_ff}}) : Var();
     }
-    inner_weight_ = scope.weight({{"inner", config.d_ff}}, config.d_model);
-    inner_bias_ = config.feed_forward_bias ? scope.bias({{"inner", config.d_ff}}) : Var();
-    outer_weight_ = scope.weight({{"outer", config.d_model}}, config.d_ff);
-    outer_bias_ = config.feed_forward_bias ? scope.bias({{"outer", config.d_model}}) : Var();
+    inner_weight_ = scope.weight({{"inner", config.feed_forward.d_ff}}, config.d_model);
+    inner_bias_ = config.feed_forward.bias ? scope.bias({{"inner", config.feed_forward.d_ff}}) : Var();
+    outer_weight_ = scope.weight({{"outer", config.d_model}}, config.feed_forward.d_ff);
+    outer_bias_ = config.feed_forward.bias ? scope.bias({{"outer", config.d_model}}) : Var();
 }
 
 Var FeedForward::operator()(Context& ctx, const Var& x) const {

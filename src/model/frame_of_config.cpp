@@ -15,7 +15,7 @@ namespace {
 
 std::vector<std::string> names_of(const ModelConfig& config) {
     std::vector<std::string> names;
-    for (const auto& [name, id] : config.languages) {
+    for (const auto& [name, id] : config.frame.languages) {
         names.push_back(name);
     }
     return names;
@@ -35,7 +35,7 @@ std::int32_t language_id(const ModelConfig& config, std::int32_t word, const cha
         throw Error(fmt::format("this model needs a {0} language; choose one with --{0}-language: {1}", side,
                                 fmt::join(names, ", ")));
     }
-    if (const auto found = config.languages.find(name); found != config.languages.end()) {
+    if (const auto found = config.frame.languages.find(name); found != config.frame.languages.end()) {
         return found->second;
     }
     const std::string meant = nearest(name, names);
@@ -47,30 +47,31 @@ std::int32_t language_id(const ModelConfig& config, std::int32_t word, const cha
 }  // namespace
 
 bool needs_language(const ModelConfig& config, std::int32_t word) {
-    return std::ranges::any_of(std::vector{&config.source_begin, &config.source_end, &config.target_begin},
-                               [word](const auto* ids) { return std::ranges::find(*ids, word) != ids->end(); });
+    return std::ranges::any_of(
+        std::vector{&config.frame.source_begin, &config.frame.source_end, &config.frame.target_begin},
+        [word](const auto* ids) { return std::ranges::find(*ids, word) != ids->end(); });
 }
 
 std::int32_t padding_id(const ModelConfig& config) {
-    return config.pad_id < config.source_vocabulary ? std::max(config.pad_id, 0) : 0;
+    return config.frame.pad_id < config.source_vocabulary ? std::max(config.frame.pad_id, 0) : 0;
 }
 
 std::vector<std::int32_t> token_types_of(const ModelConfig& config, std::span<const std::int32_t> ids) {
-    std::vector<std::int32_t> types(config.token_types > 1 ? ids.size() : 0, 1);
-    const auto end = std::ranges::find(ids, config.eos_id) - ids.begin();
+    std::vector<std::int32_t> types(config.embedding.token_types > 1 ? ids.size() : 0, 1);
+    const auto end = std::ranges::find(ids, config.frame.eos_id) - ids.begin();
     std::fill_n(types.begin(), std::min<std::ptrdiff_t>(end + 1, std::ssize(types)), 0);
     return types;
 }
 
 Frame frame_of(const ModelConfig& config, const Languages& languages) {
     Frame frame{.pad = padding_id(config),
-                .bos = config.bos_id,
-                .eos = config.eos_id,
-                .source_begin = config.source_begin,
-                .source_end = config.source_end,
-                .target_begin = config.target_begin,
-                .mask = config.generation == Generation::MaskPredict ? config.mask_id : -1,
-                .cluster_starts = config.adaptive_cutoffs};
+                .bos = config.frame.bos_id,
+                .eos = config.frame.eos_id,
+                .source_begin = config.frame.source_begin,
+                .source_end = config.frame.source_end,
+                .target_begin = config.frame.target_begin,
+                .mask = config.generation == Generation::MaskPredict ? config.frame.mask_id : -1,
+                .cluster_starts = config.output.adaptive.cutoffs};
     const std::int32_t source = language_id(config, kSourceLanguage, "source", languages.source);
     const std::int32_t target = language_id(config, kTargetLanguage, "target", languages.target);
     for (std::vector<std::int32_t>* ids : {&frame.source_begin, &frame.source_end, &frame.target_begin}) {

@@ -79,17 +79,17 @@ std::shared_ptr<const Tokenizer> open_tokenizer(const TokenizerPaths& paths, con
                         "models",
                         file.string(), tokenizer->size(), size_key, size));
     }
-    if (is_target || config.source_end == std::vector<std::int32_t>{config.eos_id}) {
-        check_special(file, "eos_id", tokenizer->eos_id(), config.eos_id);
+    if (is_target || config.frame.source_end == std::vector<std::int32_t>{config.frame.eos_id}) {
+        check_special(file, "eos_id", tokenizer->eos_id(), config.frame.eos_id);
     }
     if (is_target) {
-        check_special(file, "pad_id", tokenizer->pad_id(), config.pad_id);
-        check_special(file, "unk_id", tokenizer->unk_id(), config.unk_id);
+        check_special(file, "pad_id", tokenizer->pad_id(), config.frame.pad_id);
+        check_special(file, "unk_id", tokenizer->unk_id(), config.frame.unk_id);
         // A decoder may start from the pad (Marian), the end (fairseq) or a language (mBART), whatever bos the
         // tokenizer has.
-        if (tokenizer->has_own_ids() && config.bos_id != config.pad_id && config.bos_id != config.eos_id &&
-            !starts_anywhere(model)) {
-            check_special(file, "bos_id", tokenizer->bos_id(), config.bos_id);
+        if (tokenizer->has_own_ids() && config.frame.bos_id != config.frame.pad_id &&
+            config.frame.bos_id != config.frame.eos_id && !starts_anywhere(model)) {
+            check_special(file, "bos_id", tokenizer->bos_id(), config.frame.bos_id);
         }
     }
     return tokenizer;

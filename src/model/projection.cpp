@@ -10,12 +10,12 @@
 namespace headscope {
 
 Projection::Projection(const ModelConfig& config, const Scope& model, const EmbeddingTable& table)
-    : activation_(config.gelu_transform ? Activation::Gelu : config.activation),
-      scale_(config.scale_output ? 1.0F / std::sqrt(static_cast<float>(config.d_model)) : 1.0F),
+    : activation_(config.output.gelu_transform ? Activation::Gelu : config.feed_forward.activation),
+      scale_(config.output.scale ? 1.0F / std::sqrt(static_cast<float>(config.d_model)) : 1.0F),
       vocabulary_(config.target_vocabulary),
-      suppressed_(config.suppressed_ids) {
+      suppressed_(config.frame.suppressed_ids) {
     const Scope scope = model.in("output").for_each(&MultiplyAdds::predicted_token);
-    if (config.output_transform) {
+    if (config.output.transform) {
         scope.block({.kind = BlockKind::Linear,
                      .title = "Transform",
                      .detail = fmt::format("{} \u2192 {}", config.d_model, config.d_model)});
@@ -23,12 +23,12 @@ Projection::Projection(const ModelConfig& config, const Scope& model, const Embe
         transform_bias_ = scope.bias({{"transform", config.d_model}});
         norm_.emplace(config, scope.in("norm"));
     }
-    if (config.output_layer == OutputLayer::Adaptive) {
+    if (config.output.layer == OutputLayer::Adaptive) {
         adaptive_.emplace(config, scope, scale_);
         scope.block({.kind = BlockKind::Softmax, .title = "Softmax", .without_parameters = true});
         return;
     }
-    const bool tied = config.tying == Tying::All || config.tying == Tying::TargetOutput;
+    const bool tied = config.embedding.tying == Tying::All || config.embedding.tying == Tying::TargetOutput;
     (tied ? table.scope : scope)
         .block({.kind = BlockKind::Linear,
                 .title = "Linear",
@@ -36,7 +36,7 @@ Projection::Projection(const ModelConfig& config, const Scope& model, const Embe
                                       tied ? "  \u00b7  the embedding" : ""),
                 .shared = tied});
     weight_ = tied ? table.weight : scope.table(config.target_vocabulary, config.d_model);
-    if (config.output_bias) {
+    if (config.output.bias) {
         bias_ = scope.values("bias", {config.target_vocabulary}, Initial::Zero);
     }
     scope.multiply_adds(&MultiplyAdds::predicted_token, config.target_vocabulary * config.d_model);

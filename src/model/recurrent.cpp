@@ -23,8 +23,8 @@ Recurrent::Recurrent(const ModelConfig& config, const Scope& scope, AttentionSit
     : cell_(is_lstm(config, site.kind) ? RecurrentCell::Lstm : RecurrentCell::Gru),
       columns_(config.d_model),
       layer_(site.layer),
-      receives_(site.kind == AttentionKind::DecoderSelf && !config.cross_attention) {
-    const bool both_ways = config.bidirectional && site.kind == AttentionKind::EncoderSelf;
+      receives_(site.kind == AttentionKind::DecoderSelf && !config.attention.cross) {
+    const bool both_ways = config.mixer.bidirectional && site.kind == AttentionKind::EncoderSelf;
     const std::int64_t d = both_ways ? columns_ / 2 : columns_;
     const std::int64_t rows = gates_of(cell_) * d;
     const bool lstm = cell_ == RecurrentCell::Lstm;

@@ -9,10 +9,10 @@
 namespace headscope {
 
 std::vector<std::int32_t> distance_buckets(const ModelConfig& config, bool both_ways) {
-    const std::int64_t count = both_ways ? config.relative_buckets / 2 : config.relative_buckets;
+    const std::int64_t count = both_ways ? config.positions.relative.buckets / 2 : config.positions.relative.buckets;
     const std::int64_t exact = count / 2;
-    const auto logs =
-        static_cast<float>(std::log(static_cast<double>(config.relative_distance) / static_cast<double>(exact)));
+    const auto logs = static_cast<float>(
+        std::log(static_cast<double>(config.positions.relative.distance) / static_cast<double>(exact)));
     const auto bucket = [&](std::int64_t distance) {
         const bool after = distance > 0;
         const std::int64_t apart = both_ways ? std::abs(distance) : std::max<std::int64_t>(-distance, 0);
@@ -25,7 +25,8 @@ std::vector<std::int32_t> distance_buckets(const ModelConfig& config, bool both_
         return static_cast<std::int32_t>(both_ways && after ? count + found : found);
     };
     std::vector<std::int32_t> buckets;
-    for (std::int64_t distance = -config.relative_distance; distance <= config.relative_distance; ++distance) {
+    for (std::int64_t distance = -config.positions.relative.distance; distance <= config.positions.relative.distance;
+         ++distance) {
         buckets.push_back(bucket(distance));
     }
     return buckets;
@@ -35,8 +36,8 @@ RelativeTable::RelativeTable(const ModelConfig& config, const Scope& stack, bool
     const Scope scope = stack.in("relative_positions");
     scope.block({.kind = BlockKind::RelativePositions,
                  .title = "Relative Positions",
-                 .detail = fmt::format("{} \u00d7 {}", config.relative_buckets, config.heads)});
-    table_ = scope.values("weight", {config.relative_buckets, config.heads}, Initial::Embedding);
+                 .detail = fmt::format("{} \u00d7 {}", config.positions.relative.buckets, config.attention.heads)});
+    table_ = scope.values("weight", {config.positions.relative.buckets, config.attention.heads}, Initial::Embedding);
     const std::vector<std::int32_t> buckets = distance_buckets(config, both_ways);
     std::vector<std::int32_t> order(buckets.size());
     std::iota(order.begin(), order.end(), 0);

@@ -3,7 +3,7 @@
 namespace headscope {
 
 LayerNorm::LayerNorm(const ModelConfig& config, const Scope& scope)
-    : epsilon_(config.layer_norm_epsilon), type_(config.norm_type) {
+    : epsilon_(config.norm.epsilon), type_(config.norm.type) {
     scope.block({.kind = BlockKind::Norm,
                  .title = type_ == NormType::Batch  ? "Batch Norm"
                           : type_ == NormType::None ? "Identity"

@@ -61,7 +61,7 @@ public:
     Stream after(Context& ctx, std::size_t index, const Stream& stream, const Var& output) const;
 
 private:
-    bool pre() const { return config_.norm == NormPlacement::Pre; }
+    bool pre() const { return config_.norm.placement == NormPlacement::Pre; }
 
     ModelConfig config_;
     std::vector<LayerNorm> norms_;

@@ -16,13 +16,13 @@ std::int64_t window_among(std::int64_t window, std::int64_t keys) {
 
 SelfAttention::SelfAttention(const ModelConfig& config, const Scope& scope, AttentionSite site, DropoutSites& sites)
     : attention_(config, scope, site, sites),
-      window_(mixer_of(config, site.kind) == MixerKind::Restricted ? config.attention_window : 0) {
-    plan_ = {.heads = config.heads,
-             .d_k = config.d_k,
-             .d_v = config.d_v,
+      window_(mixer_of(config, site.kind) == MixerKind::Restricted ? config.mixer.window : 0) {
+    plan_ = {.heads = config.attention.heads,
+             .d_k = config.attention.d_k,
+             .d_v = config.attention.d_v,
              .window = window_,
-             .by_rows = config.attention_score == AttentionScore::DotProduct &&
-                        config.relative_positions == RelativePositions::None};
+             .by_rows = config.attention.score == AttentionScore::DotProduct &&
+                        config.positions.relative.kind == RelativePositions::None};
     scope.pairs_within(
         site.kind == AttentionKind::EncoderSelf ? &MultiplyAdds::source_window : &MultiplyAdds::causal_window, window_);
 }

@@ -48,11 +48,11 @@ std::vector<double> index_table(std::int64_t length, std::int64_t columns, doubl
 }  // namespace
 
 Sinusoids::Sinusoids(const ModelConfig& config)
-    : kind_(config.positions),
+    : kind_(config.positions.kind),
       columns_(config.position_width()),
-      layout_(config.sinusoid_layout),
-      first_(config.first_position),
-      step_(config.positions == Positions::Normalised ? step_over(config.max_length) : 1.0) {}
+      layout_(config.positions.layout),
+      first_(config.positions.first),
+      step_(config.positions.kind == Positions::Normalised ? step_over(config.max_length) : 1.0) {}
 
 const Tensor& Sinusoids::table(Backend& backend, std::int64_t length) {
     if (!table_.defined() || table_.dim(0) < length) {

@@ -26,7 +26,7 @@ Var of_layer(const std::vector<Var>& distances, std::size_t layer) {
 }  // namespace
 
 Stack::FeedForwardPart Stack::make_feed_forward(const ModelConfig& config, const Scope& scope, DropoutSites& sites) {
-    if (config.experts > 0) {
+    if (config.feed_forward.experts.count > 0) {
         return Experts(config, scope, sites);
     }
     return [plain = FeedForward(config, scope, sites)](Context& ctx, const Var& x, const Tensor& /*lengths*/) {
@@ -44,13 +44,13 @@ Stack::Stack(const Scope& scope, const ModelConfig& config, const StackPlan& pla
       returns_final_states_(plan.returns_final_states),
       embedding_(config, scope, plan.self, table, std::move(sinusoids), sites),
       residuals_(config) {
-    if (config.relative_positions == RelativePositions::Buckets && attends(config, plan.self)) {
+    if (config.positions.relative.kind == RelativePositions::Buckets && attends(config, plan.self)) {
         relative_.emplace_back(config, scope, reads_whole(config, plan.self));
     }
     for (int i = 0; i < plan.layers; ++i) {
         const Scope layer = scope.layer(i);
         // The order of construction fixes the order of parameters and the numbers of dropouts.
-        if (config.relative_positions == RelativePositions::LayerBuckets) {
+        if (config.positions.relative.kind == RelativePositions::LayerBuckets) {
             relative_.emplace_back(config, layer, reads_whole(config, plan.self));
         }
         const std::string label = name_ + "." + std::to_string(i);
@@ -58,7 +58,7 @@ Stack::Stack(const Scope& scope, const ModelConfig& config, const StackPlan& pla
         const Scope first = layer.in(part);
         std::unique_ptr<Mixer> mixer = make_mixer(config, first, {plan.self, i}, sites);
         const bool ends = plan.returns_final_states && i + 1 == plan.layers;
-        if (!ends || config.norm == NormPlacement::Pre) {
+        if (!ends || config.norm.placement == NormPlacement::Pre) {
             residuals_.add_sublayer(first, sites);
         }
         if (ends) {

@@ -114,7 +114,7 @@ RecordedTranslation record_translation(Backend& backend, const EncoderDecoder& m
     DecodingRecorder recorder(scorer, collector, backend);
     RecordedTranslation result;
     result.hypothesis =
-        search_tasks(recorder, {translation_task(frame, search_options, read, config.max_length)}, config.bos_id,
+        search_tasks(recorder, {translation_task(frame, search_options, read, config.max_length)}, config.frame.bos_id,
                      token_rules(config, target_tokenizer, search_options), search_options)
             .front()
             .front();

@@ -42,7 +42,7 @@ AttentionKind usual_kind(const ModelConfig& config) {
 }
 
 int heads_of(const ModelConfig& config, AttentionKind kind) {
-    return static_cast<int>(of_stack(config, kind).heads);
+    return static_cast<int>(of_stack(config, kind).attention.heads);
 }
 
 }  // namespace headscope

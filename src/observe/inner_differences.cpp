@@ -23,7 +23,8 @@ Pass pass(const InnerSide& side, const Example& example) {
     WeightCollector collector;
     Context ctx{.backend = side.backend, .observer = &collector, .compute = side.compute};
     const ModelConfig& config = side.model.config();
-    const Frame complete{.pad = padding_id(config), .bos = config.bos_id, .eos = config.eos_id, .source_end = {}};
+    const Frame complete{
+        .pad = padding_id(config), .bos = config.frame.bos_id, .eos = config.frame.eos_id, .source_end = {}};
     const DeviceBatch batch = upload(side.backend, make_batch(std::span(&example, 1), complete, 0, {.multiple = 1}));
     const Var hidden = side.model.states(ctx, batch);
     return {to_host<float>(side.backend, side.model.logits(ctx, hidden).value()), collector.fetch(side.backend)};

@@ -66,10 +66,10 @@ void append(std::vector<RecordedToken>& tokens, const ModelConfig& config, const
             std::size_t count) {
     HEADSCOPE_CHECK(text.ids.size() == text.pieces.size(), "each id of a recorded text has one piece");
     for (std::size_t i = 0; i < count; ++i) {
-        const TokenKind kind = text.ids[i] == config.unk_id    ? TokenKind::Unknown
-                               : text.ids[i] == config.mask_id ? TokenKind::Mask
-                               : text.ids[i] == config.eos_id  ? TokenKind::End
-                                                               : TokenKind::Piece;
+        const TokenKind kind = text.ids[i] == config.frame.unk_id    ? TokenKind::Unknown
+                               : text.ids[i] == config.frame.mask_id ? TokenKind::Mask
+                               : text.ids[i] == config.frame.eos_id  ? TokenKind::End
+                                                                     : TokenKind::Piece;
         const bool begins = text.word_pieces && !text.pieces[i].starts_with(kContinues);
         tokens.push_back({text.pieces[i], kind, begins && kind != TokenKind::End});
     }
@@ -123,8 +123,8 @@ RecordedText encode_language_text(const ModelDirectory& model, std::string_view 
             encoded.pieces.push_back(token_text(tokenizer, config, id));
         }
         encoded.word_pieces = marks_continuations(tokenizer);
-        encoded.begin = token_text(tokenizer, config, config.bos_id);
-        encoded.end = token_text(tokenizer, config, config.eos_id);
+        encoded.begin = token_text(tokenizer, config, config.frame.bos_id);
+        encoded.end = token_text(tokenizer, config, config.frame.eos_id);
     } else {
         encoded = encode_text(*model.target_tokenizer, text);
         const std::int64_t length = std::ssize(encoded.ids) + 1 - first_predicted(config);
@@ -145,7 +145,7 @@ RecordedText text_of_output(const Tokenizer& tokenizer, const ModelConfig& confi
     const std::span<const std::int32_t> first = ids.first(std::min(given, ids.size()));
     std::vector<std::int32_t> begin(first.begin(), first.end());
     ids = ids.subspan(begin.size());
-    text.ended = !ids.empty() && ids.back() == config.eos_id;
+    text.ended = !ids.empty() && ids.back() == config.frame.eos_id;
     text.ids.assign(ids.begin(), ids.end() - (text.ended ? 1 : 0));
     for (const std::int32_t id : text.ids) {
         text.pieces.push_back(shown_piece(tokenizer, tokenizer.piece(id)));
@@ -172,21 +172,21 @@ RecordedText with_continuation(const Tokenizer& tokenizer, const ModelConfig& co
 }
 
 std::string token_text(const Tokenizer& tokenizer, const ModelConfig& config, std::int32_t token) {
-    if (token == config.eos_id) {
+    if (token == config.frame.eos_id) {
         return special_name(tokenizer, token, "<EOS>");
     }
-    if (token == config.pad_id) {
+    if (token == config.frame.pad_id) {
         return special_name(tokenizer, token, "<pad>");
     }
-    if (token == config.mask_id) {
+    if (token == config.frame.mask_id) {
         return kMaskText;
     }
-    return token == config.bos_id ? special_name(tokenizer, token, "<BOS>")
-                                  : shown_piece(tokenizer, tokenizer.piece(token));
+    return token == config.frame.bos_id ? special_name(tokenizer, token, "<BOS>")
+                                        : shown_piece(tokenizer, tokenizer.piece(token));
 }
 
 std::ptrdiff_t first_predicted(const ModelConfig& config) {
-    return traits(config.architecture).continues_text && config.bos_id < 0 ? 1 : 0;
+    return traits(config.architecture).continues_text && config.frame.bos_id < 0 ? 1 : 0;
 }
 
 std::vector<std::int32_t> source_ids(const RecordedText& source) {
@@ -197,13 +197,13 @@ std::vector<std::int32_t> source_ids(const RecordedText& source) {
 }
 
 std::vector<std::int32_t> target_in_ids(const ModelConfig& config, const RecordedText& target) {
-    std::vector<std::int32_t> ids(static_cast<std::size_t>(1 - first_predicted(config)), config.bos_id);
+    std::vector<std::int32_t> ids(static_cast<std::size_t>(1 - first_predicted(config)), config.frame.bos_id);
     ids.insert(ids.end(), target.before.ids.begin(), target.before.ids.end());
     const std::size_t start = ids.size() - target.before.ids.size();
     ids.insert(ids.end(), target.ids.begin(), target.ids.end());
     ids.resize(start + decoder_input_size(config, target));
     if (traits(config.architecture).fills_masks) {
-        ids.push_back(config.eos_id);
+        ids.push_back(config.frame.eos_id);
     }
     return ids;
 }

@@ -57,12 +57,13 @@ std::string parameters_text(const Parameters& parameters) {
 std::string model_text(const ModelConfig& m) {
     if (!traits(m.architecture).reads_source) {
         return fmt::format("model: {} layers, d_model {}, d_ff {}, {} heads, a vocabulary of {}\n",
-                           m.encoder_layers + m.decoder_layers, m.d_model, m.d_ff, m.heads, m.target_vocabulary);
+                           m.encoder_layers + m.decoder_layers, m.d_model, m.feed_forward.d_ff, m.attention.heads,
+                           m.target_vocabulary);
     }
     return fmt::format(
         "model: {} encoder and {} decoder layers, d_model {}, d_ff {}, {} heads, vocabularies of {} and {}\n",
-        m.encoder_layers, m.decoder_layers, m.d_model, both_stacks(m.d_ff, m.decoder_d_ff),
-        both_stacks(m.heads, m.decoder_heads), m.source_vocabulary, m.target_vocabulary);
+        m.encoder_layers, m.decoder_layers, m.d_model, both_stacks(m.feed_forward.d_ff, m.feed_forward.decoder_d_ff),
+        both_stacks(m.attention.heads, m.attention.decoder_heads), m.source_vocabulary, m.target_vocabulary);
 }
 
 std::string shape_of(const Batch& batch) {
@@ -122,8 +123,8 @@ const PaperTraining* in_the_paper(const ModelConfig& model) {
     for (const auto& [training, d_model] : {std::pair(&kPaperBase, 512), std::pair(&kPaperBig, 1024)}) {
         ModelConfig paper;
         paper.d_model = d_model;
-        paper.d_ff = 4 * d_model;
-        paper.heads = d_model / kHead;
+        paper.feed_forward.d_ff = 4 * d_model;
+        paper.attention.heads = d_model / kHead;
         paper.source_vocabulary = model.source_vocabulary;
         paper.target_vocabulary = model.target_vocabulary;
         if (model == paper) {

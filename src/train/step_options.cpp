@@ -61,13 +61,13 @@ BatchBudget part_budget(const TrainingOptions& t, std::int64_t part_tokens) {
 
 std::string parts_matter(const ModelConfig& model, const TrainingOptions& training) {
     std::string text;
-    if (model.norm_type == NormType::Batch) {
+    if (model.norm.type == NormType::Batch) {
         text += "; a batch norm measures each part, no longer the whole step";
     }
-    if (model.experts > 0 && model.expert_capacity > 0.0F) {
+    if (model.feed_forward.experts.count > 0 && model.feed_forward.experts.capacity > 0.0F) {
         text += "; \"expert_capacity\" counts the tokens of each part, no longer of the whole step";
     }
-    if (model.experts > 0 && training.expert_balance > 0.0) {
+    if (model.feed_forward.experts.count > 0 && training.expert_balance > 0.0) {
         text += "; \"expert_balance\" balances each part, no longer the whole step";
     }
     return text;

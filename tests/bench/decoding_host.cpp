@@ -52,8 +52,8 @@ public:
 double microseconds_of_a_step(Backend& backend, std::int64_t rows, int steps) {
     ModelConfig config;
     config.d_model = 64;  // the ops are those of 512 columns
-    config.d_ff = 128;
-    config.d_k = config.d_v = 8;
+    config.feed_forward.d_ff = 128;
+    config.attention.d_k = config.attention.d_v = 8;
     config.source_vocabulary = config.target_vocabulary = 1000;
     config.max_length = 16;
     Parameters parameters(backend, config, false);

@@ -20,7 +20,7 @@ ModelConfig language_config(Architecture architecture) {
     config.architecture = architecture;
     const bool masked = architecture == Architecture::MaskedLm;
     (masked ? config.decoder_layers : config.encoder_layers) = 0;
-    config.mask_id = masked ? 4 : -1;
+    config.frame.mask_id = masked ? 4 : -1;
     return config;
 }
 
@@ -137,7 +137,7 @@ TEST_CASE("of the masks that two devices fill in differently, the one with the l
     const auto cpu = open_device("cpu");
     const LoadedModel translator = tiny_translator(*cpu, language_config(Architecture::MaskedLm));
     const ModelConfig& config = translator.model().config;
-    const std::vector<std::int32_t> ids{config.bos_id, 4, 7, 4, 8, 9, 4, config.eos_id};
+    const std::vector<std::int32_t> ids{config.frame.bos_id, 4, 7, 4, 8, 9, 4, config.frame.eos_id};
     const FilledText filled = Filler(*cpu, translator).fill(ids, 9, false);
     TextResult likeliest;
     likeliest.source_ids = ids;

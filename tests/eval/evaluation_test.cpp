@@ -72,8 +72,8 @@ TEST_CASE("a model scores every reference of every source that fits") {
          {std::pair{0, first[0]}, {2, first[2]}, {0, second[0]}, {2, second[2]}, {4, second[4]}}) {
         auto from = model.source_tokenizer->encode(sources[static_cast<std::size_t>(source)]);
         auto to = model.target_tokenizer->encode(reference);
-        from.push_back(model.config.eos_id);
-        to.push_back(model.config.eos_id);
+        from.push_back(model.config.frame.eos_id);
+        to.push_back(model.config.frame.eos_id);
         for (auto next = to.begin(); next != to.end(); ++next) {
             const auto scores = next_log_probabilities(ctx, translator.transformer(), from, {to.begin(), next});
             nll -= scores[static_cast<std::size_t>(*next)];

@@ -43,12 +43,12 @@ TEST_CASE("at base scale Table 3 has the paper's sizes") {
         CHECK(model.encoder_layers == row.layers);
         CHECK(model.decoder_layers == row.layers);
         CHECK(model.d_model == row.d_model);
-        CHECK(model.d_ff == row.d_ff);
-        CHECK(model.heads == row.heads);
-        CHECK(model.d_k == row.d_k);
-        CHECK(model.d_v == row.d_v);
-        CHECK(model.norm == NormPlacement::Post);
-        CHECK((model.positions == Positions::Learned) == row.learned_positions);
+        CHECK(model.feed_forward.d_ff == row.d_ff);
+        CHECK(model.attention.heads == row.heads);
+        CHECK(model.attention.d_k == row.d_k);
+        CHECK(model.attention.d_v == row.d_v);
+        CHECK(model.norm.placement == NormPlacement::Post);
+        CHECK((model.positions.kind == Positions::Learned) == row.learned_positions);
         const nlohmann::json training = row_config(row, base).config["training"];
         CHECK(training["residual_dropout"] == row.dropout);
         CHECK(training["embedding_dropout"] == row.dropout);
@@ -88,19 +88,19 @@ TEST_CASE("the paper's column of parameters fits one vocabulary in all rows but 
 
 TEST_CASE("smaller scales keep the proportions of Table 3") {
     const nlohmann::json tiny = scale_config(kTiny);
-    CHECK(model_of("base", tiny, 100).d_k == 16);
-    CHECK(model_of("A1", tiny, 100).heads == 1);
-    CHECK(model_of("A1", tiny, 100).d_v == 128);
-    CHECK(model_of("A4", tiny, 100).heads == 32);
-    CHECK(model_of("A4", tiny, 100).d_k == 4);
-    CHECK(model_of("B1", tiny, 100).d_k == 4);
-    CHECK(model_of("B1", tiny, 100).d_v == 16);
+    CHECK(model_of("base", tiny, 100).attention.d_k == 16);
+    CHECK(model_of("A1", tiny, 100).attention.heads == 1);
+    CHECK(model_of("A1", tiny, 100).attention.d_v == 128);
+    CHECK(model_of("A4", tiny, 100).attention.heads == 32);
+    CHECK(model_of("A4", tiny, 100).attention.d_k == 4);
+    CHECK(model_of("B1", tiny, 100).attention.d_k == 4);
+    CHECK(model_of("B1", tiny, 100).attention.d_v == 16);
     CHECK(model_of("C1", tiny, 100).encoder_layers == 1);
     CHECK(model_of("C3", tiny, 100).decoder_layers == 4);
     CHECK(model_of("C4", tiny, 100).d_model == 64);
-    CHECK(model_of("C4", tiny, 100).d_k == 8);
-    CHECK(model_of("C7", tiny, 100).d_ff == 1024);
-    CHECK(model_of("big", tiny, 100).heads == 16);
+    CHECK(model_of("C4", tiny, 100).attention.d_k == 8);
+    CHECK(model_of("C7", tiny, 100).feed_forward.d_ff == 1024);
+    CHECK(model_of("big", tiny, 100).attention.heads == 16);
     CHECK(row_config(table3_row("big"), tiny).config["training"]["steps"] == 3 * tiny["training"]["steps"].get<int>());
     CHECK(row_config(table3_row("A1"), tiny).varied == "h 1, d_k 128, d_v 128");
     CHECK(row_config(table3_row("base"), tiny).varied.empty());

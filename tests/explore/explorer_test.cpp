@@ -162,7 +162,7 @@ TEST_CASE("A given translation is read, however unlikely it is", "[explore]") {
     CHECK(given.record.target_out.back().text == "<EOS>");
     CHECK(given.record.source.back().kind == TokenKind::Pad);
     REQUIRE(given.steps.size() == given.record.target_out.size());
-    CHECK(given.steps.back().token == tiny.translator.model().config.eos_id);
+    CHECK(given.steps.back().token == tiny.translator.model().config.frame.eos_id);
     check_rows(given.record);
     bool unlikely = false;
     for (const ExploredStep& step : given.steps) {

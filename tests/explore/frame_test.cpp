@@ -11,12 +11,12 @@ namespace {
 
 ModelConfig framed_config() {
     ModelConfig config = tiny_config();
-    config.source_begin = {kTargetLanguage};
-    config.source_end = {};
-    config.target_begin = {21, 23};
-    config.languages = {{"deu", 22}};
-    config.suppressed_ids = {0, 24};
-    config.bos_id = config.eos_id;
+    config.frame.source_begin = {kTargetLanguage};
+    config.frame.source_end = {};
+    config.frame.target_begin = {21, 23};
+    config.frame.languages = {{"deu", 22}};
+    config.frame.suppressed_ids = {0, 24};
+    config.frame.bos_id = config.frame.eos_id;
     return config;
 }
 
@@ -64,7 +64,7 @@ TEST_CASE("A search and a pass show the tokens around texts and count only what 
 
 TEST_CASE("A text without a beginning is explored from its second piece on", "[explore]") {
     ModelConfig config = tiny_language_config(Architecture::CausalLm);
-    config.bos_id = -1;
+    config.frame.bos_id = -1;
     const TinyExplorer tiny("cpu", config);
     const std::vector<std::int32_t> ids = tiny.explorer.model().target_tokenizer->encode("the small dog");
     const Exploration prompt = tiny.explorer.explore({.source = "the small dog", .target = ""});

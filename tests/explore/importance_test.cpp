@@ -64,11 +64,11 @@ TEST_CASE("The weights are the softmax of the scaled products of queries and key
     const bool relative = GENERATE(false, true);
     ModelConfig config = tiny_config();
     if (relative) {
-        config.positions = Positions::None;
-        config.relative_positions = RelativePositions::Buckets;
-        config.relative_buckets = 8;
-        config.relative_distance = 5;
-        config.scale_attention = false;
+        config.positions.kind = Positions::None;
+        config.positions.relative.kind = RelativePositions::Buckets;
+        config.positions.relative.buckets = 8;
+        config.positions.relative.distance = 5;
+        config.attention.scale = false;
     }
     const TinyExplorer tiny(device, config);
     ExploreRequest request = tiny_request();
@@ -110,8 +110,8 @@ TEST_CASE("The weights are the softmax of the scaled products of queries and key
     CHECK_FALSE(tiny.explorer.neuron(request, {AttentionKind::DecoderSelf, 0}, 2).edited);
     CHECK_THAT(tiny.explorer.neuron(request, {AttentionKind::Cross, 0}, 9).problem, Contains("got 9"));
     CHECK_THAT(tiny.explorer.neuron(request, {AttentionKind::Cross, 7}, 1).problem, Contains("got 8"));
-    config.attention_score = AttentionScore::Additive;
-    config.scale_attention = true;
+    config.attention.score = AttentionScore::Additive;
+    config.attention.scale = true;
     CHECK_THAT(TinyExplorer(device, config).explorer.neuron(request, {AttentionKind::Cross, 0}, 1).problem,
                Contains("\"attention_score\" is \"additive\""));
     CHECK_THAT(tiny.explorer.neuron(tiny_request(), {AttentionKind::Cross, 0}, 1).problem,

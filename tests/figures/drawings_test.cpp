@@ -156,7 +156,7 @@ TEST_CASE("Sinusoids show the table's numbers, positions from top to bottom", "[
     const Drawing drawing = draw_sinusoids(config, {.positions = 5});
     const auto cells = all_of<Rect>(drawing, Role::Cell);
     REQUIRE(cells.size() == 30);
-    const std::vector<double> table = sinusoid_table(5, 6, config.sinusoid_layout);
+    const std::vector<double> table = sinusoid_table(5, 6, config.positions.layout);
     for (std::size_t i = 0; i < cells.size(); ++i) {
         CHECK(cells[i].first.colour == diverging_colour(table[i], kLightInk));
         CHECK(cells[i].first.mark.query == static_cast<int>(i / 6));
@@ -167,11 +167,11 @@ TEST_CASE("Sinusoids show the table's numbers, positions from top to bottom", "[
     config.d_model = 512;
     for (const SinusoidLayout layout :
          {SinusoidLayout::Interleaved, SinusoidLayout::HalvesMinusOne, SinusoidLayout::Halves}) {
-        config.sinusoid_layout = layout;
+        config.positions.layout = layout;
         test::check_looks([&](const Look& look) { return draw_sinusoids(config, {.look = look}); });
         test::check_layout(draw_sinusoids(config, {.positions = 1, .columns = 3}));
     }
-    config.sinusoid_layout = SinusoidLayout::Interleaved;
+    config.positions.layout = SinusoidLayout::Interleaved;
     std::set<int> parities;
     for (const auto& [primitive, cell] : all_of<Rect>(draw_sinusoids(config, {.columns = 64}), Role::Cell)) {
         parities.insert(primitive.mark.item % 2);
@@ -182,7 +182,7 @@ TEST_CASE("Sinusoids show the table's numbers, positions from top to bottom", "[
     };
     CHECK(title({.columns = 64}) == "Positional encoding, 64 of 512 dimensions");
     CHECK(title({.columns = 512}) == "Positional encoding, 512 dimensions");
-    config.positions = Positions::Learned;
+    config.positions.kind = Positions::Learned;
     CHECK_THROWS_WITH(draw_sinusoids(config, {}), Catch::Matchers::Contains("has no sinusoids"));
 }
 

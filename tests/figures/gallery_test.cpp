@@ -31,10 +31,10 @@ void keep(const std::string& name, const Drawing& drawing, double scale = 1.5) {
 
 ModelConfig model_of_the_paper(NormPlacement norm) {
     ModelConfig config;
-    config.norm = norm;
+    config.norm.placement = norm;
     config.source_vocabulary = config.target_vocabulary = 37000;
     if (norm == NormPlacement::Pre) {
-        config.tying = Tying::None;
+        config.embedding.tying = Tying::None;
         config.decoder_layers = 3;
     }
     return config;

@@ -22,21 +22,21 @@ std::vector<ModelConfig> models() {
         for (const Tying tying : {Tying::All, Tying::TargetOutput, Tying::None}) {
             for (const Positions positions : {Positions::Sinusoid, Positions::Learned}) {
                 ModelConfig config;
-                config.norm = norm;
-                config.tying = tying;
-                config.positions = positions;
+                config.norm.placement = norm;
+                config.embedding.tying = tying;
+                config.positions.kind = positions;
                 config.encoder_layers = tying == Tying::None ? 24 : 6;
                 config.decoder_layers = tying == Tying::All ? 1 : 6;
                 config.d_model = 256;
                 config.source_vocabulary = config.target_vocabulary = 7000;
-                config.output_bias = tying == Tying::TargetOutput;
-                config.attention_bias = config.output_bias;
+                config.output.bias = tying == Tying::TargetOutput;
+                config.attention.bias = config.output.bias;
                 all.push_back(config);
-                config.positions = positions == Positions::Learned ? positions : Positions::None;
-                config.relative_positions = RelativePositions::Buckets;
+                config.positions.kind = positions == Positions::Learned ? positions : Positions::None;
+                config.positions.relative.kind = RelativePositions::Buckets;
                 all.push_back(config);
-                config.relative_positions = RelativePositions::LayerBuckets;
-                config.decoder_heads = 4;
+                config.positions.relative.kind = RelativePositions::LayerBuckets;
+                config.attention.decoder_heads = 4;
                 all.push_back(config);
             }
         }
@@ -52,12 +52,12 @@ std::vector<ModelConfig> language_models() {
             ModelConfig config;
             config.architecture = family;
             (family == Architecture::CausalLm ? config.encoder_layers : config.decoder_layers) = 0;
-            config.norm = more ? NormPlacement::Pre : NormPlacement::Post;
-            config.positions = more ? Positions::Learned : Positions::Sinusoid;
-            config.attention_bias = config.output_bias = config.output_transform = config.embedding_norm = more;
+            config.norm.placement = more ? NormPlacement::Pre : NormPlacement::Post;
+            config.positions.kind = more ? Positions::Learned : Positions::Sinusoid;
+            config.attention.bias = config.output.bias = config.output.transform = config.embedding.norm = more;
             config.d_model = 256;
             config.source_vocabulary = config.target_vocabulary = 7000;
-            config.mask_id = 4;
+            config.frame.mask_id = 4;
             all.push_back(config);
         }
     }
@@ -128,11 +128,11 @@ TEST_CASE("A map shows the model's norms, and every layer once", "[model_map]") 
                 CHECK_THAT(primitive.mark.tip, Catch::Matchers::Contains("Multi-Head Attention of layer 2: "));
             }
         }
-        const bool pre = config.norm == NormPlacement::Pre;
+        const bool pre = config.norm.placement == NormPlacement::Pre;
         CHECK(names.count("Add & Norm") == (pre ? 0 : 5));
         CHECK(names.count("Norm") == (pre ? 7 : 0));
         CHECK(names.count("Add") == (pre ? 5 : 0));
-        CHECK(names.count("Learned Positions") == (config.positions == Positions::Learned ? 2 : 0));
+        CHECK(names.count("Learned Positions") == (config.positions.kind == Positions::Learned ? 2 : 0));
         CHECK(static_cast<int>(layers.size()) == config.encoder_layers);
         CHECK(names.count("Masked Multi-Head Attention") == 1);
     }
@@ -158,20 +158,20 @@ TEST_CASE("The map of a language model has its one stack", "[model_map]") {
         CHECK(names.count("Output Probabilities") == 1);
         CHECK(names.count("Masked Multi-Head Attention") == (causal ? 1 : 0));
         CHECK(names.count(causal ? "Mask (later tokens)" : "Mask (pads)") == 1);
-        CHECK(names.count("Transform") == (config.output_transform ? 1 : 0));
+        CHECK(names.count("Transform") == (config.output.transform ? 1 : 0));
         CHECK_THAT(drawing.description, Catch::Matchers::StartsWith(causal ? "causal language model: 6 layers, "
                                                                            : "masked language model: 6 layers, "));
         const std::string stack = causal ? "decoder" : "encoder";
         CHECK(prefixes.count(stack + ".layers.1.self_attention.") == 1);
-        CHECK(prefixes.count(stack + ".embedding_norm.") == (config.embedding_norm ? 1 : 0));
-        CHECK(prefixes.count("output.norm.") == (config.output_transform ? 1 : 0));
+        CHECK(prefixes.count(stack + ".embedding_norm.") == (config.embedding.norm ? 1 : 0));
+        CHECK(prefixes.count("output.norm.") == (config.output.transform ? 1 : 0));
     }
 }
 
 TEST_CASE("The map of a translator that fills in masks says so", "[model_map]") {
     ModelConfig config = models().front();
     config.generation = Generation::MaskPredict;
-    config.mask_id = config.unk_id;
+    config.frame.mask_id = config.frame.unk_id;
     const Drawing drawing = draw_model_map(config, {});
     CHECK_THAT(drawing.description, Catch::Matchers::Contains(", mask-predict, "));
     std::set<std::string> names;

@@ -15,9 +15,9 @@ std::vector<std::string> headscope::fuzz_seeds() {
     tied.target_vocabulary = 8000;
     ModelConfig apart = tied;
     apart.target_vocabulary = 500;
-    apart.tying = Tying::None;
-    apart.positions = Positions::Learned;
-    apart.norm = NormPlacement::Pre;
+    apart.embedding.tying = Tying::None;
+    apart.positions.kind = Positions::Learned;
+    apart.norm.placement = NormPlacement::Pre;
     return {to_json(tied).dump(), to_json(apart).dump(1),
             R"({"beam": 6, "length_penalty": 1.0, "length_penalty_form": "power", "max_extra": 9, "no_repeat_ngram": 4,
             "split_longer_than": 30})"};

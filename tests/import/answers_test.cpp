@@ -92,7 +92,7 @@ void check_translation_model(const OpenModel& open, const json& item) {
     const auto& model = dynamic_cast<const EncoderDecoder&>(*open.model);
     const Ids source = item.at("source").get<Ids>();
     const Ids target = item.at("target").get<Ids>();
-    Ids in{open.directory.config.bos_id};
+    Ids in{open.directory.config.frame.bos_id};
     in.insert(in.end(), target.begin(), target.end() - 1);
     const Tensor lengths = length(open.backend, source);
     const Var memory = model.encode(ctx, row(open.backend, source), lengths);

@@ -91,8 +91,8 @@ void check_exported(const ModelDirectory& model) {
         CHECK(other.target_tokenizer->encode(text) == model.target_tokenizer->encode(text));
     }
     for (const auto member :
-         {&ModelConfig::bos_id, &ModelConfig::eos_id, &ModelConfig::unk_id, &ModelConfig::mask_id}) {
-        CHECK(other.config.*member == model.config.*member);
+         {&FrameConfig::bos_id, &FrameConfig::eos_id, &FrameConfig::unk_id, &FrameConfig::mask_id}) {
+        CHECK(other.config.frame.*member == model.config.frame.*member);
     }
     const Ids ids{1, 9, 8, 30, 5, 2};
     const std::vector<float> ours = logits(*backend, model.config, parameters, ids);
@@ -166,7 +166,7 @@ TEST_CASE("an exported MarianMT has a pad that both tables have", "[export]") {
                   trained(TokenizerType::Unigram, false));
     model.target_tokenizer = trained(TokenizerType::Unigram, false, 52);
     model.config.target_vocabulary = 52;
-    model.config.pad_id = 51;
+    model.config.frame.pad_id = 51;
     const std::string place = folder.file("exported");
     export_model(model, Parameters(*backend, model.config, false), ExportFormat::HuggingFace, place);
     CHECK(read_json_file(place + "/config.json")["pad_token_id"] == 0);
@@ -181,7 +181,7 @@ TEST_CASE("an exported BERT has a type of tokens", "[export]") {
     const std::string place = folder.file("exported");
     export_model(model, *parameters, ExportFormat::HuggingFace, place);
     const ModelDirectory other = open_model(place);
-    CHECK(other.config.token_types == 1);
+    CHECK(other.config.embedding.token_types == 1);
     const Ids ids{2, 9, 8, 4, 5, 3};
     CHECK(logits(*backend, model.config, *parameters, ids) ==
           logits(*backend, other.config, *read_parameters(*backend, other, DType::F32), ids));

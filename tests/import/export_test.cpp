@@ -30,7 +30,7 @@ ModelDirectory opened(const std::string& name) {
 void check_same(Backend& backend, const ModelDirectory& one, const ModelDirectory& other) {
     nlohmann::json config = to_json(other.config);
     // The pieces without probability have a bias of -1e9 in CTranslate2's and Marian's files.
-    if (other.config.suppressed_ids.empty()) {
+    if (other.config.frame.suppressed_ids.empty()) {
         config["suppressed_ids"] = to_json(one.config)["suppressed_ids"];
     }
     CHECK(to_json(one.config) == config);
@@ -43,7 +43,7 @@ void check_same(Backend& backend, const ModelDirectory& one, const ModelDirector
     const auto theirs = read_parameters(backend, other, DType::F32);
     for (const ParameterSpec& spec : ours->table()) {
         INFO(spec.name);
-        if (spec.name != "output.bias" || one.config.suppressed_ids.empty()) {
+        if (spec.name != "output.bias" || one.config.frame.suppressed_ids.empty()) {
             CHECK(ours->values_of(spec.name) == theirs->values_of(spec.name));
         }
     }
@@ -101,7 +101,7 @@ TEST_CASE("what a format cannot hold is listed, and nothing is written", "[expor
                    Contains("\"first_position\""));
     CHECK_FALSE(fs::exists(folder.file("exported")));
     ModelDirectory mixed = model;
-    mixed.config.experts = 4;
+    mixed.config.feed_forward.experts.count = 4;
     CHECK_THAT(error_of([&] { export_model(mixed, *parameters, ExportFormat::CTranslate2, folder.file("exported")); }),
                Contains("\"experts\" is 4: the format holds 0"));
     for (const auto& [key, value] : {std::pair{"layer_norm_epsilon", "0.001"}, {"cross_attention", "false"}}) {

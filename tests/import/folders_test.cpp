@@ -141,13 +141,13 @@ TEST_CASE("M2M100's class knows the languages that no file lists", "[import]") {
         settings["extra_special_tokens"] = json::array();
     });
     const ModelConfig config = open_model(model.path()).config;
-    CHECK(config.languages.size() == 100);
-    CHECK(config.languages.at("af") == pieces);
-    CHECK(config.languages.at("ast") == pieces + 3);
-    CHECK(config.languages.at("zu") == pieces + 99);
-    CHECK(config.source_begin == Ids{kSourceLanguage});
+    CHECK(config.frame.languages.size() == 100);
+    CHECK(config.frame.languages.at("af") == pieces);
+    CHECK(config.frame.languages.at("ast") == pieces + 3);
+    CHECK(config.frame.languages.at("zu") == pieces + 99);
+    CHECK(config.frame.source_begin == Ids{kSourceLanguage});
     model.change_json("tokenizer_config.json", [](json& settings) { settings["language_codes"] = "wmt21"; });
-    CHECK(open_model(model.path()).config.languages.at("de") == pieces + 7);
+    CHECK(open_model(model.path()).config.frame.languages.at("de") == pieces + 7);
     CHECK(languages_of_class("NllbTokenizerFast", "").size() == 202);
     CHECK(languages_of_class("MBartTokenizer", "").size() == 25);
     CHECK(languages_of_class("MBart50TokenizerFast", "").back() == "sl_SI");
@@ -183,18 +183,18 @@ TEST_CASE("a class that is not known is read from its tokenizer.json", "[import]
 TEST_CASE("CTranslate2's conversions for several languages are known by the names in their vocabulary", "[import]") {
     SECTION("mBART-50") {
         const ModelConfig config = open_model(Converted(kMBart, started_from("</s>"), true).path()).config;
-        CHECK(config.languages == std::map<std::string, std::int32_t>{{"de_DE", 6}, {"en_XX", 7}});
-        CHECK(config.source_begin == Ids{kSourceLanguage});
-        CHECK(config.source_end == Ids{2});
-        CHECK(config.target_begin == Ids{kTargetLanguage});
-        CHECK(config.bos_id == 2);
+        CHECK(config.frame.languages == std::map<std::string, std::int32_t>{{"de_DE", 6}, {"en_XX", 7}});
+        CHECK(config.frame.source_begin == Ids{kSourceLanguage});
+        CHECK(config.frame.source_end == Ids{2});
+        CHECK(config.frame.target_begin == Ids{kTargetLanguage});
+        CHECK(config.frame.bos_id == 2);
     }
     SECTION("mBART-50 without a start, known by its further languages") {
         std::vector<std::string> pieces = kMBart;
         pieces[4] = "sl_SI";
         const ModelConfig config = open_model(Converted(pieces, started_from(nullptr), true).path()).config;
-        CHECK(config.bos_id == 2);
-        CHECK(config.target_begin == Ids{kTargetLanguage});
+        CHECK(config.frame.bos_id == 2);
+        CHECK(config.frame.target_begin == Ids{kTargetLanguage});
     }
     SECTION("mBART-25, whose decoder starts from the target language") {
         CHECK_THAT(
@@ -203,10 +203,10 @@ TEST_CASE("CTranslate2's conversions for several languages are known by the name
                 "\"decoder_start_token\" is null: write the piece there from which the decoder starts, for mBART-25 "
                 "the target language"));
         const ModelConfig config = open_model(Converted(kMBart, started_from("de_DE"), true).path()).config;
-        CHECK(config.bos_id == 6);
-        CHECK(config.source_begin.empty());
-        CHECK(config.source_end == Ids{2, kSourceLanguage});
-        CHECK(config.target_begin.empty());
+        CHECK(config.frame.bos_id == 6);
+        CHECK(config.frame.source_begin.empty());
+        CHECK(config.frame.source_end == Ids{2, kSourceLanguage});
+        CHECK(config.frame.target_begin.empty());
     }
     SECTION("M2M100 and NLLB") {
         for (const std::vector<std::string>& names :
@@ -214,16 +214,16 @@ TEST_CASE("CTranslate2's conversions for several languages are known by the name
             std::vector<std::string> pieces = kMBart;
             std::ranges::copy(names, pieces.begin() + 6);
             const ModelConfig config = open_model(Converted(pieces, started_from("</s>"), true).path()).config;
-            CHECK(config.languages.size() == 2);
-            CHECK(config.source_begin == Ids{kSourceLanguage});
-            CHECK(config.source_end == Ids{2});
-            CHECK(config.target_begin == Ids{kTargetLanguage});
+            CHECK(config.frame.languages.size() == 2);
+            CHECK(config.frame.source_begin == Ids{kSourceLanguage});
+            CHECK(config.frame.source_end == Ids{2});
+            CHECK(config.frame.target_begin == Ids{kTargetLanguage});
         }
     }
     SECTION("one piece that looks like a language is none") {
         std::vector<std::string> pieces = kMBart;
         pieces[6] = "c";
-        CHECK(open_model(Converted(pieces, started_from("</s>"), true).path()).config.languages.empty());
+        CHECK(open_model(Converted(pieces, started_from("</s>"), true).path()).config.frame.languages.empty());
     }
     SECTION("names that a conversion has lost are said") {
         std::vector<std::string> pieces = kMBart;
@@ -243,11 +243,11 @@ TEST_CASE("CTranslate2's conversions for several languages are known by the name
 TEST_CASE("sources of CTranslate2's BART begin as its tokenizer writes them", "[import]") {
     const std::vector<std::string> pieces = {"<s>", "<pad>", "</s>", "<unk>", "a", "b"};
     const ModelConfig bart = open_model(Converted(pieces, started_from("</s>"), false).path()).config;
-    CHECK(bart.source_begin == Ids{0});
-    CHECK(bart.source_end == Ids{2});
+    CHECK(bart.frame.source_begin == Ids{0});
+    CHECK(bart.frame.source_end == Ids{2});
     json settings = started_from("</s>");
     settings["add_source_eos"] = true;  // of fairseq
-    CHECK(open_model(Converted(pieces, settings, false).path()).config.source_begin.empty());
+    CHECK(open_model(Converted(pieces, settings, false).path()).config.frame.source_begin.empty());
 }
 
 TEST_CASE("without a tie both sides have the tables that the file has", "[import]") {
@@ -271,7 +271,7 @@ TEST_CASE("without a tie both sides have the tables that the file has", "[import
         });
         model.write("model.safetensors", read_all(model.path("model.safetensors")) + std::string(bytes, '\0') +
                                              std::string(bytes, apart ? '\1' : '\0') + std::string(bytes, '\2'));
-        CHECK(open_model(model.path()).config.tying == (apart ? Tying::None : Tying::Embeddings));
+        CHECK(open_model(model.path()).config.embedding.tying == (apart ? Tying::None : Tying::Embeddings));
         CHECK(model.complaint().empty());
     }
 }
@@ -286,9 +286,9 @@ TEST_CASE("RoBERTa of ids alone begins and ends texts as its configuration says"
         config["eos_token_id"] = 7;
     });
     const ModelConfig config = open_model(model.path()).config;
-    CHECK(config.bos_id == 5);
-    CHECK(config.eos_id == 7);
-    CHECK(config.pad_id == 1);
+    CHECK(config.frame.bos_id == 5);
+    CHECK(config.frame.eos_id == 7);
+    CHECK(config.frame.pad_id == 1);
 }
 
 TEST_CASE("files of formats that do not open are called by their names", "[bad_input]") {

@@ -101,7 +101,7 @@ TEST_CASE("an imported copy keeps the options of generation_config.json", "[gene
         "no_repeat_ngram": 3, "no_source_ngram": 4, "bad_words": [[7], [8]], "bad_first": [20, 21],
         "sequence_bias": [[[30, 31], 2.0]], "end_growth": [3, 1.1], "renormalize": true})"));
     const ModelDirectory theirs = folder.open();
-    CHECK(theirs.config.bos_id == 9);
+    CHECK(theirs.config.frame.bos_id == 9);
     const auto parameters = read_parameters(*backend, theirs, DType::F32);
     const TemporaryFolder place;
     write_model_directory(*backend, place.file("model"), theirs.config, *parameters, DType::F32,
@@ -168,7 +168,9 @@ TEST_CASE("options of generation_config.json that are not obeyed are named", "[g
 }
 
 TEST_CASE("what an output starts from", "[generation]") {
-    const auto start = [](const json& generation) { return WithOptions("hf-bart", generation).open().config.bos_id; };
+    const auto start = [](const json& generation) {
+        return WithOptions("hf-bart", generation).open().config.frame.bos_id;
+    };
     CHECK(start({{"bos_token_id", 0}, {"eos_token_id", 2}, {"decoder_start_token_id", 7}}) == 7);
     CHECK(start({{"bos_token_id", 0}, {"eos_token_id", 2}}) == 0);  // as transformers 5
     CHECK(start({{"eos_token_id", 2}}) == 2);                       // config.json's
@@ -179,8 +181,8 @@ TEST_CASE("what an output starts from", "[generation]") {
         model.change_json("config.json", [&](json& config) { config.update(more.is_null() ? json::object() : more); });
         return open_model(model.path());
     };
-    CHECK(old({}).config.bos_id == 2);
-    CHECK(old({{"decoder_start_token_id", nullptr}}).config.bos_id == 0);
+    CHECK(old({}).config.frame.bos_id == 2);
+    CHECK(old({{"decoder_start_token_id", nullptr}}).config.frame.bos_id == 0);
     // Without a key, the family's default counts.
     const auto without = [](const char* name, const char* key) {
         BrokenModel model(name);
@@ -196,7 +198,7 @@ TEST_CASE("what an output starts from", "[generation]") {
     for (const auto& [name, expected] :
          {std::pair{"hf-bart", 2}, {"hf-m2m100", 2}, {"hf-pegasus", 0}, {"hf-blenderbot-small", 1}, {"hf-mbart", 7}}) {
         INFO(name);
-        CHECK(without(name, "decoder_start_token_id").config.bos_id == expected);
+        CHECK(without(name, "decoder_start_token_id").config.frame.bos_id == expected);
     }
     for (const auto& [name, forced] :
          {std::pair{"hf-bart", true}, {"hf-m2m100", false}, {"hf-pegasus", true}, {"hf-mbart", true}}) {
@@ -204,22 +206,23 @@ TEST_CASE("what an output starts from", "[generation]") {
         CHECK(without(name, "forced_eos_token_id").decoding->value("force_end", false) == forced);
     }
     CHECK_FALSE(old({{"forced_eos_token_id", nullptr}}).decoding->contains("force_end"));
-    CHECK(old({{"forced_bos_token_id", nullptr}}).config.target_begin.empty());
-    CHECK(old({{"forced_bos_token_id", nullptr}, {"force_bos_token_to_be_generated", true}}).config.target_begin ==
-          Ids{0});
+    CHECK(old({{"forced_bos_token_id", nullptr}}).config.frame.target_begin.empty());
+    CHECK(
+        old({{"forced_bos_token_id", nullptr}, {"force_bos_token_to_be_generated", true}}).config.frame.target_begin ==
+        Ids{0});
     CHECK((*old({{"eos_token_id", {2, 6}}, {"early_stopping", true}, {"num_beams", 4}}).decoding)["ends"] ==
           json{2, 6});
 }
 
 TEST_CASE("GPT-2's texts begin as its tokenizer says", "[generation]") {
     const BrokenModel model("hf-gpt2");
-    CHECK(open_model(model.path()).config.bos_id == -1);
+    CHECK(open_model(model.path()).config.frame.bos_id == -1);
     model.change_json("tokenizer_config.json", [](json& settings) {
         settings["add_bos_token"] = true;
         settings["add_eos_token"] = true;
     });
     const ModelDirectory opened = open_model(model.path());
-    CHECK(opened.config.bos_id == 0);
+    CHECK(opened.config.frame.bos_id == 0);
     REQUIRE(opened.remarks.size() == 1);
     CHECK_THAT(opened.remarks.front(), Contains("\"add_eos_token\""));
     const auto backend = open_device("cpu");

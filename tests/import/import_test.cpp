@@ -69,7 +69,7 @@ TEST_CASE("every model translates as its author chose, in its first languages", 
         }
         DecodingOptions options{.search = translator.search_options({})};
         Languages& languages = options.search.languages;
-        const std::string some = config.languages.empty() ? "" : config.languages.begin()->first;
+        const std::string some = config.frame.languages.empty() ? "" : config.frame.languages.begin()->first;
         for (const auto& [word, name] :
              {std::pair{kSourceLanguage, &languages.source}, {kTargetLanguage, &languages.target}}) {
             *name = name->empty() && needs_language(config, word) ? some : *name;
@@ -97,7 +97,7 @@ TEST_CASE("BERT without a head for masked words opens, with a remark", "[import]
     });
     CHECK(model.complaint().empty());
     const ModelDirectory opened = open_model(model.path());
-    CHECK_FALSE(opened.config.output_transform);
+    CHECK_FALSE(opened.config.output.transform);
     REQUIRE_FALSE(opened.remarks.empty());
     CHECK_THAT(opened.remarks.front(), Catch::Matchers::Contains("has no head for masked words"));
 }

@@ -70,7 +70,7 @@ TEST_CASE("BERT's special pieces are those that its folder declares", "[import]"
         settings["sep_token"] = names(12);
     });
     const ModelConfig config = open_model(model.path()).config;
-    CHECK(std::vector{config.mask_id, config.bos_id, config.eos_id} == std::vector{10, 11, 12});
+    CHECK(std::vector{config.frame.mask_id, config.frame.bos_id, config.frame.eos_id} == std::vector{10, 11, 12});
 }
 
 TEST_CASE("a list of one is no number", "[bad_input]") {

@@ -169,10 +169,10 @@ TEST_CASE("token rules follow the configuration") {
     CHECK(token_rules(config, {}).forbidden == std::vector<std::int32_t>{0, 1, 3});
     CHECK(token_rules(config, {.allow_unknown = true}).forbidden == std::vector<std::int32_t>{0, 1});
     CHECK(token_rules(config, {.allow_start = true}).forbidden == std::vector<std::int32_t>{0, 3});  // not the pad
-    config.bos_id = config.pad_id;
+    config.frame.bos_id = config.frame.pad_id;
     CHECK(token_rules(config, {}).forbidden == std::vector<std::int32_t>{0, 3});
     CHECK(token_rules(config, {.allow_start = true}).forbidden == std::vector<std::int32_t>{0, 3});
-    config.bos_id = config.eos_id;  // a decoder that starts from eos must still be able to end
+    config.frame.bos_id = config.frame.eos_id;  // a decoder that starts from eos must still be able to end
     CHECK(token_rules(config, {}).forbidden == std::vector<std::int32_t>{0, 3});
 }
 

@@ -46,14 +46,14 @@ std::vector<std::int32_t> uncached(Backend& backend, const LoadedModel& translat
         std::int32_t best = -1;
         for (std::int32_t id = 0; id < config.target_vocabulary; ++id) {
             const bool allowed = std::find(forbidden.begin(), forbidden.end(), id) == forbidden.end();
-            if (allowed && (id != config.eos_id || step > 0) &&
+            if (allowed && (id != config.frame.eos_id || step > 0) &&
                 (best < 0 || row[static_cast<std::size_t>(id)] > row[static_cast<std::size_t>(best)])) {
                 best = id;
             }
         }
         ids.push_back(best);
         written.push_back(best);
-        if (best == config.eos_id) {
+        if (best == config.frame.eos_id) {
             break;
         }
     }
@@ -74,7 +74,7 @@ TEST_CASE("a completion is the likeliest token after token, whatever its batch",
             INFO(kPrompts[i]);
             const TextResult& found = together[i];
             REQUIRE(found.problem.empty());
-            CHECK(found.source_ids.front() == translator.model().config.bos_id);
+            CHECK(found.source_ids.front() == translator.model().config.frame.bos_id);
             CHECK(found.target_ids == uncached(*backend, translator, found.source_ids, 7));
             CHECK(translator.translate_line(kPrompts[i], greedy(7)).target_ids == found.target_ids);
             const std::vector<double>& each = found.n_best.front().token_log_probabilities;
@@ -114,7 +114,7 @@ TEST_CASE("a language model does not translate, and a masked one does not write"
     CHECK_THROWS_WITH(tiny_translator(*backend, causal_config()).transformer(), Contains("use headscope complete"));
     ModelConfig masked = causal_config();
     masked.architecture = Architecture::MaskedLm;
-    masked.mask_id = 4;
+    masked.frame.mask_id = 4;
     masked.encoder_layers = std::exchange(masked.decoder_layers, 0);
     CHECK_THROWS_WITH(tiny_translator(*backend, masked).generators(), Contains("use headscope fill"));
 }

@@ -29,7 +29,7 @@ std::vector<std::int64_t> limits_of(const std::vector<std::vector<std::int32_t>>
 
 std::vector<Hypothesis> decode(Scorer& scorer, const std::vector<std::vector<std::int32_t>>& sources,
                                const ModelConfig& config, const SearchOptions& options) {
-    return search(scorer, limits_of(sources, 12), config.bos_id, token_rules(config, {}), options);
+    return search(scorer, limits_of(sources, 12), config.frame.bos_id, token_rules(config, {}), options);
 }
 
 std::vector<Hypothesis> decode_cached(Context& ctx, const TinyModel& model,
@@ -83,13 +83,13 @@ void check_same(const Hypothesis& a, const Hypothesis& b) {
 ModelConfig config_of(const std::string& kind) {
     ModelConfig config = tiny_config();
     if (kind == "pre-norm, learned positions") {
-        config.norm = NormPlacement::Pre;
-        config.positions = Positions::Learned;
+        config.norm.placement = NormPlacement::Pre;
+        config.positions.kind = Positions::Learned;
         config.max_length = 29;  // not a multiple of 8
-        config.attention_bias = config.output_bias = true;
+        config.attention.bias = config.output.bias = true;
     } else if (kind == "d_v other than d_k") {
-        config.d_k = 4;
-        config.d_v = 12;
+        config.attention.d_k = 4;
+        config.attention.d_v = 12;
     }
     return config;
 }
@@ -178,7 +178,7 @@ TEST_CASE("a log probability equals the sum of a teacher-forced pass") {
         // One forced row: step by step through the found tokens.
         UncachedScorer scorer(ctx, model.transformer, {sources[i]});
         double sum = 0.0;
-        std::int32_t previous = config.bos_id;
+        std::int32_t previous = config.frame.bos_id;
         for (const std::int32_t token : found[i].tokens) {
             const NextTokens& next = scorer.step({previous}, {0}, static_cast<int>(config.target_vocabulary));
             const auto at = std::find(next.tokens.begin(), next.tokens.end(), token) - next.tokens.begin();
@@ -220,7 +220,7 @@ public:
     SourceWatcher() : ForwardingBackend(open_device("cpu")) {}
     using ForwardingBackend::run;
     void run(const GatherRows& op) override {
-        if (op.out.rank() == 4 && op.out.dim(1) == tiny_config().heads) {
+        if (op.out.rank() == 4 && op.out.dim(1) == tiny_config().attention.heads) {
             sources.push_back(op.out.dim(0));
         }
         ForwardingBackend::run(op);
@@ -270,11 +270,11 @@ TEST_CASE("teacher-forced scores equal those of cached decoding", "[forced]") {
     const TinyModel model(*backend, tiny_config());
     const ModelConfig& config = model.transformer.config();
     Context ctx{.backend = *backend};
-    const std::vector<std::int32_t> source{4, 9, 30, 17, config.eos_id};
+    const std::vector<std::int32_t> source{4, 9, 30, 17, config.frame.eos_id};
     ModelScorer scorer(ctx, model.transformer, {source});
     std::vector<std::int32_t> written;
     for (const std::int32_t token : {11, 7, 11}) {
-        const NextTokens& next = scorer.step({written.empty() ? config.bos_id : written.back()}, {0},
+        const NextTokens& next = scorer.step({written.empty() ? config.frame.bos_id : written.back()}, {0},
                                              static_cast<int>(config.target_vocabulary));
         const std::vector<double> forced = next_log_probabilities(ctx, model.transformer, source, written);
         REQUIRE(forced.size() == static_cast<std::size_t>(config.target_vocabulary));

@@ -92,10 +92,10 @@ TEST_CASE("models with different vocabularies are rejected, and the difference i
 
     ModelDirectory model = open_model_directory(folder.file("one"));
     ModelDirectory moved = model;
-    moved.config.source_begin = {5};
+    moved.config.frame.source_begin = {5};
     CHECK_THROWS_WITH(check_can_be_averaged(model, moved), Contains("different tokens around their texts"));
     moved = model;
-    moved.config.bos_id = 2;
+    moved.config.frame.bos_id = 2;
     CHECK_THROWS_WITH(check_can_be_averaged(model, moved), Contains("bos_id is 1 in one and 2 in the other"));
     CHECK_NOTHROW(check_can_be_averaged(model, model));
 }

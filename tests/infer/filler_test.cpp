@@ -33,7 +33,7 @@ LoadedModel tiny_masked(Backend& backend) {
     config.architecture = Architecture::MaskedLm;
     config.decoder_layers = 0;
     config.max_length = 20;
-    config.mask_id = tokenizer->vocabulary().find("<mask>").value();
+    config.frame.mask_id = tokenizer->vocabulary().find("<mask>").value();
     const auto parameters = std::make_shared<Parameters>(backend, config, false);
     parameters->initialise(3);
     return {backend, ModelDirectory{"memory", config, tokenizer, tokenizer}, parameters};
@@ -67,14 +67,14 @@ TEST_CASE("the candidates for a mask are the likeliest pieces of text there", "[
         parameters.initialise(3);
 
         const Ids ids = filler.encode("the [MASK] cat, a [MASK].", kMask).ids;
-        CHECK(std::count(ids.begin(), ids.end(), config.mask_id) == 2);
-        CHECK(ids.front() == config.bos_id);
-        CHECK(ids.back() == config.eos_id);
+        CHECK(std::count(ids.begin(), ids.end(), config.frame.mask_id) == 2);
+        CHECK(ids.front() == config.frame.bos_id);
+        CHECK(ids.back() == config.frame.eos_id);
         CHECK(filler.model().target_tokenizer->decode(ids) == "the cat, a.");
         const FilledText filled = filler.fill(ids, 5, false);
         REQUIRE(filled.masks.size() == 2);
         for (const MaskedPosition& mask : filled.masks) {
-            CHECK(ids[mask.position] == config.mask_id);
+            CHECK(ids[mask.position] == config.frame.mask_id);
             const std::vector<double> expected = at(*backend, filler, ids, mask.position, parameters);
             REQUIRE(mask.candidates.size() == 5);
             CHECK(filled.ids[mask.position] == mask.candidates.front().id);
@@ -83,15 +83,15 @@ TEST_CASE("the candidates for a mask are the likeliest pieces of text there", "[
                 CHECK(candidate.log_probability ==
                       Approx(expected[static_cast<std::size_t>(candidate.id)]).margin(1e-4));
                 CHECK(candidate.log_probability <= before);
-                CHECK(candidate.id > config.mask_id);
+                CHECK(candidate.id > config.frame.mask_id);
                 before = candidate.log_probability;
             }
             for (const Candidate& special : mask.special) {
-                CHECK(special.id <= config.mask_id);
+                CHECK(special.id <= config.frame.mask_id);
                 CHECK(special.log_probability == Approx(expected[static_cast<std::size_t>(special.id)]).margin(1e-4));
             }
             // No other piece of text is likelier than the fifth.
-            CHECK(std::count_if(expected.begin() + config.mask_id + 1, expected.end(),
+            CHECK(std::count_if(expected.begin() + config.frame.mask_id + 1, expected.end(),
                                 [&](double one) { return one > before + 1e-4; }) <= 4);
         }
 
@@ -126,7 +126,7 @@ TEST_CASE("words are put at the masks of a text that stays as it is", "[filler]"
         const MaskedText masked = filler.encode(text, mark);
         FilledText filled{.ids = masked.ids, .text = {}, .masks = {}};
         for (const std::string& piece : pieces) {
-            const auto mask = std::find(filled.ids.begin(), filled.ids.end(), filler.model().config.mask_id);
+            const auto mask = std::find(filled.ids.begin(), filled.ids.end(), filler.model().config.frame.mask_id);
             filled.masks.push_back({static_cast<std::size_t>(mask - filled.ids.begin()), {}});
             *mask = tokenizer.vocabulary().find(piece).value();
         }

@@ -25,7 +25,7 @@ ModelConfig language_config(Architecture architecture) {
     config.architecture = architecture;
     const bool masked = architecture == Architecture::MaskedLm;
     (masked ? config.decoder_layers : config.encoder_layers) = 0;
-    config.mask_id = masked ? kMaskId : -1;
+    config.frame.mask_id = masked ? kMaskId : -1;
     config.max_length = 12;
     return config;
 }
@@ -57,9 +57,9 @@ std::vector<double> at(Backend& backend, const Model& model, const Ids& block, s
 std::vector<ForcedToken> one_by_one(Backend& backend, const std::vector<const Model*>& models, const Ids& text,
                                     const std::vector<std::size_t>& bounds) {
     const ModelConfig& config = models.front()->config();
-    Ids ids{config.bos_id};
+    Ids ids{config.frame.bos_id};
     ids.insert(ids.end(), text.begin(), text.end());
-    ids.push_back(config.eos_id);
+    ids.push_back(config.frame.eos_id);
     std::vector<ForcedToken> tokens;
     for (std::size_t block = 0; block + 1 < bounds.size(); ++block) {
         for (std::size_t position = bounds[block]; position < bounds[block + 1]; ++position) {
@@ -144,7 +144,7 @@ TEST_CASE("a completion has the probability that a search found", "[forced_text]
                 translator.translate_line(prompt, {.search = {.beam = 1, .length_penalty = 0.0, .max_extra = 7}});
             Ids text(found.source_ids.begin() + 1, found.source_ids.end());
             text.insert(text.end(), found.target_ids.begin(), found.target_ids.end());
-            if (text.back() == config.eos_id) {
+            if (text.back() == config.frame.eos_id) {
                 text.pop_back();
             }
             const auto forced = force_texts(ctx, translator.models(), std::vector<Ids>{text}).front();

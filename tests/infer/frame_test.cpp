@@ -48,13 +48,13 @@ LoadedModel multilingual(Backend& backend) {
     ModelConfig config = tiny_config();
     const auto tokenizer = std::make_shared<const Tokenizer>(Tokenizer::from_bytes(
         "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\n>>deu<<\n>>fra<<\nthe\nsmall\ndog\nhund\n", "my.txt"));
-    config.unk_id = 1;
-    config.bos_id = 2;
-    config.eos_id = 3;
-    config.source_end = {3};
+    config.frame.unk_id = 1;
+    config.frame.bos_id = 2;
+    config.frame.eos_id = 3;
+    config.frame.source_end = {3};
     config.source_vocabulary = config.target_vocabulary = tokenizer->size();
-    config.source_begin = {kTargetLanguage};
-    config.languages = {{"deu", 5}, {"fra", 6}};
+    config.frame.source_begin = {kTargetLanguage};
+    config.frame.languages = {{"deu", 5}, {"fra", 6}};
     const auto parameters = std::make_shared<Parameters>(backend, config, false);
     parameters->initialise(3);
     return {backend, ModelDirectory{"memory", config, tokenizer, tokenizer}, parameters};
@@ -70,16 +70,16 @@ TEST_CASE("tokens around a source and before a target are read, and only the tar
     const Ids target{11, 12, 13};
     // In today's terms: all tokens but the end are pieces.
     const std::vector<double> plain = forced(*backend, config, {{9, 10, 4, 5, 2, 8}, {20, 11, 12, 13}}, {});
-    config.source_begin = {9, 10};
-    config.source_end = {2, 8, 2};
-    config.target_begin = {20};
+    config.frame.source_begin = {9, 10};
+    config.frame.source_end = {2, 8, 2};
+    config.frame.target_begin = {20};
     const Frame frame = frame_of(config);
     check_near(forced(*backend, config, {{4, 5}, target}, frame), {plain.begin() + 1, plain.end()});
-    config.source_end = {};
-    config.source_begin = {9, 10, 4};
+    config.frame.source_end = {};
+    config.frame.source_begin = {9, 10, 4};
     check_near(forced(*backend, config, {{5, 2, 8, 2}, target}, frame_of(config)), {plain.begin() + 1, plain.end()});
     // A source with a beginning of its own.
-    config.source_begin = {30, 31, 4};
+    config.frame.source_begin = {30, 31, 4};
     Example own{{5, 2, 8, 2}, target};
     own.source_begin = {9, 10, 4};
     check_near(forced(*backend, config, own, frame_of(config)), {plain.begin() + 1, plain.end()});
@@ -98,7 +98,7 @@ TEST_CASE("a decoder may start from the end of sentence") {
     from_host(*backend, table, rows);
     Context ctx{.backend = *backend};
     const auto expected = next_log_probabilities(ctx, plain.transformer, {4, 5, 2}, {11});
-    config.bos_id = config.eos_id;
+    config.frame.bos_id = config.frame.eos_id;
     const std::vector<double> found = forced(*backend, config, {{4, 5}, {11}}, frame_of(config));
     CHECK(found.at(1) == Approx(expected.at(2)).margin(1e-5));
     CHECK(token_rules(config, {}).forbidden == Ids{0, 3});
@@ -117,7 +117,7 @@ TEST_CASE("a decoder may start from no token") {
     from_host(*backend, table, rows);
     Context ctx{.backend = *backend};
     const auto expected = next_log_probabilities(ctx, plain.transformer, {4, 5, 2}, {11});
-    config.bos_id = -1;
+    config.frame.bos_id = -1;
     const std::vector<double> found = forced(*backend, config, {{4, 5}, {11}}, frame_of(config));
     CHECK(found.at(1) == Approx(expected.at(2)).margin(1e-5));
     const TinyModel model(*backend, config);
@@ -136,10 +136,10 @@ TEST_CASE("suppressed tokens have probability 0 in scores, searches and predicti
     INFO(device << ", output bias " << bias);
     const auto backend = open_device(device, environment_options());
     ModelConfig config = tiny_config();
-    config.output_bias = bias;
+    config.output.bias = bias;
     Context ctx{.backend = *backend};
     const TinyModel plain(*backend, config);
-    config.suppressed_ids = {0, 17};
+    config.frame.suppressed_ids = {0, 17};
     const TinyModel suppressing(*backend, config);
     if (bias) {
         std::vector<float> values(40);
@@ -160,7 +160,7 @@ TEST_CASE("suppressed tokens have probability 0 in scores, searches and predicti
     ModelScorer scorer(ctx, suppressing.transformer, {{4, 5, 2}});
     Ids written;
     for (const std::int32_t token : {7, 11, 9}) {
-        const NextTokens& next = scorer.step({written.empty() ? config.bos_id : written.back()}, {0}, 38);
+        const NextTokens& next = scorer.step({written.empty() ? config.frame.bos_id : written.back()}, {0}, 38);
         const auto expected = next_log_probabilities(ctx, suppressing.transformer, {4, 5, 2}, written);
         for (std::size_t rank = 0; rank < next.tokens.size(); ++rank) {
             CHECK(next.tokens[rank] != 0);
@@ -177,10 +177,10 @@ TEST_CASE("suppressed tokens have probability 0 in scores, searches and predicti
 TEST_CASE("sinusoids begin at the first position") {
     const auto backend = open_device("cpu");
     ModelConfig config = tiny_config();
-    config.first_position = 2;
+    config.positions.first = 2;
     Sinusoids sinusoids(config);
     const auto values = to_host<double>(*backend, sinusoids.table(*backend, 300));
-    const std::vector<double> all = sinusoid_table(302, config.d_model, config.sinusoid_layout);
+    const std::vector<double> all = sinusoid_table(302, config.d_model, config.positions.layout);
     for (std::size_t i = 0; i < static_cast<std::size_t>(300 * config.d_model); ++i) {
         REQUIRE(values[i] == Approx(all[i + static_cast<std::size_t>(2 * config.d_model)]).margin(1e-6));
     }
@@ -191,9 +191,9 @@ TEST_CASE("a causal language model without bos predicts all pieces but the first
     INFO(device);
     const auto backend = open_device(device, environment_options());
     ModelConfig config = tiny_language_config(Architecture::CausalLm);
-    config.bos_id = -1;
+    config.frame.bos_id = -1;
     const LoadedModel translator = tiny_translator(*backend, config);
-    config.bos_id = 9;  // in today's terms: the first piece is bos
+    config.frame.bos_id = 9;  // in today's terms: the first piece is bos
     const LoadedModel plain = tiny_translator(*backend, config);
     Context ctx{.backend = *backend};
     const std::vector<Ids> text{{9, 10, 11, 12}};
@@ -223,9 +223,9 @@ TEST_CASE("a translation begins with what the model gives, and is scored without
     INFO(device << ", beam " << beam);
     const auto backend = open_device(device, environment_options());
     ModelConfig config = tiny_config();
-    config.target_begin = {20, 21};
-    config.source_begin = {22};
-    config.source_end = {};
+    config.frame.target_begin = {20, 21};
+    config.frame.source_begin = {22};
+    config.frame.source_end = {};
     const LoadedModel translator = tiny_translator(*backend, config);
     Context ctx{.backend = *backend};
     const TextResult found =
@@ -235,7 +235,7 @@ TEST_CASE("a translation begins with what the model gives, and is scored without
     CHECK(found.source_ids == source);
     for (const Translation& translation : found.n_best) {
         REQUIRE(translation.ids.size() > 2);
-        CHECK(Ids(translation.ids.begin(), translation.ids.begin() + 2) == config.target_begin);
+        CHECK(Ids(translation.ids.begin(), translation.ids.begin() + 2) == config.frame.target_begin);
         Example pair{{source.begin() + 1, source.end()}, {translation.ids.begin() + 2, translation.ids.end()}};
         CHECK(translation.text == translator.model().target_tokenizer->decode(pair.target));
         const bool ended = translation.end == EndReason::EndOfSentence;
@@ -262,10 +262,10 @@ TEST_CASE("a missing or unknown language is an error that lists the model's") {
     ModelConfig config = tiny_config();
     CHECK(frame_of(config) == Frame{});
     CHECK_THROWS_WITH(frame_of(config, {.source = "deu"}), Contains("takes no source language, got \"deu\""));
-    config.source_begin = {kSourceLanguage};
-    config.source_end = {2, kSourceLanguage};
-    config.target_begin = {kTargetLanguage};
-    config.languages = {{"deu", 7}, {"fra", 8}};
+    config.frame.source_begin = {kSourceLanguage};
+    config.frame.source_end = {2, kSourceLanguage};
+    config.frame.target_begin = {kTargetLanguage};
+    config.frame.languages = {{"deu", 7}, {"fra", 8}};
     CHECK_THROWS_WITH(frame_of(config, {.target = "deu"}), Contains("--source-language: deu, fra"));
     CHECK_THROWS_WITH(frame_of(config, {.source = "deu"}), Contains("--target-language: deu, fra"));
     CHECK_THROWS_WITH(frame_of(config, {.source = "dev", .target = "deu"}),
@@ -273,11 +273,11 @@ TEST_CASE("a missing or unknown language is an error that lists the model's") {
     const Frame frame = frame_of(config, {.source = "deu", .target = "fra"});
     CHECK(frame.source(Ids{20}) == Ids{7, 20, 2, 7});
     CHECK(frame.start() == Ids{1, 8});
-    config.tying = Tying::None;
-    config.pad_id = 45;
+    config.embedding.tying = Tying::None;
+    config.frame.pad_id = 45;
     config.target_vocabulary = 50;
     CHECK(frame_of(config, {.source = "deu", .target = "fra"}).pad == 0);  // the source has no such id
-    config.pad_id = -1;
+    config.frame.pad_id = -1;
     CHECK(frame_of(config, {.source = "deu", .target = "fra"}).pad == 0);
 }
 
@@ -290,8 +290,8 @@ TEST_CASE("the beginning of a line may choose the target language") {
         return translator.translate({line}, options).front();
     };
     const TextResult german = translated("the small dog", "deu");
-    CHECK(german.source_ids.front() == translator.model().config.languages.at("deu"));
-    CHECK(translated("the small dog", "fra").source_ids.front() == translator.model().config.languages.at("fra"));
+    CHECK(german.source_ids.front() == translator.model().config.frame.languages.at("deu"));
+    CHECK(translated("the small dog", "fra").source_ids.front() == translator.model().config.frame.languages.at("fra"));
     for (const char* line : {">>deu<< the small dog", " >>deu<<the small dog"}) {
         const TextResult chosen = translated(line, line[0] == ' ' ? "" : "fra");
         CHECK(chosen.source_ids == german.source_ids);

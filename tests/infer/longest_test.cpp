@@ -15,7 +15,7 @@ namespace {
 
 ModelConfig learned_config() {
     ModelConfig config = tiny_config();
-    config.positions = Positions::Learned;
+    config.positions.kind = Positions::Learned;
     config.max_length = 29;  // not a multiple of 8
     return config;
 }
@@ -23,7 +23,7 @@ ModelConfig learned_config() {
 std::vector<Hypothesis> decode(Scorer& scorer, const std::vector<std::vector<std::int32_t>>& sources,
                                const ModelConfig& config, int beam) {
     const std::vector<std::int64_t> limits(sources.size(), config.max_length);
-    return search(scorer, limits, config.bos_id, token_rules(config, {}), {.beam = beam});
+    return search(scorer, limits, config.frame.bos_id, token_rules(config, {}), {.beam = beam});
 }
 
 }  // namespace
@@ -51,7 +51,7 @@ TEST_CASE("the longest sentences of a model with learned positions are translate
         // A separate pass without cache, search and batch agrees on the first token.
         const auto scores = next_log_probabilities(ctx, model.transformer, ended({sources[i]}).front(), {});
         ModelScorer first(ctx, model.transformer, ended({sources[i]}));
-        const NextTokens& next = first.step({config.bos_id}, {0}, 1);
+        const NextTokens& next = first.step({config.frame.bos_id}, {0}, 1);
         CHECK(scores.at(static_cast<std::size_t>(next.tokens.front())) ==
               Approx(next.log_probabilities.front()).margin(1e-4));
     }

@@ -45,7 +45,7 @@ struct Slow {
     }
 
     Hypothesis fill(const Ids& pieces, std::size_t length, int iterations) const {
-        Hypothesis text{.tokens = Ids(length, model.config.mask_id)};
+        Hypothesis text{.tokens = Ids(length, model.config.frame.mask_id)};
         std::vector<double>& of_tokens = text.token_log_probabilities;
         of_tokens.assign(length, 0.0);
         for (int number = 0; number < iterations; ++number) {
@@ -56,7 +56,7 @@ struct Slow {
                     least = !masked[at] && (least == length || of_tokens[at] < of_tokens[least]) ? at : least;
                 }
                 masked[least] = true;
-                text.tokens[least] = model.config.mask_id;
+                text.tokens[least] = model.config.frame.mask_id;
             }
             Context ctx{*model.backend};
             const Var states = model.model->states(ctx, batch(pieces, text.tokens));
@@ -74,7 +74,7 @@ struct Slow {
         }
         const std::vector<double> all = lengths(pieces);
         of_tokens.push_back(log_softmax(all.data(), std::ssize(all))[length]);
-        text.tokens.push_back(model.config.eos_id);
+        text.tokens.push_back(model.config.frame.eos_id);
         for (const double one : of_tokens) {
             text.log_probability += one;
         }
@@ -149,7 +149,7 @@ TEST_CASE("mask-predict writes the same on every device") {
     const std::vector<Ids> sources{{4, 5, 2}, {6, 7, 8, 9, 10, 4, 5, 6, 7, 2}, {6, 2}};
     const std::vector<SearchTask> tasks(3, SearchTask{.limit = 12});
     for (const NamedConfig& named : mask_predict_configs()) {
-        if (named.config.positions == Positions::None) {
+        if (named.config.positions.kind == Positions::None) {
             continue;  // masks far from both ends are nearly alike, so that rounding decides between them
         }
         const auto translated = [&](const std::string& device) {

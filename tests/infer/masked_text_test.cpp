@@ -50,9 +50,9 @@ json word_pieces() {
 ModelDirectory model_with(const json& file) {
     const auto tokenizer = std::make_shared<const Tokenizer>(Tokenizer::from_bytes(file.dump(), "tokenizer.json"));
     ModelConfig config;
-    config.bos_id = 0;
-    config.eos_id = 1;
-    config.mask_id = kMask;
+    config.frame.bos_id = 0;
+    config.frame.eos_id = 1;
+    config.frame.mask_id = kMask;
     config.max_length = 12;
     return {.path = "memory", .config = config, .source_tokenizer = tokenizer, .target_tokenizer = tokenizer};
 }

@@ -52,7 +52,7 @@ Decoded decode(Context& ctx, const TinyModel& model, const std::vector<std::vect
         }
     }
     for (auto& hypotheses :
-         search_tasks(scorer, tasks, config.bos_id, token_rules(config, manner.options), manner.options)) {
+         search_tasks(scorer, tasks, config.frame.bos_id, token_rules(config, manner.options), manner.options)) {
         decoded.best.push_back(std::move(hypotheses.front()));
     }
     return decoded;
@@ -140,11 +140,11 @@ TEST_CASE("steps are not run ahead by rows that cannot go back", "[ahead]") {
     };
     ModelConfig config = tiny_config();
     CHECK(most_of(config) == 8);
-    config.decoder_mixer = MixerKind::Restricted;
-    config.attention_window = 4;
+    config.mixer.decoder = MixerKind::Restricted;
+    config.mixer.window = 4;
     CHECK(most_of(config) == 1);
     config = tiny_config();
-    config.decoder_mixer = MixerKind::Gru;
+    config.mixer.decoder = MixerKind::Gru;
     CHECK(most_of(config) == 1);
 }
 
@@ -175,7 +175,7 @@ TEST_CASE("greedy steps run ahead only where a device ranks all that they need",
         backend.appends = 0;
         return std::pair{decode(ctx, model, sources, manner, ahead), backend.appends};
     };
-    const std::vector<std::int32_t> no_end{config.eos_id};
+    const std::vector<std::int32_t> no_end{config.frame.eos_id};
     const std::vector<Manner> never{
         {.name = "a rule that leaves ten tokens", .options = {.beam = 1}, .only_until = 10},
         {.name = "sampling", .options = {.beam = 1, .sampling = Sampling{}}},

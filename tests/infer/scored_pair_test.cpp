@@ -23,7 +23,7 @@ TEST_CASE(
     const auto backend = open_device(device, environment_options());
     const LoadedModel translator = tiny_translator(*backend);
     Context ctx{.backend = *backend};
-    const std::int32_t eos = translator.model().config.eos_id;
+    const std::int32_t eos = translator.model().config.frame.eos_id;
     const std::vector<SearchOptions> searches{{.beam = 1, .max_extra = 12},
                                               {.beam = 3, .max_extra = 9, .n_best = 3, .no_repeat_ngram = 1},
                                               {.beam = 1, .max_extra = 12, .sampling = Sampling{.top_k = 9}}};
@@ -60,9 +60,9 @@ TEST_CASE("a given translation is scored token by token, including eos") {
     const ModelDirectory& model = translator.model();
     const ScoredPair scored = score_pairs(ctx, translator, {"the small dog"}, {"der kleine hund"}, 1024).front();
     std::vector<std::int32_t> source = model.source_tokenizer->encode("the small dog");
-    source.push_back(model.config.eos_id);
+    source.push_back(model.config.frame.eos_id);
     std::vector<std::int32_t> target = model.target_tokenizer->encode("der kleine hund");
-    target.push_back(model.config.eos_id);
+    target.push_back(model.config.frame.eos_id);
     REQUIRE(scored.problem.empty());
     REQUIRE(scored.target_ids == target);
     double sum = 0.0;
@@ -119,7 +119,7 @@ TEST_CASE("an empty source is a problem, and an empty target consists of eos") {
         CHECK_THAT(pair.problem, Contains("source is empty"));
     }
     for (const ScoredPair& pair : score_pairs(ctx, translator, words, empty, 1024)) {
-        CHECK(pair.target_ids == std::vector<std::int32_t>{translator.model().config.eos_id});
+        CHECK(pair.target_ids == std::vector<std::int32_t>{translator.model().config.frame.eos_id});
         CHECK_FALSE(pair.unknown);
     }
 }

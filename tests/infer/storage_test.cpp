@@ -18,7 +18,7 @@ namespace {
 double forced(Backend& backend, const TinyModel& model, std::vector<std::int32_t> source,
               const std::vector<std::int32_t>& tokens) {
     Context ctx{.backend = backend};
-    source.push_back(model.transformer.config().eos_id);
+    source.push_back(model.transformer.config().frame.eos_id);
     std::vector<std::int32_t> prefix;
     double sum = 0.0;
     for (const std::int32_t token : tokens) {
@@ -33,7 +33,7 @@ std::vector<Hypothesis> decode(Backend& backend, const TinyModel& model,
     const ModelConfig& config = model.transformer.config();
     Context ctx{.backend = backend};
     ModelScorer scorer(ctx, model.transformer, ended(sources));
-    return search(scorer, std::vector<std::int64_t>(sources.size(), 5), config.bos_id, token_rules(config, {}),
+    return search(scorer, std::vector<std::int64_t>(sources.size(), 5), config.frame.bos_id, token_rules(config, {}),
                   {.beam = beam});
 }
 

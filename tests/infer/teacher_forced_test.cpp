@@ -32,7 +32,7 @@ std::vector<Example> random_pairs(std::int64_t count, std::int64_t longest) {
 // One pass per token over the previous tokens.
 std::vector<ForcedToken> one_by_one(Context& ctx, const std::vector<const EncoderDecoder*>& models,
                                     const Example& pair) {
-    const std::int32_t eos = models.front()->config().eos_id;
+    const std::int32_t eos = models.front()->config().frame.eos_id;
     std::vector<std::int32_t> source = pair.source;
     source.push_back(eos);
     std::vector<std::int32_t> target = pair.target;

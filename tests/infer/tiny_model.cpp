@@ -12,10 +12,10 @@ ModelConfig tiny_config(std::int64_t vocabulary) {
     ModelConfig config;
     config.encoder_layers = config.decoder_layers = 2;
     config.d_model = 32;
-    config.d_ff = 64;
-    config.heads = 4;
-    config.d_k = config.d_v = 8;
-    config.tying = Tying::None;
+    config.feed_forward.d_ff = 64;
+    config.attention.heads = 4;
+    config.attention.d_k = config.attention.d_v = 8;
+    config.embedding.tying = Tying::None;
     config.source_vocabulary = config.target_vocabulary = vocabulary;
     config.max_length = 64;
     return config;
@@ -51,7 +51,7 @@ std::vector<std::vector<std::int32_t>> random_sources(std::int64_t count, std::i
 
 std::vector<std::vector<std::int32_t>> ended(std::vector<std::vector<std::int32_t>> sources) {
     for (std::vector<std::int32_t>& source : sources) {
-        source.push_back(ModelConfig{}.eos_id);
+        source.push_back(ModelConfig{}.frame.eos_id);
     }
     return sources;
 }
@@ -84,7 +84,7 @@ Tensor UncachedScorer::newest_logits(const std::vector<std::int32_t>& tokens,
     const auto count = static_cast<std::int64_t>(tokens.size());
     const auto length = static_cast<std::int64_t>(rows_.front().prefix.size());
     const DeviceBatch batch =
-        upload(ctx_.backend, make_source_batch(sources, config.pad_id, {.longest = config.max_length}));
+        upload(ctx_.backend, make_source_batch(sources, config.frame.pad_id, {.longest = config.max_length}));
     const Var memory = model_.encode(ctx_, batch.source, batch.source_lengths);
     const Tensor target = make_from_host<std::int32_t>(ctx_.backend, {count, length}, DType::I32, prefixes);
     const Var hidden = model_.decode(ctx_, target, memory, batch.source_lengths);  // [count, length, d_model]
@@ -139,7 +139,7 @@ LoadedModel tiny_translator(Backend& backend, ModelConfig config) {
     const bool masks = config.architecture == Architecture::MaskedLm;
     const auto tokenizer =
         std::make_shared<const Tokenizer>(Tokenizer::from_bytes(tiny_vocabulary("", masks), "test vocabulary"));
-    config.mask_id = masks ? tokenizer->vocabulary().find("<mask>").value() : config.mask_id;
+    config.frame.mask_id = masks ? tokenizer->vocabulary().find("<mask>").value() : config.frame.mask_id;
     config.source_vocabulary = config.target_vocabulary = tokenizer->size();
     const auto parameters = std::make_shared<Parameters>(backend, config, false);
     parameters->initialise(3);

@@ -143,15 +143,15 @@ TEST_CASE("a result contains the ids of both sides and the text") {
     const ModelDirectory& model = translator.model();
     const TextResult sentence = translator.translate_line("the small dog", {});
     std::vector<std::int32_t> source = model.source_tokenizer->encode("the small dog");
-    source.push_back(model.config.eos_id);
+    source.push_back(model.config.frame.eos_id);
     CHECK(sentence.source_ids == source);
     std::vector<std::int32_t> words = sentence.target_ids;
     REQUIRE(!words.empty());
     if (sentence.end == EndReason::EndOfSentence) {
-        CHECK(words.back() == model.config.eos_id);
+        CHECK(words.back() == model.config.frame.eos_id);
         words.pop_back();
     }
-    CHECK(std::find(words.begin(), words.end(), model.config.eos_id) == words.end());
+    CHECK(std::find(words.begin(), words.end(), model.config.frame.eos_id) == words.end());
     CHECK(sentence.text == model.target_tokenizer->decode(words));
     CHECK(sentence.score ==
           sentence.log_probability / length_penalty(static_cast<std::int64_t>(sentence.target_ids.size()), 0.6));
@@ -253,7 +253,8 @@ TEST_CASE("translations cut at the maximum length are counted") {
     std::int64_t cut = 0;
     for (const std::string& line : lines) {
         const TextResult sentence = translator.translate_line(line, options);
-        cut += !sentence.target_ids.empty() && sentence.target_ids.back() != translator.model().config.eos_id ? 1 : 0;
+        cut += !sentence.target_ids.empty() && sentence.target_ids.back() != translator.model().config.frame.eos_id ? 1
+                                                                                                                    : 0;
     }
     REQUIRE(cut > 0);
     CHECK(stream(translator, joined(lines), options).totals.cut == cut);

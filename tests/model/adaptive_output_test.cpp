@@ -10,10 +10,10 @@ namespace {
 
 ModelConfig adaptive_config() {
     ModelConfig config = small_config();
-    config.tying = Tying::Embeddings;
-    config.output_layer = OutputLayer::Adaptive;
-    config.adaptive_cutoffs = {4, 7, 10};
-    config.adaptive_factor = 2;
+    config.embedding.tying = Tying::Embeddings;
+    config.output.layer = OutputLayer::Adaptive;
+    config.output.adaptive.cutoffs = {4, 7, 10};
+    config.output.adaptive.factor = 2;
     return config;
 }
 
@@ -76,16 +76,16 @@ TEST_CASE("an adaptive output says what it cannot be", "[adaptive]") {
     using Catch::Contains;
     CHECK(refusal(adaptive_config()).empty());
     CHECK_THAT(with([](ModelConfig& c) {
-                   c.adaptive_cutoffs = {4, 11};
+                   c.output.adaptive.cutoffs = {4, 11};
                }),
                Contains("\"adaptive_cutoffs\" must ascend from at least 1 to at most 10") && Contains("[4, 11]"));
-    CHECK_THAT(with([](ModelConfig& c) { c.adaptive_cutoffs = {4, 4}; }), Contains("must ascend"));
-    CHECK_THAT(with([](ModelConfig& c) { c.adaptive_cutoffs = {0, 4}; }), Contains("at least 1"));
-    CHECK_THAT(with([](ModelConfig& c) { c.adaptive_cutoffs = {}; }), Contains("must not be [] if"));
-    CHECK_THAT(with([](ModelConfig& c) { c.output_layer = OutputLayer::Full; }), Contains("must be [] unless"));
-    CHECK_THAT(with([](ModelConfig& c) { c.adaptive_factor = 3; }),
+    CHECK_THAT(with([](ModelConfig& c) { c.output.adaptive.cutoffs = {4, 4}; }), Contains("must ascend"));
+    CHECK_THAT(with([](ModelConfig& c) { c.output.adaptive.cutoffs = {0, 4}; }), Contains("at least 1"));
+    CHECK_THAT(with([](ModelConfig& c) { c.output.adaptive.cutoffs = {}; }), Contains("must not be [] if"));
+    CHECK_THAT(with([](ModelConfig& c) { c.output.layer = OutputLayer::Full; }), Contains("must be [] unless"));
+    CHECK_THAT(with([](ModelConfig& c) { c.output.adaptive.factor = 3; }),
                Contains("\"adaptive_factor\" 3 would project d_model 8 to nothing in cluster 3"));
-    CHECK_THAT(with([](ModelConfig& c) { c.tying = Tying::All; }),
+    CHECK_THAT(with([](ModelConfig& c) { c.embedding.tying = Tying::All; }),
                Contains("\"tying\" must be \"none\" or \"embeddings\"") && Contains("found \"all\""));
-    CHECK_THAT(with([](ModelConfig& c) { c.output_bias = true; }), Contains("\"output_bias\" must be false"));
+    CHECK_THAT(with([](ModelConfig& c) { c.output.bias = true; }), Contains("\"output_bias\" must be false"));
 }

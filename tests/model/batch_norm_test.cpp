@@ -10,7 +10,7 @@ namespace {
 
 ModelConfig normed_by_batch() {
     ModelConfig config = small_config();
-    config.norm_type = NormType::Batch;
+    config.norm.type = NormType::Batch;
     return config;
 }
 
@@ -67,7 +67,7 @@ TEST_CASE("in training a batch norm depends on the batch, afterwards on what it 
 
 TEST_CASE("a batch norm of one token forgets it") {
     ModelConfig config = normed_by_batch();
-    config.norm = NormPlacement::Pre;
+    config.norm.placement = NormPlacement::Pre;
     config.architecture = Architecture::CausalLm;
     config.encoder_layers = 0;
     SmallModel model(config, "cpu:oracle", false);

@@ -81,8 +81,8 @@ TEST_CASE("a cache that follows a beam gives what a reordered one gives", "[cach
 TEST_CASE("a cache that follows forgets what lies behind a window", "[cache]") {
     ModelConfig config = small_config();
     config.max_length = 64;
-    config.decoder_mixer = MixerKind::Restricted;
-    config.attention_window = 5;
+    config.mixer.decoder = MixerKind::Restricted;
+    config.mixer.window = 5;
     SmallModel model(config, "cpu", false);
     Beams beams(model, 1);
     Random random(8);
@@ -156,8 +156,8 @@ TEST_CASE("a cache does not follow where attention is not the op, or is observed
     for (const NamedConfig& varied : varied_configs()) {
         INFO(varied.name);
         SmallModel model(varied.config, "cpu", false);
-        const bool plain = varied.config.attention_score == AttentionScore::DotProduct &&
-                           varied.config.relative_positions == RelativePositions::None;
+        const bool plain = varied.config.attention.score == AttentionScore::DotProduct &&
+                           varied.config.positions.relative.kind == RelativePositions::None;
         Beams beams(model, 1);
         CHECK(beams.followed.by_rows == (plain && !beams.followed.kept.empty()));
         Observer observer;

@@ -34,20 +34,34 @@ std::string check_error(const std::function<void(ModelConfig&)>& change) {
     return "";
 }
 
+// Those of its sections, and of theirs.
+template <class Section>
+std::size_t count_fields(const Section& section) {
+    std::size_t count = 0;
+    for_each_field(section, [&](const auto& field) {
+        if constexpr (std::is_aggregate_v<std::decay_t<decltype(field)>>) {
+            count += count_fields(field);
+        } else {
+            ++count;
+        }
+    });
+    return count;
+}
+
 }  // namespace
 
 TEST_CASE("a configuration is unchanged after writing and reading") {
     for (NamedConfig& varied : all_configs()) {
         INFO(varied.name);
-        varied.config.layer_norm_epsilon = 1e-5F;
-        varied.config.pad_id = 3;
-        varied.config.unk_id = 0;
-        varied.config.suppressed_ids = {3, 5};
+        varied.config.norm.epsilon = 1e-5F;
+        varied.config.frame.pad_id = 3;
+        varied.config.frame.unk_id = 0;
+        varied.config.frame.suppressed_ids = {3, 5};
         if (varied.config.architecture == Architecture::EncoderDecoder) {
-            varied.config.source_begin = {kTargetLanguage, 4};
-            varied.config.source_end = {};
-            varied.config.target_begin = {kSourceLanguage};
-            varied.config.languages = {{"deu", 7}, {"\u00e9", 8}};
+            varied.config.frame.source_begin = {kTargetLanguage, 4};
+            varied.config.frame.source_end = {};
+            varied.config.frame.target_begin = {kSourceLanguage};
+            varied.config.frame.languages = {{"deu", 7}, {"\u00e9", 8}};
         }
         CHECK(parse_model_config(to_json(varied.config), "x") == varied.config);
         CHECK(parse_model_config(json::parse(to_json(varied.config).dump()), "x") == varied.config);
@@ -57,7 +71,7 @@ TEST_CASE("a configuration is unchanged after writing and reading") {
 }
 
 TEST_CASE("each field has a row in the table of keys") {
-    CHECK(to_json(ModelConfig{}).size() == fields::count<ModelConfig>() + 1);  // and the version of the format
+    CHECK(to_json(ModelConfig{}).size() == count_fields(ModelConfig{}) + 1);  // and the version of the format
 }
 
 TEST_CASE("each choice and flag is varied by some configuration of the tests") {
@@ -75,20 +89,20 @@ TEST_CASE("each choice and flag is varied by some configuration of the tests") {
 TEST_CASE("absent sizes are derived from the present ones") {
     const ModelConfig config =
         parse_model_config({{"d_model", 96}, {"heads", 4}, {"source_vocabulary", 70}}, "config.json");
-    CHECK(config.d_k == 24);
-    CHECK(config.d_v == 24);
+    CHECK(config.attention.d_k == 24);
+    CHECK(config.attention.d_v == 24);
     CHECK(config.target_vocabulary == 70);
-    CHECK(parse_model_config({{"d_model", 96}, {"heads", 4}, {"d_v", 5}}, "x").d_v == 5);
+    CHECK(parse_model_config({{"d_model", 96}, {"heads", 4}, {"d_v", 5}}, "x").attention.d_v == 5);
     CHECK_THAT(parse_error({{"d_model", 100}, {"heads", 8}}),
                Contains("config.json") && Contains("d_model 100") && Contains("heads 8") && Contains("\"d_k\""));
     CHECK(parse_error({{"d_model", 100}, {"heads", 8}, {"d_k", 12}, {"d_v", 12}}).empty());
 }
 
 TEST_CASE("a source ends with the end of sentence unless the configuration names other ids") {
-    CHECK(ModelConfig{}.source_end == std::vector<std::int32_t>{2});
-    CHECK(parse_model_config({{"eos_id", 5}}, "x").source_end == std::vector<std::int32_t>{5});
-    CHECK(parse_model_config({{"source_end", json::array()}}, "x").source_end.empty());
-    CHECK(parse_model_config({{"source_end", {6, "source_language"}}}, "x").source_end ==
+    CHECK(ModelConfig{}.frame.source_end == std::vector<std::int32_t>{2});
+    CHECK(parse_model_config({{"eos_id", 5}}, "x").frame.source_end == std::vector<std::int32_t>{5});
+    CHECK(parse_model_config({{"source_end", json::array()}}, "x").frame.source_end.empty());
+    CHECK(parse_model_config({{"source_end", {6, "source_language"}}}, "x").frame.source_end ==
           std::vector<std::int32_t>{6, kSourceLanguage});
 }
 
@@ -101,49 +115,53 @@ TEST_CASE("ids around texts are rejected by key") {
     CHECK_THAT(parse_error({{"suppressed_ids", {1.5}}}), Contains("\"suppressed_ids\"") && Contains("found 1.5"));
     CHECK_THAT(parse_error({{"languages", {3}}}), Contains("\"languages\"") && Contains("found [3]"));
     CHECK_THAT(parse_error({{"languages", {{"deu", "x"}}}}), Contains("\"languages\"") && Contains("found \"x\""));
-    CHECK_THAT(check_error([](ModelConfig& c) { c.source_end = {11}; }), Contains("\"source_end\" must be below 11"));
-    CHECK_THAT(check_error([](ModelConfig& c) { c.suppressed_ids = {11}; }), Contains("\"suppressed_ids\""));
-    CHECK_THAT(check_error([](ModelConfig& c) { c.suppressed_ids = {2}; }), Contains("must not contain eos_id 2"));
-    CHECK_THAT(check_error([](ModelConfig& c) { c.target_begin = {kTargetLanguage}; }),
+    CHECK_THAT(check_error([](ModelConfig& c) { c.frame.source_end = {11}; }),
+               Contains("\"source_end\" must be below 11"));
+    CHECK_THAT(check_error([](ModelConfig& c) { c.frame.suppressed_ids = {11}; }), Contains("\"suppressed_ids\""));
+    CHECK_THAT(check_error([](ModelConfig& c) { c.frame.suppressed_ids = {2}; }),
+               Contains("must not contain eos_id 2"));
+    CHECK_THAT(check_error([](ModelConfig& c) { c.frame.target_begin = {kTargetLanguage}; }),
                Contains("\"languages\" must name"));
     CHECK_THAT(check_error([](ModelConfig& c) {
-                   c.languages = {{"deu", 4}};
+                   c.frame.languages = {{"deu", 4}};
                }),
                Contains("\"languages\" must be {} unless"));
     CHECK_THAT(check_error([](ModelConfig& c) {
-                   c.target_begin = {kTargetLanguage};
-                   c.languages = {{"deu", 11}};
+                   c.frame.target_begin = {kTargetLanguage};
+                   c.frame.languages = {{"deu", 11}};
                }),
                Contains("\"languages\" must be below 11"));
     CHECK(check_error([](ModelConfig& c) {  // ids of vocabularies of different sizes
-              c.tying = Tying::None;
+              c.embedding.tying = Tying::None;
               c.target_vocabulary = 20;
-              c.pad_id = 19;
-              c.bos_id = c.eos_id = 15;
-              c.unk_id = 16;
+              c.frame.pad_id = 19;
+              c.frame.bos_id = c.frame.eos_id = 15;
+              c.frame.unk_id = 16;
           })
               .empty());
-    CHECK(check_error([](ModelConfig& c) { c.pad_id = c.bos_id = c.unk_id = -1; }).empty());
+    CHECK(check_error([](ModelConfig& c) { c.frame.pad_id = c.frame.bos_id = c.frame.unk_id = -1; }).empty());
     CHECK_THAT(check_error([](ModelConfig& c) {
-                   c.first_position = 2;
-                   c.positions = Positions::Learned;
+                   c.positions.first = 2;
+                   c.positions.kind = Positions::Learned;
                }),
                Contains("\"first_position\" must be 0"));
-    CHECK(parse_model_config({{"position_combination", "concatenate"}}, "x").position_columns == 256);
-    CHECK(parse_model_config(json::object(), "x").position_columns == 0);
+    CHECK(parse_model_config({{"position_combination", "concatenate"}}, "x").positions.columns == 256);
+    CHECK(parse_model_config(json::object(), "x").positions.columns == 0);
     const auto language_model = [](const std::function<void(ModelConfig&)>& change) {
         return check_error([&](ModelConfig& c) {
             c.architecture = Architecture::MaskedLm;
             c.decoder_layers = 0;
-            c.mask_id = 4;
+            c.frame.mask_id = 4;
             change(c);
         });
     };
-    CHECK_THAT(language_model([](ModelConfig& c) { c.bos_id = -1; }), Contains("\"bos_id\"") && Contains("found -1"));
-    CHECK_THAT(language_model([](ModelConfig& c) { c.source_begin = {3}; }), Contains("must be [] for a language"));
+    CHECK_THAT(language_model([](ModelConfig& c) { c.frame.bos_id = -1; }),
+               Contains("\"bos_id\"") && Contains("found -1"));
+    CHECK_THAT(language_model([](ModelConfig& c) { c.frame.source_begin = {3}; }),
+               Contains("must be [] for a language"));
     CHECK_THAT(language_model([](ModelConfig& c) {
-                   c.positions = Positions::Normalised;
-                   c.token_types = 2;
+                   c.positions.kind = Positions::Normalised;
+                   c.embedding.token_types = 2;
                }),
                Contains("\"token_types\" must be 0"));
 }
@@ -175,55 +193,56 @@ TEST_CASE("errors of reading name file, key, the expected and the found value") 
 
 TEST_CASE("impossible configurations are rejected by key") {
     CHECK(check_error([](ModelConfig&) {}).empty());
-    CHECK_THAT(check_error([](ModelConfig& c) { c.heads = 0; }), Contains("\"heads\"") && Contains("found 0"));
-    CHECK_THAT(check_error([](ModelConfig& c) { c.d_k = -1; }), Contains("\"d_k\"") && Contains("found -1"));
+    CHECK_THAT(check_error([](ModelConfig& c) { c.attention.heads = 0; }),
+               Contains("\"heads\"") && Contains("found 0"));
+    CHECK_THAT(check_error([](ModelConfig& c) { c.attention.d_k = -1; }), Contains("\"d_k\"") && Contains("found -1"));
     CHECK_THAT(check_error([](ModelConfig& c) { c.encoder_layers = 0; }), Contains("\"encoder_layers\""));
     CHECK_THAT(check_error([](ModelConfig& c) { c.decoder_layers = 0; }), Contains("\"decoder_layers\""));
-    CHECK_THAT(check_error([](ModelConfig& c) { c.encoder_mixer = MixerKind::Restricted; }),
+    CHECK_THAT(check_error([](ModelConfig& c) { c.mixer.encoder = MixerKind::Restricted; }),
                Contains("\"attention_window\" must be at least 1") && Contains("found 0"));
-    CHECK_THAT(check_error([](ModelConfig& c) { c.attention_window = 3; }),
+    CHECK_THAT(check_error([](ModelConfig& c) { c.mixer.window = 3; }),
                Contains("\"attention_window\" must be 0 unless \"encoder_mixer\"") && Contains("found 3"));
-    CHECK_THAT(check_error([](ModelConfig& c) { c.attention_window = -1; }), Contains("\"attention_window\""));
+    CHECK_THAT(check_error([](ModelConfig& c) { c.mixer.window = -1; }), Contains("\"attention_window\""));
     CHECK_THAT(check_error([](ModelConfig& c) {
-                   c.attention_score = AttentionScore::Additive;
-                   c.scale_attention = false;
+                   c.attention.score = AttentionScore::Additive;
+                   c.attention.scale = false;
                }),
                Contains("\"scale_attention\" must be left out"));
     CHECK_THAT(check_error([](ModelConfig& c) {
                    c.architecture = Architecture::CausalLm;
                    c.encoder_layers = 0;
-                   c.encoder_mixer = MixerKind::Restricted;
-                   c.attention_window = 3;
+                   c.mixer.encoder = MixerKind::Restricted;
+                   c.mixer.window = 3;
                }),
                Contains("\"encoder_mixer\" must be left out") && Contains("no such stack"));
     CHECK_THAT(check_error([](ModelConfig& c) { c.d_model = 7; }), Contains("even") && Contains("found 7"));
     CHECK(check_error([](ModelConfig& c) {
               c.d_model = 7;
-              c.positions = Positions::Learned;
+              c.positions.kind = Positions::Learned;
           }).empty());
     CHECK_THAT(check_error([](ModelConfig& c) {
                    c.d_model = 2;
-                   c.sinusoid_layout = SinusoidLayout::HalvesMinusOne;
+                   c.positions.layout = SinusoidLayout::HalvesMinusOne;
                }),
                Contains("at least 4"));
     CHECK_THAT(check_error([](ModelConfig& c) { c.source_vocabulary = 0; }), Contains("\"source_vocabulary\""));
     CHECK_THAT(check_error([](ModelConfig& c) { c.target_vocabulary = 12; }),
                Contains("\"tying\"") && Contains("11") && Contains("12"));
     CHECK_THAT(check_error([](ModelConfig& c) {
-                   c.tying = Tying::Embeddings;
+                   c.embedding.tying = Tying::Embeddings;
                    c.target_vocabulary = 12;
                }),
                Contains("\"tying\" is \"embeddings\"") && Contains("11") && Contains("12"));
     CHECK_THAT(check_error([](ModelConfig& c) {
-                   c.norm_type = NormType::Batch;
-                   c.output_transform = true;
+                   c.norm.type = NormType::Batch;
+                   c.output.transform = true;
                }),
                Contains("\"output_transform\" must be false"));
     const auto convolution = [](std::int64_t kernel, std::int64_t dilation, bool encodes) {
         return check_error([&](ModelConfig& c) {
-            (encodes ? c.encoder_mixer : c.decoder_mixer) = MixerKind::Convolution;
-            c.convolution_kernel = kernel;
-            c.convolution_dilation = dilation;
+            (encodes ? c.mixer.encoder : c.mixer.decoder) = MixerKind::Convolution;
+            c.mixer.convolution.kernel = kernel;
+            c.mixer.convolution.dilation = dilation;
         });
     };
     CHECK_THAT(convolution(0, 1, true), Contains("\"convolution_kernel\"") && Contains("found 0"));
@@ -237,15 +256,15 @@ TEST_CASE("impossible configurations are rejected by key") {
     CHECK(convolution(5, 7, true).empty());
     CHECK_THAT(convolution(5, 8, true), Contains("\"convolution_dilation\" 8") && Contains("in layer 2"));
     CHECK_THAT(check_error([](ModelConfig& c) {
-                   c.encoder_mixer = MixerKind::Convolution;
-                   c.relative_positions = RelativePositions::Buckets;
+                   c.mixer.encoder = MixerKind::Convolution;
+                   c.positions.relative.kind = RelativePositions::Buckets;
                }),
                Contains("\"relative_positions\" must be \"none\" unless"));
     const auto concatenated = [](std::int64_t columns, auto change) {
         return check_error([&](ModelConfig& c) {
-            c.position_combination = PositionCombination::Concatenate;
-            c.position_columns = columns;
-            c.tying = Tying::Embeddings;
+            c.positions.combination = PositionCombination::Concatenate;
+            c.positions.columns = columns;
+            c.embedding.tying = Tying::Embeddings;
             change(c);
         });
     };
@@ -253,30 +272,30 @@ TEST_CASE("impossible configurations are rejected by key") {
     CHECK_THAT(concatenated(0, [](ModelConfig&) {}), Contains("\"position_columns\" must be 1 to 7"));
     CHECK_THAT(concatenated(8, [](ModelConfig&) {}), Contains("\"position_columns\" must be 1 to 7"));
     CHECK_THAT(concatenated(3, [](ModelConfig&) {}), Contains("\"position_columns\" must be even"));
-    CHECK(concatenated(3, [](ModelConfig& c) { c.positions = Positions::Index; }).empty());
-    CHECK_THAT(concatenated(4, [](ModelConfig& c) { c.tying = Tying::All; }),
+    CHECK(concatenated(3, [](ModelConfig& c) { c.positions.kind = Positions::Index; }).empty());
+    CHECK_THAT(concatenated(4, [](ModelConfig& c) { c.embedding.tying = Tying::All; }),
                Contains("\"tying\" must be \"embeddings\" or \"none\"") && Contains("4 columns, the output 8"));
-    CHECK_THAT(concatenated(4, [](ModelConfig& c) { c.positions = Positions::None; }),
+    CHECK_THAT(concatenated(4, [](ModelConfig& c) { c.positions.kind = Positions::None; }),
                Contains("\"position_combination\" must be \"add\""));
-    CHECK_THAT(check_error([](ModelConfig& c) { c.position_columns = 4; }),
+    CHECK_THAT(check_error([](ModelConfig& c) { c.positions.columns = 4; }),
                Contains("\"position_columns\" must be 0") && Contains("found 4"));
     CHECK_THAT(check_error([](ModelConfig& c) {
-                   c.positions = Positions::Normalised;
-                   c.first_position = 2;
+                   c.positions.kind = Positions::Normalised;
+                   c.positions.first = 2;
                }),
                Contains("\"first_position\" must be 0"));
     const auto relative = [](std::int64_t distance) {
         return check_error([&](ModelConfig& c) {
-            c.positions = Positions::None;
-            c.relative_positions = RelativePositions::Buckets;
-            c.relative_buckets = 10;
-            c.relative_distance = distance;
+            c.positions.kind = Positions::None;
+            c.positions.relative.kind = RelativePositions::Buckets;
+            c.positions.relative.buckets = 10;
+            c.positions.relative.distance = distance;
         });
     };
     CHECK(relative(6).empty());
     CHECK_THAT(relative(5), Contains("\"relative_distance\" must be above 5") && Contains("found 5"));
-    CHECK_THAT(check_error([](ModelConfig& c) { c.relative_buckets = 3; }), Contains("\"relative_buckets\""));
-    CHECK_THAT(check_error([](ModelConfig& c) { c.positions = Positions::None; }),
+    CHECK_THAT(check_error([](ModelConfig& c) { c.positions.relative.buckets = 3; }), Contains("\"relative_buckets\""));
+    CHECK_THAT(check_error([](ModelConfig& c) { c.positions.kind = Positions::None; }),
                Contains("\"positions\" must not be \"none\"") && Contains("\"relative_positions\""));
     const auto causal = [](auto change) {
         return check_error([&](ModelConfig& c) {
@@ -285,61 +304,64 @@ TEST_CASE("impossible configurations are rejected by key") {
             change(c);
         });
     };
-    CHECK(causal([](ModelConfig& c) { c.positions = Positions::None; }).empty());
-    CHECK_THAT(causal([](ModelConfig& c) { c.tying = Tying::Embeddings; }),
+    CHECK(causal([](ModelConfig& c) { c.positions.kind = Positions::None; }).empty());
+    CHECK_THAT(causal([](ModelConfig& c) { c.embedding.tying = Tying::Embeddings; }),
                Contains("\"tying\" must be \"all\" or \"none\"") && Contains("found \"embeddings\""));
-    CHECK_THAT(check_error([](ModelConfig& c) { c.eos_id = 11; }), Contains("\"eos_id\"") && Contains("found 11"));
+    CHECK_THAT(check_error([](ModelConfig& c) { c.frame.eos_id = 11; }),
+               Contains("\"eos_id\"") && Contains("found 11"));
     const auto masked = [](std::int32_t mask) {
         return check_error([&](ModelConfig& c) {
             c.architecture = Architecture::MaskedLm;
             c.decoder_layers = 0;
-            c.mask_id = mask;
+            c.frame.mask_id = mask;
         });
     };
     CHECK(masked(4).empty());
     CHECK_THAT(masked(-1), Contains("\"mask_id\"") && Contains("\"masked-lm\", found -1"));
     CHECK_THAT(masked(1 << 20), Contains("\"mask_id\" must be below"));
-    CHECK_THAT(check_error([](ModelConfig& c) { c.token_types = 2; }),
+    CHECK_THAT(check_error([](ModelConfig& c) { c.embedding.token_types = 2; }),
                Contains("\"token_types\" must be 0") && Contains("\"masked-lm\", found 2"));
-    CHECK_THAT(check_error([](ModelConfig& c) { c.eos_id = c.pad_id; }), Contains("\"eos_id\"") && Contains("differ"));
-    CHECK_THAT(check_error([](ModelConfig& c) { c.layer_norm_epsilon = 0.0F; }), Contains("\"layer_norm_epsilon\""));
+    CHECK_THAT(check_error([](ModelConfig& c) { c.frame.eos_id = c.frame.pad_id; }),
+               Contains("\"eos_id\"") && Contains("differ"));
+    CHECK_THAT(check_error([](ModelConfig& c) { c.norm.epsilon = 0.0F; }), Contains("\"layer_norm_epsilon\""));
     CHECK_THAT(check_error([](ModelConfig& c) { c.max_length = 65536; }), Contains("\"max_length\""));
     CHECK_THAT(check_error([](ModelConfig& c) {
                    c.d_model = 1 << 18;
-                   c.d_ff = 1 << 18;
+                   c.feed_forward.d_ff = 1 << 18;
                }),
                Contains("feed-forward") && Contains("262144"));
-    CHECK_THAT(check_error([](ModelConfig& c) { c.activation = Activation::None; }), Contains("activation"));
+    CHECK_THAT(check_error([](ModelConfig& c) { c.feed_forward.activation = Activation::None; }),
+               Contains("activation"));
 }
 
 TEST_CASE("what recurrent layers cannot do is refused by key") {
     const auto recurrent = [](auto change) {
         return check_error([&](ModelConfig& c) {
-            c.encoder_mixer = c.decoder_mixer = MixerKind::Lstm;
+            c.mixer.encoder = c.mixer.decoder = MixerKind::Lstm;
             c.encoder_layers = c.decoder_layers = 2;
-            c.bidirectional = true;
-            c.cross_attention = false;
-            c.positions = Positions::None;
+            c.mixer.bidirectional = true;
+            c.attention.cross = false;
+            c.positions.kind = Positions::None;
             change(c);
         });
     };
     CHECK(recurrent([](ModelConfig&) {}).empty());
-    CHECK_THAT(recurrent([](ModelConfig& c) { c.encoder_mixer = MixerKind::SelfAttention; }),
+    CHECK_THAT(recurrent([](ModelConfig& c) { c.mixer.encoder = MixerKind::SelfAttention; }),
                Contains("\"bidirectional\" must be false unless \"encoder_mixer\" is \"lstm\" or \"gru\""));
     CHECK_THAT(check_error([](ModelConfig& c) {
                    c.architecture = Architecture::CausalLm;
                    c.encoder_layers = 0;
-                   c.decoder_mixer = MixerKind::Lstm;
-                   c.bidirectional = true;
+                   c.mixer.decoder = MixerKind::Lstm;
+                   c.mixer.bidirectional = true;
                }),
                Contains("\"bidirectional\" must be false") && Contains("a decoder reads in one direction"));
     CHECK_THAT(recurrent([](ModelConfig& c) { c.d_model = 9; }), Contains("\"d_model\" must be even"));
-    CHECK_THAT(recurrent([](ModelConfig& c) { c.decoder_mixer = MixerKind::Gru; }),
+    CHECK_THAT(recurrent([](ModelConfig& c) { c.mixer.decoder = MixerKind::Gru; }),
                Contains("\"cross_attention\" must be true unless"));
     CHECK_THAT(recurrent([](ModelConfig& c) { c.decoder_layers = 1; }), Contains("\"cross_attention\" must be true"));
-    CHECK_THAT(check_error([](ModelConfig& c) { c.cross_attention = false; }),
+    CHECK_THAT(check_error([](ModelConfig& c) { c.attention.cross = false; }),
                Contains("\"cross_attention\" must be true unless"));
-    CHECK_THAT(recurrent([](ModelConfig& c) { c.relative_positions = RelativePositions::Buckets; }),
+    CHECK_THAT(recurrent([](ModelConfig& c) { c.positions.relative.kind = RelativePositions::Buckets; }),
                Contains("\"relative_positions\" must be \"none\" unless all mixers"));
 }
 
@@ -347,20 +369,21 @@ TEST_CASE("what filling in masks excludes is rejected by key") {
     const auto error = [](auto change) {
         return check_error([&](ModelConfig& c) {
             c.generation = Generation::MaskPredict;
-            c.mask_id = 3;
+            c.frame.mask_id = 3;
             change(c);
         });
     };
     CHECK(error([](ModelConfig&) {}).empty());
-    CHECK(error([](ModelConfig& c) { c.encoder_mixer = MixerKind::Gru; }).empty());
+    CHECK(error([](ModelConfig& c) { c.mixer.encoder = MixerKind::Gru; }).empty());
     CHECK_THAT(parse_error({{"generation", "insertion"}}), Contains("\"generation\"") && Contains("\"mask_predict\""));
-    CHECK_THAT(error([](ModelConfig& c) { c.mask_id = -1; }), Contains("\"mask_id\" must be the id of a piece"));
-    CHECK_THAT(error([](ModelConfig& c) { c.target_begin = {4}; }), Contains("\"target_begin\" must be []"));
-    CHECK_THAT(error([](ModelConfig& c) { c.source_end = {}; }), Contains("\"source_end\" must be one token or more"));
+    CHECK_THAT(error([](ModelConfig& c) { c.frame.mask_id = -1; }), Contains("\"mask_id\" must be the id of a piece"));
+    CHECK_THAT(error([](ModelConfig& c) { c.frame.target_begin = {4}; }), Contains("\"target_begin\" must be []"));
+    CHECK_THAT(error([](ModelConfig& c) { c.frame.source_end = {}; }),
+               Contains("\"source_end\" must be one token or more"));
     CHECK_THAT(error([](ModelConfig& c) { c.max_length = 1; }), Contains("\"max_length\" must be at least 2"));
-    CHECK_THAT(error([](ModelConfig& c) { c.decoder_mixer = MixerKind::Lstm; }),
+    CHECK_THAT(error([](ModelConfig& c) { c.mixer.decoder = MixerKind::Lstm; }),
                Contains("\"decoder_mixer\" must be \"self_attention\" or \"restricted\""));
-    CHECK_THAT(error([](ModelConfig& c) { c.decoder_mixer = MixerKind::Convolution; }), Contains("\"decoder_mixer\""));
+    CHECK_THAT(error([](ModelConfig& c) { c.mixer.decoder = MixerKind::Convolution; }), Contains("\"decoder_mixer\""));
     CHECK_THAT(error([](ModelConfig& c) {
                    c.architecture = Architecture::MaskedLm;
                    c.decoder_layers = 0;
@@ -369,16 +392,17 @@ TEST_CASE("what filling in masks excludes is rejected by key") {
 }
 
 TEST_CASE("experts are at least two, and as many as a token chooses") {
-    CHECK(check_error([](ModelConfig& c) { c.experts = 4; }).empty());
-    CHECK_THAT(check_error([](ModelConfig& c) { c.experts = 1; }), Contains("\"experts\" must be at least 2"));
+    CHECK(check_error([](ModelConfig& c) { c.feed_forward.experts.count = 4; }).empty());
+    CHECK_THAT(check_error([](ModelConfig& c) { c.feed_forward.experts.count = 1; }),
+               Contains("\"experts\" must be at least 2"));
     CHECK_THAT(check_error([](ModelConfig& c) {
-                   c.experts = 4;
-                   c.experts_per_token = 5;
+                   c.feed_forward.experts.count = 4;
+                   c.feed_forward.experts.per_token = 5;
                }),
                Contains("\"experts_per_token\" must be between 1 and \"experts\", 4, found 5"));
-    CHECK_THAT(check_error([](ModelConfig& c) { c.experts_per_token = 5; }),
+    CHECK_THAT(check_error([](ModelConfig& c) { c.feed_forward.experts.per_token = 5; }),
                Contains("\"experts_per_token\" must be left out without \"experts\", found 5"));
-    CHECK_THAT(check_error([](ModelConfig& c) { c.expert_capacity = 1.5F; }),
+    CHECK_THAT(check_error([](ModelConfig& c) { c.feed_forward.experts.capacity = 1.5F; }),
                Contains("\"expert_capacity\" must be 0 without \"experts\", found 1.5"));
     CHECK_THAT(parse_error({{"expert_capacity", -1}}), Contains("\"expert_capacity\"") && Contains("from 0 to 1024"));
 }

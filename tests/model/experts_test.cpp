@@ -14,8 +14,8 @@ namespace {
 
 ModelConfig mixed_config(std::int64_t experts, std::int64_t of_a_token) {
     ModelConfig config = small_config();
-    config.experts = experts;
-    config.experts_per_token = of_a_token;
+    config.feed_forward.experts.count = experts;
+    config.feed_forward.experts.per_token = of_a_token;
     return config;
 }
 
@@ -44,9 +44,9 @@ TEST_CASE("equal experts give a plain feed-forward's results, whatever the route
     for (const std::string& device : conformance::devices_under_test()) {
         for (const bool gated : {false, true}) {
             ModelConfig config = mixed_config(3, 2);
-            config.feed_forward_gate = gated;
+            config.feed_forward.gate = gated;
             ModelConfig single = config;
-            single.experts = 0;
+            single.feed_forward.experts.count = 0;
             SmallModel mixed(config, device);
             SmallModel plain(single, device);
             for (const ParameterSpec& spec : mixed.parameters.table()) {
@@ -111,7 +111,7 @@ TEST_CASE("a full expert drops later tokens, and second choices before first one
 TEST_CASE("only training passes have a capacity", "[experts]") {
     ModelConfig config = mixed_config(4, 2);
     SmallModel unlimited(config, "cpu:oracle");
-    config.expert_capacity = 0.5F;
+    config.feed_forward.experts.capacity = 0.5F;
     SmallModel limited(config, "cpu:oracle");
     const std::vector<Example> pairs = random_pairs(config, 4, 3);
     const Regularisation rates = training_pass_of_experts(*limited.backend);
@@ -119,7 +119,7 @@ TEST_CASE("only training passes have a capacity", "[experts]") {
     CHECK(limited.loss(limited.batch(pairs), {}, {}, false) == expected);
     CHECK(unlimited.loss(unlimited.batch(pairs), {}, rates, false) == expected);
     CHECK(std::abs(limited.loss(limited.batch(pairs), {}, rates, false) - expected) > 1e-3);
-    config.expert_capacity = 2.0F;  // a slot for every token
+    config.feed_forward.experts.capacity = 2.0F;  // a slot for every token
     SmallModel ample(config, "cpu:oracle");
     CHECK(ample.loss(ample.batch(pairs), {}, rates, false) == Approx(expected).epsilon(1e-12));
 }

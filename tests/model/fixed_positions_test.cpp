@@ -10,7 +10,7 @@ TEST_CASE("normalised positions go from 0 to 1 over each text, whatever its padd
     const auto backend = open_device("cpu:oracle");
     ModelConfig config = small_config();
     config.d_model = 2;
-    config.positions = Positions::Normalised;
+    config.positions.kind = Positions::Normalised;
     Sinusoids positions(config);
     const Tensor lengths = make_from_host(*backend, {3}, DType::I32, std::vector<std::int32_t>{5, 1, 3});
     const auto found = to_host<double>(*backend, positions.by_length(*backend, lengths, 5));
@@ -29,7 +29,7 @@ TEST_CASE("normalised positions go from 0 to 1 over each text, whatever its padd
 TEST_CASE("an index is the position's number in every column, also beyond the first table") {
     const auto backend = open_device("cpu:oracle");
     ModelConfig config = small_config();
-    config.positions = Positions::Index;
+    config.positions.kind = Positions::Index;
     Sinusoids positions(config);
     positions.table(*backend, 10);
     const auto table = to_host<double>(*backend, positions.table(*backend, 300));
@@ -40,10 +40,10 @@ TEST_CASE("an index is the position's number in every column, also beyond the fi
 
 TEST_CASE("concatenated positions stand behind the embedding and are not scaled") {
     ModelConfig config = small_config();
-    config.positions = Positions::Index;
-    config.position_combination = PositionCombination::Concatenate;
-    config.position_columns = 3;
-    config.tying = Tying::Embeddings;
+    config.positions.kind = Positions::Index;
+    config.positions.combination = PositionCombination::Concatenate;
+    config.positions.columns = 3;
+    config.embedding.tying = Tying::Embeddings;
     SmallModel model(config, "cpu:oracle", false);
     ModelDescription description;
     DropoutSites sites;

@@ -10,10 +10,10 @@ TEST_CASE("the FLOPs of a small model equal those counted by hand", "[flops]") {
     model.encoder_layers = 1;
     model.decoder_layers = 1;
     model.d_model = 4;
-    model.d_ff = 10;
-    model.heads = 2;
-    model.d_k = 3;  // keys 6
-    model.d_v = 1;  // values 2
+    model.feed_forward.d_ff = 10;
+    model.attention.heads = 2;
+    model.attention.d_k = 3;  // keys 6
+    model.attention.d_v = 1;  // values 2
     model.source_vocabulary = model.target_vocabulary = 7;
     // One sentence of 3 source and 2 target tokens, in multiply-adds.
     // Encoder: q 3*4*6 = 72, k 72, v 3*4*2 = 24, out 3*2*4 = 24, scores 3*3*6 = 54, sums 3*3*2 = 18,
@@ -32,21 +32,21 @@ TEST_CASE("the FLOPs of a small model equal those counted by hand", "[flops]") {
 TEST_CASE("the FLOPs of recurrent layers equal those counted by hand", "[flops]") {
     ModelConfig model;
     model.encoder_layers = model.decoder_layers = 1;
-    model.encoder_mixer = model.decoder_mixer = MixerKind::Lstm;
-    model.cross_attention = false;
-    model.bidirectional = true;
+    model.mixer.encoder = model.mixer.decoder = MixerKind::Lstm;
+    model.attention.cross = false;
+    model.mixer.bidirectional = true;
     model.d_model = 4;
-    model.d_ff = 10;
+    model.feed_forward.d_ff = 10;
     model.source_vocabulary = model.target_vocabulary = 7;
     // One sentence of 3 source and 2 target tokens, in multiply-adds.
     // Encoder: inputs 3*4*(2*4*2) = 192, states 3*2*(4*2)*2 = 96.
     // Decoder: inputs 2*4*16 = 128, states 128, feed-forward 160. Logits 56.
     CHECK(forward_flops(model, {1, 3, 2}) == 2.0 * (192 + 96 + 128 + 128 + 160 + 56));
-    model.encoder_mixer = MixerKind::Gru;
-    model.cross_attention = true;
-    model.bidirectional = false;
-    model.heads = 1;
-    model.d_k = model.d_v = 4;
+    model.mixer.encoder = MixerKind::Gru;
+    model.attention.cross = true;
+    model.mixer.bidirectional = false;
+    model.attention.heads = 1;
+    model.attention.d_k = model.attention.d_v = 4;
     // Encoder: 3*4*12 = 144 twice, feed-forward 240. Cross-attention: q 2*16, k and v 3*16 each, out 32, pairs 2*3*8.
     CHECK(forward_flops(model, {1, 3, 2}) == 2.0 * (2 * 144 + 240 + 128 + 128 + (32 + 96 + 32 + 48) + 160 + 56));
 }
@@ -55,13 +55,13 @@ TEST_CASE("experts count their router and those that a token goes to", "[flops]"
     ModelConfig model;
     model.encoder_layers = model.decoder_layers = 1;
     model.d_model = 4;
-    model.d_ff = 10;
+    model.feed_forward.d_ff = 10;
     model.source_vocabulary = model.target_vocabulary = 7;
     const double plain = forward_flops(model, {1, 3, 2});
-    model.experts = 8;
+    model.feed_forward.experts.count = 8;
     // For each of 3 + 2 tokens: router 4*8 = 32, two experts of 2*4*10 = 80 in the place of one.
     CHECK(forward_flops(model, {1, 3, 2}) - plain == 2.0 * 5 * (32 + 80));
-    model.feed_forward_gate = true;
+    model.feed_forward.gate = true;
     CHECK(forward_flops(model, {1, 3, 2}) - plain == 2.0 * 5 * (32 + 80 + 80));
 }
 
@@ -70,13 +70,13 @@ TEST_CASE("restricted attention counts the pairs within its window", "[flops]") 
     model.encoder_layers = model.decoder_layers = 1;
     model.source_vocabulary = model.target_vocabulary = 7;
     const double full = forward_flops(model, {1, 5, 4});
-    model.encoder_mixer = model.decoder_mixer = MixerKind::Restricted;
-    model.attention_window = 2;
+    model.mixer.encoder = model.mixer.decoder = MixerKind::Restricted;
+    model.mixer.window = 2;
     // Encoder: of 25 pairs those at distance 0 and 1, 5 + 2 * 4 = 13. Decoder: of 10 pairs 4 + 3 = 7.
     CHECK(full - forward_flops(model, {1, 5, 4}) == 2.0 * 2 * 512 * (25 - 13 + 10 - 7));
-    model.attention_window = 5;  // all
+    model.mixer.window = 5;  // all
     CHECK(forward_flops(model, {1, 5, 4}) == full);
-    model.attention_window = 1000;
+    model.mixer.window = 1000;
     CHECK(forward_flops(model, {1, 5, 4}) == full);
 }
 

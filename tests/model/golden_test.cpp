@@ -67,7 +67,7 @@ double error_of_norm(const std::vector<double>& found, const std::vector<double>
 // A bias of the keys adds the same to all products with a query, which softmax cancels. Its gradient is 0 in theory and
 // rounding noise in practice, which Adam turns into arbitrary steps.
 bool is_cancelled(const ModelConfig& config, const std::string& name) {
-    return config.attention_score == AttentionScore::DotProduct && name.ends_with(".k.bias");
+    return config.attention.score == AttentionScore::DotProduct && name.ends_with(".k.bias");
 }
 
 class Golden {
@@ -108,14 +108,14 @@ public:
             take("target_lengths", batch_.target_lengths);
         }
         batch_.target_order = order("target_in");
-        if (model_.config.token_types > 0) {
+        if (model_.config.embedding.token_types > 0) {
             take("target_types", batch_.target_types);
             batch_.target_type_order = order("target_types");
         }
         Batch on_host;
         on_host.target_out = ids("target_out");
-        if (model_.config.output_layer == OutputLayer::Adaptive) {
-            gather_clusters(on_host, model_.config.adaptive_cutoffs);
+        if (model_.config.output.layer == OutputLayer::Adaptive) {
+            gather_clusters(on_host, model_.config.output.adaptive.cutoffs);
         }
         batch_.adaptive = upload_adaptive(*model_.backend, on_host);
         for (const std::int32_t target : ids("target_out")) {

@@ -68,7 +68,7 @@ TEST_CASE("every gradient of the model agrees with central differences") {
 
 TEST_CASE("micro-batches add up to one batch, with dropout") {
     for (const NamedConfig& varied : all_configs()) {
-        if (varied.config.norm_type == NormType::Batch) {
+        if (varied.config.norm.type == NormType::Batch) {
             continue;  // whose statistics are those of a micro-batch: tests/model/batch_norm_test.cpp
         }
         SECTION(varied.name) {

@@ -35,10 +35,10 @@ std::vector<double> row(const std::vector<double>& logits, std::size_t position,
 // How far away a position may be for its layers to read it, on either side.
 std::int64_t reach_of(const ModelConfig& config) {
     const bool causal = config.architecture == Architecture::CausalLm;
-    const MixerKind mixer = causal ? config.decoder_mixer : config.encoder_mixer;
+    const MixerKind mixer = causal ? config.mixer.decoder : config.mixer.encoder;
     const std::int64_t layers = config.encoder_layers + config.decoder_layers;
     if (mixer == MixerKind::Restricted) {
-        return layers * (config.attention_window - 1);
+        return layers * (config.mixer.window - 1);
     }
     if (mixer != MixerKind::Convolution) {
         return INT64_MAX;
@@ -105,7 +105,7 @@ TEST_CASE("no token of a packed block sees another document") {
 
 TEST_CASE("a masked model distinguishes token types, and tokens without one are of type 0") {
     const NamedConfig bert = language_configs().back();
-    REQUIRE(bert.config.token_types == 2);
+    REQUIRE(bert.config.embedding.token_types == 2);
     const auto loss_and_gradients = [&](const std::vector<std::int32_t>& types) {
         SmallModel model(bert.config, "cpu:oracle");
         Example example{.target = {1, 5, 9, 7, 4}, .labels = {5, kNoTarget, 8, kNoTarget, 2}, .types = types};
@@ -166,7 +166,7 @@ TEST_CASE("a causal model with a cache computes what it computes without, token 
 TEST_CASE("the loss at few positions does not depend on gathering them") {
     for (const NamedConfig& named : language_configs()) {
         INFO(named.name);
-        if (named.config.output_layer == OutputLayer::Adaptive) {
+        if (named.config.output.layer == OutputLayer::Adaptive) {
             continue;  // its clusters count gathered rows
         }
         SmallModel model{named.config, "cpu:oracle"};

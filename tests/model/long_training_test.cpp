@@ -19,8 +19,8 @@ struct Step {
 Step train(const std::string& device, std::int64_t length) {
     ModelConfig config = small_config();
     config.encoder_layers = 1;
-    config.heads = 1;
-    config.d_k = config.d_v = 8;
+    config.attention.heads = 1;
+    config.attention.d_k = config.attention.d_v = 8;
     config.max_length = length;
     SmallModel model(config, device);
     AdamForTests adam(*model.backend, model.parameters, 200, config.d_model);

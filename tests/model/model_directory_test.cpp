@@ -80,7 +80,7 @@ TEST_CASE("a new model keeps the modes of the old one's files, and the link to i
 TEST_CASE("two vocabularies are stored in two files") {
     TemporaryFolder folder;
     ModelConfig config = text_config();
-    config.tying = Tying::TargetOutput;
+    config.embedding.tying = Tying::TargetOutput;
     config.target_vocabulary = 64;
     SmallModel model(config, "cpu", false);
     write_model_directory(*model.backend, folder.file("model"), config, model.parameters, DType::F32,
@@ -96,7 +96,7 @@ TEST_CASE("two vocabularies are stored in two files") {
 TEST_CASE("vocabularies are stored beside the segmenters") {
     TemporaryFolder folder;
     ModelConfig config = text_config();
-    config.tying = Tying::TargetOutput;
+    config.embedding.tying = Tying::TargetOutput;
     const std::string source = tokenizer_file(folder, "a");
     const std::string target = tokenizer_file(folder, "b", 64);
     const auto numbered = [](const std::string& file, std::int32_t size) {
@@ -123,7 +123,7 @@ TEST_CASE("vocabularies are stored beside the segmenters") {
     CHECK((has("vocabulary.json") && has("source.model") && has("target.model")));
     CHECK_FALSE((has("source.vocabulary.json") || has("target.vocabulary.json")));
 
-    config.tying = Tying::All;
+    config.embedding.tying = Tying::All;
     const ModelDirectory shared = opened(numbered(source, 80), numbered(source, 80));
     CHECK(shared.source_tokenizer == shared.target_tokenizer);
     CHECK((has("vocabulary.json") && has("sentencepiece.model")));

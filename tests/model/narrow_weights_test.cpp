@@ -79,7 +79,7 @@ TEST_CASE("I8 weights are within half a step of the original, take a quarter of 
           "[narrow]") {
     ModelConfig config = small_config();
     config.d_model = 64;
-    config.d_ff = 256;
+    config.feed_forward.d_ff = 256;
     SmallModel exact(config, "cpu", false);
     SmallModel eight(config, "cpu", false, DType::I8);
     for (const ParameterSpec& spec : exact.parameters.table()) {

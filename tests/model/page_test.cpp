@@ -55,26 +55,26 @@ std::string shape_of(std::string text, const json& keys) {
 
 // Whether a layer ends with its recurrent part.
 bool ends_early(const ModelConfig& config, const std::string& stack, int layer) {
-    return stack == "encoder" && !config.cross_attention && layer + 1 == config.encoder_layers;
+    return stack == "encoder" && !config.attention.cross && layer + 1 == config.encoder_layers;
 }
 
 // What the table's *lstm*, *bidirectional gru* and so on stand for in a layer.
 bool is_recurrent(const std::string& word, const ModelConfig& config, const std::string& stack, int layer) {
-    const MixerKind kind = stack == "encoder" ? config.encoder_mixer : config.decoder_mixer;
+    const MixerKind kind = stack == "encoder" ? config.mixer.encoder : config.mixer.decoder;
     if (word == "recurrent") {
         return (kind == MixerKind::Lstm || kind == MixerKind::Gru) &&
-               (!ends_early(config, stack, layer) || config.norm == NormPlacement::Pre);
+               (!ends_early(config, stack, layer) || config.norm.placement == NormPlacement::Pre);
     }
     return word.ends_with(kind == MixerKind::Lstm  ? "lstm"
                           : kind == MixerKind::Gru ? "gru"
                                                    : "-") &&
-           (!word.starts_with("bidirectional") || (config.bidirectional && stack == "encoder"));
+           (!word.starts_with("bidirectional") || (config.mixer.bidirectional && stack == "encoder"));
 }
 
 // What the table's *stack*, *layer*, *attention* and the others stand for.
 std::vector<std::string> prefixes(const std::string& word, const ModelConfig& config) {
     std::vector<std::string> all;
-    for (std::size_t i = 0; word == "cluster" && i < config.adaptive_cutoffs.size(); ++i) {
+    for (std::size_t i = 0; word == "cluster" && i < config.output.adaptive.cutoffs.size(); ++i) {
         all.push_back("output.clusters." + std::to_string(i));
     }
     if (word == "cluster") {
@@ -90,10 +90,11 @@ std::vector<std::string> prefixes(const std::string& word, const ModelConfig& co
             if (word == "layer" && !ends_early(config, stack, i)) {
                 all.push_back(layer);
             }
-            for (int e = 0; word == "expert" && e < config.experts && !ends_early(config, stack, i); ++e) {
+            for (int e = 0; word == "expert" && e < config.feed_forward.experts.count && !ends_early(config, stack, i);
+                 ++e) {
                 all.push_back(layer + ".feed_forward.experts." + std::to_string(e));
             }
-            const std::string mixer = mixer_part(stack == "encoder" ? config.encoder_mixer : config.decoder_mixer);
+            const std::string mixer = mixer_part(stack == "encoder" ? config.mixer.encoder : config.mixer.decoder);
             if (word == "convolution" && mixer == word) {
                 all.push_back(layer + ".convolution");
             }
@@ -115,7 +116,7 @@ std::vector<std::string> prefixes(const std::string& word, const ModelConfig& co
 // The keys, and what the page derives from those of an adaptive output, for parameters whose names begin so.
 json sizes_of(const ModelConfig& config, const std::string& prefix) {
     json keys = to_json(prefix.starts_with("decoder") ? of_stack(config, AttentionKind::DecoderSelf) : config);
-    std::vector<std::int32_t> ends = config.adaptive_cutoffs;
+    std::vector<std::int32_t> ends = config.output.adaptive.cutoffs;
     if (ends.empty()) {
         return keys;
     }
@@ -123,7 +124,7 @@ json sizes_of(const ModelConfig& config, const std::string& prefix) {
     ends.push_back(static_cast<std::int32_t>(config.target_vocabulary));
     std::int64_t width = config.d_model;
     for (std::size_t i = 0; i + 1 < ends.size(); ++i) {
-        width /= config.adaptive_factor;
+        width /= config.output.adaptive.factor;
         if (prefix.ends_with("." + std::to_string(i))) {
             keys["cluster_width"] = width;
             keys["cluster_ids"] = ends[i + 1] - ends[i];
@@ -163,8 +164,8 @@ TEST_CASE("the page of the model directory lists every parameter with its shape"
             for (const std::string& prefix :
                  found[1].matched ? prefixes(found[1], varied.config) : std::vector<std::string>{""}) {
                 json sizes = sizes_of(varied.config, prefix);
-                sizes["d"] =
-                    varied.config.d_model / (varied.config.bidirectional && prefix.starts_with("encoder") ? 2 : 1);
+                sizes["d"] = varied.config.d_model /
+                             (varied.config.mixer.bidirectional && prefix.starts_with("encoder") ? 2 : 1);
                 listed[prefix + found[2].str()] = shape_of(found[3], sizes);
             }
         }

@@ -26,8 +26,8 @@ struct Row {
 };
 
 void head_sizes(ModelConfig& c, std::int64_t heads, std::int64_t size) {
-    c.heads = heads;
-    c.d_k = c.d_v = size;
+    c.attention.heads = heads;
+    c.attention.d_k = c.attention.d_v = size;
 }
 
 // Rows (B) give only d_k: d_v remains 64, or their sizes would be 51 and 56.
@@ -37,8 +37,8 @@ const std::vector<Row> kTable3 = {
     {"(A) 4 heads", 0, 63045632, [](ModelConfig& c) { head_sizes(c, 4, 128); }},
     {"(A) 16 heads", 0, 63045632, [](ModelConfig& c) { head_sizes(c, 16, 32); }},
     {"(A) 32 heads", 0, 63045632, [](ModelConfig& c) { head_sizes(c, 32, 16); }},
-    {"(B) d_k 16", 58, 55967744, [](ModelConfig& c) { c.d_k = 16; }},
-    {"(B) d_k 32", 60, 58327040, [](ModelConfig& c) { c.d_k = 32; }},
+    {"(B) d_k 16", 58, 55967744, [](ModelConfig& c) { c.attention.d_k = 16; }},
+    {"(B) d_k 32", 60, 58327040, [](ModelConfig& c) { c.attention.d_k = 32; }},
     {"(C) 2 layers", 36, 33644544, [](ModelConfig& c) { c.encoder_layers = c.decoder_layers = 2; }},
     {"(C) 4 layers", 50, 48345088, [](ModelConfig& c) { c.encoder_layers = c.decoder_layers = 4; }},
     {"(C) 8 layers", 80, 77746176, [](ModelConfig& c) { c.encoder_layers = c.decoder_layers = 8; }},
@@ -52,15 +52,16 @@ const std::vector<Row> kTable3 = {
          c.d_model = 1024;
          head_sizes(c, 8, 128);
      }},
-    {"(C) d_ff 1024", 53, 50450432, [](ModelConfig& c) { c.d_ff = 1024; }},
-    {"(C) d_ff 4096", 90, 88236032, [](ModelConfig& c) { c.d_ff = 4096; }},
+    {"(C) d_ff 1024", 53, 50450432, [](ModelConfig& c) { c.feed_forward.d_ff = 1024; }},
+    {"(C) d_ff 4096", 90, 88236032, [](ModelConfig& c) { c.feed_forward.d_ff = 4096; }},
     {"(D) dropout and smoothing", 0, 63045632, [](ModelConfig&) {}},
-    {"(E) learned positions", 0, 63045632 + 2 * 1024 * 512, [](ModelConfig& c) { c.positions = Positions::Learned; }},
+    {"(E) learned positions", 0, 63045632 + 2 * 1024 * 512,
+     [](ModelConfig& c) { c.positions.kind = Positions::Learned; }},
     {"big", 213, 214171648,
      [](ModelConfig& c) {
          c.d_model = 1024;
-         c.d_ff = 4096;
-         c.heads = 16;
+         c.feed_forward.d_ff = 4096;
+         c.attention.heads = 16;
      }},
 };
 
@@ -72,63 +73,64 @@ std::int64_t recurrent_parameters(std::int64_t d, MixerKind kind, std::int64_t d
 
 std::int64_t closed_formula(const ModelConfig& config) {
     const std::int64_t d = config.d_model;
-    const std::int64_t key = config.heads * config.d_k;
-    const std::int64_t value = config.heads * config.d_v;
-    const std::int64_t norm = config.norm_type == NormType::None ? 0 : config.norm_type == NormType::Rms ? d : 2 * d;
-    const std::int64_t attention = 2 * d * (key + value) + (config.attention_bias ? 2 * key + value + d : 0) +
-                                   (config.attention_score == AttentionScore::Additive ? key : 0);
+    const std::int64_t key = config.attention.heads * config.attention.d_k;
+    const std::int64_t value = config.attention.heads * config.attention.d_v;
+    const std::int64_t norm = config.norm.type == NormType::None ? 0 : config.norm.type == NormType::Rms ? d : 2 * d;
+    const std::int64_t attention = 2 * d * (key + value) + (config.attention.bias ? 2 * key + value + d : 0) +
+                                   (config.attention.score == AttentionScore::Additive ? key : 0);
     const auto mixer = [&](MixerKind kind, bool both) {
         if (kind == MixerKind::Lstm || kind == MixerKind::Gru) {
             return recurrent_parameters(d, kind, both ? 2 : 1);
         }
-        const bool separable = config.convolution_form == ConvolutionForm::Separable;
-        const std::int64_t matrix = (separable ? 1 : config.convolution_kernel) * d * d + d;
-        return kind != MixerKind::Convolution
-                   ? attention
-                   : (config.convolution_glu ? 2 : 1) * matrix + (separable ? config.convolution_kernel * d : 0);
+        const bool separable = config.mixer.convolution.form == ConvolutionForm::Separable;
+        const std::int64_t matrix = (separable ? 1 : config.mixer.convolution.kernel) * d * d + d;
+        return kind != MixerKind::Convolution ? attention
+                                              : (config.mixer.convolution.glu ? 2 : 1) * matrix +
+                                                    (separable ? config.mixer.convolution.kernel * d : 0);
     };
     const auto feed_forward_of = [&](std::int64_t d_ff) {
-        const std::int64_t inner = (config.feed_forward_gate ? 2 : 1) * d_ff;
-        const std::int64_t expert = d * (inner + d_ff) + (config.feed_forward_bias ? inner + d : 0);
-        return config.experts > 0 ? config.experts * (d + expert) : expert;
+        const std::int64_t inner = (config.feed_forward.gate ? 2 : 1) * d_ff;
+        const std::int64_t expert = d * (inner + d_ff) + (config.feed_forward.bias ? inner + d : 0);
+        return config.feed_forward.experts.count > 0 ? config.feed_forward.experts.count * (d + expert) : expert;
     };
-    const std::int64_t feed_forward = feed_forward_of(config.d_ff);
+    const std::int64_t feed_forward = feed_forward_of(config.feed_forward.d_ff);
     const std::int64_t decoder_feed_forward =
-        config.decoder_d_ff > 0 ? feed_forward_of(config.decoder_d_ff) : feed_forward;
-    const bool pre = config.norm == NormPlacement::Pre;
-    const std::int64_t final_norms = (pre ? 2 * norm : 0) + (config.embedding_norm ? 2 * norm : 0);
-    const std::int64_t cross = config.cross_attention ? attention + norm : 0;
+        config.feed_forward.decoder_d_ff > 0 ? feed_forward_of(config.feed_forward.decoder_d_ff) : feed_forward;
+    const bool pre = config.norm.placement == NormPlacement::Pre;
+    const std::int64_t final_norms = (pre ? 2 * norm : 0) + (config.embedding.norm ? 2 * norm : 0);
+    const std::int64_t cross = config.attention.cross ? attention + norm : 0;
     // The last layer of an encoder that hands over its states ends with them.
-    const std::int64_t missing = config.cross_attention ? 0 : feed_forward + 2 * norm;
+    const std::int64_t missing = config.attention.cross ? 0 : feed_forward + 2 * norm;
     const std::int64_t positions =
-        config.positions == Positions::Learned ? 2 * config.max_length * config.position_width() : 0;
-    const std::int64_t decoder_heads = config.decoder_heads > 0 ? config.decoder_heads : config.heads;
-    const bool of_layers = config.relative_positions == RelativePositions::LayerBuckets;
+        config.positions.kind == Positions::Learned ? 2 * config.max_length * config.position_width() : 0;
+    const std::int64_t decoder_heads =
+        config.attention.decoder_heads > 0 ? config.attention.decoder_heads : config.attention.heads;
+    const bool of_layers = config.positions.relative.kind == RelativePositions::LayerBuckets;
     const std::int64_t relative =
-        config.relative_positions == RelativePositions::None
+        config.positions.relative.kind == RelativePositions::None
             ? 0
-            : config.relative_buckets * ((of_layers ? config.encoder_layers : 1) * config.heads +
-                                         (of_layers ? config.decoder_layers : 1) * decoder_heads);
-    const bool one_embedding = config.tying == Tying::All || config.tying == Tying::Embeddings;
+            : config.positions.relative.buckets * ((of_layers ? config.encoder_layers : 1) * config.attention.heads +
+                                                   (of_layers ? config.decoder_layers : 1) * decoder_heads);
+    const bool one_embedding = config.embedding.tying == Tying::All || config.embedding.tying == Tying::Embeddings;
     const std::int64_t source = one_embedding ? 0 : config.source_vocabulary * config.embedding_columns();
-    const bool tied_output = config.tying == Tying::All || config.tying == Tying::TargetOutput;
+    const bool tied_output = config.embedding.tying == Tying::All || config.embedding.tying == Tying::TargetOutput;
     std::int64_t output = tied_output ? 0 : config.target_vocabulary * d;
-    if (config.output_layer == OutputLayer::Adaptive) {
-        const std::vector<std::int32_t>& starts = config.adaptive_cutoffs;
+    if (config.output.layer == OutputLayer::Adaptive) {
+        const std::vector<std::int32_t>& starts = config.output.adaptive.cutoffs;
         output = (starts.front() + std::ssize(starts)) * d;
         std::int64_t width = d;
         for (std::size_t i = 0; i < starts.size(); ++i) {
-            width /= config.adaptive_factor;
+            width /= config.output.adaptive.factor;
             const std::int64_t end = i + 1 < starts.size() ? starts[i + 1] : config.target_vocabulary;
             output += width * (d + end - starts[i]);
         }
     }
     const std::int64_t target = config.target_vocabulary * config.embedding_columns() + output;
-    const std::int64_t output_bias = config.output_bias ? config.target_vocabulary : 0;
+    const std::int64_t output_bias = config.output.bias ? config.target_vocabulary : 0;
     const std::int64_t length = config.generation == Generation::MaskPredict ? config.max_length * (d + 1) : 0;
-    return config.encoder_layers * (mixer(config.encoder_mixer, config.bidirectional) + feed_forward + 2 * norm) -
+    return config.encoder_layers * (mixer(config.mixer.encoder, config.mixer.bidirectional) + feed_forward + 2 * norm) -
            missing +
-           config.decoder_layers * (mixer(config.decoder_mixer, false) + cross + decoder_feed_forward + 2 * norm) +
+           config.decoder_layers * (mixer(config.mixer.decoder, false) + cross + decoder_feed_forward + 2 * norm) +
            final_norms + positions + relative + source + target + output_bias + length;
 }
 
@@ -265,13 +267,13 @@ TEST_CASE("initial variances: Glorot's, half of it for q, k and v, 1 / d_model f
     ModelConfig config = base_config(500);
     config.encoder_layers = config.decoder_layers = 1;
     config.d_model = 128;
-    config.d_ff = 256;
-    config.heads = 4;
-    config.d_k = 32;
-    config.d_v = 16;
-    config.positions = Positions::Learned;
-    config.attention_bias = true;
-    config.tying = Tying::None;
+    config.feed_forward.d_ff = 256;
+    config.attention.heads = 4;
+    config.attention.d_k = 32;
+    config.attention.d_v = 16;
+    config.positions.kind = Positions::Learned;
+    config.attention.bias = true;
+    config.embedding.tying = Tying::None;
     Parameters parameters(*backend, config, false);
     parameters.initialise(1);
     int matrices = 0;
@@ -331,7 +333,7 @@ TEST_CASE("no two parameters start alike, and none depends on the others") {
     }
     ModelConfig deeper = small_config();
     deeper.encoder_layers = 3;
-    deeper.attention_bias = true;
+    deeper.attention.bias = true;
     const auto more = start(deeper);
     for (const auto& [name, values] : matrices) {
         INFO(name);
@@ -359,10 +361,10 @@ TEST_CASE("the same seed gives the same initial values on every backend, another
 TEST_CASE("packed parameters are their adjacent parts") {
     const auto backend = open_device("cpu:oracle");
     ModelConfig config = small_config();
-    config.heads = 1;  // 5 columns of 8: no multiple of 16 elements anywhere
-    config.d_k = 5;
-    config.d_v = 3;
-    config.attention_bias = true;
+    config.attention.heads = 1;  // 5 columns of 8: no multiple of 16 elements anywhere
+    config.attention.d_k = 5;
+    config.attention.d_v = 3;
+    config.attention.bias = true;
     Parameters parameters(*backend, config, true);
     parameters.initialise(1);
     const std::string prefix = "decoder.layers.0.";

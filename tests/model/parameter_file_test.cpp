@@ -121,13 +121,13 @@ TEST_CASE("errors of a parameter file name the tensor") {
     CHECK(load_error(config, file).empty());
 
     ModelConfig biased = config;
-    biased.output_bias = true;
+    biased.output.bias = true;
     CHECK_THAT(load_error(biased, file), Contains(file) && Contains("output.bias [60] is missing"));
     ModelConfig shallow = config;
     shallow.encoder_layers = 1;
     CHECK_THAT(load_error(shallow, file), Contains("encoder.layers.1.") && Contains("not a parameter"));
     ModelConfig wide = config;
-    wide.d_ff = 13;
+    wide.feed_forward.d_ff = 13;
     CHECK_THAT(load_error(wide, file), Contains("feed_forward.inner.weight is [12, 8]") && Contains("[13, 8]"));
     CHECK_THAT(load_error(config, written.folder.file("nothing")), Contains("nothing"));
 

@@ -22,8 +22,8 @@ constexpr const char* kPositions = "encoder.positions.weight";
 
 ModelConfig learned_config() {
     ModelConfig config = small_config();
-    config.positions = Positions::Learned;
-    config.attention_bias = true;
+    config.positions.kind = Positions::Learned;
+    config.attention.bias = true;
     return config;
 }
 
@@ -178,7 +178,7 @@ TEST_CASE("weights saved in 8 bits are read as they were rounded, in any storage
 TEST_CASE("a model that is larger than the device's memory is reported before it is read", "[parameters]") {
     const TemporaryFolder folder;
     ModelDirectory model{.path = "large", .config = small_config()};
-    model.config.d_ff = model.config.d_model = 1 << 15;
+    model.config.feed_forward.d_ff = model.config.d_model = 1 << 15;
     model.config.encoder_layers = model.config.decoder_layers = 1024;
     const auto backend = open_device("cpu");
     CHECK_THAT(error_of([&] { read_parameters(*backend, model, DType::F16); }),

@@ -15,8 +15,8 @@ using Buckets = std::vector<std::pair<int, int>>;
 
 Buckets begins(std::int64_t buckets, std::int64_t distance, bool both_ways) {
     ModelConfig config;
-    config.relative_buckets = buckets;
-    config.relative_distance = distance;
+    config.positions.relative.buckets = buckets;
+    config.positions.relative.distance = distance;
     Buckets found;
     const std::vector<std::int32_t> all = distance_buckets(config, both_ways);
     REQUIRE(std::ssize(all) == 2 * distance + 1);

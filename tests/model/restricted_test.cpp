@@ -19,8 +19,8 @@ ModelConfig causal_config(std::int64_t window) {
     config.decoder_layers = 2;
     config.max_length = 96;
     if (window > 0) {
-        config.decoder_mixer = MixerKind::Restricted;
-        config.attention_window = window;
+        config.mixer.decoder = MixerKind::Restricted;
+        config.mixer.window = window;
     }
     return config;
 }
@@ -50,20 +50,20 @@ TEST_CASE("a window of the whole length gives the numbers of full attention", "[
             if (architecture == Architecture::MaskedLm) {
                 config.architecture = architecture;
                 config.decoder_layers = 0;
-                config.mask_id = config.unk_id;
+                config.frame.mask_id = config.frame.unk_id;
             }
             SmallModel full(config, device);
             const DeviceBatch batch = full.batch(random_pairs(config, 5, 3));
-            config.encoder_mixer = MixerKind::Restricted;
-            config.decoder_mixer = config.decoder_layers > 0 ? MixerKind::Restricted : MixerKind::SelfAttention;
-            config.attention_window = std::max(batch.source_length, batch.target_length);
+            config.mixer.encoder = MixerKind::Restricted;
+            config.mixer.decoder = config.decoder_layers > 0 ? MixerKind::Restricted : MixerKind::SelfAttention;
+            config.mixer.window = std::max(batch.source_length, batch.target_length);
             SmallModel restricted(config, device);
             const Regularisation rates = all_dropouts(*full.backend);
             CHECK(full.loss(batch, {}, rates, true) == restricted.loss(restricted.batch(random_pairs(config, 5, 3)), {},
                                                                        all_dropouts(*restricted.backend), true));
             CHECK(full.host(full.parameters.flat_gradients()) ==
                   restricted.host(restricted.parameters.flat_gradients()));
-            config.attention_window = 1;
+            config.mixer.window = 1;
             SmallModel narrow(config, device);
             CHECK(narrow.loss(narrow.batch(random_pairs(config, 5, 3)), {}, {}, false) !=
                   full.loss(batch, {}, {}, false));

@@ -18,9 +18,9 @@ constexpr double kBound = 1e-5;
 ModelConfig copy_config() {
     ModelConfig config = small_config();
     config.d_model = 32;
-    config.d_ff = 64;
-    config.heads = 4;
-    config.d_k = config.d_v = 8;
+    config.feed_forward.d_ff = 64;
+    config.attention.heads = 4;
+    config.attention.d_k = config.attention.d_v = 8;
     config.encoder_layers = 1;
     config.source_vocabulary = config.target_vocabulary = 24;
     return config;

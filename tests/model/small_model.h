@@ -22,10 +22,10 @@ inline ModelConfig small_config() {
     config.encoder_layers = 2;
     config.decoder_layers = 1;
     config.d_model = 8;
-    config.d_ff = 12;
-    config.heads = 2;
-    config.d_k = 4;
-    config.d_v = 4;
+    config.feed_forward.d_ff = 12;
+    config.attention.heads = 2;
+    config.attention.d_k = 4;
+    config.attention.d_v = 4;
     config.source_vocabulary = 11;
     config.target_vocabulary = 11;
     config.max_length = 16;
@@ -45,202 +45,202 @@ inline std::vector<NamedConfig> varied_configs() {
         change(all.back().config);
     };
     vary("pre-norm, gelu", [](ModelConfig& c) {
-        c.norm = NormPlacement::Pre;
-        c.activation = Activation::Gelu;
+        c.norm.placement = NormPlacement::Pre;
+        c.feed_forward.activation = Activation::Gelu;
     });
     vary("three matrices, two vocabularies", [](ModelConfig& c) {
-        c.tying = Tying::None;
+        c.embedding.tying = Tying::None;
         c.target_vocabulary = 9;
     });
     vary("tied target, output bias", [](ModelConfig& c) {
-        c.tying = Tying::TargetOutput;
+        c.embedding.tying = Tying::TargetOutput;
         c.target_vocabulary = 13;
-        c.output_bias = true;
+        c.output.bias = true;
     });
     vary("learned positions, swish", [](ModelConfig& c) {
-        c.positions = Positions::Learned;
-        c.activation = Activation::Swish;
+        c.positions.kind = Positions::Learned;
+        c.feed_forward.activation = Activation::Swish;
     });
     vary("the position's number", [](ModelConfig& c) {
-        c.positions = Positions::Index;
+        c.positions.kind = Positions::Index;
         c.decoder_layers = 2;
     });
     vary("positions from 0 to 1, pre-norm", [](ModelConfig& c) {
-        c.positions = Positions::Normalised;
-        c.norm = NormPlacement::Pre;
+        c.positions.kind = Positions::Normalised;
+        c.norm.placement = NormPlacement::Pre;
     });
     const auto concatenate = [](ModelConfig& c, Positions positions, std::int64_t columns) {
-        c.positions = positions;
-        c.position_combination = PositionCombination::Concatenate;
-        c.position_columns = columns;
-        c.tying = Tying::Embeddings;
+        c.positions.kind = positions;
+        c.positions.combination = PositionCombination::Concatenate;
+        c.positions.columns = columns;
+        c.embedding.tying = Tying::Embeddings;
     };
     vary("concatenated sinusoids", [&](ModelConfig& c) { concatenate(c, Positions::Sinusoid, 4); });
     vary("concatenated learned positions", [&](ModelConfig& c) { concatenate(c, Positions::Learned, 3); });
     vary("concatenated positions from 0 to 1", [&](ModelConfig& c) { concatenate(c, Positions::Normalised, 1); });
     vary("as T5", [](ModelConfig& c) {
-        c.norm = NormPlacement::Pre;
-        c.norm_type = NormType::Rms;
-        c.positions = Positions::None;
-        c.relative_positions = RelativePositions::Buckets;
-        c.relative_buckets = 8;
-        c.relative_distance = 5;
-        c.feed_forward_bias = false;
-        c.scale_attention = false;
-        c.scale_embedding = false;
-        c.scale_output = true;
+        c.norm.placement = NormPlacement::Pre;
+        c.norm.type = NormType::Rms;
+        c.positions.kind = Positions::None;
+        c.positions.relative.kind = RelativePositions::Buckets;
+        c.positions.relative.buckets = 8;
+        c.positions.relative.distance = 5;
+        c.feed_forward.bias = false;
+        c.attention.scale = false;
+        c.embedding.scale = false;
+        c.output.scale = true;
         c.decoder_layers = 2;
     });
     vary("as T5 v1.1, gate with biases, quick gelu", [](ModelConfig& c) {
-        c.positions = Positions::None;
-        c.relative_positions = RelativePositions::Buckets;
-        c.relative_buckets = 6;
-        c.relative_distance = 4;
-        c.activation = Activation::GeluSigmoid;
-        c.feed_forward_gate = true;
-        c.tying = Tying::Embeddings;
+        c.positions.kind = Positions::None;
+        c.positions.relative.kind = RelativePositions::Buckets;
+        c.positions.relative.buckets = 6;
+        c.positions.relative.distance = 4;
+        c.feed_forward.activation = Activation::GeluSigmoid;
+        c.feed_forward.gate = true;
+        c.embedding.tying = Tying::Embeddings;
     });
     vary("a wider decoder of one head", [](ModelConfig& c) {
-        c.decoder_d_ff = 20;
-        c.decoder_heads = 1;
-        c.attention_bias = true;
+        c.feed_forward.decoder_d_ff = 20;
+        c.attention.decoder_heads = 1;
+        c.attention.bias = true;
     });
     vary("as UMT5, with four heads in the decoder", [](ModelConfig& c) {
-        c.positions = Positions::None;
-        c.relative_positions = RelativePositions::LayerBuckets;
-        c.relative_buckets = 8;
-        c.relative_distance = 5;
-        c.decoder_heads = 4;
+        c.positions.kind = Positions::None;
+        c.positions.relative.kind = RelativePositions::LayerBuckets;
+        c.positions.relative.buckets = 8;
+        c.positions.relative.distance = 5;
+        c.attention.decoder_heads = 4;
         c.decoder_layers = 2;
     });
     vary("embeddings normalised before positions, in the decoder", [](ModelConfig& c) {
-        c.positions = Positions::Learned;
-        c.embedding_norm = c.embedding_norm_first = true;
+        c.positions.kind = Positions::Learned;
+        c.embedding.norm = c.embedding.norm_first = true;
     });
-    vary("gelu by tanh", [](ModelConfig& c) { c.activation = Activation::GeluTanh; });
+    vary("gelu by tanh", [](ModelConfig& c) { c.feed_forward.activation = Activation::GeluTanh; });
     vary("attention biases, d_v below d_k, more decoder", [](ModelConfig& c) {
-        c.attention_bias = true;
-        c.d_k = 5;
-        c.d_v = 3;
+        c.attention.bias = true;
+        c.attention.d_k = 5;
+        c.attention.d_v = 3;
         c.encoder_layers = 1;
         c.decoder_layers = 2;
     });
     vary("pre-norm, unscaled, halves", [](ModelConfig& c) {
-        c.norm = NormPlacement::Pre;
-        c.scale_embedding = false;
-        c.sinusoid_layout = SinusoidLayout::HalvesMinusOne;
-        c.attention_bias = true;
-        c.heads = 1;
+        c.norm.placement = NormPlacement::Pre;
+        c.embedding.scale = false;
+        c.positions.layout = SinusoidLayout::HalvesMinusOne;
+        c.attention.bias = true;
+        c.attention.heads = 1;
     });
     vary("pre-norm, RMS norm", [](ModelConfig& c) {
-        c.norm = NormPlacement::Pre;
-        c.norm_type = NormType::Rms;
+        c.norm.placement = NormPlacement::Pre;
+        c.norm.type = NormType::Rms;
     });
     vary("adaptive softmax of three clusters", [](ModelConfig& c) {
-        c.tying = Tying::Embeddings;
-        c.output_layer = OutputLayer::Adaptive;
-        c.adaptive_cutoffs = {4, 7, 10};
-        c.adaptive_factor = 2;
-        c.scale_output = true;
+        c.embedding.tying = Tying::Embeddings;
+        c.output.layer = OutputLayer::Adaptive;
+        c.output.adaptive.cutoffs = {4, 7, 10};
+        c.output.adaptive.factor = 2;
+        c.output.scale = true;
     });
     vary("additive attention", [](ModelConfig& c) {
-        c.attention_score = AttentionScore::Additive;
+        c.attention.score = AttentionScore::Additive;
         c.decoder_layers = 2;
     });
     vary("restricted additive attention, by distance", [](ModelConfig& c) {
-        c.attention_score = AttentionScore::Additive;
-        c.encoder_mixer = MixerKind::Restricted;
-        c.attention_window = 2;
-        c.relative_positions = RelativePositions::Buckets;
-        c.relative_buckets = 8;
-        c.relative_distance = 5;
-        c.heads = 1;
-        c.d_k = 5;
+        c.attention.score = AttentionScore::Additive;
+        c.mixer.encoder = MixerKind::Restricted;
+        c.mixer.window = 2;
+        c.positions.relative.kind = RelativePositions::Buckets;
+        c.positions.relative.buckets = 8;
+        c.positions.relative.distance = 5;
+        c.attention.heads = 1;
+        c.attention.d_k = 5;
     });
     vary("restricted attention in both stacks", [](ModelConfig& c) {
-        c.encoder_mixer = c.decoder_mixer = MixerKind::Restricted;
-        c.attention_window = 2;
+        c.mixer.encoder = c.mixer.decoder = MixerKind::Restricted;
+        c.mixer.window = 2;
         c.decoder_layers = 2;
     });
     vary("restricted attention in the decoder, relative positions, d_v below d_k", [](ModelConfig& c) {
-        c.decoder_mixer = MixerKind::Restricted;
-        c.attention_window = 3;
-        c.positions = Positions::None;
-        c.relative_positions = RelativePositions::Buckets;
-        c.relative_buckets = 6;
-        c.relative_distance = 4;
-        c.d_v = 3;
+        c.mixer.decoder = MixerKind::Restricted;
+        c.mixer.window = 3;
+        c.positions.kind = Positions::None;
+        c.positions.relative.kind = RelativePositions::Buckets;
+        c.positions.relative.buckets = 6;
+        c.positions.relative.distance = 4;
+        c.attention.d_v = 3;
     });
     vary("batch norm", [](ModelConfig& c) {
-        c.norm_type = NormType::Batch;
-        c.embedding_norm = true;
+        c.norm.type = NormType::Batch;
+        c.embedding.norm = true;
     });
     vary("batch norm, pre-norm, convolution", [](ModelConfig& c) {
-        c.norm_type = NormType::Batch;
-        c.norm = NormPlacement::Pre;
-        c.encoder_mixer = MixerKind::Convolution;
+        c.norm.type = NormType::Batch;
+        c.norm.placement = NormPlacement::Pre;
+        c.mixer.encoder = MixerKind::Convolution;
     });
-    vary("without norms", [](ModelConfig& c) { c.norm_type = NormType::None; });
+    vary("without norms", [](ModelConfig& c) { c.norm.type = NormType::None; });
     vary("without norms, pre-norm", [](ModelConfig& c) {
-        c.norm_type = NormType::None;
-        c.norm = NormPlacement::Pre;
+        c.norm.type = NormType::None;
+        c.norm.placement = NormPlacement::Pre;
     });
     vary("convolutions, gated and dilated", [](ModelConfig& c) {
-        c.encoder_mixer = c.decoder_mixer = MixerKind::Convolution;
-        c.convolution_dilation = 2;
+        c.mixer.encoder = c.mixer.decoder = MixerKind::Convolution;
+        c.mixer.convolution.dilation = 2;
         c.decoder_layers = 2;
     });
     vary("separable convolutions, pre-norm", [](ModelConfig& c) {
-        c.encoder_mixer = c.decoder_mixer = MixerKind::Convolution;
-        c.convolution_kernel = 5;
-        c.convolution_form = ConvolutionForm::Separable;
-        c.norm = NormPlacement::Pre;
+        c.mixer.encoder = c.mixer.decoder = MixerKind::Convolution;
+        c.mixer.convolution.kernel = 5;
+        c.mixer.convolution.form = ConvolutionForm::Separable;
+        c.norm.placement = NormPlacement::Pre;
         c.decoder_layers = 2;
     });
     vary("a convolution with an activation in the decoder", [](ModelConfig& c) {
-        c.decoder_mixer = MixerKind::Convolution;
-        c.convolution_kernel = 2;
-        c.convolution_glu = false;
-        c.activation = Activation::Gelu;
+        c.mixer.decoder = MixerKind::Convolution;
+        c.mixer.convolution.kernel = 2;
+        c.mixer.convolution.glu = false;
+        c.feed_forward.activation = Activation::Gelu;
     });
     vary("convolutions with ReLU", [](ModelConfig& c) {
-        c.encoder_mixer = c.decoder_mixer = MixerKind::Convolution;
-        c.convolution_glu = false;
+        c.mixer.encoder = c.mixer.decoder = MixerKind::Convolution;
+        c.mixer.convolution.glu = false;
     });
     vary("convolutions with ReLU, pre-norm", [](ModelConfig& c) {
-        c.encoder_mixer = c.decoder_mixer = MixerKind::Convolution;
-        c.convolution_glu = false;
-        c.norm = NormPlacement::Pre;
+        c.mixer.encoder = c.mixer.decoder = MixerKind::Convolution;
+        c.mixer.convolution.glu = false;
+        c.norm.placement = NormPlacement::Pre;
     });
     vary("LSTM in both directions, then one, with attention", [](ModelConfig& c) {
-        c.encoder_mixer = c.decoder_mixer = MixerKind::Lstm;
-        c.bidirectional = true;
-        c.positions = Positions::None;
-        c.heads = 1;
-        c.d_k = c.d_v = 8;
+        c.mixer.encoder = c.mixer.decoder = MixerKind::Lstm;
+        c.mixer.bidirectional = true;
+        c.positions.kind = Positions::None;
+        c.attention.heads = 1;
+        c.attention.d_k = c.attention.d_v = 8;
     });
     vary("LSTM without attention", [](ModelConfig& c) {
-        c.encoder_mixer = c.decoder_mixer = MixerKind::Lstm;
-        c.cross_attention = false;
+        c.mixer.encoder = c.mixer.decoder = MixerKind::Lstm;
+        c.attention.cross = false;
         c.encoder_layers = 1;
     });
     vary("pre-norm, GRU without attention, in both directions", [](ModelConfig& c) {
-        c.norm = NormPlacement::Pre;
-        c.encoder_mixer = c.decoder_mixer = MixerKind::Gru;
-        c.bidirectional = true;
-        c.cross_attention = false;
+        c.norm.placement = NormPlacement::Pre;
+        c.mixer.encoder = c.mixer.decoder = MixerKind::Gru;
+        c.mixer.bidirectional = true;
+        c.attention.cross = false;
         c.decoder_layers = 2;
-        c.positions = Positions::None;
+        c.positions.kind = Positions::None;
     });
-    vary("a decoder of GRU", [](ModelConfig& c) { c.decoder_mixer = MixerKind::Gru; });
-    vary("two of four experts", [](ModelConfig& c) { c.experts = 4; });
+    vary("a decoder of GRU", [](ModelConfig& c) { c.mixer.decoder = MixerKind::Gru; });
+    vary("two of four experts", [](ModelConfig& c) { c.feed_forward.experts.count = 4; });
     vary("one of three experts, gated, pre-norm, no biases", [](ModelConfig& c) {
-        c.experts = 3;
-        c.experts_per_token = 1;
-        c.feed_forward_gate = true;
-        c.feed_forward_bias = false;
-        c.activation = Activation::Gelu;
-        c.norm = NormPlacement::Pre;
+        c.feed_forward.experts.count = 3;
+        c.feed_forward.experts.per_token = 1;
+        c.feed_forward.gate = true;
+        c.feed_forward.bias = false;
+        c.feed_forward.activation = Activation::Gelu;
+        c.norm.placement = NormPlacement::Pre;
     });
     return all;
 }
@@ -252,92 +252,92 @@ inline std::vector<NamedConfig> language_configs() {
         ModelConfig config = small_config();
         config.architecture = architecture;
         (architecture == Architecture::CausalLm ? config.encoder_layers : config.decoder_layers) = 0;
-        config.mask_id = architecture == Architecture::MaskedLm ? config.unk_id : -1;
+        config.frame.mask_id = architecture == Architecture::MaskedLm ? config.frame.unk_id : -1;
         change(config);
         all.push_back({name, config});
     };
-    add("causal", Architecture::CausalLm, [](ModelConfig& c) { c.d_v = 3; });
+    add("causal", Architecture::CausalLm, [](ModelConfig& c) { c.attention.d_v = 3; });
     add("causal, as GPT-2", Architecture::CausalLm, [](ModelConfig& c) {
         c.decoder_layers = 2;
-        c.norm = NormPlacement::Pre;
-        c.activation = Activation::Gelu;
-        c.positions = Positions::Learned;
-        c.attention_bias = true;
-        c.scale_embedding = false;
+        c.norm.placement = NormPlacement::Pre;
+        c.feed_forward.activation = Activation::Gelu;
+        c.positions.kind = Positions::Learned;
+        c.attention.bias = true;
+        c.embedding.scale = false;
     });
     add("causal, without positions, gated", Architecture::CausalLm, [](ModelConfig& c) {
-        c.positions = Positions::None;
-        c.feed_forward_gate = true;
-        c.feed_forward_bias = false;
-        c.activation = Activation::Swish;
+        c.positions.kind = Positions::None;
+        c.feed_forward.gate = true;
+        c.feed_forward.bias = false;
+        c.feed_forward.activation = Activation::Swish;
     });
     add("causal, restricted attention", Architecture::CausalLm, [](ModelConfig& c) {
-        c.decoder_mixer = MixerKind::Restricted;
-        c.attention_window = 3;
+        c.mixer.decoder = MixerKind::Restricted;
+        c.mixer.window = 3;
     });
     add("causal, adaptive softmax", Architecture::CausalLm, [](ModelConfig& c) {
-        c.tying = Tying::None;
-        c.output_layer = OutputLayer::Adaptive;
-        c.adaptive_cutoffs = {6};
+        c.embedding.tying = Tying::None;
+        c.output.layer = OutputLayer::Adaptive;
+        c.output.adaptive.cutoffs = {6};
     });
     add("masked, adaptive softmax", Architecture::MaskedLm, [](ModelConfig& c) {
-        c.tying = Tying::None;
-        c.output_layer = OutputLayer::Adaptive;
-        c.adaptive_cutoffs = {3, 8};
-        c.adaptive_factor = 2;
-        c.output_transform = true;
+        c.embedding.tying = Tying::None;
+        c.output.layer = OutputLayer::Adaptive;
+        c.output.adaptive.cutoffs = {3, 8};
+        c.output.adaptive.factor = 2;
+        c.output.transform = true;
     });
     add("masked, restricted attention", Architecture::MaskedLm, [](ModelConfig& c) {
-        c.encoder_mixer = MixerKind::Restricted;
-        c.attention_window = 2;
+        c.mixer.encoder = MixerKind::Restricted;
+        c.mixer.window = 2;
     });
     add("causal, convolution", Architecture::CausalLm, [](ModelConfig& c) {
-        c.decoder_mixer = MixerKind::Convolution;
-        c.convolution_kernel = 4;
+        c.mixer.decoder = MixerKind::Convolution;
+        c.mixer.convolution.kernel = 4;
     });
     add("masked, separable convolution", Architecture::MaskedLm, [](ModelConfig& c) {
-        c.encoder_mixer = MixerKind::Convolution;
-        c.convolution_form = ConvolutionForm::Separable;
+        c.mixer.encoder = MixerKind::Convolution;
+        c.mixer.convolution.form = ConvolutionForm::Separable;
     });
     add("causal, LSTM", Architecture::CausalLm, [](ModelConfig& c) {
-        c.decoder_mixer = MixerKind::Lstm;
-        c.positions = Positions::None;
+        c.mixer.decoder = MixerKind::Lstm;
+        c.positions.kind = Positions::None;
     });
     add("masked, GRU in both directions", Architecture::MaskedLm, [](ModelConfig& c) {
-        c.encoder_mixer = MixerKind::Gru;
-        c.bidirectional = true;
+        c.mixer.encoder = MixerKind::Gru;
+        c.mixer.bidirectional = true;
     });
     add("masked, relative and learned positions", Architecture::MaskedLm, [](ModelConfig& c) {
-        c.positions = Positions::Learned;
-        c.relative_positions = RelativePositions::Buckets;
-        c.relative_buckets = 8;
-        c.relative_distance = 5;
+        c.positions.kind = Positions::Learned;
+        c.positions.relative.kind = RelativePositions::Buckets;
+        c.positions.relative.buckets = 8;
+        c.positions.relative.distance = 5;
     });
     add("masked, untied, no biases", Architecture::MaskedLm, [](ModelConfig& c) {
-        c.norm = NormPlacement::Pre;
-        c.tying = Tying::None;
-        c.feed_forward_bias = false;
+        c.norm.placement = NormPlacement::Pre;
+        c.embedding.tying = Tying::None;
+        c.feed_forward.bias = false;
     });
     add("masked, concatenated positions", Architecture::MaskedLm, [](ModelConfig& c) {
-        c.position_combination = PositionCombination::Concatenate;
-        c.position_columns = 2;
-        c.tying = Tying::None;
-        c.token_types = 2;
+        c.positions.combination = PositionCombination::Concatenate;
+        c.positions.columns = 2;
+        c.embedding.tying = Tying::None;
+        c.embedding.token_types = 2;
     });
     add("causal, positions from 0 to 1", Architecture::CausalLm,
-        [](ModelConfig& c) { c.positions = Positions::Normalised; });
-    add("masked, all of two experts", Architecture::MaskedLm, [](ModelConfig& c) { c.experts = 2; });
+        [](ModelConfig& c) { c.positions.kind = Positions::Normalised; });
+    add("masked, all of two experts", Architecture::MaskedLm, [](ModelConfig& c) { c.feed_forward.experts.count = 2; });
     add("masked, relu, but gelu before the logits", Architecture::MaskedLm,
-        [](ModelConfig& c) { c.output_transform = c.gelu_transform = true; });
+        [](ModelConfig& c) { c.output.transform = c.output.gelu_transform = true; });
     add("masked, as BERT", Architecture::MaskedLm, [](ModelConfig& c) {
-        c.activation = Activation::Gelu;
-        c.positions = Positions::Learned;
-        c.attention_bias = true;
-        c.output_bias = true;
-        c.output_transform = true;
-        c.embedding_norm = true;
-        c.token_types = 2;
-        c.scale_embedding = false;
+        c.feed_forward.activation = Activation::Gelu;
+        c.positions.kind = Positions::Learned;
+        c.attention.bias = true;
+        c.output.bias = true;
+        c.output.transform = true;
+        c.embedding.norm = true;
+        c.embedding.token_types = 2;
+        c.embedding.scale = false;
     });
     return all;
 }
@@ -348,31 +348,31 @@ inline std::vector<NamedConfig> mask_predict_configs() {
     const auto vary = [&](const char* name, auto change) {
         ModelConfig config = small_config();
         config.generation = Generation::MaskPredict;
-        config.mask_id = config.unk_id;
+        config.frame.mask_id = config.frame.unk_id;
         change(config);
         all.push_back({name, config});
     };
     vary("mask-predict", [](ModelConfig& c) { c.decoder_layers = 2; });
     vary("mask-predict, pre-norm, relative positions, d_v below d_k", [](ModelConfig& c) {
-        c.norm = NormPlacement::Pre;
-        c.positions = Positions::None;
-        c.relative_positions = RelativePositions::Buckets;
-        c.relative_buckets = 6;
-        c.relative_distance = 4;
-        c.d_v = 3;
+        c.norm.placement = NormPlacement::Pre;
+        c.positions.kind = Positions::None;
+        c.positions.relative.kind = RelativePositions::Buckets;
+        c.positions.relative.buckets = 6;
+        c.positions.relative.distance = 4;
+        c.attention.d_v = 3;
     });
     vary("mask-predict, restricted attention, positions from 0 to 1", [](ModelConfig& c) {
-        c.decoder_mixer = MixerKind::Restricted;
-        c.attention_window = 2;
-        c.positions = Positions::Normalised;
-        c.tying = Tying::None;
+        c.mixer.decoder = MixerKind::Restricted;
+        c.mixer.window = 2;
+        c.positions.kind = Positions::Normalised;
+        c.embedding.tying = Tying::None;
         c.target_vocabulary = 9;
     });
     vary("mask-predict, a recurrent encoder, adaptive softmax", [](ModelConfig& c) {
-        c.encoder_mixer = MixerKind::Gru;
-        c.tying = Tying::Embeddings;
-        c.output_layer = OutputLayer::Adaptive;
-        c.adaptive_cutoffs = {6};
+        c.mixer.encoder = MixerKind::Gru;
+        c.embedding.tying = Tying::Embeddings;
+        c.output.layer = OutputLayer::Adaptive;
+        c.output.adaptive.cutoffs = {6};
     });
     return all;
 }
@@ -410,20 +410,20 @@ inline std::vector<Example> random_pairs(const ModelConfig& config, std::int64_t
 inline std::vector<Example> language_examples(const ModelConfig& config, const std::vector<Example>& pairs) {
     std::vector<Example> examples;
     for (const Example& pair : pairs) {
-        std::vector<std::int32_t> all{config.bos_id};
+        std::vector<std::int32_t> all{config.frame.bos_id};
         all.insert(all.end(), pair.source.begin(), pair.source.end());
         all.insert(all.end(), pair.target.begin(), pair.target.end());
-        all.push_back(config.eos_id);
+        all.push_back(config.frame.eos_id);
         Example example;
         example.target.assign(all.begin(), all.end() - 1);
         example.labels.assign(all.begin() + 1, all.end());
         if (config.architecture == Architecture::MaskedLm) {
             for (std::size_t i = 0; i < example.labels.size(); ++i) {
                 example.labels[i] = i % 3 == 1 ? example.target[i] : kNoTarget;
-                example.target[i] = i % 3 == 1 ? config.unk_id : example.target[i];
+                example.target[i] = i % 3 == 1 ? config.frame.unk_id : example.target[i];
             }
         }
-        if (config.token_types > 0) {  // 0 up to the source's end, 1 in the target
+        if (config.embedding.token_types > 0) {  // 0 up to the source's end, 1 in the target
             example.types.assign(pair.source.size() + 1, 0);
             example.types.resize(example.target.size(), 1);
         }
@@ -437,7 +437,7 @@ inline std::vector<Example> masked_pairs(const ModelConfig& config, std::vector<
     for (Example& pair : pairs) {
         pair.labels.assign(pair.target.size(), kNoTarget);
         for (std::size_t i = 0; i < pair.target.size(); i += 2) {
-            pair.labels[i] = std::exchange(pair.target[i], config.mask_id);
+            pair.labels[i] = std::exchange(pair.target[i], config.frame.mask_id);
         }
     }
     return pairs;

@@ -124,7 +124,7 @@ TEST_CASE("cached decoding equals the uncached pass, through growth and reorderi
                     cache = cache.reorder(ctx.backend, parents, parents);
                 }
             }
-            const bool ring = model.config.decoder_mixer == MixerKind::Restricted;
+            const bool ring = model.config.mixer.decoder == MixerKind::Restricted;
             CHECK((cache.kept.empty() || cache.capacity == (ring ? 8 : 16)));
             CHECK(cache.length == 13);
         }
@@ -231,9 +231,9 @@ public:
 TEST_CASE("reordering copies only cached tokens, never uninitialised memory") {
     ModelConfig config = small_config();
     config.decoder_layers = 2;
-    config.d_v = GENERATE(4, 3);
-    INFO("values of width " << config.d_v);
-    const bool together = config.d_k == config.d_v;
+    config.attention.d_v = GENERATE(4, 3);
+    INFO("values of width " << config.attention.d_v);
+    const bool together = config.attention.d_k == config.attention.d_v;
     GatherWatcher backend;
     Parameters parameters(backend, config, false);
     parameters.initialise(3);
@@ -250,7 +250,8 @@ TEST_CASE("reordering copies only cached tokens, never uninitialised memory") {
         INFO("length " << length);
         backend.gathered = 0;
         moved = moved.reorder(ctx.backend, same, Tensor());
-        const std::int64_t a_token = 2 * config.decoder_layers * config.heads * (config.d_k + config.d_v);
+        const std::int64_t a_token =
+            2 * config.decoder_layers * config.attention.heads * (config.attention.d_k + config.attention.d_v);
         CHECK(backend.gathered == padded_length(length) * a_token);
         backend.appended = 0;
         const std::vector<double> expected = to_host<double>(backend, model.step(ctx, still, ids));
@@ -325,7 +326,7 @@ TEST_CASE("weights are positive exactly where the mask permits") {
 
 TEST_CASE("an error about too few learned positions says what to do") {
     ModelConfig config = small_config();
-    config.positions = Positions::Learned;
+    config.positions.kind = Positions::Learned;
     config.max_length = 8;
     SmallModel model(config, "cpu:oracle", false);
     Random random(1);
@@ -339,7 +340,7 @@ TEST_CASE("an error about too few learned positions says what to do") {
 TEST_CASE("a model rejects parameters of another configuration") {
     SmallModel model(small_config(), "cpu:oracle", false);
     ModelConfig wider = model.config;
-    wider.d_ff = 13;
+    wider.feed_forward.d_ff = 13;
     CHECK_THROWS_AS(EncoderDecoder(wider, model.parameters), CheckFailure);
     ModelConfig deeper = model.config;
     deeper.encoder_layers = 3;

@@ -99,7 +99,7 @@ TEST_CASE("an ensemble is aligned by the mean of its models, a single-layer mode
 TEST_CASE("an output of the maximum length of learned positions is aligned", "[alignment]") {
     const auto backend = open_device("cpu");
     ModelConfig config = tiny_config();
-    config.positions = Positions::Learned;
+    config.positions.kind = Positions::Learned;
     config.max_length = 5;
     const TinyModel model(*backend, config);
     Context ctx{.backend = *backend};

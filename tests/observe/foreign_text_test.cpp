@@ -53,12 +53,12 @@ struct Bert {
         const auto tokenizer = bert_pieces();
         ModelConfig config = tiny_language_config(Architecture::MaskedLm);
         config.source_vocabulary = config.target_vocabulary = tokenizer->size();
-        config.pad_id = 0;
-        config.unk_id = 1;
-        config.bos_id = 2;
-        config.eos_id = 3;
-        config.mask_id = 4;
-        config.token_types = token_types;
+        config.frame.pad_id = 0;
+        config.frame.unk_id = 1;
+        config.frame.bos_id = 2;
+        config.frame.eos_id = 3;
+        config.frame.mask_id = 4;
+        config.embedding.token_types = token_types;
         const auto parameters = std::make_shared<Parameters>(backend, config, false);
         parameters->initialise(3);
         return {backend, ModelDirectory{"memory", config, tokenizer, tokenizer}, parameters};
@@ -82,7 +82,7 @@ Texts labels(const std::vector<RecordedToken>& tokens, const RowOptions& options
 TEST_CASE("pieces of bytes are recorded as text, and joined to words", "[foreign]") {
     const auto tokenizer = byte_pieces();
     ModelConfig config;
-    config.pad_id = config.bos_id = config.eos_id = config.mask_id = -1;
+    config.frame.pad_id = config.frame.bos_id = config.frame.eos_id = config.frame.mask_id = -1;
     const auto shown = [&](const char* piece) { return token_text(*tokenizer, config, tokenizer->id_of(piece)); };
     CHECK(shown("the") == "the");
     CHECK(shown("\u0120dog") == "\u2581dog");

@@ -22,10 +22,10 @@ ModelConfig small_config() {
     config.encoder_layers = 2;
     config.decoder_layers = 3;
     config.d_model = 32;
-    config.d_ff = 64;
-    config.heads = 4;
-    config.d_k = 8;
-    config.d_v = 8;
+    config.feed_forward.d_ff = 64;
+    config.attention.heads = 4;
+    config.attention.d_k = 8;
+    config.attention.d_v = 8;
     config.source_vocabulary = 40;
     config.target_vocabulary = 40;
     return config;
@@ -181,7 +181,7 @@ TEST_CASE("Requested pads are shown and get no weight", "[record]") {
 
 TEST_CASE("Texts that use all learned positions are recorded, and a pad beyond them is an error", "[record]") {
     ModelConfig config = small_config();
-    config.positions = Positions::Learned;
+    config.positions.kind = Positions::Learned;
     config.max_length = 5;  // not a multiple of 8
     RecordedModel model("cpu", config);
     const AttentionRecord record =
@@ -209,7 +209,7 @@ TEST_CASE("Attention recorded while decoding equals that of a teacher-forced pas
     DecodingRecorder recorder(scorer, collector, *model.backend);
     CountingScorer counting(recorder);
     const std::vector<Hypothesis> found =
-        search(counting, {12, 9}, model.config.bos_id, token_rules(model.config, {}), {.beam = 4});
+        search(counting, {12, 9}, model.config.frame.bos_id, token_rules(model.config, {}), {.beam = 4});
     CHECK(counting.crossings > 4);  // otherwise this would not test the back-pointers
     for (std::size_t sentence = 0; sentence < sources.size(); ++sentence) {
         std::vector<std::int32_t> ids = found[sentence].tokens;
@@ -233,10 +233,10 @@ TEST_CASE("Two sentences with the same translation keep their own attention", "[
     Context ctx{.backend = *model.backend, .observer = &collector};
     ModelScorer scorer(ctx, model.transformer, {{4, 9, 17, 2}, {12, 6, 30, 2}});
     DecodingRecorder recorder(scorer, collector, *model.backend);
-    ForcedScorer forced(recorder, {20, 21, model.config.eos_id});
+    ForcedScorer forced(recorder, {20, 21, model.config.frame.eos_id});
     const std::vector<Hypothesis> found =
-        search(forced, {9, 9}, model.config.bos_id, token_rules(model.config, {}), {.beam = 1});
-    REQUIRE(found[0].tokens == std::vector<std::int32_t>{20, 21, model.config.eos_id});
+        search(forced, {9, 9}, model.config.frame.bos_id, token_rules(model.config, {}), {.beam = 1});
+    REQUIRE(found[0].tokens == std::vector<std::int32_t>{20, 21, model.config.frame.eos_id});
     REQUIRE(found[1].tokens == found[0].tokens);
     const RecordedText target = text_of({20, 21});
     for (const std::int64_t sentence : {0, 1}) {
@@ -255,7 +255,7 @@ TEST_CASE("A translation is recorded with its pieces", "[record]") {
     config.source_vocabulary = config.target_vocabulary = tokenizer.size();
     RecordedModel model("cpu", config);
     RecordedText source = encode_text(tokenizer, "ja und so");
-    source.after = {{config.eos_id}, {"<EOS>"}};
+    source.after = {{config.frame.eos_id}, {"<EOS>"}};
     const RecordedTranslation result =
         record_translation(*model.backend, model.transformer, tokenizer, source, {.beam = 2, .max_extra = 4}, {});
     const AttentionRecord& record = result.record;
@@ -270,7 +270,7 @@ TEST_CASE("An unknown word keeps its spelling", "[record]") {
     const Tokenizer tokenizer = Tokenizer::from_bytes(
         train_tokenizer({.sentences = {"ab ba", "ba ab"}, .type = TokenizerType::Bpe, .vocabulary_size = 10}), "test");
     ModelConfig config = small_config();
-    config.unk_id = tokenizer.unk_id();
+    config.frame.unk_id = tokenizer.unk_id();
     const auto tokens = source_tokens(config, encode_text(tokenizer, "ab Ω"), 0);
     bool found = false;
     for (const RecordedToken& token : tokens) {

@@ -17,9 +17,9 @@ ModelConfig storage_config() {
     ModelConfig config;
     config.encoder_layers = config.decoder_layers = 2;
     config.d_model = 32;
-    config.d_ff = 64;
-    config.heads = 4;
-    config.d_k = config.d_v = 8;
+    config.feed_forward.d_ff = 64;
+    config.attention.heads = 4;
+    config.attention.d_k = config.attention.d_v = 8;
     config.source_vocabulary = config.target_vocabulary = 40;
     return config;
 }

@@ -135,9 +135,10 @@ double first_states(const ModelConfig& config, const std::vector<Batch>& parts) 
         const double gates = kind == MixerKind::Lstm ? 4.0 : kind == MixerKind::Gru ? 3.0 : 0.0;
         return gates * static_cast<double>(config.d_model * config.d_model);
     };
-    const double encoder = config.encoder_layers * of_layer(config.encoder_mixer) / (config.bidirectional ? 2.0 : 1.0);
+    const double encoder =
+        config.encoder_layers * of_layer(config.mixer.encoder) / (config.mixer.bidirectional ? 2.0 : 1.0);
     // Without cross-attention the first states are the encoder's.
-    const double decoder = config.cross_attention ? config.decoder_layers * of_layer(config.decoder_mixer) : 0.0;
+    const double decoder = config.attention.cross ? config.decoder_layers * of_layer(config.mixer.decoder) : 0.0;
     double sum = 0.0;
     for (const Batch& part : parts) {
         sum += 2.0 * static_cast<double>(part.sentences) * (encoder + decoder);
@@ -147,8 +148,9 @@ double first_states(const ModelConfig& config, const std::vector<Batch>& parts) 
 
 // Experts multiply every slot, of which without a capacity each has one for every token.
 double empty_slots(const ModelConfig& config, const std::vector<Batch>& parts) {
-    const auto spare = static_cast<double>(config.experts - config.experts_per_token);
-    const auto weights = static_cast<double>((config.feed_forward_gate ? 3 : 2) * config.d_ff * config.d_model);
+    const auto spare = static_cast<double>(config.feed_forward.experts.count - config.feed_forward.experts.per_token);
+    const auto weights =
+        static_cast<double>((config.feed_forward.gate ? 3 : 2) * config.feed_forward.d_ff * config.d_model);
     double tokens = 0.0;
     for (const Batch& part : parts) {
         const bool masked = config.architecture == Architecture::MaskedLm;
@@ -156,7 +158,7 @@ double empty_slots(const ModelConfig& config, const std::vector<Batch>& parts) {
         tokens += static_cast<double>(part.sentences *
                                       (config.encoder_layers * source + config.decoder_layers * part.target_length));
     }
-    return config.experts == 0 ? 0.0 : 2.0 * spare * weights * tokens;
+    return config.feed_forward.experts.count == 0 ? 0.0 : 2.0 * spare * weights * tokens;
 }
 
 }  // namespace
@@ -171,8 +173,8 @@ TEST_CASE("the formula of a step's FLOPs counts every product that runs, forward
             const std::vector<Batch> parts = parts_for(named.config);
             const StepFlops formula = TrainingFlops(named.config, learner.parameters().total()).of(parts);
             // Additive scores and those to which distances add are not fused, so all of them are computed.
-            const bool whole = composed || named.config.relative_positions != RelativePositions::None ||
-                               named.config.attention_score == AttentionScore::Additive;
+            const bool whole = composed || named.config.positions.relative.kind != RelativePositions::None ||
+                               named.config.attention.score == AttentionScore::Additive;
             const double masked = whole ? masked_products(named.config, parts) : 0.0;
 
             const std::unique_ptr<Model> model = make_model(named.config, learner.parameters());

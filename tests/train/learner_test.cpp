@@ -71,7 +71,7 @@ TEST_CASE("matrices and embeddings decay, biases and norms do not", "[learner]")
 
 TEST_CASE("the loss that balances experts moves their routers and is not reported", "[learner]") {
     ModelConfig mixed = small_config();
-    mixed.experts = 4;
+    mixed.feed_forward.experts.count = 4;
     const auto router_after = [&](float balance, std::vector<StepRecord>& steps) {
         SmallLearner small({.regularisation = {.expert_balance = balance}, .history = 1}, mixed);
         small.step(1);

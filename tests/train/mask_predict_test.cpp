@@ -64,7 +64,7 @@ TEST_CASE("mask-predict learns numbers by heart and writes them in one iteration
     run.start().train();
     run.training->write_model(run.output_folder + "/model");
     const ModelDirectory model = open_model_directory(run.output_folder + "/model");
-    CHECK(model.target_tokenizer->piece(model.config.mask_id) == "<mask>");
+    CHECK(model.target_tokenizer->piece(model.config.frame.mask_id) == "<mask>");
     const int all = static_cast<int>(pairs.size());
     CHECK(right(run, pairs, {.iterations = 1, .length_candidates = 1}) >= all - 2);
     CHECK(right(run, pairs, {.iterations = 4, .length_candidates = 3}) >= all - 2);

@@ -131,12 +131,12 @@ TEST_CASE("the warning names what depends on the parts of a step", "[trainer][me
     ModelConfig model;
     TrainingOptions training;
     CHECK(parts_matter(model, training).empty());
-    model.experts = 4;
+    model.feed_forward.experts.count = 4;
     CHECK_THAT(parts_matter(model, training), Contains("expert_balance") && !Contains("expert_capacity"));
-    model.expert_capacity = 1.25F;
+    model.feed_forward.experts.capacity = 1.25F;
     training.expert_balance = 0.0;
     CHECK_THAT(parts_matter(model, training), !Contains("expert_balance") && Contains("expert_capacity"));
-    model.norm_type = NormType::Batch;
+    model.norm.type = NormType::Batch;
     CHECK_THAT(parts_matter(model, training), Contains("batch norm"));
 }
 

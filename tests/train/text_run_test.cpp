@@ -68,7 +68,7 @@ TEST_CASE("a stopped and resumed training of a language model ends with the weig
     whole.training->write_model(folder.file("model"));
     const ModelDirectory model = open_model_directory(folder.file("model"));
     CHECK(model.source_tokenizer == model.target_tokenizer);
-    CHECK(model.config.mask_id == (task == "masked" ? 4 : -1));
+    CHECK(model.config.frame.mask_id == (task == "masked" ? 4 : -1));
     CHECK(model.target_tokenizer->id_of("<extra_id_0>") == (task == "span" ? 4 : 3));
     CHECK(!std::filesystem::exists(folder.file("model/decoding.json")));
     const std::vector<json> validations = logged(whole.output_folder, "validation");

@@ -51,7 +51,7 @@ TEST_CASE("a configuration is read with the paper's values where it is silent", 
     CHECK(config.training.compute == Compute::BF16);
     const ModelConfig model = config.model_config(500, 500);
     CHECK(model.encoder_layers == 2);
-    CHECK(model.d_k == 16);  // d_model / heads
+    CHECK(model.attention.d_k == 16);  // d_model / heads
     CHECK(model.source_vocabulary == 500);
     CHECK(parse_train_config(sample(), "dir/c.json", "/data").data.train.front().tsv.front() == "/data/train.tsv");
 }
@@ -165,13 +165,13 @@ TEST_CASE("the paper's recipes have the paper's values", "[config]") {
         ModelConfig model;
         if (recipe.big) {
             model.d_model = 1024;
-            model.d_ff = 4096;
-            model.heads = 16;
+            model.feed_forward.d_ff = 4096;
+            model.attention.heads = 16;
         }
         const std::int64_t pieces = recipe.french ? 32000 : 37000;  // 5.1
         model.source_vocabulary = model.target_vocabulary = pieces;
         CHECK(to_json(config.model_config(pieces, pieces)) == to_json(model));
-        CHECK(model.norm == NormPlacement::Post);
+        CHECK(model.norm.placement == NormPlacement::Post);
         CHECK(config.tokenizer.source.type == (recipe.french ? TokenizerType::WordPiece : TokenizerType::Bpe));
         CHECK(config.tokenizer.source.vocabulary == pieces);
         CHECK(config.tokenizer.shared);

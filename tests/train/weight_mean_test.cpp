@@ -31,8 +31,8 @@ TEST_CASE("the mean follows the weights by its decay, faster in the first steps"
     const auto backend = open_device("cpu:oracle");
     ModelConfig config;
     config.encoder_layers = config.decoder_layers = 1;
-    config.d_model = config.d_ff = 8;
-    config.heads = config.d_k = config.d_v = 1;
+    config.d_model = config.feed_forward.d_ff = 8;
+    config.attention.heads = config.attention.d_k = config.attention.d_v = 1;
     config.source_vocabulary = config.target_vocabulary = 8;
     const Parameters parameters(*backend, config, true);
     const Tensor values = parameters.flat_values();

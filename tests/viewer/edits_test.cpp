@@ -17,7 +17,7 @@ Scene paper_scene() {
     Scene scene;
     Opened model;
     model.config.encoder_layers = 6;
-    model.config.heads = 8;
+    model.config.attention.heads = 8;
     scene.main.model = model;
     const auto shown = std::make_shared<Exploration>();
     shown->record = test::paper_record();

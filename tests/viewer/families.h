@@ -51,11 +51,11 @@ inline std::vector<ShownModel> write_families(const TemporaryFolder& folder) {
     };
     const auto mixers = [](MixerKind encoder, MixerKind decoder, bool crosses) {
         return [=](ModelConfig& config) {
-            config.encoder_mixer = config.encoder_layers > 0 ? encoder : MixerKind::SelfAttention;
-            config.decoder_mixer = config.decoder_layers > 0 ? decoder : MixerKind::SelfAttention;
-            config.cross_attention = crosses;
+            config.mixer.encoder = config.encoder_layers > 0 ? encoder : MixerKind::SelfAttention;
+            config.mixer.decoder = config.decoder_layers > 0 ? decoder : MixerKind::SelfAttention;
+            config.attention.cross = crosses;
             const bool restricted = encoder == MixerKind::Restricted || decoder == MixerKind::Restricted;
-            config.attention_window = restricted ? 3 : 0;
+            config.mixer.window = restricted ? 3 : 0;
         };
     };
     const auto lstm = MixerKind::Lstm;
@@ -72,11 +72,11 @@ inline std::vector<ShownModel> write_families(const TemporaryFolder& folder) {
     add("attention-convolution", kPair, true, mixers(attention, MixerKind::Convolution, true));
     add("convolution-attention", kPair, true, mixers(MixerKind::Convolution, attention, true));
     add("restricted", kPair, true, mixers(MixerKind::Restricted, MixerKind::Restricted, true));
-    add("experts", kPair, true, [](ModelConfig& config) { config.experts = 4; });
+    add("experts", kPair, true, [](ModelConfig& config) { config.feed_forward.experts.count = 4; });
     add("adaptive", kCausal, true, [](ModelConfig& config) {
-        config.output_layer = OutputLayer::Adaptive;
-        config.adaptive_cutoffs = {20};
-        config.adaptive_factor = 2;
+        config.output.layer = OutputLayer::Adaptive;
+        config.output.adaptive.cutoffs = {20};
+        config.output.adaptive.factor = 2;
     });
     add("mask-predict", kPair, true, [](ModelConfig& config) { config.generation = Generation::MaskPredict; });
     models.push_back({"multilingual", write_multilingual_model(folder), "the small dog", true});

@@ -26,17 +26,17 @@ inline std::string write_language_model(const TemporaryFolder& folder, const std
     config.encoder_layers = family == Architecture::CausalLm ? 0 : 2;
     config.decoder_layers = family == Architecture::MaskedLm ? 0 : 2;
     config.d_model = 32;
-    config.d_ff = 64;
-    config.heads = 4;
-    config.d_k = config.d_v = 8;
-    config.tying = Tying::None;
+    config.feed_forward.d_ff = 64;
+    config.attention.heads = 4;
+    config.attention.d_k = config.attention.d_v = 8;
+    config.embedding.tying = Tying::None;
     config.max_length = 64;
     config.source_vocabulary = config.target_vocabulary = vocabulary.size();
     if (change) {
         change(config);
     }
     if (family == Architecture::MaskedLm || config.generation == Generation::MaskPredict) {
-        config.mask_id = vocabulary.vocabulary().find("<mask>").value();
+        config.frame.mask_id = vocabulary.vocabulary().find("<mask>").value();
     }
     const std::unique_ptr<Backend> backend = open_device("cpu");
     Parameters parameters(*backend, config, false);

@@ -22,7 +22,7 @@ TEST_CASE("A model is opened, and its result is reported while it grows", "[work
     CHECK(opened.name == "first");
     CHECK(opened.path == model + "/");
     CHECK(opened.device == "cpu");
-    CHECK(opened.config.heads == 4);
+    CHECK(opened.config.attention.heads == 4);
     CHECK(opened.parameters == count_parameters(opened.config));
     CHECK(opened.arithmetic == "F32");
     CHECK(opened.run == nullptr);

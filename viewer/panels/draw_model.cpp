@@ -22,7 +22,7 @@ Drawing draw_model(const Scene& scene, const PanelOptions& options) {
     if (const std::vector<WeightStatistics>* weights = shown_weights(scene)) {
         parts.push_back(draw_weights(scene.state.block, *weights, look_of(options)));
     }
-    if (config.positions == Positions::Sinusoid) {
+    if (config.positions.kind == Positions::Sinusoid) {
         parts.push_back(draw_sinusoids(config, {.look = look_of(options)}));
     }
     return stacked(std::move(parts), 2.0 * options.text_size, options.ink);

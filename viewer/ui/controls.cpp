@@ -21,9 +21,10 @@ void model_controls(Interface& ui) {
     if (model.has_value()) {
         heading(ui, model->name.c_str());
         remark(ui, fmt::format("{:.1f} M parameters, {}, d_model {}", static_cast<double>(model->parameters) / 1e6,
-                               model->config.decoder_heads > 0
-                                   ? both_stacks(model->config.heads, model->config.decoder_heads) + " heads"
-                                   : counted(model->config.heads, "head"),
+                               model->config.attention.decoder_heads > 0
+                                   ? both_stacks(model->config.attention.heads, model->config.attention.decoder_heads) +
+                                         " heads"
+                                   : counted(model->config.attention.heads, "head"),
                                model->config.d_model));
         remark(ui, fmt::format("{}, {}", model->device, model->arithmetic));
     }

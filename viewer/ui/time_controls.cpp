@@ -34,7 +34,7 @@ void language_combo(Interface& ui, const ModelConfig& config, const char* name, 
             ui.probes.item(std::string(name) + "." + (id.empty() ? "default" : id));
         };
         offer("", author);
-        for (const auto& [id, token] : config.languages) {
+        for (const auto& [id, token] : config.frame.languages) {
             offer(id, id);
         }
         ImGui::EndCombo();
@@ -50,7 +50,7 @@ void search_controls(Interface& ui) {
     if (traits(family).fills_masks) {
         return;  // it does not search
     }
-    if (const auto& model = ui.session.scene().main.model; model && !model->config.languages.empty()) {
+    if (const auto& model = ui.session.scene().main.model; model && !model->config.frame.languages.empty()) {
         heading(ui, "Languages");
         language_combo(ui, model->config, "source_language", kSourceLanguage, state.source_language);
         language_combo(ui, model->config, "target_language", kTargetLanguage, state.target_language);

@@ -24,7 +24,7 @@ constexpr double kMilli = 1e3;
 // Floating point operations of one run.
 double flops(const BenchPlan& plan) {
     const BenchShape& shape = plan.shape;
-    if (plan.training && shape.model.output_layer == OutputLayer::Adaptive) {  // depends on the targets
+    if (plan.training && shape.model.output.layer == OutputLayer::Adaptive) {  // depends on the targets
         return plan.steps * TrainingFlops(shape.model, 0).of(std::vector{training_batch(shape)}).total();
     }
     WorkShape work{shape.sentences, shape.source_length, shape.target_length};
@@ -119,8 +119,8 @@ nlohmann::ordered_json sizes_json(const BenchPlan& plan) {
     nlohmann::ordered_json json = {{"encoder_layers", shape.model.encoder_layers},
                                    {"decoder_layers", shape.model.decoder_layers},
                                    {"d_model", shape.model.d_model},
-                                   {"d_ff", shape.model.d_ff},
-                                   {"heads", shape.model.heads},
+                                   {"d_ff", shape.model.feed_forward.d_ff},
+                                   {"heads", shape.model.attention.heads},
                                    {"vocabulary", shape.model.target_vocabulary},
                                    {"parameters", count_parameters(shape.model)},
                                    {"sentences", shape.sentences},
@@ -187,7 +187,7 @@ std::string sizes_text(const BenchPlan& plan) {
         "batch       {}\n",
         has_source(plan) ? fmt::format("{}+{}", model.encoder_layers, model.decoder_layers)
                          : fmt::format("{}", model.encoder_layers + model.decoder_layers),
-        model.d_model, model.d_ff, model.heads, model.target_vocabulary,
+        model.d_model, model.feed_forward.d_ff, model.attention.heads, model.target_vocabulary,
         static_cast<double>(count_parameters(model)) / 1e6, batch_text(plan));
 }
 

@@ -28,7 +28,7 @@ constexpr std::uint64_t kSeed = 1;
 // Speed does not depend on which languages.
 Frame any_frame(const ModelConfig& config) {
     const auto any = [&](std::int32_t word) {
-        return needs_language(config, word) ? config.languages.begin()->first : std::string();
+        return needs_language(config, word) ? config.frame.languages.begin()->first : std::string();
     };
     return frame_of(config, {any(kSourceLanguage), any(kTargetLanguage)});
 }
@@ -36,13 +36,14 @@ Frame any_frame(const ModelConfig& config) {
 // Evenly distributed, or for an adaptive softmax by Zipf's law: the n-th piece has a probability of about 1 / (n log
 // N).
 std::vector<std::int32_t> random_pieces(Random& random, const ModelConfig& config, std::int64_t count) {
-    std::set<std::int32_t> special{config.pad_id, config.bos_id, config.eos_id, config.unk_id, config.mask_id};
+    std::set<std::int32_t> special{config.frame.pad_id, config.frame.bos_id, config.frame.eos_id, config.frame.unk_id,
+                                   config.frame.mask_id};
     special.erase(-1);
     const std::int64_t vocabulary = std::min(config.source_vocabulary, config.target_vocabulary);
     const auto range = static_cast<std::uint64_t>(vocabulary - std::ssize(special));
     std::vector<std::int32_t> pieces(static_cast<std::size_t>(count));
     for (std::int32_t& piece : pieces) {
-        piece = config.output_layer == OutputLayer::Adaptive
+        piece = config.output.layer == OutputLayer::Adaptive
                     ? static_cast<std::int32_t>(std::pow(static_cast<double>(range), random.uniform())) - 1
                     : static_cast<std::int32_t>(random.below(range));
         for (const std::int32_t id : special) {  // in order
@@ -57,13 +58,13 @@ Example random_text(Random& random, const BenchShape& shape) {
     Example text{.target = random_pieces(random, shape.model, shape.target_length)};
     if (traits(shape.model.architecture).continues_text) {
         text.labels.assign(text.target.begin() + 1, text.target.end());
-        text.labels.push_back(shape.model.eos_id);
+        text.labels.push_back(shape.model.frame.eos_id);
         return text;
     }
     text.labels.assign(text.target.size(), kNoTarget);
     for (std::size_t i = 0; i < text.target.size(); ++i) {
         if (i == 0 || random.uniform() < kPredictedShare) {
-            text.labels[i] = std::exchange(text.target[i], shape.model.mask_id);
+            text.labels[i] = std::exchange(text.target[i], shape.model.frame.mask_id);
         }
     }
     return text;
@@ -142,7 +143,7 @@ public:
         Context ctx{.backend = backend_, .compute = shape_.arithmetic.compute};
         ModelScorer scorer(ctx, as_generator(*model_), sources_);
         for (const Hypothesis& hypothesis :
-             search(scorer, limits_, shape_.model.bos_id, never_ends_, {.beam = shape_.beam})) {
+             search(scorer, limits_, shape_.model.frame.bos_id, never_ends_, {.beam = shape_.beam})) {
             HEADSCOPE_CHECK(static_cast<std::int64_t>(hypothesis.tokens.size()) == shape_.target_length,
                             "an output has the wrong length");
         }
@@ -182,7 +183,7 @@ double least_training_bytes(const BenchShape& shape) {
     const ModelConfig& model = shape.model;
     const auto sentences = static_cast<double>(shape.sentences);
     const auto d_model = static_cast<double>(model.d_model);
-    const auto d_ff = static_cast<double>(model.d_ff);
+    const auto d_ff = static_cast<double>(model.feed_forward.d_ff);
     // Per token and layer: queries, keys, values and context of each attention, and the inner feed-forward layer.
     const double encoder = static_cast<double>(shape.source_length * model.encoder_layers) * (4.0 * d_model + d_ff);
     const double decoder = static_cast<double>(shape.target_length * model.decoder_layers) * (6.0 * d_model + d_ff);
@@ -194,8 +195,8 @@ double least_training_bytes(const BenchShape& shape) {
 double least_generation_bytes(const BenchShape& shape) {
     const ModelConfig& model = shape.model;
     const double per_token = 2.0 * static_cast<double>(model.d_model) * static_cast<double>(model.decoder_layers);
-    const bool restricted = model.decoder_mixer == MixerKind::Restricted;
-    const std::int64_t kept = restricted ? std::min(shape.target_length, model.attention_window) : shape.target_length;
+    const bool restricted = model.mixer.decoder == MixerKind::Restricted;
+    const std::int64_t kept = restricted ? std::min(shape.target_length, model.mixer.window) : shape.target_length;
     const auto tokens = static_cast<double>(shape.source_length + kept * shape.beam);
     const double cached = shape.arithmetic.weights_alone ? kFloat : storage_bytes(shape);
     return storage_bytes(shape) * static_cast<double>(count_parameters(model)) +

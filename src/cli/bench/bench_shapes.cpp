@@ -42,9 +42,9 @@ void take(const Preset& preset, BenchKind kind, BenchSizes& sizes) {
     model.encoder_layers = preset.encoder_layers;
     model.decoder_layers = preset.decoder_layers;
     model.d_model = preset.d_model;
-    model.d_ff = preset.d_ff;
-    model.heads = preset.heads;
-    model.d_k = model.d_v = model.d_model / model.heads;
+    model.feed_forward.d_ff = preset.d_ff;
+    model.attention.heads = preset.heads;
+    model.attention.d_k = model.attention.d_v = model.d_model / model.attention.heads;
     model.source_vocabulary = model.target_vocabulary = preset.vocabulary;
     sizes.named = model;
     shape.dropout = preset.dropout;
@@ -128,17 +128,17 @@ void add_model_sizes(CLI::App& command, BenchSizes& sizes) {
     command.add_option("--d-model", model.d_model, "Width of embeddings and layer outputs; a multiple of --heads")
         ->check(any)
         ->capture_default_str();
-    command.add_option("--d-ff", model.d_ff, "Inner width of the feed-forward layers")
+    command.add_option("--d-ff", model.feed_forward.d_ff, "Inner width of the feed-forward layers")
         ->check(any)
         ->capture_default_str();
-    command.add_option("--heads", model.heads, "Attention heads per layer, each of width d-model / heads")
+    command.add_option("--heads", model.attention.heads, "Attention heads per layer, each of width d-model / heads")
         ->check(any)
         ->capture_default_str();
     command.add_option("--vocabulary", model.target_vocabulary, "Pieces in the vocabulary, which is shared")
         ->check(whole_number(80, 1'000'000))
         ->capture_default_str();
     command
-        .add_option("--adaptive-cutoffs", model.adaptive_cutoffs,
+        .add_option("--adaptive-cutoffs", model.output.adaptive.cutoffs,
                     "An adaptive softmax whose clusters begin with these ids, of text whose pieces follow Zipf's law")
         ->check(whole_number(1, 1'000'000))
         ->delimiter(',')
@@ -148,11 +148,12 @@ void add_model_sizes(CLI::App& command, BenchSizes& sizes) {
 void complete(BenchSizes& sizes) {
     BenchShape& shape = sizes.shape;
     ModelConfig& model = shape.model;
-    if (model.d_model != sizes.named.d_model || model.heads != sizes.named.heads) {
-        if (model.d_model % model.heads != 0) {
-            throw UsageError(fmt::format("--d-model {} is not a multiple of --heads {}", model.d_model, model.heads));
+    if (model.d_model != sizes.named.d_model || model.attention.heads != sizes.named.attention.heads) {
+        if (model.d_model % model.attention.heads != 0) {
+            throw UsageError(
+                fmt::format("--d-model {} is not a multiple of --heads {}", model.d_model, model.attention.heads));
         }
-        model.d_k = model.d_v = model.d_model / model.heads;
+        model.attention.d_k = model.attention.d_v = model.d_model / model.attention.heads;
     }
     if (model.target_vocabulary != sizes.named.target_vocabulary) {
         model.source_vocabulary = model.target_vocabulary;
@@ -161,11 +162,12 @@ void complete(BenchSizes& sizes) {
         model.architecture = Architecture::CausalLm;
     } else if (model.decoder_layers == 0) {
         model.architecture = Architecture::MaskedLm;
-        model.mask_id = std::max({model.pad_id, model.bos_id, model.eos_id, model.unk_id}) + 1;
+        model.frame.mask_id =
+            std::max({model.frame.pad_id, model.frame.bos_id, model.frame.eos_id, model.frame.unk_id}) + 1;
     }
-    if (model.adaptive_cutoffs != sizes.named.adaptive_cutoffs) {
-        model.output_layer = OutputLayer::Adaptive;
-        model.tying = traits(model.architecture).reads_source ? Tying::Embeddings : Tying::None;
+    if (model.output.adaptive.cutoffs != sizes.named.output.adaptive.cutoffs) {
+        model.output.layer = OutputLayer::Adaptive;
+        model.embedding.tying = traits(model.architecture).reads_source ? Tying::Embeddings : Tying::None;
     }
     model.max_length = std::max({model.max_length, shape.source_length, shape.target_length});
     if (traits(model.architecture).continues_text) {

@@ -73,10 +73,10 @@ struct Surroundings {
 
 Surroundings surroundings_of(const Pieces& pieces, bool is_source, const std::string& line) {
     const ModelConfig& net = pieces.model->config;
-    std::vector<std::int32_t> begin(net.bos_id >= 0 ? 1 : 0, net.bos_id);
+    std::vector<std::int32_t> begin(net.frame.bos_id >= 0 ? 1 : 0, net.frame.bos_id);
     if (!traits(net.architecture).reads_source) {
         const bool ends = traits(net.architecture).fills_masks;
-        return {line, begin, std::vector<std::int32_t>(ends ? 1 : 0, net.eos_id)};
+        return {line, begin, std::vector<std::int32_t>(ends ? 1 : 0, net.frame.eos_id)};
     }
     const FramedLine framed =
         frame_line(*pieces.model, pieces.languages, is_source ? std::string_view(line) : std::string_view());
@@ -84,7 +84,7 @@ Surroundings surroundings_of(const Pieces& pieces, bool is_source, const std::st
         return {std::string(framed.text), framed.frame.source_begin, framed.frame.source_end};
     }
     begin.insert(begin.end(), framed.frame.target_begin.begin(), framed.frame.target_begin.end());
-    return {line, begin, {net.eos_id}};
+    return {line, begin, {net.frame.eos_id}};
 }
 
 // The text without its language, and the pieces with what stands around them.

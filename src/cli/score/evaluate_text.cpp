@@ -49,7 +49,7 @@ void evaluate_text(const CommonOptions& common, const EvaluatedText& text, std::
                                                {.batch_tokens = batch_tokens})
                                  : force_texts(ctx, loaded.models(), pieces, {.batch_tokens = batch_tokens});
         });
-        evaluation.add(documents, tokens, model.config.unk_id);
+        evaluation.add(documents, tokens, model.config.frame.unk_id);
         progress.show(fmt::format("{} documents evaluated", evaluation.documents));
     }
     if (evaluation.documents == 0) {

@@ -20,7 +20,7 @@ void require_files_of_family(const std::string& model, const std::string& text, 
 }
 
 bool first_is_given(const ModelConfig& model) {
-    return traits(model.architecture).continues_text && model.bos_id < 0;
+    return traits(model.architecture).continues_text && model.frame.bos_id < 0;
 }
 
 std::string first_given_note(const std::string& text) {
