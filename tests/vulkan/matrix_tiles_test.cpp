@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 #include <vector>
 
+#include "backends/vulkan/device/device.h"
 #include "products.h"
 
 using namespace headscope::vulkan;
@@ -31,12 +32,62 @@ TEST_CASE("a GPU uses large tiles if there are enough for its cores", "[vulkan][
     CHECK(choose_matrix_tile(kMatrices, 5, 5, kOne) == MatrixTile{64, 4});
 }
 
+TEST_CASE("tiles of matrices follow the table's row of the device", "[vulkan][matrix_tiles]") {
+    const auto tiles_of = [](MatrixMaker maker, std::uint32_t subgroup_size) {
+        MatrixDevice device = with_subgroups(subgroup_size);
+        device.maker = maker;
+        return std::vector{choose_matrix_tile(device, 512, 512, 1), choose_matrix_tile(device, 25000, 512, 1)};
+    };
+    using Tiles = std::vector<MatrixTile>;
+    CHECK(tiles_of(MatrixMaker::Nvidia, 32) == Tiles{{64, 4}, {128, 8}});
+    CHECK(tiles_of(MatrixMaker::Amd, 64) == Tiles{{64, 4}, {128, 4}});
+    CHECK(tiles_of(MatrixMaker::Amd, 32) == Tiles{{64, 4}, {128, 8}});
+    CHECK(tiles_of(MatrixMaker::Software, 8) == Tiles{{64, 4}, {64, 4}});
+    CHECK(tiles_of(MatrixMaker::Other, 128) == Tiles{{64, 4}, {128, 4}});
+    CHECK(tiles_of(MatrixMaker::Other, 16) == Tiles{{64, 4}, {64, 4}});
+    CHECK(tiles_of(MatrixMaker::Other, 8) == Tiles{{64, 8}, {64, 8}});
+    // Only Intel's are not used, whatever their subgroups, and of the others every row is some device's.
+    for (const TileRow& row : tile_rows()) {
+        CAPTURE(row.maker, row.least_subgroup);
+        CHECK(&tile_row(row.maker, row.least_subgroup) == &row);
+        CHECK((*row.unused != '\0') == (row.maker == MatrixMaker::Intel));
+    }
+    // The last tile of the large ones that are enough decides.
+    MatrixDevice device = kMatrices;
+    device.maker = MatrixMaker::Nvidia;
+    const TileRow& row = tile_row(MatrixMaker::Nvidia, 32);
+    CHECK(choose_matrix_tile(device, row.many.side, row.many.side, row.enough) == row.many);
+    CHECK(choose_matrix_tile(device, row.many.side, row.many.side, row.enough - 1) == row.few);
+}
+
+TEST_CASE("the maker of matrices is known by the vendor, and Intel by its subgroups", "[vulkan][matrix_tiles]") {
+    Capabilities found;
+    CHECK(matrix_maker(found) == MatrixMaker::Other);
+    found.properties.vendorID = 0x10DE;
+    CHECK(matrix_maker(found) == MatrixMaker::Nvidia);
+    found.properties.vendorID = 0x1002;
+    CHECK(matrix_maker(found) == MatrixMaker::Amd);
+    found.subgroup_sizes = {.own = 32, .least = 16, .most = 32};
+    CHECK(matrix_maker(found) == MatrixMaker::Intel);
+    found.software = true;
+    CHECK(matrix_maker(found) == MatrixMaker::Software);
+}
+
+TEST_CASE("a tile that its row names and the device lacks is replaced", "[vulkan][matrix_tiles]") {
+    MatrixDevice device = kMatrices;
+    device.wrong = {{64, 4}};
+    CHECK(choose_matrix_tile(device, 5, 5, kOne) == MatrixTile{64, 8});
+    CHECK(choose_matrix_tile(device, 4096, 4096, kOne) == MatrixTile{128, 8});
+    device.wrong = {{128, 8}};
+    CHECK(choose_matrix_tile(device, 4096, 4096, kOne) == MatrixTile{64, 4});
+}
+
 TEST_CASE("a tile has enough subgroups to keep its sums in registers", "[vulkan][matrix_tiles]") {
     CHECK(choose_matrix_tile(with_subgroups(64), 4096, 4096, kOne) == MatrixTile{128, 4});
     CHECK(choose_matrix_tile(with_subgroups(16), 4096, 4096, kOne) == MatrixTile{64, 4});
     CHECK(choose_matrix_tile(with_subgroups(8), 4096, 4096, kOne) == MatrixTile{64, 8});
     MatrixDevice software = with_subgroups(8);
-    software.software = true;  // whose registers are memory
+    software.maker = MatrixMaker::Software;  // whose registers are memory
     CHECK(matrix_tiles(software) == std::vector{MatrixTile{64, 4}});
     CHECK(choose_matrix_tile(software, 4096, 4096, kOne) == MatrixTile{64, 4});
 }
@@ -85,7 +136,7 @@ TEST_CASE("matrices are staged deep and twice where shared memory allows", "[vul
     device.shared_bytes = 2 * 128 * 40 * 2 - 1;
     CHECK_FALSE(staging_of(device, {128, 8}));
     device = kMatrices;
-    device.software = true;
+    device.maker = MatrixMaker::Software;
     CHECK(staging_of(device, {64, 4}) == MatrixStaging{32, 1});
 }
 

@@ -192,7 +192,7 @@ TEST_CASE("products by matrices use their tiles, in parts if there are few", "[v
     flat.m = 3968;
     CHECK(to_string(choose_product(device, flat)) == "matrices 128 by 8, 2 parts");
     CHECK(product_choices(device, large).size() == product_choices(kGpu, large).size() + 4);
-    device.matrices->software = true;
+    device.matrices->maker = MatrixMaker::Software;
     CHECK(plan_product(device, large, choose_product(device, large)).specialisation.constants[4] == 15);
     device.matrices->emulated = true;
     CHECK(plan_product(device, large, choose_product(device, large)).kernel == Kernel::MatmulCooperativeEmulated);

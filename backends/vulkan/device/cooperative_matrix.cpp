@@ -22,6 +22,7 @@ MatrixSizes largest(const std::vector<VkCooperativeMatrixPropertiesKHR>& kinds, 
     MatrixSizes best;
     for (const VkCooperativeMatrixPropertiesKHR& kind : kinds) {
         const MatrixDevice device{.sizes = {kind.MSize, kind.NSize, kind.KSize},
+                                  .maker = probed.maker,
                                   .subgroup_size = probed.subgroup_size,
                                   .shared_bytes = probed.limits.maxComputeSharedMemorySize,
                                   .most_invocations = probed.limits.maxComputeWorkGroupInvocations};
@@ -128,7 +129,7 @@ CooperativeMatrices probe_matrices(const InstanceFunctions& functions, VkPhysica
         return {{}, "no full subgroups"};
     }
     // Mesa 26.1's llvmpipe lists them for subgroups of 16 too, but crashes when it compiles them.
-    if (probed.software && probed.subgroup_size != 8) {
+    if (probed.maker == MatrixMaker::Software && probed.subgroup_size != 8) {
         return {{}, fmt::format("none in software for subgroups of {}", probed.subgroup_size)};
     }
     if (4 * probed.subgroup_size > probed.limits.maxComputeWorkGroupInvocations) {
@@ -140,10 +141,8 @@ CooperativeMatrices probe_matrices(const InstanceFunctions& functions, VkPhysica
     if (!probed.rounds_halves) {
         return {{}, "no rounding to nearest in F16"};
     }
-    // For an Arc A770 Mesa 25 spills some 250 registers of a kernel, whatever the subgroups and the tile. Until a card
-    // has been measured, plain tiles are used.
-    if (probed.shares_registers) {
-        return {{}, "not used where subgroups share registers: too few for their sums"};
+    if (const std::string unused = tile_row(probed.maker, probed.subgroup_size).unused; !unused.empty()) {
+        return {{}, unused};
     }
     if (emulates_matrices(functions, device, probed)) {
         return {{}, "not used where AMD's driver takes them apart: no matrix cores"};

@@ -29,15 +29,17 @@ struct CooperativeMatrices {
     bool usable() const { return missing.empty(); }
 };
 
+// Whose matrices they are. Intel: where the invocations of a subgroup share registers (SubgroupSizes).
+enum class MatrixMaker : std::uint8_t { Other, Nvidia, Amd, Intel, Software };
+
 // What the rest of the probe has found.
 struct MatrixCapabilities {
-    bool extension = false;  // listed
-    bool bfloat16 = false;   // VK_KHR_shader_bfloat16 is listed
-    bool subgroups = false;  // full subgroups can be required
-    bool software = false;
-    bool rounds_halves = false;     // F16 rounds to nearest if requested
-    bool shares_registers = false;  // SubgroupSizes
-    bool dot_products = false;      // VK_KHR_shader_integer_dot_product is listed
+    bool extension = false;      // listed
+    bool bfloat16 = false;       // VK_KHR_shader_bfloat16 is listed
+    bool subgroups = false;      // full subgroups can be required
+    bool rounds_halves = false;  // F16 rounds to nearest if requested
+    bool dot_products = false;   // VK_KHR_shader_integer_dot_product is listed
+    MatrixMaker maker = MatrixMaker::Other;
     VkDriverId driver{};
     std::uint32_t subgroup_size = 0;
     VkPhysicalDeviceLimits limits{};

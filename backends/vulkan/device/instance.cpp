@@ -124,9 +124,8 @@ void Instance::find_devices() {
     const auto rank = [&](VkPhysicalDevice device) { return rank_of(properties(device).deviceType); };
     std::stable_sort(devices_.begin(), devices_.end(),
                      [&](VkPhysicalDevice a, VkPhysicalDevice b) { return rank(a) < rank(b); });
-    constexpr std::uint32_t kNvidia = 0x10DE;
     is_nvidia_ = std::any_of(devices_.begin(), devices_.end(),
-                             [&](VkPhysicalDevice device) { return properties(device).vendorID == kNvidia; });
+                             [&](VkPhysicalDevice device) { return properties(device).vendorID == kVendorNvidia; });
 }
 
 Instance::~Instance() {

@@ -3,6 +3,7 @@
 
 #include <vulkan/vulkan.h>
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -10,6 +11,10 @@
 #include "support/check.h"
 
 namespace headscope::vulkan {
+
+// VkPhysicalDeviceProperties::vendorID.
+inline constexpr std::uint32_t kVendorNvidia = 0x10DE;
+inline constexpr std::uint32_t kVendorAmd = 0x1002;
 
 #define HEADSCOPE_VK_GLOBAL(X)            \
     X(vkCreateInstance)                   \

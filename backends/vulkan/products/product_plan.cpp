@@ -230,7 +230,7 @@ ProductPlan plan_matrices(const ProductDevice& device, const ProductShape& shape
                             loads_by_packs(device, shape, shape.a_pack_aligned, shape.a_along_k, shape.m),
                             loads_by_packs(device, shape, shape.b_pack_aligned, shape.b_along_k, shape.n),
                             stores_by_vec4(device, shape),
-                            !matrices.software,  // prefetching: a CPU has nothing to overlap
+                            matrices.maker != MatrixMaker::Software,  // prefetching: a CPU has nothing to overlap
                             matrices.emulated && matrices.bf16,
                             choice.block == kLargeMatrixSide,
                             choice.subgroups == 8,
