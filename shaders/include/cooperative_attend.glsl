@@ -1,30 +1,18 @@
 // softmax(scale q k^T) v of a head, a few queries at a time.
 #include "cooperative_heads.glsl"
 
-HEADSCOPE_PAIRS(binding_q, take_q, kDepth, QFours, q_fours, QWords, q_words)
-HEADSCOPE_PAIRS(binding_k, take_k, kDepth, KFours, k_fours, KWords, k_words)
-HEADSCOPE_PAIRS(binding_v, take_v, kValueDepth, VFours, v_fours, VWords, v_words)
-
 // The weights of the queries from `first`, of their scores.
 void weigh(Place place, DropoutParams rule, DropoutRow drop, uint first) {
     uint query = first + own_row();
     bool is_there = query < p.queries;
     uint row = place.index * p.queries + query;
     Keys allowed = is_there ? allowed_keys(row) : Keys(0u, 0u);
-    float largest = -infinity();
-    for (uint eight = own_part(); eight < kEights; eight += kSharing) {
-        [[HEADSCOPE_UNROLL]] for (uint i = 0u; i < 8u; ++i) {
-            uint key = 8u * eight + i;
-            largest = is_among(key, allowed.begin, allowed.count) ? max(largest, score_of(key)) : largest;
-        }
-    }
-    largest = row_max(largest);
+    float largest = largest_score(allowed);
     float total = 0.0;
     for (uint eight = own_part(); eight < kEights; eight += kSharing) {
         [[HEADSCOPE_UNROLL]] for (uint i = 0u; i < 8u; ++i) {
             uint key = 8u * eight + i;
-            bool sees = is_among(key, allowed.begin, allowed.count);
-            total += sees ? precise_exp(score_of(key) - exponent_base(largest)) : 0.0;
+            total += weight_of(key, allowed, largest, 1.0);
         }
     }
     total = row_sum(total);
@@ -34,8 +22,7 @@ void weigh(Place place, DropoutParams rule, DropoutRow drop, uint first) {
         float weights[8];
         [[HEADSCOPE_UNROLL]] for (uint i = 0u; i < 8u; ++i) {
             uint key = 8u * eight + i;
-            bool sees = is_among(key, allowed.begin, allowed.count);
-            float weight = sees ? factor * precise_exp(score_of(key) - exponent_base(largest)) : 0.0;
+            float weight = weight_of(key, allowed, largest, factor);
             weights[i] = kDrops ? dropout_apply(rule, words, key, weight) : weight;
         }
         put_pairs(kWeightsAt, eight, weights);
@@ -46,20 +33,12 @@ void weigh(Place place, DropoutParams rule, DropoutRow drop, uint first) {
 }
 
 void main() {
-    uint index = group_index();
-    uint batch = index / p.heads;
-    Place place = Place(batch, index - batch * p.heads, index, 0u);
+    Place place = own_head();
     uint q_start = p.offset[binding_q] + start_of(place, p.q_strides);
-    uint k_start = p.offset[binding_k] + start_of(place, p.k_strides);
-    uint v_start = p.offset[binding_v] + start_of(place, p.v_strides);
     uint out_start = p.offset[binding_out] + start_of(place, p.out_strides);
     DropoutParams rule = drop_rule();
     DropoutRow drop = drop_row(place);
-    find_seen_keys(index * p.queries);
-    barrier();
-    HEADSCOPE_STAGE(kKAt, kPitch, kKeys, kDepth, kPaddedDepth, take_k, k_start, p.k_strides[2], is_seen_key(row))
-    HEADSCOPE_STAGE(kVAt, kValuePitch, kKeys, kValueDepth, kPaddedValueDepth, take_v, v_start, p.v_strides[2],
-                    is_seen_key(row))
+    stage_keys(place);
     for (uint first = 0u; first < p.queries; first += kRows) {
         HEADSCOPE_STAGE(kQAt, kPitch, kRows, kDepth, kPaddedDepth, take_q, q_start + first * p.q_strides[2],
                         p.q_strides[2], first + row < p.queries)

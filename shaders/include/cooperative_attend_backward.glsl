@@ -2,9 +2,6 @@
 // gradients needs comes of them, too: neither out nor the log of a sum is read.
 #include "cooperative_heads.glsl"
 
-HEADSCOPE_PAIRS(binding_q, take_q, kDepth, QFours, q_fours, QWords, q_words)
-HEADSCOPE_PAIRS(binding_k, take_k, kDepth, KFours, k_fours, KWords, k_words)
-HEADSCOPE_PAIRS(binding_v, take_v, kValueDepth, VFours, v_fours, VWords, v_words)
 HEADSCOPE_PAIRS(binding_grad_out, take_grad, kValueDepth, GradFours, grad_fours, GradWords, grad_words)
 HEADSCOPE_PUT_ROWS(binding_grad_q, put_grad_q, kDepth, WideGradQ, wide_grad_q, NarrowGradQ, narrow_grad_q)
 HEADSCOPE_PUT_ROWS(binding_grad_k, put_grad_k, kDepth, WideGradK, wide_grad_k, NarrowGradK, narrow_grad_k)
@@ -27,14 +24,7 @@ void weigh(Place place, DropoutParams rule, DropoutRow drop, uint first) {
     uint query = first + own_row();
     Keys allowed = query < p.queries ? allowed_keys(place.index * p.queries + query) : Keys(0u, 0u);
     drop.place |= query;
-    float largest = -infinity();
-    for (uint eight = own_part(); eight < kEights; eight += kSharing) {
-        [[HEADSCOPE_UNROLL]] for (uint i = 0u; i < 8u; ++i) {
-            uint key = 8u * eight + i;
-            largest = is_among(key, allowed.begin, allowed.count) ? max(largest, score_of(key)) : largest;
-        }
-    }
-    largest = row_max(largest);
+    float largest = largest_score(allowed);
     float total = 0.0;
     float mean = 0.0;  // of the gradients, by weight
     for (uint eight = own_part(); eight < kEights; eight += kSharing) {
@@ -42,7 +32,7 @@ void weigh(Place place, DropoutParams rule, DropoutRow drop, uint first) {
         [[HEADSCOPE_UNROLL]] for (uint i = 0u; i < 8u; ++i) {
             uint key = 8u * eight + i;
             if (is_among(key, allowed.begin, allowed.count)) {
-                float weight = precise_exp(score_of(key) - exponent_base(largest));
+                float weight = weight_of(key, allowed, largest, 1.0);
                 float grad = grad_weight_of(key);
                 total += weight;
                 mean = fma(weight, kDrops ? dropout_apply(rule, words, key, grad) : grad, mean);
@@ -59,7 +49,7 @@ void weigh(Place place, DropoutParams rule, DropoutRow drop, uint first) {
         [[HEADSCOPE_UNROLL]] for (uint i = 0u; i < 8u; ++i) {
             uint key = 8u * eight + i;
             bool sees = is_among(key, allowed.begin, allowed.count);
-            float weight = sees ? factor * precise_exp(score_of(key) - exponent_base(largest)) : 0.0;
+            float weight = weight_of(key, allowed, largest, factor);
             float grad = grad_weight_of(key);
             weights[i] = kDrops ? dropout_apply(rule, words, key, weight) : weight;
             grad = kDrops ? dropout_apply(rule, words, key, grad) : grad;
@@ -82,9 +72,7 @@ void weigh(Place place, DropoutParams rule, DropoutRow drop, uint first) {
     }
 
 void main() {
-    uint index = group_index();
-    uint batch = index / p.heads;
-    Place place = Place(batch, index - batch * p.heads, index, 0u);
+    Place place = own_head();
     uint q_start = start_of(place, p.q_strides);
     uint k_start = start_of(place, p.k_strides);
     uint v_start = start_of(place, p.v_strides);
@@ -92,7 +80,7 @@ void main() {
     DropoutParams rule = DropoutParams(kThreshold, p.drop_seed, p.drop_site, 65536.0 / float(65536u - kThreshold));
     DropoutRow drop = DropoutRow(0u, 0u, 0u);
     if (kDrops) {
-        drop = DropoutRow(place.head << 16u, ordinals[p.offset[binding_ordinals] + batch],
+        drop = DropoutRow(place.head << 16u, ordinals[p.offset[binding_ordinals] + place.batch],
                           steps[p.offset[binding_step]]);
     }
     MatrixC sums_k[own_tiles(kKeys, kPaddedDepth)];
@@ -103,12 +91,7 @@ void main() {
     [[HEADSCOPE_UNROLL]] for (uint i = 0u; i < own_tiles(kKeys, kPaddedValueDepth); ++i) {
         sums_v[i] = zero_matrix();
     }
-    find_seen_keys(index * p.queries);
-    barrier();
-    HEADSCOPE_STAGE(kKAt, kPitch, kKeys, kDepth, kPaddedDepth, take_k, p.offset[binding_k] + k_start, p.k_strides[2],
-                    is_seen_key(row))
-    HEADSCOPE_STAGE(kVAt, kValuePitch, kKeys, kValueDepth, kPaddedValueDepth, take_v, p.offset[binding_v] + v_start,
-                    p.v_strides[2], is_seen_key(row))
+    stage_keys(place);
     for (uint first = 0u; first < p.queries; first += kRows) {
         HEADSCOPE_STAGE(kQAt, kPitch, kRows, kDepth, kPaddedDepth, take_q,
                         p.offset[binding_q] + q_start + first * p.q_strides[2], p.q_strides[2],

@@ -30,6 +30,10 @@
         return uvec2(pair_of_words(word.x, word.y), pair_of_words(word.z, word.w));       \
     }
 
+HEADSCOPE_PAIRS(binding_q, take_q, kDepth, QFours, q_fours, QWords, q_words)
+HEADSCOPE_PAIRS(binding_k, take_k, kDepth, KFours, k_fours, KWords, k_words)
+HEADSCOPE_PAIRS(binding_v, take_v, kValueDepth, VFours, v_fours, VWords, v_words)
+
 // Puts `rows` rows of an operand, of which the first begins at `base`, at `to` in shared memory, with zeros for those
 // that are not there (an expression in `row`) and past the last column.
 #define HEADSCOPE_STAGE(to, pitch, rows, columns, padded, load, base, step, there)                       \
@@ -54,6 +58,25 @@ void find_seen_keys(uint first_row) {
     }
 }
 
+bool is_seen_key(uint key) { return memory[kScoresAt + key] != 0u; }
+
+// The head of this workgroup.
+Place own_head() {
+    uint index = group_index();
+    uint batch = index / p.heads;
+    return Place(batch, index - batch * p.heads, index, 0u);
+}
+
+// Puts keys and values that some query sees where cooperative_memory.glsl has room for them.
+void stage_keys(Place place) {
+    find_seen_keys(place.index * p.queries);
+    barrier();
+    HEADSCOPE_STAGE(kKAt, kPitch, kKeys, kDepth, kPaddedDepth, take_k,
+                    p.offset[binding_k] + start_of(place, p.k_strides), p.k_strides[2], is_seen_key(row))
+    HEADSCOPE_STAGE(kVAt, kValuePitch, kKeys, kValueDepth, kPaddedValueDepth, take_v,
+                    p.offset[binding_v] + start_of(place, p.v_strides), p.v_strides[2], is_seen_key(row))
+}
+
 // Over the invocations that share a row. All invocations must take part.
 #define HEADSCOPE_ROW_REDUCTION(name, combine)                                                   \
     float name(float value) {                                                                    \
@@ -70,10 +93,26 @@ float sum_of_two(float a, float b) { return a + b; }
 HEADSCOPE_ROW_REDUCTION(row_max, max)
 HEADSCOPE_ROW_REDUCTION(row_sum, sum_of_two)
 
-bool is_seen_key(uint key) { return memory[kScoresAt + key] != 0u; }
-
 // Of the own row, and scaled.
 float score_of(uint key) { return p.scale * uintBitsToFloat(memory[kScoresAt + own_row() * kScorePitch + key]); }
+
+// Of the own row. All invocations must take part.
+float largest_score(Keys allowed) {
+    float largest = -infinity();
+    for (uint eight = own_part(); eight < kEights; eight += kSharing) {
+        [[HEADSCOPE_UNROLL]] for (uint i = 0u; i < 8u; ++i) {
+            uint key = 8u * eight + i;
+            largest = is_among(key, allowed.begin, allowed.count) ? max(largest, score_of(key)) : largest;
+        }
+    }
+    return row_max(largest);
+}
+
+// Of a key in the own row: 0 if it is not among the allowed ones, else factor * exp(score - largest).
+float weight_of(uint key, Keys allowed, float largest, float factor) {
+    bool sees = is_among(key, allowed.begin, allowed.count);
+    return sees ? factor * precise_exp(score_of(key) - exponent_base(largest)) : 0.0;
+}
 
 // Puts the own row's eight numbers of keys from 8 * eight into the table at `to`.
 void put_pairs(uint to, uint eight, float values[8]) {

@@ -272,7 +272,6 @@ void VulkanBackend::attend_backward(const AttentionBackward& op) {
     const std::uint32_t flags = head | (deep ? kLoadsAgain : 0);
     if (op.grad_q.defined()) {
         auto params = head_params<AttendBackwardQueriesParams>(op);
-        write_strides(op.grad_out, params.grad_strides);
         write_strides(op.grad_q, params.grad_q_strides);
         params.accumulate = op.write_q == Write::Accumulate ? 1 : 0;
         const HeadsConstants constants =
@@ -283,8 +282,6 @@ void VulkanBackend::attend_backward(const AttentionBackward& op) {
     }
     if (op.grad_k.defined() || op.grad_v.defined()) {
         auto params = head_params<AttendBackwardKeysParams>(op);
-        write_strides(op.grad_out, params.grad_strides);
-        params.keys = u32(op.k.dim(2));
         write_strides(op.grad_k, params.grad_k_strides);
         write_strides(op.grad_v, params.grad_v_strides);
         params.accumulate = (op.write_k == Write::Accumulate ? 1U : 0U) | (op.write_v == Write::Accumulate ? 2U : 0U);

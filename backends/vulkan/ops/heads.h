@@ -37,6 +37,12 @@ inline bool are_wide(std::initializer_list<const Tensor*> tensors) {
     return std::all_of(tensors.begin(), tensors.end(), [](const Tensor* tensor) { return is_wide(*tensor); });
 }
 
+// What a kernel may load and store by vec4.
+inline std::uint32_t wide_flags(const Options& options, std::initializer_list<const Tensor*> loaded,
+                                std::initializer_list<const Tensor*> stored) {
+    return options.vector_loads ? (are_wide(loaded) ? kWide : 0) | (are_wide(stored) ? kWideOut : 0) : 0;
+}
+
 inline void write_strides(const Tensor& tensor, uint (&to)[3]) {
     for (int dim = 0; tensor.defined() && dim < 3; ++dim) {
         to[dim] = u32(tensor.stride(dim));
@@ -67,15 +73,22 @@ Params head_params(const Op& op) {
     write_strides(op.k, params.k_strides);
     write_strides(op.v, params.v_strides);
     params.scale = op.scale;
+    if constexpr (requires { params.keys; }) {
+        params.keys = u32(op.k.dim(2));
+    }
+    if constexpr (requires { params.mask; }) {
+        params.mask = mask_bits(op.mask);
+    }
+    if constexpr (requires { params.grad_strides; }) {
+        write_strides(op.grad_out, params.grad_strides);
+    }
     return params;
 }
 
 // Of the forward kernels.
 inline AttendParams attend_params(const Attention& op) {
     auto params = head_params<AttendParams>(op);
-    params.keys = u32(op.k.dim(2));
     write_strides(op.out, params.out_strides);
-    params.mask = mask_bits(op.mask);
     write_dropout(op.dropout, params);
     // Of keys in several rows no weight drops out: there it is the number of sentences, the stride of a key in
     // key_rows.

@@ -30,8 +30,23 @@ bool gradients_lie_as_operands(const AttentionBackward& op) {
     return lies_as(op.grad_q, op.q) && lies_as(op.grad_k, op.k) && lies_as(op.grad_v, op.v);
 }
 
-Launch cooperative_launch(const MatrixDevice& device, const HeadPlan& plan, const HeadsConstants& heads,
-                          const HeadShape& shape) {
+template <class Op>
+HeadShape shape_of_head(const Op& op) {
+    constexpr bool kBackward = requires {
+        op.grad_out;
+    };
+    return {.heads = op.q.dim(0) * op.q.dim(1),
+            .queries = op.q.dim(2),
+            .keys = op.k.dim(2),
+            .depth = op.q.dim(3),
+            .value_depth = op.v.dim(3),
+            .backward = kBackward};
+}
+
+template <class Op>
+Launch cooperative_launch(const MatrixDevice& device, const HeadPlan& plan, const Op& op, std::uint32_t flags) {
+    const HeadsConstants heads = heads_constants(op, flags);
+    const HeadShape shape = shape_of_head(op);
     Launch launch;
     launch.kernel = shape.backward ? (device.emulated ? Kernel::AttendBackwardCooperativeEmulated
                                                       : Kernel::AttendBackwardCooperative)
@@ -52,19 +67,6 @@ Launch cooperative_launch(const MatrixDevice& device, const HeadPlan& plan, cons
     const RowWork row{shape.backward ? 5 : 2, std::max(shape.depth, shape.value_depth), shape.keys};
     launch.work_per_group = static_cast<std::uint64_t>(shape.queries) * row.operations();
     return launch;
-}
-
-template <class Op>
-HeadShape shape_of_head(const Op& op) {
-    constexpr bool kBackward = requires {
-        op.grad_out;
-    };
-    return {.heads = op.q.dim(0) * op.q.dim(1),
-            .queries = op.q.dim(2),
-            .keys = op.k.dim(2),
-            .depth = op.q.dim(3),
-            .value_depth = op.v.dim(3),
-            .backward = kBackward};
 }
 
 }  // namespace
@@ -89,31 +91,23 @@ template std::optional<HeadPlan> VulkanBackend::plan_by_matrices(const Attention
 
 void VulkanBackend::attend_by_matrices(const Attention& op, const HeadPlan& plan) {
     const AttendParams params = attend_params(op);
-    const bool wide = options_.vector_loads && are_wide({&op.q, &op.k, &op.v});
-    const std::uint32_t flags = (wide ? kWide : 0) | (params.drop_threshold != 0 ? kDrops : 0) |
-                                (op.log_sums.defined() ? kKeepsSums : 0) |
-                                (options_.vector_loads && is_wide(op.out) ? kWideOut : 0);
-    stream_.dispatch(cooperative_launch(*product_device_.matrices, plan, heads_constants(op, flags), shape_of_head(op)),
-                     params, attend_operands(op));
+    const std::uint32_t flags = wide_flags(options_, {&op.q, &op.k, &op.v}, {&op.out}) |
+                                (params.drop_threshold != 0 ? kDrops : 0) | (op.log_sums.defined() ? kKeepsSums : 0);
+    stream_.dispatch(cooperative_launch(*product_device_.matrices, plan, op, flags), params, attend_operands(op));
 }
 
 void VulkanBackend::attend_backward_by_matrices(const AttentionBackward& op, const HeadPlan& plan) {
     auto params = head_params<AttendBackwardCooperativeParams>(op);
-    params.keys = u32(op.k.dim(2));
-    write_strides(op.grad_out, params.grad_strides);
-    params.mask = mask_bits(op.mask);
     const DropoutParams dropout = dropout_params(op.dropout);
     params.drop_seed = dropout.seed;
     params.drop_site = dropout.site;
-    const bool wide = options_.vector_loads && are_wide({&op.q, &op.k, &op.v, &op.grad_out});
-    const bool wide_out = options_.vector_loads && are_wide({&op.grad_q, &op.grad_k, &op.grad_v});
-    const std::uint32_t flags = (wide ? kWide : 0) | (wide_out ? kWideOut : 0) | (dropout.threshold != 0 ? kDrops : 0) |
-                                (op.grad_q.defined() ? kWantsQ : 0) | (op.grad_k.defined() ? kWantsK : 0) |
-                                (op.grad_v.defined() ? kWantsV : 0) | (op.write_q == Write::Accumulate ? kAddsQ : 0) |
-                                (op.write_k == Write::Accumulate ? kAddsK : 0) |
-                                (op.write_v == Write::Accumulate ? kAddsV : 0) | dropout.threshold << kThresholdShift;
-    stream_.dispatch(cooperative_launch(*product_device_.matrices, plan, heads_constants(op, flags), shape_of_head(op)),
-                     params,
+    const std::uint32_t flags =
+        wide_flags(options_, {&op.q, &op.k, &op.v, &op.grad_out}, {&op.grad_q, &op.grad_k, &op.grad_v}) |
+        (dropout.threshold != 0 ? kDrops : 0) | (op.grad_q.defined() ? kWantsQ : 0) |
+        (op.grad_k.defined() ? kWantsK : 0) | (op.grad_v.defined() ? kWantsV : 0) |
+        (op.write_q == Write::Accumulate ? kAddsQ : 0) | (op.write_k == Write::Accumulate ? kAddsK : 0) |
+        (op.write_v == Write::Accumulate ? kAddsV : 0) | dropout.threshold << kThresholdShift;
+    stream_.dispatch(cooperative_launch(*product_device_.matrices, plan, op, flags), params,
                      {.q = op.q,
                       .key_lengths = op.mask.key_lengths,
                       .query_offset = op.mask.query_offset,
