@@ -189,8 +189,9 @@ TEST_CASE("deep heads are composed only as long as their weights fit a binding",
 
 namespace {
 
-// A step of six hypotheses that share the keys of one layer, which are `heads` of the 8 heads of a cache of 384 KiB.
-Attended attend_by_rows(Backend& backend, std::int64_t heads) {
+// The result, behind it the log-sums if they are wanted, of a step of six hypotheses that share the keys of one layer,
+// which are `heads` of the 8 heads of a cache of 384 KiB.
+Attended attend_by_rows(Backend& backend, std::int64_t heads, bool wants_sums = false) {
     constexpr std::int64_t kBeam = 6, kKeys = 64, kDepth = 32;
     const auto of_layer = [&](std::uint64_t seed) {
         return random_heads(backend, {kBeam, 8, kKeys, kDepth}, seed).narrow(1, 8 - heads, heads);
@@ -204,11 +205,14 @@ Attended attend_by_rows(Backend& backend, std::int64_t heads) {
                        .k = of_layer(1),
                        .v = of_layer(2),
                        .out = backend.empty({kBeam, heads, 1, kDepth}, DType::F32),
+                       .log_sums = wants_sums ? backend.empty({kBeam, heads, 1}, DType::F32) : Tensor{},
                        .key_rows = make_from_host(backend, {kKeys, kBeam}, DType::I32, rows),
                        .scale = 0.2F};
     backend.drain_kernel_names();
     backend.run(op);
     Attended attended{.out = to_host<float>(backend, op.out), .kernels = {}};
+    const std::vector<float> sums = wants_sums ? to_host<float>(backend, op.log_sums) : std::vector<float>();
+    attended.out.insert(attended.out.end(), sums.begin(), sums.end());
     for (const std::string& kernel : backend.drain_kernel_names()) {
         attended.kernels += kernel.substr(0, kernel.find(',')) + " ";
     }
@@ -229,6 +233,26 @@ TEST_CASE("a cache larger than a binding is read by a table", "[vulkan][attentio
         CHECK(split.out == whole.out);
         CHECK(split.kernels.find("attend_few") != std::string::npos);
         CHECK(split.kernels.find("gather") == std::string::npos);
+    }
+}
+
+// Its heads would be copied a few at a time, while the log-sums are of all.
+TEST_CASE("attention by a table whose log-sums are wanted is composed if its cache is larger than a binding",
+          "[vulkan][attention]") {
+    if (!usable_device()) {
+        return;
+    }
+    for (const std::int64_t heads : {2, 7}) {
+        INFO(heads << " heads");
+        const Attended whole = attend_by_rows(*open_vulkan_device(0), heads, true);
+        CHECK(whole.kernels.find("gather") == std::string::npos);
+        const Environment small("HEADSCOPE_VULKAN_MAX_BINDING", std::to_string(kMebibyte / 4));
+        const Attended composed = attend_by_rows(*open_vulkan_device(0), heads, true);
+        CHECK(composed.kernels.find("gather") != std::string::npos);
+        REQUIRE(composed.out.size() == whole.out.size());
+        for (std::size_t i = 0; i < whole.out.size(); ++i) {
+            CHECK(composed.out[i] == Approx(whole.out[i]).margin(1e-5));
+        }
     }
 }
 
