@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "backend/ops/additive.h"
 #include "backends/cpu/clones.h"
 #include "backends/cpu/cpu_backend.h"
 #include "backends/cpu/row_math.h"

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "backend/ops/attention.h"
+#include "backend/attention_mask.h"
 #include "backends/cpu/memory/view.h"
 
 namespace headscope::cpu {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "backend/long_attention.h"
+#include "backend/ops/attention.h"
 #include "backends/cpu/allowed_keys.h"
 #include "backends/cpu/block_attention.h"
 #include "backends/cpu/cpu_backend.h"

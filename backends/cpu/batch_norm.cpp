@@ -2,6 +2,7 @@
 // are in F32, in an order that the sizes alone decide.
 #include <algorithm>
 
+#include "backend/ops/batch_norm.h"
 #include "backends/cpu/cpu_backend.h"
 #include "backends/cpu/row_math.h"
 

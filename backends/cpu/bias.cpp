@@ -3,6 +3,7 @@
 #include <numbers>
 
 #include "backend/compositions.h"
+#include "backend/ops/bias.h"
 #include "backends/cpu/cpu_backend.h"
 #include "backends/cpu/dropout_bits.h"
 #include "backends/cpu/row_math.h"

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "backend/ops/attention.h"
 #include "backends/cpu/allowed_keys.h"
 #include "backends/cpu/dropout_bits.h"
 #include "backends/cpu/products.h"

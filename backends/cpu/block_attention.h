@@ -2,7 +2,7 @@
 // thread never has more weights than those of a block.
 #pragma once
 
-#include "backend/ops/attention.h"
+#include "backend/ops_fwd.h"
 #include "backends/cpu/thread_pool.h"
 
 namespace headscope::cpu {

@@ -2,6 +2,7 @@
 // element are added in their order.
 #include <algorithm>
 
+#include "backend/ops/convolution.h"
 #include "backends/cpu/clones.h"
 #include "backends/cpu/cpu_backend.h"
 

@@ -4,7 +4,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "backend/ops/common.h"
+#include "backend/choices.h"
+#include "backend/dropout_rule.h"
 #include "backend/philox.h"
 #include "backends/cpu/thread_pool.h"
 

@@ -3,6 +3,7 @@
 // work cannot show.
 #include <cstring>
 
+#include "backend/ops/elementwise.h"
 #include "backends/cpu/clones.h"
 #include "backends/cpu/cpu_backend.h"
 #include "backends/cpu/dropout_bits.h"

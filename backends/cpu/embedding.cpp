@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "backend/ops/elementwise.h"
+#include "backend/ops/embedding.h"
 #include "backends/cpu/clones.h"
 #include "backends/cpu/cpu_backend.h"
 #include "backends/cpu/f16.h"

@@ -2,6 +2,7 @@
 // in place. Places are given in the tokens' order, and a token's choices are added in theirs.
 #include <algorithm>
 
+#include "backend/ops/experts.h"
 #include "backends/cpu/clones.h"
 #include "backends/cpu/cpu_backend.h"
 #include "backends/cpu/row_math.h"

@@ -1,5 +1,6 @@
 // Rule: sum, y, mean and rstd are overwritten; each gradient has a Write of its own. sum may be x or residual. A row's
 // sums are in F32 over unrounded values; grad_gain and grad_bias sum fixed parts of the rows, then the parts.
+#include "backend/ops/layer_norm.h"
 #include "backend/compositions.h"
 #include "backends/cpu/cpu_backend.h"
 #include "backends/cpu/dropout_bits.h"

@@ -2,6 +2,7 @@
 // order that the number of classes alone decides; pads give 0.
 #include <limits>
 
+#include "backend/ops/loss.h"
 #include "backends/cpu/cpu_backend.h"
 #include "backends/cpu/row_math.h"
 

@@ -2,6 +2,7 @@
 // Write::Accumulate. Nothing aliases. Squares are summed over fixed parts, then over the parts: no atomics.
 #include <algorithm>
 
+#include "backend/ops/optimizer.h"
 #include "backends/cpu/cpu_backend.h"
 #include "backends/cpu/row_math.h"
 
@@ -71,8 +72,7 @@ void CpuBackend::run(const StepControl& op) {
 
 void CpuBackend::run(const Adam& op) {
     if (op.working.defined()) {
-        throw Error(std::string("Adam on the CPU has no 16-bit working weights: found ") +
-                    op.working.to_string());
+        throw Error(std::string("Adam on the CPU has no 16-bit working weights: found ") + op.working.to_string());
     }
     const float* scalars = data_of<const float>(op.scalars);
     if (scalars[StepScalars::Skip] == 1.0F) {

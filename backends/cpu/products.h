@@ -3,8 +3,9 @@
 
 #include <cstdint>
 
-#include "backend/ops/matmul.h"
+#include "backend/choices.h"
 #include "backends/cpu/thread_pool.h"
+#include "tensor/tensor.h"
 
 namespace headscope::cpu {
 

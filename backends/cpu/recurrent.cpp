@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "backend/ops/recurrent.h"
 #include "backends/cpu/clones.h"
 #include "backends/cpu/cpu_backend.h"
 #include "backends/cpu/row_math.h"

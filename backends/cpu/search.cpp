@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "backend/ops/search.h"
 #include "backend/row_runs.h"
 #include "backends/cpu/cpu_backend.h"
 #include "backends/cpu/row_math.h"

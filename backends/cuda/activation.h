@@ -1,9 +1,9 @@
-// f and f' of backend/ops/common.h's Activation, in F32. Paper 3.3 and its successors.
+// f and f' of backend/choices.h's Activation, in F32. Paper 3.3 and its successors.
 #pragma once
 
 #include <cuda_runtime.h>
 
-#include "backend/ops/common.h"
+#include "backend/choices.h"
 
 namespace headscope::cuda {
 

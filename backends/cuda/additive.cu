@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <initializer_list>
 
+#include "backend/ops/additive.h"
 #include "backends/cuda/activation.h"
 #include "backends/cuda/cuda_backend.h"
 #include "backends/cuda/dependent_launch.h"

@@ -3,6 +3,7 @@
 //
 // Rule: outputs are overwritten; grad_scores is added to with Write::Accumulate. Softmax and edits work in place; a
 // cache keeps what lies beside the appended rows. A masked entry is exactly 0, and a row's sums have one fixed order.
+#include "backend/ops/attention.h"
 #include "backends/cuda/cuda_backend.h"
 #include "backends/cuda/dependent_launch.h"
 #include "backends/cuda/grids.h"

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "backend/compositions.h"
+#include "backend/ops/bias.h"
 #include "backends/cuda/activation.h"
 #include "backends/cuda/column_sums.h"
 #include "backends/cuda/cuda_backend.h"

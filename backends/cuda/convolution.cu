@@ -2,6 +2,7 @@
 //
 // Rule: unfold's out is overwritten; sum_taps adds to out with Write::Accumulate. Nothing is in place. The taps of an
 // element are added in their order.
+#include "backend/ops/convolution.h"
 #include "backends/cuda/cuda_backend.h"
 #include "backends/cuda/dependent_launch.h"
 #include "backends/cuda/grids.h"

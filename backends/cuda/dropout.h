@@ -1,11 +1,11 @@
-// A DropoutRule as kernels read it (backend/ops/common.h).
+// A DropoutRule as kernels read it (backend/dropout_rule.h).
 #pragma once
 
 #include <cuda_runtime.h>
 
 #include <cstdint>
 
-#include "backend/ops/common.h"
+#include "backend/dropout_rule.h"
 #include "backend/philox.h"
 
 namespace headscope::cuda {

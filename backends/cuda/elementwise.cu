@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "backend/ops/elementwise.h"
 #include "backends/cuda/cuda_backend.h"
 #include "backends/cuda/dependent_launch.h"
 #include "backends/cuda/grids.h"

@@ -4,6 +4,7 @@
 // in place. The gradients of one id are added in the order of its positions: no atomics, equal bits each time.
 #include <algorithm>
 
+#include "backend/ops/embedding.h"
 #include "backends/cuda/cuda_backend.h"
 #include "backends/cuda/dependent_launch.h"
 #include "backends/cuda/grids.h"

@@ -3,6 +3,7 @@
 //
 // Rule: all is overwritten but grad_logits and mix_experts' out, which are added to with Write::Accumulate. Nothing is
 // in place. Places are given in the tokens' order, and a token's choices are added in theirs.
+#include "backend/ops/experts.h"
 #include "backends/cuda/cuda_backend.h"
 #include "backends/cuda/dependent_launch.h"
 #include "backends/cuda/grids.h"

@@ -6,7 +6,8 @@
 
 #include <cstdint>
 
-#include "backend/ops/matmul.h"
+#include "backend/choices.h"
+#include "tensor/tensor.h"
 
 namespace headscope::cuda {
 

@@ -2,6 +2,7 @@
 // Gimelshein, "Online normalizer calculation for softmax", 2018; Dao et al., "FlashAttention", 2022).
 // - F32 products on tiles in shared memory; global memory holds F32, F16 or BF16
 // - few queries (decoding) use a kernel whose threads share the keys of one query; each key may be of another row
+#include "backend/ops/attention.h"
 #include "backends/cuda/cuda_backend.h"
 #include "backends/cuda/dependent_launch.h"
 #include "backends/cuda/fused_attention_tiles.h"

@@ -2,6 +2,7 @@
 // and go over the queries (grad_k, grad_v), and by blocks that own queries and go over the keys (grad_q). So every sum
 // has one owner and a fixed order. Where the forward ran in TF32 and this does not (too little shared memory), log_sums
 // are of scores that were rounded, so that weights differ from the forward's within the bounds of TF32.
+#include "backend/ops/attention.h"
 #include "backends/cuda/cuda_backend.h"
 #include "backends/cuda/dependent_launch.h"
 #include "backends/cuda/fused_attention_tiles.h"

@@ -5,7 +5,7 @@
 
 #include <cstdint>
 
-#include "backend/ops/attention.h"
+#include "backend/attention_mask.h"
 #include "backends/cuda/grids.h"
 #include "backends/cuda/reduce.h"
 

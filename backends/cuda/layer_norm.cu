@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "backend/compositions.h"
+#include "backend/ops/layer_norm.h"
 #include "backends/cuda/column_sums.h"
 #include "backends/cuda/cuda_backend.h"
 #include "backends/cuda/dependent_launch.h"

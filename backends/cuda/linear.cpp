@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "backend/ops/matmul.h"
 #include "backend/replays.h"
 #include "backends/cuda/blas.h"
 #include "backends/cuda/cuda_backend.h"

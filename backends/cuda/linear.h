@@ -15,7 +15,8 @@
 #include <map>
 #include <memory>
 
-#include "backend/ops/matmul.h"
+#include "backend/choices.h"
+#include "backend/ops_fwd.h"
 #include "backends/cuda/blas.h"
 #include "backends/cuda/memory.h"
 #include "backends/cuda/stream.h"

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "backend/ops/attention.h"
 #include "backends/cuda/cuda_backend.h"
 #include "backends/cuda/dependent_launch.h"
 #include "backends/cuda/long_attention_tiles.h"

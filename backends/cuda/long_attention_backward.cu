@@ -4,6 +4,7 @@
 // the left operands of what follows, and never go through shared memory.
 #include <algorithm>
 
+#include "backend/ops/attention.h"
 #include "backends/cuda/cuda_backend.h"
 #include "backends/cuda/dependent_launch.h"
 #include "backends/cuda/long_attention_tiles.h"

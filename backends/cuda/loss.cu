@@ -2,6 +2,7 @@
 //
 // Rule: loss, nll and grad_logits are overwritten. grad_logits may be logits. A row's maximum and sum are in F32, in an
 // order that the number of classes alone decides; pads give 0.
+#include "backend/ops/loss.h"
 #include "backends/cuda/cuda_backend.h"
 #include "backends/cuda/dependent_launch.h"
 #include "backends/cuda/grids.h"

@@ -3,6 +3,8 @@
 //
 // Rule: out is overwritten; with beta it is read, scaled and added to. It shares no memory with a, b or x. A sum over k
 // is in F32, in an order that a device fixes by shapes and dtypes: equal operands give equal bits.
+#include "backend/ops/elementwise.h"
+#include "backend/ops/matmul.h"
 #include "backends/cuda/cuda_backend.h"
 
 namespace headscope::cuda {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "backend/ops/matmul.h"
 #include "backends/cuda/blas.h"
 #include "support/check.h"
 

@@ -9,7 +9,7 @@
 #include <set>
 #include <vector>
 
-#include "backend/ops/matmul.h"
+#include "backend/ops_fwd.h"
 #include "backends/cuda/blas.h"
 #include "backends/cuda/memory.h"
 #include "backends/cuda/stream.h"

@@ -5,6 +5,7 @@
 // on no other column, so the order of work cannot show.
 #include <algorithm>
 
+#include "backend/ops/recurrent.h"
 #include "backends/cuda/activation.h"
 #include "backends/cuda/cuda_backend.h"
 #include "backends/cuda/dependent_launch.h"

@@ -2,6 +2,7 @@
 //
 // Rule: values, indices and out are overwritten, and share no memory with an input. Equal logits rank by the smaller
 // index, NaN last. A row's sum is in F32, in an order that the number of classes and the dtype decide.
+#include "backend/ops/search.h"
 #include "backend/row_runs.h"
 #include "backends/cuda/cuda_backend.h"
 #include "backends/cuda/dependent_launch.h"

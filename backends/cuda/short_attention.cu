@@ -2,6 +2,7 @@
 // (short_attention.h).
 #include <algorithm>
 
+#include "backend/ops/attention.h"
 #include "backends/cuda/cuda_backend.h"
 #include "backends/cuda/dependent_launch.h"
 #include "backends/cuda/errors.h"

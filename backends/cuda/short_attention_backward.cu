@@ -1,6 +1,7 @@
 // The backward of short attention in one pass: the weights are computed again, kept in shared memory with the gradient
 // of the scores, and all three gradients follow from them. Neither the forward's result nor its log_sums is read. Every
 // result has one owner and a fixed order.
+#include "backend/ops/attention.h"
 #include "backends/cuda/cuda_backend.h"
 #include "backends/cuda/dependent_launch.h"
 #include "backends/cuda/short_attention_launch.h"

@@ -7,6 +7,7 @@
 // finds the best of its own, one warp of the block merges those of all, and one warp for each row merges the parts.
 #include "backends/cuda/top_k.h"
 
+#include "backend/ops/search.h"
 #include "backends/cuda/cuda_backend.h"
 #include "backends/cuda/dependent_launch.h"
 #include "backends/cuda/grids.h"

@@ -1,6 +1,8 @@
 // The scores of additive attention.
+#include "backend/ops/additive.h"
 #include "autograd/aim.h"
 #include "autograd/functions.h"
+#include "backend/ops/bias.h"
 
 namespace headscope {
 

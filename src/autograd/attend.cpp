@@ -7,6 +7,10 @@
 #include "autograd/functions.h"
 #include "backend/compositions.h"
 #include "backend/long_attention.h"
+#include "backend/ops/attention.h"
+#include "backend/ops/bias.h"
+#include "backend/ops/elementwise.h"
+#include "backend/ops/matmul.h"
 #include "backend/overlap.h"
 #include "support/check.h"
 

@@ -3,6 +3,8 @@
 
 #include "autograd/aim.h"
 #include "autograd/functions.h"
+#include "backend/ops/batch_norm.h"
+#include "backend/ops/elementwise.h"
 
 namespace headscope {
 

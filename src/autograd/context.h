@@ -6,6 +6,7 @@
 #include <string>
 
 #include "autograd/tape.h"
+#include "backend/attention_mask.h"
 #include "backend/backend.h"
 
 namespace headscope {

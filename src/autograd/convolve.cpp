@@ -1,5 +1,8 @@
 // Convolutions along positions, by the ops that gather neighbours and sum them.
 #include "autograd/functions.h"
+#include "backend/ops/bias.h"
+#include "backend/ops/convolution.h"
+#include "backend/ops/elementwise.h"
 
 namespace headscope {
 

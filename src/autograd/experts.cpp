@@ -3,6 +3,10 @@
 #include <utility>
 
 #include "autograd/aim.h"
+#include "backend/ops/bias.h"
+#include "backend/ops/elementwise.h"
+#include "backend/ops/experts.h"
+#include "backend/ops/matmul.h"
 
 namespace headscope {
 

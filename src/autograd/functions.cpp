@@ -3,6 +3,11 @@
 #include <utility>
 
 #include "autograd/aim.h"
+#include "backend/ops/bias.h"
+#include "backend/ops/elementwise.h"
+#include "backend/ops/embedding.h"
+#include "backend/ops/layer_norm.h"
+#include "backend/ops/matmul.h"
 #include "backend/precision.h"
 #include "support/check.h"
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "autograd/context.h"
+#include "backend/dropout_rule.h"
 
 namespace headscope {
 

@@ -2,6 +2,10 @@
 
 #include <utility>
 
+#include "backend/ops/bias.h"
+#include "backend/ops/elementwise.h"
+#include "backend/ops/matmul.h"
+#include "backend/ops/recurrent.h"
 #include "support/check.h"
 
 namespace headscope {

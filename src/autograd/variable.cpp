@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "backend/ops/elementwise.h"
 #include "support/check.h"
 
 namespace headscope {

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "backend/convert.h"
+#include "backend/ops.h"
 #include "support/check.h"
 
 namespace headscope {
@@ -89,6 +90,10 @@ void Backend::replay_again(const std::string& /*name*/, RepeatedSequence& /*sequ
 
 Support Backend::key_rows(std::int64_t /*depth*/) const {
     return {SupportLevel::Composed, device().id + " copies the keys of each position"};
+}
+
+const char* name_of(OpId op) {
+    return kOpNames[static_cast<std::size_t>(op)];
 }
 
 std::uint32_t dropout_threshold(float rate) {

@@ -9,7 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "backend/ops.h"
+#include "backend/choices.h"
+#include "backend/ops_fwd.h"
 #include "backend/product_ways.h"
 #include "support/check.h"
 #include "tensor/tensor.h"
@@ -128,13 +129,13 @@ public:
     };
     virtual MemoryUse memory() const = 0;
 
-    // `dtype` is that of the op's operands (T in ops/common.h).
+    // `dtype` is that of the op's operands (T in backend/declarations.h).
     virtual Support support(OpId op, DType dtype) const = 0;
     // Products of F32 operands that are rounded first (Matmul::compute). Native: the device has such products, and they
     // are faster. The default supports only F32.
     virtual Support products(Compute compute) const;
     // Whether Matmul, Linear and Embed take weights stored in `dtype`, F16 or I8, next to operands of full_dtype()
-    // (ops/common.h). The default supports none.
+    // (backend/declarations.h). The default supports none.
     virtual Support weights(DType dtype) const;
     // Attention::key_rows with heads of `depth` columns. Native: for a few queries no key is copied. The default copies
     // them, a position at a time.

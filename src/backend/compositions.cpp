@@ -1,6 +1,12 @@
 // The fused ops composed of core ops: the default of backends without kernels for them, and their oracle.
 #include "backend/compositions.h"
 
+#include "backend/ops/attention.h"
+#include "backend/ops/bias.h"
+#include "backend/ops/elementwise.h"
+#include "backend/ops/matmul.h"
+#include "backend/ops/search.h"
+
 namespace headscope {
 
 namespace {

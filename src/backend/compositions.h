@@ -1,6 +1,7 @@
 // What compositions out of core ops have in common.
 #pragma once
 
+#include "backend/attention_mask.h"
 #include "backend/backend.h"
 
 namespace headscope {

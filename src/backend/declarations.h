@@ -8,13 +8,10 @@
 #include <initializer_list>
 #include <string>
 
+#include "backend/choices.h"
 #include "tensor/tensor.h"
 
 namespace headscope {
-
-// Whether a gradient output is written for the first time. Overwrite never reads the output (which may hold garbage);
-// Accumulate adds to it.
-enum class Write : std::uint8_t { Overwrite, Accumulate };
 
 enum class OperandAccess : std::uint8_t {
     In,
@@ -23,7 +20,18 @@ enum class OperandAccess : std::uint8_t {
     InOut,     // read, then changed
 };
 
-// The dtype of an operand (ops/common.h).
+// The dtype of an operand.
+//
+// Dtypes. T, which operands have unless their op declares something else, is F32, F16 or BF16, in all of an op's
+// operands alike: activations, their gradients, the weights that are multiplied. Every other real operand is full(),
+// F32: masters, biases, gains, statistics, weight gradients, losses. In the oracle both are F64. Whatever T is, an op
+// computes in F32 and rounds what it writes once.
+//
+// Weights. An OperandType::Weight may also be stored in less beside operands that are F32 (F64 in the oracle):
+//   F16, which is multiplied as what it stands for, or
+//   I8 with scales [rows]: row j stands for scales[j] * row j. A product rounds its other operand to I8, too, each row
+//   by itself (quantisation.h), so that the products are integers and their sums exact on every device.
+// Backend::weights() says what a device has.
 enum class OperandType : std::uint8_t {
     Own,        // T: the dtype of the op's first such operand
     Full,       // F32, or F64 beside F64

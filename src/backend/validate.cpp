@@ -1,5 +1,6 @@
 #include "backend/validate.h"
 
+#include "backend/ops.h"
 #include "support/check.h"
 
 namespace headscope {

@@ -2,7 +2,7 @@
 // what was expected and what was found. The decorator runs it for every op on every backend.
 #pragma once
 
-#include "backend/ops.h"
+#include "backend/ops_fwd.h"
 
 namespace headscope {
 

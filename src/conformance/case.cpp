@@ -7,6 +7,7 @@
 #include <numbers>
 
 #include "backend/convert.h"
+#include "backend/dropout_rule.h"
 #include "support/check.h"
 #include "support/hash.h"
 

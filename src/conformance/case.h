@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "backend/backend.h"
+#include "backend/dropout_rule.h"
 #include "support/random.h"
 
 namespace headscope::conformance {
@@ -61,7 +62,7 @@ struct Operand {
     Operand filled(Generator generator) const;
     Operand typed(DType type) const;
     Operand full() const;              // F32 where its header also allows T
-    Operand narrow(DType type) const;  // a weight narrower than T (ops/common.h)
+    Operand narrow(DType type) const;  // a weight narrower than T (backend/declarations.h)
     Operand sum_of_rounded() const;    // F32 that sums what may have been rounded to the case's storage before
     Operand exact() const;             // when overwritten, equals the oracle's value rounded to its dtype bit for bit
     bool written() const { return role != Role::In; }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "backend/ops/elementwise.h"
+#include "backend/ops/matmul.h"
 #include "conformance/speed.h"
 #include "support/random.h"
 

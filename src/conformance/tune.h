@@ -36,8 +36,8 @@ struct TunePlan {
     std::function<double(const TimedCase&)> seconds = &TimedCase::seconds;  // the clock
 };
 
-// Tunes each product that the family, matmul_family(), times. Another way replaces the device's choice if it is faster
-// by more than the noise. Error for a device that has only one way.
+// Tunes each product that the family, matmul_cases::family(), times. Another way replaces the device's choice if it is
+// faster by more than the noise. Error for a device that has only one way.
 std::vector<ProductTuned> tune_products(Backend& device, const TunePlan& plan, const Family& products);
 
 }  // namespace headscope::conformance

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "autograd/functions.h"
+#include "backend/ops/elementwise.h"
 #include "figures/curve.h"
 #include "io/atomic_file.h"
 #include "paint/svg.h"

@@ -11,6 +11,7 @@
 
 #include "backend/declarations.h"
 #include "backend/forwarding_backend.h"
+#include "backend/ops.h"
 
 namespace headscope {
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "backend/backend.h"
+#include "backend/ops/attention.h"
 #include "support/check.h"
 
 namespace headscope {

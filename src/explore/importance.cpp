@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "backend/ops/elementwise.h"
+#include "backend/ops/search.h"
 #include "data/batch.h"
 #include "explore/editing_observer.h"
 #include "explore/forced_pass.h"

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "backend/ops/search.h"
 #include "infer/prepared_line.h"
 #include "model/family.h"
 #include "observe/recorded_text.h"

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "backend/ops/search.h"
 #include "infer/loaded_model.h"
 #include "infer/masked_text.h"
 #include "infer/session.h"

@@ -5,6 +5,7 @@
 #include <map>
 #include <utility>
 
+#include "backend/ops/matmul.h"
 #include "import/open_model.h"
 #include "infer/beam_search.h"
 #include "infer/continuation.h"

@@ -7,6 +7,7 @@
 #include <span>
 #include <utility>
 
+#include "backend/ops/search.h"
 #include "data/device_batch.h"
 #include "support/check.h"
 

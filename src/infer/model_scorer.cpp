@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "backend/convert.h"
+#include "backend/ops/search.h"
 #include "data/device_batch.h"
 #include "model/family.h"
 #include "model/frame_of_config.h"

@@ -6,6 +6,8 @@
 #include <span>
 #include <utility>
 
+#include "backend/ops/loss.h"
+#include "backend/ops/search.h"
 #include "data/batch.h"
 #include "data/device_batch.h"
 #include "infer/loaded_model.h"

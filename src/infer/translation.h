@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "backend/ops/matmul.h"
+#include "backend/choices.h"
 #include "infer/hypotheses.h"
 #include "text/tokenizer.h"
 

@@ -5,6 +5,9 @@
 #include <fmt/format.h>
 
 #include "autograd/functions.h"
+#include "backend/ops/elementwise.h"
+#include "backend/ops/loss.h"
+#include "backend/ops/matmul.h"
 #include "model/output_loss.h"
 #include "support/check.h"
 

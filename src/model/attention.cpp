@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "backend/dropout_rule.h"
+
 namespace headscope {
 
 namespace {

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "backend/ops/elementwise.h"
+#include "backend/ops/search.h"
 #include "data/batch.h"
 #include "support/check.h"
 

@@ -9,8 +9,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "autograd/context.h"
-#include "backend/ops/common.h"
-#include "backend/ops/layer_norm.h"
+#include "backend/choices.h"
 
 namespace headscope {
 

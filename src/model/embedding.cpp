@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "backend/ops/elementwise.h"
+#include "backend/ops/embedding.h"
 #include "backend/precision.h"
 #include "support/check.h"
 

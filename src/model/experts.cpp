@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "autograd/experts.h"
+#include "backend/dropout_rule.h"
 #include "model/feed_forward.h"
 
 namespace headscope {

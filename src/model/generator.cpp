@@ -1,5 +1,7 @@
 #include "model/generator.h"
 
+#include "backend/ops/elementwise.h"
+#include "backend/ops/search.h"
 #include "data/batch.h"
 #include "model/stack.h"
 #include "support/check.h"

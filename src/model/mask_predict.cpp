@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "backend/ops/elementwise.h"
 #include "model/output_loss.h"
 #include "support/check.h"
 

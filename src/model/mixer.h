@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "backend/attention_mask.h"
 #include "model/cache.h"
 #include "model/residual.h"
 

@@ -3,6 +3,9 @@
 #include <algorithm>
 
 #include "autograd/tape.h"
+#include "backend/ops/bias.h"
+#include "backend/ops/loss.h"
+#include "backend/ops/matmul.h"
 #include "support/check.h"
 
 namespace headscope {

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "backend/ops/elementwise.h"
 #include "backend/precision.h"
 #include "backend/quantisation.h"
 #include "support/check.h"

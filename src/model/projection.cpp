@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "backend/ops/bias.h"
+#include "backend/ops/loss.h"
 #include "model/output_loss.h"
 #include "support/check.h"
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "backend/ops/elementwise.h"
+
 namespace headscope {
 
 namespace {

@@ -1,5 +1,7 @@
 #include "model/residual.h"
 
+#include "backend/dropout_rule.h"
+
 namespace headscope {
 
 LayerNorm::LayerNorm(const ModelConfig& config, const Scope& scope)

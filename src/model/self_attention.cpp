@@ -1,5 +1,6 @@
 #include "model/self_attention.h"
 
+#include "backend/ops/attention.h"
 #include "data/batch.h"
 #include "support/check.h"
 

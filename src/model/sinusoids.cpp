@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "backend/ops/elementwise.h"
+#include "backend/ops/search.h"
 #include "support/check.h"
 
 namespace headscope {

@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "autograd/recurrence.h"
+#include "backend/attention_mask.h"
+#include "backend/ops/elementwise.h"
 #include "model/experts.h"
 #include "support/check.h"
 

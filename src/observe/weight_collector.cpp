@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "backend/ops/elementwise.h"
+
 namespace headscope {
 
 WeightCollector::WeightCollector(std::vector<AttentionSite> sites) : sites_(std::move(sites)) {}

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "autograd/tape.h"
+#include "backend/ops/elementwise.h"
 #include "data/device_batch.h"
 #include "support/check.h"
 

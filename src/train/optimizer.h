@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "backend/backend.h"
+#include "backend/loss_scaling.h"
 #include "model/parameters.h"
 
 namespace headscope {

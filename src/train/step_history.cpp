@@ -1,5 +1,7 @@
 #include "train/step_history.h"
 
+#include "backend/ops/elementwise.h"
+#include "backend/ops/optimizer.h"
 #include "support/check.h"
 
 namespace headscope {

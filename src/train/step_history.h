@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "backend/backend.h"
+#include "backend/ops/optimizer.h"
 #include "model/model.h"
 
 namespace headscope {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "data/example_source.h"
+#include "data/frame.h"
 
 namespace headscope {
 

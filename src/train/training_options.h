@@ -7,7 +7,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "backend/ops/loss.h"
+#include "backend/choices.h"
 #include "backend/precision.h"
 #include "tensor/dtype.h"
 #include "train/divergence_guard.h"

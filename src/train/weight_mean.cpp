@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "backend/ops/elementwise.h"
+
 namespace headscope {
 
 WeightMean::WeightMean(Backend& backend, const Parameters& parameters, double decay)

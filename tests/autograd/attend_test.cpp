@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 
+#include "backend/ops/attention.h"
 #include "backend/validate.h"
 #include "backends/cpu/reference/reference.h"
 #include "gradient_check.h"

@@ -1,6 +1,8 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
+#include "backend/ops/attention.h"
+#include "backend/ops/matmul.h"
 #include "gradient_check.h"
 
 using namespace headscope;

@@ -1,6 +1,9 @@
 // Both ways to run a linear layer: fused, and as a product followed by bias and activation.
 #include <catch2/catch.hpp>
 
+#include "backend/ops/bias.h"
+#include "backend/ops/layer_norm.h"
+#include "backend/ops/matmul.h"
 #include "backends/cpu/reference/reference.h"
 #include "gradient_check.h"
 

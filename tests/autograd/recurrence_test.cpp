@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include "autograd/recurrence.h"
+#include "backend/ops/elementwise.h"
 #include "gradient_check.h"
 
 using namespace headscope;

@@ -1,6 +1,8 @@
 // Compositions of the fused ops, and which operands they reject.
 #include <catch2/catch.hpp>
 
+#include "backend/ops/attention.h"
+#include "backend/ops/matmul.h"
 #include "backend/validate.h"
 #include "recording_backend.h"
 #include "support/check.h"

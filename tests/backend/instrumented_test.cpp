@@ -12,6 +12,8 @@
 #include <nlohmann/json.hpp>
 
 #include "backend/forwarding_backend.h"
+#include "backend/ops/attention.h"
+#include "backend/ops/elementwise.h"
 #include "recording_backend.h"
 #include "support/check.h"
 

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "backend/ops.h"
+#include "backend/ops/elementwise.h"
 #include "backend/validate.h"
 #include "backends/cpu/memory/host_backend.h"
 #include "backends/cpu/memory/view.h"

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "backend/backend.h"
+#include "backend/ops/elementwise.h"
 #include "support/check.h"
 
 namespace headscope::replay_contract {

@@ -10,6 +10,14 @@
 #include <utility>
 #include <vector>
 
+#include "backend/ops/attention.h"
+#include "backend/ops/bias.h"
+#include "backend/ops/elementwise.h"
+#include "backend/ops/layer_norm.h"
+#include "backend/ops/loss.h"
+#include "backend/ops/matmul.h"
+#include "backend/ops/optimizer.h"
+#include "backend/ops/search.h"
 #include "backends/cpu/open.h"
 
 namespace {

@@ -11,6 +11,7 @@
 
 #include "autograd/functions.h"
 #include "autograd/recurrence.h"
+#include "backend/ops/elementwise.h"
 #include "backends/cpu/open.h"
 
 namespace {

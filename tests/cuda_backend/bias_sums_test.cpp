@@ -1,6 +1,8 @@
 // Column sums in the pass that writes what they are sums of, and without.
 #include <catch2/catch.hpp>
 
+#include "backend/ops/bias.h"
+#include "backend/ops/layer_norm.h"
 #include "backends/cuda/cuda_backend.h"
 #include "emulator.h"
 

@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "backend/ops/elementwise.h"
 #include "backends/cuda/cuda_backend.h"
 #include "emulator.h"
 #include "tests/house/environment.h"

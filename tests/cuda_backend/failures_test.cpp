@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <cstdlib>
 
+#include "backend/ops/elementwise.h"
 #include "backends/cuda/cuda_backend.h"
 #include "backends/cuda/errors.h"
 #include "emulator.h"

@@ -6,6 +6,7 @@
 #include <limits>
 #include <vector>
 
+#include "backend/ops/matmul.h"
 #include "backends/cuda/cuda_backend.h"
 #include "emulator.h"
 #include "tests/support/variable.h"

@@ -4,6 +4,7 @@
 #include <array>
 #include <memory>
 
+#include "backend/ops/matmul.h"
 #include "backends/cuda/cuda_backend.h"
 #include "emulator.h"
 #include "tests/house/open_options.h"

@@ -1,6 +1,7 @@
 // What happens if cuBLASLt has no algorithm, rejects the one it chose, or cannot be asked.
 #include <catch2/catch.hpp>
 
+#include "backend/ops/matmul.h"
 #include "linear_machine.h"
 #include "tests/house/environment.h"
 

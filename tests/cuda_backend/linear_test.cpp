@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "backend/ops/matmul.h"
 #include "linear_machine.h"
 #include "tests/house/environment.h"
 

@@ -1,6 +1,7 @@
 // What happens if cuBLAS rejects a product of 16-bit operands.
 #include <catch2/catch.hpp>
 
+#include "backend/ops/matmul.h"
 #include "linear_machine.h"
 #include "tests/house/environment.h"
 

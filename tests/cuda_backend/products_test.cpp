@@ -3,6 +3,7 @@
 
 #include <catch2/catch.hpp>
 
+#include "backend/ops/matmul.h"
 #include "backends/cuda/cuda_backend.h"
 
 using namespace headscope;

@@ -1,6 +1,7 @@
 // Backend::replay on the emulated device: what is recorded and launched, and what cannot be.
 #include <catch2/catch.hpp>
 
+#include "backend/ops/elementwise.h"
 #include "backends/cuda/cuda_backend.h"
 #include "tests/backend/replay_contract.h"
 

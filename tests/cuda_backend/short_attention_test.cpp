@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 #include <vector>
 
+#include "backend/ops/attention.h"
 #include "backends/cuda/cuda_backend.h"
 #include "backends/cuda/long_attention.h"
 #include "emulator.h"

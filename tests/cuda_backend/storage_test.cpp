@@ -82,7 +82,7 @@ TEST_CASE("dropout draws the same bits one by one and in packs", "[dropout]") {
             float one[1] = {1};
             cuda::drop<1>(rule, 2, 4, 17, column + i, one);
             REQUIRE(one[0] == pack[i]);
-            // The words of the rule's definition (backend/ops/common.h).
+            // The words of the rule's definition (backend/dropout_rule.h).
             const auto c = static_cast<std::uint32_t>(column + i);
             const PhiloxCounter words = philox({c / 8, (4U << 16U) | 17U, 90001U, 3U}, {11U, 5U});
             const std::uint32_t bits = c % 2 == 0 ? words[c % 8 / 2] & 0xFFFFU : words[c % 8 / 2] >> 16U;

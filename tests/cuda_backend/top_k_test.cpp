@@ -5,6 +5,7 @@
 #include <cmath>
 #include <vector>
 
+#include "backend/ops/search.h"
 #include "backends/cuda/cuda_backend.h"
 #include "emulator.h"
 

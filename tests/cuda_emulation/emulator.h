@@ -21,6 +21,7 @@
 #include <string>
 #include <vector>
 
+#include "backend/ops/elementwise.h"
 #include "cublas_v2.h"
 #include "cuda_runtime.h"
 

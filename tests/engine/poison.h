@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "autograd/context.h"
+#include "backend/ops/embedding.h"
 #include "crew.h"
 
 namespace headscope {

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <thread>
 
+#include "backend/ops/matmul.h"
 #include "crew.h"
 #include "tests/house/open_options.h"
 #include "tests/ops/devices.h"

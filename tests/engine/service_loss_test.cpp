@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 
+#include "backend/ops/matmul.h"
 #include "crew.h"
 #include "infer/fresh_device.h"
 

@@ -9,6 +9,7 @@
 #include <thread>
 #include <vector>
 
+#include "backend/ops/matmul.h"
 #include "crew.h"
 #include "support/random.h"
 

@@ -2,6 +2,7 @@
 // inside: refused with an Error, or one that says the same when it is written and read again.
 #include <nlohmann/json.hpp>
 
+#include "backend/ops/elementwise.h"
 #include "registry/registry.h"
 #include "tests/fuzz/fuzz.h"
 #include "tests/io/temporary_folder.h"

@@ -6,6 +6,7 @@
 #include <catch2/catch.hpp>
 
 #include "backend/forwarding_backend.h"
+#include "backend/ops/search.h"
 #include "infer/forced_scores.h"
 #include "infer/model_scorer.h"
 #include "registry/registry.h"

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "backend/forwarding_backend.h"
+#include "backend/ops/attention.h"
 #include "infer/model_scorer.h"
 #include "registry/registry.h"
 #include "tests/house/open_options.h"

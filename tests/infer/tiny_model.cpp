@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "backend/ops/elementwise.h"
+#include "backend/ops/search.h"
 #include "data/device_batch.h"
 #include "support/random.h"
 #include "text/tokenizer_training.h"

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "backend/ops/elementwise.h"
 #include "io/safetensors.h"
 #include "tests/autograd/gradient_check.h"
 #include "tests/house/files.h"

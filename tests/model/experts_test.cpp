@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "autograd/experts.h"
+#include "backend/ops/elementwise.h"
 #include "small_model.h"
 #include "tests/ops/devices.h"
 

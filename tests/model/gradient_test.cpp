@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
+#include "backend/ops/elementwise.h"
 #include "small_model.h"
 
 using namespace headscope;

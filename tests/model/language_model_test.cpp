@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "backend/ops/elementwise.h"
 #include "model/causal_lm.h"
 #include "model/convolution.h"
 #include "model/masked_lm.h"

@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "backend/ops/matmul.h"
 #include "model/sinusoids.h"
 #include "small_model.h"
 

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "backend/convert.h"
+#include "backend/ops/elementwise.h"
 #include "model/model_directory.h"
 #include "model/scope.h"
 #include "small_model.h"

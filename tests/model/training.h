@@ -5,6 +5,8 @@
 #include <cmath>
 #include <vector>
 
+#include "backend/ops/elementwise.h"
+#include "backend/ops/optimizer.h"
 #include "model/parameters.h"
 
 namespace headscope {

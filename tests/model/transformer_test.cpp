@@ -3,6 +3,9 @@
 #include <cmath>
 #include <limits>
 
+#include "backend/ops/attention.h"
+#include "backend/ops/elementwise.h"
+#include "backend/ops/search.h"
 #include "backends/cpu/reference/reference.h"
 #include "small_model.h"
 

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "backend/ops/attention.h"
 #include "checks.h"
 #include "conformance/case.h"
 #include "conformance/harness.h"

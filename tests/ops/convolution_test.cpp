@@ -1,6 +1,7 @@
 // Convolutions in numbers.
 #include <catch2/catch.hpp>
 
+#include "backend/ops/convolution.h"
 #include "conformance/case.h"
 #include "registry/registry.h"
 

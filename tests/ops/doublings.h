@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "backend/ops/elementwise.h"
 #include "conformance/run.h"
 
 namespace headscope::conformance {

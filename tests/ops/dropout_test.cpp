@@ -5,6 +5,7 @@
 #include <cmath>
 #include <memory>
 
+#include "backend/ops/elementwise.h"
 #include "backend/philox.h"
 #include "conformance/case.h"
 #include "devices.h"
@@ -81,7 +82,7 @@ TEST_CASE("Philox gives the published numbers", "[dropout]") {
 }
 
 TEST_CASE("every device draws the bits of the rule", "[dropout]") {
-    // [batch, heads, queries, keys], written again from src/backend/ops/common.h.
+    // [batch, heads, queries, keys], written again from src/backend/dropout_rule.h.
     const Shape shape{2, 3, 4, 21};
     const Draw draw{.rate = 0.3F, .seed = 0xdeadbeefU, .site = 9, .step = 123456, .ordinals = {77, 5}};
     const std::uint32_t threshold = 19661;  // round(0.3 * 65536)

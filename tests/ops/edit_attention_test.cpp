@@ -1,6 +1,7 @@
 // EditAttention in numbers.
 #include <catch2/catch.hpp>
 
+#include "backend/ops/attention.h"
 #include "conformance/case.h"
 #include "registry/registry.h"
 

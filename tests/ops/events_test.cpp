@@ -4,6 +4,8 @@
 #include <chrono>
 #include <vector>
 
+#include "backend/ops/elementwise.h"
+#include "backend/ops/matmul.h"
 #include "devices.h"
 #include "registry/registry.h"
 #include "support/check.h"

@@ -4,6 +4,8 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
+#include "backend/ops/elementwise.h"
+#include "backend/ops/embedding.h"
 #include "conformance/compare.h"
 #include "conformance/gradients.h"
 #include "devices.h"

@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include "backend/forwarding_backend.h"
+#include "backend/ops/matmul.h"
 #include "conformance/cases/product.h"
 #include "devices.h"
 #include "registry/registry.h"

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "backend/ops/attention.h"
+#include "backend/ops/elementwise.h"
 #include "checks.h"
 #include "conformance/harness.h"
 #include "devices.h"

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <cmath>
 
+#include "backend/ops/loss.h"
 #include "conformance/case.h"
 #include "registry/registry.h"
 

@@ -1,6 +1,7 @@
 // Products in numbers.
 #include <catch2/catch.hpp>
 
+#include "backend/ops/matmul.h"
 #include "conformance/case.h"
 #include "registry/registry.h"
 

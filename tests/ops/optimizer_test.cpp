@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "backend/convert.h"
+#include "backend/ops/optimizer.h"
 #include "conformance/case.h"
 #include "devices.h"
 #include "registry/registry.h"

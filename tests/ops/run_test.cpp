@@ -8,6 +8,8 @@
 #include <set>
 #include <utility>
 
+#include "backend/ops/attention.h"
+#include "backend/ops/elementwise.h"
 #include "conformance/cases/catalogue.h"
 #include "conformance/speed.h"
 #include "devices.h"

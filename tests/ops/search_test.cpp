@@ -1,6 +1,7 @@
 // Search in numbers.
 #include <catch2/catch.hpp>
 
+#include "backend/ops/search.h"
 #include "conformance/case.h"
 #include "devices.h"
 #include "registry/registry.h"

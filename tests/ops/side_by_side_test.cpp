@@ -6,6 +6,7 @@
 #include <limits>
 #include <set>
 
+#include "backend/ops.h"
 #include "conformance/cases/catalogue.h"
 #include "conformance/speed.h"
 #include "faulty_backend.h"

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "backend/forwarding_backend.h"
+#include "backend/ops/matmul.h"
 #include "conformance/cases/catalogue.h"
 #include "registry/registry.h"
 #include "support/check.h"
@@ -64,7 +65,7 @@ TunePlan plan(const ManyWays& device) {
 
 TEST_CASE("the fastest way replaces the device's choice", "[tune]") {
     ManyWays device({"slow", "plain"});
-    const std::vector<ProductTuned> found = tune_products(device, plan(device), matmul_family());
+    const std::vector<ProductTuned> found = tune_products(device, plan(device), matmul_cases::family());
     REQUIRE(found.size() > 10);
     CHECK(found.front().shape == "48x48x48 nn");
     for (const ProductTuned& product : found) {
@@ -81,7 +82,7 @@ TEST_CASE("the fastest way replaces the device's choice", "[tune]") {
 
 TEST_CASE("a way with wrong results is never chosen, however fast", "[tune]") {
     ManyWays device({"slow", "wrong"});
-    for (const ProductTuned& product : tune_products(device, plan(device), matmul_family())) {
+    for (const ProductTuned& product : tune_products(device, plan(device), matmul_cases::family())) {
         INFO(product.shape);
         CHECK(product.kept == "slow");
         CHECK(product.ways[0].complaint.empty());
@@ -89,7 +90,7 @@ TEST_CASE("a way with wrong results is never chosen, however fast", "[tune]") {
         CHECK(product.ways[1].seconds == 0.0);
     }
     ManyWays broken({"wrong", "wrong"});
-    for (const ProductTuned& product : tune_products(broken, plan(broken), matmul_family())) {
+    for (const ProductTuned& product : tune_products(broken, plan(broken), matmul_cases::family())) {
         CHECK(product.kept.empty());
     }
     CHECK(broken.kept.empty());
@@ -98,21 +99,21 @@ TEST_CASE("a way with wrong results is never chosen, however fast", "[tune]") {
 TEST_CASE("nothing is measured if it cannot be saved", "[tune]") {
     ManyWays device({"plain", "slow"});
     device.refuses = "unset it";
-    CHECK_THROWS_WITH(tune_products(device, plan(device), matmul_family()), "unset it");
+    CHECK_THROWS_WITH(tune_products(device, plan(device), matmul_cases::family()), "unset it");
     CHECK(device.forced == "not yet");
 }
 
 TEST_CASE("a failure to save is reported", "[tune]") {
     ManyWays device({"plain", "slow"});
     device.writes = false;
-    const std::vector<ProductTuned> found = tune_products(device, plan(device), matmul_family());
+    const std::vector<ProductTuned> found = tune_products(device, plan(device), matmul_cases::family());
     CHECK(found.front().kept == "plain");
     CHECK_FALSE(found.front().on_disk);
 }
 
 TEST_CASE("a product with only one way is not timed", "[tune]") {
     ManyWays device({"plain"});
-    const std::vector<ProductTuned> found = tune_products(device, plan(device), matmul_family());
+    const std::vector<ProductTuned> found = tune_products(device, plan(device), matmul_cases::family());
     CHECK(found.front().ways.empty());
     CHECK(found.front().left_out == "there is one way, plain");
     CHECK(found.front().kept.empty());
@@ -121,7 +122,7 @@ TEST_CASE("a product with only one way is not timed", "[tune]") {
     ManyWays two({"plain", "wrong"});
     TunePlan large = plan(two);
     large.work.sides = {5000};
-    CHECK_THAT(tune_products(two, large, matmul_family()).front().left_out, Contains("too large"));
-    CHECK_THROWS_WITH(tune_products(*open_device("cpu"), plan(device), matmul_family()),
+    CHECK_THAT(tune_products(two, large, matmul_cases::family()).front().left_out, Contains("too large"));
+    CHECK_THROWS_WITH(tune_products(*open_device("cpu"), plan(device), matmul_cases::family()),
                       Contains("one way to compute a product") && Contains("--device vulkan"));
 }

@@ -8,6 +8,10 @@
 #include <vector>
 
 #include "backend/forwarding_backend.h"
+#include "backend/ops/additive.h"
+#include "backend/ops/attention.h"
+#include "backend/ops/matmul.h"
+#include "backend/ops/optimizer.h"
 #include "tests/model/small_model.h"
 #include "train/learner.h"
 

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "backend/ops/elementwise.h"
 #include "tests/model/small_model.h"
 #include "tests/ops/devices.h"
 #include "tests/train/digits_run.h"

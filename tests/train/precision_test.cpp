@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "backend/convert.h"
+#include "backend/ops/elementwise.h"
 #include "backend/precision.h"
 #include "model/model_directory.h"
 #include "tests/ops/devices.h"

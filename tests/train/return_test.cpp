@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 #include <nlohmann/json.hpp>
 
+#include "backend/ops/elementwise.h"
 #include "tests/train/digits_run.h"
 
 using namespace headscope;

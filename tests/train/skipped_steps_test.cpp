@@ -4,6 +4,8 @@
 #include <limits>
 
 #include "backend/forwarding_backend.h"
+#include "backend/ops/elementwise.h"
+#include "backend/ops/optimizer.h"
 #include "tests/model/small_model.h"
 #include "tests/train/digits_run.h"
 #include "train/optimizer.h"

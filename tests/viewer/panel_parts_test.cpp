@@ -6,6 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "backend/ops/search.h"
 #include "tests/train/digits_run.h"
 #include "viewer/panels/panel_drawing.h"
 #include "viewer/panels/panels.h"

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "backend/ops/attention.h"
 #include "backends/vulkan/device/reflect.h"
 #include "backends/vulkan/device/spirv.h"
 #include "environment.h"

@@ -6,6 +6,15 @@
 
 #include <catch2/catch.hpp>
 
+#include "backend/ops/attention.h"
+#include "backend/ops/bias.h"
+#include "backend/ops/elementwise.h"
+#include "backend/ops/embedding.h"
+#include "backend/ops/layer_norm.h"
+#include "backend/ops/loss.h"
+#include "backend/ops/matmul.h"
+#include "backend/ops/optimizer.h"
+#include "backend/ops/search.h"
 #include "backend/precision.h"
 #include "backends/vulkan/device/device.h"
 #include "backends/vulkan/vulkan_backend.h"

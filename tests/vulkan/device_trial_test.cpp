@@ -12,6 +12,10 @@
 #include <vector>
 
 #include "backend/forwarding_backend.h"
+#include "backend/ops/attention.h"
+#include "backend/ops/elementwise.h"
+#include "backend/ops/matmul.h"
+#include "backend/ops/search.h"
 #include "backend/product_ways.h"
 #include "backends/vulkan/vulkan_backend.h"
 #include "environment.h"

@@ -1,6 +1,8 @@
 // The device's clock, and events without one.
 #include <catch2/catch.hpp>
 
+#include "backend/ops/elementwise.h"
+#include "backend/ops/matmul.h"
 #include "backends/vulkan/stream/timestamps.h"
 #include "backends/vulkan/vulkan_backend.h"
 #include "environment.h"

@@ -6,6 +6,8 @@
 #include <tuple>
 #include <vector>
 
+#include "backend/ops/attention.h"
+#include "backend/ops/elementwise.h"
 #include "backends/vulkan/vulkan_backend.h"
 #include "environment.h"
 #include "fake_loader.h"

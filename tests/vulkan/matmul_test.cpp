@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "backend/ops/matmul.h"
 #include "backends/vulkan/device/options.h"
 #include "backends/vulkan/vulkan_backend.h"
 #include "environment.h"

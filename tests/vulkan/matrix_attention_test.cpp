@@ -2,6 +2,8 @@
 #include <catch2/catch.hpp>
 #include <string>
 
+#include "backend/ops/attention.h"
+#include "backend/ops/elementwise.h"
 #include "backends/vulkan/trials/device_trial.h"
 #include "backends/vulkan/vulkan_backend.h"
 #include "environment.h"

@@ -3,6 +3,7 @@
 #include <catch2/catch.hpp>
 #include <set>
 
+#include "backend/ops/matmul.h"
 #include "backend/product_ways.h"
 #include "backends/vulkan/vulkan_backend.h"
 #include "environment.h"

@@ -5,6 +5,7 @@
 #include <catch2/catch.hpp>
 #include <vector>
 
+#include "backend/ops/elementwise.h"
 #include "backends/vulkan/device/memory_limit.h"
 #include "backends/vulkan/vulkan_backend.h"
 #include "environment.h"

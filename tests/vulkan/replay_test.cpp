@@ -1,6 +1,8 @@
 // Backend::replay by recorded command buffers.
 #include <catch2/catch.hpp>
 
+#include "backend/ops/elementwise.h"
+#include "backend/ops/matmul.h"
 #include "backends/vulkan/vulkan_backend.h"
 #include "environment.h"
 #include "fake_loader.h"

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "backend/ops/layer_norm.h"
+#include "backend/ops/loss.h"
 #include "environment.h"
 #include "registry/registry.h"
 #include "support/random.h"

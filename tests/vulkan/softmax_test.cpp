@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 
+#include "backend/ops/attention.h"
 #include "backends/vulkan/vulkan_backend.h"
 #include "environment.h"
 #include "support/random.h"

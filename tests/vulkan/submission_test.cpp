@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "backend/ops/elementwise.h"
 #include "backends/vulkan/stream/stream.h"
 #include "backends/vulkan/vulkan_backend.h"
 #include "fake_loader.h"

@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include "backend/ops/additive.h"
 #include "backends/cpu/reference/reference.h"
 #include "backends/cpu/reference/write.h"
 

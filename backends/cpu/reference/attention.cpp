@@ -3,6 +3,7 @@
 #include <cstdlib>
 #include <limits>
 
+#include "backend/ops/attention.h"
 #include "backends/cpu/reference/reference.h"
 #include "backends/cpu/reference/write.h"
 

@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include "backend/ops/batch_norm.h"
 #include "backends/cpu/reference/reference.h"
 #include "backends/cpu/reference/write.h"
 

@@ -3,6 +3,7 @@
 #include <numbers>
 
 #include "backend/compositions.h"
+#include "backend/ops/bias.h"
 #include "backends/cpu/reference/dropout.h"
 #include "backends/cpu/reference/reference.h"
 #include "backends/cpu/reference/write.h"

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "backend/ops/convolution.h"
 #include "backends/cpu/reference/reference.h"
 #include "backends/cpu/reference/write.h"
 

@@ -1,7 +1,7 @@
 // DropoutRule, literally.
 #pragma once
 
-#include "backend/ops/common.h"
+#include "backend/dropout_rule.h"
 #include "backend/philox.h"
 #include "backends/cpu/memory/view.h"
 

@@ -1,3 +1,4 @@
+#include "backend/ops/elementwise.h"
 #include "backends/cpu/reference/dropout.h"
 #include "backends/cpu/reference/reference.h"
 #include "backends/cpu/reference/write.h"

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "backend/ops/embedding.h"
 #include "backends/cpu/reference/reference.h"
 #include "backends/cpu/reference/write.h"
 

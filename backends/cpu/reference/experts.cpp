@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "backend/ops/experts.h"
 #include "backends/cpu/reference/reference.h"
 #include "backends/cpu/reference/write.h"
 

@@ -1,6 +1,7 @@
 #include <cmath>
 
 #include "backend/compositions.h"
+#include "backend/ops/layer_norm.h"
 #include "backends/cpu/reference/dropout.h"
 #include "backends/cpu/reference/reference.h"
 #include "backends/cpu/reference/write.h"

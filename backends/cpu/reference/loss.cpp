@@ -2,6 +2,7 @@
 #include <cmath>
 #include <limits>
 
+#include "backend/ops/loss.h"
 #include "backends/cpu/reference/reference.h"
 
 namespace headscope {

@@ -2,6 +2,7 @@
 #include <limits>
 #include <vector>
 
+#include "backend/ops/matmul.h"
 #include "backend/quantisation.h"
 #include "backends/cpu/reference/reference.h"
 

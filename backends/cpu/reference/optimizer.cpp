@@ -1,6 +1,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "backend/ops/elementwise.h"
+#include "backend/ops/optimizer.h"
 #include "backends/cpu/reference/reference.h"
 #include "backends/cpu/reference/write.h"
 

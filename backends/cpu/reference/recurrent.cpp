@@ -1,5 +1,6 @@
 #include <cmath>
 
+#include "backend/ops/recurrent.h"
 #include "backends/cpu/reference/reference.h"
 
 namespace headscope {

@@ -4,6 +4,7 @@
 #include <limits>
 #include <numeric>
 
+#include "backend/ops/search.h"
 #include "backends/cpu/reference/reference.h"
 
 namespace headscope {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "backend/ops/common.h"
+#include "backend/choices.h"
 
 namespace headscope {
 

@@ -7,6 +7,7 @@
 #include <initializer_list>
 #include <utility>
 
+#include "backend/ops/additive.h"
 #include "backends/vulkan/vulkan_backend_impl.h"
 #include "support/check.h"
 

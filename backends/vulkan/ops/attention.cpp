@@ -4,6 +4,8 @@
 // cache keeps what lies beside the appended rows. A masked entry is exactly 0, and a row's sums have one fixed order.
 #include <algorithm>
 
+#include "backend/ops/attention.h"
+#include "backend/ops/elementwise.h"
 #include "backends/vulkan/vulkan_backend_impl.h"
 
 namespace headscope::vulkan {

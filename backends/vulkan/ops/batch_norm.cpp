@@ -2,6 +2,7 @@
 //
 // Rule: y, mean and rstd are overwritten, the running values moved in place; each gradient has a Write of its own. Sums
 // are in F32, in an order that the sizes alone decide.
+#include "backend/ops/batch_norm.h"
 #include "backends/vulkan/vulkan_backend_impl.h"
 #include "support/check.h"
 

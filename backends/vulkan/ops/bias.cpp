@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "backend/compositions.h"
+#include "backend/ops/bias.h"
 #include "backends/vulkan/vulkan_backend_impl.h"
 
 namespace headscope::vulkan {

@@ -4,6 +4,7 @@
 // element are added in their order.
 #include <algorithm>
 
+#include "backend/ops/convolution.h"
 #include "backends/vulkan/vulkan_backend_impl.h"
 
 namespace headscope::vulkan {

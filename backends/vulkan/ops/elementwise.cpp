@@ -7,6 +7,7 @@
 #include <array>
 #include <bit>
 
+#include "backend/ops/elementwise.h"
 #include "backends/vulkan/vulkan_backend_impl.h"
 #include "support/check.h"
 #include "tensor/dtype.h"

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "backend/ops/elementwise.h"
+#include "backend/ops/embedding.h"
 #include "backends/vulkan/vulkan_backend_impl.h"
 
 namespace headscope::vulkan {

@@ -2,6 +2,7 @@
 //
 // Rule: all is overwritten but grad_logits and mix_experts' out, which are added to with Write::Accumulate. Nothing is
 // in place. Places are given in the tokens' order, and a token's choices are added in theirs.
+#include "backend/ops/experts.h"
 #include "backends/vulkan/vulkan_backend_impl.h"
 #include "support/check.h"
 

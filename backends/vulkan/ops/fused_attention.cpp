@@ -7,6 +7,8 @@
 #include <algorithm>
 
 #include "backend/long_attention.h"
+#include "backend/ops/attention.h"
+#include "backend/ops/elementwise.h"
 #include "backends/vulkan/ops/heads.h"
 #include "backends/vulkan/vulkan_backend_impl.h"
 

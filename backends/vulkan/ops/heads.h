@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <initializer_list>
 
+#include "backend/ops/attention.h"
 #include "backends/vulkan/vulkan_backend_impl.h"
 
 namespace headscope::vulkan {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "backend/compositions.h"
+#include "backend/ops/layer_norm.h"
 #include "backends/vulkan/vulkan_backend_impl.h"
 
 namespace headscope::vulkan {

@@ -4,6 +4,7 @@
 // order that the number of classes alone decides; pads give 0.
 #include <algorithm>
 
+#include "backend/ops/loss.h"
 #include "backends/vulkan/vulkan_backend_impl.h"
 
 namespace headscope::vulkan {

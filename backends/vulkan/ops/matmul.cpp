@@ -8,6 +8,9 @@
 #include <optional>
 #include <utility>
 
+#include "backend/ops/bias.h"
+#include "backend/ops/elementwise.h"
+#include "backend/ops/matmul.h"
 #include "backends/vulkan/products/product_plan.h"
 #include "backends/vulkan/vulkan_backend_impl.h"
 #include "support/check.h"

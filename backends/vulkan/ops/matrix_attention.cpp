@@ -2,6 +2,7 @@
 // - Operands in F16, or in F32 where products in F16 are asked for; sums and the softmax are in F32, weights and the
 //   gradients of scores are rounded to F16, as the composition stores them.
 // - A workgroup has a head, so every output has one owner and sums have one order: results repeat bit for bit.
+#include "backend/ops/attention.h"
 #include "backends/vulkan/ops/heads.h"
 #include "backends/vulkan/vulkan_backend_impl.h"
 

@@ -4,6 +4,8 @@
 // Write::Accumulate. Nothing aliases. Squares are summed over fixed parts, then over the parts: no atomics.
 #include <algorithm>
 
+#include "backend/ops/elementwise.h"
+#include "backend/ops/optimizer.h"
 #include "backends/vulkan/vulkan_backend_impl.h"
 
 namespace headscope::vulkan {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <initializer_list>
 
+#include "backend/ops/recurrent.h"
 #include "backends/vulkan/vulkan_backend_impl.h"
 #include "support/check.h"
 

@@ -6,6 +6,7 @@
 #include <array>
 #include <limits>
 
+#include "backend/ops/search.h"
 #include "backend/row_runs.h"
 #include "backends/vulkan/vulkan_backend_impl.h"
 #include "support/check.h"

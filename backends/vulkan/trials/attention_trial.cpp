@@ -5,6 +5,7 @@
 #include <cmath>
 #include <vector>
 
+#include "backend/ops/attention.h"
 #include "backends/vulkan/trials/device_trial.h"
 #include "backends/vulkan/trials/noise.h"
 #include "tensor/dtype.h"

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <numeric>
 
+#include "backend/ops/elementwise.h"
 #include "backends/vulkan/trials/device_trial.h"
 #include "tensor/dtype.h"
 

@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "backend/ops/matmul.h"
 #include "backend/product_ways.h"
 #include "backends/vulkan/products/product_plan.h"
 #include "backends/vulkan/trials/device_trial.h"

@@ -8,6 +8,8 @@
 #include <span>
 #include <vector>
 
+#include "backend/ops/attention.h"
+#include "backend/ops/search.h"
 #include "backends/vulkan/trials/device_trial.h"
 
 namespace headscope::vulkan {

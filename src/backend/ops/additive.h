@@ -1,7 +1,9 @@
 // The scores of additive attention (Bahdanau, Cho and Bengio, 2015), which section 3.2.1 compares with dot products.
 #pragma once
 
-#include "backend/ops/common.h"
+#include "backend/choices.h"
+#include "backend/declarations.h"
+#include "tensor/tensor.h"
 
 namespace headscope {
 

@@ -1,7 +1,10 @@
 // Bias with activation, and the column sum that is the gradient of a bias. Contiguous operands.
 #pragma once
 
-#include "backend/ops/common.h"
+#include "backend/choices.h"
+#include "backend/declarations.h"
+#include "backend/dropout_rule.h"
+#include "tensor/tensor.h"
 
 namespace headscope {
 

@@ -2,7 +2,9 @@
 // sum. Contiguous operands.
 #pragma once
 
-#include "backend/ops/common.h"
+#include "backend/choices.h"
+#include "backend/declarations.h"
+#include "tensor/tensor.h"
 
 namespace headscope {
 

@@ -1,7 +1,10 @@
 // Element-wise ops. Operands may be strided (innermost stride 1) unless said otherwise.
 #pragma once
 
-#include "backend/ops/common.h"
+#include "backend/choices.h"
+#include "backend/declarations.h"
+#include "backend/dropout_rule.h"
+#include "tensor/tensor.h"
 
 namespace headscope {
 

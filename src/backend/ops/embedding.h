@@ -1,7 +1,9 @@
 // Token and position embedding. Paper 3.4 and 3.5.
 #pragma once
 
-#include "backend/ops/common.h"
+#include "backend/choices.h"
+#include "backend/declarations.h"
+#include "tensor/tensor.h"
 
 namespace headscope {
 

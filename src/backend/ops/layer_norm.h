@@ -1,12 +1,12 @@
 // "Add & Norm". Contiguous operands.
 #pragma once
 
-#include "backend/ops/common.h"
+#include "backend/choices.h"
+#include "backend/declarations.h"
+#include "backend/dropout_rule.h"
+#include "tensor/tensor.h"
 
 namespace headscope {
-
-// Rms: without a mean, which is undefined in the ops (Zhang and Sennrich, 2019). Batch: see BatchNorm. None: no norm.
-enum class NormType : std::uint8_t { Layer, Rms, Batch, None };
 
 // sum = residual + Dropout(x);  y = gain * (sum - mean) * rstd + bias, with rstd = 1 / sqrt(variance + epsilon) and the
 // variance divided by columns. Paper 3.1 and 5.4. Pre-norm layers use both sum and y. Without `mean` it is an RMS norm:

@@ -1,13 +1,11 @@
 // Cross-entropy with label smoothing, and its gradient, in one pass over a row. Paper 5.4.
 #pragma once
 
-#include "backend/ops/common.h"
+#include "backend/choices.h"
+#include "backend/declarations.h"
+#include "tensor/tensor.h"
 
 namespace headscope {
-
-// How the smoothing mass epsilon is spread: evenly over all classes including the true one (Szegedy et al.), or only
-// over the other classes (tensor2tensor).
-enum class Smoothing : std::uint8_t { AllClasses, OtherClasses };
 
 // For each row with target t >= 0 and p = softmax(logits):
 //   q[c] = the smoothed target distribution,  loss = -sum q[c] log p[c],  nll = -log p[t],

@@ -1,16 +1,11 @@
 // Products: forward and backward use the same op, with all four transposes.
 #pragma once
 
-#include "backend/ops/common.h"
+#include "backend/choices.h"
+#include "backend/declarations.h"
+#include "tensor/tensor.h"
 
 namespace headscope {
-
-// What F32 operands of a product are rounded to before multiplying; sums stay F32 (F64 in the oracle). TF32 has F32's
-// range with 10 bits of fraction. Backend::products() reports what a device supports.
-enum class Compute : std::uint8_t { F32, TF32, BF16, F16 };
-
-// "TF32"
-const char* name_of(Compute compute);
 
 // out = alpha * op(a) . op(b) + beta * out, over zero, one or two leading batch dimensions.
 //   op(a) is [.., m, k]: a is [.., m, k], or [.., k, m] with transpose_a

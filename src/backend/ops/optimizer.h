@@ -2,8 +2,10 @@
 #pragma once
 
 #include "backend/bias_correction.h"
+#include "backend/choices.h"
+#include "backend/declarations.h"
 #include "backend/loss_scaling.h"
-#include "backend/ops/common.h"
+#include "tensor/tensor.h"
 
 namespace headscope {
 

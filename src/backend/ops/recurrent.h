@@ -2,16 +2,11 @@
 // stride 1), so that a step reads and writes its rows of [batch, n, columns] in place.
 #pragma once
 
-#include "backend/ops/common.h"
+#include "backend/choices.h"
+#include "backend/declarations.h"
+#include "tensor/tensor.h"
 
 namespace headscope {
-
-// Lstm (Hochreiter and Schmidhuber, 1997, with the forget gate of Gers et al., 2000) has 4 gates in the order i, f, g,
-// o; Gru (Cho et al., 2014, with the reset gate after the product, as in torch.nn.GRU) has 3: r, z, n.
-enum class RecurrentCell : std::uint8_t { Lstm, Gru };
-constexpr std::int64_t gates_of(RecurrentCell cell) {
-    return cell == RecurrentCell::Lstm ? 4 : 3;
-}
 
 // Where a step is in the texts, one of each row.
 struct RecurrentPosition {

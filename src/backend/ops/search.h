@@ -1,7 +1,8 @@
 // Ops for beam search. Paper 6.1.
 #pragma once
 
-#include "backend/ops/common.h"
+#include "backend/declarations.h"
+#include "tensor/tensor.h"
 
 namespace headscope {
 

@@ -116,7 +116,7 @@ void tune(const TuneOptions& options) {
     {
         ProgressLine line;
         plan.progress = [&line](const std::string& text) { line.show(text); };
-        products = conformance::tune_products(*device, plan, conformance::matmul_family());
+        products = conformance::tune_products(*device, plan, conformance::matmul_cases::family());
     }
     write_output(options.common.json ? to_json(*device, plan.arithmetic, products).dump(2) + "\n"
                                      : to_text(*device, plan.arithmetic, products));

@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <vector>
 
+#include "backend/ops/additive.h"
+#include "backend/ops/bias.h"
 #include "conformance/cases/catalogue.h"
 #include "conformance/cases/fused_attention.h"
 
-namespace headscope::conformance {
+namespace headscope::conformance::additive_cases {
 
 namespace {
 
@@ -121,7 +123,7 @@ std::vector<Case> speeds(const Workload& work) {
 
 }  // namespace
 
-Family additive_family() {
+Family family() {
     return {
         .name = "additive",
         .groups =
@@ -134,4 +136,4 @@ Family additive_family() {
         .speeds = speeds};
 }
 
-}  // namespace headscope::conformance
+}  // namespace headscope::conformance::additive_cases

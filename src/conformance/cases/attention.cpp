@@ -9,9 +9,10 @@
 #include "conformance/cases/attention_ops.h"
 #include "conformance/cases/fused_attention.h"
 
+#include "backend/ops/attention.h"
 #include "conformance/cases/catalogue.h"
 
-namespace headscope::conformance {
+namespace headscope::conformance::attention_cases {
 
 namespace {
 
@@ -290,7 +291,7 @@ std::vector<Case> size_cases() {
 
 }  // namespace
 
-Family attention_family() {
+Family family() {
     return {.name = "attention",
             .groups =
                 {
@@ -327,4 +328,4 @@ Family attention_family() {
             .speeds = attention_speeds};
 }
 
-}  // namespace headscope::conformance
+}  // namespace headscope::conformance::attention_cases

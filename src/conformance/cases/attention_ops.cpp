@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "backend/ops/attention.h"
+
 namespace headscope::conformance {
 
 Case softmax(const Shape& shape, const Rule& rule, double spread) {

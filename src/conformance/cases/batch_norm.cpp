@@ -1,9 +1,10 @@
 // BatchNorm and its backward.
 #include <fmt/format.h>
 
+#include "backend/ops/batch_norm.h"
 #include "conformance/cases/catalogue.h"
 
-namespace headscope::conformance {
+namespace headscope::conformance::batch_norm_cases {
 
 namespace {
 
@@ -146,7 +147,7 @@ std::vector<Case> speeds(const Workload& work) {
 
 }  // namespace
 
-Family batch_norm_family() {
+Family family() {
     return {.name = "batch_norm",
             .groups =
                 {
@@ -159,4 +160,4 @@ Family batch_norm_family() {
             .speeds = speeds};
 }
 
-}  // namespace headscope::conformance
+}  // namespace headscope::conformance::batch_norm_cases

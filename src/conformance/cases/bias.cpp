@@ -4,9 +4,10 @@
 #include <array>
 #include <limits>
 
+#include "backend/ops/bias.h"
 #include "conformance/cases/catalogue.h"
 
-namespace headscope::conformance {
+namespace headscope::conformance::bias_cases {
 
 namespace {
 
@@ -236,7 +237,7 @@ std::vector<Case> speeds(const Workload& work) {
 
 }  // namespace
 
-Family bias_family() {
+Family family() {
     return {.name = "bias",
             .groups =
                 {
@@ -251,4 +252,4 @@ Family bias_family() {
             .speeds = speeds};
 }
 
-}  // namespace headscope::conformance
+}  // namespace headscope::conformance::bias_cases

@@ -4,10 +4,12 @@ namespace headscope::conformance {
 
 const std::vector<Family>& catalogue() {
     static const std::vector<Family> kFamilies{
-        elementwise_family(),    matmul_family(),     linear_family(),      bias_family(),
-        layer_norm_family(),     batch_norm_family(), attention_family(),   additive_family(),
-        edit_attention_family(), embedding_family(),  convolution_family(), experts_family(),
-        loss_family(),           optimizer_family(),  recurrent_family(),   search_family()};
+        elementwise_cases::family(), matmul_cases::family(),      linear_cases::family(),
+        bias_cases::family(),        layer_norm_cases::family(),  batch_norm_cases::family(),
+        attention_cases::family(),   additive_cases::family(),    edit_attention_cases::family(),
+        embedding_cases::family(),   convolution_cases::family(), experts_cases::family(),
+        loss_cases::family(),        optimizer_cases::family(),   recurrent_cases::family(),
+        search_cases::family()};
     return kFamilies;
 }
 

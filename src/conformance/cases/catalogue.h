@@ -9,22 +9,54 @@ namespace headscope::conformance {
 
 const std::vector<Family>& catalogue();
 
-// Each has a source file here.
-Family elementwise_family();
-Family matmul_family();
-Family linear_family();
-Family bias_family();
-Family layer_norm_family();
-Family batch_norm_family();
-Family attention_family();
-Family edit_attention_family();
-Family additive_family();
-Family embedding_family();
-Family convolution_family();
-Family experts_family();
-Family loss_family();
-Family optimizer_family();
-Family recurrent_family();
-Family search_family();
+// Each has a source file here, and a namespace for its own names.
+namespace elementwise_cases {
+Family family();
+}
+namespace matmul_cases {
+Family family();
+}
+namespace linear_cases {
+Family family();
+}
+namespace bias_cases {
+Family family();
+}
+namespace layer_norm_cases {
+Family family();
+}
+namespace batch_norm_cases {
+Family family();
+}
+namespace attention_cases {
+Family family();
+}
+namespace edit_attention_cases {
+Family family();
+}
+namespace additive_cases {
+Family family();
+}
+namespace embedding_cases {
+Family family();
+}
+namespace convolution_cases {
+Family family();
+}
+namespace experts_cases {
+Family family();
+}
+namespace loss_cases {
+Family family();
+}
+namespace optimizer_cases {
+Family family();
+}
+namespace recurrent_cases {
+Family family();
+}
+namespace search_cases {
+Family family();
+}
 
 }  // namespace headscope::conformance

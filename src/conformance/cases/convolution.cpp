@@ -4,9 +4,10 @@
 #include <algorithm>
 #include <limits>
 
+#include "backend/ops/convolution.h"
 #include "conformance/cases/catalogue.h"
 
-namespace headscope::conformance {
+namespace headscope::conformance::convolution_cases {
 
 namespace {
 
@@ -160,7 +161,7 @@ std::vector<Case> speeds(const Workload& work) {
 
 }  // namespace
 
-Family convolution_family() {
+Family family() {
     return {.name = "convolution",
             .groups =
                 {
@@ -172,4 +173,4 @@ Family convolution_family() {
             .speeds = speeds};
 }
 
-}  // namespace headscope::conformance
+}  // namespace headscope::conformance::convolution_cases

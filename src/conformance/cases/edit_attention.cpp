@@ -5,9 +5,10 @@
 
 #include "conformance/cases/masks.h"
 
+#include "backend/ops/attention.h"
 #include "conformance/cases/catalogue.h"
 
-namespace headscope::conformance {
+namespace headscope::conformance::edit_attention_cases {
 
 namespace {
 
@@ -52,7 +53,7 @@ std::vector<Case> speeds(const Workload& work) {
 
 }  // namespace
 
-Family edit_attention_family() {
+Family family() {
     return {.name = "edit_attention",
             .groups =
                 {
@@ -61,4 +62,4 @@ Family edit_attention_family() {
             .speeds = speeds};
 }
 
-}  // namespace headscope::conformance
+}  // namespace headscope::conformance::edit_attention_cases

@@ -4,9 +4,10 @@
 #include <cmath>
 #include <limits>
 
+#include "backend/ops/elementwise.h"
 #include "conformance/cases/catalogue.h"
 
-namespace headscope::conformance {
+namespace headscope::conformance::elementwise_cases {
 
 namespace {
 
@@ -240,7 +241,7 @@ std::vector<Case> speeds(const Workload& work) {
 
 }  // namespace
 
-Family elementwise_family() {
+Family family() {
     return {
         .name = "elementwise",
         .groups =
@@ -260,4 +261,4 @@ Family elementwise_family() {
         .speeds = speeds};
 }
 
-}  // namespace headscope::conformance
+}  // namespace headscope::conformance::elementwise_cases

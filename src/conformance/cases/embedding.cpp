@@ -7,9 +7,10 @@
 #include <numeric>
 #include <set>
 
+#include "backend/ops/embedding.h"
 #include "conformance/cases/catalogue.h"
 
-namespace headscope::conformance {
+namespace headscope::conformance::embedding_cases {
 
 namespace {
 
@@ -209,7 +210,7 @@ std::vector<Case> speeds(const Workload& work) {
 
 }  // namespace
 
-Family embedding_family() {
+Family family() {
     return {
         .name = "embedding",
         .groups =
@@ -225,4 +226,4 @@ Family embedding_family() {
         .speeds = speeds};
 }
 
-}  // namespace headscope::conformance
+}  // namespace headscope::conformance::embedding_cases

@@ -3,9 +3,10 @@
 
 #include <algorithm>
 
+#include "backend/ops/experts.h"
 #include "conformance/cases/catalogue.h"
 
-namespace headscope::conformance {
+namespace headscope::conformance::experts_cases {
 
 namespace {
 
@@ -286,7 +287,7 @@ std::vector<Case> speeds(const Workload& work) {
 
 }  // namespace
 
-Family experts_family() {
+Family family() {
     return {.name = "experts",
             .groups =
                 {
@@ -300,4 +301,4 @@ Family experts_family() {
             .speeds = speeds};
 }
 
-}  // namespace headscope::conformance
+}  // namespace headscope::conformance::experts_cases

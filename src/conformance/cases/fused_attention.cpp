@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "backend/ops/attention.h"
+
 namespace headscope::conformance {
 
 namespace {

@@ -6,9 +6,10 @@
 #include <cmath>
 #include <limits>
 
+#include "backend/ops/layer_norm.h"
 #include "conformance/cases/catalogue.h"
 
-namespace headscope::conformance {
+namespace headscope::conformance::layer_norm_cases {
 
 namespace {
 
@@ -296,7 +297,7 @@ std::vector<Case> speeds(const Workload& work) {
 
 }  // namespace
 
-Family layer_norm_family() {
+Family family() {
     return {.name = "layer_norm",
             .groups =
                 {
@@ -313,4 +314,4 @@ Family layer_norm_family() {
             .speeds = speeds};
 }
 
-}  // namespace headscope::conformance
+}  // namespace headscope::conformance::layer_norm_cases

@@ -4,10 +4,12 @@
 #include <cmath>
 #include <limits>
 
+#include "backend/ops/bias.h"
+#include "backend/ops/matmul.h"
 #include "conformance/cases/catalogue.h"
 #include "conformance/cases/product.h"
 
-namespace headscope::conformance {
+namespace headscope::conformance::linear_cases {
 
 namespace {
 
@@ -283,7 +285,7 @@ std::vector<Case> speeds(const Workload& work) {
 
 }  // namespace
 
-Family linear_family() {
+Family family() {
     return {
         .name = "linear",
         .groups =
@@ -301,4 +303,4 @@ Family linear_family() {
         .speeds = speeds};
 }
 
-}  // namespace headscope::conformance
+}  // namespace headscope::conformance::linear_cases

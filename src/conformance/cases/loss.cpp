@@ -6,9 +6,10 @@
 #include <limits>
 #include <optional>
 
+#include "backend/ops/loss.h"
 #include "conformance/cases/catalogue.h"
 
-namespace headscope::conformance {
+namespace headscope::conformance::loss_cases {
 
 namespace {
 
@@ -201,7 +202,7 @@ std::vector<Case> speeds(const Workload& work) {
 
 }  // namespace
 
-Family loss_family() {
+Family family() {
     return {.name = "loss",
             .groups =
                 {
@@ -215,4 +216,4 @@ Family loss_family() {
             .speeds = speeds};
 }
 
-}  // namespace headscope::conformance
+}  // namespace headscope::conformance::loss_cases

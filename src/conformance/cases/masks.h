@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "backend/attention_mask.h"
 #include "conformance/case.h"
 
 namespace headscope::conformance {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "backend/ops/matmul.h"
 #include "conformance/cases/catalogue.h"
 #include "conformance/cases/product.h"
 
@@ -46,6 +47,10 @@ Case matmul(const Product& product, const Names& names) {
     }
     return stated.sums(static_cast<double>(product.k));
 }
+
+}  // namespace headscope::conformance
+
+namespace headscope::conformance::matmul_cases {
 
 namespace {
 
@@ -336,7 +341,7 @@ std::vector<Case> extreme_cases() {
 
 }  // namespace
 
-Family matmul_family() {
+Family family() {
     return {.name = "matmul",
             .groups =
                 {
@@ -357,4 +362,4 @@ Family matmul_family() {
             .speeds = matmul_speeds};
 }
 
-}  // namespace headscope::conformance
+}  // namespace headscope::conformance::matmul_cases

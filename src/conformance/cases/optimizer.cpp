@@ -7,9 +7,10 @@
 
 #include "backend/convert.h"
 
+#include "backend/ops/optimizer.h"
 #include "conformance/cases/catalogue.h"
 
-namespace headscope::conformance {
+namespace headscope::conformance::optimizer_cases {
 
 namespace {
 
@@ -197,7 +198,7 @@ std::vector<Case> speeds(const Workload& work) {
 
 }  // namespace
 
-Family optimizer_family() {
+Family family() {
     return {
         .name = "optimizer",
         .groups =
@@ -216,4 +217,4 @@ Family optimizer_family() {
         .speeds = speeds};
 }
 
-}  // namespace headscope::conformance
+}  // namespace headscope::conformance::optimizer_cases

@@ -3,9 +3,12 @@
 
 #include <limits>
 
+#include "backend/ops/bias.h"
+#include "backend/ops/elementwise.h"
+#include "backend/ops/recurrent.h"
 #include "conformance/cases/catalogue.h"
 
-namespace headscope::conformance {
+namespace headscope::conformance::recurrent_cases {
 
 namespace {
 
@@ -211,7 +214,7 @@ std::vector<Case> speeds(const Workload& work) {
 
 }  // namespace
 
-Family recurrent_family() {
+Family family() {
     return {.name = "recurrent",
             .groups =
                 {
@@ -224,4 +227,4 @@ Family recurrent_family() {
             .speeds = speeds};
 }
 
-}  // namespace headscope::conformance
+}  // namespace headscope::conformance::recurrent_cases

@@ -4,9 +4,10 @@
 #include <cmath>
 #include <limits>
 
+#include "backend/ops/search.h"
 #include "conformance/cases/catalogue.h"
 
-namespace headscope::conformance {
+namespace headscope::conformance::search_cases {
 
 namespace {
 
@@ -160,7 +161,7 @@ std::vector<Case> speeds(const Workload& work) {
 
 }  // namespace
 
-Family search_family() {
+Family family() {
     return {.name = "search",
             .groups =
                 {
@@ -175,4 +176,4 @@ Family search_family() {
             .speeds = speeds};
 }
 
-}  // namespace headscope::conformance
+}  // namespace headscope::conformance::search_cases

@@ -5,6 +5,8 @@
 #include <numeric>
 
 #include "backend/compositions.h"
+#include "backend/ops/attention.h"
+#include "backend/ops/matmul.h"
 #include "conformance/onnx/node_ops.h"
 
 namespace headscope::conformance {

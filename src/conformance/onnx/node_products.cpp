@@ -1,6 +1,7 @@
 // MatMul and Gemm.
 #include <algorithm>
 
+#include "backend/ops/matmul.h"
 #include "conformance/onnx/node_ops.h"
 
 namespace headscope::conformance {

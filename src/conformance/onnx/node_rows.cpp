@@ -2,6 +2,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "backend/ops/attention.h"
+#include "backend/ops/layer_norm.h"
+#include "backend/ops/loss.h"
+#include "backend/ops/search.h"
 #include "conformance/onnx/node_ops.h"
 
 namespace headscope::conformance {

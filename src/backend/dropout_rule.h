@@ -1,15 +1,4 @@
-// What several ops share.
-//
-// Dtypes. T, which operands have unless their op declares something else, is F32, F16 or BF16, in all of an op's
-// operands alike: activations, their gradients, the weights that are multiplied. Every other real operand is full(),
-// F32: masters, biases, gains, statistics, weight gradients, losses. In the oracle both are F64. Whatever T is, an op
-// computes in F32 and rounds what it writes once.
-//
-// Weights. An OperandType::Weight may also be stored in less beside operands that are F32 (F64 in the oracle):
-//   F16, which is multiplied as what it stands for, or
-//   I8 with scales [rows]: row j stands for scales[j] * row j. A product rounds its other operand to I8, too, each row
-//   by itself (quantisation.h), so that the products are integers and their sums exact on every device.
-// Backend::weights() says what a device has.
+// Which elements dropout lets through, an operand of several ops. Paper 5.4.
 #pragma once
 
 #include <cstdint>
@@ -18,15 +7,6 @@
 #include "tensor/tensor.h"
 
 namespace headscope {
-
-// Element-wise activations. Sigmoid is 1 / (1 + exp(-x)), for gates. Gelu is the exact x * Phi(x); Swish is x *
-// sigmoid(x). Approximations of Gelu: GeluTanh (GPT-2), 0.5 x (1 + tanh(u)) = x * sigmoid(2u) with u = sqrt(2 / pi) (x
-// + 0.044715 x^3), and GeluSigmoid (CLIP's "quick_gelu"), x * sigmoid(1.702 x).
-enum class Activation : std::uint8_t { None, Relu, Gelu, Swish, GeluTanh, GeluSigmoid, Sigmoid };
-// Whether y may replace x: the backward needs at most the sign of y.
-constexpr bool works_in_place(Activation activation) {
-    return activation == Activation::None || activation == Activation::Relu;
-}
 
 // Which elements dropout lets through, decided by Philox4x32-10 so that every backend draws the same
 // bits whatever the padding, the micro-batch or the rank. For an element in column c of
