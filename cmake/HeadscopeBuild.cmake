@@ -30,8 +30,8 @@ if(BUILD_SHARED_LIBS)
     set(CMAKE_INSTALL_RPATH $ORIGIN $ORIGIN/../${CMAKE_INSTALL_LIBDIR} $ORIGIN/../../${CMAKE_INSTALL_LIBDIR})
 endif()
 
-# Unity builds more than halve the time of a whole build, but rebuilding after changing a single file is slower. A target
-# whose files define conflicting names sets UNITY_BUILD OFF.
+# Unity builds more than halve the time of a whole build, but rebuilding after changing a single file is slower. Files of a
+# target define different names, also in anonymous namespaces.
 option(HEADSCOPE_UNITY "Compile several files of a target at once" ON)
 set(CMAKE_UNITY_BUILD ${HEADSCOPE_UNITY})
 set(CMAKE_UNITY_BUILD_BATCH_SIZE 8)

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "figures/layout.h"
 #include "paint/text_width.h"
 #include "support/check.h"
 
@@ -13,12 +14,10 @@ namespace headscope {
 
 namespace {
 
-constexpr double kMargin = 1.0;
-constexpr double kGap = 0.8;
-constexpr double kLabel = 0.9;
+constexpr double kTileGap = 0.8;
+constexpr double kTileLabel = 0.9;
 constexpr double kLabelHeight = 1.4;
-constexpr double kNote = 0.85;
-constexpr double kFaintest = 1.0 / 64.0;
+constexpr double kFaintestTile = 1.0 / 64.0;
 
 constexpr std::pair<HeadOrder, const char*> kOrders[] = {{HeadOrder::Model, "model"},
                                                          {HeadOrder::Entropy, "entropy"},
@@ -64,16 +63,16 @@ public:
         const auto heads = tiles.empty() ? 1 : std::ssize(layer_of(tiles.front()));
         columns_ = options.columns > 0 ? options.columns : static_cast<int>(heads);
         if (options.width > 0.0) {
-            const double room = (options.width - 2.0 * kMargin + kGap) / columns_ - kGap;
+            const double room = (options.width - 2.0 * kMargin + kTileGap) / columns_ - kTileGap;
             tile_ = std::clamp(room, std::min(kLeastTile, options.tile), options.tile);
         } else {
             tile_ = options.tile;
         }
         has_swatches_ = std::all_of(tiles.begin(), tiles.end(), [&](const HeadTile& tile) {
-            return (text_width(name_of(tile)) + 1.0) * kLabel <= tile_;
+            return (text_width(name_of(tile)) + 1.0) * kTileLabel <= tile_;
         });
         has_values_ = std::all_of(tiles.begin(), tiles.end(), [&](const HeadTile& tile) {
-            return (text_width(name_of(tile)) + text_width(tile.value) + 1.5) * kLabel <= tile_;
+            return (text_width(name_of(tile)) + text_width(tile.value) + 1.5) * kTileLabel <= tile_;
         });
     }
 
@@ -82,20 +81,20 @@ public:
         sketch_.text({Role::Title}, ink_.text,
                      {kMargin, kMargin + 0.8 * kTitleSize, kTitleSize, Anchor::Start, false, false, title});
         const int used = std::min(columns_, static_cast<int>(tiles_.size()));
-        const double width =
-            std::max({used * (tile_ + kGap) - kGap, text_width(title) * kTitleSize, text_width(options_.note) * kNote});
-        const std::vector<std::string> note = wrapped(note_of(), width / kNote);
-        sketch_.lines_of_text({Role::Note}, ink_.faint, kMargin, kMargin + 1.6 * kTitleSize, kNote, note);
-        const double top = kMargin + 1.6 * kTitleSize + lines_height(note, kNote);
+        const double width = std::max(
+            {used * (tile_ + kTileGap) - kTileGap, text_width(title) * kTitleSize, text_width(options_.note) * kSmall});
+        const std::vector<std::string> note = wrapped(note_of(), width / kSmall);
+        sketch_.lines_of_text({Role::Note}, ink_.faint, kMargin, kMargin + 1.6 * kTitleSize, kSmall, note);
+        const double top = kMargin + 1.6 * kTitleSize + lines_height(note, kSmall);
         for (std::size_t i = 0; i < tiles_.size(); ++i) {
             const int column = static_cast<int>(i) % columns_;
             const int row = static_cast<int>(i) / columns_;
             tile(static_cast<int>(i), tiles_[i],
-                 {kMargin + column * (tile_ + kGap), top + row * (tile_ + kLabelHeight + kGap), tile_, tile_});
+                 {kMargin + column * (tile_ + kTileGap), top + row * (tile_ + kLabelHeight + kTileGap), tile_, tile_});
         }
         const int rows = (static_cast<int>(tiles_.size()) + columns_ - 1) / columns_;
         return sketch_.finish(
-            2.0 * kMargin + width, top + kMargin + rows * (tile_ + kLabelHeight + kGap) - kGap, title,
+            2.0 * kMargin + width, top + kMargin + rows * (tile_ + kLabelHeight + kTileGap) - kTileGap, title,
             fmt::format("{} heads, each as a small {} with its queries from above to below and its keys from left to "
                         "right.",
                         tiles_.size(), options_.lines ? "figure" : "heat-map"));
@@ -160,7 +159,7 @@ private:
         for (std::size_t row = 0; row < small.rows; ++row) {
             for (std::size_t column = 0; column < small.columns; ++column) {
                 const double weight = static_cast<double>(small.values[row * small.columns + column]);
-                if (weight >= kFaintest) {
+                if (weight >= kFaintestTile) {
                     sketch_.rect(mark, scale_colour(weight, ink_),
                                  {place.x + static_cast<double>(column) * width,
                                   place.y + static_cast<double>(row) * height, width, height});
@@ -183,20 +182,21 @@ private:
     }
 
     void label(const HeadTile& tile, Mark mark, const Rect& place) {
-        const double line = place.y + place.height + 1.1 * kLabel;
+        const double line = place.y + place.height + 1.1 * kTileLabel;
         const std::string name = name_of(tile);
         if (has_swatches_) {
             mark.role = Role::Swatch;
             sketch_.rect(mark, head_colour(options_.palette, tile.head, ink_),
-                         {place.x, line - 0.72 * kLabel, 0.7 * kLabel, 0.7 * kLabel});
+                         {place.x, line - 0.72 * kTileLabel, 0.7 * kTileLabel, 0.7 * kTileLabel});
         }
         mark.role = Role::Label;
-        sketch_.text(mark, ink_.text,
-                     {place.x + (has_swatches_ ? kLabel : 0.0), line, kLabel, Anchor::Start, false, false, name});
+        sketch_.text(
+            mark, ink_.text,
+            {place.x + (has_swatches_ ? kTileLabel : 0.0), line, kTileLabel, Anchor::Start, false, false, name});
         if (has_values_ && !tile.value.empty()) {
             mark.role = Role::Value;
             sketch_.text(mark, ink_.faint,
-                         {place.x + place.width, line, kLabel, Anchor::End, false, false, tile.value});
+                         {place.x + place.width, line, kTileLabel, Anchor::End, false, false, tile.value});
         }
     }
 

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "figures/layout.h"
 #include "figures/tree_rows.h"
 #include "paint/text_width.h"
 
@@ -13,12 +14,11 @@ namespace {
 
 using Fate = BeamNode::Fate;
 
-constexpr double kMargin = 1.0;
-constexpr double kRow = 3.0;
+constexpr double kTreeRow = 3.0;
 constexpr double kScore = 0.75;
-constexpr double kShape = 0.36;    // half of a node's width
-constexpr double kBetween = 1.6;   // between two columns of labels, for the lines
-constexpr double kLongest = 12.0;  // width of a label
+constexpr double kNodeHalf = 0.36;    // half of a node's width
+constexpr double kLabelsApart = 1.6;  // between two columns of labels, for the lines
+constexpr double kLongest = 12.0;     // width of a label
 
 constexpr std::pair<Fate, const char*> kFates[] = {{Fate::Open, "went on"},
                                                    {Fate::Finished, "ended"},
@@ -48,10 +48,10 @@ public:
         double x = kMargin;
         for (const double width : widths) {
             columns_.push_back(x + width / 2.0);
-            turns_.push_back(x + width + kBetween / 2.0);
-            x += width + kBetween;
+            turns_.push_back(x + width + kLabelsApart / 2.0);
+            x += width + kLabelsApart;
         }
-        right_ = x - kBetween;
+        right_ = x - kLabelsApart;
     }
 
     Drawing draw() {
@@ -67,7 +67,7 @@ public:
                 node(i);
             }
         }
-        const double bottom = kMargin + std::max(tree_.rows, 1) * kRow;
+        const double bottom = kMargin + std::max(tree_.rows, 1) * kTreeRow;
         const double legend_end = legend(bottom + 0.8);
         return sketch_.finish(std::max(right_, legend_end) + kMargin, bottom + 0.8 + 1.2 + kMargin, "Beam search",
                               fmt::format("{} hypotheses were tried; the best path is the first row.",
@@ -81,7 +81,7 @@ private:
         return i == 0 ? hidden : fmt::format("{:.2f}{}{}", nodes_[i].score, hidden.empty() ? "" : "  ", hidden);
     }
     double x(std::size_t i) const { return columns_[static_cast<std::size_t>(nodes_[i].step)]; }
-    double y(std::size_t i) const { return kMargin + (tree_.row[i] + 0.5) * kRow; }
+    double y(std::size_t i) const { return kMargin + (tree_.row[i] + 0.5) * kTreeRow; }
     Colour colour(const BeamNode& node) const {
         return node.best                    ? ink_.accent
                : node.fate == Fate::Fell    ? ink_.off
@@ -143,7 +143,7 @@ private:
         if (static_cast<int>(i) == options_.chosen) {
             sketch_.rect(mark, ink_.chosen, {x(i) - half, y(i) - 1.45, 2.0 * half, 2.7, 0.3});
         }
-        shape(mark, colour(one), one.fate, x(i), y(i), kShape);
+        shape(mark, colour(one), one.fate, x(i), y(i), kNodeHalf);
         mark.tip.clear();
         mark.role = Role::Label;
         const Colour letters = one.fate == Fate::Fell && !one.best ? ink_.faint : ink_.text;
@@ -160,10 +160,10 @@ private:
             if (!std::any_of(nodes_.begin(), nodes_.end(), is)) {
                 continue;
             }
-            shape({Role::Legend}, fate == Fate::Fell ? ink_.off : ink_.text, fate, x + kShape, top + 0.6, kShape);
+            shape({Role::Legend}, fate == Fate::Fell ? ink_.off : ink_.text, fate, x + kNodeHalf, top + 0.6, kNodeHalf);
             sketch_.text({Role::Legend}, ink_.faint,
-                         {x + 2.0 * kShape + 0.4, top + 0.6 + 0.35 * 0.85, 0.85, Anchor::Start, false, false, name});
-            x += 2.0 * kShape + 0.4 + 0.85 * text_width(name) + 1.2;
+                         {x + 2.0 * kNodeHalf + 0.4, top + 0.6 + 0.35 * 0.85, 0.85, Anchor::Start, false, false, name});
+            x += 2.0 * kNodeHalf + 0.4 + 0.85 * text_width(name) + 1.2;
         }
         return x;
     }

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "figures/layout.h"
 #include "model/family.h"
 #include "paint/text_width.h"
 #include "support/check.h"
@@ -14,15 +15,11 @@ namespace headscope {
 
 namespace {
 
-constexpr double kMargin = 1.0;
 constexpr double kCellHeight = 1.9;
 constexpr double kCellGap = 0.2;
 constexpr double kPromptGap = 0.6;  // around the rule behind a prompt
 constexpr double kRule = 0.15;
 constexpr double kPadding = 0.45;
-constexpr double kBarHeight = 1.3;
-constexpr double kBarPitch = 1.7;
-constexpr double kLongestLabel = 14.0;
 constexpr const char* kWidest = "< 0.001 %";
 
 // "23.4 %", "0.02 %", "0.004 %", "< 0.001 %"

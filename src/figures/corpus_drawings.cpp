@@ -8,6 +8,7 @@
 
 #include "figures/curve.h"
 #include "figures/importance_drawing.h"
+#include "figures/layout.h"
 #include "model/family.h"
 #include "observe/family_labels.h"
 #include "paint/compose.h"
@@ -17,12 +18,9 @@ namespace headscope {
 
 namespace {
 
-constexpr double kMargin = 1.0;
-constexpr double kSmall = 0.85;
-constexpr double kPitch = 1.9;
-constexpr double kPlot = 32.0;  // width of the scale from 0 to 1
-constexpr double kPoint = 0.36;
-constexpr double kBold = 1.12;  // width of bold text beside usual text
+constexpr double kFindingPitch = 1.9;
+constexpr double kScaleWidth = 32.0;  // width of the scale from 0 to 1
+constexpr double kScorePoint = 0.36;
 
 // Rows of points with intervals on a scale from 0 to 1.
 class Findings {
@@ -37,7 +35,7 @@ public:
             }
         }
         left_ += kMargin + 1.0;
-        right_ = std::max(right_, left_ + kPlot + 3.5);
+        right_ = std::max(right_, left_ + kScaleWidth + 3.5);
     }
 
     Drawing draw() {
@@ -71,10 +69,10 @@ private:
         const double top = y + 1.9;
         const auto rows = static_cast<double>(finding.baselines.size() + 1);
         for (int tenth = 0; tenth <= 10; tenth += 2) {
-            const double x = left_ + kPlot * tenth / 10.0;
-            sketch_.line({Role::Grid}, ink_.rule, {x, top, x, top + rows * kPitch, 0.08});
+            const double x = left_ + kScaleWidth * tenth / 10.0;
+            sketch_.line({Role::Grid}, ink_.rule, {x, top, x, top + rows * kFindingPitch, 0.08});
             sketch_.text({Role::Axis}, ink_.faint,
-                         {x, top + rows * kPitch + 1.1, kSmall, Anchor::Middle, false, false,
+                         {x, top + rows * kFindingPitch + 1.1, kSmall, Anchor::Middle, false, false,
                           fmt::format("{:.1f}", tenth / 10.0)});
         }
         row(item, head_name(finding), finding.measured.rate, finding.measured.interval, true, top);
@@ -82,15 +80,15 @@ private:
             const BaselineResult& baseline = finding.baselines[i];
             const double rate = finding.measured.rate;
             row(item, baseline.name, baseline.rate, {rate - baseline.interval.high, rate - baseline.interval.low},
-                false, top + (static_cast<double>(i) + 1.0) * kPitch);
+                false, top + (static_cast<double>(i) + 1.0) * kFindingPitch);
         }
-        return top + rows * kPitch + 2.0;
+        return top + rows * kFindingPitch + 2.0;
     }
 
     void row(int item, const std::string& name, double rate, Interval interval, bool head, double top) {
-        const double middle = top + 0.5 * kPitch;
+        const double middle = top + 0.5 * kFindingPitch;
         const Colour colour = head ? ink_.accent : ink_.faint;
-        const auto at = [&](double share) { return left_ + kPlot * std::clamp(share, 0.0, 1.0); };
+        const auto at = [&](double share) { return left_ + kScaleWidth * std::clamp(share, 0.0, 1.0); };
         Mark mark{Role::Label};
         mark.item = item;
         sketch_.text(mark, ink_.text, {left_ - 0.8, middle + kBaseline, 1.0, Anchor::End, false, head, name});
@@ -99,14 +97,14 @@ private:
                      {at(interval.low), middle - 0.09, std::max(at(interval.high) - at(interval.low), 0.05), 0.18});
         mark.role = Role::Point;
         sketch_.polygon(mark, colour,
-                        {{at(rate) - kPoint, middle},
-                         {at(rate), middle - kPoint},
-                         {at(rate) + kPoint, middle},
-                         {at(rate), middle + kPoint}});
+                        {{at(rate) - kScorePoint, middle},
+                         {at(rate), middle - kScorePoint},
+                         {at(rate) + kScorePoint, middle},
+                         {at(rate), middle + kScorePoint}});
         mark.role = Role::Value;
-        sketch_.text(
-            mark, ink_.text,
-            {left_ + kPlot + 0.8, middle + kBaseline, 1.0, Anchor::Start, false, head, fmt::format("{:.2f}", rate)});
+        sketch_.text(mark, ink_.text,
+                     {left_ + kScaleWidth + 0.8, middle + kBaseline, 1.0, Anchor::Start, false, head,
+                      fmt::format("{:.2f}", rate)});
     }
 
     const std::vector<CorpusFinding>& findings_;
@@ -116,10 +114,10 @@ private:
     double right_ = 0.0;  // of everything
 };
 
-using Value = double (*)(const CorpusScore&);
+using ScoreValue = double (*)(const CorpusScore&);
 
 // By increasing number of heads.
-Series series_of(std::string name, const std::vector<std::vector<PruningPoint>>& curves, Value value) {
+Series pruning_series(std::string name, const std::vector<std::vector<PruningPoint>>& curves, ScoreValue value) {
     Series series{.name = std::move(name), .points = {}};
     for (std::size_t at = curves.front().size(); at-- > 0;) {
         double sum = 0.0;
@@ -132,12 +130,12 @@ Series series_of(std::string name, const std::vector<std::vector<PruningPoint>>&
     return series;
 }
 
-Drawing pruning(const CorpusImportance& importance, const char* title, const char* axis, Value value,
+Drawing pruning(const CorpusImportance& importance, const char* title, const char* axis, ScoreValue value,
                 const Look& look) {
-    std::vector<Series> series{series_of("the least important first", {importance.pruned}, value)};
+    std::vector<Series> series{pruning_series("the least important first", {importance.pruned}, value)};
     if (!importance.pruned_at_random.empty()) {
-        series.push_back(series_of(fmt::format("at random, mean of {}", importance.pruned_at_random.size()),
-                                   importance.pruned_at_random, value));
+        series.push_back(pruning_series(fmt::format("at random, mean of {}", importance.pruned_at_random.size()),
+                                        importance.pruned_at_random, value));
     }
     return draw_curves(series,
                        {.title = title, .x_label = "heads left", .y_label = axis, .least_label = 3.0, .look = look});

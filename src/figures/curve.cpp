@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "figures/layout.h"
 #include "paint/text_width.h"
 #include "support/counted.h"
 
@@ -12,15 +13,13 @@ namespace headscope {
 
 namespace {
 
-constexpr double kMargin = 1.0;
-constexpr double kSmall = 0.85;
 constexpr double kStroke = 0.16;
 constexpr double kPoint = 0.42;
 constexpr double kAxisHeight = 3.0;  // the numbers and the label of the x axis
 constexpr double kSymbol = 2.2;      // width of a legend symbol
 constexpr double kLegendGap = 1.0;   // from a legend name to the next symbol
 constexpr double kLegendRow = 1.5;
-constexpr double kColumn = 0.1;  // width of a column for thinning
+constexpr double kThinningColumn = 0.1;  // width of a column for thinning
 
 // Uses the unit (k, M) of the axis' largest value.
 std::string tick_text(double value, double greatest) {
@@ -185,7 +184,7 @@ private:
 
     // Keeps the first, the smallest and the largest point of each column, in order.
     std::vector<Point> thinned(const std::vector<Point>& points) const {
-        const auto most = static_cast<std::size_t>((right_ - left_) / kColumn);
+        const auto most = static_cast<std::size_t>((right_ - left_) / kThinningColumn);
         if (points.size() <= 3 * most) {
             return points;
         }
@@ -194,8 +193,8 @@ private:
             std::size_t to = from;
             std::size_t least = from;
             std::size_t greatest = from;
-            const double column = std::floor(x(points[from].x) / kColumn);
-            for (; to < points.size() && std::floor(x(points[to].x) / kColumn) == column; ++to) {
+            const double column = std::floor(x(points[from].x) / kThinningColumn);
+            for (; to < points.size() && std::floor(x(points[to].x) / kThinningColumn) == column; ++to) {
                 least = points[to].y < points[least].y ? to : least;
                 greatest = points[to].y > points[greatest].y ? to : greatest;
             }

@@ -11,6 +11,7 @@
 
 #include "figures/curve.h"
 #include "figures/experiment_changes.h"
+#include "figures/layout.h"
 #include "paint/text_width.h"
 #include "support/counted.h"
 
@@ -18,12 +19,10 @@ namespace headscope {
 
 namespace {
 
-constexpr double kMargin = 1.0;
-constexpr double kRow = 1.7;
-constexpr double kGap = 1.4;      // between columns
-constexpr double kVaried = 19.0;  // at most
-constexpr double kPlot = 11.0;
-constexpr double kSmall = 0.85;
+constexpr double kTrialRow = 1.7;
+constexpr double kColumnGap = 1.4;  // between columns
+constexpr double kVaried = 19.0;    // at most
+constexpr double kPlotWidth = 11.0;
 constexpr double kDot = 0.36;  // radius
 constexpr double kRing = 0.14;
 constexpr double kBar = 0.12;
@@ -50,7 +49,7 @@ struct Plot {
     // With some room at both ends.
     double x(double value) const {
         const double room = std::max((changes.high - changes.low) * 0.06, 0.01);
-        return left + (value - changes.low + room) / (changes.high - changes.low + 2.0 * room) * kPlot;
+        return left + (value - changes.low + room) / (changes.high - changes.low + 2.0 * room) * kPlotWidth;
     }
 };
 
@@ -93,7 +92,7 @@ public:
                [](const Row& row) { return row.paper.parameters ? millions(*row.paper.parameters) : ""; });
         group("params (M)", first);
         column("seeds", Anchor::End, trained_text);
-        width_ = at_ - kGap + kMargin;
+        width_ = at_ - kColumnGap + kMargin;
     }
 
     Drawing draw() {
@@ -120,9 +119,9 @@ private:
     }
     // The edges and the baseline of a row.
     static double top_of(std::size_t row) {
-        return kMargin + 1.6 * kTitleSize + 2.0 * kRow + kRow * static_cast<double>(row);
+        return kMargin + 1.6 * kTitleSize + 2.0 * kTrialRow + kTrialRow * static_cast<double>(row);
     }
-    static double baseline(std::size_t row) { return top_of(row) + kRow / 2.0 + kBaseline; }
+    static double baseline(std::size_t row) { return top_of(row) + kTrialRow / 2.0 + kBaseline; }
     double end() const { return top_of(rows_.size()); }
 
     void column(std::string head, Anchor anchor, const std::function<std::string(const Row&)>& cell) {
@@ -132,13 +131,13 @@ private:
             column.cells.push_back(cell(row));
             column.width = std::max(column.width, text_width(column.cells.back()));
         }
-        at_ += column.width + kGap;
+        at_ += column.width + kColumnGap;
         columns_.push_back(std::move(column));
     }
 
     // A name over the columns from `first` on.
     void group(const std::string& name, std::size_t first) {
-        groups_.push_back({name, (columns_[first].left + at_ - kGap) / 2.0});
+        groups_.push_back({name, (columns_[first].left + at_ - kColumnGap) / 2.0});
     }
 
     void add(const ExperimentMetric& metric) {
@@ -153,12 +152,12 @@ private:
         group(metric.name, first);
         plots_.push_back({metric, changes_of(rows_, metric), at_});
         groups_.push_back(
-            {fmt::format("{} against base{}", metric.name, metric.relative ? " (%)" : ""), at_ + kPlot / 2.0});
-        at_ += kPlot + kGap;
+            {fmt::format("{} against base{}", metric.name, metric.relative ? " (%)" : ""), at_ + kPlotWidth / 2.0});
+        at_ += kPlotWidth + kColumnGap;
     }
 
     void heads() {
-        const double upper = top_of(0) - kRow - 0.55;
+        const double upper = top_of(0) - kTrialRow - 0.55;
         const double lower = top_of(0) - 0.55;
         for (const auto& [name, centre] : groups_) {
             sketch_.text({Role::Label}, ink_.text, {centre, upper, 1.0, Anchor::Middle, false, true, name});
@@ -169,8 +168,8 @@ private:
         for (const Plot& plot : plots_) {
             const bool left = plot.metric.falling;
             sketch_.text({Role::Label}, ink_.faint,
-                         {plot.left + (left ? 0.0 : kPlot), lower, kSmall, left ? Anchor::Start : Anchor::End, false,
-                          false, left ? "\u2190 better" : "better \u2192"});
+                         {plot.left + (left ? 0.0 : kPlotWidth), lower, kSmall, left ? Anchor::Start : Anchor::End,
+                          false, false, left ? "\u2190 better" : "better \u2192"});
         }
     }
 
@@ -179,7 +178,7 @@ private:
         const Row& row = rows_[i];
         sketch_.rect({.role = Role::Block, .tip = sketch_.tips() ? tip_of(row) : "", .item = static_cast<int>(i)},
                      static_cast<int>(i) == options_.chosen ? ink_.chosen : ink_.paper,
-                     {.x = kMargin / 2.0, .y = top_of(i), .width = width_ - kMargin, .height = kRow});
+                     {.x = kMargin / 2.0, .y = top_of(i), .width = width_ - kMargin, .height = kTrialRow});
         if (i == 0 || row.name.front() != rows_[i - 1].name.front()) {
             sketch_.line({Role::Grid}, i == 0 ? ink_.off : ink_.rule,
                          {kMargin / 2.0, top_of(i), width_ - kMargin / 2.0, top_of(i), 0.08});
@@ -203,7 +202,7 @@ private:
                           base ? "0" : fmt::format("{:+g}", tick)});
         }
         for (std::size_t i = 0; i < rows_.size(); ++i) {
-            const double y = top_of(i) + kRow / 2.0;
+            const double y = top_of(i) + kTrialRow / 2.0;
             if (changes.paper[i]) {
                 ring(plot.x(changes.paper[i]->at), y);
             }

@@ -8,27 +8,27 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "figures/layout.h"
 #include "paint/text_width.h"
 
 namespace headscope {
 
 namespace {
 
-using namespace figure;
-
+// Lengths in units of the text size.
+constexpr double kBand = 8.0;  // minimum; grows with the longest label
+constexpr double kBandGap = 10.0;
+constexpr double kFigureStroke = 0.2;
+constexpr double kSwatch = 2.0;
+constexpr double kFigureTitle = 2.1;
+constexpr double kFigurePadding = 0.2;
+constexpr int kSwatchesInRow = 16;
+// Lines below this opacity are not drawn: 4 of 255 steps.
+constexpr double kFaintestFigureLine = 4.0 / 255.0;
 // Sizes of smaller texts.
-constexpr double kLabel = 1.0;
+constexpr double kFigureLabel = 1.0;
 constexpr double kSwatchNumber = 1.1;
-constexpr double kNote = 0.85;
 constexpr double kNoteLine = 1.3;  // distance between baselines, in units of the text size
-
-double longest(const std::vector<RowItem>& row) {
-    double length = 0.0;
-    for (const RowItem& item : row) {
-        length = std::max(length, text_width(item.label));
-    }
-    return length;
-}
 
 bool is_on(const SelectedAttention& attention, int head) {
     return std::binary_search(attention.heads.begin(), attention.heads.end(), head);
@@ -66,16 +66,17 @@ public:
     }
 
     Drawing draw(std::string description) {
-        sketch_.text({Role::Title}, ink_.text,
-                     {kMargin, kMargin + 0.8 * kTitle, kTitle, Anchor::Start, false, false, attention_.title});
+        sketch_.text(
+            {Role::Title}, ink_.text,
+            {kMargin, kMargin + 0.8 * kFigureTitle, kFigureTitle, Anchor::Start, false, false, attention_.title});
         swatches();
         chosen_cells();
         slabs();
         lines();
         labels();
         for (std::size_t line = 0; line < note_.size(); ++line) {
-            const double y = key_bottom_ + (1.5 + kNoteLine * static_cast<double>(line)) * kNote;
-            sketch_.text({Role::Note}, ink_.faint, {kMargin, y, kNote, Anchor::Start, false, false, note_[line]});
+            const double y = key_bottom_ + (1.5 + kNoteLine * static_cast<double>(line)) * kSmall;
+            sketch_.text({Role::Note}, ink_.faint, {kMargin, y, kSmall, Anchor::Start, false, false, note_[line]});
         }
         return sketch_.finish(width_, height_, attention_.title, std::move(description));
     }
@@ -84,22 +85,22 @@ private:
     void place() {
         const int swatch_columns = std::min(attention_.model_heads, kSwatchesInRow);
         const int swatch_rows = (attention_.model_heads + kSwatchesInRow - 1) / kSwatchesInRow;
-        swatch_top_ = kMargin + 1.3 * kTitle;
+        swatch_top_ = kMargin + 1.3 * kFigureTitle;
         query_top_ = swatch_top_ + swatch_rows * kSwatch + kMargin;
-        query_bottom_ = query_top_ + std::max(kBand, longest(attention_.queries) + 2.0 * kPadding);
-        key_top_ = query_bottom_ + kGap;
-        key_bottom_ = key_top_ + std::max(kBand, longest(attention_.keys) + 2.0 * kPadding);
+        query_bottom_ = query_top_ + std::max(kBand, longest_label(attention_.queries) + 2.0 * kFigurePadding);
+        key_top_ = query_bottom_ + kBandGap;
+        key_bottom_ = key_top_ + std::max(kBand, longest_label(attention_.keys) + 2.0 * kFigurePadding);
         const double columns = static_cast<double>(std::max(attention_.queries.size(), attention_.keys.size()));
         const double inner =
-            std::max({columns * kPitch, swatch_columns * kSwatch, text_width(attention_.title) * kTitle});
+            std::max({columns * kFigurePitch, swatch_columns * kSwatch, text_width(attention_.title) * kFigureTitle});
         width_ = inner + 2.0 * kMargin;
-        note_ = wrapped(attention_.note, inner / kNote);
+        note_ = wrapped(attention_.note, inner / kSmall);
         const auto more_lines = static_cast<double>(note_.empty() ? 0 : note_.size() - 1);
-        height_ = key_bottom_ + kMargin + (note_.empty() ? 0.0 : (1.5 + kNoteLine * more_lines) * kNote);
+        height_ = key_bottom_ + kMargin + (note_.empty() ? 0.0 : (1.5 + kNoteLine * more_lines) * kSmall);
     }
 
-    static double left(std::size_t column) { return kMargin + static_cast<double>(column) * kPitch; }
-    static double centre(std::size_t column) { return left(column) + 0.5 * kPitch; }
+    static double left(std::size_t column) { return kMargin + static_cast<double>(column) * kFigurePitch; }
+    static double centre(std::size_t column) { return left(column) + 0.5 * kFigurePitch; }
 
     // Sets the layer of a mark that has a head.
     Mark marked(Mark mark) const {
@@ -128,11 +129,11 @@ private:
     void chosen_cells() {
         for (const std::size_t query : attention_.chosen) {
             sketch_.rect({Role::ChosenWord, 0, static_cast<int>(query)}, ink_.chosen,
-                         {left(query), query_top_, kPitch, query_bottom_ - query_top_});
+                         {left(query), query_top_, kFigurePitch, query_bottom_ - query_top_});
         }
         for (const std::size_t key : attention_.chosen_keys) {
             sketch_.rect({Role::ChosenWord, 0, -1, static_cast<int>(key)}, ink_.chosen,
-                         {left(key), key_top_, kPitch, key_bottom_ - key_top_});
+                         {left(key), key_top_, kFigurePitch, key_bottom_ - key_top_});
         }
     }
 
@@ -151,11 +152,11 @@ private:
         for (std::size_t slab = 0; slab < attention_.heads.size(); ++slab) {
             mark.head = attention_.heads[slab];
             const double weight = slab_weight(attention_, mark);
-            if (weight >= kFaintest) {
+            if (weight >= kFaintestFigureLine) {
                 const Colour full = head_colour(options_.palette, mark.head, ink_);
                 mark.tip = tip(mark);
                 sketch_.rect(marked(mark), ground_under_text(full, ink_, weight),
-                             {x, top + static_cast<double>(slab) * height, kPitch, height}, weight);
+                             {x, top + static_cast<double>(slab) * height, kFigurePitch, height}, weight);
             }
         }
     }
@@ -171,7 +172,7 @@ private:
                 for (const std::size_t query : queries) {
                     const float* row = attention_.weights.data() + attention_.index(head, query, 0);
                     for (const std::size_t key : keys) {
-                        if (const double alpha = static_cast<double>(row[key]) * share; alpha >= kFaintest) {
+                        if (const double alpha = static_cast<double>(row[key]) * share; alpha >= kFaintestFigureLine) {
                             see(head, query, key, std::min(alpha, 1.0));
                         }
                     }
@@ -189,7 +190,7 @@ private:
         Mark mark{Role::Attention, head, static_cast<int>(query), static_cast<int>(key)};
         mark.tip = tip(mark);
         sketch_.line(marked(std::move(mark)), colours_[static_cast<std::size_t>(head) - 1],
-                     {centre(query), query_bottom_, centre(key), key_top_, kStroke}, alpha);
+                     {centre(query), query_bottom_, centre(key), key_top_, kFigureStroke}, alpha);
     }
 
     // The second text of a pair differs.
@@ -199,12 +200,12 @@ private:
     void labels() {
         for (std::size_t i = 0; i < attention_.queries.size(); ++i) {
             sketch_.text({Role::QueryLabel, 0, static_cast<int>(i)}, label_colour(attention_.queries[i]),
-                         {centre(i) + kBaseline, query_bottom_ - kPadding, kLabel, Anchor::Start, true, false,
-                          attention_.queries[i].label});
+                         {centre(i) + kBaseline, query_bottom_ - kFigurePadding, kFigureLabel, Anchor::Start, true,
+                          false, attention_.queries[i].label});
         }
         for (std::size_t i = 0; i < attention_.keys.size(); ++i) {
             sketch_.text({Role::KeyLabel, 0, -1, static_cast<int>(i)}, label_colour(attention_.keys[i]),
-                         {centre(i) + kBaseline, key_top_ + kPadding, kLabel, Anchor::End, true, false,
+                         {centre(i) + kBaseline, key_top_ + kFigurePadding, kFigureLabel, Anchor::End, true, false,
                           attention_.keys[i].label});
         }
     }
@@ -251,6 +252,14 @@ std::string describe(const SelectedAttention& attention) {
 }
 
 }  // namespace
+
+double longest_label(const std::vector<RowItem>& row) {
+    double length = 0.0;
+    for (const RowItem& item : row) {
+        length = std::max(length, text_width(item.label));
+    }
+    return length;
+}
 
 std::string figure_tip(const SelectedAttention& attention, const Mark& mark) {
     switch (mark.role) {

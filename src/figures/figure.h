@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "observe/selection.h"
 #include "paint/sketch.h"
@@ -15,20 +16,10 @@ struct FigureOptions {
     Look look = {};
 };
 
-// Lengths in units of the text size.
-namespace figure {
-constexpr double kPitch = 1.5;
-constexpr double kBand = 8.0;  // minimum; grows with the longest label
-constexpr double kGap = 10.0;
-constexpr double kStroke = 0.2;
-constexpr double kSwatch = 2.0;
-constexpr double kTitle = 2.1;
-constexpr double kPadding = 0.2;
-constexpr double kMargin = 1.0;
-constexpr int kSwatchesInRow = 16;
-// Lines below this opacity are not drawn: 4 of 255 steps.
-constexpr double kFaintest = 4.0 / 255.0;
-}  // namespace figure
+constexpr double kFigurePitch = 1.5;  // between two words, in units of the text size
+
+// The width of the longest label of a row, in units of the text size.
+double longest_label(const std::vector<RowItem>& row);
 
 Drawing draw_figure(const SelectedAttention& attention, const FigureOptions& options = {});
 

@@ -7,26 +7,17 @@
 
 #include <fmt/format.h>
 
+#include "figures/layout.h"
 #include "paint/text_width.h"
 
 namespace headscope {
 
 namespace {
 
-constexpr double kMargin = 1.0;
-constexpr double kGap = 0.5;
-constexpr double kSmall = 0.85;
+constexpr double kLabelGap = 0.5;
 constexpr double kLeastLegend = 18.0;
 constexpr double kLegendHeight = 0.9;
-constexpr double kFaintest = 1.0 / 255.0;
-
-double longest(const std::vector<RowItem>& row) {
-    double length = 0.0;
-    for (const RowItem& item : row) {
-        length = std::max(length, text_width(item.label));
-    }
-    return length;
-}
+constexpr double kFaintestCell = 1.0 / 255.0;
 
 double largest_of(const SelectedAttention& content, int head) {
     double largest = 0.0;
@@ -43,8 +34,8 @@ public:
     HeatMap(const SelectedAttention& content, int head, const HeatMapOptions& options)
         : content_(content), head_(head), options_(options), sketch_(options.look), ink_(options.look.ink) {
         full_ = options.full > 0.0 ? options.full : options.scale == Scale::Diverging ? largest_of(content, head) : 1.0;
-        left_ = snapped(kMargin + std::max(longest(content.queries), text_width("query") * kSmall) + kGap);
-        top_ = snapped(kMargin + 1.4 * kTitleSize + std::max(longest(content.keys), 2.0) + kGap);
+        left_ = snapped(kMargin + std::max(longest_label(content.queries), text_width("query") * kSmall) + kLabelGap);
+        top_ = snapped(kMargin + 1.4 * kTitleSize + std::max(longest_label(content.keys), 2.0) + kLabelGap);
         right_ = left_ + options.cell * static_cast<double>(content.keys.size());
         bottom_ = top_ + options.cell * static_cast<double>(content.queries.size());
     }
@@ -62,7 +53,7 @@ public:
         const double legend = std::max(kLeastLegend, std::min(right_ - left_, 24.0));
         draw_legend(legend);
         const double end = std::max({right_, left_ + legend, kMargin + text_width(title) * kTitleSize});
-        const double foot = bottom_ + kGap + kLegendHeight + 1.5 * kSmall + kGap;
+        const double foot = bottom_ + kLabelGap + kLegendHeight + 1.5 * kSmall + kLabelGap;
         const std::vector<std::string> note = wrapped(content_.note, (end - kMargin) / kSmall);
         sketch_.lines_of_text({Role::Note}, ink_.faint, kMargin, foot + kSmall, kSmall, note);
         return sketch_.finish(
@@ -85,7 +76,7 @@ private:
             for (std::size_t key = 0; key < content_.keys.size(); ++key) {
                 const double weight = static_cast<double>(content_.weight(head_, query, key));
                 const double place = place_on(options_.scale, weight, full_);
-                if (std::abs(place) < kFaintest) {
+                if (std::abs(place) < kFaintestCell) {
                     continue;
                 }
                 Mark mark{Role::Cell, head_, static_cast<int>(query), static_cast<int>(key)};
@@ -107,23 +98,24 @@ private:
         const double middle = 0.5 * options_.cell + kBaseline;
         for (std::size_t i = 0; i < content_.queries.size(); i += every) {
             sketch_.text({Role::QueryLabel, 0, static_cast<int>(i)}, label_colour(content_.queries[i]),
-                         {left_ - kGap, top_ + static_cast<double>(i) * options_.cell + middle, 1.0, Anchor::End, false,
-                          false, content_.queries[i].label});
+                         {left_ - kLabelGap, top_ + static_cast<double>(i) * options_.cell + middle, 1.0, Anchor::End,
+                          false, false, content_.queries[i].label});
         }
         for (std::size_t i = 0; i < content_.keys.size(); i += every) {
             sketch_.text({Role::KeyLabel, 0, -1, static_cast<int>(i)}, label_colour(content_.keys[i]),
-                         {left_ + static_cast<double>(i) * options_.cell + middle, top_ - kGap, 1.0, Anchor::Start,
+                         {left_ + static_cast<double>(i) * options_.cell + middle, top_ - kLabelGap, 1.0, Anchor::Start,
                           true, false, content_.keys[i].label});
         }
+        sketch_.text(
+            {Role::Axis}, ink_.faint,
+            {left_ - kLabelGap, top_ - kLabelGap - 1.2 * kSmall, kSmall, Anchor::End, false, false, "key \u2192"});
         sketch_.text({Role::Axis}, ink_.faint,
-                     {left_ - kGap, top_ - kGap - 1.2 * kSmall, kSmall, Anchor::End, false, false, "key \u2192"});
-        sketch_.text({Role::Axis}, ink_.faint,
-                     {left_ - kGap, top_ - kGap, kSmall, Anchor::End, false, false, "query \u2193"});
+                     {left_ - kLabelGap, top_ - kLabelGap, kSmall, Anchor::End, false, false, "query \u2193"});
     }
 
     void draw_legend(double width) {
         constexpr int kSteps = 48;
-        const double y = bottom_ + kGap;
+        const double y = bottom_ + kLabelGap;
         const double low = options_.scale == Scale::Diverging ? -1.0 : 0.0;
         for (int step = 0; step < kSteps; ++step) {
             const double place = low + (1.0 - low) * (step + 0.5) / kSteps;

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "figures/layout.h"
 #include "model/family.h"
 #include "observe/family_labels.h"
 #include "paint/text_width.h"
@@ -14,12 +15,8 @@ namespace headscope {
 
 namespace {
 
-constexpr double kMargin = 1.0;
-constexpr double kSmall = 0.85;
 constexpr double kWidth = 4.4;  // of a cell
 constexpr double kHeight = 2.0;
-constexpr double kBarPitch = 1.7;
-constexpr double kBarHeight = 1.3;
 constexpr double kBarLength = 24.0;
 constexpr double kBarValue = 4.0;
 constexpr AttentionKind kKinds[] = {AttentionKind::EncoderSelf, AttentionKind::DecoderSelf, AttentionKind::Cross};

@@ -9,18 +9,16 @@
 
 namespace headscope {
 
-using namespace model_sketch;
-
 namespace {
 
-std::string detail_of(const Block& block) {
+std::string block_detail(const Block& block) {
     return block.shared ? block.detail : fmt::format("{}  \u00b7  {}", block.detail, with_thousands(block.parameters));
 }
 
 }  // namespace
 
 double ModelColumn::Part::height() const {
-    return detail.empty() ? kLow : kTall;
+    return detail.empty() ? kLowBlock : kTallBlock;
 }
 
 ModelColumn::ModelColumn(ModelSketch& pen, const ModelConfig& config, ColumnPlan plan)
@@ -31,14 +29,16 @@ ModelColumn::ModelColumn(ModelSketch& pen, const ModelConfig& config, ColumnPlan
 
 double ModelColumn::height() const {
     if (!plan_.writes) {
-        return parts_height() + 2.0 * kGap + kLow;
+        return parts_height() + 2.0 * kBlockGap + kLowBlock;
     }
-    const double transform = config_.output.transform ? kTall + kLow + 2.0 * kGap : 0.0;
-    return parts_height() + 3.0 * kGap + kTall + kLow + 1.4 + (pre() ? kLow + kGap : 0.0) + transform;
+    const double transform = config_.output.transform ? kTallBlock + kLowBlock + 2.0 * kBlockGap : 0.0;
+    return parts_height() + 3.0 * kBlockGap + kTallBlock + kLowBlock + 1.4 + (pre() ? kLowBlock + kBlockGap : 0.0) +
+           transform;
 }
 
 double ModelColumn::height_below(const ModelConfig& config) {
-    return kGap + 1.6 + kGap + kTall + kGap + 1.4 + (config.embedding.norm ? kLow + kGap : 0.0);
+    return kBlockGap + 1.6 + kBlockGap + kTallBlock + kBlockGap + 1.4 +
+           (config.embedding.norm ? kLowBlock + kBlockGap : 0.0);
 }
 
 const Block& ModelColumn::block_at(const std::string& prefix, BlockKind kind) const {
@@ -71,14 +71,14 @@ std::vector<ModelColumn::Part> ModelColumn::parts() const {
         const bool ends = !config_.attention.cross && plan_.stack == std::string("encoder") &&
                           plan_.chosen == plan_.layers;  // it hands its state over, and adds nothing
         if (ends && !pre()) {
-            found.push_back({block, block.title, detail_of(block), false, false});
+            found.push_back({block, block.title, block_detail(block), false, false});
             continue;
         }
         const Block& norm = block_at(block.prefix + "norm.", BlockKind::Norm);
         if (pre()) {
             found.push_back({norm, norm.title, "", !ends, false});
         }
-        found.push_back({block, block.title, detail_of(block), !pre(), false});
+        found.push_back({block, block.title, block_detail(block), !pre(), false});
         if (!ends) {
             found.push_back({norm, pre() ? "Add" : "Add & " + norm.title, "", false, true});
         }
@@ -87,9 +87,9 @@ std::vector<ModelColumn::Part> ModelColumn::parts() const {
 }
 
 double ModelColumn::parts_height() const {
-    double sum = -kGap;
+    double sum = -kBlockGap;
     for (const Part& part : parts_) {
-        sum += part.height() + kGap;
+        sum += part.height() + kBlockGap;
     }
     return sum;
 }
@@ -97,10 +97,10 @@ double ModelColumn::parts_height() const {
 void ModelColumn::draw(double x, double bottom) {
     x_ = x;
     const double inner = parts_height() + 2.0 * kPadding;
-    const Rect box{x - kBlock / 2.0 - kPadding, bottom - inner, kBlock + 2.0 * kPadding, inner, 0.8};
+    const Rect box{x - kBlockWidth / 2.0 - kPadding, bottom - inner, kBlockWidth + 2.0 * kPadding, inner, 0.8};
     inputs(bottom);
     sketch_.rect({Role::Frame}, ink_.surface, box);
-    sketch_.rect({Role::Frame}, ink_.rule, {box.x, box.y, box.width, box.height, box.radius, kStroke});
+    sketch_.rect({Role::Frame}, ink_.rule, {box.x, box.y, box.width, box.height, box.radius, kBlockStroke});
     layer_numbers(box);
     draw_parts(box);
     top_ = box.y;
@@ -113,30 +113,31 @@ void ModelColumn::draw(double x, double bottom) {
 }
 
 void ModelColumn::draw_parts(const Rect& box) {
-    const double left = x_ - kBlock / 2.0;
+    const double left = x_ - kBlockWidth / 2.0;
     const double bottom = box.y + box.height;
     double y = bottom - kPadding;
     double leaves = y;
-    const double side = plan_.mirrored ? left + kBlock + 0.8 : left - 0.8;
+    const double side = plan_.mirrored ? left + kBlockWidth + 0.8 : left - 0.8;
     for (std::size_t i = 0; i < parts_.size(); ++i) {
         const Part& part = parts_[i];
         const double top = y - part.height();
-        pen_.path({{x_, i == 0 ? bottom : y + kGap}, {x_, y}}, true);
+        pen_.path({{x_, i == 0 ? bottom : y + kBlockGap}, {x_, y}}, true);
         if (part.residual_from) {
-            leaves = y + (i == 0 ? kPadding * 0.5 : kGap * 0.6);
+            leaves = y + (i == 0 ? kPadding * 0.5 : kBlockGap * 0.6);
         }
         if (part.residual_to) {
             const double middle = y - part.height() / 2.0;
-            pen_.path({{x_, leaves}, {side, leaves}, {side, middle}, {plan_.mirrored ? left + kBlock : left, middle}},
-                      true);
+            pen_.path(
+                {{x_, leaves}, {side, leaves}, {side, middle}, {plan_.mirrored ? left + kBlockWidth : left, middle}},
+                true);
         }
-        pen_.block(part.block, {left, top, kBlock, part.height()}, part.name, part.detail);
+        pen_.block(part.block, {left, top, kBlockWidth, part.height()}, part.name, part.detail);
         if (part.block.attention == AttentionKind::Cross || part.block.kind == BlockKind::Recurrent) {
             cross_ = y - part.height() / 2.0;
         }
-        y = top - kGap;
+        y = top - kBlockGap;
     }
-    pen_.path({{x_, y + kGap}, {x_, box.y}}, false);
+    pen_.path({{x_, y + kBlockGap}, {x_, box.y}}, false);
 }
 
 // The number of each layer beside its stack.
@@ -157,7 +158,8 @@ void ModelColumn::layer_numbers(const Rect& box) {
         }
         const Rect square{x, y - layer * pitch, size, size, 0.2 * size};
         sketch_.rect(mark, chosen ? ink_.accent : ink_.surface, square);
-        sketch_.rect(mark, chosen ? ink_.accent : ink_.rule, {square.x, square.y, size, size, 0.2 * size, kStroke});
+        sketch_.rect(mark, chosen ? ink_.accent : ink_.rule,
+                     {square.x, square.y, size, size, 0.2 * size, kBlockStroke});
         mark.tip.clear();
         mark.role = Role::Label;
         sketch_.centred(mark, chosen ? text_colour_on(ink_.accent) : ink_.faint, square, std::min(0.95, 0.6 * size),
@@ -170,13 +172,14 @@ void ModelColumn::layer_numbers(const Rect& box) {
 
 // The embedding, the positions and their sum, below the box.
 void ModelColumn::inputs(double bottom) {
-    const double y_of_plus = bottom + kGap + 0.8 + (config_.embedding.norm ? kLow + kGap : 0.0);
-    const double top = y_of_plus + 0.8 + kGap;
+    const double y_of_plus = bottom + kBlockGap + 0.8 + (config_.embedding.norm ? kLowBlock + kBlockGap : 0.0);
+    const double top = y_of_plus + 0.8 + kBlockGap;
     const Block& embedding = block_of(BlockKind::Embedding, plan_.index);
-    pen_.block(embedding, {x_ - kBlock / 2.0, top, kBlock, kTall}, embedding.title, detail_of(embedding));
+    pen_.block(embedding, {x_ - kBlockWidth / 2.0, top, kBlockWidth, kTallBlock}, embedding.title,
+               block_detail(embedding));
     sketch_.text({Role::Label}, ink_.text,
-                 {x_, top + kTall + kGap + 1.1, 1.0, Anchor::Middle, false, false, plan_.inputs});
-    pen_.path({{x_, top + kTall + kGap}, {x_, top + kTall}}, true);
+                 {x_, top + kTallBlock + kBlockGap + 1.1, 1.0, Anchor::Middle, false, false, plan_.inputs});
+    pen_.path({{x_, top + kTallBlock + kBlockGap}, {x_, top + kTallBlock}}, true);
     const bool adds = config_.positions.kind != Positions::None;
     if (adds) {
         pen_.path({{x_, top}, {x_, y_of_plus + 0.65}}, true);
@@ -184,10 +187,10 @@ void ModelColumn::inputs(double bottom) {
     double y = adds ? y_of_plus - 0.65 : top;
     if (config_.embedding.norm) {
         const Block& norm = block_at(plan_.stack + ".embedding_norm.", BlockKind::Norm);
-        const double above = y_of_plus - 0.8 - kGap;
+        const double above = y_of_plus - 0.8 - kBlockGap;
         pen_.path({{x_, y}, {x_, above}}, true);
-        pen_.block(norm, {x_ - kBlock / 2.0, above - kLow, kBlock, kLow}, norm.title, "");
-        y = above - kLow;
+        pen_.block(norm, {x_ - kBlockWidth / 2.0, above - kLowBlock, kBlockWidth, kLowBlock}, norm.title, "");
+        y = above - kLowBlock;
     }
     pen_.path({{x_, y}, {x_, bottom}}, false);
     if (adds) {
@@ -203,9 +206,9 @@ void ModelColumn::inputs(double bottom) {
 
 void ModelColumn::plus(double y) {
     sketch_.rect({Role::Edge}, ink_.paper, {x_ - 0.65, y - 0.65, 1.3, 1.3, 0.65});
-    sketch_.rect({Role::Edge}, ink_.faint, {x_ - 0.65, y - 0.65, 1.3, 1.3, 0.65, kStroke});
-    sketch_.line({Role::Edge}, ink_.faint, {x_ - 0.4, y, x_ + 0.4, y, kStroke});
-    sketch_.line({Role::Edge}, ink_.faint, {x_, y - 0.4, x_, y + 0.4, kStroke});
+    sketch_.rect({Role::Edge}, ink_.faint, {x_ - 0.65, y - 0.65, 1.3, 1.3, 0.65, kBlockStroke});
+    sketch_.line({Role::Edge}, ink_.faint, {x_ - 0.4, y, x_ + 0.4, y, kBlockStroke});
+    sketch_.line({Role::Edge}, ink_.faint, {x_, y - 0.4, x_, y + 0.4, kBlockStroke});
 }
 
 // On the other side of the positions: into the layers, not into the sum.
@@ -234,17 +237,18 @@ void ModelColumn::outputs() {
     }
     stack_on(block_of(BlockKind::Linear, config_.output.transform ? 1 : 0), true);
     stack_on(block_of(BlockKind::Softmax, 0), false);
-    pen_.path({{x_, top_}, {x_, top_ - kGap}}, true);
+    pen_.path({{x_, top_}, {x_, top_ - kBlockGap}}, true);
     sketch_.text({Role::Label}, ink_.text,
-                 {x_, top_ - kGap - 0.4, 1.0, Anchor::Middle, false, false, "Output Probabilities"});
+                 {x_, top_ - kBlockGap - 0.4, 1.0, Anchor::Middle, false, false, "Output Probabilities"});
 }
 
 // A block above all that was drawn.
 void ModelColumn::stack_on(const Block& block, bool detailed) {
-    const double height = detailed ? kTall : kLow;
-    const double y = top_ - kGap;
+    const double height = detailed ? kTallBlock : kLowBlock;
+    const double y = top_ - kBlockGap;
     pen_.path({{x_, top_}, {x_, y}}, true);
-    pen_.block(block, {x_ - kBlock / 2.0, y - height, kBlock, height}, block.title, detailed ? detail_of(block) : "");
+    pen_.block(block, {x_ - kBlockWidth / 2.0, y - height, kBlockWidth, height}, block.title,
+               detailed ? block_detail(block) : "");
     top_ = y - height;
 }
 

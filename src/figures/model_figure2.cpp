@@ -6,8 +6,6 @@
 
 namespace headscope {
 
-using namespace model_sketch;
-
 namespace {
 
 const char* masked_by(const ModelConfig& config) {
@@ -29,15 +27,15 @@ Point draw_figure2(ModelSketch& pen, const ModelConfig& config, double left, dou
         double y = from + 1.1;
         for (const std::string& part : parts) {
             if (y > from + 1.2) {
-                pen.path({{x + width / 2.0, y}, {x + width / 2.0, y - kGap}}, true);
+                pen.path({{x + width / 2.0, y}, {x + width / 2.0, y - kBlockGap}}, true);
             }
             Mark mark{Role::Block};
             mark.layer = 0;
             mark.tip = pen.sketch().tips() ? part : "";
-            pen.box(mark, BlockKind::Attention, {x, y, width, kLow + 0.2}, part, "");
-            y += kLow + 0.2 + kGap;
+            pen.box(mark, BlockKind::Attention, {x, y, width, kLowBlock + 0.2}, part, "");
+            y += kLowBlock + 0.2 + kBlockGap;
         }
-        pen.path({{x + width / 2.0, y}, {x + width / 2.0, y - kGap}}, true);
+        pen.path({{x + width / 2.0, y}, {x + width / 2.0, y - kBlockGap}}, true);
         pen.sketch().text({Role::Label}, pen.ink().text,
                           {x + width / 2.0, y + 1.0, 1.0, Anchor::Middle, false, false, below});
         return y + 1.2;

@@ -16,12 +16,10 @@ namespace headscope {
 
 namespace {
 
-using namespace model_sketch;
-
-constexpr double kMargin = 1.5;
-constexpr double kDetail = 0.95;  // the size of the line below the title
-constexpr double kNumbers = 4.0;  // room for the numbers of layers to the left of a column
-constexpr double kBetween = 8.0;  // to the right of a column
+constexpr double kMapMargin = 1.5;
+constexpr double kDetail = 0.95;       // the size of the line below the title
+constexpr double kNumbers = 4.0;       // room for the numbers of layers to the left of a column
+constexpr double kColumnsApart = 8.0;  // to the right of a column
 
 std::vector<ColumnPlan> plans(const ModelConfig& config, const ModelMapOptions& options) {
     if (!has_encoder(config)) {
@@ -70,7 +68,7 @@ const char* kind_of_positions(const ModelConfig& config) {
     return "no";
 }
 
-std::string detail_of(const ModelConfig& config) {
+std::string model_detail(const ModelConfig& config) {
     const std::string layers = traits(config.architecture).reads_source
                                    ? fmt::format("{} + {} layers", config.encoder_layers, config.decoder_layers)
                                    : fmt::format("{}: {}", name_of(config.architecture),
@@ -84,12 +82,12 @@ std::string detail_of(const ModelConfig& config) {
 // The encoder's output is the keys and values of every cross-attention, or the first states of recurrent layers.
 void draw_memory(ModelSketch& pen, const ModelConfig& config, const ModelColumn& encoder, const ModelColumn& decoder) {
     const double between = (encoder.x() + decoder.x()) / 2.0;
-    const double up = encoder.top() - kGap;
+    const double up = encoder.top() - kBlockGap;
     pen.path({{encoder.x(), encoder.top()},
               {encoder.x(), up},
               {between, up},
               {between, decoder.cross()},
-              {decoder.x() - kBlock / 2.0, decoder.cross()}},
+              {decoder.x() - kBlockWidth / 2.0, decoder.cross()}},
              true);
     pen.note(
         encoder.x() + 0.5, up - 0.4,
@@ -111,25 +109,25 @@ Drawing draw_model_map(const ModelConfig& config, const ModelMapOptions& options
         tallest = std::max(tallest, columns.back().height());
     }
     const std::string title = fmt::format("{} parameters", with_thousands(count_parameters(config)));
-    const std::string detail = detail_of(config);
+    const std::string detail = model_detail(config);
     sketch.text({Role::Title}, pen.ink().text,
-                {kMargin, kMargin + 0.8 * kTitleSize, kTitleSize, Anchor::Start, false, false, title});
+                {kMapMargin, kMapMargin + 0.8 * kTitleSize, kTitleSize, Anchor::Start, false, false, title});
     sketch.text({Role::Note}, pen.ink().faint,
-                {kMargin, kMargin + 1.6 * kTitleSize + 0.6, kDetail, Anchor::Start, false, false, detail});
-    const double top = kMargin + 1.6 * kTitleSize + 1.4;
+                {kMapMargin, kMapMargin + 1.6 * kTitleSize + 0.6, kDetail, Anchor::Start, false, false, detail});
+    const double top = kMapMargin + 1.6 * kTitleSize + 1.4;
     const double bottom = top + tallest + 2.0 * ModelColumn::kPadding;
-    double left = kMargin;
+    double left = kMapMargin;
     for (ModelColumn& column : columns) {
-        const double x = left + (column.plan().mirrored ? 0.0 : kNumbers) + ModelColumn::kPadding + kBlock / 2.0;
+        const double x = left + (column.plan().mirrored ? 0.0 : kNumbers) + ModelColumn::kPadding + kBlockWidth / 2.0;
         column.draw(x, bottom);
-        left = x + kBlock / 2.0 + ModelColumn::kPadding + kBetween;
+        left = x + kBlockWidth / 2.0 + ModelColumn::kPadding + kColumnsApart;
     }
     if (columns.size() == 2) {
         draw_memory(pen, config, columns[0], columns[1]);
     }
     const Point corner = draw_figure2(pen, config, left, top);
-    const double height = std::max(bottom + ModelColumn::height_below(config), corner.y) + kMargin;
-    const double width = std::max(corner.x, kMargin + kDetail * text_width(detail)) + kMargin;
+    const double height = std::max(bottom + ModelColumn::height_below(config), corner.y) + kMapMargin;
+    const double width = std::max(corner.x, kMapMargin + kDetail * text_width(detail)) + kMapMargin;
     return sketch.finish(width, height, "Model", detail + ", " + title);
 }
 

@@ -9,8 +9,6 @@ namespace headscope {
 
 namespace {
 
-using namespace model_sketch;
-
 // The paper's fills.
 Colour fill_of(BlockKind kind, const Ink& ink) {
     Colour colour{0xf2, 0xf4, 0xc1};  // add and norm
@@ -49,16 +47,17 @@ void ModelSketch::box(Mark mark, BlockKind kind, const Rect& place, const std::s
     Rect shape = place;
     shape.radius = 0.35;
     sketch_.rect(mark, fill_of(kind, ink_), shape);
-    shape.stroke = kStroke;
+    shape.stroke = kBlockStroke;
     sketch_.rect(mark, ink_.off, shape);
     mark.tip.clear();
     mark.role = Role::Label;
     const Rect inside{place.x + 0.4, place.y, place.width - 0.8, detail.empty() ? place.height : place.height * 0.6};
-    sketch_.centred(mark, ink_.text, inside, place.height < kLow + 0.1 && place.width < kBlock ? 0.85 : 1.0, name);
+    sketch_.centred(mark, ink_.text, inside, place.height < kLowBlock + 0.1 && place.width < kBlockWidth ? 0.85 : 1.0,
+                    name);
     if (!detail.empty()) {
         mark.role = Role::Value;
         sketch_.centred(mark, ink_.text, {inside.x, place.y + place.height * 0.48, inside.width, place.height * 0.46},
-                        kSmall, detail);
+                        kBlockDetail, detail);
     }
 }
 
@@ -67,10 +66,10 @@ void ModelSketch::path(const std::vector<Point>& points, bool arrow) {
         const Point& a = points[i];
         const Point& b = points[i + 1];
         // Square corners: each piece reaches half a stroke further, but not into the arrow's point.
-        const double last = i + 2 == points.size() ? (arrow ? -0.3 : 0.0) : kStroke / 2.0;
+        const double last = i + 2 == points.size() ? (arrow ? -0.3 : 0.0) : kBlockStroke / 2.0;
         const double length = std::max(std::hypot(b.x - a.x, b.y - a.y), 1e-9);
         const Point along{(b.x - a.x) / length, (b.y - a.y) / length};
-        sketch_.line({Role::Edge}, ink_.faint, {a.x, a.y, b.x + along.x * last, b.y + along.y * last, kStroke});
+        sketch_.line({Role::Edge}, ink_.faint, {a.x, a.y, b.x + along.x * last, b.y + along.y * last, kBlockStroke});
     }
     if (arrow) {
         const Point& a = points[points.size() - 2];
@@ -85,7 +84,7 @@ void ModelSketch::path(const std::vector<Point>& points, bool arrow) {
 }
 
 void ModelSketch::note(double x, double y, const std::string& text, Anchor anchor) {
-    sketch_.text({Role::Note}, ink_.faint, {x, y, kSmall, anchor, false, false, text});
+    sketch_.text({Role::Note}, ink_.faint, {x, y, kBlockDetail, anchor, false, false, text});
 }
 
 }  // namespace headscope

@@ -11,14 +11,12 @@
 namespace headscope {
 
 // Lengths in units of the text size.
-namespace model_sketch {
-constexpr double kBlock = 15.0;  // width
-constexpr double kTall = 2.9;    // a block with a name and a line of detail
-constexpr double kLow = 1.6;     // a block with a name alone
-constexpr double kGap = 1.1;     // between blocks, for an arrow
-constexpr double kStroke = 0.12;
-constexpr double kSmall = 0.8;
-}  // namespace model_sketch
+constexpr double kBlockWidth = 15.0;  // width
+constexpr double kTallBlock = 2.9;    // a block with a name and a line of detail
+constexpr double kLowBlock = 1.6;     // a block with a name alone
+constexpr double kBlockGap = 1.1;     // between blocks, for an arrow
+constexpr double kBlockStroke = 0.12;
+constexpr double kBlockDetail = 0.8;
 
 class ModelSketch {
 public:

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "figures/layout.h"
 #include "paint/text_width.h"
 #include "support/check.h"
 
@@ -13,17 +14,14 @@ namespace headscope {
 
 namespace {
 
-constexpr double kMargin = 1.0;
-constexpr double kGap = 1.2;
+constexpr double kTableGap = 1.2;
 constexpr double kBlock = 25.6;  // width of d_k cells
-constexpr double kRow = 1.7;
-constexpr double kCellHeight = 1.3;
-constexpr double kSmall = 0.85;
-constexpr double kNumber = 5.0;    // a column of numbers
-constexpr double kWeight = 10.0;   // the longest bar of a weight
-constexpr double kBars = 4.5;      // height of one row of bars below the table
-constexpr double kBarValue = 3.4;  // the number after a bar
-constexpr double kLongestLabel = 14.0;
+constexpr double kNeuronRow = 1.7;
+constexpr double kNeuronCell = 1.3;
+constexpr double kNumber = 5.0;     // a column of numbers
+constexpr double kWeight = 10.0;    // the longest bar of a weight
+constexpr double kBars = 4.5;       // height of one row of bars below the table
+constexpr double kBarNumber = 3.4;  // the number after a bar
 // A weight that differs more than this from the softmax is shown separately.
 constexpr double kEdited = 1e-4;
 constexpr double kShownDigit = 0.005;
@@ -58,12 +56,12 @@ public:
         cell_ = kBlock / static_cast<double>(view.d_k);
 
         left_ = snapped(kMargin + std::min(label, kLongestLabel) + 2.6);
-        product_ = left_ + kBlock + kGap;
-        sum_ = product_ + kBlock + kGap;
+        product_ = left_ + kBlock + kTableGap;
+        sum_ = product_ + kBlock + kTableGap;
         scaled_ = sum_ + kNumber;
         weight_ = scaled_ + kNumber + 0.4;
-        used_ = weight_ + kWeight + kBarValue + kGap;
-        end_ = (shows_used_ ? used_ : weight_) + kWeight + kBarValue;
+        used_ = weight_ + kWeight + kBarNumber + kTableGap;
+        end_ = (shows_used_ ? used_ : weight_) + kWeight + kBarNumber;
         // q and k share a scale; their products have another.
         for (std::int64_t d = 0; d < view.d_k; ++d) {
             largest_ = std::max(largest_, std::abs(q(d)));
@@ -84,10 +82,10 @@ public:
         heads_of_columns(y);
         y += 0.6;
         query_row(y);
-        y += kRow + 0.5;
+        y += kNeuronRow + 0.5;
         for (int key = 0; key < static_cast<int>(view_.keys); ++key) {
             key_row(key, y);
-            y += kRow;
+            y += kNeuronRow;
         }
         if (options_.chosen >= 0) {
             y = bars(y + 1.2);
@@ -130,9 +128,9 @@ private:
         Mark mark{role, view_.head};
         (role == Role::QueryLabel ? mark.query : mark.key) = index;
         sketch_.text(mark, ink_.text,
-                     {left_ - 1.9, y + kCellHeight / 2.0 + kBaseline, 1.0, Anchor::End, false, role == Role::QueryLabel,
+                     {left_ - 1.9, y + kNeuronCell / 2.0 + kBaseline, 1.0, Anchor::End, false, role == Role::QueryLabel,
                       shortened(text, kLongestLabel)});
-        heading(left_ - 0.4, y + kCellHeight / 2.0 + kBaseline * kSmall, symbol, Anchor::End);
+        heading(left_ - 0.4, y + kNeuronCell / 2.0 + kBaseline * kSmall, symbol, Anchor::End);
     }
 
     template <class Value>
@@ -145,9 +143,9 @@ private:
                 mark.tip = fmt::format("{}, dimension {}: {:.4f}", name, d + 1, value(d));
             }
             sketch_.rect(std::move(mark), diverging_colour(largest > 0.0 ? value(d) / largest : 0.0, ink_),
-                         {x + static_cast<double>(d) * cell_, y, cell_, kCellHeight});
+                         {x + static_cast<double>(d) * cell_, y, cell_, kNeuronCell});
         }
-        sketch_.rect({Role::Frame}, ink_.rule, {x, y, kBlock, kCellHeight, 0.0, 0.1});
+        sketch_.rect({Role::Frame}, ink_.rule, {x, y, kBlock, kNeuronCell, 0.0, 0.1});
     }
 
     void query_row(double y) {
@@ -159,13 +157,13 @@ private:
         const auto index = static_cast<std::size_t>(key);
         if (key == options_.chosen) {
             sketch_.rect({Role::ChosenWord, view_.head, -1, key}, ink_.chosen,
-                         {kMargin - 0.3, y - 0.2, end_ + 0.6 - kMargin, kRow});
+                         {kMargin - 0.3, y - 0.2, end_ + 0.6 - kMargin, kNeuronRow});
         }
         label(y, Role::KeyLabel, key, keys_[index], "k");
         cells(left_, y, key, largest_, "k", [&](std::int64_t d) { return k(key, d); });
         cells(product_, y, key, largest_product_, "q \u00d7 k", [&](std::int64_t d) { return q(d) * k(key, d); });
         const double dot = dot_product(view_, query_, key);
-        const double line = y + kCellHeight / 2.0 + kBaseline;
+        const double line = y + kNeuronCell / 2.0 + kBaseline;
         const bool seen = is_visible(view_, query_, key);
         Mark mark{Role::Value, view_.head, query_, key};
         sketch_.text(mark, ink_.text,
@@ -182,10 +180,10 @@ private:
     void weight_bar(Mark mark, double x, double y, double weight) {
         mark.role = Role::Bar;
         const double length = std::clamp(weight, 0.0, 1.0) * kWeight;
-        sketch_.rect(mark, head_colour(options_.palette, view_.head, ink_), {x, y, length, kCellHeight});
+        sketch_.rect(mark, head_colour(options_.palette, view_.head, ink_), {x, y, length, kNeuronCell});
         mark.role = Role::Value;
         sketch_.text(mark, ink_.text,
-                     {x + length + 0.4, y + kCellHeight / 2.0 + kBaseline, 1.0, Anchor::Start, false, false,
+                     {x + length + 0.4, y + kNeuronCell / 2.0 + kBaseline, 1.0, Anchor::Start, false, false,
                       fmt::format("{:.2f}", weight)});
     }
 
@@ -193,7 +191,7 @@ private:
     double bars(double y) {
         const int key = options_.chosen;
         const std::string& name = keys_[static_cast<std::size_t>(key)];
-        const double width = (2.0 * kBlock + kGap) / static_cast<double>(view_.d_k);
+        const double width = (2.0 * kBlock + kTableGap) / static_cast<double>(view_.d_k);
         const auto row = [&](const std::string& text, double largest, auto value) {
             const double zero = y + kBars / 2.0;
             heading(left_ - 0.4, zero + kBaseline * kSmall, text, Anchor::End);
@@ -208,7 +206,7 @@ private:
                              {left_ + static_cast<double>(d) * width, std::min(zero, zero - height), 0.8 * width,
                               std::max(std::abs(height), 0.02)});
             }
-            sketch_.line({Role::Axis}, ink_.off, {left_, zero, left_ + 2.0 * kBlock + kGap, zero, 0.06});
+            sketch_.line({Role::Axis}, ink_.off, {left_, zero, left_ + 2.0 * kBlock + kTableGap, zero, 0.06});
             y += kBars;
         };
         row("q", largest_, [&](std::int64_t d) { return q(d); });

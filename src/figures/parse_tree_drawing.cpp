@@ -6,19 +6,18 @@
 
 #include <fmt/format.h>
 
+#include "figures/layout.h"
 #include "paint/text_width.h"
 
 namespace headscope {
 
 namespace {
 
-constexpr double kMargin = 1.0;
-constexpr double kLevel = 2.8;     // between a node and its children
-constexpr double kBetween = 0.9;   // between two words
-constexpr double kLetters = 0.75;  // height of a label
-constexpr double kGap = 0.3;       // between a label and the lines to it
+constexpr double kLevel = 2.8;       // between a node and its children
+constexpr double kWordsApart = 0.9;  // between two words
+constexpr double kLetters = 0.75;    // height of a label
+constexpr double kLineGap = 0.3;     // between a label and the lines to it
 constexpr double kLine = 0.09;
-constexpr double kBold = 1.12;  // width of bold text
 
 // A node with the columns below it.
 struct Placed {
@@ -55,7 +54,7 @@ private:
             here.width += here.children.back().width;
         }
         here.width =
-            std::max({here.width, kBold * text_width(tree.label) + kBetween, text_width(tree.word) + kBetween});
+            std::max({here.width, kBold * text_width(tree.label) + kWordsApart, text_width(tree.word) + kWordsApart});
         return here;
     }
 
@@ -85,11 +84,11 @@ private:
             return;
         }
         const double turn = y_of(root_, here.height) + kLevel / 2.0 - kLetters / 2.0;
-        edge(here, {here.x, y_of(root_, here.height) + kGap, here.x, turn, kLine});
+        edge(here, {here.x, y_of(root_, here.height) + kLineGap, here.x, turn, kLine});
         edge(here, {here.children.front().x - kLine / 2.0, turn, here.children.back().x + kLine / 2.0, turn, kLine});
         for (const Placed& child : here.children) {
             // Its upper end belongs to the parent: only what is below a constituent stands out with it.
-            edge(here, {child.x, turn, child.x, y_of(root_, child.height) - kLetters - kGap, kLine}, child.item);
+            edge(here, {child.x, turn, child.x, y_of(root_, child.height) - kLetters - kLineGap, kLine}, child.item);
             lines(child);
         }
     }
@@ -104,14 +103,14 @@ private:
             return;
         }
         const std::string tip = fmt::format("{}: {}", here.tree.label, words_of(here.tree));
-        const double width = kBold * text_width(here.tree.label) + 2.0 * kGap;
+        const double width = kBold * text_width(here.tree.label) + 2.0 * kLineGap;
         sketch_.rect({.role = Role::Node, .tip = sketch_.tips() ? tip : "", .item = here.item},
                      here.item == chosen_ ? ink_.accent : ink_.surface,
                      {.x = here.x - width / 2.0,
-                      .y = y_of(root_, here.height) - kLetters - kGap,
+                      .y = y_of(root_, here.height) - kLetters - kLineGap,
                       .width = width,
-                      .height = kLetters + 2.0 * kGap,
-                      .radius = kGap});
+                      .height = kLetters + 2.0 * kLineGap,
+                      .radius = kLineGap});
         for (const Placed& child : here.children) {
             boxes(child);
         }

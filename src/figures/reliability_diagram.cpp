@@ -5,19 +5,18 @@
 #include <fmt/format.h>
 
 #include "figures/curve.h"
+#include "figures/layout.h"
 #include "paint/text_width.h"
 
 namespace headscope {
 
 namespace {
 
-constexpr double kMargin = 1.0;
-constexpr double kSmall = 0.85;
-constexpr double kSide = 30.0;    // of the square of probabilities
-constexpr double kCounts = 7.0;   // height of the shares of pieces below it
-constexpr double kBetween = 1.2;  // between the two
-constexpr double kLegendRow = 2.6;
-constexpr double kSymbol = 2.0;
+constexpr double kSide = 30.0;          // of the square of probabilities
+constexpr double kCounts = 7.0;         // height of the shares of pieces below it
+constexpr double kDiagramsApart = 1.2;  // between the two
+constexpr double kDiagramLegend = 2.6;
+constexpr double kDiagramSymbol = 2.0;
 constexpr double kHalfMark = 0.11;  // half the height of a bar's end
 constexpr double kGapAlpha = 0.35;
 
@@ -33,7 +32,7 @@ public:
             most_ = std::max(most_, share_of(bin.tokens, statistics.tokens()));
         }
         left_ = kMargin + 1.6 + text_width("100 %") * kSmall + 0.6;
-        top_ = kMargin + 1.6 * kTitleSize + 1.4 + kLegendRow;
+        top_ = kMargin + 1.6 * kTitleSize + 1.4 + kDiagramLegend;
     }
 
     Drawing draw() {
@@ -60,23 +59,23 @@ public:
 private:
     double x(double probability) const { return left_ + probability * kSide; }
     double y(double share) const { return top_ + (1.0 - share) * kSide; }
-    double counts_bottom() const { return top_ + kSide + kBetween + kCounts; }
+    double counts_bottom() const { return top_ + kSide + kDiagramsApart + kCounts; }
     double count_y(double share) const { return counts_bottom() - (most_ > 0.0 ? share / most_ : 0.0) * kCounts; }
 
     void legend() {
-        const double middle = top_ - 0.6 * kLegendRow;
+        const double middle = top_ - 0.6 * kDiagramLegend;
         double at = left_;
         const auto name = [&](const char* text) {
-            at += kSymbol + 0.5;
+            at += kDiagramSymbol + 0.5;
             sketch_.text({Role::Legend}, ink_.text,
                          {at, middle + kBaseline * kSmall, kSmall, Anchor::Start, false, false, text});
             at += text_width(text) * kSmall + 1.4;
         };
-        sketch_.rect({Role::Legend}, ink_.accent, {at, middle - 0.5, kSymbol, 1.0, 0.1});
+        sketch_.rect({Role::Legend}, ink_.accent, {at, middle - 0.5, kDiagramSymbol, 1.0, 0.1});
         name("right");
-        sketch_.rect({Role::Legend}, ink_.warning, {at, middle - 0.5, kSymbol, 1.0, 0.1}, kGapAlpha);
+        sketch_.rect({Role::Legend}, ink_.warning, {at, middle - 0.5, kDiagramSymbol, 1.0, 0.1}, kGapAlpha);
         name("gap to the mean probability");
-        sketch_.line({Role::Legend}, ink_.off, {at, middle, at + kSymbol, middle, 0.1});
+        sketch_.line({Role::Legend}, ink_.off, {at, middle, at + kDiagramSymbol, middle, 0.1});
         name("no gap");
     }
 

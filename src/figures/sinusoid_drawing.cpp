@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "figures/layout.h"
 #include "model/sinusoids.h"
 #include "paint/text_width.h"
 #include "support/check.h"
@@ -13,9 +14,6 @@
 namespace headscope {
 
 namespace {
-
-constexpr double kMargin = 1.0;
-constexpr double kSmall = 0.85;
 
 // The dimensions to draw, in order. Interleaved ones stay in pairs.
 std::vector<std::int64_t> shown_dimensions(const ModelConfig& config, int columns) {

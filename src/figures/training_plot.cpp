@@ -14,12 +14,12 @@ namespace {
 
 constexpr const char* kNats = "nats per token, unsmoothed";
 constexpr double kLosses = 22.0, kOthers = 14.0;  // heights
-constexpr double kLabel = 4.0;                    // width of the y axis numbers, so that the charts line up
+constexpr double kAxisNumbers = 4.0;              // width of the y axis numbers, so that the charts line up
 constexpr double kName = 16.0;                    // maximum width of a run's name in a title, in text sizes
 
-using Value = double LossPoint::*;
+using LossValue = double LossPoint::*;
 
-Series series_of(std::string name, const std::vector<LossPoint>& log, Value value, std::int64_t from) {
+Series loss_series(std::string name, const std::vector<LossPoint>& log, LossValue value, std::int64_t from) {
     Series series{.name = std::move(name), .points = {}};
     for (const LossPoint& point : log) {
         if (point.step >= from && std::isfinite(point.*value)) {
@@ -70,12 +70,12 @@ public:
     }
 
 private:
-    Series of(std::string name, const std::vector<LossPoint>& log, Value value) const {
-        return series_of(std::move(name), log, value, options_.from);
+    Series of(std::string name, const std::vector<LossPoint>& log, LossValue value) const {
+        return loss_series(std::move(name), log, value, options_.from);
     }
 
     // A run without points keeps its index, so that the others keep their colours, but is not in the legend.
-    std::vector<Series> of_each(std::vector<LossPoint> TrainingLog::*log, Value value) const {
+    std::vector<Series> of_each(std::vector<LossPoint> TrainingLog::*log, LossValue value) const {
         std::vector<Series> all;
         for (const PlottedRun& run : runs_) {
             all.push_back(of(run.name, run.log.*log, value));
@@ -97,7 +97,7 @@ private:
                                               .width = options_.width,
                                               .height = height,
                                               .x_range = std::pair{first_, last_},
-                                              .least_label = kLabel,
+                                              .least_label = kAxisNumbers,
                                               .look = options_.look}));
     }
 

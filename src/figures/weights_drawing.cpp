@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "figures/layout.h"
 #include "paint/text_width.h"
 
 namespace headscope {
@@ -11,13 +12,11 @@ namespace headscope {
 namespace {
 
 // Lengths in units of the text size.
-constexpr double kMargin = 1.0;
-constexpr double kRow = 3.0;
-constexpr double kColumn = 5.5;
-constexpr double kShape = 7.0;
+constexpr double kWeightRow = 3.0;
+constexpr double kWeightColumn = 5.5;
+constexpr double kShapeColumn = 7.0;
 constexpr double kHistogram = 12.0;
-constexpr double kBars = 2.2;  // height of a histogram
-constexpr double kSmall = 0.85;
+constexpr double kHistogramHeight = 2.2;  // height of a histogram
 constexpr const char* kColumns[] = {"mean", "deviation", "least", "greatest"};
 
 std::string shape_of(const Shape& shape) {
@@ -41,16 +40,16 @@ public:
         const std::string title = "Weights of " + prefix_.substr(0, prefix_.find_last_not_of('.') + 1);
         const Ink& ink = sketch_.ink();
         sketch_.text({Role::Title}, ink.text, {kMargin, 2.0, kTitleSize, Anchor::Start, false, false, title});
-        double x = kMargin + names_ + kShape;
+        double x = kMargin + names_ + kShapeColumn;
         for (const char* column : kColumns) {
-            x += kColumn;
+            x += kWeightColumn;
             sketch_.text({Role::Axis}, ink.faint, {x, 4.2, kSmall, Anchor::End, false, false, column});
         }
         double y = 4.8;
-        for (std::size_t row = 0; row < weights_.size(); ++row, y += kRow) {
+        for (std::size_t row = 0; row < weights_.size(); ++row, y += kWeightRow) {
             draw_row(row, y);
         }
-        const double width = kMargin + names_ + kShape + 4.0 * kColumn + 1.5 + kHistogram + kMargin;
+        const double width = kMargin + names_ + kShapeColumn + 4.0 * kWeightColumn + 1.5 + kHistogram + kMargin;
         return sketch_.finish(width, y + kMargin, title,
                               fmt::format("{}: {} parameters, each with its statistics.", title, weights_.size()));
     }
@@ -65,33 +64,33 @@ private:
         const Ink& ink = sketch_.ink();
         Mark mark{Role::Label};
         mark.item = static_cast<int>(row);
-        const double base = top + 0.5 * kRow + kBaseline;
+        const double base = top + 0.5 * kWeightRow + kBaseline;
         sketch_.text(mark, ink.text, {kMargin, base, 1.0, Anchor::Start, false, false, rest_of(weight.name)});
         mark.role = Role::Value;
         sketch_.text(mark, ink.faint,
                      {kMargin + names_, base, kSmall, Anchor::Start, false, false, shape_of(weight.shape)});
-        double x = kMargin + names_ + kShape;
+        double x = kMargin + names_ + kShapeColumn;
         for (const double value : {weight.mean, weight.deviation, weight.least, weight.greatest}) {
-            x += kColumn;
+            x += kWeightColumn;
             sketch_.text(mark, ink.text, {x, base, 1.0, Anchor::End, false, false, fmt::format("{:.3g}", value)});
         }
         histogram(weight, mark, x + 1.5, top);
         if (weight.not_finite > 0) {
             sketch_.text(mark, ink.warning,
-                         {x + 1.5, top + kRow, kSmall, Anchor::Start, false, false,
+                         {x + 1.5, top + kWeightRow, kSmall, Anchor::Start, false, false,
                           fmt::format("{} are not finite", weight.not_finite)});
         }
     }
 
     void histogram(const WeightStatistics& weight, Mark mark, double x, double top) {
         const Ink& ink = sketch_.ink();
-        const double bottom = top + 0.5 * (kRow + kBars);
+        const double bottom = top + 0.5 * (kWeightRow + kHistogramHeight);
         const double width = kHistogram / static_cast<double>(WeightStatistics::kBins);
         const auto most = static_cast<double>(
             std::max<std::int64_t>(*std::max_element(weight.counts.begin(), weight.counts.end()), 1));
         mark.role = Role::Bar;
         for (std::size_t bin = 0; bin < weight.counts.size(); ++bin) {
-            const double height = kBars * static_cast<double>(weight.counts[bin]) / most;
+            const double height = kHistogramHeight * static_cast<double>(weight.counts[bin]) / most;
             const double step = 2.0 * weight.limit / static_cast<double>(WeightStatistics::kBins);
             const double from = -weight.limit + step * static_cast<double>(bin);
             if (weight.counts[bin] > 0) {

@@ -33,7 +33,7 @@ private:
     std::string name_;
 };
 
-constexpr auto kKeys = std::to_array<KeyRule>({
+constexpr auto kCtranslate2Keys = std::to_array<KeyRule>({
     {"binary_version"},
     {"spec_name"},
     {"spec_revision"},
@@ -84,8 +84,8 @@ ModelDirectory open_ctranslate2(const std::string& folder) {
     model.decoding_origin = folder;
     const bool zero = archive->objects().value("decoder/start_from_zero_embedding", 0) != 0;
     read_ctranslate2_frame(settings, ctranslate2_pieces(settings, zero), model);
-    remark_unknown_keys((std::filesystem::path(folder) / settings.file()).string(), settings.unknown_keys(kKeys),
-                        model.remarks);
+    remark_unknown_keys((std::filesystem::path(folder) / settings.file()).string(),
+                        settings.unknown_keys(kCtranslate2Keys), model.remarks);
     problems.finish();
     map_ctranslate2_weights(std::move(archive), model);
     check_imported(model, folder, {{"bos_id", "decoder_start_token"}, {"eos_id", "eos_token"}});

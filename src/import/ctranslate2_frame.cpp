@@ -38,8 +38,8 @@ std::shared_ptr<const Vocabulary> read_pieces(const std::string& file, Vocabular
     return rules.control.size() > 1 ? read_vocabulary(file, rules) : vocabulary;
 }
 
-std::shared_ptr<const Tokenizer> open_tokenizer(const std::string& folder, const std::string& side,
-                                                const VocabularyRules& rules) {
+std::shared_ptr<const Tokenizer> open_ctranslate2_tokenizer(const std::string& folder, const std::string& side,
+                                                            const VocabularyRules& rules) {
     const std::string own = side + "_vocabulary";
     const std::string found =
         file_in(folder, {own + ".json", own + ".txt", "shared_vocabulary.json", "shared_vocabulary.txt"});
@@ -72,8 +72,8 @@ Family family_of(const ModelConfig& net, const ForeignConfig& settings, const CT
     return bart ? Family::Bart : Family::Other;
 }
 
-std::int32_t id_of(const Tokenizer& tokenizer, const ForeignConfig& settings, const char* key,
-                   const std::string& piece) {
+std::int32_t id_of_setting(const Tokenizer& tokenizer, const ForeignConfig& settings, const char* key,
+                           const std::string& piece) {
     const std::optional<std::int32_t> id = tokenizer.vocabulary().find(piece);
     if (!id) {
         settings.problem(key, fmt::format("is \"{}\", which the vocabulary lacks", piece));
@@ -107,7 +107,7 @@ void set_frame(Family family, const std::string& start, const ForeignConfig& set
     net.frame.source_end =
         ends || is_from_hugging_face ? std::vector{model.source_tokenizer->eos_id()} : std::vector<std::int32_t>{};
     if (settings.boolean("add_source_bos", settings.boolean("with_source_bos", false)) || family == Family::Bart) {
-        net.frame.source_begin = {id_of(*model.source_tokenizer, settings, "bos_token", pieces.begin)};
+        net.frame.source_begin = {id_of_setting(*model.source_tokenizer, settings, "bos_token", pieces.begin)};
     }
     if (family == Family::MBart25) {
         net.frame.source_end.push_back(kSourceLanguage);
@@ -140,8 +140,8 @@ CTranslate2Pieces ctranslate2_pieces(const ForeignConfig& settings, bool starts_
 void read_ctranslate2_frame(const ForeignConfig& settings, const CTranslate2Pieces& pieces, ModelDirectory& model) {
     const VocabularyRules rules{
         .eos = pieces.end, .unk = pieces.unknown, .append_unknown = true, .repeats_sentinels = true};
-    model.source_tokenizer = open_tokenizer(model.path, "source", rules);
-    model.target_tokenizer = open_tokenizer(model.path, "target", rules);
+    model.source_tokenizer = open_ctranslate2_tokenizer(model.path, "source", rules);
+    model.target_tokenizer = open_ctranslate2_tokenizer(model.path, "target", rules);
     remark_spaced_pieces(model);
     ModelConfig& net = model.config;
     net.frame.pad_id = -1;
@@ -155,7 +155,7 @@ void read_ctranslate2_frame(const ForeignConfig& settings, const CTranslate2Piec
     const Family family = is_opus ? Family::Other : family_of(net, settings, pieces);
     const std::string start = start_of(family, settings, pieces);
     net.frame.bos_id =
-        pieces.starts_from_zero ? -1 : id_of(*model.target_tokenizer, settings, "decoder_start_token", start);
+        pieces.starts_from_zero ? -1 : id_of_setting(*model.target_tokenizer, settings, "decoder_start_token", start);
     set_frame(family, start, settings, pieces, model);
     choose_languages(model.path, model);
     remark_lost_languages(model);

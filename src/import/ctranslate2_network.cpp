@@ -28,7 +28,7 @@ bool same_tensor(const TensorArchive& archive, const std::string& one, const std
            archive.entry(one).data.bytes.data() == archive.entry(other).data.bytes.data();
 }
 
-Tying read_tying(const TensorArchive& archive, Architecture architecture) {
+Tying ctranslate2_tying(const TensorArchive& archive, Architecture architecture) {
     const bool tied = same_tensor(archive, "decoder/projection/weight", "decoder/embeddings/weight");
     if (architecture != Architecture::EncoderDecoder) {
         return tied || architecture == Architecture::MaskedLm ? Tying::All : Tying::None;
@@ -252,7 +252,7 @@ ModelConfig ctranslate2_network(const TensorArchive& archive, const ForeignConfi
     net.embedding.norm = archive.contains(scalars.first() + "layernorm_embedding/gamma");
     net.embedding.scale = scales(scalars, net.d_model);
     read_factors(scalars, net);
-    net.embedding.tying = read_tying(archive, net.architecture);
+    net.embedding.tying = ctranslate2_tying(archive, net.architecture);
     read_positions(archive, scalars, net);
     return net;
 }

@@ -27,7 +27,7 @@ void add_distances(TensorMap& map, const ModelConfig& net, const std::string& st
     }
 }
 
-void add_stack(TensorMap& map, const ModelConfig& net, const std::string& stack, int layers) {
+void add_ctranslate2_stack(TensorMap& map, const ModelConfig& net, const std::string& stack, int layers) {
     const auto linear = [&](const std::string& theirs, const std::string& place,
                             const std::vector<std::string>& names) {
         for (const char* end : {"weight", "bias"}) {
@@ -83,8 +83,8 @@ TensorMap ctranslate2_tensors(const ModelConfig& net, const std::string& source)
         map.add({.theirs = output, .ours = {"output.weight"}});
     }
     map.add({.theirs = "decoder/projection/bias", .ours = {"output.bias"}});
-    add_stack(map, net, "encoder", net.encoder_layers);
-    add_stack(map, net, "decoder", net.decoder_layers);
+    add_ctranslate2_stack(map, net, "encoder", net.encoder_layers);
+    add_ctranslate2_stack(map, net, "decoder", net.decoder_layers);
     return map;
 }
 

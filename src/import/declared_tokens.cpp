@@ -128,7 +128,7 @@ json with_older_specials(const std::string& folder, json settings) {
     return settings;
 }
 
-std::int32_t id_of(const json& id, const std::string& file, const std::string& token) {
+std::int32_t id_in_json(const json& id, const std::string& file, const std::string& token) {
     if (!id.is_number_integer() || id < 0 || id > 0x7fffffff) {
         throw Error(
             fmt::format("{}: the id of the token '{}' must be an integer from 0, but is {}", file, token, id.dump()));
@@ -167,7 +167,7 @@ void add_older(const std::string& folder, const json& settings, DeclaredList& de
     for (const auto& [content, id] : ids.items()) {
         const bool is_special = special.contains(content);
         declared.add(DeclaredToken{.token = {.content = content, .special = is_special, .normalized = !is_special},
-                                   .id = id_of(id, file, content),
+                                   .id = id_in_json(id, file, content),
                                    .has_rules = true});
     }
 }

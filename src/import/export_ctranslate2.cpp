@@ -70,7 +70,7 @@ std::int8_t number_of(Activation activation) {
     }
 }
 
-void check(const ModelDirectory& model) {
+void check_for_ctranslate2(const ModelDirectory& model) {
     Problems problems(model.path);
     FormatLimits limits(model.config, problems);
     limits.hold({"decoder_d_ff", "decoder_heads", "norm", "layer_norm_epsilon", "sinusoid_layout", "first_position",
@@ -162,7 +162,7 @@ json pieces_of(const Tokenizer& tokenizer) {
 }  // namespace
 
 void export_ctranslate2(const ModelDirectory& model, const Parameters& parameters, const std::string& folder) {
-    check(model);
+    check_for_ctranslate2(model);
     const ModelConfig& net = model.config;
     const std::string bytes = model_file(net, parameters);
     MadeFolder made(folder);

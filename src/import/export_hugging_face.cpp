@@ -102,7 +102,7 @@ ExportedModel exported_marian(const ModelDirectory& model, const Parameters& par
     return exported;
 }
 
-json ids_of(const Tokenizer& tokenizer) {
+json special_ids(const Tokenizer& tokenizer) {
     json ids = json::object();
     std::int32_t id = 0;
     for (const Piece& piece : tokenizer.vocabulary().pieces()) {
@@ -169,8 +169,8 @@ FileTexts language_options(const ModelDirectory& model) {
 }
 
 FileTexts marian_files(const ModelDirectory& model) {
-    const json source = ids_of(*model.source_tokenizer);
-    const json target = ids_of(*model.target_tokenizer);
+    const json source = special_ids(*model.source_tokenizer);
+    const json target = special_ids(*model.target_tokenizer);
     const json settings = {{"tokenizer_class", "MarianTokenizer"}, {"separate_vocabs", source != target}};
     FileTexts files{{"vocab.json", indented(source)},
                     {"tokenizer_config.json", indented(settings)},

@@ -20,7 +20,7 @@ namespace {
 
 using nlohmann::json;
 
-void check(const ModelDirectory& model, const Parameters& parameters) {
+void check_for_marian(const ModelDirectory& model, const Parameters& parameters) {
     Problems problems(model.path);
     const ModelConfig& net = model.config;
     FormatLimits limits(net, problems);
@@ -104,7 +104,7 @@ std::string vocabulary_of(const Tokenizer& tokenizer) {
 }  // namespace
 
 void export_marian(const ModelDirectory& model, const Parameters& parameters, const std::string& folder) {
-    check(model, parameters);
+    check_for_marian(model, parameters);
     const ModelConfig& net = model.config;
     std::vector<ExportedTensor> tensors = exported_tensors(marian_tensors(net, false), parameters);
     suppress(net, "decoder_ff_logit_out_b", tensors);

@@ -20,7 +20,7 @@ using nlohmann::json;
 constexpr std::int64_t kFirstPosition = 2;  // behind the pad, which is 1
 
 // The options are a Namespace `args`, or in newer files a dictionary `cfg` of several, of which `model` is one.
-const json& options_of(const TensorArchive& archive) {
+const json& saved_options(const TensorArchive& archive) {
     const json& objects = archive.objects();
     if (const auto cfg = objects.find("cfg"); cfg != objects.end() && cfg->is_object() && cfg->contains("model")) {
         return cfg->at("model");
@@ -33,10 +33,10 @@ const json& options_of(const TensorArchive& archive) {
 }
 
 // "source_lang" or "target_lang": newer files have them among the options of the task.
-std::string language_of(const TensorArchive& archive, const char* key) {
+std::string saved_language(const TensorArchive& archive, const char* key) {
     const json& objects = archive.objects();
     for (const json* options :
-         {&options_of(archive), objects.contains("cfg") && objects["cfg"].is_object() ? &objects["cfg"] : nullptr}) {
+         {&saved_options(archive), objects.contains("cfg") && objects["cfg"].is_object() ? &objects["cfg"] : nullptr}) {
         if (options == nullptr) {
             continue;
         }
@@ -62,13 +62,13 @@ bool both_true(const ForeignConfig& config, const std::string& key) {
     return encoder;
 }
 
-Tying read_tying(const ForeignConfig& config) {
+Tying fairseq_tying(const ForeignConfig& config) {
     const bool all = config.boolean("share_all_embeddings", false);
     const bool output = config.boolean("share_decoder_input_output_embed", false);
     return all ? Tying::All : output ? Tying::TargetOutput : Tying::None;
 }
 
-ModelConfig network(const ForeignConfig& config, const TensorArchive& archive) {
+ModelConfig fairseq_network(const ForeignConfig& config, const TensorArchive& archive) {
     ModelConfig net;
     net.encoder_layers = static_cast<int>(config.integer("encoder_layers", 6, 1, 1024));
     net.decoder_layers = static_cast<int>(config.integer("decoder_layers", 6, 1, 1024));
@@ -84,7 +84,7 @@ ModelConfig network(const ForeignConfig& config, const TensorArchive& archive) {
     net.attention.bias = true;
     net.embedding.norm = config.boolean("layernorm_embedding", false);
     net.embedding.scale = !config.boolean("no_scale_embedding", false);
-    net.embedding.tying = read_tying(config);
+    net.embedding.tying = fairseq_tying(config);
     net.positions.layout = SinusoidLayout::HalvesMinusOne;
     net.positions.first = kFirstPosition;
     net.max_length =
@@ -122,7 +122,7 @@ void add_old_norms(TensorMap& map, const ModelConfig& net) {
     add("decoder", net.decoder_layers, {"self_attention", "cross_attention", "feed_forward"});
 }
 
-TensorMap tensors(const ModelConfig& net, const TensorArchive& archive) {
+TensorMap fairseq_tensors(const ModelConfig& net, const TensorArchive& archive) {
     TensorMap map;
     // Older files have another name for an output of its own.
     const bool older = archive.contains("model.decoder.embed_out");
@@ -146,8 +146,9 @@ TensorMap tensors(const ModelConfig& net, const TensorArchive& archive) {
     return map;
 }
 
-std::shared_ptr<const Tokenizer> open_tokenizer(const std::string& folder, const std::string& language,
-                                                const std::string& side, std::int64_t size, Problems& problems) {
+std::shared_ptr<const Tokenizer> open_fairseq_tokenizer(const std::string& folder, const std::string& language,
+                                                        const std::string& side, std::int64_t size,
+                                                        Problems& problems) {
     const std::string name = fmt::format("dict.{}.txt", language);
     const std::string alone = file_in(folder, "dict.txt");
     const std::string file =
@@ -174,13 +175,13 @@ ModelDirectory open_fairseq(const std::string& path) {
     const std::string folder = fs::path(file).parent_path().string();
     auto archive = std::make_shared<const TensorArchive>(open_pickle_archive(file));
     Problems problems(path);
-    const ForeignConfig config(options_of(*archive), fs::path(file).filename().string(), problems);
-    ModelDirectory model{.path = path, .config = network(config, *archive)};
+    const ForeignConfig config(saved_options(*archive), fs::path(file).filename().string(), problems);
+    ModelDirectory model{.path = path, .config = fairseq_network(config, *archive)};
     ModelConfig& net = model.config;
-    model.source_tokenizer =
-        open_tokenizer(folder, language_of(*archive, "source_lang"), "source", net.source_vocabulary, problems);
-    model.target_tokenizer =
-        open_tokenizer(folder, language_of(*archive, "target_lang"), "target", net.target_vocabulary, problems);
+    model.source_tokenizer = open_fairseq_tokenizer(folder, saved_language(*archive, "source_lang"), "source",
+                                                    net.source_vocabulary, problems);
+    model.target_tokenizer = open_fairseq_tokenizer(folder, saved_language(*archive, "target_lang"), "target",
+                                                    net.target_vocabulary, problems);
     remark_spaced_pieces(model);
     net.frame.pad_id = model.target_tokenizer->pad_id();
     net.frame.eos_id = model.target_tokenizer->eos_id();
@@ -195,7 +196,7 @@ ModelDirectory open_fairseq(const std::string& path) {
     model.decoding_origin = file;
     check_fairseq_options(config, file, model.remarks);
     problems.finish();
-    TensorMap map = tensors(net, *archive);
+    TensorMap map = fairseq_tensors(net, *archive);
     model.weights = mapped_weights(std::move(archive), std::move(map));
     check_imported(model, file, {});
     return model;

@@ -10,8 +10,6 @@ namespace headscope {
 
 namespace {
 
-constexpr auto kReported = OtherValue::Reported;
-
 constexpr auto kOptions = std::to_array<KeyRule>({
     // Names and places.
     {"_name"},

@@ -10,7 +10,7 @@ namespace headscope {
 namespace {
 
 // What differs between the families, and their defaults.
-struct Kind {
+struct BartKind {
     NormPlacement norm = NormPlacement::Pre;
     bool learned_positions = true;
     std::int64_t first_position = 2;  // of mBART and others behind the pad, which is 1
@@ -51,7 +51,7 @@ void frame_m2m100(const ForeignConfig&, const nlohmann::json& tokenizer, ModelCo
     net.frame.target_begin = net.frame.target_begin.empty() ? std::vector{kTargetLanguage} : net.frame.target_begin;
 }
 
-ModelConfig network(const ForeignConfig& config, const Kind& kind) {
+ModelConfig bart_network(const ForeignConfig& config, const BartKind& kind) {
     ModelConfig net;
     read_bart_sizes(config, net, kind.sizes);
     net.feed_forward.activation = activation_of(config, "activation_function", kind.activation);
@@ -79,7 +79,8 @@ ModelConfig network(const ForeignConfig& config, const Kind& kind) {
 }
 
 // `own_tables`: without ties, the shared table counts only where the stacks have none of their own.
-TensorMap tensors(const ModelConfig& net, const std::string& prefix, std::int64_t first_position, bool own_tables) {
+TensorMap bart_tensors(const ModelConfig& net, const std::string& prefix, std::int64_t first_position,
+                       bool own_tables) {
     TensorMap map;
     const std::string shared = prefix + "shared.weight";
     const bool ignores_shared = net.embedding.tying != Tying::All && own_tables;
@@ -104,16 +105,16 @@ TensorMap tensors(const ModelConfig& net, const std::string& prefix, std::int64_
     return map;
 }
 
-ModelDirectory open(const std::string& folder, const nlohmann::json& json, const Kind& kind) {
+ModelDirectory open_bart(const std::string& folder, const nlohmann::json& stated, const BartKind& kind) {
     Problems problems(folder);
-    const ForeignConfig config(json, "config.json", problems);
-    ModelDirectory model{.path = folder, .config = network(config, kind)};
+    const ForeignConfig config(stated, "config.json", problems);
+    ModelDirectory model{.path = folder, .config = bart_network(config, kind)};
     ModelConfig& net = model.config;
     net.frame.pad_id = static_cast<std::int32_t>(config.integer("pad_token_id", kind.pad));
     net.frame.eos_id = end_id(config, kind.end);
     net.frame.bos_id = kind.start;
     net.frame.source_end = {net.frame.eos_id};
-    read_generation(folder, json, problems, model, kind.generation);
+    read_generation(folder, stated, problems, model, kind.generation);
     open_tokenizers(folder, problems, model, kind.ids);
     if (kind.has_languages) {
         add_languages(model);
@@ -126,14 +127,14 @@ ModelDirectory open(const std::string& folder, const nlohmann::json& json, const
     problems.finish();
     auto archive = open_folder_weights(folder);
     const std::string prefix = prefix_in(*archive, "model.");
-    require_both_stacks(*archive, model, json, prefix);
+    require_both_stacks(*archive, model, stated, prefix);
     remark_other_head(*archive, model);
     if (net.embedding.tying != Tying::All) {
         net.embedding.tying =
             untied_tables(*archive, prefix + "encoder.embed_tokens.weight", prefix + "decoder.embed_tokens.weight");
     }
     TensorMap map =
-        tensors(net, prefix, kind.first_position, archive->contains(prefix + "encoder.embed_tokens.weight"));
+        bart_tensors(net, prefix, kind.first_position, archive->contains(prefix + "encoder.embed_tokens.weight"));
     model.weights = mapped_weights(std::move(archive), std::move(map));
     check_hugging_face(model);
     return model;
@@ -142,58 +143,58 @@ ModelDirectory open(const std::string& folder, const nlohmann::json& json, const
 }  // namespace
 
 ModelDirectory open_bart(const std::string& folder, const nlohmann::json& config) {
-    return open(folder, config, {.norm = NormPlacement::Post, .frame = frame_bart});
+    return open_bart(folder, config, {.norm = NormPlacement::Post, .frame = frame_bart});
 }
 
 ModelDirectory open_mbart(const std::string& folder, const nlohmann::json& config) {
-    return open(folder, config,
-                {.start = 0,
-                 .generation = {.begins_with_bos = true, .forced_end = 2},
-                 .frame = frame_mbart,
-                 .has_languages = true});
+    return open_bart(folder, config,
+                     {.start = 0,
+                      .generation = {.begins_with_bos = true, .forced_end = 2},
+                      .frame = frame_mbart,
+                      .has_languages = true});
 }
 
 ModelDirectory open_m2m100(const std::string& folder, const nlohmann::json& config) {
-    return open(folder, config,
-                {.learned_positions = false,
-                 .embedding_norm = false,
-                 .output_bias = false,
-                 .activation = "relu",
-                 .scale_embedding = true,
-                 .generation = {},
-                 .frame = frame_m2m100,
-                 .has_languages = true});
+    return open_bart(folder, config,
+                     {.learned_positions = false,
+                      .embedding_norm = false,
+                      .output_bias = false,
+                      .activation = "relu",
+                      .scale_embedding = true,
+                      .generation = {},
+                      .frame = frame_m2m100,
+                      .has_languages = true});
 }
 
 ModelDirectory open_pegasus(const std::string& folder, const nlohmann::json& config) {
-    return open(folder, config,
-                {.learned_positions = false,
-                 .first_position = 0,
-                 .layout = SinusoidLayout::Halves,
-                 .embedding_norm = false,
-                 .pad = 0,
-                 .start = 0,
-                 .end = 1,
-                 .ids = SentencePieceIds::Pegasus});
+    return open_bart(folder, config,
+                     {.learned_positions = false,
+                      .first_position = 0,
+                      .layout = SinusoidLayout::Halves,
+                      .embedding_norm = false,
+                      .pad = 0,
+                      .start = 0,
+                      .end = 1,
+                      .ids = SentencePieceIds::Pegasus});
 }
 
 ModelDirectory open_blenderbot(const std::string& folder, const nlohmann::json& config) {
-    return open(folder, config,
-                {.first_position = 0,
-                 .embedding_norm = false,
-                 .sizes = {.d_model = 2560, .d_ff = 10240, .max_length = 128},
-                 .pad = 0,
-                 .start = 1});
+    return open_bart(folder, config,
+                     {.first_position = 0,
+                      .embedding_norm = false,
+                      .sizes = {.d_model = 2560, .d_ff = 10240, .max_length = 128},
+                      .pad = 0,
+                      .start = 1});
 }
 
 ModelDirectory open_blenderbot_small(const std::string& folder, const nlohmann::json& config) {
-    return open(folder, config,
-                {.norm = NormPlacement::Post,
-                 .first_position = 0,
-                 .norm_first = true,
-                 .sizes = {.layers = 8, .d_model = 512, .d_ff = 2048, .max_length = 512},
-                 .pad = 0,
-                 .start = 1});
+    return open_bart(folder, config,
+                     {.norm = NormPlacement::Post,
+                      .first_position = 0,
+                      .norm_first = true,
+                      .sizes = {.layers = 8, .d_model = 512, .d_ff = 2048, .max_length = 512},
+                      .pad = 0,
+                      .start = 1});
 }
 
 }  // namespace headscope

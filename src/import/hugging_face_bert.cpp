@@ -74,7 +74,8 @@ void add_words(TensorMap& map, const ModelConfig& net, const Names& names, const
     }
 }
 
-TensorMap tensors(const ModelConfig& net, const Names& names, const std::string& prefix, std::int64_t first_position) {
+TensorMap bert_tensors(const ModelConfig& net, const Names& names, const std::string& prefix,
+                       std::int64_t first_position) {
     TensorMap map;
     const std::string embeddings = prefix + "embeddings.";
     add_words(map, net, names, embeddings + "word_embeddings.weight");
@@ -136,9 +137,9 @@ SpecialIds special_of(const Tokenizer& tokenizer, const std::string& folder) {
 constexpr SpecialIds kUsualOfBert{0, 101, 102, 103};
 
 // `usual`: of a folder without a tokenizer.
-ModelDirectory open(const std::string& folder, const ForeignConfig& config, Problems& problems, const ModelConfig& net,
-                    const Names& names, const SpecialIds& usual, SentencePieceIds ids = SentencePieceIds::Fairseq,
-                    std::int64_t first_position = 0) {
+ModelDirectory open_bert(const std::string& folder, const ForeignConfig& config, Problems& problems,
+                         const ModelConfig& net, const Names& names, const SpecialIds& usual,
+                         SentencePieceIds ids = SentencePieceIds::Fairseq, std::int64_t first_position = 0) {
     ModelDirectory model{.path = folder, .config = net};
     open_tokenizers(folder, problems, model, ids);
     const Tokenizer& tokenizer = *model.target_tokenizer;
@@ -163,7 +164,7 @@ ModelDirectory open(const std::string& folder, const ForeignConfig& config, Prob
                         "means nothing",
                         folder));
     }
-    TensorMap map = tensors(model.config, names, prefix_in(*archive, names.prefix), first_position);
+    TensorMap map = bert_tensors(model.config, names, prefix_in(*archive, names.prefix), first_position);
     model.weights = mapped_weights(std::move(archive), std::move(map));
     check_hugging_face(model);
     return model;
@@ -190,22 +191,22 @@ Names bert_names() {
 }  // namespace
 
 TensorMap bert_tensors(const ModelConfig& net) {
-    return tensors(net, bert_names(), "bert.", 0);
+    return bert_tensors(net, bert_names(), "bert.", 0);
 }
 
 ModelDirectory open_bert(const std::string& folder, const nlohmann::json& json) {
     Problems problems(folder);
     const ForeignConfig config(json, "config.json", problems);
-    return open(folder, config, problems, bert_network(config, 0), bert_names(), kUsualOfBert);
+    return open_bert(folder, config, problems, bert_network(config, 0), bert_names(), kUsualOfBert);
 }
 
 namespace {
 
 // Positions begin behind the pad, and the head's activation is fixed.
-ModelDirectory open_like_roberta(const std::string& folder, const nlohmann::json& json, SentencePieceIds ids,
+ModelDirectory open_like_roberta(const std::string& folder, const nlohmann::json& stated, SentencePieceIds ids,
                                  std::int32_t begin, std::int32_t end) {
     Problems problems(folder);
-    const ForeignConfig config(json, "config.json", problems);
+    const ForeignConfig config(stated, "config.json", problems);
     const auto id_of = [&](const char* key, std::int32_t fallback) {
         return static_cast<std::int32_t>(config.integer(key, fallback));
     };
@@ -221,7 +222,7 @@ ModelDirectory open_like_roberta(const std::string& folder, const nlohmann::json
     net.output.gelu_transform = net.feed_forward.activation != Activation::Gelu;
     const SpecialIds usual{pad, id_of("bos_token_id", begin), end_id(config, end),
                            static_cast<std::int32_t>(net.target_vocabulary) - 1};
-    return open(folder, config, problems, net, names, usual, ids, pad + 1);
+    return open_bert(folder, config, problems, net, names, usual, ids, pad + 1);
 }
 
 }  // namespace
@@ -252,7 +253,7 @@ ModelDirectory open_distilbert(const std::string& folder, const nlohmann::json& 
                       .bias = "vocab_projector.bias",
                       .decoder = "vocab_projector.weight",
                       .decoder_bias = "vocab_projector.bias"};
-    return open(folder, config, problems, distil_network(config), names, kUsualOfBert);
+    return open_bert(folder, config, problems, distil_network(config), names, kUsualOfBert);
 }
 
 }  // namespace headscope

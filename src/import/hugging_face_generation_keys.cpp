@@ -1,5 +1,7 @@
 #include "import/hugging_face_generation_keys.h"
 
+#include <nlohmann/json.hpp>
+
 namespace headscope {
 
 const std::vector<std::pair<const char*, nlohmann::json>>& ignored_generation_keys() {

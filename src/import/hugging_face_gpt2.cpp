@@ -9,7 +9,7 @@ namespace headscope {
 
 namespace {
 
-ModelConfig network(const ForeignConfig& config) {
+ModelConfig gpt2_network(const ForeignConfig& config) {
     ModelConfig net;
     net.architecture = Architecture::CausalLm;
     net.encoder_layers = 0;
@@ -75,7 +75,7 @@ TensorMap gpt2_tensors(const ModelConfig& net, const std::string& prefix, bool s
 ModelDirectory open_gpt2(const std::string& folder, const nlohmann::json& json) {
     Problems problems(folder);
     const ForeignConfig config(json, "config.json", problems);
-    ModelDirectory model{.path = folder, .config = network(config)};
+    ModelDirectory model{.path = folder, .config = gpt2_network(config)};
     const nlohmann::json settings = tokenizer_settings(folder);
     if (ForeignConfig(settings, "tokenizer_config.json", problems).boolean("add_bos_token", false)) {
         model.config.frame.bos_id = static_cast<std::int32_t>(config.integer("bos_token_id", 50256));

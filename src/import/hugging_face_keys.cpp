@@ -14,7 +14,6 @@ namespace headscope {
 
 namespace {
 
-constexpr auto kReported = OtherValue::Reported;
 constexpr auto kRefused = OtherValue::Refused;
 
 constexpr auto kConfigKeys = std::to_array<KeyRule>({

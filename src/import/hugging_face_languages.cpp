@@ -15,7 +15,7 @@ namespace {
 using nlohmann::json;
 
 // "deu_Latn", "de_DE" and "__de__" as they are named on the command line; empty for other pieces.
-std::string language_of(const std::string& piece) {
+std::string language_of_piece(const std::string& piece) {
     if (piece.size() > 4 && piece.starts_with("__") && piece.ends_with("__")) {
         return piece.substr(2, piece.size() - 4);
     }
@@ -32,7 +32,7 @@ std::string language_of(const std::string& piece) {
 void add_languages(ModelDirectory& model) {
     const Vocabulary& vocabulary = model.source_tokenizer->vocabulary();
     for (std::int32_t id = 0; id < vocabulary.size(); ++id) {
-        if (const std::string name = language_of(vocabulary.piece(id).text);
+        if (const std::string name = language_of_piece(vocabulary.piece(id).text);
             !name.empty() && vocabulary.piece(id).kind == PieceKind::Control) {
             model.config.frame.languages[name] = id;
         }
@@ -47,7 +47,8 @@ void choose_languages(const std::string& folder, ModelDirectory& model) {
         if (found == settings.end() || !found->is_string() || !needs_language(model.config, word)) {
             return;
         }
-        const std::string name = language_of(*found).empty() ? found->get<std::string>() : language_of(*found);
+        const std::string name =
+            language_of_piece(*found).empty() ? found->get<std::string>() : language_of_piece(*found);
         if (model.config.frame.languages.contains(name)) {
             decoding[ours] = name;
         }

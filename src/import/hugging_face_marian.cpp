@@ -13,7 +13,7 @@ namespace headscope {
 
 namespace {
 
-ModelConfig network(const ForeignConfig& config) {
+ModelConfig marian_network(const ForeignConfig& config) {
     ModelConfig net;
     read_bart_sizes(config, net);
     net.feed_forward.activation = activation_of(config, "activation_function", "gelu");
@@ -36,8 +36,9 @@ ModelConfig network(const ForeignConfig& config) {
 
 // Pieces come from the .spm file, ids from the vocabulary: the ids of the .spm file mean nothing. Rows behind the
 // vocabulary, to which some programs pad it, have no piece.
-std::shared_ptr<const Tokenizer> open_tokenizer(const std::string& folder, const char* pieces, const char* vocabulary,
-                                                const ForeignConfig& config, const char* size_key, std::int64_t size) {
+std::shared_ptr<const Tokenizer> open_pair_tokenizer(const std::string& folder, const char* pieces,
+                                                     const char* vocabulary, const ForeignConfig& config,
+                                                     const char* size_key, std::int64_t size) {
     const std::string file = require_file(folder, vocabulary, "the ids of the pieces");
     const std::string segmenter =
         require_file(folder, pieces,
@@ -72,15 +73,15 @@ TensorMap marian_mt_tensors(const ModelConfig& net) {
 ModelDirectory open_marian_mt(const std::string& folder, const nlohmann::json& json) {
     Problems problems(folder);
     const ForeignConfig config(json, "config.json", problems);
-    ModelDirectory model{.path = folder, .config = network(config)};
+    ModelDirectory model{.path = folder, .config = marian_network(config)};
     ModelConfig& net = model.config;
     const bool separate =
         !file_in(folder, "target_vocab.json").empty() || tokenizer_settings(folder).value("separate_vocabs", false);
     const std::string target_ids = separate ? "target_vocab.json" : "vocab.json";
     model.source_tokenizer =
-        open_tokenizer(folder, "source.spm", "vocab.json", config, "vocab_size", net.source_vocabulary);
-    model.target_tokenizer =
-        open_tokenizer(folder, "target.spm", target_ids.c_str(), config, "decoder_vocab_size", net.target_vocabulary);
+        open_pair_tokenizer(folder, "source.spm", "vocab.json", config, "vocab_size", net.source_vocabulary);
+    model.target_tokenizer = open_pair_tokenizer(folder, "target.spm", target_ids.c_str(), config, "decoder_vocab_size",
+                                                 net.target_vocabulary);
     const Tokenizer& target = *model.target_tokenizer;
     net.frame.pad_id = target.pad_id();
     net.frame.eos_id = target.eos_id();

@@ -9,7 +9,7 @@ namespace headscope {
 
 namespace {
 
-enum class Kind : std::uint8_t { T5, Mt5, Umt5 };
+enum class T5Kind : std::uint8_t { T5, Mt5, Umt5 };
 
 // "relu", or of the gated forms "gated-gelu".
 void read_feed_forward(const ForeignConfig& config, const char* fallback, ModelConfig& net) {
@@ -23,8 +23,8 @@ void read_feed_forward(const ForeignConfig& config, const char* fallback, ModelC
     net.feed_forward.activation = activation_named(config, "feed_forward_proj", name);
 }
 
-ModelConfig network(const ForeignConfig& config, Kind kind) {
-    const bool mt5 = kind != Kind::T5;
+ModelConfig t5_network(const ForeignConfig& config, T5Kind kind) {
+    const bool mt5 = kind != T5Kind::T5;
     ModelConfig net;
     net.encoder_layers = static_cast<int>(config.integer("num_layers", mt5 ? 8 : 6, 1, 1024));
     net.decoder_layers = static_cast<int>(config.integer("num_decoder_layers", net.encoder_layers, 1, 1024));
@@ -37,7 +37,7 @@ ModelConfig network(const ForeignConfig& config, Kind kind) {
     net.norm.type = NormType::Rms;
     net.norm.epsilon = static_cast<float>(config.number("layer_norm_epsilon", 1e-6));
     net.positions.kind = Positions::None;
-    net.positions.relative.kind = kind == Kind::Umt5 ? RelativePositions::LayerBuckets : RelativePositions::Buckets;
+    net.positions.relative.kind = kind == T5Kind::Umt5 ? RelativePositions::LayerBuckets : RelativePositions::Buckets;
     net.positions.relative.buckets = config.integer("relative_attention_num_buckets", 32, 4);
     net.positions.relative.distance = config.integer("relative_attention_max_distance", 128, 2);
     net.max_length = 2048;  // nothing limits it
@@ -46,13 +46,13 @@ ModelConfig network(const ForeignConfig& config, Kind kind) {
     net.embedding.scale = false;
     // Newer programs write both keys, and never scale mT5's.
     net.output.scale =
-        kind != Kind::Mt5 && config.boolean("scale_decoder_outputs", config.boolean("tie_word_embeddings", true));
+        kind != T5Kind::Mt5 && config.boolean("scale_decoder_outputs", config.boolean("tie_word_embeddings", true));
     net.source_vocabulary = net.target_vocabulary = config.integer("vocab_size", mt5 ? 250112 : 32128, 1);
     return net;
 }
 
-void add_stack(TensorMap& map, const ModelConfig& net, const std::string& prefix, const std::string& stack,
-               int layers) {
+void add_t5_stack(TensorMap& map, const ModelConfig& net, const std::string& prefix, const std::string& stack,
+                  int layers) {
     const auto attention = [&](const std::string& theirs, const std::string& name, const std::string& ours) {
         for (const auto& [their_part, part] : {std::pair{"q", "q"}, {"k", "k"}, {"v", "v"}, {"o", "output"}}) {
             map.add({.theirs = fmt::format("{}{}.{}.weight", theirs, name, their_part),
@@ -85,22 +85,22 @@ void add_stack(TensorMap& map, const ModelConfig& net, const std::string& prefix
     map.add({.theirs = prefix + stack + ".final_layer_norm.weight", .ours = {stack + ".norm.gain"}});
 }
 
-ModelDirectory open(const std::string& folder, const nlohmann::json& json, Kind kind) {
+ModelDirectory open_t5(const std::string& folder, const nlohmann::json& stated, T5Kind kind) {
     Problems problems(folder);
-    const ForeignConfig config(json, "config.json", problems);
-    ModelDirectory model{.path = folder, .config = network(config, kind)};
+    const ForeignConfig config(stated, "config.json", problems);
+    ModelDirectory model{.path = folder, .config = t5_network(config, kind)};
     ModelConfig& net = model.config;
     net.frame.pad_id = static_cast<std::int32_t>(config.integer("pad_token_id", 0));
     net.frame.eos_id = end_id(config, 1);
     net.frame.bos_id = net.frame.pad_id;
     net.frame.source_end = {net.frame.eos_id};
-    read_generation(folder, json, problems, model, {.begins_with_bos = kind == Kind::T5});
-    open_tokenizers(folder, problems, model, kind == Kind::T5 ? SentencePieceIds::T5 : SentencePieceIds::Mt5);
+    read_generation(folder, stated, problems, model, {.begins_with_bos = kind == T5Kind::T5});
+    open_tokenizers(folder, problems, model, kind == T5Kind::T5 ? SentencePieceIds::T5 : SentencePieceIds::Mt5);
     check_keys(config, problems, model);
     problems.finish();
     auto archive = open_folder_weights(folder);
     const std::string prefix = prefix_in(*archive, "transformer.");  // of classifiers
-    require_both_stacks(*archive, model, json, prefix);
+    require_both_stacks(*archive, model, stated, prefix);
     remark_other_head(*archive, model);
     // "tie_word_embeddings" is not reliable: newer programs always write true.
     const std::string shared = prefix + "shared.weight";
@@ -110,8 +110,8 @@ ModelDirectory open(const std::string& folder, const nlohmann::json& json, Kind 
     TensorMap map;
     map.add_embeddings(net.embedding.tying, prefix + "encoder.embed_tokens.weight",
                        prefix + "decoder.embed_tokens.weight", "lm_head.weight", shared);
-    add_stack(map, net, prefix, "encoder", net.encoder_layers);
-    add_stack(map, net, prefix, "decoder", net.decoder_layers);
+    add_t5_stack(map, net, prefix, "encoder", net.encoder_layers);
+    add_t5_stack(map, net, prefix, "decoder", net.decoder_layers);
     ignore_other_heads(map);
     // Old files have it, but nothing reads it.
     map.ignore("decoder.block.0.layer.1.EncDecAttention.relative_attention_bias.weight");
@@ -123,15 +123,15 @@ ModelDirectory open(const std::string& folder, const nlohmann::json& json, Kind 
 }  // namespace
 
 ModelDirectory open_t5(const std::string& folder, const nlohmann::json& config) {
-    return open(folder, config, Kind::T5);
+    return open_t5(folder, config, T5Kind::T5);
 }
 
 ModelDirectory open_mt5(const std::string& folder, const nlohmann::json& config) {
-    return open(folder, config, Kind::Mt5);
+    return open_t5(folder, config, T5Kind::Mt5);
 }
 
 ModelDirectory open_umt5(const std::string& folder, const nlohmann::json& config) {
-    return open(folder, config, Kind::Umt5);
+    return open_t5(folder, config, T5Kind::Umt5);
 }
 
 }  // namespace headscope

@@ -63,7 +63,7 @@ NormPlacement norm_placement(const ForeignConfig& config) {
     return NormPlacement::Post;
 }
 
-Tying read_tying(const ForeignConfig& config) {
+Tying marian_tying(const ForeignConfig& config) {
     const bool all = config.boolean("tied-embeddings-all", false);
     const Tying other =
         tying_of(config.boolean("tied-embeddings-src", false), config.boolean("tied-embeddings", false));
@@ -97,7 +97,7 @@ void require_transformer(const ForeignConfig& config) {
     }
 }
 
-ModelConfig network(const ForeignConfig& config, const TensorArchive& archive) {
+ModelConfig network_of(const ForeignConfig& config, const TensorArchive& archive) {
     require_transformer(config);
     ModelConfig net;
     net.encoder_layers = static_cast<int>(config.integer("enc-depth", 6, 1, 1024));
@@ -113,7 +113,7 @@ ModelConfig network(const ForeignConfig& config, const TensorArchive& archive) {
     net.norm.epsilon = 1e-6F;
     net.attention.bias = true;
     net.output.bias = true;
-    net.embedding.tying = read_tying(config);
+    net.embedding.tying = marian_tying(config);
     net.positions.layout = SinusoidLayout::HalvesMinusOne;
     if (archive.contains("Wpos")) {  // the option of the configuration is not reliable
         net.positions.kind = Positions::Learned;
@@ -132,7 +132,7 @@ ModelConfig network(const ForeignConfig& config, const TensorArchive& archive) {
 }
 
 // Matrices are [in, out], biases and norms [1, n]. The embeddings are not transposed.
-void add_stack(TensorMap& map, const std::string& stack, const ModelConfig& net, int layers) {
+void add_marian_stack(TensorMap& map, const std::string& stack, const ModelConfig& net, int layers) {
     const std::string suffix = net.norm.placement == NormPlacement::Pre ? "_pre" : "";
     const auto linear = [&](const std::string& theirs, const char* which, const std::string& ours) {
         map.add({.theirs = theirs + "W" + which, .ours = {ours + ".weight"}, .transposed = true});
@@ -174,8 +174,8 @@ TensorMap marian_tensors(const ModelConfig& net, bool older) {
              .ours = {"output.weight"},
              .transposed = older});
     map.add({.theirs = "decoder_ff_logit_out_b", .ours = {"output.bias"}});
-    add_stack(map, "encoder", net, net.encoder_layers);
-    add_stack(map, "decoder", net, net.decoder_layers);
+    add_marian_stack(map, "encoder", net, net.encoder_layers);
+    add_marian_stack(map, "decoder", net, net.decoder_layers);
     return map;
 }
 
@@ -183,8 +183,8 @@ namespace {
 
 // The vocabulary gives the ids. Pieces come from a SentencePiece model beside, or from the vocabulary if it is one, or
 // texts are pieces and blanks.
-std::shared_ptr<const Tokenizer> open_tokenizer(const std::string& file, const std::string& side,
-                                                const std::string& decoder) {
+std::shared_ptr<const Tokenizer> open_marian_tokenizer(const std::string& file, const std::string& side,
+                                                       const std::string& decoder) {
     if (!fs::exists(file)) {
         throw Error(fmt::format("{} is missing, which {} names", file, decoder));
     }
@@ -210,10 +210,10 @@ ModelDirectory open_marian(const std::string& path) {
     const json options = parse_yaml(archive->objects().at(kConfig).get<std::string>(), kConfig);
     Problems problems(path);
     const ForeignConfig config(options, kConfig, problems);
-    ModelDirectory model{.path = path, .config = network(config, *archive), .remarks = files.remarks};
+    ModelDirectory model{.path = path, .config = network_of(config, *archive), .remarks = files.remarks};
     ModelConfig& net = model.config;
-    model.source_tokenizer = open_tokenizer(files.vocabularies[0], "source", files.decoder);
-    model.target_tokenizer = open_tokenizer(files.vocabularies[1], "target", files.decoder);
+    model.source_tokenizer = open_marian_tokenizer(files.vocabularies[0], "source", files.decoder);
+    model.target_tokenizer = open_marian_tokenizer(files.vocabularies[1], "target", files.decoder);
     remark_spaced_pieces(model);
     const auto check_size = [&](const Tokenizer& tokenizer, std::int64_t size) {
         if (tokenizer.size() != size) {

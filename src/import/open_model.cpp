@@ -32,8 +32,8 @@ bool is_hugging_face(const fs::path& folder) {
     if (!is_file(folder / "config.json")) {
         return false;
     }
-    const nlohmann::json json = read_json_file((folder / "config.json").string());
-    return json.is_object() && json.contains("model_type") && !json.contains("format_version");
+    const nlohmann::json stated = read_json_file((folder / "config.json").string());
+    return stated.is_object() && stated.contains("model_type") && !stated.contains("format_version");
 }
 
 // A version, and the length of a name that ends with NUL. Marian's binary files begin with a version of eight bytes.

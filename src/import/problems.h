@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 namespace headscope {
 
@@ -26,6 +26,7 @@ private:
 
 // What another value than the only one that is supported leads to.
 enum class OtherValue : std::uint8_t { Refused, Reported };
+constexpr auto kReported = OtherValue::Reported;
 
 // A key that no reader asks for.
 struct KeyRule {

@@ -21,7 +21,7 @@ namespace {
 using nlohmann::json;
 
 // Keys that nothing reads.
-constexpr auto kModelKeys = std::to_array<KeyRule>({
+constexpr auto kSockeyeModelKeys = std::to_array<KeyRule>({
     {"config_data"},  // of training
     {"config_length_task", "null"},
     {"dtype"},
@@ -74,13 +74,13 @@ void read_stacks(const ForeignConfig& encoder, const ForeignConfig& decoder, Mod
     }
 }
 
-Tying read_tying(const ForeignConfig& config) {
+Tying sockeye_tying(const ForeignConfig& config) {
     const std::string type = config.text("weight_tying_type", "none");
     return tying_of(type.find("src") != std::string::npos, type.find("softmax") != std::string::npos);
 }
 
 // Queries come first; the rows of keys and values alternate, head by head.
-void add_stack(TensorMap& map, const std::string& stack, const ModelConfig& net, int layers) {
+void add_sockeye_stack(TensorMap& map, const std::string& stack, const ModelConfig& net, int layers) {
     for (int i = 0; i < layers; ++i) {
         const std::string theirs = fmt::format("{}.layers.{}.", stack, i);
         const std::string ours = fmt::format("{}.layers.{}.", stack, i);
@@ -112,18 +112,18 @@ void add_stack(TensorMap& map, const std::string& stack, const ModelConfig& net,
     }
 }
 
-TensorMap tensors(const ModelConfig& net) {
+TensorMap sockeye_tensors(const ModelConfig& net) {
     TensorMap map;
     map.add_embeddings(net.embedding.tying, "embedding_source.embedding.weight", "embedding_target.embedding.weight",
                        "output_layer.weight");
     map.add({.theirs = "output_layer.bias", .ours = {"output.bias"}});
-    add_stack(map, "encoder", net, net.encoder_layers);
-    add_stack(map, "decoder", of_stack(net, AttentionKind::DecoderSelf), net.decoder_layers);
+    add_sockeye_stack(map, "encoder", net, net.encoder_layers);
+    add_sockeye_stack(map, "decoder", of_stack(net, AttentionKind::DecoderSelf), net.decoder_layers);
     return map;
 }
 
-std::shared_ptr<const Tokenizer> open_tokenizer(const std::string& folder, const std::string& side, std::int64_t size,
-                                                const ForeignConfig& config) {
+std::shared_ptr<const Tokenizer> open_sockeye_tokenizer(const std::string& folder, const std::string& side,
+                                                        std::int64_t size, const ForeignConfig& config) {
     const std::string name = fmt::format("vocab.{}.0.json", side);
     auto vocabulary = read_vocabulary(require_file(folder, name, "the vocabulary"));
     if (vocabulary->size() != size) {
@@ -161,11 +161,11 @@ ModelDirectory open_sockeye(const std::string& folder) {
     net.norm.epsilon = 1e-6F;
     net.output.bias = true;
     net.positions.layout = SinusoidLayout::Halves;
-    net.embedding.tying = read_tying(config);
+    net.embedding.tying = sockeye_tying(config);
     net.source_vocabulary = config.integer("vocab_source_size", 0, 1);
     net.target_vocabulary = config.integer("vocab_target_size", 0, 1);
-    model.source_tokenizer = open_tokenizer(folder, "src", net.source_vocabulary, config);
-    model.target_tokenizer = open_tokenizer(folder, "trg", net.target_vocabulary, config);
+    model.source_tokenizer = open_sockeye_tokenizer(folder, "src", net.source_vocabulary, config);
+    model.target_tokenizer = open_sockeye_tokenizer(folder, "trg", net.target_vocabulary, config);
     remark_spaced_pieces(model);
     net.frame.pad_id = model.target_tokenizer->pad_id();
     net.frame.bos_id = model.target_tokenizer->bos_id();
@@ -175,7 +175,7 @@ ModelDirectory open_sockeye(const std::string& folder) {
     model.decoding =
         std::make_shared<const json>(json{{"beam", 5}, {"length_penalty", 1.0}, {"length_penalty_form", "power"}});
     model.decoding_origin = folder;
-    std::vector<std::string> unknown = config.unknown_keys(kModelKeys);
+    std::vector<std::string> unknown = config.unknown_keys(kSockeyeModelKeys);
     for (const ForeignConfig* stack : {&encoder, &decoder}) {
         std::ranges::copy(stack->unknown_keys(kStackKeys), std::back_inserter(unknown));
     }
@@ -183,7 +183,7 @@ ModelDirectory open_sockeye(const std::string& folder) {
     problems.finish();
     auto archive = std::make_shared<const TensorArchive>(
         open_pickle_archive(require_file(folder, "params.best", "the parameters")));
-    model.weights = mapped_weights(std::move(archive), tensors(net));
+    model.weights = mapped_weights(std::move(archive), sockeye_tensors(net));
     check_imported(model, file_in(folder, "config"),
                    {{"source_vocabulary", "vocab_source_size"}, {"target_vocabulary", "vocab_target_size"}});
     return model;

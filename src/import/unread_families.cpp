@@ -50,7 +50,7 @@ constexpr std::array kFamilies = std::to_array<Reason>({
     {"xlnet", "attention in permuted orders"},
 });
 
-constexpr std::array kKeys = std::to_array<Reason>({
+constexpr std::array kReasons = std::to_array<Reason>({
     {"rope_theta", "rotary positions"},
     {"rope_parameters", "rotary positions"},
     {"rope_scaling", "rotary positions"},
@@ -91,7 +91,7 @@ std::string why_unread(const std::string& model_type, const nlohmann::json& conf
             add(family.text);
         }
     }
-    for (const Reason& key : kKeys) {
+    for (const Reason& key : kReasons) {
         if (is_set(config, key.name)) {
             add(key.text);
         }

@@ -92,7 +92,7 @@ void figure_events(Interface& ui, const Drawing& drawing, const CanvasEvents& ev
         }
         return;
     }
-    const double pitch = figure::kPitch * static_cast<double>(ui.em());
+    const double pitch = kFigurePitch * static_cast<double>(ui.em());
     const Role role = state.direction == Direction::From ? Role::QueryLabel : Role::KeyLabel;
     const int column = events.pointer.has_value() ? column_at(drawing, *events.pointer, role, pitch) : -1;
     ui.session.hover_word(column);
