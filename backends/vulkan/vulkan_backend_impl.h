@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "backend/attention_mask.h"
 #include "backend/backend.h"
 #include "backend/replays.h"
 #include "backends/vulkan/device/device.h"

@@ -68,7 +68,7 @@ private:
 };
 
 // Filler::fill(), of which a step is one pass: all, or one mask at a time.
-class FillSession final : public Session {
+class FillSession final : public WorkSession {
 public:
     FillSession(Filler filler, std::vector<std::int32_t> ids, int count, bool one_by_one);
 

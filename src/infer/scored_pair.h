@@ -33,7 +33,7 @@ std::vector<ScoredPair> score_pairs(Context& ctx, const LoadedModel& translator,
                                     std::int64_t batch_tokens, const Languages& languages = {});
 
 // The same step by step, where a step is one batch. Context and model outlive it.
-class ScoreSession final : public Session {
+class ScoreSession final : public WorkSession {
 public:
     ScoreSession(Context& ctx, const LoadedModel& translator, const std::vector<std::string>& sources,
                  const std::vector<std::string>& targets, std::int64_t batch_tokens, const Languages& languages = {});

@@ -12,12 +12,12 @@ struct LinePart;
 
 // For one thread at a time, that of the device. The model with which it was begun outlives it. If step() throws, the
 // session can only be destroyed; what has no result by then is unchanged.
-class Session {
+class WorkSession {
 public:
-    Session() = default;
-    Session(const Session&) = delete;
-    Session& operator=(const Session&) = delete;
-    virtual ~Session() = default;
+    WorkSession() = default;
+    WorkSession(const WorkSession&) = delete;
+    WorkSession& operator=(const WorkSession&) = delete;
+    virtual ~WorkSession() = default;
 
     // Does the next step, whose cost is bounded: a decoding step of all rows (a few greedy ones on a device that runs
     // ahead), a chunk of the prompts, an iteration of mask-predict, a batch of forced texts, a pass of filling. Returns
@@ -28,7 +28,7 @@ public:
 };
 
 // All steps that are left.
-inline void finish(Session& session) {
+inline void finish(WorkSession& session) {
     while (session.step()) {
     }
 }
@@ -58,7 +58,7 @@ struct TextEvent {
 };
 
 // Searches for the outputs of parts of lines, which outlive it or leave().
-class SearchSession : public Session {
+class SearchSession : public WorkSession {
 public:
     // Parts that have their results since the last call. A part with a problem is done, too.
     virtual std::vector<LinePart*> take_done() = 0;

@@ -35,7 +35,7 @@ std::vector<std::vector<ForcedToken>> force_targets(Context& ctx, const std::vec
                                                     const Frame& frame = {});
 
 // Finds the probabilities of given tokens; a step is one batch.
-class ForcedSession : public Session {
+class ForcedSession : public WorkSession {
 public:
     // What force_targets() or force_texts() returns, once no step is left.
     std::vector<std::vector<ForcedToken>> take() { return std::move(results_); }
