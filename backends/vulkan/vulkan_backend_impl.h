@@ -12,6 +12,7 @@
 
 #include "backend/attention_mask.h"
 #include "backend/backend.h"
+#include "backend/dropout_rule.h"
 #include "backend/replays.h"
 #include "backends/vulkan/device/device.h"
 #include "backends/vulkan/device/options.h"

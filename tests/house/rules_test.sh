@@ -1,14 +1,12 @@
-#!/ usr / bin / env bash
-#Each family of kernels opens with its rule : what is overwritten, added to, done in place, and how sums are ordered.The
-#three backends state it in the same words.Each CUDA kernel waits for those in front before anything else, which no
-#emulator shows : without it a GPU reads what is not yet written(backends / cuda / dependent_launch.h) \
-    .Families of models are
-#asked for facts, not named.
-set - euo pipefail cd "${1:-$(dirname " $ {
-    BASH_SOURCE[0]
-}")/../..}"
+#!/usr/bin/env bash
+# Each family of kernels opens with its rule: what is overwritten, added to, done in place, and how sums are ordered. The
+# three backends state it in the same words. Each CUDA kernel waits for those in front before anything else, which no
+# emulator shows: without it a GPU reads what is not yet written (backends/cuda/dependent_launch.h). Families of models are
+# asked for facts, not named.
+set -euo pipefail
+cd "${1:-$(dirname "${BASH_SOURCE[0]}")/../..}"
 
-#Of the comment that a file begins with.
+# Of the comment that a file begins with.
 rule_of() {
     awk '!/^\/\//{exit} /^\/\/ Rule: /{inside = 1} inside' "$1"
 }
