@@ -27,7 +27,7 @@ std::exception_ptr attempt_together(ServiceDevice& device, KnownWork& known, std
     const std::exception_ptr failure = failure_of([&] { device.translate(together, options); });
     if (failure == nullptr) {
         std::ranges::for_each(units, [](Attempted& each) { each.done = true; });
-        known.remember(together, options);
+        known.remember(together);
     }
     return failure;
 }
@@ -57,7 +57,7 @@ std::exception_ptr attempt(ServiceDevice& device, KnownWork& known, std::vector<
         const std::exception_ptr alone = failure_of([&] { device.translate_once({each.unit}, options); });
         each.done = alone == nullptr;
         if (each.done) {
-            known.remember({each.unit}, options);
+            known.remember({each.unit});
         } else if (!by_callback(each)) {
             if (!device.works(known)) {
                 return alone;

@@ -13,19 +13,15 @@ namespace headscope {
 class KnownWork {
 public:
     // Units that were translated. The shortest of the first ones is kept.
-    void remember(const std::vector<LinePart*>& units, const DecodingOptions& options);
+    void remember(const std::vector<LinePart*>& units);
     // Translates the kept unit; before any success, computes a small product. Throws what the device throws.
     void run(const LoadedModel& translator, Compute compute) const;
 
 private:
-    struct Work {
-        LinePart unit;
-        SearchOptions search;
-    };
-    std::optional<Work> work() const;
+    std::optional<LinePart> work() const;
 
     mutable std::mutex mutex_;
-    std::optional<Work> work_;
+    std::optional<LinePart> work_;
 };
 
 }  // namespace headscope

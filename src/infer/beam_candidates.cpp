@@ -42,7 +42,8 @@ std::int64_t SentenceBeam::wanted(std::int64_t vocabulary) const {
     for (const Live& live : live_) {
         unwanted = std::max(unwanted, live.unwanted.size());
     }
-    return std::min(tokens_per_row(options_, rules_, vocabulary) + static_cast<std::int64_t>(unwanted), vocabulary);
+    const std::int64_t needed = tokens_per_row(options_, rules_, vocabulary) + static_cast<std::int64_t>(unwanted);
+    return std::min(std::max<std::int64_t>(needed, options_.alternatives), vocabulary);
 }
 
 std::int64_t SentenceBeam::most_wanted(std::int64_t vocabulary) const {
@@ -175,16 +176,42 @@ std::vector<SentenceBeam::Candidate> SentenceBeam::sampled_candidate(std::span<c
     return {{live_.front().log_probability + sampled.log_probability, 0, sampled.token}};
 }
 
+// A given token had none.
+void SentenceBeam::list_alternatives(const NextTokens& next, std::int64_t first_row) {
+    if (options_.alternatives == 0) {
+        return;
+    }
+    const bool given = length_ < static_cast<std::int64_t>(task_.given);
+    alternatives_.clear();
+    for (std::int64_t row = 0; row < live(); ++row) {
+        std::vector<TokenChance> likeliest;
+        for (int rank = 0; rank < std::min(options_.alternatives, given ? 0 : next.k); ++rank) {
+            const auto at = static_cast<std::size_t>((first_row + row) * next.k + rank);
+            likeliest.push_back({next.tokens[at], static_cast<double>(next.log_probabilities[at])});
+        }
+        alternatives_.push_back(std::make_shared<const std::vector<TokenChance>>(std::move(likeliest)));
+    }
+}
+
+void SentenceBeam::list_alternatives(const AllTokens& next, std::int64_t first_row) {
+    if (options_.alternatives > 0) {
+        const auto count = std::min<std::int64_t>(options_.alternatives, next.vocabulary);
+        list_alternatives(best_of(next, first_row, live(), static_cast<int>(count)), 0);
+    }
+}
+
 void SentenceBeam::advance(const NextTokens& next, std::int64_t first_row) {
     HEADSCOPE_CHECK(!done_, "advance() of a finished sentence");
     HEADSCOPE_CHECK(!wants_all(), "this step needs the probability of every token");
     HEADSCOPE_CHECK(first_row >= 0 && first_row + live() <= next.rows, "rows of a sentence are missing");
+    list_alternatives(next, first_row);
     take(certain() ? certain_candidates() : ranked_candidates(next, first_row));
 }
 
 void SentenceBeam::advance(const AllTokens& next, std::int64_t first_row) {
     HEADSCOPE_CHECK(!done_, "advance() of a finished sentence");
     HEADSCOPE_CHECK(first_row >= 0 && first_row + live() <= next.rows, "rows of a sentence are missing");
+    list_alternatives(next, first_row);
     if (certain()) {
         take(certain_candidates());
     } else if (length_ < static_cast<std::int64_t>(task_.prefix.size())) {

@@ -37,6 +37,15 @@ public:
     virtual const AllTokens& step_all(const std::vector<std::int32_t>& tokens,
                                       const std::vector<std::int32_t>& parents);
 
+    // Reads some more of the prompts, in bounded time, and returns whether the rest has to be read, too. The first step
+    // reads what is left.
+    virtual bool read_on() { return false; }
+    // Whether sentences may be added to those of the last step, of which some are left.
+    virtual bool can_join() const { return false; }
+    // Takes over the sentences of another scorer of the same kind that has made no step, and reads the rest of their
+    // prompts. They become rows after those of the last step; the number of the first one is returned.
+    virtual std::int32_t join(Scorer& other);
+
     // How many steps it may run_ahead(); 1 where that is no faster or not possible.
     virtual int most_ahead() const { return 1; }
     // The same as step() `count` times, where every row continues itself with its likeliest token of the step before.
@@ -44,6 +53,45 @@ public:
     virtual std::span<const NextTokens> run_ahead(const std::vector<std::int32_t>& tokens,
                                                   const std::vector<std::int32_t>& parents, int k, int count);
     virtual void keep(int count);
+};
+
+// A search that goes on step by step, in which sentences may join and leave.
+class TokenSearch {
+public:
+    explicit TokenSearch(Scorer& scorer) : scorer_(scorer) {}
+
+    // A sentence of which `first` is read first: bos, or the last token of its prompt. `row`: its number among the
+    // scorer's sentences before the first step, then what Scorer::join() returned for it.
+    void add(SentenceBeam sentence, std::int32_t first, std::int32_t row);
+    // Advances all unfinished sentences by one token, or by several where the scorer runs ahead. Returns whether any is
+    // still unfinished.
+    bool step();
+    // Forgets sentence `i`, finished or not, and numbers those after it anew.
+    void remove(std::size_t i);
+
+    std::size_t size() const { return sentences_.size(); }
+    // Those that were added, in order.
+    const SentenceBeam& sentence(std::size_t i) const { return sentences_[i]; }
+    // How many tokens all rows have read.
+    std::int64_t tokens() const { return tokens_; }
+
+private:
+    // The rows of the next step, of all unfinished sentences side by side.
+    struct Rows {
+        std::vector<std::int32_t> tokens;
+        std::vector<std::int32_t> parents;
+    };
+    template <class Visit>
+    void for_unfinished(const Visit& visit);
+    void step_once();
+    int most_ahead();
+    int run_ahead(int count);
+
+    Scorer& scorer_;
+    std::vector<SentenceBeam> sentences_;
+    Rows rows_;
+    int ahead_ = 1;  // twice as many after each time that all were wanted
+    std::int64_t tokens_ = 0;
 };
 
 // The best hypotheses for each task, in order: options.n_best of each, best first, fewer only if the vocabulary is too

@@ -25,8 +25,13 @@ void GrowingContinuation::begin() {
     text_.clear();
     whole_.emplace(tokenizer_, Sentinels::Shown);
     for (const std::int32_t id : prompt_) {
-        whole_->add(id);
+        add(id);
     }
+}
+
+void GrowingContinuation::add(std::int32_t id) {
+    whole_->add(id);
+    ++decoded_;
 }
 
 // Nothing until the prompt's own text is settled: later bytes may change its last character.
@@ -38,12 +43,13 @@ void GrowingContinuation::take_settled() {
     }
 }
 
-const std::string& GrowingContinuation::settled(std::span<const std::int32_t> tokens) {
-    if (tokens.size() < tokens_.size() || !std::equal(tokens_.begin(), tokens_.end(), tokens.begin())) {
+const std::string& GrowingContinuation::settled(std::span<const std::int32_t> tokens, std::size_t same) {
+    const auto known = static_cast<std::ptrdiff_t>(std::min(same, tokens_.size()));
+    if (tokens.size() < tokens_.size() || !std::equal(tokens_.begin() + known, tokens_.end(), tokens.begin() + known)) {
         begin();
     }
     for (std::size_t i = tokens_.size(); i < tokens.size(); ++i) {
-        whole_->add(tokens[i]);
+        add(tokens[i]);
         tokens_.push_back(tokens[i]);
     }
     take_settled();

@@ -22,11 +22,14 @@ public:
     GrowingContinuation(const Tokenizer& tokenizer, std::vector<std::int32_t> prompt);
 
     // The text with which decode_after() begins, whatever follows these tokens: whole characters. If the tokens do not
-    // begin with those of the last call, it begins anew.
-    const std::string& settled(std::span<const std::int32_t> tokens);
+    // begin with those of the last call, it begins anew. `same`: how many of them surely do.
+    const std::string& settled(std::span<const std::int32_t> tokens, std::size_t same = 0);
+    // How many tokens it has decoded, those of the prompt and repeated ones among them.
+    std::int64_t decoded() const { return decoded_; }
 
 private:
     void begin();
+    void add(std::int32_t id);
     void take_settled();
 
     const Tokenizer& tokenizer_;
@@ -34,6 +37,7 @@ private:
     std::string before_;                // the prompt's text
     std::optional<GrowingText> whole_;  // of prompt and tokens
     std::string text_;
+    std::int64_t decoded_ = 0;
 };
 
 }  // namespace headscope

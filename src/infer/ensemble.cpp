@@ -38,6 +38,26 @@ std::int64_t EnsembleScorer::vocabulary() const {
     return members_.front()->vocabulary();
 }
 
+// One member after the other.
+bool EnsembleScorer::read_on() {
+    return std::ranges::any_of(members_, [](const std::unique_ptr<Scorer>& member) { return member->read_on(); });
+}
+
+bool EnsembleScorer::can_join() const {
+    return std::ranges::all_of(members_, [](const std::unique_ptr<Scorer>& member) { return member->can_join(); });
+}
+
+std::int32_t EnsembleScorer::join(Scorer& other) {
+    auto* added = dynamic_cast<EnsembleScorer*>(&other);
+    HEADSCOPE_CHECK(added != nullptr && added->members_.size() == members_.size(),
+                    "only an ensemble of the same models can be joined");
+    std::int32_t first = 0;
+    for (std::size_t i = 0; i < members_.size(); ++i) {
+        first = members_[i]->join(*added->members_[i]);
+    }
+    return first;
+}
+
 const NextTokens& EnsembleScorer::step(const std::vector<std::int32_t>& tokens,
                                        const std::vector<std::int32_t>& parents, int k) {
     const AllTokens& all = step_all(tokens, parents);

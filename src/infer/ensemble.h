@@ -16,6 +16,9 @@ public:
     explicit EnsembleScorer(std::vector<std::unique_ptr<Scorer>> members);  // at least one, with the same vocabulary
 
     std::int64_t vocabulary() const override;
+    bool read_on() override;
+    bool can_join() const override;
+    std::int32_t join(Scorer& other) override;
     const NextTokens& step(const std::vector<std::int32_t>& tokens, const std::vector<std::int32_t>& parents,
                            int k) override;
     const AllTokens& step_all(const std::vector<std::int32_t>& tokens,

@@ -92,12 +92,19 @@ GapText find_gaps(const ModelDirectory& model, std::string_view text, std::strin
     return found;
 }
 
-FilledGaps fill_gaps(const LoadedModel& models, std::string_view text, const GapText& gaps, int count,
-                     Compute compute) {
+DecodingOptions gap_decoding(const LoadedModel& models, int count, Compute compute) {
     SearchOptions search = models.search_options({});
     search.n_best = std::min(count, search.beam);
-    const TextResult outputs =
-        models.translate_line(gaps.source, {.search = search, .compute = compute, .split_longer_than = 0});
+    return {.search = search, .compute = compute, .split_longer_than = 0};
+}
+
+FilledGaps fill_gaps(const LoadedModel& models, std::string_view text, const GapText& gaps, int count,
+                     Compute compute) {
+    return filled_gaps(models, text, gaps, models.translate_line(gaps.source, gap_decoding(models, count, compute)));
+}
+
+FilledGaps filled_gaps(const LoadedModel& models, std::string_view text, const GapText& gaps,
+                       const TextResult& outputs) {
     FilledGaps filled;
     filled.gaps.resize(gaps.gaps.size());
     for (const Translation& output : outputs.n_best) {

@@ -38,6 +38,12 @@ struct FilledGaps {
     std::vector<std::vector<GapCandidate>> gaps;  // for each gap the different ones of the best outputs, best first
 };
 
+// The search whose outputs for GapText::source fill the gaps: the model's own, with the `count` best outputs.
+DecodingOptions gap_decoding(const LoadedModel& models, int count, Compute compute);
+// The text with what these outputs fill in.
+FilledGaps filled_gaps(const LoadedModel& models, std::string_view text, const GapText& gaps,
+                       const TextResult& outputs);
+
 // Keeps the `count` best outputs of the model's own search, at most as many as its beam. Error for a text that the
 // model cannot read.
 FilledGaps fill_gaps(const LoadedModel& models, std::string_view text, const GapText& gaps, int count, Compute compute);

@@ -68,7 +68,11 @@ void SentenceBeam::take(std::vector<Candidate> candidates) {
 }
 
 SentenceBeam::Live SentenceBeam::child_of(const Live& parent, const Candidate& candidate) const {
-    Live child{parent.tokens, candidate.log_probability, candidate.row, parent.token_log_probabilities, {}};
+    Live child{parent.tokens,      candidate.log_probability, candidate.row, parent.token_log_probabilities, {},
+               parent.alternatives};
+    if (options_.alternatives > 0) {
+        child.alternatives.push_back(alternatives_[static_cast<std::size_t>(candidate.row)]);
+    }
     child.tokens.push_back(candidate.token);
     child.token_log_probabilities.push_back(candidate.log_probability - parent.log_probability);
     return child;
@@ -95,8 +99,13 @@ double SentenceBeam::score(double log_probability, std::int64_t length) const {
 }
 
 Hypothesis SentenceBeam::finished(const Live& live, EndReason end, std::string text) const {
-    return {live.tokens, live.log_probability, score(live.log_probability, length_),
-            end,         std::move(text),      live.token_log_probabilities};
+    return {live.tokens,
+            live.log_probability,
+            score(live.log_probability, length_),
+            end,
+            std::move(text),
+            live.token_log_probabilities,
+            live.alternatives};
 }
 
 std::string SentenceBeam::text_of(const std::vector<std::int32_t>& tokens) const {
@@ -169,6 +178,14 @@ void SentenceBeam::keep_n_best() {
         }
     }
     finished_ = std::move(kept);
+}
+
+SentenceBeam::Written SentenceBeam::written() const {
+    if (done_) {
+        return {best().tokens, best().token_log_probabilities, best().alternatives};
+    }
+    const Live& live = live_.front();
+    return {live.tokens, live.token_log_probabilities, live.alternatives};
 }
 
 const std::vector<Hypothesis>& SentenceBeam::hypotheses() const {

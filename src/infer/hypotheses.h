@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -21,6 +22,9 @@ enum class EndReason : std::uint8_t {
     Unusable  // no finite probability, and no hypothesis had ended
 };
 
+// The likeliest tokens of a step, best first, shared by all that chose among them.
+using Alternatives = std::shared_ptr<const std::vector<TokenChance>>;
+
 struct Hypothesis {
     std::vector<std::int32_t> tokens;  // with the given ones, and eos if it ended with it
     double log_probability = 0.0;
@@ -28,6 +32,7 @@ struct Hypothesis {
     EndReason end = EndReason::EndOfSentence;
     std::string text = {};                             // from TokenRules::text_of
     std::vector<double> token_log_probabilities = {};  // of `tokens`
+    std::vector<Alternatives> alternatives = {};       // of `tokens`; empty unless SearchOptions::alternatives
 };
 
 // The error message for a hypothesis that ended as Unusable.
@@ -74,6 +79,7 @@ public:
     const std::vector<Candidate>& candidates() const { return candidates_; }
     std::size_t taken() const { return taken_; }
 
+    const SearchOptions& options() const { return options_; }
     bool done() const { return done_; }
     // How many more tokens the output may have.
     std::int64_t remaining() const { return task_.limit - length_; }
@@ -81,6 +87,15 @@ public:
     // For live hypothesis i: its parent row before the last advance(), and its newest token.
     std::int64_t parent(std::int64_t i) const { return live_[static_cast<std::size_t>(i)].parent; }
     std::int32_t newest(std::int64_t i) const { return live_[static_cast<std::size_t>(i)].tokens.back(); }
+
+    // An output so far: the likeliest unfinished hypothesis, or the best one once it is done.
+    struct Written {
+        std::span<const std::int32_t> tokens;
+        std::span<const double> log_probabilities;
+        std::span<const Alternatives> alternatives;
+    };
+    Written written() const;
+    const SearchTask& task() const { return task_; }
 
     // The highest score; of equal scores the one that finished first.
     const Hypothesis& best() const { return hypotheses().front(); }
@@ -95,7 +110,11 @@ private:
         std::int64_t parent = 0;
         std::vector<double> token_log_probabilities;
         std::vector<std::int32_t> unwanted;  // tokens that must not come next
+        std::vector<Alternatives> alternatives;
     };
+    // What Live::alternatives of the rows' children get.
+    void list_alternatives(const NextTokens& next, std::int64_t first_row);
+    void list_alternatives(const AllTokens& next, std::int64_t first_row);
     bool may_follow(const Live& live, std::int32_t token) const;
     std::vector<Candidate> ranked_candidates(const NextTokens& next, std::int64_t first_row) const;
     bool weighs() const;
@@ -127,6 +146,7 @@ private:
     std::int64_t length_ = 0;  // tokens of every live hypothesis
     bool done_ = false;
     std::vector<Live> live_;
+    std::vector<Alternatives> alternatives_;  // of each live row in this step
     std::vector<Candidate> candidates_;
     std::size_t taken_ = 0;
     std::vector<Hypothesis> finished_;  // at most most_finished(), best first

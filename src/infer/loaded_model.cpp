@@ -2,15 +2,12 @@
 
 #include <algorithm>
 #include <iterator>
-#include <map>
 #include <utility>
 
 #include "backend/ops/matmul.h"
 #include "import/open_model.h"
-#include "infer/beam_search.h"
-#include "infer/continuation.h"
 #include "infer/ensemble.h"
-#include "infer/mask_predict.h"
+#include "infer/search_session.h"
 #include "support/check.h"
 
 namespace headscope {
@@ -77,70 +74,13 @@ std::vector<const Generator*> LoadedModel::generators() const {
     return all;
 }
 
-namespace {
-
-// All at once.
-class WholeSearch final : public SearchSession {
-public:
-    WholeSearch(const LoadedModel& model, std::vector<LinePart*> parts, const DecodingOptions& options)
-        : model_(model), waiting_(std::move(parts)), options_(options) {}
-
-    bool step() override {
-        if (!waiting_.empty()) {
-            options_.search = *waiting_.front()->search;
-            model_.translate_units(waiting_, options_);
-            for (const LinePart* part : waiting_) {
-                tokens_ += std::ssize(part->sentence.source_ids) + std::ssize(part->sentence.target_ids);
-            }
-            done_.insert(done_.end(), waiting_.begin(), waiting_.end());
-            waiting_.clear();
-        }
-        return false;
-    }
-    std::int64_t tokens() const override { return tokens_; }
-    std::vector<LinePart*> take_done() override { return std::exchange(done_, {}); }
-    std::vector<TextEvent> take_events() override { return {}; }
-    void leave(const LinePart& part) override { std::erase(waiting_, &part); }
-    bool joins(const LinePart&) const override { return false; }
-    void join(const std::vector<LinePart*>& parts) override {
-        waiting_.insert(waiting_.end(), parts.begin(), parts.end());
-    }
-
-private:
-    const LoadedModel& model_;
-    std::vector<LinePart*> waiting_, done_;
-    DecodingOptions options_;
-    std::int64_t tokens_ = 0;
-};
-
-}  // namespace
-
 std::unique_ptr<SearchSession> LoadedModel::begin(const std::vector<LinePart*>& parts,
                                                   const DecodingOptions& options) const {
-    return std::make_unique<WholeSearch>(*this, parts, options);
+    return std::make_unique<BatchedSearch>(backend_, *this, parts, options);
 }
 
 void LoadedModel::translate_units(const std::vector<LinePart*>& units, const DecodingOptions& options) const {
-    std::map<std::size_t, std::vector<LinePart*>> by_prompt;  // prompts of other lengths need another cache
-    for (LinePart* unit : units) {
-        by_prompt[unit->task.prompt.size()].push_back(unit);
-    }
-    for (const auto& [length, same] : by_prompt) {
-        translate_together(same, options);
-    }
-}
-
-void LoadedModel::translate_together(const std::vector<LinePart*>& units, const DecodingOptions& options) const {
-    try {
-        search_units(units, options);
-    } catch (const OutOfMemory&) {
-        if (units.size() < 2) {
-            throw;
-        }
-        const auto middle = units.begin() + static_cast<std::ptrdiff_t>(units.size() / 2);
-        translate_together({units.begin(), middle}, options);
-        translate_together({middle, units.end()}, options);
-    }
+    finish(*begin(units, options));
 }
 
 void LoadedModel::try_device() const {
@@ -150,41 +90,6 @@ void LoadedModel::try_device() const {
     backend_.run(Matmul{.a = ones, .b = ones, .out = product});
     if (to_host<float>(backend_, product) != std::vector<float>(4, 2.0F)) {
         throw Error(backend_.device().id + " no longer multiplies: the product of two matrices of ones is wrong");
-    }
-}
-
-std::vector<std::vector<Hypothesis>> LoadedModel::search(const std::vector<std::vector<std::int32_t>>& sources,
-                                                         const std::vector<SearchTask>& tasks,
-                                                         const DecodingOptions& options) const {
-    Context ctx{.backend = backend_, .observer = options.observer, .compute = options.compute};
-    TokenRules rules = token_rules(model_.config, *model_.target_tokenizer, options.search);
-    rules.text_of = [this](const std::vector<std::int32_t>& prompt, const std::vector<std::int32_t>& tokens) {
-        return decode_after(*model_.target_tokenizer, prompt, tokens);
-    };
-    if (model_.config.generation == Generation::LeftToRight) {
-        const std::unique_ptr<Scorer> scorer = make_scorer(ctx, generators(), sources);
-        return search_tasks(*scorer, tasks, model_.config.frame.bos_id, rules, options.search);
-    }
-    std::vector<std::vector<Hypothesis>> found;
-    for (Hypothesis& best : mask_predict(ctx, as_mask_predict(network()), sources, tasks, options.search)) {
-        if (!best.tokens.empty()) {  // it is usable, and ends
-            best.text = rules.text_of({}, {best.tokens.begin(), best.tokens.end() - 1});
-        }
-        found.push_back({std::move(best)});
-    }
-    return found;
-}
-
-void LoadedModel::search_units(const std::vector<LinePart*>& units, const DecodingOptions& options) const {
-    std::vector<std::vector<std::int32_t>> sources;
-    std::vector<SearchTask> tasks;
-    for (const LinePart* unit : units) {
-        sources.push_back(unit->sentence.source_ids);
-        tasks.push_back(unit->task);
-    }
-    auto found = search(sources, tasks, options);
-    for (std::size_t i = 0; i < units.size(); ++i) {
-        take_hypotheses(units[i]->sentence, std::move(found[i]));
     }
 }
 

@@ -63,8 +63,7 @@ public:
     // A search for the outputs of parts that share_batch(). Of the options only `compute` and `observer` are read. In
     // halves if the device's memory is too small: OutOfMemory if it is for a part alone.
     std::unique_ptr<SearchSession> begin(const std::vector<LinePart*>& parts, const DecodingOptions& options) const;
-    // Translates one batch, in halves if the device's memory is too small. If it throws, units that are not yet
-    // translated are unchanged.
+    // The same at once. If it throws, parts that are not yet translated are unchanged.
     void translate_units(const std::vector<LinePart*>& units, const DecodingOptions& options) const;
     // Computes a small product. Throws what the device throws; Error if the result is wrong.
     void try_device() const;
@@ -72,12 +71,6 @@ public:
     TextResult translate_line(const std::string& line, const DecodingOptions& options) const;
 
 private:
-    void translate_together(const std::vector<LinePart*>& units, const DecodingOptions& options) const;
-    std::vector<std::vector<Hypothesis>> search(const std::vector<std::vector<std::int32_t>>& sources,
-                                                const std::vector<SearchTask>& tasks,
-                                                const DecodingOptions& options) const;
-    void search_units(const std::vector<LinePart*>& units, const DecodingOptions& options) const;
-
     Backend& backend_;
     ModelDirectory model_;
     DecodingChoices decoding_choices_;

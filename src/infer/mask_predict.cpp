@@ -50,25 +50,27 @@ std::vector<Draft> likeliest_lengths(std::span<const double> logits, std::int64_
     return drafts;
 }
 
+}  // namespace
+
 // The drafts of some sources, a fixed number of each, side by side.
-class Drafts {
+class MaskPredictSearch::Drafts {
 public:
-    Drafts(Context& ctx, const MaskPredict& model, const SearchOptions& options, const DeviceBatch& batch,
-           const std::vector<SearchTask>& tasks)
-        : ctx_(ctx),
-          model_(model),
-          each_(static_cast<std::size_t>(options.length_candidates)),
-          never_(token_rules(model.config(), options).forbidden) {
+    Drafts(Context& ctx, const MaskPredict& model, const std::vector<const SearchOptions*>& options,
+           const DeviceBatch& batch, const std::vector<SearchTask>& tasks)
+        : ctx_(ctx), model_(model), each_(static_cast<std::size_t>(options.front()->length_candidates)) {
         const ModelConfig& config = model.config();
-        never_.insert(never_.end(), {config.frame.eos_id, config.frame.mask_id});
+        for (const SearchOptions* own : options) {
+            never_.push_back(token_rules(config, *own).forbidden);
+            never_.back().insert(never_.back().end(), {config.frame.eos_id, config.frame.mask_id});
+        }
         const Var memory = model.encode(ctx, batch);
         const auto scores = to_host<double>(ctx.backend, model.length_logits(ctx, batch, memory));
         for (std::size_t i = 0; i < tasks.size(); ++i) {
             const std::int64_t most = std::max<std::int64_t>(std::min(tasks[i].limit, config.max_length) - 1, 0);
-            const std::int64_t least = std::clamp<std::int64_t>(options.min_length, 0, most);
+            const std::int64_t least = std::clamp<std::int64_t>(options[i]->min_length, 0, most);
             const auto classes = static_cast<std::size_t>(config.max_length);
             for (Draft& draft : likeliest_lengths(std::span(scores).subspan(i * classes, classes), least, most,
-                                                  options.length_candidates, config.frame.mask_id)) {
+                                                  options[i]->length_candidates, config.frame.mask_id)) {
                 longest_ = std::max(longest_, std::ssize(draft.tokens));
                 drafts_.push_back(std::move(draft));
             }
@@ -103,6 +105,7 @@ public:
         return true;
     }
 
+    std::int64_t tokens() const { return std::ssize(drafts_) * longest_; }
     const Draft& best_of(std::size_t source) const {
         const auto first = drafts_.begin() + static_cast<std::ptrdiff_t>(source * each_);
         return *std::max_element(first, first + static_cast<std::ptrdiff_t>(each_), [](const Draft& a, const Draft& b) {
@@ -150,7 +153,8 @@ private:
                                     .index = upload({rows}, places),
                                     .out = chosen});
         const Tensor logits = model_.logits(ctx_, Var(chosen.reshape({1, rows, config.d_model}))).value();
-        const auto most = std::min<std::int64_t>(std::ssize(never_) + 1, config.target_vocabulary);
+        const auto longest = std::ranges::max(never_, {}, &std::vector<std::int32_t>::size).size();
+        const auto most = std::min(static_cast<std::int64_t>(longest) + 1, config.target_vocabulary);
         const Tensor values = ctx_.backend.empty({rows, most}, ctx_.backend.full_dtype());
         const Tensor tokens = ctx_.backend.empty({rows, most}, DType::I32);
         ctx_.backend.run(LogSoftmaxTopK{
@@ -159,13 +163,15 @@ private:
         const auto found = to_host<std::int32_t>(ctx_.backend, tokens);
         for (std::size_t i = 0; i < count; ++i) {
             const auto begin = found.begin() + static_cast<std::ptrdiff_t>(i) * most;
+            const auto row = static_cast<std::size_t>(places[i] / longest_);
+            const std::vector<std::int32_t>& never = never_[row / each_];
             const auto likeliest = std::find_if(begin, begin + most, [&](std::int32_t token) {
-                return std::find(never_.begin(), never_.end(), token) == never_.end();
+                return std::find(never.begin(), never.end(), token) == never.end();
             });
             const bool found_one = likeliest != begin + most;
             const double p = found_one ? log_probabilities[static_cast<std::size_t>(likeliest - found.begin())] : 0.0;
             const bool usable = found_one && std::isfinite(p);  // NaN has no place in an order
-            Draft& draft = drafts_[static_cast<std::size_t>(places[i] / longest_)];
+            Draft& draft = drafts_[row];
             const auto at = static_cast<std::size_t>(places[i] % longest_);
             draft.tokens[at] = usable ? *likeliest : config.frame.mask_id;
             draft.log_probabilities[at] = usable ? p : -std::numeric_limits<double>::infinity();
@@ -175,13 +181,15 @@ private:
     Context& ctx_;
     const MaskPredict& model_;
     std::size_t each_;
-    std::vector<std::int32_t> never_;  // pieces that no text contains
+    std::vector<std::vector<std::int32_t>> never_;  // pieces that no text of each source contains
     std::vector<Draft> drafts_;
     std::int64_t longest_ = 0;  // padded
     Cache cache_;
     Tensor lengths_;                    // I32 [drafts]
     std::vector<std::int32_t> masked_;  // positions in [drafts * longest_]
 };
+
+namespace {
 
 Hypothesis hypothesis_of(const Draft& draft, std::int32_t eos) {
     if (!draft.usable()) {
@@ -201,25 +209,66 @@ std::int64_t masked_pieces(std::int64_t pieces, int number, int iterations) {
     return pieces * (iterations - number) / iterations;
 }
 
+MaskPredictSearch::MaskPredictSearch(Context& ctx, const MaskPredict& model,
+                                     const std::vector<std::vector<std::int32_t>>& sources,
+                                     const std::vector<SearchTask>& tasks,
+                                     const std::vector<const SearchOptions*>& options)
+    : iterations_(options.front()->iterations),
+      tasks_(tasks),
+      eos_(model.config().frame.eos_id),
+      stopped_(tasks.size(), false) {
+    HEADSCOPE_CHECK(sources.size() == tasks.size() && options.size() == tasks.size(),
+                    "each source has a task and options");
+    const ModelConfig& config = model.config();
+    const Batch host = make_source_batch(sources, padding_id(config), {.longest = config.max_length});
+    drafts_ = std::make_unique<Drafts>(ctx, model, options, upload(ctx.backend, host), tasks);
+}
+
+MaskPredictSearch::~MaskPredictSearch() = default;
+
+bool MaskPredictSearch::step() {
+    if (!finished_ && drafts_->refine(number_, iterations_, stopped_)) {
+        tokens_ += drafts_->tokens();
+        for (std::size_t i = 0; i < tasks_.size(); ++i) {
+            stopped_[i] = stopped_[i] || (tasks_[i].on_step && !tasks_[i].on_step(drafts_->best_of(i).tokens));
+        }
+        finished_ = ++number_ == iterations_;
+    } else {
+        finished_ = true;
+    }
+    return !finished_;
+}
+
+void MaskPredictSearch::stop(std::size_t task) {
+    stopped_[task] = true;
+}
+
+bool MaskPredictSearch::done(std::size_t task) const {
+    return finished_ || stopped_[task];
+}
+
+SentenceBeam::Written MaskPredictSearch::written(std::size_t task) const {
+    const Draft& draft = drafts_->best_of(task);
+    return {draft.tokens, draft.log_probabilities, {}};
+}
+
+Hypothesis MaskPredictSearch::best(std::size_t task) const {
+    Hypothesis found = hypothesis_of(drafts_->best_of(task), eos_);
+    if (stopped_[task] && found.end == EndReason::EndOfSentence) {
+        found.end = EndReason::Limit;
+    }
+    return found;
+}
+
 std::vector<Hypothesis> mask_predict(Context& ctx, const MaskPredict& model,
                                      const std::vector<std::vector<std::int32_t>>& sources,
                                      const std::vector<SearchTask>& tasks, const SearchOptions& options) {
-    HEADSCOPE_CHECK(sources.size() == tasks.size(), "each source has a task");
-    const ModelConfig& config = model.config();
-    const Batch host = make_source_batch(sources, padding_id(config), {.longest = config.max_length});
-    Drafts drafts(ctx, model, options, upload(ctx.backend, host), tasks);
-    std::vector<bool> stopped(tasks.size(), false);  // by their on_step()
-    for (int number = 0; number < options.iterations && drafts.refine(number, options.iterations, stopped); ++number) {
-        for (std::size_t i = 0; i < tasks.size(); ++i) {
-            stopped[i] = stopped[i] || (tasks[i].on_step && !tasks[i].on_step(drafts.best_of(i).tokens));
-        }
+    MaskPredictSearch search(ctx, model, sources, tasks, std::vector<const SearchOptions*>(tasks.size(), &options));
+    while (search.step()) {
     }
     std::vector<Hypothesis> found;
     for (std::size_t i = 0; i < tasks.size(); ++i) {
-        found.push_back(hypothesis_of(drafts.best_of(i), config.frame.eos_id));
-        if (stopped[i] && found[i].end == EndReason::EndOfSentence) {
-            found[i].end = EndReason::Limit;
-        }
+        found.push_back(search.best(i));
     }
     return found;
 }

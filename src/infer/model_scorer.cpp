@@ -1,6 +1,7 @@
 #include "infer/model_scorer.h"
 
 #include <algorithm>
+#include <iterator>
 #include <numeric>
 #include <utility>
 
@@ -109,7 +110,11 @@ ModelScorer::ModelScorer(Context& ctx, const Generator& model, const std::vector
       most_ahead_(most_ahead_on(ctx.backend)) {
     std::iota(sentences_.begin(), sentences_.end(), 0);
     if (traits(model.config().architecture).continues_text) {
-        read_prompts(sources);
+        prompts_ = sources;
+        for (const std::vector<std::int32_t>& prompt : prompts_) {
+            HEADSCOPE_CHECK(prompt.size() == prompts_.front().size(), "prompts that share a cache have equal lengths");
+        }
+        cache_ = model_.start(ctx_, {.sentences = std::ssize(prompts_)});
     } else {
         start(sources);
     }
@@ -124,21 +129,45 @@ void ModelScorer::start(const std::vector<std::vector<std::int32_t>>& sources) {
     cache_ = model_.start(ctx_, batch);
 }
 
-void ModelScorer::read_prompts(const std::vector<std::vector<std::int32_t>>& prompts) {
+bool ModelScorer::read_on() {
     constexpr std::size_t kChunk = 256;  // tokens at a time, to bound memory
-    cache_ = model_.start(ctx_, {.sentences = std::ssize(prompts)});
-    const std::size_t length = prompts.front().size();
-    for (std::size_t first = 0; first + 1 < length; first += kChunk) {
-        const std::size_t count = std::min(kChunk, length - 1 - first);
+    const std::size_t length = prompts_.empty() ? 1 : prompts_.front().size();
+    const std::size_t count = std::min(kChunk, length - 1 - read_);
+    if (count > 0) {
         std::vector<std::int32_t> tokens;
-        for (const std::vector<std::int32_t>& prompt : prompts) {
-            HEADSCOPE_CHECK(prompt.size() == length, "prompts that share a cache have equal lengths");
-            const auto begin = prompt.begin() + static_cast<std::ptrdiff_t>(first);
+        for (const std::vector<std::int32_t>& prompt : prompts_) {
+            const auto begin = prompt.begin() + static_cast<std::ptrdiff_t>(read_);
             tokens.insert(tokens.end(), begin, begin + static_cast<std::ptrdiff_t>(count));
         }
         model_.read(ctx_, cache_,
-                    upload_i32(ctx_.backend, {std::ssize(prompts), static_cast<std::int64_t>(count)}, tokens));
+                    upload_i32(ctx_.backend, {std::ssize(prompts_), static_cast<std::int64_t>(count)}, tokens));
+        read_ += count;
     }
+    if (read_ + 1 == length) {
+        prompts_.clear();
+        read_ = 0;
+    }
+    return !prompts_.empty();
+}
+
+bool ModelScorer::can_join() const {
+    return ctx_.observer == nullptr && !branches_ && cache_.can_join();
+}
+
+std::int32_t ModelScorer::join(Scorer& other) {
+    auto* added = dynamic_cast<ModelScorer*>(&other);
+    HEADSCOPE_CHECK(added != nullptr && &added->model_ == &model_, "only a scorer with the same model can be joined");
+    for (ModelScorer* scorer : {this, added}) {
+        while (scorer->read_on()) {
+        }
+    }
+    cache_.join(ctx_.backend, added->cache_);
+    const auto first = static_cast<std::int32_t>(sentences_.size());
+    const std::int32_t after = *std::ranges::max_element(sentences_) + 1;
+    std::ranges::transform(added->sentences_, std::back_inserter(sentences_),
+                           [&](std::int32_t sentence) { return after + sentence; });
+    sources_ += added->sources_;
+    return first;
 }
 
 std::int64_t ModelScorer::vocabulary() const {
@@ -237,6 +266,8 @@ const AllTokens& ModelScorer::step_all(const std::vector<std::int32_t>& tokens,
 }
 
 void ModelScorer::follow(const std::vector<std::int32_t>& parents) {
+    while (read_on()) {
+    }
     bool in_place = parents.size() == sentences_.size();
     std::vector<std::int32_t> sentences;
     for (std::size_t row = 0; row < parents.size(); ++row) {
@@ -265,7 +296,7 @@ void ModelScorer::follow(const std::vector<std::int32_t>& parents) {
     if (branches_) {
         cache_.follow(ctx_.backend, parents, kept_sources);
     } else {
-        cache_ = cache_.reorder(ctx_.backend, to_device(parents), kept_sources);
+        cache_ = cache_.reorder(ctx_.backend, parents, kept_sources);
     }
     sentences_ = std::move(sentences);
     sources_ = sources.size();

@@ -312,7 +312,8 @@ void take_hypotheses(TextResult& sentence, std::vector<Hypothesis> hypotheses) {
     std::vector<Translation> found;
     for (Hypothesis& hypothesis : hypotheses) {
         found.push_back({std::move(hypothesis.tokens), std::move(hypothesis.text), hypothesis.log_probability,
-                         hypothesis.score, hypothesis.end, std::move(hypothesis.token_log_probabilities)});
+                         hypothesis.score, hypothesis.end, std::move(hypothesis.token_log_probabilities),
+                         std::move(hypothesis.alternatives)});
     }
     // Overwrites the results of an earlier attempt: a batch may be repeated on another device.
     sentence.n_best = std::move(found);

@@ -27,7 +27,7 @@ public:
     virtual std::int64_t tokens() const = 0;
 };
 
-// All steps that are left.
+// Takes all steps that are left.
 inline void finish(WorkSession& session) {
     while (session.step()) {
     }

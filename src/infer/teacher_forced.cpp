@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <numeric>
 #include <span>
 #include <utility>
 
@@ -21,8 +22,8 @@ namespace {
 // For each row of targets_of(), including padding.
 struct ForcedPositions {
     std::vector<double> losses;        // -log P of the target's token
-    std::vector<double> best;          // log P of the likeliest token
-    std::vector<std::int32_t> tokens;  // the likeliest token
+    std::vector<double> best;          // log P of the k likeliest tokens, best first
+    std::vector<std::int32_t> tokens;  // these tokens
 };
 
 // All positions of a batch, or only those to predict.
@@ -48,13 +49,13 @@ Tensor logits_of(Context& ctx, const Model& model, const Var& states, std::int64
 
 // Computed on the device, with the logits of a few rows at a time.
 ForcedPositions score_positions(Context& ctx, const Model& model, const DeviceBatch& batch, std::int64_t rows,
-                                std::int64_t logit_rows) {
+                                std::int64_t logit_rows, std::int64_t k) {
     Backend& backend = ctx.backend;
     const Var states = states_of(ctx, model, batch, rows);
     const Tensor targets = targets_of(batch, rows);
     const Tensor losses = backend.empty({rows}, backend.full_dtype());
-    const Tensor best = backend.empty({rows, 1}, backend.full_dtype());
-    const Tensor tokens = backend.empty({rows, 1}, DType::I32);
+    const Tensor best = backend.empty({rows, k}, backend.full_dtype());
+    const Tensor tokens = backend.empty({rows, k}, DType::I32);
     for (std::int64_t first = 0; first < rows; first += logit_rows) {
         const std::int64_t some = std::min(logit_rows, rows - first);
         const Tensor logits = logits_of(ctx, model, states, first, some);
@@ -68,9 +69,22 @@ ForcedPositions score_positions(Context& ctx, const Model& model, const DeviceBa
     return {to_host<double>(backend, losses), to_host<double>(backend, best), to_host<std::int32_t>(backend, tokens)};
 }
 
+// The k likeliest tokens, best first; of equal ones the smaller.
+std::vector<std::int32_t> likeliest_of(std::span<const double> chances, std::int64_t k) {
+    std::vector<std::int32_t> order(chances.size());
+    std::iota(order.begin(), order.end(), 0);
+    std::partial_sort(order.begin(), order.begin() + k, order.end(), [&](std::int32_t a, std::int32_t b) {
+        const double of_a = chances[static_cast<std::size_t>(a)];
+        const double of_b = chances[static_cast<std::size_t>(b)];
+        return of_a != of_b ? of_a > of_b : a < b;
+    });
+    order.resize(static_cast<std::size_t>(k));
+    return order;
+}
+
 // The same for an ensemble.
 ForcedPositions score_positions(Context& ctx, const std::vector<const Model*>& models, const DeviceBatch& batch,
-                                const std::vector<std::int32_t>& targets, std::int64_t logit_rows) {
+                                const std::vector<std::int32_t>& targets, std::int64_t logit_rows, std::int64_t k) {
     const auto rows = static_cast<std::int64_t>(targets.size());
     std::vector<Var> states;
     std::transform(models.begin(), models.end(), std::back_inserter(states),
@@ -93,24 +107,29 @@ ForcedPositions score_positions(Context& ctx, const std::vector<const Model*>& m
         for (std::size_t row = 0; row < static_cast<std::size_t>(some); ++row) {
             const std::span<const double> chances = std::span(mean).subspan(row * classes, classes);
             const std::int32_t target = targets[static_cast<std::size_t>(first) + row];
-            const auto likeliest = std::max_element(chances.begin(), chances.end());
             found.losses.push_back(target == kNoTarget ? 0.0 : -std::log(chances[static_cast<std::size_t>(target)]));
-            found.best.push_back(std::log(*likeliest));
-            found.tokens.push_back(static_cast<std::int32_t>(likeliest - chances.begin()));
+            for (const std::int32_t token : likeliest_of(chances, k)) {
+                found.best.push_back(std::log(chances[static_cast<std::size_t>(token)]));
+                found.tokens.push_back(token);
+            }
         }
     }
     return found;
 }
 
 // One vector per sentence of the batch, without positions that have no target.
-std::vector<std::vector<ForcedToken>> with_targets(const ForcedPositions& found, const Batch& batch) {
+std::vector<std::vector<ForcedToken>> with_targets(const ForcedPositions& found, const Batch& batch, int alternatives) {
     std::vector<std::vector<ForcedToken>> sentences(static_cast<std::size_t>(batch.sentences));
     const std::vector<std::int32_t>& targets = targets_of(batch);
     for (std::size_t row = 0; row < targets.size(); ++row) {
         if (targets[row] != kNoTarget) {
             const std::size_t at = batch.predicted.empty() ? row : static_cast<std::size_t>(batch.predicted[row]);
-            sentences[at / static_cast<std::size_t>(batch.target_length)].push_back(
-                {-found.losses[row], found.best[row], found.tokens[row] == targets[row]});
+            const std::size_t best = row * (found.tokens.size() / targets.size());
+            ForcedToken token{-found.losses[row], found.best[best], found.tokens[best] == targets[row]};
+            for (std::size_t i = best; i < best + static_cast<std::size_t>(alternatives); ++i) {
+                token.alternatives.push_back({found.tokens[i], found.best[i]});
+            }
+            sentences[at / static_cast<std::size_t>(batch.target_length)].push_back(std::move(token));
         }
     }
     return sentences;
@@ -179,10 +198,12 @@ void ForcedTargets::force_at_once(std::span<const std::size_t> members, std::int
     const DeviceBatch on_device = upload(ctx_.backend, batch);
     const std::vector<std::int32_t>& targets = targets_of(batch);
     const auto rows = static_cast<std::int64_t>(targets.size());
+    const std::int64_t k =
+        std::clamp<std::int64_t>(limits_.alternatives, 1, models_.front()->config().target_vocabulary);
     const ForcedPositions found = models_.size() == 1
-                                      ? score_positions(ctx_, *models_.front(), on_device, rows, logit_rows)
-                                      : score_positions(ctx_, models_, on_device, targets, logit_rows);
-    auto tokens = with_targets(found, batch);
+                                      ? score_positions(ctx_, *models_.front(), on_device, rows, logit_rows, k)
+                                      : score_positions(ctx_, models_, on_device, targets, logit_rows, k);
+    auto tokens = with_targets(found, batch, static_cast<int>(std::min<std::int64_t>(k, limits_.alternatives)));
     for (std::size_t i = 0; i < members.size(); ++i) {
         results_[members[i]] = std::move(tokens[i]);
     }

@@ -15,15 +15,17 @@ namespace headscope {
 
 // One token of a target, given what the model sees: the source and the previous tokens, or a text with masks.
 struct ForcedToken {
-    double log_probability = 0.0;       // of this token
-    double best_log_probability = 0.0;  // of the likeliest token
-    bool likeliest = false;             // this token is the likeliest; ties go to the smaller id
+    double log_probability = 0.0;                // of this token
+    double best_log_probability = 0.0;           // of the likeliest token
+    bool likeliest = false;                      // this token is the likeliest; ties go to the smaller id
+    std::vector<TokenChance> alternatives = {};  // ForcedLimits::alternatives of the likeliest tokens, best first
 };
 
 // Amount of work on the device at a time; halved if its memory is too small.
 struct ForcedLimits {
     std::int64_t batch_tokens = 1024;  // padded tokens of the longer side; at least one pair
     std::int64_t logit_rows = 512;     // rows of logits, each as wide as the vocabulary
+    int alternatives = 0;              // to list, at most SearchOptions::kMaxAlternatives
 };
 
 // `frame` stands around the pairs. Returns for each pair its target's tokens and eos, or its labels, in the pairs'

@@ -46,12 +46,15 @@ struct Translation {
     double score = 0.0;  // log_probability / lp(length)
     EndReason end = EndReason::EndOfSentence;
     std::vector<double> token_log_probabilities = {};  // of `ids`; empty for a joined line
+    std::vector<Alternatives> alternatives = {};       // of `ids`, if SearchOptions::alternatives; same exception
     std::size_t begin = 0;                             // of a part of a line: position of its text in the line's text
 };
 
 struct TextResult {
     ByteSpan span;                         // the part of the line that was translated
     std::vector<std::int32_t> source_ids;  // complete (Frame::source); empty for an empty line
+    // SearchOptions::echo: the probabilities of source_ids without the first, and what else they could have been.
+    std::vector<WrittenToken> echo;
     bool unknown = false;                  // part of the source is not in the vocabulary
     std::vector<std::int32_t> target_ids;  // of the best translation, like the next four
     std::string text;

@@ -32,6 +32,13 @@ std::vector<std::int64_t> depths_of(const std::vector<Tensor>& kept) {
     return depths;
 }
 
+// Slots [begin, end) of all rows.
+void clear_slots(Backend& backend, const Tensor& kept, std::int64_t begin, std::int64_t end) {
+    if (begin < end) {
+        backend.run(Fill{.out = kept.narrow(2, begin, end - begin), .value = 0.0F});
+    }
+}
+
 void set_position(Backend& backend, const Tensor& position, std::int64_t length) {
     backend.run(Fill{.out = position, .value = static_cast<float>(length)});
 }
@@ -110,9 +117,16 @@ void Cache::set_positions(Backend& backend) {
     if (window > 0) {
         set_position(backend, slot, filled());
     }
+    if (!begins_.empty()) {
+        std::vector<std::int32_t> counts;
+        std::transform(begins_.begin(), begins_.end(), std::back_inserter(counts),
+                       [&](std::int32_t begin) { return static_cast<std::int32_t>(length) - begin; });
+        backend.upload(positions, counts.data(), counts.size() * sizeof(std::int32_t));
+    }
 }
 
 void Cache::make_room(Backend& backend, std::int64_t tokens) {
+    HEADSCOPE_CHECK(begins_.empty() || tokens == 1, "rows that begin at different slots read one token at a time");
     const std::int64_t before = forgotten;
     if (!kept.empty() && filled() + tokens > capacity) {
         const std::int64_t first = outdated();
@@ -125,11 +139,8 @@ void Cache::make_room(Backend& backend, std::int64_t tokens) {
     }
     // Attention reads up to a multiple. Masked entries have weight 0, but 0 times uninitialised memory could be NaN.
     const std::int64_t clean = padded_length(filled());
-    const std::int64_t dirty = padded_length(filled() + tokens) - clean;
     for (const Tensor& tensor : kept) {
-        if (dirty > 0) {
-            backend.run(Fill{.out = tensor.narrow(2, clean, dirty), .value = 0.0F});
-        }
+        clear_slots(backend, tensor, clean, padded_length(filled() + tokens));
     }
 }
 
@@ -171,22 +182,49 @@ void Cache::go_back(Backend& backend, std::int64_t tokens) {
 }
 
 Cache Cache::reorder(Backend& backend, const Tensor& new_rows, const Tensor& sources) const {
+    HEADSCOPE_CHECK(begins_.empty(), "the host must know which rows remain of some that begin at different slots");
+    return reorder(backend, new_rows, sources, outdated());
+}
+
+Cache Cache::reorder(Backend& backend, const std::vector<std::int32_t>& new_rows, const Tensor& sources) const {
+    const Tensor index = make_from_host<std::int32_t>(backend, {std::ssize(new_rows)}, DType::I32, new_rows);
+    if (begins_.empty()) {
+        return reorder(backend, index, sources, outdated());
+    }
+    std::vector<std::int32_t> begins;
+    for (const std::int32_t row : new_rows) {
+        begins.push_back(begins_.at(static_cast<std::size_t>(row)));
+    }
+    const std::int32_t first = *std::min_element(begins.begin(), begins.end());
+    Cache next = reorder(backend, index, sources, first);
+    next.length -= first;
+    next.forgotten -= first;
+    std::transform(begins.begin(), begins.end(), begins.begin(), [&](std::int32_t begin) { return begin - first; });
+    next.begin_at(backend, std::move(begins));
+    next.set_positions(backend);
+    return next;
+}
+
+// Gives up the slots before `first`.
+Cache Cache::reorder(Backend& backend, const Tensor& new_rows, const Tensor& sources, std::int64_t first) const {
     HEADSCOPE_CHECK(!key_rows.defined(), "a cache that follows is not reordered");
     const std::int64_t row_count = new_rows.dim(0);
     // Copies only the tokens that are cached, into room for just one more: a beam reorders at every step, and so it
     // mostly copies contiguous rows.
-    const std::int64_t first = outdated();
-    const std::int64_t moved = padded_length(filled()) - first;
     Cache next = *this;
+    next.begins_.clear();
     next.rows = row_count;
     next.forgotten += first;
     next.capacity = padded_length(next.filled() + 1);
+    // Up to the next multiple, as `kept` says.
+    const std::int64_t moved = std::min(padded_length(filled()) - first, padded_length(next.filled()));
     for (Tensor& tensor : next.kept) {
         const Tensor old = tensor.narrow(2, first, moved);
         Shape shape = with_rows(tensor.shape, row_count);
         shape.set(2, next.capacity);
         tensor = backend.empty(shape, old.dtype);
         backend.run(GatherRows{.x = old, .index = new_rows, .out = tensor.narrow(2, 0, moved)});
+        clear_slots(backend, tensor, moved, padded_length(next.filled()));
     }
     for (Layer& layer : next.layers) {
         for (Tensor& state : layer.states) {
@@ -217,6 +255,14 @@ void Cache::follow(Backend& backend, const std::vector<std::int32_t>& parents, c
     named_ = std::move(named);
     keep_sources(backend, sources, row_count);
     rows = row_count;
+    if (!begins_.empty()) {
+        std::vector<std::int32_t> begins;
+        for (const std::int32_t parent : parents) {
+            begins.push_back(begins_.at(static_cast<std::size_t>(parent)));
+        }
+        begin_at(backend, std::move(begins));
+        set_positions(backend);
+    }
     name_rows(backend, padded_length(filled() + 1), true);
 }
 
@@ -246,7 +292,7 @@ void Cache::add_to(Dependencies& dependencies) const {
     for (const Tensor& tensor : kept) {  // self_keys and the like are views of it
         dependencies.add(tensor);
     }
-    for (const Tensor& tensor : {key_rows, source_lengths, position, slot}) {
+    for (const Tensor& tensor : {key_rows, source_lengths, position, slot, key_ranges, positions}) {
         dependencies.add(tensor);
     }
     dependencies.add(rows);

@@ -48,10 +48,14 @@ struct Cache {
                             // undefined without cross-attention
     Tensor position;        // I32 [1] on the device: the number of tokens so far
     Tensor slot;            // I32 [1] on the device: where the next token goes in `kept`; without a window `position`
+    // Of rows that have joined others, so that they begin at different slots and end at the same one: I32 [rows, 1, 2],
+    // AttentionMask::key_ranges from each row's first token on, and I32 [rows], the number of its tokens. Undefined:
+    // all begin at the first slot.
+    Tensor key_ranges, positions;
     std::int64_t heads = 0;
     std::int64_t rows = 0;
     std::int64_t window = 0;     // CachePlan::window
-    std::int64_t length = 0;     // the number of tokens so far, on the host
+    std::int64_t length = 0;     // the number of tokens so far, on the host; of joined rows that of slots
     std::int64_t forgotten = 0;  // how many of them are no longer in `kept`; a multiple of 8
     std::int64_t capacity = 0;   // multiple of 8; grows by doubling, reorder() reduces it to what it needs
     bool by_rows = false;        // whether it can follow()
@@ -63,6 +67,8 @@ struct Cache {
           DType dtype);
 
     std::int64_t filled() const { return length - forgotten; }
+    // The number of tokens of the longest row.
+    std::int64_t longest() const;
 
     // A step calls make_room(), writes its tokens' keys and values from `slot` on, and then calls advance().
     void make_room(Backend& backend, std::int64_t tokens);
@@ -72,9 +78,18 @@ struct Cache {
     // that remain; row i then reads source i / (new rows / new sources). Undefined: all sources remain. So a beam
     // shares one copy of a sentence's cross keys and values and moves it only when a sentence is finished.
     Cache reorder(Backend& backend, const Tensor& new_rows, const Tensor& sources) const;
+    // The same for rows that have joined others, too. Slots before the first token of all are given up.
+    Cache reorder(Backend& backend, const std::vector<std::int32_t>& new_rows, const Tensor& sources) const;
     // The same in place, if `by_rows`: row i then continues row parents[i]. No key is copied unless there are more rows
     // than ever before, and all memory stays where it is. Rows that end keep their memory.
     void follow(Backend& backend, const std::vector<std::int32_t>& parents, const Tensor& sources);
+
+    // Whether it can join another: it keeps only keys and values and forgets none, has not followed a beam, and each
+    // row has its own source.
+    bool can_join() const;
+    // Adds the rows of another cache of the same model, in which other numbers of tokens may be cached. From then on,
+    // tokens are added one at a time.
+    void join(Backend& backend, const Cache& other);
 
     // Whether the newest tokens can be taken back: it keeps only keys and values, and forgets none.
     bool can_go_back() const;
@@ -87,13 +102,17 @@ struct Cache {
 private:
     void allocate(Backend& backend, const std::vector<std::int64_t>& depths, std::int64_t row_count, std::int64_t room,
                   DType dtype);
+    Cache reorder(Backend& backend, const Tensor& new_rows, const Tensor& sources, std::int64_t first) const;
+    void join_sources(Backend& backend, const Cache& other);
+    void begin_at(Backend& backend, std::vector<std::int32_t> begins);
     std::int64_t outdated() const;  // tokens in `kept` that the next one does not need, in whole multiples of 8
     void set_views();
     void set_positions(Backend& backend);
     void keep_sources(Backend& backend, const Tensor& sources, std::int64_t row_count);
     void name_rows(Backend& backend, std::int64_t keys, bool changed);
 
-    std::vector<std::int32_t> named_;  // key_rows on the host; empty without
+    std::vector<std::int32_t> named_;   // key_rows on the host; empty without
+    std::vector<std::int32_t> begins_;  // the first slot of each row, if they differ
 };
 
 }  // namespace headscope

@@ -7,6 +7,7 @@
 
 #include "backend/ops/elementwise.h"
 #include "backend/ops/embedding.h"
+#include "backend/ops/search.h"
 #include "backend/precision.h"
 #include "support/check.h"
 
@@ -72,11 +73,15 @@ DType Embedding::dtype(Backend& backend) const {
 }
 
 Var Embedding::operator()(Context& ctx, const Tokens& tokens) const {
-    return run(ctx, tokens, Tensor(), tokens.ids.dim(1));
+    return run(ctx, tokens, {}, tokens.ids.dim(1));
 }
 
 Var Embedding::at(Context& ctx, const Tensor& ids, const Tensor& first, std::int64_t first_on_host) const {
-    return run(ctx, {.ids = ids}, first, first_on_host + ids.dim(1));
+    return run(ctx, {.ids = ids}, {.first = first}, first_on_host + ids.dim(1));
+}
+
+Var Embedding::each_at(Context& ctx, const Tensor& ids, const Tensor& places, std::int64_t end) const {
+    return run(ctx, {.ids = ids}, {.places = places}, end);
 }
 
 Var Embedding::positions(Context& ctx, const Tokens& tokens, std::int64_t end) const {
@@ -103,7 +108,7 @@ Var Embedding::with_types(Context& ctx, const Tokens& tokens, const Var& positio
         .reshape({types.elements(), types_.shape()[1]});
 }
 
-Var Embedding::run(Context& ctx, const Tokens& tokens, const Tensor& first, std::int64_t end) const {
+Var Embedding::run(Context& ctx, const Tokens& tokens, const Place& place, std::int64_t end) const {
     const Shape& shape = tokens.ids.shape;
     // Positions with a row for each of `count` tokens are those of one long text, or of several such.
     const auto embed_tokens = [&](EmbedOperands operands, bool by_token) {
@@ -111,25 +116,33 @@ Var Embedding::run(Context& ctx, const Tokens& tokens, const Tensor& first, std:
         operands.ids = operands.ids.reshape({shape.elements() / count, count});
         return embed(ctx, operands).reshape({shape[0], shape[1], operands.table.shape()[1]});
     };
-    const Var placed = positions(ctx, tokens, end);
+    Var placed = positions(ctx, tokens, end);
+    const bool each = place.places.defined() && placed.defined();
+    if (each) {
+        const Tensor table = placed.value();
+        const Tensor own = ctx.backend.empty({place.places.dim(0), table.dim(1)}, table.dtype);
+        ctx.backend.run(GatherRows{.x = table, .index = place.places, .out = own});
+        placed = Var(own);
+    }
     const auto positions_alone = [&](std::int64_t columns, DType dtype) {
         const Tensor none = ctx.backend.empty(shape, DType::I32);
         ctx.backend.run(Fill{.out = none, .value = static_cast<float>(Embed::kNoToken)});
         const Tensor zero = ctx.backend.empty({1, columns}, dtype);
         ctx.backend.run(Fill{.out = zero, .value = 0.0F});
-        return embed_tokens({.ids = none, .table = Var(zero), .positions = placed, .first = first}, by_length_);
+        return embed_tokens({.ids = none, .table = Var(zero), .positions = placed, .first = place.first},
+                            by_length_ || each);
     };
     const bool together = position_columns_ == 0 && !norm_first_;
     Var added = together ? placed : Var();
     if (types_.defined()) {
         added = with_types(ctx, tokens, added, end);
     }
-    const bool by_token = types_.defined() || (by_length_ && together);
+    const bool by_token = types_.defined() || ((by_length_ || each) && together);
     Var embedded = embed_tokens({.ids = tokens.ids,
                                  .order = tokens.order,
                                  .table = table_,
                                  .positions = added,
-                                 .first = first,
+                                 .first = place.first,
                                  .scale = scale_},
                                 by_token);
     if (position_columns_ > 0) {

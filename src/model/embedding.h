@@ -44,9 +44,16 @@ public:
     // Embeds tokens at positions first, first + 1, ... `first` is I32 [1]; `first_on_host` is the same number for the
     // host.
     Var at(Context& ctx, const Tensor& ids, const Tensor& first, std::int64_t first_on_host) const;
+    // Embeds one token of each row at its own position: ids I32 [batch, 1], places I32 [batch], all before `end`.
+    Var each_at(Context& ctx, const Tensor& ids, const Tensor& places, std::int64_t end) const;
 
 private:
-    Var run(Context& ctx, const Tokens& tokens, const Tensor& first, std::int64_t end) const;
+    // Where tokens are: at first, first + 1, .., or each at its own of `places`. Undefined: from 0 on.
+    struct Place {
+        Tensor first = {};
+        Tensor places = {};
+    };
+    Var run(Context& ctx, const Tokens& tokens, const Place& place, std::int64_t end) const;
     // Those of tokens up to `end`: [rows, columns], with a row for each position, or by_length_ for each token;
     // undefined if there are none.
     Var positions(Context& ctx, const Tokens& tokens, std::int64_t end) const;

@@ -53,7 +53,10 @@ Var SelfAttention::append(Context& ctx, const Cache& cache, const Cache::Layer& 
     const std::int64_t keys = ctx.observer != nullptr ? filled : padded_length(filled);
     const KeysAndValues to{Var(cached.self_keys.narrow(2, 0, keys)), Var(cached.self_values.narrow(2, 0, keys)),
                            cache.key_rows};
-    const AttentionMask mask{.causal = true, .query_offset = cache.slot, .window = window_among(window_, keys)};
+    const AttentionMask mask{.causal = true,
+                             .query_offset = cache.slot,
+                             .key_ranges = cache.key_ranges,
+                             .window = window_among(window_, keys)};
     return attention_.attend_and_project(ctx, projected.queries, to, mask, by_distance);
 }
 

@@ -179,7 +179,8 @@ Var Stack::reread(Context& ctx, const Cache& cache, const Tokens& tokens) const 
 
 Var Stack::append(Context& ctx, const Cache& cache, const Tensor& ids) const {
     set_label(ctx, name_, ".embedding");
-    const Var embedded = embedding_.at(ctx, ids, cache.position, cache.length);
+    const Var embedded = cache.positions.defined() ? embedding_.each_at(ctx, ids, cache.positions, cache.longest() + 1)
+                                                   : embedding_.at(ctx, ids, cache.position, cache.length);
     const std::vector<Var> distances = distance_scores(ctx);
     return run(
         ctx, embedded, Tensor(),

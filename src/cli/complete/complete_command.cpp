@@ -21,6 +21,7 @@
 #include "cli/translate/unknown_note.h"
 #include "engine/engine.h"
 #include "infer/masked_text.h"
+#include "infer/text_report.h"
 #include "infer/translation_stream.h"
 #include "io/input_files.h"
 #include "options/option_values.h"
@@ -68,18 +69,6 @@ Json json_of(const Tokenizer& tokenizer, const Translation& completion) {
             {"tokens", tokens},
             {"token_log_probabilities", completion.token_log_probabilities},
             {"end", name_of(completion.end)}};
-}
-
-// The bytes of `text` without an end that may be the beginning of a stop text.
-std::size_t length_before_stop(const std::string& text, const std::vector<std::string>& stops) {
-    std::size_t length = text.size();
-    for (std::string_view begin : stops) {
-        while (!text.ends_with(begin)) {
-            begin.remove_suffix(1);
-        }
-        length = std::min(length, text.size() - begin.size());
-    }
-    return length;
 }
 
 // A prompt with its completion, written as it grows.
