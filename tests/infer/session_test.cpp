@@ -2,8 +2,7 @@
 #include "infer/session.h"
 
 #include <catch2/catch.hpp>
-#include <memory>
-#include <optional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -166,6 +165,16 @@ TEST_CASE("beams and texts that are filled in take no row once they have begun",
     }
     CHECK_FALSE(session->joins(*other.part()));
     CHECK_THROWS_AS(session->join({other.part()}), CheckFailure);
+
+    // A given prefix has no alternatives yet.
+    PreparedLine prefixed =
+        prepare_line(model.model(), {.text = "the dog", .prefix = "the small dog"}, {}, model.longest());
+    REQUIRE(prefixed.units.front().task.prefix.size() > 2);
+    const auto forced = model.begin({&prefixed.units.front()}, {});
+    for (int i = 0; i < 3; ++i) {
+        forced->step();
+    }
+    CHECK_FALSE(forced->joins(*other.part()));
 }
 
 TEST_CASE("a row that leaves is forgotten, and the others are written as without it", "[session]") {
@@ -332,24 +341,38 @@ TEST_CASE("the likeliest tokens are reported beside those that are written", "[s
 
 TEST_CASE("a full memory halves a session, and no row is lost", "[session]") {
     SmallBackend backend(open_device("cpu"), std::int64_t{1} << 40);
-    const LoadedModel model = tiny_translator(backend);
+    const LoadedModel model = tiny_translator(backend, causal_config(128));
     std::vector<Row> rows;
     for (std::size_t i = 0; i < kPrompts.size(); ++i) {
-        rows.emplace_back(model, Wish{kPrompts[i], greedy(10)}, i + 1, true);
+        rows.emplace_back(model, Wish{kPrompts[i], greedy(80)}, i + 1, true);
     }
-    Row alone(model, {kPrompts[2], greedy(10)});
+    std::vector<Row> before;
+    for (const std::string& prompt : kPrompts) {
+        before.emplace_back(model, Wish{prompt, greedy(80)});
+    }
     backend.forget();
-    finish(*model.begin({alone.part()}, {}));
-    backend.allow(2 * backend.largest());
+    finish(*model.begin(parts_of(before), {}));
+    backend.allow(backend.largest() - 1);  // which is wanted once there are some tokens
+    backend.forget();
     const auto session = model.begin(parts_of(rows), {});
     finish(*session);
     backend.allow(std::int64_t{1} << 40);
     CHECK(session->take_done().size() == rows.size());
+    std::map<LinePart*, std::string> told;
+    bool begun_anew = false;
+    for (const TextEvent& event : session->take_events()) {
+        std::string& text = told[event.part];
+        REQUIRE(event.kept_bytes <= text.size());
+        begun_anew = begun_anew || event.kept_bytes < text.size();
+        text.replace(event.kept_bytes, std::string::npos, event.text);
+    }
+    CHECK(begun_anew);
     for (std::size_t i = 0; i < rows.size(); ++i) {
-        check_alone(model, {kPrompts[i], greedy(10)}, i + 1, rows[i].result());
+        CHECK(told[rows[i].part()] == rows[i].result().text);
+        check_alone(model, {kPrompts[i], greedy(80)}, i + 1, rows[i].result());
     }
     backend.allow(64);
-    Row single(model, {"the small dog", greedy(10)});
+    Row single(model, {"the small dog", greedy(80)});
     CHECK_THROWS_AS(finish(*model.begin({single.part()}, {})), OutOfMemory);
 }
 
