@@ -24,6 +24,9 @@ SentenceBeam::SentenceBeam(const SearchOptions& options, const TokenRules& rules
     HEADSCOPE_CHECK(
         static_cast<std::int64_t>(task_.prefix.size()) < task_.limit && task_.given <= task_.prefix.size(),
         fmt::format("a prefix of {} tokens does not fit an output of {}", task_.prefix.size(), task_.limit));
+    if (options_.beam == 1 && !options_.stop.empty() && rules_.tokenizer != nullptr) {
+        stop_finder_ = std::make_unique<StopFinder>(*rules_.tokenizer, task_.prompt, options_.stop);
+    }
     live_.front().unwanted = forbidden_after(options_, rules_, task_, {});
 }
 
@@ -43,7 +46,8 @@ void SentenceBeam::take(std::vector<Candidate> candidates) {
         } else if (ends) {
             offer(finished(child, EndReason::EndOfSentence, text_of(parent.tokens)));
         } else if (stopped) {
-            offer(finished(child, EndReason::Stop, before_stop(text_of(child.tokens))));
+            const std::string text = text_of(child.tokens);
+            offer(finished(child, EndReason::Stop, text.substr(0, find_first(text, options_.stop))));
         } else {
             child.unwanted = forbidden_after(options_, rules_, task_, child.tokens);
             live_.push_back(std::move(child));
@@ -82,16 +86,11 @@ bool SentenceBeam::stops(const std::vector<std::int32_t>& tokens) const {
     if (options_.stop.empty()) {
         return false;
     }
-    const std::string text = text_of(tokens);
-    return before_stop(text) != text;
-}
-
-std::string SentenceBeam::before_stop(const std::string& text) const {
-    std::size_t end = text.size();
-    for (const std::string& stop : options_.stop) {
-        end = std::min(end, text.find(stop));
+    if (stop_finder_ != nullptr && finished_.empty()) {  // the first of several continuations of an output
+        return stop_finder_->finds(std::span(tokens).subspan(std::min(task_.given, tokens.size())));
     }
-    return text.substr(0, end);
+    const std::string text = text_of(tokens);
+    return find_first(text, options_.stop) < text.size();
 }
 
 double SentenceBeam::score(double log_probability, std::int64_t length) const {

@@ -12,6 +12,7 @@
 #include "infer/sampling.h"
 #include "infer/search_options.h"
 #include "infer/search_task.h"
+#include "infer/stop_finder.h"
 
 namespace headscope {
 
@@ -128,7 +129,6 @@ private:
     void take(std::vector<Candidate> candidates);
     Live child_of(const Live& parent, const Candidate& candidate) const;
     bool stops(const std::vector<std::int32_t>& tokens) const;
-    std::string before_stop(const std::string& text) const;
     double score(double log_probability, std::int64_t length) const;
     std::string text_of(const std::vector<std::int32_t>& tokens) const;
     Hypothesis finished(const Live& live, EndReason end, std::string text) const;
@@ -143,7 +143,8 @@ private:
     SearchOptions options_;
     TokenRules rules_;
     SearchTask task_;
-    std::int64_t length_ = 0;  // tokens of every live hypothesis
+    std::unique_ptr<StopFinder> stop_finder_;  // of an output without alternatives; null: each text is decoded again
+    std::int64_t length_ = 0;                  // tokens of every live hypothesis
     bool done_ = false;
     std::vector<Live> live_;
     std::vector<Alternatives> alternatives_;  // of each live row in this step

@@ -28,6 +28,7 @@ std::vector<std::vector<std::int32_t>> sources_of(const std::vector<LinePart*>& 
 
 TokenRules rules_of(const ModelDirectory& model, const SearchOptions& search) {
     TokenRules rules = token_rules(model.config, *model.target_tokenizer, search);
+    rules.tokenizer = model.target_tokenizer.get();
     rules.text_of = [&tokenizer = *model.target_tokenizer](const std::vector<std::int32_t>& prompt,
                                                            const std::vector<std::int32_t>& tokens) {
         return decode_after(tokenizer, prompt, tokens);

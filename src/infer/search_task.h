@@ -25,6 +25,8 @@ struct TokenRules {
     std::function<std::string(const std::vector<std::int32_t>& prompt, const std::vector<std::int32_t>& tokens)>
         text_of = {};
 
+    const Tokenizer* tokenizer = nullptr;  // with which text_of decodes after the prompt; null: in another way
+
     bool ends(std::int32_t token) const;
     bool may_be_written(std::int32_t token) const;
 };

@@ -8,4 +8,10 @@ void GrowingText::add(std::int32_t id) {
     }
 }
 
+std::string GrowingText::unsettled() const {
+    JoinedText rest{.text = {}, .spans = {{}}};
+    joiner_->finish(rest);
+    return rest.text;
+}
+
 }  // namespace headscope

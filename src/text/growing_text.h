@@ -19,6 +19,8 @@ public:
     void add(std::int32_t id);
     // The text that no further id changes: whole characters, with which Tokenizer::decode() of all ids begins.
     const std::string& settled() const { return joined_.text; }
+    // What follows it in the text of the ids so far.
+    std::string unsettled() const;
 
 private:
     const Tokenizer& tokenizer_;

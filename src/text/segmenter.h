@@ -56,7 +56,7 @@ public:
     virtual ~Joiner() = default;
     // `joined` is the same in all calls.
     virtual void add(std::string_view piece, JoinedText& joined) = 0;
-    // Appends what was held back, if no piece follows.
+    // Appends what was held back, if no piece follows. Only the last span of another `joined` is read.
     virtual void finish(JoinedText& joined) const = 0;
 };
 

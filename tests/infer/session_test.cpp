@@ -21,13 +21,14 @@ using namespace headscope;
 
 namespace {
 
-ModelConfig causal_config(std::int64_t context = 48) {
+ModelConfig context_of(std::int64_t context) {
     ModelConfig config = tiny_language_config(Architecture::CausalLm);
     config.max_length = context;
     return config;
 }
 
-SearchOptions greedy(std::int64_t tokens) {
+// Greedy, and as long as said.
+SearchOptions exactly(std::int64_t tokens) {
     return {.beam = 1, .length_penalty = 0.0, .max_extra = tokens, .min_length = tokens};
 }
 
@@ -37,9 +38,9 @@ struct Wish {
 };
 
 // One line, which fits in one part.
-class Row {
+class SearchedRow {
 public:
-    Row(const LoadedModel& model, const Wish& wish, std::uint32_t number = 1, bool reports = false)
+    SearchedRow(const LoadedModel& model, const Wish& wish, std::uint32_t number = 1, bool reports = false)
         : line_(prepare_line(model.model(), {.text = wish.text, .number = number}, {.search = wish.search},
                              model.longest())) {
         REQUIRE(line_.units.size() == 1);
@@ -53,15 +54,15 @@ private:
     PreparedLine line_;
 };
 
-std::vector<LinePart*> parts_of(std::vector<Row>& rows) {
+std::vector<LinePart*> parts_of(std::vector<SearchedRow>& rows) {
     std::vector<LinePart*> parts;
-    for (Row& row : rows) {
+    for (SearchedRow& row : rows) {
         parts.push_back(row.part());
     }
     return parts;
 }
 
-void check_same(const TextResult& one, const TextResult& other) {
+void check_result(const TextResult& one, const TextResult& other) {
     CHECK(one.target_ids == other.target_ids);
     CHECK(one.text == other.text);
     CHECK(one.end == other.end);
@@ -74,12 +75,12 @@ void check_same(const TextResult& one, const TextResult& other) {
 
 void check_alone(const LoadedModel& model, const Wish& wish, std::uint32_t number, const TextResult& found) {
     INFO(wish.text);
-    Row alone(model, wish, number);
+    SearchedRow alone(model, wish, number);
     finish(*model.begin({alone.part()}, {}));
-    check_same(found, alone.result());
+    check_result(found, alone.result());
 }
 
-const std::vector<std::string> kPrompts = {"the small dog", "a", "the big dog sees the cat", "the", "a small cat sees"};
+const std::vector<std::string> kTexts = {"the small dog", "a", "the big dog sees the cat", "the", "a small cat sees"};
 
 }  // namespace
 
@@ -88,16 +89,16 @@ TEST_CASE("prompts of different lengths share a batch, and each is completed as 
         CAPTURE(id);
         const auto backend = open_device(id, environment_options());
         for (const Positions positions : {Positions::Sinusoid, Positions::Learned, Positions::None}) {
-            ModelConfig config = causal_config();
+            ModelConfig config = context_of(48);
             config.positions.kind = positions;
             const LoadedModel model = tiny_translator(*backend, config);
             for (const int beam : {1, 3}) {
                 CAPTURE(beam);
-                std::vector<Row> rows;
-                for (std::size_t i = 0; i < kPrompts.size(); ++i) {
-                    SearchOptions search = greedy(9 + static_cast<std::int64_t>(i));
+                std::vector<SearchedRow> rows;
+                for (std::size_t i = 0; i < kTexts.size(); ++i) {
+                    SearchOptions search = exactly(9 + static_cast<std::int64_t>(i));
                     search.beam = beam;
-                    rows.emplace_back(model, Wish{kPrompts[i], search}, i + 1);
+                    rows.emplace_back(model, Wish{kTexts[i], search}, i + 1);
                 }
                 const auto session = model.begin(parts_of(rows), {});
                 int steps = 0;
@@ -106,7 +107,7 @@ TEST_CASE("prompts of different lengths share a batch, and each is completed as 
                 }
                 CHECK(steps < 30);  // one after the other takes 55 tokens
                 for (std::size_t i = 0; i < rows.size(); ++i) {
-                    check_alone(model, {kPrompts[i], *rows[i].part()->search}, i + 1, rows[i].result());
+                    check_alone(model, {kTexts[i], *rows[i].part()->search}, i + 1, rows[i].result());
                 }
             }
         }
@@ -118,11 +119,11 @@ TEST_CASE("a row that joins late is written as alone", "[session]") {
         CAPTURE(id);
         const auto backend = open_device(id, environment_options());
         for (const Architecture family : {Architecture::CausalLm, Architecture::EncoderDecoder}) {
-            ModelConfig config = family == Architecture::CausalLm ? causal_config() : tiny_config();
+            ModelConfig config = family == Architecture::CausalLm ? context_of(48) : tiny_config();
             const LoadedModel model = tiny_translator(*backend, config);
-            std::vector<Row> rows;
-            for (std::size_t i = 0; i < kPrompts.size(); ++i) {
-                rows.emplace_back(model, Wish{kPrompts[i], greedy(i == 0 ? 12 : 20)}, i + 1);
+            std::vector<SearchedRow> rows;
+            for (std::size_t i = 0; i < kTexts.size(); ++i) {
+                rows.emplace_back(model, Wish{kTexts[i], exactly(i == 0 ? 12 : 20)}, i + 1);
             }
             const auto session = model.begin({rows[0].part(), rows[1].part()}, {});
             std::vector<LinePart*> done;
@@ -147,7 +148,7 @@ TEST_CASE("a row that joins late is written as alone", "[session]") {
             CHECK(done.front() == rows[0].part());
             CHECK(done.back() == rows.back().part());
             for (std::size_t i = 0; i < rows.size(); ++i) {
-                check_alone(model, {kPrompts[i], *rows[i].part()->search}, i + 1, rows[i].result());
+                check_alone(model, {kTexts[i], *rows[i].part()->search}, i + 1, rows[i].result());
             }
         }
     }
@@ -156,8 +157,8 @@ TEST_CASE("a row that joins late is written as alone", "[session]") {
 TEST_CASE("beams and texts that are filled in take no row once they have begun", "[session]") {
     const auto backend = open_device("cpu");
     const LoadedModel model = tiny_translator(*backend);
-    Row beam(model, {"the small dog", {}});
-    Row other(model, {"the", {}});
+    SearchedRow beam(model, {"the small dog", {}});
+    SearchedRow other(model, {"the", {}});
     const auto session = model.begin({beam.part()}, {});
     CHECK_FALSE(session->joins(*other.part()));  // it has not begun
     for (int i = 0; i < 3; ++i) {
@@ -181,11 +182,11 @@ TEST_CASE("a row that leaves is forgotten, and the others are written as without
     const auto backend = open_device("cpu");
     for (const int beam : {1, 4}) {
         const LoadedModel model = tiny_translator(*backend);
-        SearchOptions search = greedy(20);
+        SearchOptions search = exactly(20);
         search.beam = beam;
-        std::vector<Row> rows;
+        std::vector<SearchedRow> rows;
         for (std::size_t i = 0; i < 4; ++i) {
-            rows.emplace_back(model, Wish{kPrompts[i], search}, i + 1);
+            rows.emplace_back(model, Wish{kTexts[i], search}, i + 1);
         }
         const auto session = model.begin(parts_of(rows), {});
         for (int i = 0; i < 5; ++i) {
@@ -199,24 +200,24 @@ TEST_CASE("a row that leaves is forgotten, and the others are written as without
         CHECK(session->take_done().size() == 3);
         CHECK(rows[1].result().n_best.empty());
         for (const std::size_t i : {0, 2, 3}) {
-            check_alone(model, {kPrompts[i], search}, i + 1, rows[i].result());
+            check_alone(model, {kTexts[i], search}, i + 1, rows[i].result());
         }
     }
 }
 
 TEST_CASE("work ends within a step after all rows have left, also while prompts are read", "[session]") {
     const auto backend = open_device("cpu");
-    const ModelConfig config = causal_config(4096);
+    const ModelConfig config = context_of(4096);
     const LoadedModel model = tiny_translator(*backend, config);
     std::string words = "the";
     for (int i = 0; i < 150; ++i) {
         words += " small dog sees the";
     }
-    SearchOptions search = greedy(20);
+    SearchOptions search = exactly(20);
     search.echo = true;
     for (int steps = 0; steps < 6; ++steps) {
-        Row row(model, {words, search});
-        Row other(model, {"a cat", search});
+        SearchedRow row(model, {words, search});
+        SearchedRow other(model, {"a cat", search});
         const auto session = model.begin({row.part(), other.part()}, {});
         for (int i = 0; i < steps; ++i) {
             REQUIRE(session->step());
@@ -227,9 +228,9 @@ TEST_CASE("work ends within a step after all rows have left, also while prompts 
         CHECK_FALSE(session->step());
         CHECK(session->tokens() == before);
     }
-    search = greedy(1);
+    search = exactly(1);
     search.echo = true;
-    Row row(model, {words, search});
+    SearchedRow row(model, {words, search});
     REQUIRE(row.result().source_ids.size() > 2 * 256);
     const auto session = model.begin({row.part()}, {});
     int steps = 1;
@@ -244,13 +245,13 @@ TEST_CASE("rows keep their own seeds, stop texts, limits and rules in one batch"
         CAPTURE(id);
         const auto backend = open_device(id, environment_options());
         for (const Architecture family : {Architecture::CausalLm, Architecture::EncoderDecoder}) {
-            ModelConfig config = family == Architecture::CausalLm ? causal_config() : tiny_config();
+            ModelConfig config = family == Architecture::CausalLm ? context_of(48) : tiny_config();
             const LoadedModel model = tiny_translator(*backend, config);
             const std::string text = "the small dog";
-            Row whole(model, {text, greedy(14)});
+            SearchedRow whole(model, {text, exactly(14)});
             finish(*model.begin({whole.part()}, {}));
             REQUIRE(whole.result().text.size() > 4);
-            std::vector<SearchOptions> wishes(9, greedy(14));
+            std::vector<SearchOptions> wishes(9, exactly(14));
             wishes[1].sampling = Sampling{.temperature = 1.5, .seed = 7};
             wishes[2].sampling = Sampling{.temperature = 1.5, .seed = 8};
             wishes[3].stop = {whole.result().text.substr(3, 2)};
@@ -259,7 +260,7 @@ TEST_CASE("rows keep their own seeds, stop texts, limits and rules in one batch"
             wishes[6].no_repeat_ngram = 1;
             wishes[7].alternatives = 5;
             wishes[8].repetition_penalty = 5.0;
-            std::vector<Row> rows;
+            std::vector<SearchedRow> rows;
             for (const SearchOptions& wish : wishes) {
                 rows.emplace_back(model, Wish{text, wish});
             }
@@ -275,7 +276,7 @@ TEST_CASE("rows keep their own seeds, stop texts, limits and rules in one batch"
             std::vector<SearchOptions> beams(3, SearchOptions{.beam = 4, .max_extra = 8});
             beams[1].n_best = 3;
             beams[2].length_penalty = -1.0;
-            std::vector<Row> others;
+            std::vector<SearchedRow> others;
             for (const SearchOptions& wish : beams) {
                 others.emplace_back(model, Wish{text, wish});
             }
@@ -289,12 +290,12 @@ TEST_CASE("rows keep their own seeds, stop texts, limits and rules in one batch"
 
 TEST_CASE("the likeliest tokens are reported beside those that are written", "[session]") {
     const auto backend = open_device("cpu");
-    const LoadedModel model = tiny_translator(*backend, causal_config());
-    SearchOptions search = greedy(6);
+    const LoadedModel model = tiny_translator(*backend, context_of(48));
+    SearchOptions search = exactly(6);
     search.alternatives = 4;
     search.echo = true;
-    Row row(model, {"the small dog sees", search}, 1, true);
-    Row plain(model, {"the small dog sees", greedy(6)});
+    SearchedRow row(model, {"the small dog sees", search}, 1, true);
+    SearchedRow plain(model, {"the small dog sees", exactly(6)});
     const auto session = model.begin({row.part(), plain.part()}, {});
     finish(*session);
     const Translation& found = row.result().n_best.front();
@@ -341,14 +342,14 @@ TEST_CASE("the likeliest tokens are reported beside those that are written", "[s
 
 TEST_CASE("a full memory halves a session, and no row is lost", "[session]") {
     SmallBackend backend(open_device("cpu"), std::int64_t{1} << 40);
-    const LoadedModel model = tiny_translator(backend, causal_config(128));
-    std::vector<Row> rows;
-    for (std::size_t i = 0; i < kPrompts.size(); ++i) {
-        rows.emplace_back(model, Wish{kPrompts[i], greedy(80)}, i + 1, true);
+    const LoadedModel model = tiny_translator(backend, context_of(128));
+    std::vector<SearchedRow> rows;
+    for (std::size_t i = 0; i < kTexts.size(); ++i) {
+        rows.emplace_back(model, Wish{kTexts[i], exactly(80)}, i + 1, true);
     }
-    std::vector<Row> before;
-    for (const std::string& prompt : kPrompts) {
-        before.emplace_back(model, Wish{prompt, greedy(80)});
+    std::vector<SearchedRow> before;
+    for (const std::string& prompt : kTexts) {
+        before.emplace_back(model, Wish{prompt, exactly(80)});
     }
     backend.forget();
     finish(*model.begin(parts_of(before), {}));
@@ -369,10 +370,10 @@ TEST_CASE("a full memory halves a session, and no row is lost", "[session]") {
     CHECK(begun_anew);
     for (std::size_t i = 0; i < rows.size(); ++i) {
         CHECK(told[rows[i].part()] == rows[i].result().text);
-        check_alone(model, {kPrompts[i], greedy(80)}, i + 1, rows[i].result());
+        check_alone(model, {kTexts[i], exactly(80)}, i + 1, rows[i].result());
     }
     backend.allow(64);
-    Row single(model, {"the small dog", greedy(80)});
+    SearchedRow single(model, {"the small dog", exactly(80)});
     CHECK_THROWS_AS(finish(*model.begin({single.part()}, {})), OutOfMemory);
 }
 
@@ -382,7 +383,7 @@ TEST_CASE("scores and fillings step, too", "[session]") {
     for (const Architecture family : {Architecture::CausalLm, Architecture::EncoderDecoder, Architecture::MaskedLm}) {
         const LoadedModel model = tiny_translator(
             *backend, family == Architecture::EncoderDecoder ? tiny_config() : tiny_language_config(family));
-        ScoreSession session(ctx, model, kPrompts, kPrompts, 8);
+        ScoreSession session(ctx, model, kTexts, kTexts, 8);
         int steps = 1;
         std::int64_t tokens = 0;
         for (; session.step(); ++steps) {
@@ -391,8 +392,8 @@ TEST_CASE("scores and fillings step, too", "[session]") {
         }
         CHECK(steps >= 3);
         const auto scored = session.take();
-        for (std::size_t i = 0; i < kPrompts.size(); ++i) {
-            const auto alone = score_pairs(ctx, model, {kPrompts[i]}, {kPrompts[i]}, 1024);
+        for (std::size_t i = 0; i < kTexts.size(); ++i) {
+            const auto alone = score_pairs(ctx, model, {kTexts[i]}, {kTexts[i]}, 1024);
             CHECK(scored[i].target_ids == alone.front().target_ids);
             CHECK(scored[i].log_probability == Approx(alone.front().log_probability));
         }

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "golden_pieces.h"
 #include "infer/prepared_line.h"
 #include "registry/registry.h"
 #include "support/utf8.h"
@@ -18,18 +19,6 @@ namespace {
 
 using Ids = std::vector<std::int32_t>;
 using Texts = std::vector<std::string>;
-
-Tokenizer gpt2() {
-    return Tokenizer::load(HEADSCOPE_SOURCE_DIR "/tests/golden/tokenizers/gpt2.json");
-}
-
-Ids ids_of(const Tokenizer& tokenizer, const Texts& pieces) {
-    Ids ids;
-    for (const std::string& piece : pieces) {
-        ids.push_back(tokenizer.vocabulary().find(piece).value());
-    }
-    return ids;
-}
 
 LinePart part_with(Texts stops) {
     LinePart part;
@@ -115,21 +104,21 @@ int check_events(const LoadedModel& model, const SearchOptions& search) {
 }  // namespace
 
 TEST_CASE("unfinished characters are held back", "[report]") {
-    const Tokenizer tokenizer = gpt2();
+    const Tokenizer tokenizer = golden_tokenizer("gpt2");
     LinePart part = part_with({});
     TextReport report(tokenizer, part);
     // The bytes of a and U+1F642.
-    CHECK(told(report, ids_of(tokenizer, {"a", "\u00f0", "\u0141", "\u013b", "\u0124", "a"})) ==
+    CHECK(told(report, ids_of_pieces(tokenizer, {"a", "\u00f0", "\u0141", "\u013b", "\u0124", "a"})) ==
           Texts{"a", "a", "a", "a", "a\U0001F642", "a\U0001F642a"});
 }
 
 TEST_CASE("what may be the beginning of a stop text is held back", "[report]") {
-    const Tokenizer tokenizer = gpt2();
+    const Tokenizer tokenizer = golden_tokenizer("gpt2");
     LinePart part = part_with({"aab", "cd"});
     TextReport report(tokenizer, part);
-    CHECK(told(report, ids_of(tokenizer, {"d", "a", "a", "a", "c", "c", "a", "b"})) ==
+    CHECK(told(report, ids_of_pieces(tokenizer, {"d", "a", "a", "a", "c", "c", "a", "b"})) ==
           Texts{"d", "d", "d", "da", "daaa", "daaac", "daaacc", "daaaccab"});
-    Hypothesis stopped{.tokens = ids_of(tokenizer, {"d", "a", "a", "a", "c", "c", "a", "b", "c", "d"})};
+    Hypothesis stopped{.tokens = ids_of_pieces(tokenizer, {"d", "a", "a", "a", "c", "c", "a", "b", "c", "d"})};
     stopped.token_log_probabilities.resize(stopped.tokens.size());
     stopped.text = "daaaccab";
     const auto last = report.last(stopped);
@@ -145,12 +134,12 @@ TEST_CASE("what may be the beginning of a stop text is held back", "[report]") {
 }
 
 TEST_CASE("the work of telling a growing text is linear in its length", "[report]") {
-    const Tokenizer tokenizer = gpt2();
+    const Tokenizer tokenizer = golden_tokenizer("gpt2");
     const auto work = [&](std::size_t length) {
         LinePart part = part_with({"zzz"});
-        part.task.prompt = ids_of(tokenizer, {"a", "b"});
+        part.task.prompt = ids_of_pieces(tokenizer, {"a", "b"});
         TextReport report(tokenizer, part);
-        const Ids pattern = ids_of(tokenizer, {"a", "b", "c", "z"});
+        const Ids pattern = ids_of_pieces(tokenizer, {"a", "b", "c", "z"});
         Ids ids;
         for (std::size_t i = 0; i < length; ++i) {
             ids.push_back(pattern[i % pattern.size()]);
