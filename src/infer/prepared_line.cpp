@@ -136,6 +136,15 @@ PreparedLine prepare_prompt(const ModelDirectory& model, const SourceLine& sourc
         return rejected(unit.sentence.problem);
     }
     std::vector<std::int32_t>& ids = unit.sentence.source_ids;
+    if (!source.ids.empty()) {
+        ids = source.ids;
+        const auto unknown =
+            std::ranges::find_if(ids, [&](std::int32_t id) { return id < 0 || id >= model.config.target_vocabulary; });
+        if (unknown != ids.end()) {
+            return rejected(fmt::format("the prompt has the id {}, but the model's are 0 to {}", *unknown,
+                                        model.config.target_vocabulary - 1));
+        }
+    }
     if (ids.empty()) {
         ids = frame.source_begin;
     }
@@ -253,6 +262,9 @@ PreparedLine prepare_parts(const ModelDirectory& model, const SourceLine& source
         framed = frame_line(model, options.search.languages, source.text);
     } catch (const Error& error) {
         return rejected(error.what());
+    }
+    if (!source.ids.empty()) {
+        return rejected("only prompts of causal language models can be given as ids: give a text");
     }
     const Line text{model, source.text, std::move(framed.frame), framed.text};
     LinePart whole = encode(text, text.text);

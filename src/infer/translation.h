@@ -19,8 +19,9 @@ class AttentionObserver;
 
 struct SourceLine {
     std::string text;
-    std::string prefix = {};   // forced beginning of the translation
-    std::uint32_t number = 0;  // of the line in the whole text; a key of random sampling
+    std::string prefix = {};             // forced beginning of the translation
+    std::uint32_t number = 0;            // of the line in the whole text; a key of random sampling
+    std::vector<std::int32_t> ids = {};  // a complete prompt of a causal language model, in place of a text
 };
 
 struct DecodingOptions {

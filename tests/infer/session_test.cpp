@@ -340,6 +340,19 @@ TEST_CASE("the likeliest tokens are reported beside those that are written", "[s
     }
 }
 
+TEST_CASE("a prompt of ids is continued as its text is", "[session]") {
+    const auto backend = open_device("cpu");
+    const LoadedModel model = tiny_translator(*backend, context_of(48));
+    const DecodingOptions options{.search = exactly(6)};
+    const TextResult text = model.translate_line("the small dog", options);
+    const auto by_ids = model.translate_sources(
+        {{.text = {}, .number = 1, .ids = text.source_ids}, {.text = {}, .number = 2, .ids = {4, 100'000}}}, options);
+    check_result(by_ids[0], text);
+    CHECK_THAT(by_ids[1].problem, Catch::Contains("the prompt has the id 100000, but the model's are 0 to"));
+    const auto translated = tiny_translator(*backend).translate_sources({{.text = {}, .ids = {4, 5}}}, options);
+    CHECK_THAT(translated[0].problem, Catch::Contains("give a text"));
+}
+
 TEST_CASE("a full memory halves a session, and no row is lost", "[session]") {
     SmallBackend backend(open_device("cpu"), std::int64_t{1} << 40);
     const LoadedModel model = tiny_translator(backend, context_of(128));
