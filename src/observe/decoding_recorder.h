@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "infer/beam_search.h"
+#include "model/encoder_decoder.h"
 #include "observe/record_attention.h"
 #include "observe/weight_collector.h"
 
