@@ -40,9 +40,9 @@ struct Wish {
 // One line, which fits in one part.
 class SearchedRow {
 public:
-    SearchedRow(const LoadedModel& model, const Wish& wish, std::uint32_t number = 1, bool reports = false)
-        : line_(prepare_line(model.model(), {.text = wish.text, .number = number}, {.search = wish.search},
-                             model.longest())) {
+    SearchedRow(const LoadedModel& model, const Wish& wish, std::size_t number = 1, bool reports = false)
+        : line_(prepare_line(model.model(), {.text = wish.text, .number = static_cast<std::uint32_t>(number)},
+                             {.search = wish.search}, model.longest())) {
         REQUIRE(line_.units.size() == 1);
         REQUIRE(part()->sentence.problem.empty());
         part()->reports = reports;
@@ -73,7 +73,7 @@ void check_result(const TextResult& one, const TextResult& other) {
     }
 }
 
-void check_alone(const LoadedModel& model, const Wish& wish, std::uint32_t number, const TextResult& found) {
+void check_alone(const LoadedModel& model, const Wish& wish, std::size_t number, const TextResult& found) {
     INFO(wish.text);
     SearchedRow alone(model, wish, number);
     finish(*model.begin({alone.part()}, {}));
