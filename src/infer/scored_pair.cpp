@@ -68,7 +68,7 @@ std::vector<std::int32_t> encode_text(const LoadedModel& translator, const std::
 }  // namespace
 
 ScoreSession::ScoreSession(Context& ctx, const LoadedModel& translator, const std::vector<std::string>& sources,
-                           const std::vector<std::string>& targets, std::int64_t batch_tokens,
+                           const std::vector<std::string>& targets, const ForcedLimits& limits,
                            const Languages& languages)
     : scored_(sources.size()) {
     HEADSCOPE_CHECK(sources.size() == targets.size(), "sources and targets must have the same size");
@@ -80,7 +80,6 @@ ScoreSession::ScoreSession(Context& ctx, const LoadedModel& translator, const st
             scored_[i].problem = error.what();
         }
     }
-    const ForcedLimits limits{.batch_tokens = batch_tokens};
     if (traits(translator.model().config.architecture).reads_source) {
         forced_ = std::make_unique<ForcedTargets>(ctx, translator.models(), pairs_, limits,
                                                   any_frame(translator.model(), languages));
@@ -114,7 +113,12 @@ std::vector<ScoredPair> ScoreSession::take() {
     const auto forced = forced_->take();
     for (std::size_t i = 0; i < places_.size(); ++i) {
         ScoredPair& pair = scored_[places_[i]];
-        std::ranges::transform(forced[i], std::back_inserter(pair.log_probabilities), &ForcedToken::log_probability);
+        for (const ForcedToken& token : forced[i]) {
+            pair.log_probabilities.push_back(token.log_probability);
+            if (!token.alternatives.empty()) {
+                pair.alternatives.push_back(token.alternatives);
+            }
+        }
         pair.log_probability = std::accumulate(pair.log_probabilities.begin(), pair.log_probabilities.end(), 0.0);
         if (!std::isfinite(pair.log_probability)) {
             pair.problem =
@@ -128,7 +132,7 @@ std::vector<ScoredPair> ScoreSession::take() {
 std::vector<ScoredPair> score_pairs(Context& ctx, const LoadedModel& translator,
                                     const std::vector<std::string>& sources, const std::vector<std::string>& targets,
                                     std::int64_t batch_tokens, const Languages& languages) {
-    ScoreSession session(ctx, translator, sources, targets, batch_tokens, languages);
+    ScoreSession session(ctx, translator, sources, targets, {.batch_tokens = batch_tokens}, languages);
     finish(session);
     return session.take();
 }

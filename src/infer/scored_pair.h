@@ -18,9 +18,10 @@ struct ScoredPair {
     std::vector<std::int32_t> target_ids;
     std::vector<double> log_probabilities;  // of each token, given what the model sees (teacher_forced.h)
     double log_probability = 0.0;           // their sum
-    bool empty = false;                     // the target has no pieces
-    bool unknown = false;                   // part of the target is not in the vocabulary and was scored as unknown
-    std::string problem;                    // why there is no score; normally empty
+    std::vector<std::vector<TokenChance>> alternatives = {};  // the likeliest tokens instead of each, if wanted
+    bool empty = false;                                       // the target has no pieces
+    bool unknown = false;  // part of the target is not in the vocabulary and was scored as unknown
+    std::string problem;   // why there is no score; normally empty
 
     double nll() const { return -log_probability / static_cast<double>(target_ids.size()); }  // per token, in nats
 };
@@ -32,11 +33,11 @@ std::vector<ScoredPair> score_pairs(Context& ctx, const LoadedModel& translator,
                                     const std::vector<std::string>& sources, const std::vector<std::string>& targets,
                                     std::int64_t batch_tokens, const Languages& languages = {});
 
-// The same step by step, where a step is one batch. Context and model outlive it.
+// The same step by step, where a step is one batch, with ForcedLimits::alternatives. Context and model outlive it.
 class ScoreSession final : public WorkSession {
 public:
     ScoreSession(Context& ctx, const LoadedModel& translator, const std::vector<std::string>& sources,
-                 const std::vector<std::string>& targets, std::int64_t batch_tokens, const Languages& languages = {});
+                 const std::vector<std::string>& targets, const ForcedLimits& limits, const Languages& languages = {});
 
     bool step() override { return forced_->step(); }
     std::int64_t tokens() const override { return forced_->tokens(); }

@@ -396,7 +396,7 @@ TEST_CASE("scores and fillings step, too", "[session]") {
     for (const Architecture family : {Architecture::CausalLm, Architecture::EncoderDecoder, Architecture::MaskedLm}) {
         const LoadedModel model = tiny_translator(
             *backend, family == Architecture::EncoderDecoder ? tiny_config() : tiny_language_config(family));
-        ScoreSession session(ctx, model, kTexts, kTexts, 8);
+        ScoreSession session(ctx, model, kTexts, kTexts, {.batch_tokens = 8, .alternatives = 3});
         int steps = 1;
         std::int64_t tokens = 0;
         for (; session.step(); ++steps) {
@@ -409,6 +409,15 @@ TEST_CASE("scores and fillings step, too", "[session]") {
             const auto alone = score_pairs(ctx, model, {kTexts[i]}, {kTexts[i]}, 1024);
             CHECK(scored[i].target_ids == alone.front().target_ids);
             CHECK(scored[i].log_probability == Approx(alone.front().log_probability));
+            REQUIRE(scored[i].alternatives.size() == scored[i].target_ids.size());
+            for (std::size_t token = 0; token < scored[i].target_ids.size(); ++token) {
+                const std::vector<TokenChance>& likeliest = scored[i].alternatives[token];
+                REQUIRE(likeliest.size() == 3);
+                CHECK(likeliest[0].log_probability >= likeliest[2].log_probability);
+                CHECK((likeliest[0].token != scored[i].target_ids[token] ||
+                       likeliest[0].log_probability == Approx(scored[i].log_probabilities[token])));
+            }
+            CHECK(alone.front().alternatives.empty());
         }
         if (family == Architecture::MaskedLm) {
             const Filler filler(*backend, model);
