@@ -68,8 +68,8 @@ std::vector<std::int32_t> encode_text(const LoadedModel& translator, const std::
 }  // namespace
 
 ScoreSession::ScoreSession(Context& ctx, const LoadedModel& translator, const std::vector<std::string>& sources,
-                           const std::vector<std::string>& targets, const ForcedLimits& limits,
-                           const Languages& languages)
+                           const std::vector<std::string>& targets, std::int64_t batch_tokens,
+                           const Languages& languages, int alternatives)
     : scored_(sources.size()) {
     HEADSCOPE_CHECK(sources.size() == targets.size(), "sources and targets must have the same size");
     for (std::size_t i = 0; i < sources.size(); ++i) {
@@ -80,6 +80,7 @@ ScoreSession::ScoreSession(Context& ctx, const LoadedModel& translator, const st
             scored_[i].problem = error.what();
         }
     }
+    const ForcedLimits limits{.batch_tokens = batch_tokens, .alternatives = alternatives};
     if (traits(translator.model().config.architecture).reads_source) {
         forced_ = std::make_unique<ForcedTargets>(ctx, translator.models(), pairs_, limits,
                                                   any_frame(translator.model(), languages));
@@ -132,7 +133,7 @@ std::vector<ScoredPair> ScoreSession::take() {
 std::vector<ScoredPair> score_pairs(Context& ctx, const LoadedModel& translator,
                                     const std::vector<std::string>& sources, const std::vector<std::string>& targets,
                                     std::int64_t batch_tokens, const Languages& languages) {
-    ScoreSession session(ctx, translator, sources, targets, {.batch_tokens = batch_tokens}, languages);
+    ScoreSession session(ctx, translator, sources, targets, batch_tokens, languages);
     finish(session);
     return session.take();
 }

@@ -37,7 +37,8 @@ std::vector<ScoredPair> score_pairs(Context& ctx, const LoadedModel& translator,
 class ScoreSession final : public WorkSession {
 public:
     ScoreSession(Context& ctx, const LoadedModel& translator, const std::vector<std::string>& sources,
-                 const std::vector<std::string>& targets, const ForcedLimits& limits, const Languages& languages = {});
+                 const std::vector<std::string>& targets, std::int64_t batch_tokens, const Languages& languages = {},
+                 int alternatives = 0);
 
     bool step() override { return forced_->step(); }
     std::int64_t tokens() const override { return forced_->tokens(); }

@@ -396,7 +396,7 @@ TEST_CASE("scores and fillings step, too", "[session]") {
     for (const Architecture family : {Architecture::CausalLm, Architecture::EncoderDecoder, Architecture::MaskedLm}) {
         const LoadedModel model = tiny_translator(
             *backend, family == Architecture::EncoderDecoder ? tiny_config() : tiny_language_config(family));
-        ScoreSession session(ctx, model, kTexts, kTexts, {.batch_tokens = 8, .alternatives = 3});
+        ScoreSession session(ctx, model, kTexts, kTexts, 8, {}, 3);
         int steps = 1;
         std::int64_t tokens = 0;
         for (; session.step(); ++steps) {
