@@ -63,21 +63,22 @@ constexpr int kWarpTerms = 32;  // that a warp multiplies at a time: eight neigh
 
 // A block computes `Tiles` times eight outputs of all rows, each warp every eighth step of 32 terms. Which terms a
 // column of A and a row of B stand for is free, as long as it is the same for both: lane t of a quad has the eight
-// terms from 8 t of a row, as one load brings them, and not two and two of each half of a matrix. `Steps` of them are
+// terms from 8 t of a row, as one load brings them, and not two and two of each half of a matrix. kSteps of them are
 // in flight before the first is used.
-template <class T, class Y, int Tiles, int Steps>
+template <class T, class Y, int Tiles>
 __global__ void __launch_bounds__(kMatrixWarps* kWarp) multiply_few_rows(FewRowsKernel<T, Y> p) {
     after_previous();
+    constexpr int kSteps = 4;
     constexpr int kColumns = Tiles * kMatrixColumns;
     const int warp = static_cast<int>(threadIdx.x) / kWarp;
     const int group = static_cast<int>(threadIdx.x) % kWarp / 4;  // a row of A, and eight below; a column of B
     const int quad = static_cast<int>(threadIdx.x) % 4;
     const int first = static_cast<int>(blockIdx.x) * kColumns;
     float sums[Tiles][4] = {};
-    for (int start = warp * kWarpTerms; start < p.in; start += Steps * kMatrixWarps * kWarpTerms) {
-        Words x[Steps][2];
-        Words weight[Steps][Tiles];
-        unrolled<Steps>([&](int step) {
+    for (int start = warp * kWarpTerms; start < p.in; start += kSteps * kMatrixWarps * kWarpTerms) {
+        Words x[kSteps][2];
+        Words weight[kSteps][Tiles];
+        unrolled<kSteps>([&](int step) {
             const int term = start + step * kMatrixWarps * kWarpTerms + quad * 8;
             const bool inside = term < p.in;
             for (int half = 0; half < 2; ++half) {
@@ -90,7 +91,7 @@ __global__ void __launch_bounds__(kMatrixWarps* kWarp) multiply_few_rows(FewRows
             });
         });
         __syncwarp();  // or the compiler moves loads down to where they are used
-        unrolled<Steps>([&](int step) {
+        unrolled<kSteps>([&](int step) {
             const Words& upper = x[step][0];
             const Words& lower = x[step][1];
             const Fragment early{{upper.at[0], lower.at[0], upper.at[1], lower.at[1]}};
@@ -239,13 +240,14 @@ bool CudaBackend::run_few_rows(const char* op, const FewRowsProduct& product) {
     }
     const auto launch = [&](auto tag, auto result, auto tiles) {
         constexpr int kTiles = decltype(tiles)::value;
-        constexpr int kSteps = kTiles == 1 ? 4 : 2;
-        stream_.launch(op, multiply_few_rows<decltype(tag), decltype(result), kTiles, kSteps>,
+        stream_.launch(op, multiply_few_rows<decltype(tag), decltype(result), kTiles>,
                        few_rows_grid(outputs, kTiles * kMatrixColumns, kMatrixWarps, static_cast<int>(kFewRows)),
                        kernel_of<decltype(tag), decltype(result)>(product));
     };
-    // Several tiles load x once for all of them, as soon as there are enough blocks for every multiprocessor.
-    constexpr int kManyTiles = 4;
+    // Two tiles load x once for both, as soon as there are enough blocks for every multiprocessor. Four with half the
+    // steps would have as many weights in flight and half the loads of x, which mostly hit L1, but they take up to 136
+    // registers (sm_100), with which a multiprocessor holds one block instead of two.
+    constexpr int kManyTiles = 2;
     constexpr std::int64_t kBlocksEach = 4;
     const bool many = outputs >= kBlocksEach * kManyTiles * kMatrixColumns * multiprocessors_;
     const auto with_tiles = [&](auto tag, auto result) {

@@ -13,10 +13,9 @@ shift 2
 [ $# -gt 0 ] || set -- 80 90 100 120
 
 # File, kernel (a regular expression for the mangled name), most registers and, if predicted, the number of HMMA and
-# LDSM; the first that fits counts. With 128 registers a multiprocessor holds two blocks of 256 threads, with 168 three
-# of 128, with 64 one of 1,024. Predicted is what a warp executes for one tile; of loops that the compiler unrolls there
-# is more, so the backward of short attention has no prediction. few_rows with four tiles takes 110 on sm_90 and 136 on
-# sm_100 and 120, where it spills if it is held to 128.
+# LDSM; the first that fits counts. With 128 registers a multiprocessor holds two blocks of 256 threads, with 168
+# three of 128, with 72 seven of 128, with 64 one of 1,024. Predicted is what a warp executes for one tile; of loops
+# that the compiler unrolls there is more, so the backward of short attention has no prediction.
 readonly KERNELS='
 short_attention           attend_short.*ELi64ELi6E               128  48  28
 short_attention           attend_short.*ELi(32|64)ELi[68]E       128
@@ -29,9 +28,9 @@ long_attention_backward   attend_long_back_to_keys.*ELi64E       168  64  40
 long_attention_backward   attend_long_back_to_queries.*ELi64E    168  48  32
 long_attention_backward   attend_long_back.*ELi(32|64)E          168
 long_attention_backward   attend_long_back                       255
-few_rows                  multiply_few_rowsI.*Li1ELi4E           128  8   0
-few_rows                  multiply_few_rowsI.*Li4ELi2E           136  16  0
-few_rows                  multiply_few_rows_f32                  64   0   0
+few_rows                  multiply_few_rowsI.*Li1EE              128  8   0
+few_rows                  multiply_few_rowsI.*Li2EE              128  16  0
+few_rows                  multiply_few_rows_f32                  72   0   0
 top_k                     top_k_of                               128  0   0
 layer_norm_warps          norm_rows_back.*(Half|BFloat16)ELi[12]E  128
 layer_norm_warps          norm                                   255
