@@ -275,6 +275,15 @@ std::vector<Case> long_deep_cases() {
     return {attention(size, manner), attention_backward(size, manner)};
 }
 
+// As many positions as 16 bits count, with few queries or few keys: the oracle has a weight for each pair.
+std::vector<Case> position_cases() {
+    constexpr std::int64_t kMost = 65535;
+    const Heads keys{1, 1, 5, kMost, 8, 8};
+    const Heads queries{1, 1, kMost, 5, 8, 8};
+    const Manner last{.rule = {.causal = true, .offset = kMost - 5}, .rate = 0.1F};
+    return {attention(keys, last), attention_backward(keys, last), attention(queries), attention_backward(queries)};
+}
+
 std::vector<Case> size_cases() {
     std::vector<Case> cases;
     for (const Rule& rule :
@@ -317,6 +326,10 @@ Family family() {
                     {.name = "long-deep",
                      .says = "the same with heads of 64 columns",
                      .cases = long_deep_cases,
+                     .is_slow = true},
+                    {.name = "positions",
+                     .says = "attention of 65,535 positions",
+                     .cases = position_cases,
                      .is_slow = true},
                     {"sizes", "attention of sizes that no tile divides", size_cases},
                     {.name = "tensor-cores",
