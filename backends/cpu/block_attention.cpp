@@ -15,7 +15,8 @@ namespace headscope::cpu {
 
 namespace {
 
-constexpr std::int64_t kBlock = 64;  // queries: half of a product is wasted on a causal window of as many
+// Queries. Half of a product is wasted on a causal window of as many; of long sentences more were no faster.
+constexpr std::int64_t kBlock = 64;
 
 MatrixBatch matrix_of(const float* data, std::int64_t step) {
     return {.data = data, .row_step = step, .outer_step = 0, .inner_step = 0};
@@ -30,12 +31,13 @@ public:
           k(op.k),
           v(op.v),
           op_(op),
+          is_narrow_(op.mask.is_narrow(op.k.dim(2))),
           allowed_(op.mask, op.q.dim(2), op.k.dim(2)),
           has_gaps_(op.mask.key_ranges.defined()) {}
 
     static std::int64_t blocks(const Op& op) { return (op.q.dim(2) + kBlock - 1) / kBlock; }
 
-    // Computes the weights, and with dropout what it leaves of them.
+    // Computes the weights, and what dropout leaves of them.
     void weigh(std::int64_t item, std::int64_t index) {
         batch = item / q.size[1];
         head = item % q.size[1];
@@ -44,22 +46,24 @@ public:
         see_keys();
         const auto size = static_cast<std::size_t>(rows * span.count());
         weights.resize(size);
-        dropped.resize(size);
-        multiply_alone({.a = query_rows(q),
-                        .b = keys(),
-                        .out = weights.data(),
-                        .out_row_step = span.count(),
-                        .m = rows,
-                        .n = span.count(),
-                        .k = q.size[3],
-                        .transpose_b = true,
-                        .alpha = op_.scale});
+        dropped_.resize(op_.dropout.rate > 0.0F ? size : 0);
+        product({.a = query_rows(q),
+                 .b = keys(),
+                 .out = weights.data(),
+                 .out_row_step = span.count(),
+                 .m = rows,
+                 .n = span.count(),
+                 .k = q.size[3],
+                 .transpose_b = true,
+                 .alpha = op_.scale});
         for_rows([&](std::int64_t i, const Keys& own, const RowDropout& dropout) {
             float* row = weights.data() + i * span.count();
             softmax_row(row + own.begin, row + own.begin, own.count());
             std::fill(row, row + own.begin, 0.0F);
             std::fill(row + own.end, row + span.count(), 0.0F);
-            apply_dropout(dropout, row, dropped.data() + i * span.count(), span.count(), Write::Overwrite);
+            if (dropout.bits != nullptr) {
+                apply_dropout(dropout, row, dropped_.data() + i * span.count(), span.count(), Write::Overwrite);
+            }
         });
     }
 
@@ -76,6 +80,9 @@ public:
         });
     }
 
+    // A product of the block, on this thread. Of long sentences it is worth a library call.
+    void product(const Product& product) { is_narrow_ ? multiply_alone(product) : multiply(alone_, product); }
+
     MatrixBatch keys() const { return span_of(k, seen_keys_); }
     MatrixBatch values() const { return span_of(v, seen_values_); }
     template <class View>
@@ -84,11 +91,13 @@ public:
     }
     MatrixBatch of_weights(const std::vector<float>& x) const { return matrix_of(x.data(), span.count()); }
 
+    const std::vector<float>& dropped() const { return dropped_.empty() ? weights : dropped_; }
+
     View4<const float> q, k, v;
     std::int64_t batch = 0, head = 0;
     std::int64_t first = 0, rows = 0;  // queries
     Keys span;
-    std::vector<float> weights, dropped;  // [rows, span]
+    std::vector<float> weights;  // [rows, span]
 
 private:
     void see_keys() {
@@ -120,8 +129,11 @@ private:
     }
 
     const Op& op_;
+    ThreadPool alone_{1};
+    bool is_narrow_;
     AllowedKeys allowed_;
     bool has_gaps_;
+    std::vector<float> dropped_;                  // [rows, span] with dropout
     std::vector<float> seen_keys_, seen_values_;  // [span, d_k | d_v] if there may be gaps
 };
 
@@ -157,7 +169,7 @@ public:
         for (std::int64_t index = 0; index < block_.blocks(op_); ++index) {
             block_.weigh(item, index);
             if (op_.grad_v.defined()) {
-                add_to_keys(v_, block_.dropped, block_.query_rows(grad_out_), 1.0F);
+                add_to_keys(v_, block_.dropped(), block_.query_rows(grad_out_), 1.0F);
             }
             if (op_.grad_q.defined() || op_.grad_k.defined()) {
                 grad_scores();
@@ -175,8 +187,8 @@ private:
     void grad_scores() {
         const std::int64_t width = block_.span.count();
         grads_.resize(block_.weights.size());
-        scores_.assign(block_.weights.size(), 0.0F);
-        multiply_alone({.a = block_.query_rows(grad_out_),
+        scores_.resize(block_.weights.size());
+        block_.product({.a = block_.query_rows(grad_out_),
                         .b = block_.values(),
                         .out = grads_.data(),
                         .out_row_step = width,
@@ -186,15 +198,20 @@ private:
                         .transpose_b = true});
         block_.for_rows([&](std::int64_t i, const Keys& own, const RowDropout& dropout) {
             float* grads = grads_.data() + i * width;
-            apply_dropout(dropout, grads, grads, width, Write::Overwrite);
-            softmax_back_row(block_.weights.data() + i * width + own.begin, grads + own.begin,
-                             scores_.data() + i * width + own.begin, own.count(), false);
+            if (dropout.bits != nullptr) {
+                apply_dropout(dropout, grads, grads, width, Write::Overwrite);
+            }
+            float* scores = scores_.data() + i * width;
+            softmax_back_row(block_.weights.data() + i * width + own.begin, grads + own.begin, scores + own.begin,
+                             own.count(), false);
+            std::fill(scores, scores + own.begin, 0.0F);
+            std::fill(scores + own.end, scores + width, 0.0F);
         });
     }
 
     // to[keys of the block] += alpha * weights^T . rows
     void add_to_keys(const View4<float>& to, const std::vector<float>& weights, const MatrixBatch& rows, float alpha) {
-        multiply_alone({.a = block_.of_weights(weights),
+        block_.product({.a = block_.of_weights(weights),
                         .b = rows,
                         .out = to.row(block_.batch, block_.head, block_.span.begin),
                         .out_row_step = to.step[2],
@@ -207,7 +224,7 @@ private:
     }
 
     void to_queries() {
-        multiply_alone({.a = block_.of_weights(scores_),
+        block_.product({.a = block_.of_weights(scores_),
                         .b = block_.keys(),
                         .out = q_.row(block_.batch, block_.head, block_.first),
                         .out_row_step = q_.step[2],
@@ -234,13 +251,13 @@ void attend_in_blocks(ThreadPool& pool, const Attention& op) {
         QueryBlock<Attention> block(op);
         for (std::int64_t item = begin; item < end; ++item) {
             block.weigh(item / blocks, item % blocks);
-            multiply_alone({.a = block.of_weights(block.dropped),
-                            .b = block.values(),
-                            .out = out.row(block.batch, block.head, block.first),
-                            .out_row_step = out.step[2],
-                            .m = block.rows,
-                            .n = out.size[3],
-                            .k = block.span.count()});
+            block.product({.a = block.of_weights(block.dropped()),
+                           .b = block.values(),
+                           .out = out.row(block.batch, block.head, block.first),
+                           .out_row_step = out.step[2],
+                           .m = block.rows,
+                           .n = out.size[3],
+                           .k = block.span.count()});
         }
     });
 }
