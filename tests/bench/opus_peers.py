@@ -146,7 +146,7 @@ def translate_with_transformers(folder, batch, beam, _):
 def translate_with_ctranslate2(folder, batch, beam, precision):
     import ctranslate2
 
-    translator = ctranslate2.LoadedModel(str(folder / "ct2"), device="cpu", inter_threads=1,
+    translator = ctranslate2.Translator(str(folder / "ct2"), device="cpu", inter_threads=1,
                                         intra_threads=int(os.environ["OMP_NUM_THREADS"]),
                                         compute_type={"f32": "float32", "i8": "int8"}[precision])
     sources = [source_pieces(folder) + ["</s>"]] * batch

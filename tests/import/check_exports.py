@@ -179,7 +179,7 @@ class Check:
         return wrong
 
     def in_ctranslate2(self, exported):
-        translator = ctranslate2.LoadedModel(str(exported), compute_type="float32", intra_threads=1)
+        translator = ctranslate2.Translator(str(exported), compute_type="float32", intra_threads=1)
         begin = self.h.key(self.model, "source_begin")
         pieces = [self.h.tokens(self.model, line, "--frame", *self.options) for line in self.lines]
         ends = len(self.h.key(self.model, "source_end"))

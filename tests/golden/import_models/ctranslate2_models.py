@@ -19,7 +19,7 @@ KINDS = {"relu": specs.Activation.RELU, "gelu_tanh": specs.Activation.GELUTanh, 
 
 def items(folder, texts, split, target_of, ids_of, joined):
     """split(text) gives the pieces of a source as callers pass them, joined(pieces) the text of an output."""
-    program = ctranslate2.LoadedModel(str(folder), compute_type="float32", inter_threads=1, intra_threads=1)
+    program = ctranslate2.Translator(str(folder), compute_type="float32", inter_threads=1, intra_threads=1)
     found = []
     for text in texts:
         source, target = split(text), target_of(text)
