@@ -39,8 +39,9 @@ Heads random_heads(Backend& backend, const ScoreKind& kind, std::int64_t d_k, st
         return Var(unit_noise(backend, {1, kHeads, length, d_k}, stream), true);
     };
     Heads heads{.q = unit(0), .k = unit(1), .v = unit(2), .scoring = {}};
-    heads.scoring.scaled = kind.model.value("scale_attention", true);
-    if (kind.model.value("attention_score", "dot_product") == "additive") {
+    const std::string score = kind.model.value("attention.score", "scaled_dot_product");
+    heads.scoring.scaled = score != "dot_product";
+    if (score == "additive") {
         // As a model begins: Glorot and Bengio's variance.
         const Tensor gain = unit_noise(backend, {kHeads, d_k}, 3);
         backend.run(AddScaled{.a = gain, .out = gain, .alpha = std::sqrt(2.0F / static_cast<float>(kHeads + d_k))});
@@ -85,8 +86,8 @@ std::string learnt_text(const ScoreMeasures& one) {
 const std::vector<ScoreKind>& score_kinds() {
     static const std::vector<ScoreKind> kinds = {
         {"scaled", "q k / sqrt(d_k)", nlohmann::json::object()},
-        {"unscaled", "q k", {{"scale_attention", false}}},
-        {"additive", "v tanh(q + k)", {{"attention_score", "additive"}}},
+        {"unscaled", "q k", {{"attention.score", "dot_product"}}},
+        {"additive", "v tanh(q + k)", {{"attention.score", "additive"}}},
     };
     return kinds;
 }
@@ -123,9 +124,9 @@ LayerKind recalling_model(const ScoreKind& kind, std::int64_t d_k) {
     made.name = kind.name;
     made.title = kind.title;
     made.decoder = kind.model;
-    made.decoder["heads"] = 1;
-    made.decoder["d_k"] = d_k;
-    made.decoder["d_v"] = LongRangeSettings{}.d_model;
+    made.decoder["attention.heads"] = 1;
+    made.decoder["attention.d_k"] = d_k;
+    made.decoder["attention.d_v"] = LongRangeSettings{}.d_model;
     return made;
 }
 

@@ -25,8 +25,8 @@ LayerKind kind(const char* name, const char* title, const char* mixer, nlohmann:
                    .sequential = paper.sequential,
                    .path = paper.path};
     made.decoder = made.encoder;
-    made.encoder["encoder_mixer"] = mixer;
-    made.decoder["decoder_mixer"] = mixer;
+    made.encoder["mixer.encoder"] = mixer;
+    made.decoder["mixer.decoder"] = mixer;
     return made;
 }
 
@@ -35,15 +35,16 @@ LayerKind kind(const char* name, const char* title, const char* mixer, nlohmann:
 const std::vector<LayerKind>& layer_kinds() {
     static const std::vector<LayerKind> kinds = {
         kind("self-attention", "Self-Attention", "self_attention", {}, {"n^2 d", "1", "1"}),
-        kind("restricted", "Self-Attention, r = 16", "restricted", {{"attention_window", 16}}, {"r n d", "1", "n / r"}),
+        kind("restricted", "Self-Attention, r = 16", "restricted", {{"mixer.window", 16}}, {"r n d", "1", "n / r"}),
         kind("lstm", "Recurrent, LSTM", "lstm", {}, {"n d^2", "n", "n"}),
         kind("gru", "Recurrent, GRU", "gru", {}, {"n d^2", "n", "n"}),
-        kind("convolution", "Convolution, k = 3", "convolution", {{"convolution_glu", false}},
+        kind("convolution", "Convolution, k = 3", "convolution", {{"mixer.convolution.glu", false}},
              {"k n d^2", "1", "n / k"}),
         kind("dilated", "Convolution, dilated by 2", "convolution",
-             {{"convolution_glu", false}, {"convolution_dilation", 2}}, {"k n d^2", "1", "log n"}),
+             {{"mixer.convolution.glu", false}, {"mixer.convolution.dilation", 2}}, {"k n d^2", "1", "log n"}),
         kind("separable", "Convolution, separable", "convolution",
-             {{"convolution_glu", false}, {"convolution_form", "separable"}}, {"k n d + n d^2", "1", "n / k"}),
+             {{"mixer.convolution.glu", false}, {"mixer.convolution.form", "separable"}},
+             {"k n d + n d^2", "1", "n / k"}),
     };
     return kinds;
 }
@@ -59,10 +60,10 @@ ModelConfig with_layers(const nlohmann::json& base, const nlohmann::json& layers
         check_model_config(config, origin);
         return config;
     };
-    nlohmann::json json = base;
+    nlohmann::json json = flat_model_keys(base, "the base");
     json.update(layers);
     const auto with_width = [&](std::int64_t d_ff) {
-        json["d_ff"] = d_ff;
+        json["feed_forward.d_ff"] = d_ff;
         return parsed(json);
     };
     const std::int64_t wanted = count_parameters(parsed(base));
@@ -72,7 +73,7 @@ ModelConfig with_layers(const nlohmann::json& base, const nlohmann::json& layers
     if (wanted < one) {
         throw Error(
             fmt::format("these layers have {} parameters without a feed-forward part, more than the {} of the "
-                        "model to compare with: choose a larger \"d_ff\"",
+                        "model to compare with: choose a larger \"feed_forward.d_ff\"",
                         one - each, wanted));
     }
     return with_width(1 + (wanted - one + each / 2) / each);

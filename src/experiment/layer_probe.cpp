@@ -24,7 +24,7 @@ ModelConfig config_for(const LayerKind& kind, std::int64_t length, std::int64_t 
     config.max_length = std::max(length, kFarther);
     config.source_vocabulary = config.target_vocabulary = 8;
     config.frame.mask_id = 4;
-    nlohmann::json json = to_json(config);
+    nlohmann::json json = flat_model_keys(config);
     json.update(kind.encoder);
     ModelConfig parsed = parse_model_config(json, kind.name);
     check_model_config(parsed, kind.name);

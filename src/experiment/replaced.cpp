@@ -14,6 +14,7 @@
 #include "io/atomic_file.h"
 #include "paint/svg.h"
 #include "support/check.h"
+#include "train/train_config.h"
 
 namespace headscope {
 
@@ -21,48 +22,48 @@ const std::vector<ReplacedRow>& replaced_rows() {
     static const std::vector<ReplacedRow> rows = {
         {.name = "transformer",
          .title = "Transformer",
-         .model = {{"encoder_mixer", "self_attention"}, {"decoder_mixer", "self_attention"}}},
+         .model = {{"mixer.encoder", "self_attention"}, {"mixer.decoder", "self_attention"}}},
         {.name = "restricted",
          .title = "Restricted attention, r = 5",
-         .model = {{"encoder_mixer", "restricted"}, {"decoder_mixer", "restricted"}, {"attention_window", 5}}},
+         .model = {{"mixer.encoder", "restricted"}, {"mixer.decoder", "restricted"}, {"mixer.window", 5}}},
         {.name = "lstm",
          .title = "LSTM without attention",
-         .model = {{"encoder_mixer", "lstm"},
-                   {"decoder_mixer", "lstm"},
-                   {"bidirectional", true},
-                   {"cross_attention", false},
-                   {"positions", "none"}}},
+         .model = {{"mixer.encoder", "lstm"},
+                   {"mixer.decoder", "lstm"},
+                   {"mixer.bidirectional", true},
+                   {"attention.cross", false},
+                   {"positions.kind", "none"}}},
         {.name = "lstm-attention",
          .title = "LSTM with attention",
-         .model = {{"encoder_mixer", "lstm"},
-                   {"decoder_mixer", "lstm"},
-                   {"bidirectional", true},
-                   {"heads", 1},
-                   {"positions", "none"}}},
+         .model = {{"mixer.encoder", "lstm"},
+                   {"mixer.decoder", "lstm"},
+                   {"mixer.bidirectional", true},
+                   {"attention.heads", 1},
+                   {"positions.kind", "none"}}},
         {.name = "lstm-additive",
          .title = "LSTM with additive attention",
-         .model = {{"encoder_mixer", "lstm"},
-                   {"decoder_mixer", "lstm"},
-                   {"bidirectional", true},
-                   {"heads", 1},
-                   {"attention_score", "additive"},
-                   {"positions", "none"}}},
+         .model = {{"mixer.encoder", "lstm"},
+                   {"mixer.decoder", "lstm"},
+                   {"mixer.bidirectional", true},
+                   {"attention.heads", 1},
+                   {"attention.score", "additive"},
+                   {"positions.kind", "none"}}},
         {.name = "gru-attention",
          .title = "GRU with attention",
-         .model = {{"encoder_mixer", "gru"},
-                   {"decoder_mixer", "gru"},
-                   {"bidirectional", true},
-                   {"heads", 1},
-                   {"positions", "none"}}},
+         .model = {{"mixer.encoder", "gru"},
+                   {"mixer.decoder", "gru"},
+                   {"mixer.bidirectional", true},
+                   {"attention.heads", 1},
+                   {"positions.kind", "none"}}},
         {.name = "convolution",
          .title = "Convolution with attention",
-         .model = {{"encoder_mixer", "convolution"}, {"decoder_mixer", "convolution"}, {"heads", 1}}},
+         .model = {{"mixer.encoder", "convolution"}, {"mixer.decoder", "convolution"}, {"attention.heads", 1}}},
     };
     return rows;
 }
 
 nlohmann::json replaced_base(nlohmann::json scale) {
-    scale["model"]["norm"] = "pre";
+    scale["model"]["norm.placement"] = "pre";
     return scale;
 }
 
@@ -70,13 +71,13 @@ std::vector<ReplacedPlan> plan_replaced(const std::vector<std::string>& names, c
                                         double minutes) {
     std::vector<ReplacedPlan> all;
     for (const ReplacedRow* row : chosen_by_name(replaced_rows(), names, "model")) {
-        ReplacedPlan plan{.row = row, .trial = {.name = row->name, .config = base}};
+        ReplacedPlan plan{.row = row, .trial = {.name = row->name, .config = with_flat_model(base)}};
         nlohmann::json& model = plan.trial.config["model"];
+        nlohmann::json sized = model;
         model.update(row->model);
-        nlohmann::json sized = base["model"];
         sized["source_vocabulary"] = sized["target_vocabulary"] = 8;  // the same in all rows, so they do not matter
         try {
-            model["d_ff"] = with_layers(sized, row->model).feed_forward.d_ff;
+            model["feed_forward.d_ff"] = with_layers(sized, row->model).feed_forward.d_ff;
         } catch (const Error& error) {
             plan.impossible = error.what();
         }

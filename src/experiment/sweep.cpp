@@ -11,6 +11,7 @@
 #include "support/check.h"
 #include "support/random.h"
 #include "train/run_config.h"
+#include "train/train_config.h"
 
 namespace headscope {
 namespace {
@@ -39,7 +40,20 @@ std::string text_of(const nlohmann::json& value) {
     return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
+// The keys of a model may be written as in any configuration.
+void set_model(nlohmann::json& model, const std::string& key, const nlohmann::json& value) {
+    nlohmann::json given = {{key, value}};
+    if (model.contains("d_model") && key != "d_model") {
+        given["d_model"] = model["d_model"];
+    }
+    model.update(flat_model_keys(given, "--vary", "model"));
+}
+
 void set(nlohmann::json& config, const std::string& key, const nlohmann::json& value) {
+    constexpr std::string_view kModel = "model.";
+    if (key.starts_with(kModel)) {
+        return set_model(config["model"], key.substr(kModel.size()), value);
+    }
     nlohmann::json* at = &config;
     for (const std::string& part : split(key, '.')) {
         if (!at->is_null() && !at->is_object()) {
@@ -102,7 +116,7 @@ bool SweepAxis::decodes() const {
 }
 
 Sweep::Sweep(nlohmann::json base, std::vector<SweepAxis> axes, std::size_t random, std::uint64_t seed)
-    : base_(std::move(base)) {
+    : base_(with_flat_model(std::move(base))) {
     std::set<std::string> keys;
     std::size_t all = 1;
     for (SweepAxis& axis : axes) {

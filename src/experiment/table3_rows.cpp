@@ -12,6 +12,7 @@
 
 #include "model/config.h"
 #include "support/check.h"
+#include "train/train_config.h"
 
 namespace headscope {
 namespace {
@@ -62,17 +63,17 @@ std::string ratio(std::int64_t value, int by) {
 // Applies the columns of a row one after the other.
 class Columns {
 public:
-    explicit Columns(const nlohmann::json& base) : config_(base) {
+    explicit Columns(const nlohmann::json& base) : config_(with_flat_model(base)) {
         const ModelConfig model =
             parse_model_config(base.value("model", nlohmann::json::object()), "the base", "model");
         nlohmann::json& sizes = config_["model"];  // also those that the base leaves to their defaults
         sizes["encoder_layers"] = model.encoder_layers;
         sizes["decoder_layers"] = model.decoder_layers;
         sizes["d_model"] = model.d_model;
-        sizes["d_ff"] = model.feed_forward.d_ff;
-        sizes["heads"] = model.attention.heads;
-        sizes["d_k"] = model.attention.d_k;
-        sizes["d_v"] = model.attention.d_v;
+        sizes["feed_forward.d_ff"] = model.feed_forward.d_ff;
+        sizes["attention.heads"] = model.attention.heads;
+        sizes["attention.d_k"] = model.attention.d_k;
+        sizes["attention.d_v"] = model.attention.d_v;
         keep_last_weights(config_["training"]);
         base_ = config_;
     }
@@ -133,7 +134,7 @@ public:
 
     void positions(bool learned) {
         if (learned) {
-            config_["model"]["positions"] = "learned";
+            config_["model"]["positions.kind"] = "learned";
             varied_.emplace_back("learned positions");
         }
     }
@@ -182,10 +183,10 @@ RowConfig row_config(const Table3Row& row, const nlohmann::json& base) {
     Columns columns(base);
     columns.size("N", "model", {"encoder_layers", "decoder_layers"}, row.layers, kBase.layers);
     columns.size("d_model", "model", {"d_model"}, row.d_model, kBase.d_model);
-    columns.size("d_ff", "model", {"d_ff"}, row.d_ff, kBase.d_ff);
-    columns.size("h", "model", {"heads"}, row.heads, kBase.heads);
-    columns.size("d_k", "model", {"d_k"}, row.d_k, kBase.d_k);
-    columns.size("d_v", "model", {"d_v"}, row.d_v, kBase.d_v);
+    columns.size("d_ff", "model", {"feed_forward.d_ff"}, row.d_ff, kBase.d_ff);
+    columns.size("h", "model", {"attention.heads"}, row.heads, kBase.heads);
+    columns.size("d_k", "model", {"attention.d_k"}, row.d_k, kBase.d_k);
+    columns.size("d_v", "model", {"attention.d_v"}, row.d_v, kBase.d_v);
     columns.dropout(row.dropout, kBase.dropout);
     columns.rate("eps_ls", {"label_smoothing"}, row.smoothing, kBase.smoothing);
     columns.positions(row.learned_positions);

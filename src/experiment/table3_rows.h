@@ -6,7 +6,7 @@
 #include <span>
 #include <string>
 
-#include <nlohmann/json_fwd.hpp>
+#include <nlohmann/json.hpp>
 
 namespace headscope {
 

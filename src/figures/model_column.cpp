@@ -31,14 +31,15 @@ double ModelColumn::height() const {
     if (!plan_.writes) {
         return parts_height() + 2.0 * kBlockGap + kLowBlock;
     }
-    const double transform = config_.output.transform ? kTallBlock + kLowBlock + 2.0 * kBlockGap : 0.0;
+    const double transform =
+        config_.output.transform != OutputTransform::None ? kTallBlock + kLowBlock + 2.0 * kBlockGap : 0.0;
     return parts_height() + 3.0 * kBlockGap + kTallBlock + kLowBlock + 1.4 + (pre() ? kLowBlock + kBlockGap : 0.0) +
            transform;
 }
 
 double ModelColumn::height_below(const ModelConfig& config) {
     return kBlockGap + 1.6 + kBlockGap + kTallBlock + kBlockGap + 1.4 +
-           (config.embedding.norm ? kLowBlock + kBlockGap : 0.0);
+           (config.embedding.norm != EmbeddingNorm::None ? kLowBlock + kBlockGap : 0.0);
 }
 
 const Block& ModelColumn::block_at(const std::string& prefix, BlockKind kind) const {
@@ -172,7 +173,8 @@ void ModelColumn::layer_numbers(const Rect& box) {
 
 // The embedding, the positions and their sum, below the box.
 void ModelColumn::inputs(double bottom) {
-    const double y_of_plus = bottom + kBlockGap + 0.8 + (config_.embedding.norm ? kLowBlock + kBlockGap : 0.0);
+    const double y_of_plus =
+        bottom + kBlockGap + 0.8 + (config_.embedding.norm != EmbeddingNorm::None ? kLowBlock + kBlockGap : 0.0);
     const double top = y_of_plus + 0.8 + kBlockGap;
     const Block& embedding = block_of(BlockKind::Embedding, plan_.index);
     pen_.block(embedding, {x_ - kBlockWidth / 2.0, top, kBlockWidth, kTallBlock}, embedding.title,
@@ -185,7 +187,7 @@ void ModelColumn::inputs(double bottom) {
         pen_.path({{x_, top}, {x_, y_of_plus + 0.65}}, true);
     }
     double y = adds ? y_of_plus - 0.65 : top;
-    if (config_.embedding.norm) {
+    if (config_.embedding.norm != EmbeddingNorm::None) {
         const Block& norm = block_at(plan_.stack + ".embedding_norm.", BlockKind::Norm);
         const double above = y_of_plus - 0.8 - kBlockGap;
         pen_.path({{x_, y}, {x_, above}}, true);
@@ -231,11 +233,11 @@ void ModelColumn::positions(double y) {
 }
 
 void ModelColumn::outputs() {
-    if (config_.output.transform) {
+    if (config_.output.transform != OutputTransform::None) {
         stack_on(block_of(BlockKind::Linear, 0), true);
         stack_on(block_at("output.norm.", BlockKind::Norm), false);
     }
-    stack_on(block_of(BlockKind::Linear, config_.output.transform ? 1 : 0), true);
+    stack_on(block_of(BlockKind::Linear, config_.output.transform != OutputTransform::None ? 1 : 0), true);
     stack_on(block_of(BlockKind::Softmax, 0), false);
     pen_.path({{x_, top_}, {x_, top_ - kBlockGap}}, true);
     sketch_.text({Role::Label}, ink_.text,

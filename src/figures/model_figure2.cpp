@@ -41,9 +41,10 @@ Point draw_figure2(ModelSketch& pen, const ModelConfig& config, double left, dou
         return y + 1.2;
     };
     const bool additive = config.attention.score == AttentionScore::Additive;
-    const char* attention = additive                 ? "Additive Attention"
-                            : config.attention.scale ? "Scaled Dot-Product Attention"
-                                                     : "Dot-Product Attention";
+    const bool scaled = config.attention.score == AttentionScore::ScaledDotProduct;
+    const char* attention = additive ? "Additive Attention"
+                            : scaled ? "Scaled Dot-Product Attention"
+                                     : "Dot-Product Attention";
     const double bottom =
         chain(left, top + 1.0, "Multi-Head Attention",
               {fmt::format("Linear {} \u2192 {}", config.attention.heads * config.attention.d_v, config.d_model),
@@ -58,7 +59,7 @@ Point draw_figure2(ModelSketch& pen, const ModelConfig& config, double left, dou
     if (additive) {
         steps.emplace_back("Sum of v tanh(Q + K)");
     } else {
-        if (config.attention.scale) {
+        if (scaled) {
             steps.push_back(fmt::format("Scale by 1/\u221a{}", config.attention.d_k));
         }
         steps.emplace_back("MatMul of Q and K");

@@ -66,9 +66,10 @@ Family family_of(const ModelConfig& net, const ForeignConfig& settings, const CT
     if (!net.frame.languages.empty()) {
         return Family::M2M100;
     }
-    const bool bart =
-        net.positions.kind == Positions::Learned && net.embedding.norm && net.norm.placement == NormPlacement::Post &&
-        settings.text("decoder_start_token", "") == pieces.end && !settings.boolean("add_source_eos", false);
+    const bool bart = net.positions.kind == Positions::Learned && net.embedding.norm == EmbeddingNorm::Last &&
+                      net.norm.placement == NormPlacement::Post &&
+                      settings.text("decoder_start_token", "") == pieces.end &&
+                      !settings.boolean("add_source_eos", false);
     return bart ? Family::Bart : Family::Other;
 }
 

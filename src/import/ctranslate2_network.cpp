@@ -197,9 +197,10 @@ void read_factors(const Scalars& scalars, ModelConfig& net) {
     const double d_k = 1.0 / std::sqrt(static_cast<double>(net.attention.d_k));
     const double d_model = 1.0 / std::sqrt(static_cast<double>(net.d_model));
     const std::string first = scalars.first() + "layer_0/self_attention/queries_scale";
-    net.attention.scale = factor(first, d_k, d_k);
+    const bool scaled = factor(first, d_k, d_k);
+    net.attention.score = scaled ? AttentionScore::ScaledDotProduct : AttentionScore::DotProduct;
     const auto compare = [&](const std::string& key) {
-        if (factor(key, d_k, d_k) != net.attention.scale) {
+        if (factor(key, d_k, d_k) != scaled) {
             scalars.reader().problem(key, fmt::format("differs from {}: they must be equal", first));
         }
     };
@@ -249,7 +250,8 @@ ModelConfig ctranslate2_network(const TensorArchive& archive, const ForeignConfi
     net.feed_forward.bias = archive.contains(layer + "ffn/linear_0/bias");
     net.feed_forward.gate = archive.contains(layer + "ffn/linear_0_noact/weight");
     net.output.bias = archive.contains("decoder/projection/bias");
-    net.embedding.norm = archive.contains(scalars.first() + "layernorm_embedding/gamma");
+    net.embedding.norm =
+        archive.contains(scalars.first() + "layernorm_embedding/gamma") ? EmbeddingNorm::Last : EmbeddingNorm::None;
     net.embedding.scale = scales(scalars, net.d_model);
     read_factors(scalars, net);
     net.embedding.tying = ctranslate2_tying(archive, net.architecture);

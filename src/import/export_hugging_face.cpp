@@ -37,11 +37,11 @@ std::int32_t pad_of_both(const ModelDirectory& model) {
 void check_marian(const ModelDirectory& model, Problems& problems) {
     const ModelConfig& net = model.config;
     FormatLimits limits(net, problems);
-    limits.hold({"decoder_d_ff", "decoder_heads", "attention_bias", "feed_forward_bias", "output_bias", "tying",
-                 "scale_embedding", "suppressed_ids"});
-    limits.require("activation", hugging_face_activations());
-    limits.require("sinusoid_layout", {"halves"});
-    limits.require("layer_norm_epsilon", {json(1e-5)});
+    limits.hold({"feed_forward.decoder_d_ff", "attention.decoder_heads", "attention.bias", "feed_forward.bias",
+                 "output.bias", "embedding.tying", "embedding.scale", "frame.suppressed_ids"});
+    limits.require("feed_forward.activation", hugging_face_activations());
+    limits.require("positions.layout", {"halves"});
+    limits.require("norm.epsilon", {json(1e-5)});
     require_source_frame(model, limits, false);
     limits.finish();
     require_sentencepiece(model, problems);

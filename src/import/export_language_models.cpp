@@ -18,10 +18,10 @@ namespace {
 using nlohmann::json;
 
 void check_common(FormatLimits& limits) {
-    limits.hold({"layer_norm_epsilon", "positions", "sinusoid_layout", "first_position", "attention_bias",
-                 "feed_forward_bias", "source_begin", "source_end", "target_begin"});
-    limits.require("positions", {"learned", "sinusoid", "none"});
-    limits.require("activation", hugging_face_activations());
+    limits.hold({"norm.epsilon", "positions.kind", "positions.layout", "positions.first", "attention.bias",
+                 "feed_forward.bias", "frame.source_begin", "frame.source_end", "frame.target_begin"});
+    limits.require("positions.kind", {"learned", "sinusoid", "none"});
+    limits.require("feed_forward.activation", hugging_face_activations());
 }
 
 // Learned positions have rows in the map.
@@ -75,7 +75,7 @@ json gpt2_config(const ModelConfig& net) {
                    {"vocab_size", net.target_vocabulary},
                    {"activation_function", hugging_face_activation(net.feed_forward.activation)},
                    {"layer_norm_epsilon", net.norm.epsilon},
-                   {"scale_attn_weights", net.attention.scale},
+                   {"scale_attn_weights", net.attention.score == AttentionScore::ScaledDotProduct},
                    {"tie_word_embeddings", is_tied(net)},
                    {"bos_token_id", net.frame.bos_id < 0 ? net.frame.eos_id : net.frame.bos_id},
                    {"eos_token_id", net.frame.eos_id}};
@@ -120,8 +120,9 @@ const char* hugging_face_activation(Activation activation) {
 void check_gpt2(const ModelConfig& net, Problems& problems) {
     FormatLimits limits(net, problems);
     check_common(limits);
-    limits.hold({"scale_attention", "scale_embedding", "tying"});
-    limits.require("norm", {"pre"});
+    limits.hold({"embedding.scale", "embedding.tying"});
+    limits.require("attention.score", {"scaled_dot_product", "dot_product"});
+    limits.require("norm.placement", {"pre"});
     limits.finish();
 }
 
@@ -138,11 +139,11 @@ ExportedModel exported_gpt2(const ModelConfig& net, const Parameters& parameters
 void check_bert(const ModelConfig& net, Problems& problems) {
     FormatLimits limits(net, problems);
     check_common(limits);
-    limits.hold({"token_types"});
-    limits.require("output_bias", {true});
-    limits.require("output_transform", {true});
-    limits.require("embedding_norm", {true});
-    limits.require("scale_embedding", {false});
+    limits.hold({"embedding.token_types"});
+    limits.require("output.bias", {true});
+    limits.require("output.transform", {"activation"});
+    limits.require("embedding.norm", {"last"});
+    limits.require("embedding.scale", {false});
     limits.finish();
 }
 

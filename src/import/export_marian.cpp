@@ -24,12 +24,12 @@ void check_for_marian(const ModelDirectory& model, const Parameters& parameters)
     Problems problems(model.path);
     const ModelConfig& net = model.config;
     FormatLimits limits(net, problems);
-    limits.hold({"decoder_d_ff", "tying", "suppressed_ids"});
+    limits.hold({"feed_forward.decoder_d_ff", "embedding.tying", "frame.suppressed_ids"});
     limits.require("architecture", {"encoder-decoder"});
-    limits.require("sinusoid_layout", {"halves_minus_one"});
-    limits.require("attention_bias", {true});
-    limits.require("output_bias", {true});
-    limits.require("activation", {"relu", "swish", "gelu"});
+    limits.require("positions.layout", {"halves_minus_one"});
+    limits.require("attention.bias", {true});
+    limits.require("output.bias", {true});
+    limits.require("feed_forward.activation", {"relu", "swish", "gelu"});
     require_source_frame(model, limits, false);
     limits.finish();
     require_sentencepiece(model, problems);

@@ -82,7 +82,7 @@ ModelConfig fairseq_network(const ForeignConfig& config, const TensorArchive& ar
     net.norm.placement = both_true(config, "normalize_before") ? NormPlacement::Pre : NormPlacement::Post;
     net.norm.epsilon = 1e-5F;
     net.attention.bias = true;
-    net.embedding.norm = config.boolean("layernorm_embedding", false);
+    net.embedding.norm = config.boolean("layernorm_embedding", false) ? EmbeddingNorm::Last : EmbeddingNorm::None;
     net.embedding.scale = !config.boolean("no_scale_embedding", false);
     net.embedding.tying = fairseq_tying(config);
     net.positions.layout = SinusoidLayout::HalvesMinusOne;
@@ -90,8 +90,8 @@ ModelConfig fairseq_network(const ForeignConfig& config, const TensorArchive& ar
     net.max_length =
         std::min(config.integer("max_source_positions", 1024, 1), config.integer("max_target_positions", 1024, 1));
     if (both_true(config, "learned_pos")) {
+        net.positions = PositionsConfig();
         net.positions.kind = Positions::Learned;
-        net.positions.first = 0;
         net.max_length = matrix_sides(archive, "model.encoder.embed_positions.weight")[0] - kFirstPosition;
     }
     for (const char* key : {"no_token_positional_embeddings", "adaptive_input", "no_cross_attention",

@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "import/exporting.h"
+#include "model/config_rows.h"
 
 namespace headscope {
 
@@ -15,55 +16,45 @@ namespace {
 
 using nlohmann::json;
 
-// What every writer writes, or what has no effect as long as the keys that decide about it have the values of absent
-// ones.
-constexpr std::initializer_list<const char*> kHeldByAll = {"format_version",
-                                                           "architecture",
-                                                           "encoder_layers",
-                                                           "decoder_layers",
-                                                           "d_model",
-                                                           "d_ff",
-                                                           "heads",
-                                                           "max_length",
-                                                           "source_vocabulary",
-                                                           "target_vocabulary",
-                                                           "pad_id",
-                                                           "bos_id",
-                                                           "eos_id",
-                                                           "unk_id",
-                                                           "mask_id",
-                                                           "languages",
-                                                           "attention_window",
-                                                           "convolution_kernel",
-                                                           "convolution_dilation",
-                                                           "convolution_form",
-                                                           "convolution_glu",
-                                                           "bidirectional",
-                                                           "position_columns",
-                                                           "relative_buckets",
-                                                           "relative_distance",
-                                                           "experts_per_token",
-                                                           "expert_capacity",
-                                                           "adaptive_cutoffs",
-                                                           "adaptive_factor"};
+// Every writer writes these, or adds what stands for them.
+constexpr std::initializer_list<const char*> kHeldByAll = {
+    "architecture",    "encoder_layers",    "decoder_layers",    "d_model",           "max_length",
+    "attention.heads", "feed_forward.d_ff", "source_vocabulary", "target_vocabulary", "frame.pad_id",
+    "frame.bos_id",    "frame.eos_id",      "frame.unk_id",      "frame.mask_id",     "frame.languages"};
 
 }  // namespace
 
-FormatLimits::FormatLimits(const ModelConfig& config, Problems& problems)
-    : config_(to_json(config)), problems_(problems) {
+FormatLimits::FormatLimits(const ModelConfig& config, Problems& problems) : config_(config), problems_(problems) {
     hold(kHeldByAll);
     const std::int64_t depth = config.d_model / config.attention.heads;
-    require("d_k", {depth});
-    require("d_v", {depth});
+    require("attention.d_k", {depth});
+    require("attention.d_v", {depth});
 }
 
 void FormatLimits::hold(std::initializer_list<const char*> keys) {
-    named_.insert(keys.begin(), keys.end());
+    held_.insert(keys.begin(), keys.end());
 }
 
 void FormatLimits::require(const std::string& key, const std::vector<json>& accepted) {
-    named_.insert(key);
-    const json& value = config_.at(key);
+    hold({key.c_str()});
+    check(key, flat_model_keys(config_).at(key), accepted);
+}
+
+void FormatLimits::finish() {
+    const json object = json::object();
+    ConfigReader nothing(object, "config.json", "");
+    for (const ConfigField<ModelConfig>& field : model_fields()) {
+        if (!held_.contains(field.key)) {
+            ModelConfig usual = field.set_default ? config_ : ModelConfig{};
+            if (field.set_default) {
+                field.set_default(nothing, usual);
+            }
+            check(field.key, field.write(config_), {field.write(usual)});
+        }
+    }
+}
+
+void FormatLimits::check(const std::string& key, const json& value, const std::vector<json>& accepted) {
     if (std::find(accepted.begin(), accepted.end(), value) == accepted.end()) {
         std::vector<std::string> texts;
         std::transform(accepted.begin(), accepted.end(), std::back_inserter(texts),
@@ -73,28 +64,13 @@ void FormatLimits::require(const std::string& key, const std::vector<json>& acce
     }
 }
 
-void FormatLimits::finish() {
-    json known = config_;
-    for (const auto& [key, value] : config_.items()) {
-        if (!named_.contains(key)) {
-            known.erase(key);
-        }
-    }
-    const json usual = to_json(parse_model_config(known, "config.json"));
-    for (const auto& [key, value] : config_.items()) {
-        if (!named_.contains(key)) {
-            require(key, {usual.at(key)});
-        }
-    }
-}
-
 void require_source_frame(const ModelDirectory& model, FormatLimits& limits, bool may_lack_end) {
     std::vector<json> ends{json::array({model.source_tokenizer->eos_id()})};
     if (may_lack_end) {
         ends.push_back(json::array());
     }
-    limits.require("source_begin", {json::array(), json::array({"target_language"})});
-    limits.require("source_end", ends);
+    limits.require("frame.source_begin", {json::array(), json::array({"target_language"})});
+    limits.require("frame.source_end", ends);
 }
 
 void require_sentencepiece(const ModelDirectory& model, Problems& problems) {

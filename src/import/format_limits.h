@@ -1,5 +1,5 @@
-// What a format can hold of a model. A format holds only what its writer names: any other key of the configuration must
-// have the value that it has when it is absent.
+// What a format can hold of a model. A writer lists the keys that it writes; any other row of the table of keys must
+// have the value that it has when it is absent, so a new key is refused by all formats.
 #pragma once
 
 #include <initializer_list>
@@ -23,12 +23,14 @@ public:
     void hold(std::initializer_list<const char*> keys);
     // A problem unless the value of a key is one of these.
     void require(const std::string& key, const std::vector<nlohmann::json>& accepted);
-    // A problem for every key that was not named and does not have the value of an absent one.
+    // A problem for every key that is not held and does not have the value of an absent one.
     void finish();
 
 private:
-    nlohmann::json config_;
-    std::set<std::string> named_;
+    void check(const std::string& key, const nlohmann::json& value, const std::vector<nlohmann::json>& accepted);
+
+    const ModelConfig& config_;
+    std::set<std::string> held_;
     Problems& problems_;
 };
 

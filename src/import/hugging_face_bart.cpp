@@ -15,8 +15,7 @@ struct BartKind {
     bool learned_positions = true;
     std::int64_t first_position = 2;  // of mBART and others behind the pad, which is 1
     SinusoidLayout layout = SinusoidLayout::HalvesMinusOne;
-    bool embedding_norm = true;
-    bool norm_first = false;
+    EmbeddingNorm embedding_norm = EmbeddingNorm::Last;
     bool output_bias = true;
     const char* activation = "gelu";
     bool scale_embedding = false;
@@ -60,7 +59,6 @@ ModelConfig bart_network(const ForeignConfig& config, const BartKind& kind) {
     net.attention.bias = true;
     net.output.bias = kind.output_bias;
     net.embedding.norm = kind.embedding_norm;
-    net.embedding.norm_first = kind.norm_first;
     net.embedding.scale = config.boolean("scale_embedding", kind.scale_embedding);
     net.embedding.tying = config.boolean("tie_word_embeddings", true) ? Tying::All : Tying::Embeddings;
     if (kind.learned_positions) {
@@ -73,7 +71,7 @@ ModelConfig bart_network(const ForeignConfig& config, const BartKind& kind) {
     const bool pre = kind.norm == NormPlacement::Pre;
     config.require("normalize_before", pre);  // keys of old folders
     config.require("add_final_layer_norm", pre);
-    config.require("normalize_embedding", kind.embedding_norm);
+    config.require("normalize_embedding", kind.embedding_norm != EmbeddingNorm::None);
     config.require("static_position_embeddings", !kind.learned_positions);
     return net;
 }
@@ -157,7 +155,7 @@ ModelDirectory open_mbart(const std::string& folder, const nlohmann::json& confi
 ModelDirectory open_m2m100(const std::string& folder, const nlohmann::json& config) {
     return open_bart(folder, config,
                      {.learned_positions = false,
-                      .embedding_norm = false,
+                      .embedding_norm = EmbeddingNorm::None,
                       .output_bias = false,
                       .activation = "relu",
                       .scale_embedding = true,
@@ -171,7 +169,7 @@ ModelDirectory open_pegasus(const std::string& folder, const nlohmann::json& con
                      {.learned_positions = false,
                       .first_position = 0,
                       .layout = SinusoidLayout::Halves,
-                      .embedding_norm = false,
+                      .embedding_norm = EmbeddingNorm::None,
                       .pad = 0,
                       .start = 0,
                       .end = 1,
@@ -181,7 +179,7 @@ ModelDirectory open_pegasus(const std::string& folder, const nlohmann::json& con
 ModelDirectory open_blenderbot(const std::string& folder, const nlohmann::json& config) {
     return open_bart(folder, config,
                      {.first_position = 0,
-                      .embedding_norm = false,
+                      .embedding_norm = EmbeddingNorm::None,
                       .sizes = {.d_model = 2560, .d_ff = 10240, .max_length = 128},
                       .pad = 0,
                       .start = 1});
@@ -191,7 +189,7 @@ ModelDirectory open_blenderbot_small(const std::string& folder, const nlohmann::
     return open_bart(folder, config,
                      {.norm = NormPlacement::Post,
                       .first_position = 0,
-                      .norm_first = true,
+                      .embedding_norm = EmbeddingNorm::First,
                       .sizes = {.layers = 8, .d_model = 512, .d_ff = 2048, .max_length = 512},
                       .pad = 0,
                       .start = 1});

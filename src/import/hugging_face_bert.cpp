@@ -25,8 +25,8 @@ ModelConfig common(const ForeignConfig& config) {
     net.decoder_layers = 0;
     net.attention.bias = true;
     net.output.bias = true;
-    net.output.transform = true;
-    net.embedding.norm = true;
+    net.output.transform = OutputTransform::Activation;
+    net.embedding.norm = EmbeddingNorm::Last;
     net.positions.kind = Positions::Learned;
     net.embedding.scale = false;
     net.norm.epsilon = static_cast<float>(config.number("layer_norm_eps", 1e-12));
@@ -157,7 +157,8 @@ ModelDirectory open_bert(const std::string& folder, const ForeignConfig& config,
     problems.finish();
     auto archive = open_folder_weights(folder);
     if (!archive->contains(std::string(names.transform) + ".weight")) {
-        model.config.output.transform = model.config.output.bias = model.config.output.gelu_transform = false;
+        model.config.output.transform = OutputTransform::None;
+        model.config.output.bias = false;
         model.config.embedding.tying = Tying::All;
         model.remarks.push_back(
             fmt::format("{} has no head for masked words: its attention can be seen, but what it fills in "
@@ -219,7 +220,8 @@ ModelDirectory open_like_roberta(const std::string& folder, const nlohmann::json
     names.decoder = "lm_head.decoder.weight";
     names.decoder_bias = "lm_head.decoder.bias";
     ModelConfig net = bert_network(config, pad + 1);
-    net.output.gelu_transform = net.feed_forward.activation != Activation::Gelu;
+    net.output.transform =
+        net.feed_forward.activation == Activation::Gelu ? OutputTransform::Activation : OutputTransform::Gelu;
     const SpecialIds usual{pad, id_of("bos_token_id", begin), end_id(config, end),
                            static_cast<std::int32_t>(net.target_vocabulary) - 1};
     return open_bert(folder, config, problems, net, names, usual, ids, pad + 1);

@@ -23,7 +23,8 @@ ModelConfig gpt2_network(const ForeignConfig& config) {
     net.positions.kind = Positions::Learned;
     net.max_length = config.integer("n_positions", 1024, 1, 65535);
     net.attention.bias = true;
-    net.attention.scale = config.boolean("scale_attn_weights", true);
+    net.attention.score =
+        config.boolean("scale_attn_weights", true) ? AttentionScore::ScaledDotProduct : AttentionScore::DotProduct;
     net.embedding.scale = false;
     net.embedding.tying = config.boolean("tie_word_embeddings", true) ? Tying::All : Tying::None;
     net.source_vocabulary = net.target_vocabulary = config.integer("vocab_size", 50257, 1);

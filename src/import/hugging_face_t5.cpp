@@ -42,7 +42,7 @@ ModelConfig t5_network(const ForeignConfig& config, T5Kind kind) {
     net.positions.relative.distance = config.integer("relative_attention_max_distance", 128, 2);
     net.max_length = 2048;  // nothing limits it
     net.feed_forward.bias = false;
-    net.attention.scale = false;
+    net.attention.score = AttentionScore::DotProduct;
     net.embedding.scale = false;
     // Newer programs write both keys, and never scale mT5's.
     net.output.scale =

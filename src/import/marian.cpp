@@ -116,6 +116,7 @@ ModelConfig network_of(const ForeignConfig& config, const TensorArchive& archive
     net.embedding.tying = marian_tying(config);
     net.positions.layout = SinusoidLayout::HalvesMinusOne;
     if (archive.contains("Wpos")) {  // the option of the configuration is not reliable
+        net.positions = PositionsConfig();
         net.positions.kind = Positions::Learned;
         net.max_length = matrix_sides(archive, "Wpos")[0];
         net.embedding.scale = false;

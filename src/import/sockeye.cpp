@@ -48,6 +48,7 @@ void read_stacks(const ForeignConfig& encoder, const ForeignConfig& decoder, Mod
         }
         return value;
     };
+    net.positions.layout = SinusoidLayout::Halves;
     net.encoder_layers = static_cast<int>(encoder.integer("num_layers", 6, 1, 1024));
     net.decoder_layers = static_cast<int>(decoder.integer("num_layers", 6, 1, 1024));
     net.d_model = both("model_size", 512);
@@ -67,6 +68,7 @@ void read_stacks(const ForeignConfig& encoder, const ForeignConfig& decoder, Mod
         stack->require("act_type", encoder.at("act_type"));
         stack->require("depth_key_value", net.d_model);
         if (const std::string type = stack->text("positional_embedding_type", "fixed"); type == "learned") {
+            net.positions = PositionsConfig();
             net.positions.kind = Positions::Learned;
         } else if (type != "fixed") {
             stack->problem("positional_embedding_type", fmt::format("is \"{}\": expected fixed or learned", type));
@@ -160,7 +162,6 @@ ModelDirectory open_sockeye(const std::string& folder) {
     net.norm.placement = NormPlacement::Pre;
     net.norm.epsilon = 1e-6F;
     net.output.bias = true;
-    net.positions.layout = SinusoidLayout::Halves;
     net.embedding.tying = sockeye_tying(config);
     net.source_vocabulary = config.integer("vocab_source_size", 0, 1);
     net.target_vocabulary = config.integer("vocab_target_size", 0, 1);

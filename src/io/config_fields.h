@@ -18,9 +18,29 @@
 
 namespace headscope {
 
+// "`norm.type` is `"rms"`" as errors say it: ""norm.type" is "rms"".
+inline std::string without_ticks(const std::string& text) {
+    std::string plain;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        if (text[i] != '`') {
+            plain += text[i];
+        } else if ((i == 0 || text[i - 1] != '"') && (i + 1 == text.size() || text[i + 1] != '"')) {
+            plain += '"';
+        }
+    }
+    return plain;
+}
+
+// What a configuration must be for a key to have a meaning. Without one the key has the value of an absent one.
+template <class Config>
+struct Needs {
+    std::string text;  // for documents and errors: "`mixer.encoder` is `\"lstm\"`"
+    std::function<bool(const Config&)> met;
+};
+
 template <class Config>
 struct ConfigField {
-    std::string key;
+    std::string key;                                   // with dots between the keys of sections: "norm.epsilon"
     std::string values;                                // what is accepted, for the documents: "1 to 1024"
     std::string meaning;                               // one line of Markdown
     std::function<void(ConfigReader&, Config&)> read;  // an absent key leaves the member unchanged
@@ -28,6 +48,25 @@ struct ConfigField {
     // For a default that depends on earlier rows: its description, and what sets it when the key is absent.
     std::string default_text = {};
     std::function<void(ConfigReader&, Config&)> set_default = {};
+    std::vector<Needs<Config>> needs = {};  // all of them; about earlier rows
+
+    // The row with a default that depends on the rows before it.
+    ConfigField by_default(const char* text, std::function<void(ConfigReader&, Config&)> set) && {
+        default_text = text;
+        set_default = std::move(set);
+        return std::move(*this);
+    }
+    // The row with a meaning only for some configurations.
+    ConfigField only_if(const Needs<Config>& one) && {
+        needs.push_back(one);
+        return std::move(*this);
+    }
+
+    // The first need that the configuration does not meet, or null.
+    const Needs<Config>* missing(const Config& config) const {
+        const auto found = std::find_if(needs.begin(), needs.end(), [&](const auto& one) { return !one.met(config); });
+        return found == needs.end() ? nullptr : &*found;
+    }
 };
 
 template <class Config>
@@ -190,25 +229,24 @@ ConfigField<ConfigOf<Member>> named_ids_field(const char* key, Member member, st
             [=](const Config& config) { return nlohmann::json(place.in(config)); }};
 }
 
-// A row whose default depends on the rows before it.
-template <class Config>
-ConfigField<Config> derived_field(ConfigField<Config> field, const char* default_text,
-                                  std::type_identity_t<std::function<void(ConfigReader&, Config&)>> set_default) {
-    field.default_text = default_text;
-    field.set_default = std::move(set_default);
-    return field;
-}
-
 template <class Config>
 void read_fields(const ConfigFields<Config>& fields, ConfigReader& reader, Config& config) {
     for (const ConfigField<Config>& field : fields) {
-        if (field.set_default && !reader.has(field.key)) {
+        const Needs<Config>* missing = field.missing(config);
+        const bool given = reader.has(field.key);
+        if (field.set_default && (!given || missing != nullptr)) {
             field.set_default(reader, config);
         }
-        field.read(reader, config);
+        if (missing == nullptr) {
+            field.read(reader, config);
+        } else if (given && reader.child(field.key) != field.write(config)) {
+            reader.fail(field.key, fmt::format("must be left out unless {}, found {}", without_ticks(missing->text),
+                                               reader.child(field.key).dump()));
+        }
     }
 }
 
+// The values of all rows, by key.
 template <class Config>
 nlohmann::json write_fields(const ConfigFields<Config>& fields, const Config& config) {
     nlohmann::json json = nlohmann::json::object();
@@ -223,7 +261,7 @@ template <class Config>
 void check_fields(const ConfigFields<Config>& fields, const Config& config, const std::string& origin) {
     const nlohmann::json json = write_fields(fields, config);
     ConfigReader reader(json, origin, "");
-    Config copy = config;
+    Config copy;
     read_fields(fields, reader, copy);
 }
 
@@ -235,8 +273,13 @@ std::string table_of_fields(const ConfigFields<Config>& fields) {
         const nlohmann::json value = field.write(Config{});
         const std::string initial =
             value.is_string() || value.is_structured() ? fmt::format("`{}`", value.dump()) : value.dump();
-        text += fmt::format("| `{}` | {} | {} | {} |\n", field.key, field.values,
-                            field.default_text.empty() ? initial : field.default_text, field.meaning);
+        std::vector<std::string> needs;
+        for (const Needs<Config>& one : field.needs) {
+            needs.push_back(one.text);
+        }
+        text += fmt::format("| `{}` | {} | {} | {}{}{} |\n", field.key, field.values,
+                            field.default_text.empty() ? initial : field.default_text, field.meaning,
+                            needs.empty() ? "" : "; only if ", fmt::join(needs, " and "));
     }
     return text;
 }

@@ -13,11 +13,19 @@ namespace headscope {
 
 namespace {
 
-// "; did you mean "steps"?" if a known key begins with `key` or is a near misspelling of it.
+// "; did you mean "steps"?" if a known key begins with `key` or is a near misspelling of it, also without its section.
 std::string guess(const std::string& key, const std::set<std::string>& known) {
     const auto begun =
         std::find_if(known.begin(), known.end(), [&](const std::string& name) { return name.starts_with(key); });
-    const std::string meant = begun != known.end() ? *begun : nearest(key, {known.begin(), known.end()});
+    std::string meant = begun != known.end() ? *begun : nearest(key, {known.begin(), known.end()});
+    if (meant.empty()) {
+        std::vector<std::string> last;  // without their sections
+        for (const std::string& name : known) {
+            last.push_back(name.substr(name.rfind('.') + 1));
+        }
+        const auto found = std::find(last.begin(), last.end(), nearest(key, last));
+        meant = found == last.end() ? "" : *std::next(known.begin(), found - last.begin());
+    }
     return meant.empty() ? "." : fmt::format("; did you mean \"{}\"?", meant);
 }
 

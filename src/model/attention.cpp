@@ -29,7 +29,7 @@ Block block_of(const ModelConfig& config, AttentionKind kind) {
 MultiHeadAttention::MultiHeadAttention(const ModelConfig& config, const Scope& scope, AttentionSite site,
                                        DropoutSites& sites)
     : site_(site),
-      scaled_(config.attention.scale),
+      scaled_(config.attention.score != AttentionScore::DotProduct),
       heads_(config.attention.heads),
       key_columns_(config.attention.heads * config.attention.d_k),
       value_columns_(config.attention.heads * config.attention.d_v),

@@ -18,26 +18,26 @@ enum class Generation : std::uint8_t { LeftToRight, MaskPredict };
 enum class NormPlacement : std::uint8_t { Post, Pre };
 enum class MixerKind : std::uint8_t { SelfAttention, Restricted, Convolution, Lstm, Gru };
 enum class ConvolutionForm : std::uint8_t { Contiguous, Separable };
-enum class AttentionScore : std::uint8_t { DotProduct, Additive };
+enum class AttentionScore : std::uint8_t { ScaledDotProduct, DotProduct, Additive };
 enum class Positions : std::uint8_t { Sinusoid, Learned, Index, Normalised, None };
-enum class PositionCombination : std::uint8_t { Add, Concatenate };
 enum class RelativePositions : std::uint8_t { None, Buckets, LayerBuckets };
 enum class SinusoidLayout : std::uint8_t { Interleaved, HalvesMinusOne, Halves };
-enum class OutputLayer : std::uint8_t { Full, Adaptive };
+enum class EmbeddingNorm : std::uint8_t { None, Last, First };
+enum class OutputTransform : std::uint8_t { None, Activation, Gelu };
 enum class Tying : std::uint8_t { All, TargetOutput, Embeddings, None };
 
 // In the ids around a text: the token of the chosen source or target language, see frame_of().
 inline constexpr std::int32_t kSourceLanguage = -2;
 inline constexpr std::int32_t kTargetLanguage = -3;
 
-// Sections of a model's configuration. The rows in config.cpp say what each field means and which values it may have.
+// Sections of a model's configuration. The rows in config_rows.cpp say what each field means and which values it may
+// have.
 struct AttentionConfig {
     std::int64_t heads = 8;
     std::int64_t decoder_heads = 0;
     std::int64_t d_k = 64;
     std::int64_t d_v = 64;
-    AttentionScore score = AttentionScore::DotProduct;
-    bool scale = true;
+    AttentionScore score = AttentionScore::ScaledDotProduct;
     bool bias = false;
     bool cross = true;
     bool operator==(const AttentionConfig&) const = default;
@@ -95,7 +95,6 @@ struct PositionsConfig {
     Positions kind = Positions::Sinusoid;
     SinusoidLayout layout = SinusoidLayout::Interleaved;
     std::int64_t first = 0;
-    PositionCombination combination = PositionCombination::Add;
     std::int64_t columns = 0;
     RelativePositionsConfig relative;
     bool operator==(const PositionsConfig&) const = default;
@@ -104,8 +103,7 @@ struct PositionsConfig {
 struct EmbeddingConfig {
     Tying tying = Tying::All;
     bool scale = true;
-    bool norm = false;
-    bool norm_first = false;
+    EmbeddingNorm norm = EmbeddingNorm::None;
     std::int64_t token_types = 0;
     bool operator==(const EmbeddingConfig&) const = default;
 };
@@ -117,12 +115,10 @@ struct AdaptiveOutputConfig {
 };
 
 struct OutputConfig {
-    OutputLayer layer = OutputLayer::Full;
     AdaptiveOutputConfig adaptive;
     bool scale = false;
     bool bias = false;
-    bool transform = false;
-    bool gelu_transform = false;
+    OutputTransform transform = OutputTransform::None;
     bool operator==(const OutputConfig&) const = default;
 };
 
@@ -143,7 +139,7 @@ struct FrameConfig {
 
 // The paper's base model.
 struct ModelConfig {
-    static constexpr int kFormatVersion = 2;
+    static constexpr int kFormatVersion = 3;
 
     Architecture architecture = Architecture::EncoderDecoder;
     Generation generation = Generation::LeftToRight;
@@ -162,6 +158,7 @@ struct ModelConfig {
     OutputConfig output;
     FrameConfig frame;
 
+    bool adaptive() const { return !output.adaptive.cutoffs.empty(); }
     // Columns of the residual stream that hold the embedding; the others hold the position.
     std::int64_t embedding_columns() const { return d_model - positions.columns; }
     // Columns of a position, whether it is added or has its own.
@@ -182,11 +179,18 @@ bool reads_whole(const ModelConfig& config, AttentionKind self);
 // Whether the layers of a stack, or its cross-attention, have attention weights.
 bool attends(const ModelConfig& config, AttentionKind kind);
 
-// Throws Error, naming file and key, for unknown keys and values that are not accepted. `origin` is the name of the
-// file, `section` the key of the object within it, "" for the whole file. Absent keys have their defaults. Call
-// check_model_config() once the sizes of the vocabularies are known.
+// Reads the keys of docs/model-directory.md, in sections or with dots ("norm.epsilon"), and their names in versions 1
+// and 2 of the format. Throws Error, naming file and key, for unknown keys and values that are not accepted. `origin`
+// is the name of the file, `section` the key of the object within it, "" for the whole file. Absent keys have their
+// defaults. Call check_model_config() once the sizes of the vocabularies are known.
 ModelConfig parse_model_config(const nlohmann::json& json, const std::string& origin, const std::string& section = "");
+// The keys that parse_model_config() would read, under their names of today and without sections: {"norm.epsilon":
+// 1e-5}.
+nlohmann::json flat_model_keys(const nlohmann::json& json, const std::string& origin, const std::string& section = "");
+// In sections, without the keys that have no meaning for this configuration.
 nlohmann::json to_json(const ModelConfig& config);
+// All keys, without sections.
+nlohmann::json flat_model_keys(const ModelConfig& config);
 // Throws Error for values out of range and impossible combinations, such as tied vocabularies of different sizes.
 void check_model_config(const ModelConfig& config, const std::string& origin);
 // The table of keys in docs/model-directory.md.

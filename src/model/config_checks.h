@@ -10,7 +10,5 @@ namespace headscope {
 // Checks combinations of options; each value is already in range. Throws Error, naming `origin` and the key, with what
 // is possible.
 void check_combinations(const ModelConfig& config, const std::string& origin);
-// The part of it about what layers consist of: mixers, attention, feed-forward.
-void check_sublayers(const ModelConfig& config, const std::string& origin);
 
 }  // namespace headscope

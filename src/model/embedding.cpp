@@ -40,7 +40,7 @@ Embedding::Embedding(const ModelConfig& config, const Scope& stack, AttentionKin
                      std::shared_ptr<Sinusoids> sinusoids, DropoutSites& sites)
     : stack_(stack.name()),
       table_(std::move(table)),
-      norm_first_(config.embedding.norm_first && self == AttentionKind::DecoderSelf),
+      norm_first_(config.embedding.norm == EmbeddingNorm::First && self == AttentionKind::DecoderSelf),
       sinusoids_(sinusoids->fixed() ? std::move(sinusoids) : nullptr),
       by_length_(config.positions.kind == Positions::Normalised && reads_whole(config, self)),
       position_columns_(config.positions.columns),
@@ -63,7 +63,7 @@ Embedding::Embedding(const ModelConfig& config, const Scope& stack, AttentionKin
                      .detail = fmt::format("{} \u00d7 {}", config.embedding.token_types, config.embedding_columns())});
         types_ = types.values("weight", {config.embedding.token_types, config.embedding_columns()}, Initial::Embedding);
     }
-    if (config.embedding.norm) {
+    if (config.embedding.norm != EmbeddingNorm::None) {
         norm_.emplace(config, stack.in("embedding_norm"));
     }
 }

@@ -12,12 +12,12 @@
 namespace headscope {
 
 Projection::Projection(const ModelConfig& config, const Scope& model, const EmbeddingTable& table)
-    : activation_(config.output.gelu_transform ? Activation::Gelu : config.feed_forward.activation),
+    : activation_(config.output.transform == OutputTransform::Gelu ? Activation::Gelu : config.feed_forward.activation),
       scale_(config.output.scale ? 1.0F / std::sqrt(static_cast<float>(config.d_model)) : 1.0F),
       vocabulary_(config.target_vocabulary),
       suppressed_(config.frame.suppressed_ids) {
     const Scope scope = model.in("output").for_each(&MultiplyAdds::predicted_token);
-    if (config.output.transform) {
+    if (config.output.transform != OutputTransform::None) {
         scope.block({.kind = BlockKind::Linear,
                      .title = "Transform",
                      .detail = fmt::format("{} \u2192 {}", config.d_model, config.d_model)});
@@ -25,7 +25,7 @@ Projection::Projection(const ModelConfig& config, const Scope& model, const Embe
         transform_bias_ = scope.bias({{"transform", config.d_model}});
         norm_.emplace(config, scope.in("norm"));
     }
-    if (config.output.layer == OutputLayer::Adaptive) {
+    if (config.adaptive()) {
         adaptive_.emplace(config, scope, scale_);
         scope.block({.kind = BlockKind::Softmax, .title = "Softmax", .without_parameters = true});
         return;

@@ -22,7 +22,7 @@ SelfAttention::SelfAttention(const ModelConfig& config, const Scope& scope, Atte
              .d_k = config.attention.d_k,
              .d_v = config.attention.d_v,
              .window = window_,
-             .by_rows = config.attention.score == AttentionScore::DotProduct &&
+             .by_rows = config.attention.score != AttentionScore::Additive &&
                         config.positions.relative.kind == RelativePositions::None};
     scope.pairs_within(
         site.kind == AttentionKind::EncoderSelf ? &MultiplyAdds::source_window : &MultiplyAdds::causal_window, window_);

@@ -61,8 +61,8 @@ ModelDirectory model_of_run(const fs::path& run, const Checkpoint& checkpoint) {
 }
 
 void require_same_shape(const ModelDirectory& one, const ModelDirectory& other) {
-    const nlohmann::json first = to_json(one.config);
-    const nlohmann::json second = to_json(other.config);
+    const nlohmann::json first = flat_model_keys(one.config);
+    const nlohmann::json second = flat_model_keys(other.config);
     for (const auto& [key, value] : second.items()) {
         if (first.at(key) != value) {
             throw Error(fmt::format("'{}' has \"{}\" {}, but '{}' has {}: only models of one shape have a mean",

@@ -11,6 +11,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "model/config.h"
 #include "train/run_totals.h"
 
 namespace headscope {
@@ -53,7 +54,10 @@ void list_differences(const nlohmann::json& then, const nlohmann::json& now, con
         const nlohmann::json old = then.value(item.key(), nlohmann::json());
         const nlohmann::json value = now.value(item.key(), nlohmann::json());
         if (old.is_object() && value.is_object()) {
-            list_differences(old, value, item.key() + ": ", found);
+            const auto keys_of = [&](const nlohmann::json& section) {  // a model's can be written in several ways
+                return item.key() == "model" ? flat_model_keys(section, "the configuration", "model") : section;
+            };
+            list_differences(keys_of(old), keys_of(value), item.key() + ": ", found);
         } else if (old != value) {
             found.push_back(inside + change(item.key(), old, value));
         }

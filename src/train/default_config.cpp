@@ -67,7 +67,11 @@ nlohmann::json shared_config(const Size& size, std::int64_t tokens, std::int64_t
     const std::int64_t often = std::clamp<std::int64_t>(epoch / 2, 100, 2000);
     const double scale =
         rounded(size.peak_rate * std::sqrt(static_cast<double>(size.d_model) * static_cast<double>(warmup)));
-    return {{"model", {{"d_model", size.d_model}, {"d_ff", size.d_ff}, {"heads", size.heads}, {"norm", "pre"}}},
+    return {{"model",
+             {{"d_model", size.d_model},
+              {"attention", {{"heads", size.heads}}},
+              {"feed_forward", {{"d_ff", size.d_ff}}},
+              {"norm", {{"placement", "pre"}}}}},
             {"tokenizer", {{"type", "bpe"}, {"vocabulary", vocabulary}, {"shared", true}}},
             {"training",
              {{"epochs", size.epochs},

@@ -16,8 +16,8 @@ namespace headscope {
 namespace {
 
 void require_shape(const ModelDirectory& model, const ModelConfig& asked, const std::string& config_file) {
-    const nlohmann::json theirs = to_json(model.config);
-    const nlohmann::json ours = to_json(asked);
+    const nlohmann::json theirs = flat_model_keys(model.config);
+    const nlohmann::json ours = flat_model_keys(asked);
     for (const auto& [key, value] : ours.items()) {
         if (theirs.at(key) != value) {
             throw Error(
@@ -58,9 +58,10 @@ nlohmann::json config_from(nlohmann::json config, const std::string& directory, 
                                       std::sqrt(width / config["model"]["d_model"].get<double>());
     training["max_length"] = std::min(training["max_length"].get<std::int64_t>(), model.config.max_length);
     config["model"] = to_json(model.config);
-    for (const char* key : {"source_vocabulary", "target_vocabulary", "mask_id"}) {
+    for (const char* key : {"source_vocabulary", "target_vocabulary"}) {
         config["model"].erase(key);
     }
+    config["model"]["frame"].erase("mask_id");
     config["tokenizer"] = {{"vocabulary", std::max(model.config.source_vocabulary, model.config.target_vocabulary)},
                            {"shared", shares_vocabulary(model)}};
     for (const auto& [key, chosen] :

@@ -66,7 +66,7 @@ ModelConfig config_of(const Checkpoint& checkpoint, const ModelDirectory& tokeni
     const bool masked = config->value("task", "") == name_of(Task::Masked);  // only then does the model have a mask
     const TrainConfig run{.file = checkpoint.path(),
                           .task = masked ? Task::Masked : Task::Translate,
-                          .model = (*config)["model"],
+                          .model = flat_model_keys((*config)["model"], checkpoint.path(), "model"),
                           .data = {},
                           .tokenizer = {},
                           .training = {}};

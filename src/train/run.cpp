@@ -19,7 +19,7 @@ Learner make_learner(Backend& backend, const TrainConfig& config, const Training
     LearnerOptions options = learner_options(config.training, arithmetic_of(config, backend));
     options.label = hooks.label;
     const ModelConfig model = config.model_config(*data.source_tokenizer, *data.target_tokenizer);
-    if (model.output.layer == OutputLayer::Adaptive) {
+    if (model.adaptive()) {
         hooks.say(shares_of_clusters(target_frequencies(*data.train, data.frame, model.target_vocabulary),
                                      model.output.adaptive.cutoffs));
     }

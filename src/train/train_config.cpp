@@ -87,7 +87,7 @@ ModelConfig TrainConfig::model_config(const Tokenizer& source, const Tokenizer& 
 ModelConfig TrainConfig::model_config(std::int64_t source_vocabulary, std::int64_t target_vocabulary,
                                       std::int32_t mask_id) const {
     nlohmann::json json = model;
-    json["mask_id"] = needs_mask() ? mask_id : -1;
+    json["frame.mask_id"] = needs_mask() ? mask_id : -1;
     json["source_vocabulary"] = source_vocabulary;
     json["target_vocabulary"] = target_vocabulary;
     const ModelConfig parsed = parse_model_config(json, file, "model");
@@ -121,6 +121,13 @@ nlohmann::json TrainConfig::identity() const {
     return json;
 }
 
+nlohmann::json with_flat_model(nlohmann::json config) {
+    if (config.is_object() && config.contains("model")) {
+        config["model"] = flat_model_keys(config["model"], "the configuration", "model");
+    }
+    return config;
+}
+
 TrainConfig parse_train_config(const nlohmann::json& json, const std::string& file, const std::string& data_directory) {
     const std::string folder = std::filesystem::path(file).parent_path().string();
     const std::string& base = data_directory.empty() ? folder : data_directory;
@@ -128,14 +135,11 @@ TrainConfig parse_train_config(const nlohmann::json& json, const std::string& fi
     TrainConfig config;
     config.file = file;
     config.task = static_cast<Task>(reader.choice("task", 0, {kTaskNames.begin(), kTaskNames.end()}));
-    config.model = reader.child("model");
-    for (const char* key : {"source_vocabulary", "target_vocabulary", "mask_id"}) {
-        if (config.model.is_object() && config.model.contains(key)) {
+    config.model = flat_model_keys(reader.child("model"), file, "model");
+    for (const char* key : {"source_vocabulary", "target_vocabulary", "frame.mask_id"}) {
+        if (config.model.contains(key)) {
             reader.fail(std::string("model.") + key, "comes from the tokenizer: leave it out");
         }
-    }
-    if (!config.model.is_object()) {
-        reader.fail("model", "must be an object {...}, found " + config.model.dump());
     }
     set_architecture(config);
     config.data = parse_data_config(reader.child("data"), file, base, config.task);
@@ -264,15 +268,16 @@ void check_train_config(const TrainConfig& config) {
         check_text_task(config);
     }
     if (config.training.smoothing_towards == SmoothingTowards::Unigram &&
-        config.model.value("output_layer", "full") == "adaptive") {
+        !config.model.value("output.adaptive.cutoffs", nlohmann::json::array()).empty()) {
         throw Error(config.file +
-                    ": \"training.label_smoothing_towards\" must be \"uniform\" with an adaptive "
-                    "\"model.output_layer\", each softmax of which is smoothed over its own classes");
+                    ": \"training.label_smoothing_towards\" must be \"uniform\" with "
+                    "\"model.output.adaptive\", each softmax of which is smoothed over its own classes");
     }
-    if (config.training.expert_balance != TrainingOptions{}.expert_balance && config.model.value("experts", 0) == 0) {
+    if (config.training.expert_balance != TrainingOptions{}.expert_balance &&
+        config.model.value("feed_forward.experts.count", 0) == 0) {
         throw Error(
-            fmt::format("{}: \"training.expert_balance\" ({}) balances experts: it needs \"model.experts\", or leave "
-                        "it out",
+            fmt::format("{}: \"training.expert_balance\" ({}) balances experts: it needs "
+                        "\"model.feed_forward.experts.count\", or leave it out",
                         config.file, config.training.expert_balance));
     }
     if (config.training.validate_bleu > 0 && config.data.valid.empty()) {
@@ -284,8 +289,8 @@ void check_train_config(const TrainConfig& config) {
     if (config.tokenizer.shared) {
         return;
     }
-    if (config.model.value("tying", "all") == "all") {
-        throw Error(config.file + ": \"model.tying\" \"all\" needs \"tokenizer.shared\" true");
+    if (config.model.value("embedding.tying", "all") == "all") {
+        throw Error(config.file + ": \"model.embedding.tying\" \"all\" needs \"tokenizer.shared\" true");
     }
 }
 

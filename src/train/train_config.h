@@ -33,7 +33,7 @@ struct TokenizerOptions {
 struct TrainConfig {
     std::string file;  // for messages
     Task task = Task::Translate;
-    nlohmann::json model;
+    nlohmann::json model;  // see flat_model_keys()
     DataConfig data;
     TokenizerOptions tokenizer;
     TrainingOptions training;
@@ -59,6 +59,8 @@ std::string find_config(const std::string& wanted);
 // and the key, also for unknown keys.
 nlohmann::json read_config_json(const std::string& file);
 TrainConfig read_train_config(const std::string& file, const std::string& data_directory);
+// The same configuration with the keys of its model as flat_model_keys() writes them.
+nlohmann::json with_flat_model(nlohmann::json config);
 TrainConfig parse_train_config(const nlohmann::json& json, const std::string& file, const std::string& data_directory);
 // Checks the options against each other. Call it again after changing some.
 void check_train_config(const TrainConfig& config);

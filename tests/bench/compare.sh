@@ -42,8 +42,8 @@ trap 'rm -rf "$results"' EXIT
 load=$(cut -d ' ' -f 1 /proc/loadavg)
 
 shipped_model() {
-    for key in encoder-layers decoder-layers d-model d-ff heads; do
-        printf -- '--%s %s ' "$key" "$("$headscope" inspect "$model" --key "$(echo "$key" | tr - _)")"
+    for key in encoder_layers decoder_layers d_model feed_forward.d_ff attention.heads; do
+        printf -- '--%s %s ' "$(echo "${key#*.}" | tr _ -)" "$("$headscope" inspect "$model" --key "$key")"
     done
     printf -- '--vocabulary %s' "$("$headscope" inspect "$model" --key target_vocabulary)"
 }

@@ -29,6 +29,13 @@ ACTIVATIONS = {"relu": Activation.RELU, "gelu": Activation.GELU}
 def config_of(model):
     with open(os.path.join(model, "config.json")) as file:
         config = json.load(file)
+    if config["format_version"] > 2:  # in sections, with other names in some
+        norm, frame = config["norm"], config["frame"]
+        config |= {"norm": norm["placement"], "layer_norm_epsilon": norm["epsilon"], **frame,
+                   "positions": config["positions"]["kind"], "sinusoid_layout": config["positions"]["layout"],
+                   "tying": config["embedding"]["tying"], "scale_embedding": config["embedding"]["scale"],
+                   "heads": config["attention"]["heads"], "attention_bias": config["attention"]["bias"],
+                   "activation": config["feed_forward"]["activation"], "output_bias": config["output"]["bias"]}
     assert config["norm"] == "pre" and config["tying"] == "all" and config["positions"] == "sinusoid"
     assert config["sinusoid_layout"] == "interleaved" and config["activation"] in ACTIVATIONS
     assert not config["attention_bias"] and not config["output_bias"] and config["scale_embedding"]
@@ -111,7 +118,7 @@ def convert(model, folder, i8):
 
 def translate(a):
     pieces = sentencepiece.SentencePieceProcessor(model_file=os.path.join(a.model, "sentencepiece.model"))
-    translator = ctranslate2.LoadedModel(a.folder, device="cpu", compute_type=a.precision,
+    translator = ctranslate2.Translator(a.folder, device="cpu", compute_type=a.precision,
                                         inter_threads=a.translators, intra_threads=a.threads)
     lines = [line.rstrip("\n") for line in sys.stdin]
 

@@ -44,7 +44,9 @@ def config(file, size):
     training.update(report_every=1, validate_every=0, checkpoint_every=10, keep_last=100, residual_dropout=0.1,
                     attention_dropout=0.1, embedding_dropout=0.1, length_multiple=8)
     if size == "tiny":
-        made["model"].update(encoder_layers=1, decoder_layers=1, d_model=32, d_ff=64, heads=2)
+        made["model"].update(encoder_layers=1, decoder_layers=1, d_model=32)
+        made["model"]["feed_forward"]["d_ff"] = 64
+        made["model"]["attention"]["heads"] = 2
         training.update(source_tokens=128, target_tokens=128, checkpoint_every=2)
     print(json.dumps(made, indent=2))
 

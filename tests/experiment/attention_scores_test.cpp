@@ -42,9 +42,10 @@ TEST_CASE("models of any d_k and score have as many parameters", "[scores]") {
                                                  4, [] { return false; });
             REQUIRE(learnt);
             parameters = parameters == 0 ? learnt->parameters : parameters;
-            CHECK(recalling_model(kind, d_k).decoder.value("attention_score", "dot_product") ==
-                  kind.model.value("attention_score", "dot_product"));
-            CHECK(recalling_model(kind, d_k).decoder.value("scale_attention", true) == (kind.name[0] != 'u'));
+            CHECK(recalling_model(kind, d_k).decoder.value("attention.score", "scaled_dot_product") ==
+                  kind.model.value("attention.score", "scaled_dot_product"));
+            CHECK((recalling_model(kind, d_k).decoder.value("attention.score", "") == "dot_product") ==
+                  (kind.name[0] == 'u'));
             CHECK(learnt->parameters == Approx(static_cast<double>(parameters)).epsilon(0.01));
         }
     }

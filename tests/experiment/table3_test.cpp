@@ -105,7 +105,7 @@ TEST_CASE("smaller scales keep the proportions of Table 3") {
     CHECK(row_config(table3_row("A1"), tiny).varied == "h 1, d_k 128, d_v 128");
     CHECK(row_config(table3_row("base"), tiny).varied.empty());
     nlohmann::json wide = tiny;
-    wide["model"]["d_ff"] = 600000;
+    wide["model"]["feed_forward.d_ff"] = 600000;
     CHECK(row_config(table3_row("C7"), wide).varied == "d_ff 1200000");
     for (std::size_t scale = 0; scale < std::size(kScales); ++scale) {
         for (const Table3Row& row : table3_rows()) {
@@ -117,7 +117,7 @@ TEST_CASE("smaller scales keep the proportions of Table 3") {
 
 TEST_CASE("a row whose sizes are not whole numbers is impossible") {
     nlohmann::json base = scale_config(kTiny);
-    base["model"]["heads"] = 4;
+    base["model"]["attention.heads"] = 4;
     CHECK(row_config(table3_row("A1"), base).impossible == "h would be 4 x 1 / 8, not a whole number");
     CHECK(row_config(table3_row("A2"), base).impossible.empty());
     base["model"]["encoder_layers"] = base["model"]["decoder_layers"] = 2;
@@ -128,7 +128,7 @@ TEST_CASE("a row whose sizes are not whole numbers is impossible") {
 
 TEST_CASE("a row that equals the base is impossible") {
     nlohmann::json base = scale_config(kTiny);
-    base["model"]["positions"] = "learned";
+    base["model"]["positions.kind"] = "learned";
     base["training"]["residual_dropout"] = base["training"]["embedding_dropout"] = 0.2;
     base["training"]["label_smoothing"] = 0.0;
     CHECK(row_config(table3_row("E"), base).impossible == "the base model has learned positions already");

@@ -68,7 +68,7 @@ TEST_CASE("The weights are the softmax of the scaled products of queries and key
         config.positions.relative.kind = RelativePositions::Buckets;
         config.positions.relative.buckets = 8;
         config.positions.relative.distance = 5;
-        config.attention.scale = false;
+        config.attention.score = AttentionScore::DotProduct;
     }
     const TinyExplorer tiny(device, config);
     ExploreRequest request = tiny_request();
@@ -111,7 +111,7 @@ TEST_CASE("The weights are the softmax of the scaled products of queries and key
     CHECK_THAT(tiny.explorer.neuron(request, {AttentionKind::Cross, 0}, 9).problem, Contains("got 9"));
     CHECK_THAT(tiny.explorer.neuron(request, {AttentionKind::Cross, 7}, 1).problem, Contains("got 8"));
     config.attention.score = AttentionScore::Additive;
-    config.attention.scale = true;
+    config.attention.score = AttentionScore::ScaledDotProduct;
     CHECK_THAT(TinyExplorer(device, config).explorer.neuron(request, {AttentionKind::Cross, 0}, 1).problem,
                Contains("\"attention_score\" is \"additive\""));
     CHECK_THAT(tiny.explorer.neuron(tiny_request(), {AttentionKind::Cross, 0}, 1).problem,

@@ -54,7 +54,9 @@ std::vector<ModelConfig> language_models() {
             (family == Architecture::CausalLm ? config.encoder_layers : config.decoder_layers) = 0;
             config.norm.placement = more ? NormPlacement::Pre : NormPlacement::Post;
             config.positions.kind = more ? Positions::Learned : Positions::Sinusoid;
-            config.attention.bias = config.output.bias = config.output.transform = config.embedding.norm = more;
+            config.attention.bias = config.output.bias = more;
+            config.output.transform = more ? OutputTransform::Activation : OutputTransform::None;
+            config.embedding.norm = more ? EmbeddingNorm::Last : EmbeddingNorm::None;
             config.d_model = 256;
             config.source_vocabulary = config.target_vocabulary = 7000;
             config.frame.mask_id = 4;
@@ -158,13 +160,13 @@ TEST_CASE("The map of a language model has its one stack", "[model_map]") {
         CHECK(names.count("Output Probabilities") == 1);
         CHECK(names.count("Masked Multi-Head Attention") == (causal ? 1 : 0));
         CHECK(names.count(causal ? "Mask (later tokens)" : "Mask (pads)") == 1);
-        CHECK(names.count("Transform") == (config.output.transform ? 1 : 0));
+        CHECK(names.count("Transform") == (config.output.transform != OutputTransform::None ? 1 : 0));
         CHECK_THAT(drawing.description, Catch::Matchers::StartsWith(causal ? "causal language model: 6 layers, "
                                                                            : "masked language model: 6 layers, "));
         const std::string stack = causal ? "decoder" : "encoder";
         CHECK(prefixes.count(stack + ".layers.1.self_attention.") == 1);
-        CHECK(prefixes.count(stack + ".embedding_norm.") == (config.embedding.norm ? 1 : 0));
-        CHECK(prefixes.count("output.norm.") == (config.output.transform ? 1 : 0));
+        CHECK(prefixes.count(stack + ".embedding_norm.") == (config.embedding.norm != EmbeddingNorm::None ? 1 : 0));
+        CHECK(prefixes.count("output.norm.") == (config.output.transform != OutputTransform::None ? 1 : 0));
     }
 }
 

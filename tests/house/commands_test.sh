@@ -170,7 +170,7 @@ run train three-steps.json --data data --output run --device cpu --steps 3
 expect "and a model is trained" ended_with 0
 
 run inspect run/model
-expect "inspect lists the configuration" grep -qE '^    heads +4$' out
+expect "inspect lists the configuration" grep -qE '^    attention.heads +4$' out
 expect "its path first" grep -qx "run/model" out
 expect "with its parameters" grep -qE '^    parameters +[1-9][0-9]+$' out
 cp out inspected
@@ -181,7 +181,7 @@ expect "but not both" misused "--model"
 run inspect run/model --key encoder_layers
 expect "or a single value" grep -qx 2 out
 expect "without its key" [ "$(wc -l <out)" -eq 1 ]
-run inspect run/model --key norm
+run inspect run/model --key norm.placement
 expect "strings without quotes" grep -qx post out
 run inspect run/model --key haeds
 expect "an unknown key" misused "'haeds'"

@@ -32,7 +32,7 @@ for format in huggingface ctranslate2; do
     expect "and translates the same" same theirs again
 done
 run export f32 --format marian --output marian
-expect "a format that cannot hold the model" refused 'sinusoid_layout'
+expect "a format that cannot hold the model" refused 'positions.layout'
 expect "writes nothing" absent marian
 run import f32 --output f32
 expect "an output that is the input" misused 'f32 is the input'
@@ -53,7 +53,7 @@ for command in inspect tokenize translate; do
 done
 run translate --model "$models/hf-gpt2" <theirs
 expect "a language model that should translate" refused 'headscope complete'
-run inspect --model "$marian" --key sinusoid_layout
+run inspect --model "$marian" --key positions.layout
 expect "inspect knows the model" [ "$(cat out)" = halves ]
 
 # What is written as it grows is what --json has, in whole characters.

@@ -152,8 +152,8 @@ TEST_CASE("a language model that no format holds is refused", "[export]") {
     const ModelDirectory model = own_model(with(kGpt2, R"({"norm": "post", "decoder_mixer": "lstm"})"), tokenizer);
     const Parameters parameters(*backend, model.config, false);
     CHECK_THAT(error_of([&] { export_model(model, parameters, ExportFormat::HuggingFace, folder.file("exported")); }),
-               Contains("\"norm\" is \"post\": the format holds \"pre\"") &&
-                   Contains("\"decoder_mixer\" is \"lstm\": the format holds \"self_attention\"") &&
+               Contains("\"norm.placement\" is \"post\": the format holds \"pre\"") &&
+                   Contains("\"mixer.decoder\" is \"lstm\": the format holds \"self_attention\"") &&
                    Contains("own tokenizer: has no form as a tokenizer.json"));
 }
 

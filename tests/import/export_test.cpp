@@ -31,7 +31,7 @@ void check_same(Backend& backend, const ModelDirectory& one, const ModelDirector
     nlohmann::json config = to_json(other.config);
     // The pieces without probability have a bias of -1e9 in CTranslate2's and Marian's files.
     if (other.config.frame.suppressed_ids.empty()) {
-        config["suppressed_ids"] = to_json(one.config)["suppressed_ids"];
+        config["frame"]["suppressed_ids"] = to_json(one.config)["frame"]["suppressed_ids"];
     }
     CHECK(to_json(one.config) == config);
     CHECK(one.source_tokenizer->vocabulary().size() == other.source_tokenizer->vocabulary().size());
@@ -97,15 +97,15 @@ TEST_CASE("what a format cannot hold is listed, and nothing is written", "[expor
     const ModelDirectory model = opened("ct2-pre-norm");
     const auto parameters = read_parameters(*backend, model, DType::F32);
     CHECK_THAT(error_of([&] { export_model(model, *parameters, ExportFormat::Marian, folder.file("exported")); }),
-               Contains("problems") && Contains("\"norm\" is \"pre\": the format holds \"post\"") &&
-                   Contains("\"first_position\""));
+               Contains("problems") && Contains("\"norm.placement\" is \"pre\": the format holds \"post\"") &&
+                   Contains("\"positions.first\""));
     CHECK_FALSE(fs::exists(folder.file("exported")));
     ModelDirectory mixed = model;
     mixed.config.feed_forward.experts.count = 4;
     CHECK_THAT(error_of([&] { export_model(mixed, *parameters, ExportFormat::CTranslate2, folder.file("exported")); }),
-               Contains("\"experts\" is 4: the format holds 0"));
-    for (const auto& [key, value] : {std::pair{"layer_norm_epsilon", "0.001"}, {"cross_attention", "false"}}) {
-        nlohmann::json config = to_json(opened("marian-tied").config);
+               Contains("\"feed_forward.experts.count\" is 4: the format holds 0"));
+    for (const auto& [key, value] : {std::pair{"norm.epsilon", "0.001"}, {"embedding.norm", "\"last\""}}) {
+        nlohmann::json config = flat_model_keys(opened("marian-tied").config);
         config[key] = nlohmann::json::parse(value);
         ModelDirectory other = opened("marian-tied");
         other.config = parse_model_config(config, "config.json");

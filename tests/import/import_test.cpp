@@ -97,7 +97,7 @@ TEST_CASE("BERT without a head for masked words opens, with a remark", "[import]
     });
     CHECK(model.complaint().empty());
     const ModelDirectory opened = open_model(model.path());
-    CHECK_FALSE(opened.config.output.transform);
+    CHECK(opened.config.output.transform == OutputTransform::None);
     REQUIRE_FALSE(opened.remarks.empty());
     CHECK_THAT(opened.remarks.front(), Catch::Matchers::Contains("has no head for masked words"));
 }

@@ -87,7 +87,7 @@ TEST_CASE("a family that is not read is refused with its reason", "[bad_input]")
 
 TEST_CASE("a RoBERTa whose feed-forward has another activation keeps the head's own", "[import]") {
     const BrokenModel model("hf-roberta-relu");
-    CHECK(open_model(model.path()).config.output.gelu_transform);
+    CHECK(open_model(model.path()).config.output.transform == OutputTransform::Gelu);
     model.change_json("config.json", [](json& config) { config["hidden_act"] = "gelu"; });
-    CHECK_FALSE(open_model(model.path()).config.output.gelu_transform);
+    CHECK(open_model(model.path()).config.output.transform == OutputTransform::Activation);
 }

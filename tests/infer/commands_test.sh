@@ -249,7 +249,7 @@ run bench translate $small --adaptive-cutoffs 20,60 --source-length 5 --target-l
 expect "in translating, too" says '"target_tokens_per_second"'
 # shellcheck disable=SC2086
 run bench train $small --adaptive-cutoffs 20,5000 --source-length 5 --target-length 7 --repeat 1 --steps 1
-expect "but not with a cluster beyond the vocabulary" refused '"adaptive_cutoffs" must ascend' "[20, 5000]"
+expect "but not with a cluster beyond the vocabulary" refused '"output.adaptive.cutoffs" must ascend' "[20, 5000]"
 run bench train --config huge
 expect "an unknown configuration is rejected" misused "huge" "base"
 run bench train --d-model 30 --heads 8

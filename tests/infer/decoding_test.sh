@@ -123,7 +123,7 @@ expect "and a folder in place of a file" refused "odd/config.json: it is a folde
 
 # ------------------------------------------------------------------------------------ languages
 cp -r "$model" lingual
-jq '. + {source_begin: ["source_language"], target_begin: ["target_language"], languages: {deu: 5, fra: 6}}' \
+jq '.frame += {source_begin: ["source_language"], target_begin: ["target_language"], languages: {deu: 5, fra: 6}}' \
     "$model/config.json" >lingual/config.json
 speak() { run translate --model lingual --max-extra 8 --json --source-language deu "$@" input.txt; }
 speak

@@ -93,7 +93,7 @@ expect "--iterations is for models that fill in masks" misused "--iterations is 
 run evaluate --model writes/model --tsv data/test.tsv --lengths 2
 expect "--lengths is, too" misused "--lengths is for models that fill in masks"
 run train <(sed 's/"heads": 2/"heads": 2, "decoder_mixer": "lstm"/' masks.json) --data data --output not
-expect "a decoder that reads in one direction is refused" refused '"decoder_mixer" must be "self_attention" or'
+expect "a decoder that reads in one direction is refused" refused '"mixer.decoder" must be "self_attention" or'
 run translate --model "$model" --iterations 0 input.txt
 expect "0 iterations are refused" refused_option --iterations
 finish "translators that fill in masks do as expected"

@@ -11,7 +11,6 @@ namespace {
 ModelConfig adaptive_config() {
     ModelConfig config = small_config();
     config.embedding.tying = Tying::Embeddings;
-    config.output.layer = OutputLayer::Adaptive;
     config.output.adaptive.cutoffs = {4, 7, 10};
     config.output.adaptive.factor = 2;
     return config;
@@ -75,17 +74,18 @@ TEST_CASE("an adaptive output says what it cannot be", "[adaptive]") {
     };
     using Catch::Contains;
     CHECK(refusal(adaptive_config()).empty());
-    CHECK_THAT(with([](ModelConfig& c) {
-                   c.output.adaptive.cutoffs = {4, 11};
-               }),
-               Contains("\"adaptive_cutoffs\" must ascend from at least 1 to at most 10") && Contains("[4, 11]"));
+    CHECK_THAT(
+        with([](ModelConfig& c) {
+            c.output.adaptive.cutoffs = {4, 11};
+        }),
+        Contains("\"output.adaptive.cutoffs\" must ascend from at least 1 to at most 10") && Contains("[4, 11]"));
     CHECK_THAT(with([](ModelConfig& c) { c.output.adaptive.cutoffs = {4, 4}; }), Contains("must ascend"));
     CHECK_THAT(with([](ModelConfig& c) { c.output.adaptive.cutoffs = {0, 4}; }), Contains("at least 1"));
-    CHECK_THAT(with([](ModelConfig& c) { c.output.adaptive.cutoffs = {}; }), Contains("must not be [] if"));
-    CHECK_THAT(with([](ModelConfig& c) { c.output.layer = OutputLayer::Full; }), Contains("must be [] unless"));
+    CHECK_THAT(with([](ModelConfig& c) { c.output.adaptive.cutoffs = {}; }),
+               Contains("\"output.adaptive.factor\" must be left out unless"));
     CHECK_THAT(with([](ModelConfig& c) { c.output.adaptive.factor = 3; }),
-               Contains("\"adaptive_factor\" 3 would project d_model 8 to nothing in cluster 3"));
+               Contains("\"output.adaptive.factor\" 3 would project d_model 8 to nothing in cluster 3"));
     CHECK_THAT(with([](ModelConfig& c) { c.embedding.tying = Tying::All; }),
-               Contains("\"tying\" must be \"none\" or \"embeddings\"") && Contains("found \"all\""));
-    CHECK_THAT(with([](ModelConfig& c) { c.output.bias = true; }), Contains("\"output_bias\" must be false"));
+               Contains("\"embedding.tying\" must be \"embeddings\" or \"none\"") && Contains("found \"all\""));
+    CHECK_THAT(with([](ModelConfig& c) { c.output.bias = true; }), Contains("\"output.bias\" must be left out unless"));
 }

@@ -156,7 +156,7 @@ TEST_CASE("a cache does not follow where attention is not the op, or is observed
     for (const NamedConfig& varied : varied_configs()) {
         INFO(varied.name);
         SmallModel model(varied.config, "cpu", false);
-        const bool plain = varied.config.attention.score == AttentionScore::DotProduct &&
+        const bool plain = varied.config.attention.score != AttentionScore::Additive &&
                            varied.config.positions.relative.kind == RelativePositions::None;
         Beams beams(model, 1);
         CHECK(beams.followed.by_rows == (plain && !beams.followed.kept.empty()));

@@ -41,7 +41,6 @@ TEST_CASE("an index is the position's number in every column, also beyond the fi
 TEST_CASE("concatenated positions stand behind the embedding and are not scaled") {
     ModelConfig config = small_config();
     config.positions.kind = Positions::Index;
-    config.positions.combination = PositionCombination::Concatenate;
     config.positions.columns = 3;
     config.embedding.tying = Tying::Embeddings;
     SmallModel model(config, "cpu:oracle", false);

@@ -67,7 +67,7 @@ double error_of_norm(const std::vector<double>& found, const std::vector<double>
 // A bias of the keys adds the same to all products with a query, which softmax cancels. Its gradient is 0 in theory and
 // rounding noise in practice, which Adam turns into arbitrary steps.
 bool is_cancelled(const ModelConfig& config, const std::string& name) {
-    return config.attention.score == AttentionScore::DotProduct && name.ends_with(".k.bias");
+    return config.attention.score != AttentionScore::Additive && name.ends_with(".k.bias");
 }
 
 class Golden {
@@ -114,7 +114,7 @@ public:
         }
         Batch on_host;
         on_host.target_out = ids("target_out");
-        if (model_.config.output.layer == OutputLayer::Adaptive) {
+        if (model_.config.adaptive()) {
             gather_clusters(on_host, model_.config.output.adaptive.cutoffs);
         }
         batch_.adaptive = upload_adaptive(*model_.backend, on_host);

@@ -164,8 +164,8 @@ TEST_CASE("errors of a model directory name file and key") {
     }
     SECTION("a key twice") {
         const std::string text = read_all(written.path + "/config.json");
-        written.folder.write("model/config.json", "{\"heads\": 2," + text.substr(text.find('{') + 1));
-        CHECK_THAT(open_error(), Contains("config.json") && Contains("duplicate key \"heads\""));
+        written.folder.write("model/config.json", "{\"max_length\": 2," + text.substr(text.find('{') + 1));
+        CHECK_THAT(open_error(), Contains("config.json") && Contains("duplicate key \"max_length\""));
     }
     SECTION("unknown key") {
         written.edit_config("d_modle", 8);
@@ -178,8 +178,8 @@ TEST_CASE("errors of a model directory name file and key") {
         CHECK_THAT(open_error(), Contains("format_version") && Contains("missing"));
     }
     SECTION("impossible") {
-        written.edit_config("heads", 0);
-        CHECK_THAT(open_error(), Contains("config.json") && Contains("\"heads\""));
+        written.edit_config("attention.heads", 0);
+        CHECK_THAT(open_error(), Contains("config.json") && Contains("\"attention.heads\""));
     }
     SECTION("vocabulary") {
         written.edit_config("source_vocabulary", 61);
@@ -188,20 +188,20 @@ TEST_CASE("errors of a model directory name file and key") {
                    Contains("sentencepiece.model has 60 pieces") && Contains("source_vocabulary") && Contains("61"));
     }
     SECTION("two vocabularies, one file") {
-        written.edit_config("tying", "none");
+        written.edit_config("embedding.tying", "none");
         written.edit_config("target_vocabulary", 61);
         CHECK_THAT(open_error(), Contains("target_vocabulary is 61") && Contains("shared"));
     }
     SECTION("special ids") {
-        written.edit_config("eos_id", 3);
+        written.edit_config("frame.eos_id", 3);
         CHECK_THAT(open_error(), Contains("eos_id 2") && Contains("says 3"));
     }
     SECTION("bos") {
-        written.edit_config("bos_id", 5);
+        written.edit_config("frame.bos_id", 5);
         CHECK_THAT(open_error(), Contains("bos_id 1") && Contains("says 5"));
     }
     SECTION("a decoder may start from the pad") {
-        written.edit_config("bos_id", 0);
+        written.edit_config("frame.bos_id", 0);
         CHECK(open_error().empty());
     }
     SECTION("no tokenizer") {

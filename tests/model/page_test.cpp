@@ -36,10 +36,10 @@ bool holds(const std::string& condition, const json& keys) {
                        });
 }
 
-// "heads * d_k, d_model - position_columns": products, of which one may be subtracted
+// "attention.heads * attention.d_k, d_model - positions.columns": products, of which one may be subtracted
 std::string shape_of(std::string text, const json& keys) {
     std::vector<std::int64_t> dims{1};
-    const std::regex word(R"(- \w+|\w+|,)");
+    const std::regex word(R"(- [\w.]+|[\w.]+|,)");
     for (std::sregex_iterator at(text.begin(), text.end(), word), end; at != end; ++at) {
         if (at->str() == ",") {
             dims.push_back(1);
@@ -115,7 +115,7 @@ std::vector<std::string> prefixes(const std::string& word, const ModelConfig& co
 
 // The keys, and what the page derives from those of an adaptive output, for parameters whose names begin so.
 json sizes_of(const ModelConfig& config, const std::string& prefix) {
-    json keys = to_json(prefix.starts_with("decoder") ? of_stack(config, AttentionKind::DecoderSelf) : config);
+    json keys = flat_model_keys(prefix.starts_with("decoder") ? of_stack(config, AttentionKind::DecoderSelf) : config);
     std::vector<std::int32_t> ends = config.output.adaptive.cutoffs;
     if (ends.empty()) {
         return keys;
@@ -153,7 +153,7 @@ TEST_CASE("the page of the model directory lists every parameter with its shape"
     const std::regex row(R"(\| (?:\*(.*)\*)?`(.*)` \| \[(.*)\] \| (.*) \|)");
     for (const NamedConfig& varied : all_configs()) {
         INFO(varied.name);
-        const json keys = to_json(varied.config);
+        const json keys = flat_model_keys(varied.config);
         std::map<std::string, std::string> listed;
         std::istringstream page(read_whole_file(kPage, kPage));
         std::smatch found;
@@ -174,5 +174,36 @@ TEST_CASE("the page of the model directory lists every parameter with its shape"
             expected[spec.name] = spec.shape.to_string();
         }
         CHECK(listed == expected);
+    }
+}
+
+TEST_CASE("a configuration of version 2 is read by the names that the page lists", "[docs]") {
+    const std::string text = read_whole_file(kPage, kPage);
+    const std::regex row(R"(\| `(\w+)` \| `([\w.]+)` \|\n)");
+    for (const NamedConfig& varied : all_configs()) {
+        INFO(varied.name);
+        const ModelConfig& config = varied.config;
+        json flat = flat_model_keys(config);
+        json old = {{"format_version", 2}};
+        for (std::sregex_iterator at(text.begin(), text.end(), row), end; at != end; ++at) {
+            old[at->str(1)] = flat.at(at->str(2));
+            flat.erase(at->str(2));
+        }
+        for (const auto& [key, value] : flat.items()) {  // with a dot: joined from two
+            if (key.find('.') == std::string::npos) {
+                old[key] = value;
+            }
+        }
+        old["attention_score"] = config.attention.score == AttentionScore::Additive ? "additive" : "dot_product";
+        old["scale_attention"] = config.attention.score != AttentionScore::DotProduct;
+        old["embedding_norm"] = config.embedding.norm != EmbeddingNorm::None;
+        old["embedding_norm_first"] = config.embedding.norm == EmbeddingNorm::First;
+        old["position_combination"] = config.positions.columns > 0 ? "concatenate" : "add";
+        old["position_columns"] = config.positions.columns;
+        old["output_layer"] = config.adaptive() ? "adaptive" : "full";
+        old["adaptive_cutoffs"] = config.output.adaptive.cutoffs;
+        old["output_transform"] = config.output.transform != OutputTransform::None;
+        old["gelu_transform"] = config.output.transform == OutputTransform::Gelu;
+        CHECK(parse_model_config(old, "x") == config);
     }
 }

@@ -98,7 +98,8 @@ std::int64_t closed_formula(const ModelConfig& config) {
     const std::int64_t decoder_feed_forward =
         config.feed_forward.decoder_d_ff > 0 ? feed_forward_of(config.feed_forward.decoder_d_ff) : feed_forward;
     const bool pre = config.norm.placement == NormPlacement::Pre;
-    const std::int64_t final_norms = (pre ? 2 * norm : 0) + (config.embedding.norm ? 2 * norm : 0);
+    const std::int64_t final_norms =
+        (pre ? 2 * norm : 0) + (config.embedding.norm != EmbeddingNorm::None ? 2 * norm : 0);
     const std::int64_t cross = config.attention.cross ? attention + norm : 0;
     // The last layer of an encoder that hands over its states ends with them.
     const std::int64_t missing = config.attention.cross ? 0 : feed_forward + 2 * norm;
@@ -116,7 +117,7 @@ std::int64_t closed_formula(const ModelConfig& config) {
     const std::int64_t source = one_embedding ? 0 : config.source_vocabulary * config.embedding_columns();
     const bool tied_output = config.embedding.tying == Tying::All || config.embedding.tying == Tying::TargetOutput;
     std::int64_t output = tied_output ? 0 : config.target_vocabulary * d;
-    if (config.output.layer == OutputLayer::Adaptive) {
+    if (config.adaptive()) {
         const std::vector<std::int32_t>& starts = config.output.adaptive.cutoffs;
         output = (starts.front() + std::ssize(starts)) * d;
         std::int64_t width = d;

@@ -71,7 +71,6 @@ inline std::vector<NamedConfig> varied_configs() {
     });
     const auto concatenate = [](ModelConfig& c, Positions positions, std::int64_t columns) {
         c.positions.kind = positions;
-        c.positions.combination = PositionCombination::Concatenate;
         c.positions.columns = columns;
         c.embedding.tying = Tying::Embeddings;
     };
@@ -86,7 +85,7 @@ inline std::vector<NamedConfig> varied_configs() {
         c.positions.relative.buckets = 8;
         c.positions.relative.distance = 5;
         c.feed_forward.bias = false;
-        c.attention.scale = false;
+        c.attention.score = AttentionScore::DotProduct;
         c.embedding.scale = false;
         c.output.scale = true;
         c.decoder_layers = 2;
@@ -115,7 +114,7 @@ inline std::vector<NamedConfig> varied_configs() {
     });
     vary("embeddings normalised before positions, in the decoder", [](ModelConfig& c) {
         c.positions.kind = Positions::Learned;
-        c.embedding.norm = c.embedding.norm_first = true;
+        c.embedding.norm = EmbeddingNorm::First;
     });
     vary("gelu by tanh", [](ModelConfig& c) { c.feed_forward.activation = Activation::GeluTanh; });
     vary("attention biases, d_v below d_k, more decoder", [](ModelConfig& c) {
@@ -138,7 +137,6 @@ inline std::vector<NamedConfig> varied_configs() {
     });
     vary("adaptive softmax of three clusters", [](ModelConfig& c) {
         c.embedding.tying = Tying::Embeddings;
-        c.output.layer = OutputLayer::Adaptive;
         c.output.adaptive.cutoffs = {4, 7, 10};
         c.output.adaptive.factor = 2;
         c.output.scale = true;
@@ -173,7 +171,7 @@ inline std::vector<NamedConfig> varied_configs() {
     });
     vary("batch norm", [](ModelConfig& c) {
         c.norm.type = NormType::Batch;
-        c.embedding.norm = true;
+        c.embedding.norm = EmbeddingNorm::Last;
     });
     vary("batch norm, pre-norm, convolution", [](ModelConfig& c) {
         c.norm.type = NormType::Batch;
@@ -277,15 +275,13 @@ inline std::vector<NamedConfig> language_configs() {
     });
     add("causal, adaptive softmax", Architecture::CausalLm, [](ModelConfig& c) {
         c.embedding.tying = Tying::None;
-        c.output.layer = OutputLayer::Adaptive;
         c.output.adaptive.cutoffs = {6};
     });
     add("masked, adaptive softmax", Architecture::MaskedLm, [](ModelConfig& c) {
         c.embedding.tying = Tying::None;
-        c.output.layer = OutputLayer::Adaptive;
         c.output.adaptive.cutoffs = {3, 8};
         c.output.adaptive.factor = 2;
-        c.output.transform = true;
+        c.output.transform = OutputTransform::Activation;
     });
     add("masked, restricted attention", Architecture::MaskedLm, [](ModelConfig& c) {
         c.mixer.encoder = MixerKind::Restricted;
@@ -319,7 +315,6 @@ inline std::vector<NamedConfig> language_configs() {
         c.feed_forward.bias = false;
     });
     add("masked, concatenated positions", Architecture::MaskedLm, [](ModelConfig& c) {
-        c.positions.combination = PositionCombination::Concatenate;
         c.positions.columns = 2;
         c.embedding.tying = Tying::None;
         c.embedding.token_types = 2;
@@ -328,14 +323,14 @@ inline std::vector<NamedConfig> language_configs() {
         [](ModelConfig& c) { c.positions.kind = Positions::Normalised; });
     add("masked, all of two experts", Architecture::MaskedLm, [](ModelConfig& c) { c.feed_forward.experts.count = 2; });
     add("masked, relu, but gelu before the logits", Architecture::MaskedLm,
-        [](ModelConfig& c) { c.output.transform = c.output.gelu_transform = true; });
+        [](ModelConfig& c) { c.output.transform = OutputTransform::Gelu; });
     add("masked, as BERT", Architecture::MaskedLm, [](ModelConfig& c) {
         c.feed_forward.activation = Activation::Gelu;
         c.positions.kind = Positions::Learned;
         c.attention.bias = true;
         c.output.bias = true;
-        c.output.transform = true;
-        c.embedding.norm = true;
+        c.output.transform = OutputTransform::Activation;
+        c.embedding.norm = EmbeddingNorm::Last;
         c.embedding.token_types = 2;
         c.embedding.scale = false;
     });
@@ -371,7 +366,6 @@ inline std::vector<NamedConfig> mask_predict_configs() {
     vary("mask-predict, a recurrent encoder, adaptive softmax", [](ModelConfig& c) {
         c.mixer.encoder = MixerKind::Gru;
         c.embedding.tying = Tying::Embeddings;
-        c.output.layer = OutputLayer::Adaptive;
         c.output.adaptive.cutoffs = {6};
     });
     return all;

@@ -39,9 +39,11 @@ struct Written {
         const Tokenizer pieces = Tokenizer::load(tokenizer);
         write_model_directory(*model.backend, path, model.config, model.parameters, dtype, pieces, pieces);
     }
-    void edit_config(const char* key, const nlohmann::json& value) {
+    // `key` with dots before the keys of sections.
+    void edit_config(std::string key, const nlohmann::json& value) {
+        std::replace(key.begin(), key.end(), '.', '/');
         nlohmann::json config = nlohmann::json::parse(read_all(path + "/config.json"));
-        config[key] = value;
+        config[nlohmann::json::json_pointer("/" + key)] = value;
         folder.write("model/config.json", config.dump());
     }
 

@@ -93,7 +93,7 @@ TEST_CASE("what cannot be averaged is an error that names the file", "[average]"
     };
     const std::string good = one.checkpoint(8);
     CHECK_THAT(refusal({good, other.checkpoint(8)}),
-               Contains("other/checkpoints/step-00000008.safetensors' has \"d_k\" 8, but '") &&
+               Contains("other/checkpoints/step-00000008.safetensors' has \"attention.d_k\" 8, but '") &&
                    Contains("one/checkpoints/step-00000008.safetensors' has 16: only models of one shape"));
     CHECK_THAT(refusal({good, pieces.checkpoint(8)}),
                Contains("one/checkpoints/step-00000008.safetensors' and '") &&
@@ -110,7 +110,7 @@ TEST_CASE("what cannot be averaged is an error that names the file", "[average]"
     folder.write("other/training.json", settings.dump());
     CHECK_THAT(refusal({other.checkpoint(8)}),
                Contains("other/checkpoints/step-00000008.safetensors belongs to another configuration") &&
-                   Contains("\"heads\" was 4 and is now 2"));
+                   Contains("model: \"attention.heads\" was 4 and is now 2"));
     // A checkpoint of another training lies among the run's.
     std::filesystem::copy(folder.file("other/checkpoints/step-00000008.safetensors"),
                           folder.file("one/checkpoints/step-00000009.safetensors"));

@@ -153,7 +153,7 @@ expect "broken JSON is an error with its line" refused "changed.json" "line 2"
 changed 's/"warmup_steps"/"warmup_stepz"/'
 expect "an unknown key is an error with a suggestion" refused "changed.json" '"training.warmup_stepz"' 'mean "warmup_steps"'
 changed 's/"heads": 2/"haeds": 2/'
-expect "also a key of the model" refused "changed.json" '"model.haeds" is unknown; did you mean "heads"?'
+expect "also a key of the model" refused "changed.json" '"model.haeds" is unknown; did you mean "attention.heads"?'
 changed 's/"report_every"/"precison": "bf16", &/'
 expect "a misspelt optional key gets a suggestion" refused '"training.precison" is unknown; did you mean "precision"?' ", precision, "
 changed 's/"training"/"trainin"/'
@@ -163,7 +163,7 @@ expect "a number out of range is an error" refused "changed.json" '"training.ste
 changed 's/"heads": 2/"heads": 0/'
 expect "an impossible model is an error" refused "changed.json" "heads" "0"
 changed 's/"heads": 2/"heads": 3/'
-expect "heads that do not divide d_model are an error" refused "changed.json" "model.heads" "3" "d_k"
+expect "heads that do not divide d_model are an error" refused "changed.json" "model.attention.heads" "3" "d_k"
 changed 's/"vocabulary": 64/"vocabulary": 60000/'
 expect "a vocabulary too large for the text is an error" refused "60000" "tokenizer.vocabulary" "changed.json"
 changed 's/"vocabulary": 64/"vocabulary": 10/'
@@ -552,7 +552,7 @@ for task in causal masked span; do
     run train --text cloze/train.txt --task $task --output lm-dry --dry-run
     expect "a dry run describes a $task training" eval 'ended_with 0 && grep -q "tokens each" out && absent lm-dry'
 done
-expect "a masked model has a mask" [ "$(jq .mask_id lm-masked/model/config.json)" = 4 ]
+expect "a masked model has a mask" [ "$(jq .frame.mask_id lm-masked/model/config.json)" = 4 ]
 run train lm-causal/training.json --output lm-auto --steps 2 --batch auto
 expect "--batch auto works for a text" ended_with 0
 run train --text cloze/train.txt --output made/few --steps 2 --validate-bleu 3

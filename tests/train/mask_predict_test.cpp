@@ -102,5 +102,5 @@ TEST_CASE("a tokenizer without a mask is refused by key", "[train]") {
     CHECK_THROWS_WITH(
         prepare_training_data(masks.config, masks.output_folder + "/tokenizer",
                               {.given = std::pair(data.source_tokenizer, data.target_tokenizer)}, masks.hooks.say),
-        Contains("\"mask_id\" must be the id of a piece with \"generation\" \"mask_predict\""));
+        Contains("\"frame.mask_id\" must be the id of a piece with \"generation\" \"mask_predict\""));
 }

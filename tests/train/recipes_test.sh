@@ -77,7 +77,7 @@ prepare de nowhere missing
 expect "a missing folder is named" failed_with "'nowhere' is not a folder"
 
 # ------------------------------------------------------------------------------------------ the configurations
-jq '.model += {encoder_layers: 1, decoder_layers: 1, d_model: 16, d_ff: 32, heads: 2} | .tokenizer.vocabulary = 80 | .training.steps = 2' \
+jq '.model += {encoder_layers: 1, decoder_layers: 1, d_model: 16} | .model.feed_forward.d_ff = 32 | .model.attention.heads = 2 | .tokenizer.vocabulary = 80 | .training.steps = 2' \
     "$repository/assets/configs/paper/base-en-de.json" >tiny.json
 run train --config tiny.json --data prepared --output small
 expect "the prepared text is what the recipe asks for" eval 'ended_with 0 && [ -s small/model/model.safetensors ]'

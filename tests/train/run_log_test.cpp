@@ -138,10 +138,13 @@ TEST_CASE("a checkpoint of another run is rejected with the difference", "[log]"
                Catch::Contains("\"training.seed\" was 1 and is now 2"));
     now = then;
     now.config["model"]["heads"] = 8;
-    CHECK_THAT(error_of([&] { compare_identity(json, now, "f"); }), Catch::Contains("\"heads\" was 4 and is now 8"));
+    CHECK_THAT(error_of([&] { compare_identity(json, now, "f"); }),
+               Catch::Contains("model: \"attention.heads\" was 4 and is now 8"));
     now = then;
     now.config["model"].erase("heads");
-    CHECK_THAT(error_of([&] { compare_identity(json, now, "f"); }), Catch::Contains("\"heads\""));
+    CHECK_THAT(error_of([&] { compare_identity(json, now, "f"); }), Catch::Contains("\"attention.heads\""));
+    now.config["model"] = {{"attention", {{"heads", 4}}}};  // the same, written in sections
+    CHECK(compare_identity(json, now, "f").empty());
     now = then;
     now.data = 8;
     CHECK_THAT(error_of([&] { compare_identity(json, now, "f"); }), Catch::Contains("training text"));

@@ -124,7 +124,7 @@ TEST_CASE("the architecture follows the task", "[text_run]") {
     CHECK(!parse_train_config(settings_of("span"), "c.json", "").identity()["model"].contains("architecture"));
     CHECK_THAT(complaint("masked", [](json& c) { c["model"]["architecture"] = "causal-lm"; }),
                Contains("\"model.architecture\" must be \"masked-lm\"") && Contains("\"task\" \"masked\""));
-    CHECK_THAT(complaint("masked", [](json& c) { c["model"]["mask_id"] = 7; }), Contains("\"model.mask_id\""));
+    CHECK_THAT(complaint("masked", [](json& c) { c["model"]["mask_id"] = 7; }), Contains("\"model.frame.mask_id\""));
     CHECK_THAT(complaint("causal", [](json& c) { c["task"] = "casual"; }), Contains("\"task\"") && Contains("masked"));
     CHECK_THAT(complaint("causal",
                          [](json& c) {

@@ -105,12 +105,12 @@ TEST_CASE("mistakes are named by file and key", "[config]") {
     CHECK_THAT(changed("/tokenizer/target", json::object()),
                Contains("\"tokenizer.target\"") && Contains("\"tokenizer.shared\" false"));
     CHECK_THAT(changed("/extra", 1), Contains("\"extra\""));
-    CHECK_THAT(changed("/model/widht", 1), Contains("\"model.widht\" is unknown. Known here: activation, "));
+    CHECK_THAT(changed("/model/widht", 1), Contains("\"model.widht\" is unknown. Known here: architecture, "));
     CHECK_THAT(changed("/model/dmodel", 1), Contains("\"model.dmodel\" is unknown; did you mean \"d_model\"?"));
     CHECK_THAT(changed("/model/source_vocabulary", 9), Contains("model.source_vocabulary"));
     CHECK_THAT(changed("/training/warmup", 3), Contains("did you mean \"warmup_steps\"?"));
     CHECK_THAT(changed("/model/heads", 0), Contains("heads"));
-    CHECK_THAT(changed("/model/heads", 5), Contains("\"model.heads\" (5)") && Contains("d_k"));
+    CHECK_THAT(changed("/model/heads", 5), Contains("\"model.attention.heads\" (5)") && Contains("d_k"));
     CHECK_THAT(changed("/data/train/source", "x"), Contains("data.train"));
     CHECK_THAT(changed("/data/valid/target", "x"), Contains("data.valid.target"));
     CHECK_THAT(changed("/training/average_last", 9), Contains("average_last"));
@@ -283,9 +283,9 @@ TEST_CASE("a run that goes on may change its length until its rate falls, and it
     const ConfigChanges finishing = compare_configs(cooled, other, {.steps = 2000}, Purpose::Finish);
     CHECK((finishing.refused.empty() && finishing.allowed.empty()));
     json model = other;
-    model["model"]["heads"] = 2;
+    model["model"]["attention.heads"] = 2;
     CHECK_THAT(compare_configs(cooled, model, {.steps = 2000}, Purpose::Finish).refused,
-               Contains("model: \"heads\" was 4 and is now 2"));
+               Contains("model: \"attention.heads\" was 4 and is now 2"));
 }
 
 TEST_CASE("a precision is one of four, and a run may go on in another", "[config]") {
@@ -319,7 +319,7 @@ TEST_CASE("a loss that balances experts needs experts", "[config]") {
     config["training"]["expert_balance"] = 0.1;
     CHECK_THROWS_WITH(check_train_config(parse_train_config(config, "c.json", "")),
                       Catch::Matchers::Contains("\"training.expert_balance\" (0.1)") &&
-                          Catch::Matchers::Contains("\"model.experts\""));
+                          Catch::Matchers::Contains("\"model.feed_forward.experts.count\""));
     config["model"]["experts"] = 4;
     CHECK_NOTHROW(check_train_config(parse_train_config(config, "c.json", "")));
 }

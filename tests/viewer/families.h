@@ -74,7 +74,6 @@ inline std::vector<ShownModel> write_families(const TemporaryFolder& folder) {
     add("restricted", kPair, true, mixers(MixerKind::Restricted, MixerKind::Restricted, true));
     add("experts", kPair, true, [](ModelConfig& config) { config.feed_forward.experts.count = 4; });
     add("adaptive", kCausal, true, [](ModelConfig& config) {
-        config.output.layer = OutputLayer::Adaptive;
         config.output.adaptive.cutoffs = {20};
         config.output.adaptive.factor = 2;
     });

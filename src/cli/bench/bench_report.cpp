@@ -24,7 +24,7 @@ constexpr double kMilli = 1e3;
 // Floating point operations of one run.
 double flops(const BenchPlan& plan) {
     const BenchShape& shape = plan.shape;
-    if (plan.training && shape.model.output.layer == OutputLayer::Adaptive) {  // depends on the targets
+    if (plan.training && shape.model.adaptive()) {  // depends on the targets
         return plan.steps * TrainingFlops(shape.model, 0).of(std::vector{training_batch(shape)}).total();
     }
     WorkShape work{shape.sentences, shape.source_length, shape.target_length};

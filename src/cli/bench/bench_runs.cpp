@@ -43,7 +43,7 @@ std::vector<std::int32_t> random_pieces(Random& random, const ModelConfig& confi
     const auto range = static_cast<std::uint64_t>(vocabulary - std::ssize(special));
     std::vector<std::int32_t> pieces(static_cast<std::size_t>(count));
     for (std::int32_t& piece : pieces) {
-        piece = config.output.layer == OutputLayer::Adaptive
+        piece = config.adaptive()
                     ? static_cast<std::int32_t>(std::pow(static_cast<double>(range), random.uniform())) - 1
                     : static_cast<std::int32_t>(random.below(range));
         for (const std::int32_t id : special) {  // in order

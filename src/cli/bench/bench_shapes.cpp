@@ -166,7 +166,6 @@ void complete(BenchSizes& sizes) {
             std::max({model.frame.pad_id, model.frame.bos_id, model.frame.eos_id, model.frame.unk_id}) + 1;
     }
     if (model.output.adaptive.cutoffs != sizes.named.output.adaptive.cutoffs) {
-        model.output.layer = OutputLayer::Adaptive;
         model.embedding.tying = traits(model.architecture).reads_source ? Tying::Embeddings : Tying::None;
     }
     model.max_length = std::max({model.max_length, shape.source_length, shape.target_length});

@@ -22,7 +22,7 @@ constexpr const char* kSweepFooter =
     "continues after any end and repeats no finished training; later it may name further values.\n\n"
     "Examples:\n"
     "  headscope sweep my.json --data data/digits --output out/sweep --vary training.label_smoothing=0,0.1 --dry-run\n"
-    "  headscope sweep my.json --data data/digits --output out/sweep --vary model.heads=1,2 --vary "
+    "  headscope sweep my.json --data data/digits --output out/sweep --vary model.attention.heads=1,2 --vary "
     "decoding.length_penalty=0,0.6\n"
     "  headscope sweep my.json --data data/digits --output out/both --random 2 --vary "
     "training.residual_dropout+training.embedding_dropout=0,0.1,0.2,0.3";

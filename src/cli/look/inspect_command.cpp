@@ -33,7 +33,7 @@ void inspect(const InspectOptions& options) {
     inputs.add(folder);
     inputs.refuse("-");
     const ModelDirectory model = open_with_remarks(folder);
-    nlohmann::json facts = to_json(model.config);
+    nlohmann::json facts = flat_model_keys(to_json(model.config), model.path);
     facts["parameters"] = count_parameters(model.config);
     facts["shared_vocabulary"] = model.source_tokenizer == model.target_tokenizer;
     const nlohmann::json decoding = model.decoding != nullptr ? *model.decoding : nlohmann::json::object();
@@ -73,7 +73,7 @@ void add_inspect_command(CLI::App& app, const OpenOptions& open_options) {
         "a\n"
         "vocabulary, the author's decoding options (decoding_beam and so on), and what the training cost "
         "(docs/model-directory.md).\n\n"
-        "Examples:\n  headscope inspect runs/my-model\n  headscope inspect --key heads");
+        "Examples:\n  headscope inspect runs/my-model\n  headscope inspect --key attention.heads");
     CLI::Option* place = command->add_option("MODEL", options->common.models, "Model directory, as --model")
                              ->expected(1)
                              ->check(not_empty);
