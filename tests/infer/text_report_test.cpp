@@ -56,7 +56,7 @@ struct Reader {
     void read(const TextEvent& event) {
         REQUIRE(event.kept_bytes <= text.size());
         REQUIRE(event.kept_tokens <= tokens.size());
-        revisions += event.kept_tokens < tokens.size() ? 1 : 0;
+        revisions += event.kept_tokens < tokens.size() || event.kept_bytes < text.size() ? 1 : 0;
         text = text.substr(0, event.kept_bytes) + event.text;
         tokens.resize(event.kept_tokens);
         tokens.insert(tokens.end(), event.tokens.begin(), event.tokens.end());
@@ -67,7 +67,7 @@ struct Reader {
 int check_events(const LoadedModel& model, const SearchOptions& search) {
     std::vector<PreparedLine> lines;
     for (const char* text : {"the small dog", "a cat sees the big dog", "the"}) {
-        lines.push_back(prepare_line(model.model(), {.text = text}, {.search = search}, model.longest()));
+        lines.push_back(prepare_line(model.model(), {.text = text, .number = 1}, {.search = search}, model.longest()));
     }
     std::vector<LinePart*> parts;
     for (PreparedLine& line : lines) {
@@ -165,7 +165,9 @@ TEST_CASE("events lead to the result, of every kind of search", "[report]") {
         CHECK(check_events(*model, sampled) == 0);
         CHECK(check_events(*model, {.beam = 4, .max_extra = 12}) > 0);
         SearchOptions stopping = sampled;
-        stopping.stop = {"og", "e", "zz"};
+        const std::string whole = model->translate_line("the small dog", {.search = sampled}).text;
+        REQUIRE(whole.size() > 8);
+        stopping.stop = {whole.substr(3, 5), "no such text"};
         CHECK(check_events(*model, stopping) == 0);
     }
 }
