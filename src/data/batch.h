@@ -1,4 +1,4 @@
-// Batches: sentence pairs as padded ids.
+// Batches: examples as padded ids.
 #pragma once
 
 #include <algorithm>
@@ -31,43 +31,55 @@ struct Padding {
     }
 };
 
-constexpr std::int32_t kNoTarget = -1;    // in target_out: not a token to predict
+constexpr std::int32_t kNoTarget = -1;    // a class: nothing to predict there
 constexpr std::int32_t kNoPosition = -1;  // in an order: nothing to add
 
-// A batch on the host (paper 5.1); upload() is in data/device_batch.h. The comments describe pairs of sentences; with
-// labels target_in and target_out are Example::target and Example::labels.
+// Texts of ids, one a row, padded to the same length.
+struct Tokens {
+    Tokens() = default;
+    // At least one text.
+    Tokens(std::span<const std::vector<std::int32_t>> texts, std::int32_t pad, const Padding& padding);
+
+    // The type of each text's tokens, none: all are of type 0, in one row for all texts.
+    void set_types(std::span<const std::vector<std::int32_t>> of_texts);
+    // Where the documents of each text begin, as in Example::starts. Without a text of several it sets nothing.
+    void set_documents(std::span<const std::vector<std::int32_t>> starts);
+
+    std::int64_t length = 0;               // padded; 0: there are no texts
+    std::int64_t count = 0;                // of tokens, without pads
+    std::vector<std::int32_t> ids;         // [texts, length]
+    std::vector<std::int32_t> lengths;     // [texts], without pads
+    std::vector<std::int32_t> order;       // [texts * length]: EmbedBackward::order of `ids`
+    std::vector<std::int32_t> types;       // [texts or 1, length], may be empty
+    std::vector<std::int32_t> type_order;  // EmbedBackward::order of `types`
+    std::vector<std::int32_t> ranges;      // [texts, length, 2]: AttentionMask::key_ranges, or empty
+};
+
+// Rows of hidden states, and the class to predict at each, or kNoTarget.
+struct Gather {
+    Gather() = default;
+    // All rows, in their order.
+    explicit Gather(std::vector<std::int32_t> class_of_each);
+    // These rows, filled up to `padded` with row 0 without a class.
+    Gather(std::vector<std::int32_t> some, std::vector<std::int32_t> class_of_each, std::int64_t padded);
+
+    std::int64_t count = 0;             // of rows with a class
+    std::vector<std::int32_t> rows;     // empty: all
+    std::vector<std::int32_t> order;    // EmbedBackward::order for gathering `rows`
+    std::vector<std::int32_t> classes;  // as many as rows
+};
+
+// A batch on the host (paper 5.1); upload() is in data/device_batch.h.
 struct Batch {
-    std::int64_t sentences = 0, source_length = 0, target_length = 0;
-    std::vector<std::int32_t> source;          // [sentences, source_length]: Frame::source, pads
-    std::vector<std::int32_t> source_lengths;  // [sentences], without pads
-    std::vector<std::int32_t> target_in;       // [sentences, target_length]: Frame::start, pieces, pads
-    std::vector<std::int32_t> target_out;      // [sentences, target_length]: pieces, eos; else kNoTarget
-    std::vector<std::int32_t> target_lengths;  // [sentences], of target_in without pads
-    std::vector<std::int32_t> ordinals;        // [sentences]: the sentence's number in the whole step
-    std::vector<std::int32_t> target_ranges;   // [sentences, target_length, 2]: AttentionMask::key_ranges, empty if
-                                               // each row is one document
-    // If few positions have labels: those positions of [sentences * target_length], padded with 0, their labels, padded
-    // with kNoTarget, and EmbedBackward::order for gathering them.
-    std::vector<std::int32_t> predicted, predicted_out, predicted_order;
-    // Of a language model: the types of target_in's tokens, [sentences, target_length], or if all are 0 one row for all
-    // sentences.
-    std::vector<std::int32_t> target_types;
-    std::vector<std::int32_t> target_type_order;  // EmbedBackward::order of `target_types`
-    std::vector<std::int32_t> source_order;       // [sentences * source_length]: EmbedBackward::order of `source`
-    // Where the last token of each source is among all [sentences * source_length], and EmbedBackward::order for
-    // gathering those: with labels, and of sources alone.
-    std::vector<std::int32_t> source_ends, source_ends_order;
-    std::vector<std::int32_t> target_order;  // [sentences * target_length]: EmbedBackward::order of `target_in`
-    // For an adaptive output (Frame::cluster_starts) of all rows to predict, which are those of `predicted` or else of
-    // `target_out`: their classes in the head, a piece or a cluster. Then the rows of each cluster, padded like
-    // `predicted`, with their classes in it and the order for gathering them.
-    struct Cluster {
-        std::vector<std::int32_t> rows, out, order;
-    };
-    std::vector<std::int32_t> head_out;
-    std::vector<Cluster> clusters;
-    std::int64_t source_tokens = 0;  // without padding
-    std::int64_t target_tokens = 0;  // to predict, including eos
+    std::int64_t sentences = 0;
+    Tokens source;       // Frame::source; not of a language model
+    Tokens target;       // Frame::start and pieces, or Example::target if there are labels
+    Gather source_ends;  // the last token of each source, with the target's length: with labels, and of sources alone
+    Gather predicted;    // of the target's positions: all, or if few have labels those; pieces and eos, or labels
+    // For an adaptive output (Frame::cluster_starts), of the rows of `predicted`: all with their classes in the head, a
+    // piece or a cluster; then those of each cluster with their classes in it.
+    std::vector<Gather> adaptive;
+    std::vector<std::int32_t> ordinals;  // [sentences]: the sentence's number in the whole step
 };
 
 // At least one pair, all with labels or all without, and of those with labels all with types or all without. An empty
@@ -77,10 +89,10 @@ Batch make_batch(std::span<const Example> pairs, const Frame& frame, std::int32_
 Batch make_batch(std::span<const Example* const> pairs, const Frame& frame, std::int32_t first_ordinal,
                  const Padding& padding = {});
 
-// Distributes the targets over the clusters that begin with these ids, as make_batch() does with those of its frame.
-void gather_clusters(Batch& batch, std::span<const std::int32_t> starts);
+// Batch::adaptive of classes to predict, for clusters that begin with these ids.
+std::vector<Gather> gather_clusters(std::span<const std::int32_t> classes, std::span<const std::int32_t> starts);
 
-// The source side only, for translating; the target's fields stay empty. The sources are complete (Frame::source).
+// The source side only, for translating. The sources are complete (Frame::source).
 Batch make_source_batch(std::span<const std::vector<std::int32_t>> sources, std::int32_t pad,
                         const Padding& padding = {});
 

@@ -10,43 +10,37 @@
 
 namespace headscope {
 
-// Batch::head_out and Batch::clusters; undefined and none without an adaptive output.
-struct AdaptiveTargets {
-    struct Cluster {
-        Tensor rows;   // [1, rows]
-        Tensor out;    // [1, rows]
-        Tensor order;  // [rows]
-    };
-    Tensor head = {};  // [rows to predict]
-    std::vector<Cluster> clusters = {};
+// The fields of Tokens as I32 tensors of the same shapes; what is empty there is undefined.
+struct DeviceTokens {
+    Tensor ids = {};         // [texts, length]
+    Tensor order = {};       // [texts * length]; needed only with a tape
+    Tensor types = {};       // [texts or 1, length]; undefined: all 0
+    Tensor type_order = {};  // [elements of `types`]; needed only with a tape, by a model with token types
+    // [texts]; what lies behind is padding. Undefined: no padding. Read by what treats a text as a whole.
+    Tensor lengths = {};
+    Tensor ranges = {};  // [texts, length, 2]; undefined: each text is one document
+
+    std::int64_t length() const { return ids.defined() ? ids.dim(1) : 0; }
 };
 
-// The fields of Batch as I32 tensors of the same shapes. The tensors of a side without tokens are undefined.
+// The fields of Gather as I32 tensors; `rows` and `order` are undefined if it has all rows.
+struct DeviceGather {
+    std::int64_t count = 0;
+    Tensor rows = {};     // [1, rows]
+    Tensor order = {};    // [rows]
+    Tensor classes = {};  // [1, rows]
+};
+
 struct DeviceBatch {
-    std::int64_t sentences = 0, source_length = 0, target_length = 0;
-    Tensor source = {};          // [sentences, source_length]
-    Tensor source_lengths = {};  // [sentences]
-    Tensor target_in = {};       // [sentences, target_length]
-    Tensor target_out = {};      // [sentences, target_length]
-    Tensor target_lengths = {};  // [sentences]
-    Tensor predicted =
-        {};  // [1, rows], with predicted_out and predicted_order; undefined if all positions have targets
-    Tensor predicted_out = {};    // [1, rows]
-    Tensor predicted_order = {};  // [rows]
-    AdaptiveTargets adaptive = {};
-    Tensor target_ranges = {};      // [sentences, target_length, 2], may be undefined
-    Tensor ordinals = {};           // [sentences]
-    Tensor target_types = {};       // [sentences or 1, target_length], undefined for a translation model
-    Tensor target_type_order = {};  // [its elements]
-    Tensor source_order = {};       // [sentences * source_length]
-    Tensor source_ends = {};        // [1, sentences], with source_ends_order; may be undefined
-    Tensor source_ends_order = {};  // [sentences]
-    Tensor target_order = {};       // [sentences * target_length]
-    std::int64_t source_tokens = 0, target_tokens = 0;
+    std::int64_t sentences = 0;
+    DeviceTokens source = {}, target = {};
+    DeviceGather source_ends = {}, predicted = {};
+    std::vector<DeviceGather> adaptive = {};
+    Tensor ordinals = {};  // I32 [sentences]
 };
 
-// Only these fields.
-AdaptiveTargets upload_adaptive(Backend& backend, const Batch& batch);
+DeviceTokens upload(Backend& backend, const Tokens& tokens);
+DeviceGather upload(Backend& backend, const Gather& gather);
 DeviceBatch upload(Backend& backend, const Batch& batch);
 
 }  // namespace headscope

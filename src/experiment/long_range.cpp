@@ -67,10 +67,9 @@ double accuracy_of(Backend& backend, const Model& model, const std::vector<Batch
     for (const Batch& test : tests) {
         Context ctx{.backend = backend};
         const DeviceBatch batch = upload(backend, test);
-        const bool few = batch.predicted.defined();
-        const Var hidden = few ? model.predicted_states(ctx, batch) : model.states(ctx, batch);
+        const Var hidden = model.predicted_states(ctx, batch);
         const std::vector<float> logits = to_host<float>(backend, model.logits(ctx, hidden).value());
-        const std::vector<std::int32_t>& labels = few ? test.predicted_out : test.target_out;
+        const std::vector<std::int32_t>& labels = test.predicted.classes;
         const auto classes = static_cast<std::ptrdiff_t>(model.config().target_vocabulary);
         for (std::size_t i = 0; i < labels.size(); ++i) {
             if (labels[i] != kNoTarget) {

@@ -129,7 +129,7 @@ Exploration Explorer::read(const CheckedRequest& request, const Progress& progre
     EditingObserver observer(request.edits, request.source_length, &collector);
     Context ctx{.backend = backend_, .observer = &observer, .compute = compute_};
     Exploration result;
-    const SourceMemory memory = read_source(ctx, network, request.source, request.source_pads);
+    const Memory memory = read_source(ctx, network, request.source, request.source_pads);
     std::vector<WeightCollector::Observation> seen;
     if (progress && memory.states.defined()) {
         seen = collector.fetch(backend_);
@@ -200,7 +200,7 @@ NeuronView Explorer::neuron(const ExploreRequest& request, const AttentionSite& 
     ProjectionCollector collector(site);
     EditingObserver observer(checked.edits, checked.source_length, &collector);
     Context ctx{.backend = backend_, .observer = &observer, .compute = compute_};
-    const SourceMemory memory = read_source(ctx, translator_.network(), checked.source, checked.source_pads);
+    const Memory memory = read_source(ctx, translator_.network(), checked.source, checked.source_pads);
     if (!collector.seen.weights.defined()) {
         read_target(ctx, translator_.network(), *checked.target, memory);
     }

@@ -35,23 +35,23 @@ public:
             return make_from_host<std::int32_t>(backend, {1}, DType::I32, {static_cast<std::int32_t>(tokens)});
         };
         const std::vector<std::int32_t> in = target_in_ids(config, *request.target);
-        target_in_ = upload_padded(backend, config, in, 0);
-        target_types_ = upload_types(backend, config, in, target_in_.dim(1));
-        target_length_ = length(in.size());
-        target_out_ = make_from_host<std::int32_t>(backend, target_in_.shape, DType::I32,
-                                                   predictions_of(config, request).labels(target_in_.dim(1)));
+        target_.ids = upload_padded(backend, config, in, 0);
+        target_.types = upload_types(backend, config, in, target_.length());
+        target_.lengths = length(in.size());
+        target_out_ = make_from_host<std::int32_t>(backend, target_.ids.shape, DType::I32,
+                                                   predictions_of(config, request).labels(target_.length()));
         if (translates_ != nullptr) {
             const std::vector<std::int32_t> source = source_ids(request.source);
-            source_ = upload_padded(backend, config, source, 0);
-            source_length_ = length(source.size());
-            memory_ = translates_->encode(ctx_, source_, source_length_);
+            source_.ids = upload_padded(backend, config, source, 0);
+            source_.lengths = length(source.size());
+            memory_ = translates_->encode(ctx_, source_);
         }
     }
 
     // Batch size: all heads of a layer, fewer for long sentences.
     std::int64_t copies() const {
         constexpr std::int64_t kTokens = 2048;
-        const std::int64_t longest = std::max(translates_ ? source_.dim(1) : 0, target_in_.dim(1));
+        const std::int64_t longest = std::max(source_.length(), target_.length());
         return std::clamp<std::int64_t>(kTokens / longest, 1, model_.config().attention.heads);
     }
 
@@ -73,7 +73,8 @@ private:
             return {};
         }
         return site.kind == AttentionKind::EncoderSelf
-                   ? translates_->encode(ctx_, copied(source_, count), copied(source_length_, count))
+                   ? translates_->encode(ctx_,
+                                         {.ids = copied(source_.ids, count), .lengths = copied(source_.lengths, count)})
                    : Var(copied(memory_.value(), count));
     }
 
@@ -89,14 +90,13 @@ private:
     }
 
     std::vector<double> run(const Var& memory, std::int64_t count) {
-        const Tensor in = copied(target_in_, count);
-        const Var hidden = translates_ != nullptr
-                               ? translates_->decode(ctx_, in, memory, copied(source_length_, count))
-                               : model_.states(ctx_, {.sentences = count,
-                                                      .target_length = in.dim(1),
-                                                      .target_in = in,
-                                                      .target_lengths = copied(target_length_, count),
-                                                      .target_types = target_types_});  // [count, ..]
+        const Tensor in = copied(target_.ids, count);
+        const Var hidden =
+            translates_ != nullptr
+                ? translates_->decode(ctx_, {.ids = in}, {memory, copied(source_.lengths, count)})
+                : model_.states(
+                      ctx_, {.sentences = count,
+                             .target = {.ids = in, .types = target_.types, .lengths = copied(target_.lengths, count)}});
         const Tensor all = backend_.empty({count}, backend_.full_dtype());
         for (std::int64_t i = 0; i < count; ++i) {
             const LossSums sums =
@@ -113,10 +113,9 @@ private:
     const EncoderDecoder* translates_;  // null: a language model
     EditingObserver observer_;
     Context ctx_;
-    Tensor source_, source_length_;                  // I32 [1, source length], [1]
-    Tensor target_in_, target_out_, target_length_;  // I32 [1, target length] twice, [1]
-    Tensor target_types_;                            // I32 [1, target length], undefined without types
-    Var memory_;                                     // [1, source length, d_model]
+    DeviceTokens source_, target_;  // one text each
+    Tensor target_out_;             // I32 [1, target length]
+    Var memory_;                    // [1, source length, d_model]
 };
 
 std::vector<int> head_range(std::int64_t first, std::int64_t count) {

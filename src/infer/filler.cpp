@@ -70,7 +70,7 @@ std::vector<MaskedPosition> Filler::predict(const std::vector<std::int32_t>& ids
     const Var states = masked_lm_.states(ctx, batch);
     const auto masks = static_cast<std::int64_t>(rows.size());
     const Tensor chosen = backend_.empty({masks, config.d_model}, states.value().dtype);
-    backend_.run(GatherRows{.x = states.value().reshape({batch.target_length, config.d_model}),
+    backend_.run(GatherRows{.x = states.value().reshape({batch.target.length(), config.d_model}),
                             .index = make_from_host<std::int32_t>(backend_, {masks}, DType::I32, rows),
                             .out = chosen});
     const Tensor logits = masked_lm_.logits(ctx, Var(chosen.reshape({1, masks, config.d_model})))

@@ -25,11 +25,12 @@ std::vector<double> next_log_probabilities(Context& ctx, const EncoderDecoder& m
 
     const Tensor lengths =
         make_from_host<std::int32_t>(backend, {1}, DType::I32, {static_cast<std::int32_t>(source.size())});
-    const Var memory = model.encode(
-        ctx, make_from_host<std::int32_t>(backend, {1, static_cast<std::int64_t>(padded.size())}, DType::I32, padded),
-        lengths);  // [1, padded, d_model]
-    const Var hidden = model.decode(ctx, make_from_host<std::int32_t>(backend, {1, length}, DType::I32, written),
-                                    memory, lengths);  // [1, length, d_model]
+    const Shape row{1, static_cast<std::int64_t>(padded.size())};
+    const Memory memory{
+        model.encode(ctx, {.ids = make_from_host(backend, row, DType::I32, padded), .lengths = lengths}),
+        lengths};  // [1, padded, d_model]
+    const Var hidden = model.decode(ctx, {.ids = make_from_host(backend, {1, length}, DType::I32, written)},
+                                    memory);  // [1, length, d_model]
     const Var last = hidden.reshape({length, config.d_model}).narrow(0, length - 1, 1).reshape({1, 1, config.d_model});
     auto scores =
         to_host<double>(backend, model.logits(ctx, last).value().reshape({config.target_vocabulary}));  // [vocabulary]

@@ -19,26 +19,17 @@ namespace headscope {
 
 namespace {
 
-// For each row of targets_of(), including padding.
+// For each row of Batch::predicted, including padding.
 struct ForcedPositions {
     std::vector<double> losses;        // -log P of the target's token
     std::vector<double> best;          // log P of the k likeliest tokens, best first
     std::vector<std::int32_t> tokens;  // these tokens
 };
 
-// All positions of a batch, or only those to predict.
-const std::vector<std::int32_t>& targets_of(const Batch& batch) {
-    return batch.predicted.empty() ? batch.target_out : batch.predicted_out;
-}
-
-Tensor targets_of(const DeviceBatch& batch, std::int64_t rows) {
-    return (batch.predicted.defined() ? batch.predicted_out : batch.target_out).reshape({rows});
-}
-
-// Their hidden states before the projection, [rows, d_model].
-Var states_of(Context& ctx, const Model& model, const DeviceBatch& batch, std::int64_t rows) {
-    const Var states = batch.predicted.defined() ? model.predicted_states(ctx, batch) : model.states(ctx, batch);
-    return states.reshape({rows, model.config().d_model});
+// Hidden states before the projection of the rows to predict, [rows, d_model].
+Var states_of(Context& ctx, const Model& model, const DeviceBatch& batch) {
+    const std::int64_t rows = batch.predicted.classes.elements();
+    return model.predicted_states(ctx, batch).reshape({rows, model.config().d_model});
 }
 
 // Logits of rows [first, first + some): [some, vocabulary].
@@ -48,11 +39,12 @@ Tensor logits_of(Context& ctx, const Model& model, const Var& states, std::int64
 }
 
 // Computed on the device, with the logits of a few rows at a time.
-ForcedPositions score_positions(Context& ctx, const Model& model, const DeviceBatch& batch, std::int64_t rows,
-                                std::int64_t logit_rows, std::int64_t k) {
+ForcedPositions score_positions(Context& ctx, const Model& model, const DeviceBatch& batch, std::int64_t logit_rows,
+                                std::int64_t k) {
     Backend& backend = ctx.backend;
-    const Var states = states_of(ctx, model, batch, rows);
-    const Tensor targets = targets_of(batch, rows);
+    const Var states = states_of(ctx, model, batch);
+    const std::int64_t rows = batch.predicted.classes.elements();
+    const Tensor targets = batch.predicted.classes.reshape({rows});
     const Tensor losses = backend.empty({rows}, backend.full_dtype());
     const Tensor best = backend.empty({rows, k}, backend.full_dtype());
     const Tensor tokens = backend.empty({rows, k}, DType::I32);
@@ -88,7 +80,7 @@ ForcedPositions score_positions(Context& ctx, const std::vector<const Model*>& m
     const auto rows = static_cast<std::int64_t>(targets.size());
     std::vector<Var> states;
     std::transform(models.begin(), models.end(), std::back_inserter(states),
-                   [&](const Model* model) { return states_of(ctx, *model, batch, rows); });
+                   [&](const Model* model) { return states_of(ctx, *model, batch); });
     const auto classes = static_cast<std::size_t>(models.front()->config().target_vocabulary);
     ForcedPositions found;
     for (std::int64_t first = 0; first < rows; first += logit_rows) {
@@ -120,16 +112,17 @@ ForcedPositions score_positions(Context& ctx, const std::vector<const Model*>& m
 // One vector per sentence of the batch, without positions that have no target.
 std::vector<std::vector<ForcedToken>> with_targets(const ForcedPositions& found, const Batch& batch, int alternatives) {
     std::vector<std::vector<ForcedToken>> sentences(static_cast<std::size_t>(batch.sentences));
-    const std::vector<std::int32_t>& targets = targets_of(batch);
+    const std::vector<std::int32_t>& rows = batch.predicted.rows;
+    const std::vector<std::int32_t>& targets = batch.predicted.classes;
     for (std::size_t row = 0; row < targets.size(); ++row) {
         if (targets[row] != kNoTarget) {
-            const std::size_t at = batch.predicted.empty() ? row : static_cast<std::size_t>(batch.predicted[row]);
+            const std::size_t at = rows.empty() ? row : static_cast<std::size_t>(rows[row]);
             const std::size_t best = row * (found.tokens.size() / targets.size());
             ForcedToken token{-found.losses[row], found.best[best], found.tokens[best] == targets[row]};
             for (std::size_t i = best; i < best + static_cast<std::size_t>(alternatives); ++i) {
                 token.alternatives.push_back({found.tokens[i], found.best[i]});
             }
-            sentences[at / static_cast<std::size_t>(batch.target_length)].push_back(std::move(token));
+            sentences[at / static_cast<std::size_t>(batch.target.length)].push_back(std::move(token));
         }
     }
     return sentences;
@@ -196,18 +189,16 @@ void ForcedTargets::force_at_once(std::span<const std::size_t> members, std::int
     }
     const Batch batch = make_batch(some, frame_, 0, {.longest = longest_});
     const DeviceBatch on_device = upload(ctx_.backend, batch);
-    const std::vector<std::int32_t>& targets = targets_of(batch);
-    const auto rows = static_cast<std::int64_t>(targets.size());
     const std::int64_t k =
         std::clamp<std::int64_t>(limits_.alternatives, 1, models_.front()->config().target_vocabulary);
-    const ForcedPositions found = models_.size() == 1
-                                      ? score_positions(ctx_, *models_.front(), on_device, rows, logit_rows, k)
-                                      : score_positions(ctx_, models_, on_device, targets, logit_rows, k);
+    const ForcedPositions found =
+        models_.size() == 1 ? score_positions(ctx_, *models_.front(), on_device, logit_rows, k)
+                            : score_positions(ctx_, models_, on_device, batch.predicted.classes, logit_rows, k);
     auto tokens = with_targets(found, batch, static_cast<int>(std::min<std::int64_t>(k, limits_.alternatives)));
     for (std::size_t i = 0; i < members.size(); ++i) {
         results_[members[i]] = std::move(tokens[i]);
     }
-    tokens_ += batch.sentences * (batch.source_length + batch.target_length);
+    tokens_ += batch.sentences * (batch.source.length + batch.target.length);
 }
 
 std::vector<std::vector<ForcedToken>> force_targets(Context& ctx, const std::vector<const Model*>& models,

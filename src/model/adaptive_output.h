@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "model/model.h"
@@ -22,7 +23,9 @@ public:
     Var logits(Context& ctx, const Var& hidden) const;
     // A cluster is evaluated for its targets only. The loss of a target in a cluster is the sum of both, each smoothed
     // over its own classes.
-    LossSums loss(Context& ctx, const Var& hidden, const AdaptiveTargets& targets, const LossOptions& options) const;
+    // `targets` is Batch::adaptive.
+    LossSums loss(Context& ctx, const Var& hidden, std::span<const DeviceGather> targets,
+                  const LossOptions& options) const;
 
 private:
     struct Cluster {

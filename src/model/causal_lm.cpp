@@ -12,8 +12,7 @@ CausalLm::CausalLm(const ModelConfig& config, const Scope& model, const Embeddin
       projection_(config, model, table) {}
 
 Var CausalLm::states(Context& ctx, const DeviceBatch& batch) const {
-    return stack_(ctx, {.ids = batch.target_in, .order = batch.target_order, .lengths = batch.target_lengths},
-                  {.causal = true, .key_ranges = batch.target_ranges});
+    return stack_(ctx, batch.target, {.causal = true, .key_ranges = batch.target.ranges});
 }
 
 Cache CausalLm::start(Context& ctx, const DeviceBatch& batch) const {

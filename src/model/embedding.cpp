@@ -72,7 +72,7 @@ DType Embedding::dtype(Backend& backend) const {
     return activations_beside(backend, table_.value().dtype);
 }
 
-Var Embedding::operator()(Context& ctx, const Tokens& tokens) const {
+Var Embedding::operator()(Context& ctx, const DeviceTokens& tokens) const {
     return run(ctx, tokens, {}, tokens.ids.dim(1));
 }
 
@@ -84,7 +84,7 @@ Var Embedding::each_at(Context& ctx, const Tensor& ids, const Tensor& places, st
     return run(ctx, {.ids = ids}, {.places = places}, end);
 }
 
-Var Embedding::positions(Context& ctx, const Tokens& tokens, std::int64_t end) const {
+Var Embedding::positions(Context& ctx, const DeviceTokens& tokens, std::int64_t end) const {
     if (positions_.defined() && end > positions_.shape()[0]) {
         throw Error(
             fmt::format("the {} has {} learned positions, but a sequence has {}, pads included: shorten or split "
@@ -98,7 +98,7 @@ Var Embedding::positions(Context& ctx, const Tokens& tokens, std::int64_t end) c
     return sinusoids_ ? Var(sinusoids_->table(ctx.backend, end)) : positions_;
 }
 
-Var Embedding::with_types(Context& ctx, const Tokens& tokens, const Var& positions, std::int64_t end) const {
+Var Embedding::with_types(Context& ctx, const DeviceTokens& tokens, const Var& positions, std::int64_t end) const {
     Tensor types = tokens.types;
     if (!types.defined()) {
         types = ctx.backend.empty({1, end}, DType::I32);
@@ -108,7 +108,7 @@ Var Embedding::with_types(Context& ctx, const Tokens& tokens, const Var& positio
         .reshape({types.elements(), types_.shape()[1]});
 }
 
-Var Embedding::run(Context& ctx, const Tokens& tokens, const Place& place, std::int64_t end) const {
+Var Embedding::run(Context& ctx, const DeviceTokens& tokens, const Place& place, std::int64_t end) const {
     const Shape& shape = tokens.ids.shape;
     // Positions with a row for each of `count` tokens are those of one long text, or of several such.
     const auto embed_tokens = [&](EmbedOperands operands, bool by_token) {

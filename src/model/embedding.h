@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "data/device_batch.h"
 #include "model/residual.h"
 #include "model/sinusoids.h"
 
@@ -21,16 +22,6 @@ struct EmbeddingTable {
     std::int64_t vocabulary = 0;
 };
 
-// What a stack reads.
-struct Tokens {
-    Tensor ids;              // I32 [batch, length]
-    Tensor order = {};       // EmbedBackward::order of `ids`; needed only with a tape
-    Tensor types = {};       // I32 [batch, length], or [1, length] for all; undefined: all 0
-    Tensor type_order = {};  // EmbedBackward::order of `types`; needed only with a tape, by a model with token types
-    // I32 [batch]; what lies behind is padding. Undefined: no padding. Read by what treats a text as a whole.
-    Tensor lengths = {};
-};
-
 class Embedding {
 public:
     // Of the stack with this self-attention. The stacks of a model share the sinusoids. Those grow with use. A stack
@@ -39,7 +30,7 @@ public:
               std::shared_ptr<Sinusoids> sinusoids, DropoutSites& sites);
 
     // Result [batch, length, d_model].
-    Var operator()(Context& ctx, const Tokens& tokens) const;
+    Var operator()(Context& ctx, const DeviceTokens& tokens) const;
     DType dtype(Backend& backend) const;  // of the result
     // Embeds tokens at positions first, first + 1, ... `first` is I32 [1]; `first_on_host` is the same number for the
     // host.
@@ -53,12 +44,12 @@ private:
         Tensor first = {};
         Tensor places = {};
     };
-    Var run(Context& ctx, const Tokens& tokens, const Place& place, std::int64_t end) const;
+    Var run(Context& ctx, const DeviceTokens& tokens, const Place& place, std::int64_t end) const;
     // Those of tokens up to `end`: [rows, columns], with a row for each position, or by_length_ for each token;
     // undefined if there are none.
-    Var positions(Context& ctx, const Tokens& tokens, std::int64_t end) const;
+    Var positions(Context& ctx, const DeviceTokens& tokens, std::int64_t end) const;
     // The sum of both, of all token types or [1 or batch, length] of them: [rows, embedding_columns()].
-    Var with_types(Context& ctx, const Tokens& tokens, const Var& positions, std::int64_t end) const;
+    Var with_types(Context& ctx, const DeviceTokens& tokens, const Var& positions, std::int64_t end) const;
     std::string stack_;
     Var table_;  // [vocabulary, embedding_columns()]
     std::optional<LayerNorm> norm_;

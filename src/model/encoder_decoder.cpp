@@ -36,20 +36,17 @@ EncoderDecoder::EncoderDecoder(const ModelConfig& config, const Scope& model, co
                tables.target.weight, sinusoids_, sites_),
       projection_(config, model, tables.target) {}
 
-Var EncoderDecoder::encode(Context& ctx, const Tensor& ids, const Tensor& lengths, const Tensor& order) const {
-    return encoder_(ctx, {.ids = ids, .order = order, .lengths = lengths}, {.key_lengths = lengths});
+Var EncoderDecoder::encode(Context& ctx, const DeviceTokens& source) const {
+    return encoder_(ctx, source, {.key_lengths = source.lengths});
 }
 
-Var EncoderDecoder::decode(Context& ctx, const Tensor& target_in, const Var& memory, const Tensor& source_lengths,
-                           const Tensor& order, const Tensor& target_lengths) const {
+Var EncoderDecoder::decode(Context& ctx, const DeviceTokens& target, const Memory& memory) const {
     // No token attends to later ones, so none attends to pads, which come last.
-    return decoder_(ctx, {.ids = target_in, .order = order, .lengths = target_lengths}, {.causal = true},
-                    {memory, source_lengths});
+    return decoder_(ctx, target, {.causal = true}, memory);
 }
 
 Var EncoderDecoder::states(Context& ctx, const DeviceBatch& batch) const {
-    const Var memory = encode(ctx, batch.source, batch.source_lengths, batch.source_order);
-    return decode(ctx, batch.target_in, memory, batch.source_lengths, batch.target_order, batch.target_lengths);
+    return decode(ctx, batch.target, {encode(ctx, batch.source), batch.source.lengths});
 }
 
 Cache EncoderDecoder::start_cache(Context& ctx, const Tensor& memory, const Tensor& source_lengths,
@@ -59,9 +56,9 @@ Cache EncoderDecoder::start_cache(Context& ctx, const Tensor& memory, const Tens
 }
 
 Cache EncoderDecoder::start(Context& ctx, const DeviceBatch& batch) const {
-    const Var memory = encode(ctx, batch.source, batch.source_lengths);
+    const Var memory = encode(ctx, batch.source);
     // Translations are about as long as their sources; the cache grows for longer ones.
-    return start_cache(ctx, memory.value(), batch.source_lengths, batch.source_length + kLengthMultiple);
+    return start_cache(ctx, memory.value(), batch.source.lengths, batch.source.length() + kLengthMultiple);
 }
 
 }  // namespace headscope

@@ -22,13 +22,11 @@ public:
     EncoderDecoder(const ModelConfig& config, const Parameters& parameters, ModelDescription declared = {})
         : EncoderDecoder(config, Scope(declared, &parameters)) {}
 
-    // ids I32 [batch, length], lengths I32 [batch]; out [batch, length, d_model]. 3.1. `order` sorts the positions by
-    // id (EmbedBackward); it is needed only with a tape.
-    Var encode(Context& ctx, const Tensor& ids, const Tensor& lengths, const Tensor& order = {}) const;
-    // Teacher-forced: target_in I32 [batch, length] starts with bos; out [batch, length, d_model]. target_lengths I32
-    // [batch] tell batch norms what is padding.
-    Var decode(Context& ctx, const Tensor& target_in, const Var& memory, const Tensor& source_lengths,
-               const Tensor& order = {}, const Tensor& target_lengths = {}) const;
+    // Result [batch, length, d_model]. 3.1. The source needs its lengths.
+    Var encode(Context& ctx, const DeviceTokens& source) const;
+    // Teacher-forced: the target starts with bos; result [batch, length, d_model]. Its lengths tell batch norms what is
+    // padding.
+    Var decode(Context& ctx, const DeviceTokens& target, const Memory& memory) const;
     // memory [rows, source_length, d_model].
     Cache start_cache(Context& ctx, const Tensor& memory, const Tensor& source_lengths, std::int64_t capacity) const;
 

@@ -59,15 +59,14 @@ StepFlops TrainingFlops::of(std::span<const Batch> parts) const {
     for (const Batch& part : parts) {
         const bool masked = architecture_ == Architecture::MaskedLm;
         const auto sentences = static_cast<double>(part.sentences);
-        const auto target = static_cast<double>(part.target_length);
-        const double source = masked ? target : static_cast<double>(part.source_length);
-        const double predicted =
-            part.predicted.empty() ? sentences * target : static_cast<double>(part.predicted.size());
+        const auto target = static_cast<double>(part.target.length);
+        const double source = masked ? target : static_cast<double>(part.source.length);
+        const auto predicted = static_cast<double>(part.predicted.classes.size());
         step.weights += kMultiplyAdd * (sentences * (each_.sentence + source * each_.source_token) +
                                         sentences * target * each_.target_token + predicted * each_.predicted_token);
         for (std::size_t i = 0; i < clusters_.size(); ++i) {
             step.weights +=
-                kMultiplyAdd * clusters_[i] * (static_cast<double>(part.clusters.at(i).rows.size()) - predicted);
+                kMultiplyAdd * clusters_[i] * (static_cast<double>(part.adaptive.at(i + 1).rows.size()) - predicted);
         }
         step.attention += kMultiplyAdd * sentences *
                           (source_pairs(source, each_.source_window) * each_.source_pair +

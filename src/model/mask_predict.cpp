@@ -30,13 +30,11 @@ MaskPredict::MaskPredict(const ModelConfig& config, const Scope& model, const Tw
 }
 
 Var MaskPredict::encode(Context& ctx, const DeviceBatch& batch) const {
-    return encoder_(ctx, {.ids = batch.source, .order = batch.source_order, .lengths = batch.source_lengths},
-                    {.key_lengths = batch.source_lengths});
+    return encoder_(ctx, batch.source, {.key_lengths = batch.source.lengths});
 }
 
 Var MaskPredict::decode(Context& ctx, const DeviceBatch& batch, const Var& memory) const {
-    return decoder_(ctx, {.ids = batch.target_in, .order = batch.target_order, .lengths = batch.target_lengths},
-                    {.key_lengths = batch.target_lengths}, {memory, batch.source_lengths});
+    return decoder_(ctx, batch.target, {.key_lengths = batch.target.lengths}, {memory, batch.source.lengths});
 }
 
 Var MaskPredict::states(Context& ctx, const DeviceBatch& batch) const {
@@ -44,9 +42,8 @@ Var MaskPredict::states(Context& ctx, const DeviceBatch& batch) const {
 }
 
 Var MaskPredict::last_states(Context& ctx, const DeviceBatch& batch, const Var& memory) const {
-    HEADSCOPE_CHECK(batch.source_ends.defined(), "the batch does not say where its sources end");
-    const Var rows = memory.reshape({batch.sentences * batch.source_length, config_.d_model});
-    return embed(ctx, {.ids = batch.source_ends, .order = batch.source_ends_order, .table = rows});
+    HEADSCOPE_CHECK(batch.source_ends.rows.defined(), "the batch does not say where its sources end");
+    return gather(ctx, memory, batch.source_ends);
 }
 
 LossSums MaskPredict::batch_loss(Context& ctx, const DeviceBatch& batch, const LossOptions& options) const {
@@ -54,7 +51,7 @@ LossSums MaskPredict::batch_loss(Context& ctx, const DeviceBatch& batch, const L
     const LossSums sums = token_loss(ctx, decode(ctx, batch, memory), batch, options);
     set_label(ctx, "length", "");
     const LossSums length =
-        output_loss(ctx, last_states(ctx, batch, memory), {length_weight_, length_bias_}, batch.target_lengths,
+        output_loss(ctx, last_states(ctx, batch, memory), {length_weight_, length_bias_}, batch.source_ends.classes,
                     {.epsilon = 0.0F, .gradient_scale = options.gradient_scale});
     ctx.backend.run(Copy{.x = length.nll, .out = sums.loss, .write = Write::Accumulate});
     return sums;
@@ -70,7 +67,7 @@ Tensor MaskPredict::length_logits(Context& ctx, const DeviceBatch& batch, const 
 Cache MaskPredict::start(Context& ctx, const DeviceBatch& batch, const Var& memory, std::int64_t rows) const {
     HEADSCOPE_CHECK(ctx.tape == nullptr, "decoding with a cache records no tape");
     HEADSCOPE_CHECK(rows % batch.sentences == 0, "each source has the same number of rows");
-    return decoder_.start_cache(ctx, rows, 0, {memory, batch.source_lengths});
+    return decoder_.start_cache(ctx, rows, 0, {memory, batch.source.lengths});
 }
 
 Var MaskPredict::read(Context& ctx, const Cache& cache, const Tensor& ids, const Tensor& lengths) const {

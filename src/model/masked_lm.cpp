@@ -12,9 +12,7 @@ MaskedLm::MaskedLm(const ModelConfig& config, const Scope& model, const Embeddin
       projection_(config, model, table) {}
 
 Var MaskedLm::states(Context& ctx, const DeviceBatch& batch) const {
-    return stack_(
-        ctx, {batch.target_in, batch.target_order, batch.target_types, batch.target_type_order, batch.target_lengths},
-        {.key_lengths = batch.target_lengths, .key_ranges = batch.target_ranges});
+    return stack_(ctx, batch.target, {.key_lengths = batch.target.lengths, .key_ranges = batch.target.ranges});
 }
 
 }  // namespace headscope

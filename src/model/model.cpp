@@ -62,22 +62,24 @@ Var Model::logits(Context& ctx, const Var& hidden) const {
     return projection().logits(ctx, projection().transform(ctx, hidden));
 }
 
-LossSums Model::token_loss(Context& ctx, const Var& hidden, const Tensor& target_out, const LossOptions& options,
-                           const AdaptiveTargets& adaptive) const {
+LossSums Model::token_loss(Context& ctx, const Var& hidden, const Tensor& classes, const LossOptions& options,
+                           std::span<const DeviceGather> adaptive) const {
     set_label(ctx, "projection", "");
-    return projection().loss(ctx, projection().transform(ctx, hidden), target_out, options, adaptive);
+    return projection().loss(ctx, projection().transform(ctx, hidden), classes, options, adaptive);
 }
 
-Var Model::at_predicted(Context& ctx, const DeviceBatch& batch, const Var& hidden) const {
-    const Var rows = hidden.reshape({batch.sentences * batch.target_length, config_.d_model});
-    return embed(ctx, {.ids = batch.predicted, .order = batch.predicted_order, .table = rows});
+Var Model::gather(Context& ctx, const Var& states, const DeviceGather& from) {
+    if (!from.rows.defined()) {
+        return states;
+    }
+    const std::int64_t d_model = states.shape()[2];
+    const Var table = states.reshape({states.value().elements() / d_model, d_model});
+    return embed(ctx, {.ids = from.rows, .order = from.order, .table = table});
 }
 
 LossSums Model::token_loss(Context& ctx, const Var& hidden, const DeviceBatch& batch,
                            const LossOptions& options) const {
-    return batch.predicted.defined()
-               ? token_loss(ctx, at_predicted(ctx, batch, hidden), batch.predicted_out, options, batch.adaptive)
-               : token_loss(ctx, hidden, batch.target_out, options, batch.adaptive);
+    return token_loss(ctx, gather(ctx, hidden, batch.predicted), batch.predicted.classes, options, batch.adaptive);
 }
 
 LossSums Model::batch_loss(Context& ctx, const DeviceBatch& batch, const LossOptions& options) const {

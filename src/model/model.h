@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 
 #include "autograd/context.h"
 #include "data/device_batch.h"
@@ -43,18 +44,18 @@ public:
     // nothing that it allocates, so this comes before it.
     void prepare(Backend& backend, std::int64_t length) const;
 
-    // The last hidden states at the positions of batch.target_out: [sentences, target_length, d_model].
+    // The last hidden states at the target's positions: [sentences, target length, d_model].
     virtual Var states(Context& ctx, const DeviceBatch& batch) const = 0;
-    // Those at batch.predicted, if it is defined: [1, rows, d_model].
+    // Those of batch.predicted: all, or [1, rows, d_model].
     Var predicted_states(Context& ctx, const DeviceBatch& batch) const {
-        return at_predicted(ctx, batch, states(ctx, batch));
+        return gather(ctx, states(ctx, batch), batch.predicted);
     }
     // hidden [batch, length, d_model]; out [batch, length, vocabulary]. 3.4. For few rows; training uses loss().
     Var logits(Context& ctx, const Var& hidden) const;
     // Projection, smoothed loss and, with a tape, the gradient of the sum of the losses back to hidden states and
-    // weights.
-    LossSums token_loss(Context& ctx, const Var& hidden, const Tensor& target_out, const LossOptions& options,
-                        const AdaptiveTargets& adaptive = {}) const;
+    // weights. `classes` I32, as many as there are states; with a tape an adaptive output needs Batch::adaptive.
+    LossSums token_loss(Context& ctx, const Var& hidden, const Tensor& classes, const LossOptions& options,
+                        std::span<const DeviceGather> adaptive = {}) const;
     // states, token_loss; with a tape also backward, which adds to the gradients of the parameters.
     LossSums loss(Context& ctx, const DeviceBatch& batch, const LossOptions& options) const;
 
@@ -64,7 +65,8 @@ protected:
     // All losses of a batch, of which those of its pieces are token_loss() of the last hidden states.
     virtual LossSums batch_loss(Context& ctx, const DeviceBatch& batch, const LossOptions& options) const;
     LossSums token_loss(Context& ctx, const Var& hidden, const DeviceBatch& batch, const LossOptions& options) const;
-    Var at_predicted(Context& ctx, const DeviceBatch& batch, const Var& hidden) const;
+    // states [batch, length, d_model]; result [1, rows, d_model], or all of them.
+    static Var gather(Context& ctx, const Var& states, const DeviceGather& from);
 
     ModelConfig config_;
     DropoutSites sites_;

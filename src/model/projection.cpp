@@ -84,12 +84,12 @@ Var Projection::logits(Context& ctx, const Var& hidden) const {
 }
 
 LossSums Projection::loss(Context& ctx, const Var& hidden, const Tensor& targets, const LossOptions& options,
-                          const AdaptiveTargets& adaptive) const {
+                          std::span<const DeviceGather> adaptive) const {
     if (!adaptive_) {
         return output_loss(ctx, hidden, {weight_, options.suppress ? suppressing_bias(ctx) : bias_, scale_}, targets,
                            options);
     }
-    if (adaptive.head.defined()) {
+    if (!adaptive.empty()) {
         return adaptive_->loss(ctx, hidden, adaptive, options);
     }
     // Of all words at once.

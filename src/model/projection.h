@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "model/adaptive_output.h"
@@ -25,10 +26,10 @@ public:
     // ModelConfig::suppressed_ids are so low that their probabilities are 0.
     Var logits(Context& ctx, const Var& hidden) const;
 
-    // hidden [batch, length, d_model], transformed, targets I32 [batch, length]; `adaptive` the same targets for an
+    // hidden [batch, length, d_model], transformed, targets I32, one a state; `adaptive` the same targets for an
     // adaptive output, needed with a tape. With a tape the gradients of hidden and of the weights are computed here.
     LossSums loss(Context& ctx, const Var& hidden, const Tensor& targets, const LossOptions& options,
-                  const AdaptiveTargets& adaptive) const;
+                  std::span<const DeviceGather> adaptive) const;
 
 private:
     Var suppressing_bias(Context& ctx) const;

@@ -103,7 +103,7 @@ Var Stack::run(Context& ctx, const Var& embedded, const Tensor& lengths, const M
     return x.normed;
 }
 
-Var Stack::operator()(Context& ctx, const Tokens& tokens, const AttentionMask& mask, const Memory& memory) const {
+Var Stack::operator()(Context& ctx, const DeviceTokens& tokens, const AttentionMask& mask, const Memory& memory) const {
     const AttentionMask padding{.key_lengths = memory.lengths};
     set_label(ctx, name_, ".embedding");
     const Var embedded = embedding_(ctx, tokens);
@@ -163,7 +163,7 @@ Var Stack::attend_to_sources(Context& ctx, const Cache& cache, const Cache::Laye
         .reshape({cache.rows, tokens, width});
 }
 
-Var Stack::reread(Context& ctx, const Cache& cache, const Tokens& tokens) const {
+Var Stack::reread(Context& ctx, const Cache& cache, const DeviceTokens& tokens) const {
     set_label(ctx, name_, ".embedding");
     const Var embedded = embedding_(ctx, tokens);
     const std::vector<Var> distances = distance_scores(ctx);

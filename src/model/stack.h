@@ -30,7 +30,8 @@ public:
           std::shared_ptr<Sinusoids> sinusoids, DropoutSites& sites);
 
     // `mask` is the rule of its mixers; result [batch, length, d_model]. If it hands over: [batch, states, d_model].
-    Var operator()(Context& ctx, const Tokens& tokens, const AttentionMask& mask, const Memory& memory = {}) const;
+    Var operator()(Context& ctx, const DeviceTokens& tokens, const AttentionMask& mask,
+                   const Memory& memory = {}) const;
 
     // An empty cache of `rows` sequences, with room for `capacity` tokens. With cross-attention: one row for each of
     // memory's, projected to keys and values.
@@ -41,7 +42,7 @@ public:
     Var append(Context& ctx, const Cache& cache, const Tensor& ids) const;
     // All tokens of each row at once, in both directions, of which the cache only has the sources' keys and values;
     // result [rows, length, d_model].
-    Var reread(Context& ctx, const Cache& cache, const Tokens& tokens) const;
+    Var reread(Context& ctx, const Cache& cache, const DeviceTokens& tokens) const;
 
 private:
     // Equation 2 or experts, of x [batch, length, d_model] with these lengths of its texts, I32 [batch] or undefined.

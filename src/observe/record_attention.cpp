@@ -72,7 +72,7 @@ AttentionRecord make_record(const ModelConfig& config, const RecordedText& sourc
     return record;
 }
 
-SourceMemory read_source(Context& ctx, const Model& model, const RecordedText& source, std::int64_t pads) {
+Memory read_source(Context& ctx, const Model& model, const RecordedText& source, std::int64_t pads) {
     require_left_to_right(model.config());
     const auto* translates = dynamic_cast<const EncoderDecoder*>(&model);
     if (translates == nullptr) {
@@ -81,20 +81,19 @@ SourceMemory read_source(Context& ctx, const Model& model, const RecordedText& s
     const std::vector<std::int32_t> ids = source_ids(source);
     const Tensor lengths = upload_length(ctx.backend, ids.size());
     const Tensor in = upload_padded(ctx.backend, model.config(), ids, static_cast<std::int64_t>(ids.size()) + pads);
-    return {translates->encode(ctx, in, lengths), lengths};
+    return {translates->encode(ctx, {.ids = in, .lengths = lengths}), lengths};
 }
 
-Var read_target(Context& ctx, const Model& model, const RecordedText& target, const SourceMemory& memory) {
+Var read_target(Context& ctx, const Model& model, const RecordedText& target, const Memory& memory) {
     const std::vector<std::int32_t> ids = target_in_ids(model.config(), target);
     const Tensor in = upload_padded(ctx.backend, model.config(), ids, 0);
     if (const auto* translates = dynamic_cast<const EncoderDecoder*>(&model)) {
-        return translates->decode(ctx, in, memory.states, memory.lengths);
+        return translates->decode(ctx, {.ids = in}, memory);
     }
     return model.states(ctx, {.sentences = 1,
-                              .target_length = in.dim(1),
-                              .target_in = in,
-                              .target_lengths = upload_length(ctx.backend, ids.size()),
-                              .target_types = upload_types(ctx.backend, model.config(), ids, in.dim(1))});
+                              .target = {.ids = in,
+                                         .types = upload_types(ctx.backend, model.config(), ids, in.dim(1)),
+                                         .lengths = upload_length(ctx.backend, ids.size())}});
 }
 
 AttentionRecord record_attention(Backend& backend, const Model& model, const RecordedText& source,
@@ -102,7 +101,7 @@ AttentionRecord record_attention(Backend& backend, const Model& model, const Rec
     const ModelConfig& config = model.config();
     WeightCollector collector(options.sites);
     Context ctx{.backend = backend, .observer = &collector, .compute = options.compute};
-    const SourceMemory memory = read_source(ctx, model, source, options.source_pads);
+    const Memory memory = read_source(ctx, model, source, options.source_pads);
     const bool reads_target = !traits(config.architecture).reads_source || !target.ids.empty();
     if (reads_target) {
         read_target(ctx, model, target, memory);

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "model/mixer.h"
 #include "model/model.h"
 #include "observe/attention_record.h"
 #include "observe/recorded_text.h"
@@ -28,14 +29,10 @@ Tensor upload_padded(Backend& backend, const ModelConfig& config, std::vector<st
 Tensor upload_types(Backend& backend, const ModelConfig& config, const std::vector<std::int32_t>& ids,
                     std::int64_t padded);
 
-// The encoder's output for one sentence; undefined for a language model.
-struct SourceMemory {
-    Var states;      // [1, source length, d_model]
-    Tensor lengths;  // I32 [1]
-};
-SourceMemory read_source(Context& ctx, const Model& model, const RecordedText& source, std::int64_t pads);
+// The encoder's output for one sentence, [1, source length, d_model]; undefined for a language model.
+Memory read_source(Context& ctx, const Model& model, const RecordedText& source, std::int64_t pads);
 // The last hidden states of a target, or of a language model's text: [1, padded length, d_model].
-Var read_target(Context& ctx, const Model& model, const RecordedText& target, const SourceMemory& memory);
+Var read_target(Context& ctx, const Model& model, const RecordedText& target, const Memory& memory);
 
 // The record of a batch's first sentence, without the batch's padding. `target` is null if the decoder did not run.
 AttentionRecord make_record(const ModelConfig& config, const RecordedText& source, std::int64_t source_pads,

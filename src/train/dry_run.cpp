@@ -67,11 +67,11 @@ std::string model_text(const ModelConfig& m) {
 }
 
 std::string shape_of(const Batch& batch) {
-    if (batch.source_length == 0) {
-        return fmt::format("{} of [{}]", counted(batch.sentences, "block"), batch.target_length);
+    if (batch.source.length == 0) {
+        return fmt::format("{} of [{}]", counted(batch.sentences, "block"), batch.target.length);
     }
-    return fmt::format("{} of [{}] and [{}]", counted(batch.sentences, "sentence"), batch.source_length,
-                       batch.target_length);
+    return fmt::format("{} of [{}] and [{}]", counted(batch.sentences, "sentence"), batch.source.length,
+                       batch.target.length);
 }
 
 std::string memory_text(Backend& backend, const StepRehearsal& rehearsal, const StepEstimate& step,

@@ -55,7 +55,7 @@ LossSums Learner::pass(const Batch& part, bool first, bool last) {
     const DeviceBatch batch = upload(backend_, part);
     const DType real = backend_.full_dtype();
     const LossSums sums{backend_.empty({1}, real), backend_.empty({1}, real)};
-    model_->prepare(backend_, std::max(batch.source_length, batch.target_length));
+    model_->prepare(backend_, std::max(part.source.length, part.target.length));
     backend_.replay("training pass", [&] {
         // Inside the body, which is called several times: each call must find the gradients unwritten.
         if (first) {
@@ -105,8 +105,8 @@ LossSums Learner::step(const std::vector<Batch>& parts, std::int64_t number, dou
     backend_.upload(step_, &step, sizeof(step));
     StepTokens tokens;
     for (const Batch& part : parts) {
-        tokens.source += part.source_tokens;
-        tokens.target += part.target_tokens;
+        tokens.source += part.source.count;
+        tokens.target += part.predicted.count;
     }
     for (const Buffer& buffer : buffers_) {
         backend_.run(Copy{.x = buffer.values, .out = buffer.before});
@@ -140,7 +140,7 @@ ValidationLoss Learner::validate(const Batcher& batcher) const {
         const LossSums losses = model_->loss(context, batch, options_.loss);
         backend_.run(Copy{.x = losses.loss, .out = sums.narrow(0, 0, 1), .write = Write::Accumulate});
         backend_.run(Copy{.x = losses.nll, .out = sums.narrow(0, 1, 1), .write = Write::Accumulate});
-        target_tokens += batch.target_tokens;
+        target_tokens += batch.predicted.count;
     });
     const auto host = to_host<double>(backend_, sums);
     const auto tokens = static_cast<double>(target_tokens);

@@ -46,7 +46,7 @@ double overfit_one_batch(Backend& backend, TrainConfig config, const TrainingDat
             nll = totals.target_tokens == 0 ? std::nan("") : totals.nll / static_cast<double>(totals.target_tokens);
             hooks.say(fmt::format("step {}  nll {:.4f} on one batch of {} and {}", step, nll,
                                   counted(batch.front().sentences, "sentence"),
-                                  counted(batch.front().target_tokens, "target token")));
+                                  counted(batch.front().predicted.count, "target token")));
             totals.restart();
             if (nll < kLearned) {
                 break;

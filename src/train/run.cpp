@@ -146,7 +146,7 @@ void Run::take_step() {
         parts = batcher_.micro_batches(pairs, part_budget(config_.training, state_.part_tokens));
     } while (!learn(parts));
     for (const Batch& part : parts) {
-        state_.tokens += part.target_tokens;
+        state_.tokens += part.predicted.count;
     }
     if (state_.flops) {
         *state_.flops += count_flops_.of(parts).total();
@@ -169,7 +169,7 @@ bool Run::learn(const std::vector<Batch>& parts) {
         std::int64_t largest = 0;
         bool divisible = false;
         for (const Batch& part : parts) {
-            largest = std::max(largest, part.sentences * std::max(part.source_length, part.target_length));
+            largest = std::max(largest, part.sentences * std::max(part.source.length, part.target.length));
             divisible = divisible || part.sentences > 1;
         }
         if (!config_.training.split_when_out_of_memory || !divisible) {

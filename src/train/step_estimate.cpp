@@ -27,7 +27,7 @@ double extended(const Point& small, const Point& large, double tokens) {
 }
 
 double padded_tokens(const Batch& batch) {
-    return static_cast<double>(batch.sentences * std::max(batch.source_length, batch.target_length));
+    return static_cast<double>(batch.sentences * std::max(batch.source.length, batch.target.length));
 }
 
 class Estimating {

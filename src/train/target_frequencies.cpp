@@ -17,7 +17,7 @@ std::vector<double> target_frequencies(const ExampleSource& source, const Frame&
         std::vector<std::uint32_t> examples(std::min(kAtOnce, epoch.examples() - first));
         std::iota(examples.begin(), examples.end(), static_cast<std::uint32_t>(first));
         for (const Example& pair : source.fetch(epoch, examples)) {
-            for (const std::int32_t id : make_batch(std::span(&pair, 1), frame, 0).target_out) {
+            for (const std::int32_t id : make_batch(std::span(&pair, 1), frame, 0).predicted.classes) {
                 if (id != kNoTarget) {
                     counts[static_cast<std::size_t>(id)] += 1.0;
                 }

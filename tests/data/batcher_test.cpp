@@ -78,8 +78,8 @@ TEST_CASE("an epoch contains every pair once, within the budget", "[batcher]") {
         CHECK(sorted(plan(*batcher, epoch)) == every);
         for (const Batcher::Step& step : steps_of(*batcher, epoch)) {
             const Batch batch = batcher->batch(step);
-            CHECK(batch.sentences * batch.source_length <= kBudget.source_tokens);
-            CHECK(batch.sentences * batch.target_length <= kBudget.target_tokens);
+            CHECK(batch.sentences * batch.source.length <= kBudget.source_tokens);
+            CHECK(batch.sentences * batch.target.length <= kBudget.target_tokens);
         }
     }
 }
@@ -93,7 +93,7 @@ TEST_CASE("batches are of similar length", "[batcher]") {
     const std::vector<Batcher::Step> steps = steps_of(batcher, 0);
     for (const Batcher::Step& step : steps) {
         const Batch batch = batcher.batch(step);
-        area += batch.sentences * (batch.source_length + batch.target_length);
+        area += batch.sentences * (batch.source.length + batch.target.length);
     }
     for (const Example& pair : pairs) {
         least += padded_length(static_cast<std::int64_t>(pair.source.size()) + 1) +
@@ -131,10 +131,10 @@ TEST_CASE("lengths are padded to the requested multiple", "[batcher]") {
             const auto longest = [](const std::vector<std::int32_t>& lengths) {
                 return static_cast<std::int64_t>(*std::max_element(lengths.begin(), lengths.end()));
             };
-            CHECK(batch.source_length == (longest(batch.source_lengths) + multiple - 1) / multiple * multiple);
-            CHECK(batch.target_length == (longest(batch.target_lengths) + multiple - 1) / multiple * multiple);
-            CHECK(batch.sentences * batch.source_length <= budget.source_tokens);
-            CHECK(batch.sentences * batch.target_length <= budget.target_tokens);
+            CHECK(batch.source.length == (longest(batch.source.lengths) + multiple - 1) / multiple * multiple);
+            CHECK(batch.target.length == (longest(batch.target.lengths) + multiple - 1) / multiple * multiple);
+            CHECK(batch.sentences * batch.source.length <= budget.source_tokens);
+            CHECK(batch.sentences * batch.target.length <= budget.target_tokens);
         }
     }
     CHECK_THROWS_AS(Batcher(corpus(3), {.length_multiple = 0}, 1, {}), CheckFailure);
@@ -146,7 +146,7 @@ TEST_CASE("the maximum length limits the padding and the counted area", "[batche
     const Batcher batcher(pairs, budget, 1, {});
     const std::vector<Batcher::Step> steps = steps_of(batcher, 0);
     CHECK(steps.size() == 2);  // three sentences of 10; with length 16 only one would fit
-    CHECK(batcher.batch(steps.front()).source_length == 10);
+    CHECK(batcher.batch(steps.front()).source.length == 10);
 }
 
 TEST_CASE("the number of sentences is bounded too", "[batcher]") {
@@ -178,7 +178,7 @@ TEST_CASE("the steps depend only on seed and epoch", "[batcher]") {
     // Nor are steps sorted from short to long.
     const std::vector<Batcher::Step> steps = steps_of(*first, 0);
     CHECK_FALSE(std::is_sorted(steps.begin(), steps.end(), [&](const auto& a, const auto& b) {
-        return first->batch(a).source_length < first->batch(b).source_length;
+        return first->batch(a).source.length < first->batch(b).source.length;
     }));
 }
 
@@ -253,20 +253,20 @@ TEST_CASE("micro-batches are parts of the step", "[batcher]") {
         std::int32_t ordinal = 0;
         for (const Batch& part : parts) {
             const bool alone = part.sentences == 1;
-            CHECK((alone || part.sentences * part.source_length <= small.source_tokens));
-            CHECK((alone || part.sentences * part.target_length <= small.target_tokens));
-            source_tokens += part.source_tokens;
-            target_tokens += part.target_tokens;
+            CHECK((alone || part.sentences * part.source.length <= small.source_tokens));
+            CHECK((alone || part.sentences * part.target.length <= small.target_tokens));
+            source_tokens += part.source.count;
+            target_tokens += part.predicted.count;
             for (std::size_t row = 0; row < static_cast<std::size_t>(part.sentences); ++row) {
                 CHECK(part.ordinals[row] == ordinal);
-                CHECK(part.source[row * static_cast<std::size_t>(part.source_length)] ==
+                CHECK(part.source.ids[row * static_cast<std::size_t>(part.source.length)] ==
                       step[static_cast<std::size_t>(ordinal)].source.front());
                 ++ordinal;
             }
         }
         CHECK(ordinal == whole.sentences);
-        CHECK(source_tokens == whole.source_tokens);
-        CHECK(target_tokens == whole.target_tokens);
+        CHECK(source_tokens == whole.source.count);
+        CHECK(target_tokens == whole.predicted.count);
     }
     CHECK(parted > 10);
 }

@@ -267,11 +267,11 @@ TEST_CASE("a batch with masks has sources, and says where they end", "[pair_sour
     const std::vector<Example> pairs{{.source = {4, 5}, .target = {7, 6, 9}, .labels = {8, kNoTarget, kNoTarget}},
                                      {.source = {4, 5, 6, 7, 8, 9, 4, 5}, .target = {7}, .labels = {9}}};
     const Batch batch = make_batch(pairs, frame, 0);
-    CHECK(batch.source_length == 16);
-    CHECK(batch.source_lengths == std::vector<std::int32_t>{3, 9});
-    CHECK(batch.source_ends == std::vector<std::int32_t>{2, 16 + 8});
-    CHECK(batch.source_ends_order == std::vector<std::int32_t>{0, 1});
-    CHECK(batch.target_lengths == std::vector<std::int32_t>{3, 1});
-    CHECK(batch.target_in[1] == 6);
-    CHECK(batch.target_tokens == 2);
+    CHECK(batch.source.length == 16);
+    CHECK(batch.source.lengths == std::vector<std::int32_t>{3, 9});
+    CHECK(batch.source_ends.rows == std::vector<std::int32_t>{2, 16 + 8});
+    CHECK(batch.source_ends.order == std::vector<std::int32_t>{0, 1});
+    CHECK(batch.target.lengths == std::vector<std::int32_t>{3, 1});
+    CHECK(batch.target.ids[1] == 6);
+    CHECK(batch.predicted.count == 2);
 }

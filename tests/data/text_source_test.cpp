@@ -323,9 +323,9 @@ TEST_CASE("a text source resumes at any step with the same blocks", "[text_sourc
         const Batcher::Step next = whole.next();
         REQUIRE(same(resumed.next(), next));
         const Batch batch = whole.batch(next);
-        CHECK(batch.target_tokens > 0);
-        CHECK((task == Task::Span) == (batch.source_length > 0));
-        packed += batch.target_ranges.empty() ? 0 : 1;
+        CHECK(batch.predicted.count > 0);
+        CHECK((task == Task::Span) == (batch.source.length > 0));
+        packed += batch.target.ranges.empty() ? 0 : 1;
     }
     CHECK((packed > 20) == (task != Task::Span));
     CHECK(whole.state().epoch > 1);

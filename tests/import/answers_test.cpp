@@ -95,23 +95,20 @@ void check_translation_model(const OpenModel& open, const json& item) {
     Ids in{open.directory.config.frame.bos_id};
     in.insert(in.end(), target.begin(), target.end() - 1);
     const Tensor lengths = length(open.backend, source);
-    const Var memory = model.encode(ctx, row(open.backend, source), lengths);
+    const Var memory = model.encode(ctx, {.ids = row(open.backend, source), .lengths = lengths});
     if (item.contains("states")) {
         CHECK(largest_difference(to_host<double>(open.backend, memory.value()), item["states"]["values"]) < kTolerance);
     }
-    const Var hidden = model.decode(ctx, row(open.backend, in), memory, lengths);
+    const Var hidden = model.decode(ctx, {.ids = row(open.backend, in)}, {memory, lengths});
     CHECK(largest_difference(log_probabilities(ctx, open, hidden, target), item.at("log_probabilities")) < kTolerance);
 }
 
 void check_language_model(const OpenModel& open, const json& item) {
     Context ctx{.backend = open.backend};
     const Ids ids = item.at("ids").get<Ids>();
-    DeviceBatch batch{.sentences = 1,
-                      .target_length = std::ssize(ids),
-                      .target_in = row(open.backend, ids),
-                      .target_lengths = length(open.backend, ids)};
+    DeviceBatch batch{.sentences = 1, .target = {.ids = row(open.backend, ids), .lengths = length(open.backend, ids)}};
     if (item.contains("types")) {
-        batch.target_types = row(open.backend, item["types"].get<Ids>());
+        batch.target.types = row(open.backend, item["types"].get<Ids>());
     }
     const Var hidden = open.model->states(ctx, batch);
     if (item.contains("states")) {

@@ -69,10 +69,10 @@ std::vector<float> logits(Backend& backend, const ModelConfig& config, const Par
     Context ctx{.backend = backend};
     const auto network = make_model(config, parameters);
     const Ids length{static_cast<std::int32_t>(ids.size())};
-    const DeviceBatch batch{.sentences = 1,
-                            .target_length = std::ssize(ids),
-                            .target_in = make_from_host<std::int32_t>(backend, {1, std::ssize(ids)}, DType::I32, ids),
-                            .target_lengths = make_from_host<std::int32_t>(backend, {1}, DType::I32, length)};
+    const DeviceBatch batch{
+        .sentences = 1,
+        .target = {.ids = make_from_host<std::int32_t>(backend, {1, std::ssize(ids)}, DType::I32, ids),
+                   .lengths = make_from_host<std::int32_t>(backend, {1}, DType::I32, length)}};
     return to_host<float>(backend, network->logits(ctx, network->states(ctx, batch)).value());
 }
 

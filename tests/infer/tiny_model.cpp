@@ -87,10 +87,11 @@ Tensor UncachedScorer::newest_logits(const std::vector<std::int32_t>& tokens,
     const auto length = static_cast<std::int64_t>(rows_.front().prefix.size());
     const DeviceBatch batch =
         upload(ctx_.backend, make_source_batch(sources, config.frame.pad_id, {.longest = config.max_length}));
-    const Var memory = model_.encode(ctx_, batch.source, batch.source_lengths);
+    const Var memory = model_.encode(ctx_, batch.source);
     const Tensor target = make_from_host<std::int32_t>(ctx_.backend, {count, length}, DType::I32, prefixes);
-    const Var hidden = model_.decode(ctx_, target, memory, batch.source_lengths);  // [count, length, d_model]
-    const Tensor logits = model_.logits(ctx_, hidden).value();                     // [count, length, vocabulary]
+    const Var hidden =
+        model_.decode(ctx_, {.ids = target}, {memory, batch.source.lengths});  // [count, length, d_model]
+    const Tensor logits = model_.logits(ctx_, hidden).value();                 // [count, length, vocabulary]
     const Tensor newest = ctx_.backend.empty({count, 1, config.target_vocabulary}, logits.dtype);
     ctx_.backend.run(Copy{.x = logits.narrow(1, length - 1, 1), .out = newest});
     return newest.reshape({count, config.target_vocabulary});

@@ -75,7 +75,7 @@ TEST_CASE("a batch norm of one token forgets it") {
         const Tensor ids = make_from_host(*model.backend, {1, 1}, DType::I32, std::vector<std::int32_t>{token});
         const Tensor lengths = make_from_host(*model.backend, {1}, DType::I32, std::vector<std::int32_t>{1});
         Context ctx{.backend = *model.backend, .regularisation = rates};
-        DeviceBatch batch{.sentences = 1, .target_length = 1, .target_in = ids, .target_lengths = lengths};
+        const DeviceBatch batch{.sentences = 1, .target = {.ids = ids, .lengths = lengths}};
         return model.host(model.model->logits(ctx, model.model->states(ctx, batch)).value());
     };
     const Regularisation rates = training_pass(*model.backend);

@@ -11,9 +11,9 @@ namespace {
 struct Beams {
     Beams(SmallModel& made, std::int64_t capacity) : model(made), ctx{*made.backend} {
         const DeviceBatch batch = model.batch(random_pairs(model.config, 2, 3));
-        const Tensor memory = model.transformer().encode(ctx, batch.source, batch.source_lengths).value();
-        reordered = model.transformer().start_cache(ctx, memory, batch.source_lengths, capacity);
-        followed = model.transformer().start_cache(ctx, memory, batch.source_lengths, capacity);
+        const Tensor memory = model.transformer().encode(ctx, batch.source).value();
+        reordered = model.transformer().start_cache(ctx, memory, batch.source.lengths, capacity);
+        followed = model.transformer().start_cache(ctx, memory, batch.source.lengths, capacity);
     }
 
     Tensor on_device(const std::vector<std::int32_t>& values, const Shape& shape) {
@@ -163,7 +163,7 @@ TEST_CASE("a cache does not follow where attention is not the op, or is observed
         Observer observer;
         Context observed{.backend = *model.backend, .observer = &observer};
         const DeviceBatch batch = model.batch(random_pairs(model.config, 1, 3));
-        const Tensor memory = model.transformer().encode(observed, batch.source, batch.source_lengths).value();
-        CHECK_FALSE(model.transformer().start_cache(observed, memory, batch.source_lengths, 8).by_rows);
+        const Tensor memory = model.transformer().encode(observed, batch.source).value();
+        CHECK_FALSE(model.transformer().start_cache(observed, memory, batch.source.lengths, 8).by_rows);
     }
 }

@@ -89,37 +89,31 @@ public:
         }
         REQUIRE(named == model_.parameters.table().size());
         batch_.sentences = 3;
-        batch_.target_length = 8;
         const auto take = [&](const char* of_ids, Tensor& tensor) {
             tensor = make_from_host(*model_.backend, file_.at(of_ids).shape, DType::I32, ids(of_ids));
         };
-        take("target_in", batch_.target_in);
-        take("target_out", batch_.target_out);
+        take("target_in", batch_.target.ids);
+        batch_.predicted = upload(*model_.backend, Gather(ids("target_out")));
         if (model_.config.architecture == Architecture::EncoderDecoder) {
-            batch_.source_length = 8;
-            take("source", batch_.source);
-            take("source_lengths", batch_.source_lengths);
-            batch_.source_order = order("source");
+            take("source", batch_.source.ids);
+            take("source_lengths", batch_.source.lengths);
+            batch_.source.order = order("source");
         }
         if (model_.config.generation == Generation::MaskPredict) {
             take_source_ends();
         }
         if (file_.contains("target_lengths")) {
-            take("target_lengths", batch_.target_lengths);
+            take("target_lengths", batch_.target.lengths);
         }
-        batch_.target_order = order("target_in");
+        batch_.target.order = order("target_in");
         if (model_.config.embedding.token_types > 0) {
-            take("target_types", batch_.target_types);
-            batch_.target_type_order = order("target_types");
+            take("target_types", batch_.target.types);
+            batch_.target.type_order = order("target_types");
         }
-        Batch on_host;
-        on_host.target_out = ids("target_out");
         if (model_.config.adaptive()) {
-            gather_clusters(on_host, model_.config.output.adaptive.cutoffs);
-        }
-        batch_.adaptive = upload_adaptive(*model_.backend, on_host);
-        for (const std::int32_t target : ids("target_out")) {
-            batch_.target_tokens += target >= 0 ? 1 : 0;
+            for (const Gather& gather : gather_clusters(ids("target_out"), model_.config.output.adaptive.cutoffs)) {
+                batch_.adaptive.push_back(upload(*model_.backend, gather));
+            }
         }
     }
 
@@ -161,7 +155,7 @@ public:
             Tape tape;
             Context ctx{*model_.backend, &tape};
             model_.model->loss(ctx, batch_, options_);
-            adam.step(batch_.target_tokens);
+            adam.step(batch_.predicted.count);
         }
         for (const ParameterSpec& spec : model_.parameters.table()) {
             if (is_cancelled(model_.config, spec.name)) {
@@ -183,8 +177,7 @@ private:
         for (std::size_t row = 0; row < ends.size(); ++row) {
             ends[row] += static_cast<std::int32_t>(row) * 8 - 1;
         }
-        batch_.source_ends = make_from_host(*model_.backend, {1, 3}, DType::I32, ends);
-        batch_.source_ends_order = make_from_host<std::int32_t>(*model_.backend, {3}, DType::I32, {0, 1, 2});
+        batch_.source_ends = upload(*model_.backend, Gather(ends, ids("target_lengths"), 3));
     }
     // Positions sorted by id. Pads too: their gradients are 0.
     Tensor order(const std::string& name) {

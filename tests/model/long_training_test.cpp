@@ -31,7 +31,7 @@ Step train(const std::string& device, std::int64_t length) {
     for (int step = 0; step < 2; ++step) {
         model.parameters.forget_gradients();
         loss = model.loss(batch, {.chunk_rows = 128}, all_dropouts(*model.backend), true);
-        adam.step(batch.target_tokens);
+        adam.step(batch.predicted.count);
     }
     return {loss / static_cast<double>(length), static_cast<double>(model.backend->memory().peak)};
 }

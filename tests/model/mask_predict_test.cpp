@@ -70,24 +70,24 @@ TEST_CASE("texts and lengths do not depend on the batch, and reading with the so
         // Two texts of each source: its own, and all 4.
         std::vector<std::int32_t> ids;
         std::vector<std::int32_t> of_rows;
-        const auto own = to_host<std::int32_t>(*model.backend, together.target_in);
+        const auto own = to_host<std::int32_t>(*model.backend, together.target.ids);
         for (std::size_t i = 0; i < pairs.size(); ++i) {
-            const auto begin = own.begin() + static_cast<std::ptrdiff_t>(i) * together.target_length;
-            ids.insert(ids.end(), begin, begin + together.target_length);
-            ids.insert(ids.end(), static_cast<std::size_t>(together.target_length), 4);
+            const auto begin = own.begin() + static_cast<std::ptrdiff_t>(i) * together.target.length();
+            ids.insert(ids.end(), begin, begin + together.target.length());
+            ids.insert(ids.end(), static_cast<std::size_t>(together.target.length()), 4);
             of_rows.insert(of_rows.end(), {static_cast<std::int32_t>(pairs[i].target.size()), 3});
         }
         const Cache cache = masks.start(ctx, together, memory, 8);
         const Tensor read =
             masks
-                .read(ctx, cache, make_from_host(*model.backend, {8, together.target_length}, DType::I32, ids),
+                .read(ctx, cache, make_from_host(*model.backend, {8, together.target.length()}, DType::I32, ids),
                       make_from_host(*model.backend, {8}, DType::I32, of_rows))
                 .value();
         const std::vector<double> filled = model.host(model.model->logits(ctx, Var(read)).value());
 
         for (std::size_t i = 0; i < pairs.size(); ++i) {
             const auto cut = [&](const std::vector<double>& from, std::size_t row, std::size_t pieces) {
-                const auto begin = from.begin() + static_cast<std::ptrdiff_t>(row) * together.target_length * classes;
+                const auto begin = from.begin() + static_cast<std::ptrdiff_t>(row) * together.target.length() * classes;
                 return std::vector<double>(begin, begin + static_cast<std::ptrdiff_t>(pieces) * classes);
             };
             const DeviceBatch alone = batch_of(model, {pairs[i]});
@@ -123,7 +123,7 @@ TEST_CASE("only the loss knows the length, nll is that of the masked pieces") {
     double length = 0.0;
     for (std::size_t i = 0; i < pairs.size(); ++i) {
         for (std::size_t at = 0; at < pairs[i].target.size(); ++at) {
-            const std::size_t row = i * static_cast<std::size_t>(batch.target_length) + at;
+            const std::size_t row = i * static_cast<std::size_t>(batch.target.length()) + at;
             const std::int32_t gold = pairs[i].labels[at];
             pieces += gold == kNoTarget ? 0.0 : nll_of(logits, row, model.config.target_vocabulary, gold);
         }

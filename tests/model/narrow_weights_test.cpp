@@ -15,8 +15,8 @@ namespace {
 
 std::vector<double> narrow_logits_of(SmallModel& model, const DeviceBatch& batch) {
     Context ctx{*model.backend};
-    const Var memory = model.transformer().encode(ctx, batch.source, batch.source_lengths);
-    const Var hidden = model.transformer().decode(ctx, batch.target_in, memory, batch.source_lengths);
+    const Var memory = model.transformer().encode(ctx, batch.source);
+    const Var hidden = model.transformer().decode(ctx, {.ids = batch.target.ids}, {memory, batch.source.lengths});
     CHECK(hidden.value().dtype == model.backend->full_dtype());
     return model.host(model.model->logits(ctx, hidden).value());
 }

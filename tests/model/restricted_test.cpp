@@ -29,7 +29,8 @@ ModelConfig causal_config(std::int64_t window) {
 std::vector<double> uncached(SmallModel& model, const std::vector<std::int32_t>& ids) {
     Context ctx{*model.backend};
     const Tensor row = make_from_host(*model.backend, {1, std::ssize(ids)}, DType::I32, ids);
-    return model.host(model.model->logits(ctx, model.model->states(ctx, {.sentences = 1, .target_in = row})).value());
+    return model.host(
+        model.model->logits(ctx, model.model->states(ctx, {.sentences = 1, .target = {.ids = row}})).value());
 }
 
 struct Weights : AttentionObserver {
@@ -56,7 +57,7 @@ TEST_CASE("a window of the whole length gives the numbers of full attention", "[
             const DeviceBatch batch = full.batch(random_pairs(config, 5, 3));
             config.mixer.encoder = MixerKind::Restricted;
             config.mixer.decoder = config.decoder_layers > 0 ? MixerKind::Restricted : MixerKind::SelfAttention;
-            config.mixer.window = std::max(batch.source_length, batch.target_length);
+            config.mixer.window = std::max(batch.source.length(), batch.target.length());
             SmallModel restricted(config, device);
             const Regularisation rates = all_dropouts(*full.backend);
             CHECK(full.loss(batch, {}, rates, true) == restricted.loss(restricted.batch(random_pairs(config, 5, 3)), {},

@@ -54,8 +54,8 @@ Curve train(const std::string& device, DType storage = DType::F32) {
         rates.step = make_from_host(*model.backend, {1}, DType::I32, std::vector<std::int32_t>{step});
         model.parameters.forget_gradients();
         const double loss = model.loss(batch, options, rates, true);
-        adam.step(batch.target_tokens);
-        curve.losses.push_back(loss / static_cast<double>(batch.target_tokens));
+        adam.step(batch.predicted.count);
+        curve.losses.push_back(loss / static_cast<double>(batch.predicted.count));
     }
     return curve;
 }

@@ -78,8 +78,8 @@ std::vector<double> losses_on(const std::string& device, DType storage) {
     std::vector<double> losses;
     for (std::size_t step = 0; step < from.at("losses_per_token").size(); ++step) {
         model.parameters.forget_gradients();
-        losses.push_back(model.loss(batch, options, {}, true) / static_cast<double>(batch.target_tokens));
-        adam.step(batch.target_tokens);
+        losses.push_back(model.loss(batch, options, {}, true) / static_cast<double>(batch.predicted.count));
+        adam.step(batch.predicted.count);
     }
     return losses;
 }

@@ -17,8 +17,8 @@ namespace {
 std::vector<double> logits_of(SmallModel& model, const DeviceBatch& batch, AttentionObserver* observer = nullptr) {
     Context ctx{*model.backend};
     ctx.observer = observer;
-    const Var memory = model.transformer().encode(ctx, batch.source, batch.source_lengths);
-    const Var hidden = model.transformer().decode(ctx, batch.target_in, memory, batch.source_lengths);
+    const Var memory = model.transformer().encode(ctx, batch.source);
+    const Var hidden = model.transformer().decode(ctx, {.ids = batch.target.ids}, {memory, batch.source.lengths});
     return model.host(model.model->logits(ctx, hidden).value());
 }
 
@@ -55,7 +55,7 @@ TEST_CASE("a sentence's logits do not depend on its batch or its padding") {
                 const std::vector<double> alone = logits_of(model, model.batch({pairs[i]}));
                 const std::int64_t rows = std::ssize(pairs[i].target) + 1;
                 for (std::int64_t e = 0; e < rows * classes; ++e) {
-                    const std::int64_t there = static_cast<std::int64_t>(i) * together.target_length * classes + e;
+                    const std::int64_t there = static_cast<std::int64_t>(i) * together.target.length() * classes + e;
                     REQUIRE(alone[static_cast<std::size_t>(e)] ==
                             Approx(all[static_cast<std::size_t>(there)]).margin(1e-12));
                 }
@@ -93,25 +93,25 @@ TEST_CASE("cached decoding equals the uncached pass, through growth and reorderi
             }
             const DeviceBatch batch = model.batch(pairs);
             const std::vector<double> expected = logits_of(model, batch);
-            const std::vector<std::int32_t> inputs = to_host<std::int32_t>(*model.backend, batch.target_in);
+            const std::vector<std::int32_t> inputs = to_host<std::int32_t>(*model.backend, batch.target.ids);
             const std::int64_t classes = model.config.target_vocabulary;
 
             Context ctx{*model.backend};
-            const Tensor memory = model.transformer().encode(ctx, batch.source, batch.source_lengths).value();
-            Cache cache = model.transformer().start_cache(ctx, memory, batch.source_lengths, 1);
+            const Tensor memory = model.transformer().encode(ctx, batch.source).value();
+            Cache cache = model.transformer().start_cache(ctx, memory, batch.source.lengths, 1);
             CHECK(cache.capacity == (cache.kept.empty() ? 0 : 8));
             std::vector<std::int32_t> rows{0, 1, 2};  // the sentence of each row
             for (std::int64_t position = 0; position < 13; ++position) {
                 std::vector<std::int32_t> newest;
                 for (const std::int32_t sentence : rows) {
-                    newest.push_back(inputs[static_cast<std::size_t>(sentence * batch.target_length + position)]);
+                    newest.push_back(inputs[static_cast<std::size_t>(sentence * batch.target.length() + position)]);
                 }
                 const auto count = static_cast<std::int64_t>(rows.size());
                 const Tensor ids = make_from_host(*model.backend, {count, 1}, DType::I32, newest);
                 const std::vector<double> found = model.host(model.transformer().step(ctx, cache, ids));
                 for (std::int64_t r = 0; r < count; ++r) {
                     const std::int64_t there =
-                        (rows[static_cast<std::size_t>(r)] * batch.target_length + position) * classes;
+                        (rows[static_cast<std::size_t>(r)] * batch.target.length() + position) * classes;
                     for (std::int64_t c = 0; c < classes; ++c) {
                         INFO("position " << position << ", row " << r << ", class " << c);
                         REQUIRE(found[static_cast<std::size_t>(r * classes + c)] ==
@@ -138,8 +138,8 @@ TEST_CASE("reordering without sources keeps the keys and values of the sources i
     SmallModel model(small_config(), "cpu:oracle", false);
     const DeviceBatch batch = model.batch(random_pairs(model.config, 2, 3));
     Context ctx{*model.backend};
-    const Tensor memory = model.transformer().encode(ctx, batch.source, batch.source_lengths).value();
-    const Cache cache = model.transformer().start_cache(ctx, memory, batch.source_lengths, 8);
+    const Tensor memory = model.transformer().encode(ctx, batch.source).value();
+    const Cache cache = model.transformer().start_cache(ctx, memory, batch.source.lengths, 8);
     const Tensor same = make_from_host(*model.backend, {2}, DType::I32, std::vector<std::int32_t>{0, 1});
     const Cache kept = cache.reorder(ctx.backend, same, Tensor());
     CHECK(kept.layers[0].cross_keys.buffer == cache.layers[0].cross_keys.buffer);
@@ -161,8 +161,8 @@ TEST_CASE("rows that share a source read the same copy of it") {
     const auto indices = [&](const std::vector<std::int32_t>& rows) {
         return make_from_host(*model.backend, {static_cast<std::int64_t>(rows.size())}, DType::I32, rows);
     };
-    const Tensor memory = model.transformer().encode(ctx, batch.source, batch.source_lengths).value();
-    const Cache start = model.transformer().start_cache(ctx, memory, batch.source_lengths, 8);
+    const Tensor memory = model.transformer().encode(ctx, batch.source).value();
+    const Cache start = model.transformer().start_cache(ctx, memory, batch.source.lengths, 8);
     const Tensor twice = indices({0, 0, 1, 1});
     Cache shared = start.reorder(ctx.backend, twice, Tensor());
     Cache apart = start.reorder(ctx.backend, twice, twice);
@@ -189,8 +189,8 @@ TEST_CASE("a step of a reordered cache leaves the old cache unchanged") {
     SmallModel model(small_config(), "cpu:oracle", false);
     const DeviceBatch batch = model.batch(random_pairs(model.config, 2, 3));
     Context ctx{*model.backend};
-    const Tensor memory = model.transformer().encode(ctx, batch.source, batch.source_lengths).value();
-    Cache cache = model.transformer().start_cache(ctx, memory, batch.source_lengths, 8);
+    const Tensor memory = model.transformer().encode(ctx, batch.source).value();
+    Cache cache = model.transformer().start_cache(ctx, memory, batch.source.lengths, 8);
     const Tensor ids = make_from_host(*model.backend, {2, 1}, DType::I32, std::vector<std::int32_t>{1, 1});
     const Tensor next = make_from_host(*model.backend, {2, 1}, DType::I32, std::vector<std::int32_t>{5, 6});
     model.transformer().step(ctx, cache, ids);
@@ -244,9 +244,9 @@ TEST_CASE("reordering copies only cached tokens, never uninitialised memory") {
     const DeviceBatch batch =
         upload(backend, make_batch(std::span<const Example>(random_pairs(config, 2, 3)), frame_of(config), 0));
     Context ctx{backend};
-    const Tensor memory = model.encode(ctx, batch.source, batch.source_lengths).value();
-    Cache still = model.start_cache(ctx, memory, batch.source_lengths, 64);
-    Cache moved = model.start_cache(ctx, memory, batch.source_lengths, 64);
+    const Tensor memory = model.encode(ctx, batch.source).value();
+    Cache still = model.start_cache(ctx, memory, batch.source.lengths, 64);
+    Cache moved = model.start_cache(ctx, memory, batch.source.lengths, 64);
     const Tensor ids = make_from_host(backend, {2, 1}, DType::I32, std::vector<std::int32_t>{5, 6});
     const Tensor same = make_from_host(backend, {2}, DType::I32, std::vector<std::int32_t>{0, 1});
     for (std::int64_t length = 0; length < 18; ++length) {
@@ -278,11 +278,11 @@ TEST_CASE("attention observed while decoding equals that of the teacher-forced p
 
     Recorder stepwise;
     Context ctx{*model.backend};
-    const Tensor memory = model.transformer().encode(ctx, batch.source, batch.source_lengths).value();
-    Cache cache = model.transformer().start_cache(ctx, memory, batch.source_lengths, 8);
+    const Tensor memory = model.transformer().encode(ctx, batch.source).value();
+    Cache cache = model.transformer().start_cache(ctx, memory, batch.source.lengths, 8);
     ctx.observer = &stepwise;
-    const std::vector<std::int32_t> inputs = to_host<std::int32_t>(*model.backend, batch.target_in);
-    const std::int64_t length = batch.target_length;
+    const std::vector<std::int32_t> inputs = to_host<std::int32_t>(*model.backend, batch.target.ids);
+    const std::int64_t length = batch.target.length();
     for (std::int64_t position = 0; position < 4; ++position) {
         std::vector<std::int32_t> newest;
         for (std::int64_t row = 0; row < 3; ++row) {
@@ -293,7 +293,7 @@ TEST_CASE("attention observed while decoding equals that of the teacher-forced p
             const Recorder::Seen& step = stepwise.seen[static_cast<std::size_t>(position) * 2 + kind];
             const Recorder::Seen& whole = forced.seen[2 + kind];
             CHECK(step.site == whole.site);
-            const std::int64_t keys = kind == 0 ? position + 1 : batch.source_length;
+            const std::int64_t keys = kind == 0 ? position + 1 : batch.source.length();
             REQUIRE(step.shape == Shape{3, 2, 1, keys});
             for (std::int64_t row = 0; row < 3 * 2; ++row) {
                 for (std::int64_t key = 0; key < keys; ++key) {
@@ -309,7 +309,7 @@ TEST_CASE("attention observed while decoding equals that of the teacher-forced p
 TEST_CASE("weights are positive exactly where the mask permits") {
     SmallModel model(small_config(), "cpu:oracle", false);
     const DeviceBatch batch = model.batch(random_pairs(model.config, 3, 3));
-    const std::vector<std::int32_t> lengths = to_host<std::int32_t>(*model.backend, batch.source_lengths);
+    const std::vector<std::int32_t> lengths = to_host<std::int32_t>(*model.backend, batch.source.lengths);
     Recorder recorder;
     logits_of(model, batch, &recorder);
     for (const Recorder::Seen& seen : recorder.seen) {
@@ -335,7 +335,7 @@ TEST_CASE("an error about too few learned positions says what to do") {
     Random random(1);
     const DeviceBatch batch = model.batch({{random_pieces(random, 12, 11), {4}}});
     Context ctx{*model.backend};
-    CHECK_THROWS_WITH(model.transformer().encode(ctx, batch.source, batch.source_lengths),
+    CHECK_THROWS_WITH(model.transformer().encode(ctx, batch.source),
                       Catch::Matchers::Contains("encoder") && Catch::Matchers::Contains("8 learned positions") &&
                           Catch::Matchers::Contains("has 16") && Catch::Matchers::Contains("max_length"));
 }

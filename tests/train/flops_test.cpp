@@ -125,9 +125,9 @@ double masked_products(const ModelConfig& config, const std::vector<Batch>& part
     };
     for (const Batch& part : parts) {
         const bool masked = config.architecture == Architecture::MaskedLm;
-        add(part.sentences, part.target_length, true, each.causal_window, each.causal_pair);
-        add(part.sentences, part.target_length, false, each.causal_window, each.target_pair);
-        add(part.sentences, masked ? part.target_length : part.source_length, false, each.source_window,
+        add(part.sentences, part.target.length, true, each.causal_window, each.causal_pair);
+        add(part.sentences, part.target.length, false, each.causal_window, each.target_pair);
+        add(part.sentences, masked ? part.target.length : part.source.length, false, each.source_window,
             each.source_pair);
     }
     return surplus;
@@ -158,9 +158,9 @@ double empty_slots(const ModelConfig& config, const std::vector<Batch>& parts) {
     double tokens = 0.0;
     for (const Batch& part : parts) {
         const bool masked = config.architecture == Architecture::MaskedLm;
-        const std::int64_t source = masked ? part.target_length : part.source_length;
+        const std::int64_t source = masked ? part.target.length : part.source.length;
         tokens += static_cast<double>(part.sentences *
-                                      (config.encoder_layers * source + config.decoder_layers * part.target_length));
+                                      (config.encoder_layers * source + config.decoder_layers * part.target.length));
     }
     return config.feed_forward.experts.count == 0 ? 0.0 : 2.0 * spare * weights * tokens;
 }
@@ -183,7 +183,7 @@ TEST_CASE("the formula of a step's FLOPs counts every product that runs, forward
 
             const std::unique_ptr<Model> model = make_model(named.config, learner.parameters());
             for (const Batch& part : parts) {
-                model->prepare(backend, std::max(part.source_length, part.target_length));
+                model->prepare(backend, std::max(part.source.length, part.target.length));
                 Context context{.backend = backend};
                 model->loss(context, upload(backend, part), {});
             }
