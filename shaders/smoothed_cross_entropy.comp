@@ -1,5 +1,5 @@
-// loss = -sum q log p, nll = -log p[target], grad = grad_scale (p - q); a target of -1 is a pad. One workgroup for each
-// row. With l = logits - max and z = log sum exp l:  -log p[c] = z - l[c].
+// loss = -sum q log p, nll = -log p[target], grad = grad_scale (p - q), each times the weight of the row; a target of -1
+// is a pad. One workgroup for each row. With l = logits - max and z = log sum exp l:  -log p[c] = z - l[c].
 #version 460
 #extension GL_GOOGLE_include_directive : require
 #include "params.h"
@@ -18,6 +18,7 @@ layout(set = 0, binding = binding_nll) writeonly buffer Nll { float nll[]; };
 HEADSCOPE_WRITE_FOURS(binding_grad_logits, grad_logits)
 layout(set = 0, binding = binding_grad_scale) readonly buffer GradScale { float grad_scale[]; };
 layout(set = 0, binding = binding_prior) readonly buffer Prior { float prior[]; };
+layout(set = 0, binding = binding_weights) readonly buffer Weights { float weights[]; };
 
 void write_row(float row_loss, float row_nll) {
     if (lane() == 0u) {
@@ -82,8 +83,9 @@ Gradient finish(Row row, Sums sums) {
     float on_target = p.other_classes != 0u ? 1.0 - p.epsilon : 1.0 - p.epsilon + others;
     float surplus = p.has_prior != 0u ? 1.0 - p.epsilon : on_target - others;  // of the target
     float row_loss = p.epsilon == 0.0 ? row_nll : surplus * row_nll + others * (sharing * z + sums.below);
-    write_row(row_loss, row_nll);
-    float scale = p.has_grad_scale != 0u ? grad_scale[p.offset[binding_grad_scale]] : 1.0;
+    float weight = p.has_weights != 0u ? weights[p.offset[binding_weights] + group_index()] : 1.0;
+    write_row(weight * row_loss, weight * row_nll);
+    float scale = weight * (p.has_grad_scale != 0u ? grad_scale[p.offset[binding_grad_scale]] : 1.0);
     return Gradient(sums.exponentials, others, on_target, surplus, scale, exists);
 }
 

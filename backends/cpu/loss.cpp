@@ -85,6 +85,7 @@ void CpuBackend::run(const SmoothedCrossEntropy& op) {
     const Smoothed q = smoothed(op);
     const float grad_scale = op.grad_scale.defined() ? *data_of<float>(op.grad_scale) : 1.0F;
     const std::int32_t* targets = data_of<std::int32_t>(op.targets);
+    const float* weights = data_of<const float>(op.weights);
     const float* logits = data_of<const float>(op.logits);
     float* grad_logits = data_of<float>(op.grad_logits);
     float* losses = data_of<float>(op.loss);
@@ -93,7 +94,9 @@ void CpuBackend::run(const SmoothedCrossEntropy& op) {
         float* grad = grad_logits == nullptr ? nullptr : grad_logits + row * classes;
         const std::int64_t target = targets[row];
         if (target >= 0 && target < classes) {
-            return loss_row(logits + row * classes, grad, classes, target, q, grad_scale);
+            const float weight = weights == nullptr ? 1.0F : weights[row];
+            const RowLoss found = loss_row(logits + row * classes, grad, classes, target, q, weight * grad_scale);
+            return {weight * found.loss, weight * found.nll};
         }
         const float value = target == -1 ? 0.0F : std::numeric_limits<float>::quiet_NaN();
         std::fill_n(grad, grad == nullptr ? 0 : classes, value);

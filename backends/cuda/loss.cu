@@ -25,6 +25,7 @@ struct LossKernel {
     T* grad_logits;               // out as logits, may be logits; or null
     const float* grad_scale;      // [1], or null for 1
     const float* prior;           // [classes], or null: even
+    const float* weights;         // [rows], or null for 1
     std::int64_t classes;
     float hit;    // the smoothed target of the true class
     float other;  // and of each other class; with a prior: what it shares out, and what the true class has beside it
@@ -58,6 +59,16 @@ __device__ inline bool leave_out(const LossKernel<T>& p, std::int64_t row, std::
     return true;
 }
 
+template <class T>
+__device__ inline float weight_of(const LossKernel<T>& p, std::int64_t row) {
+    return p.weights == nullptr ? 1.0F : p.weights[row];
+}
+
+template <class T>
+__device__ inline float grad_scale_of(const LossKernel<T>& p, std::int64_t row) {
+    return weight_of(p, row) * (p.grad_scale == nullptr ? 1.0F : *p.grad_scale);
+}
+
 // With z = log sum exp(logits - max): `target_l` is the target's logit - max, `below` the sum of max - logits.
 template <class T>
 __device__ inline void write_loss(const LossKernel<T>& p, std::int64_t row, float z, float target_l, float below) {
@@ -65,8 +76,9 @@ __device__ inline void write_loss(const LossKernel<T>& p, std::int64_t row, floa
     const bool even = p.prior == nullptr;
     const float sharing = even ? static_cast<float>(p.classes) : 1.0F;
     const float smoothed = (even ? p.hit - p.other : p.hit) * nll + p.other * (sharing * z + below);
-    p.nll[row] = nll;
-    p.loss[row] = p.other == 0.0F ? p.hit * nll : smoothed;
+    const float weight = weight_of(p, row);
+    p.nll[row] = weight * nll;
+    p.loss[row] = weight * (p.other == 0.0F ? p.hit * nll : smoothed);
 }
 
 // With l = logits - max and z = log sum exp l:  -log p[c] = z - l[c].
@@ -102,7 +114,7 @@ __global__ void __launch_bounds__(kLossThreads) smoothed_cross_entropy(LossKerne
     const float z = logf(total);
     const float target_l = to_float(logits[target]) - most;
     __syncthreads();  // grad may be logits
-    const float scale = p.grad_scale == nullptr ? 1.0F : *p.grad_scale;
+    const float scale = grad_scale_of(p, row);
     float below = 0.0F;  // the sum of max - logits, each term >= 0
     for (std::int64_t c = threadIdx.x * N; c < p.classes; c += blockDim.x * N) {
         float values[N];
@@ -184,7 +196,7 @@ __global__ void __launch_bounds__(kHeldThreads) held_cross_entropy(LossKernel<T>
         return;
     }
     __syncthreads();  // grad may be logits
-    const float scale = p.grad_scale == nullptr ? 1.0F : *p.grad_scale;
+    const float scale = grad_scale_of(p, row);
     const float share = scale / total;
     for_held([&](const Pack<T, kHeldPack>& pack, int first) {
         float values[kHeldPack];
@@ -236,6 +248,7 @@ void CudaBackend::run(const SmoothedCrossEntropy& op) {
                                    data_of<T>(op.grad_logits),
                                    data_of<float>(op.grad_scale),
                                    prior,
+                                   data_of<float>(op.weights),
                                    classes,
                                    hit,
                                    other};

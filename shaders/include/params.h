@@ -513,7 +513,7 @@ struct MixExpertsParams {
 
 // One workgroup a row.
 #define SMOOTHED_CROSS_ENTROPY_BINDINGS(B) \
-    B(0, logits) B(1, targets) B(2, loss) B(3, nll) B(4, grad_logits) B(5, grad_scale) B(6, prior)
+    B(0, logits) B(1, targets) B(2, loss) B(3, nll) B(4, grad_logits) B(5, grad_scale) B(6, prior) B(7, weights)
 #define SMOOTHED_CROSS_ENTROPY_CONSTANTS(C) FOURS_CONSTANTS(C) C(3, held)
 HEADSCOPE_CONSTANTS(SmoothedCrossEntropyConstants, SMOOTHED_CROSS_ENTROPY_CONSTANTS)
 struct SmoothedCrossEntropyParams {
@@ -522,6 +522,7 @@ struct SmoothedCrossEntropyParams {
     uint has_grad;
     uint has_grad_scale;
     uint has_prior;
+    uint has_weights;
     uint other_classes;
     float epsilon;
 };

@@ -376,6 +376,9 @@ TEST_CASE("the loss scale and its step scalars are checked", "[validate]") {
     CHECK(refusal(loss).empty());
     loss.grad_scale = make({2});
     CHECK_THAT(refusal(loss), Contains("grad_scale must have the shape [1]"));
+    loss.grad_scale = {};
+    loss.weights = make({3});
+    CHECK_THAT(refusal(loss), Contains("weights"));
     StepControl control{.square_sum = make({1}), .scalars = make({StepScalars::Count})};
     CHECK(refusal(control).empty());
     control.scaling.growth_interval = -1;

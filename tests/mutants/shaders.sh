@@ -389,6 +389,8 @@ mutant loss vulkan 'a pad has a gradient' shaders/smoothed_cross_entropy.comp \
     'vec4(0.0));' 'vec4(1.0));'
 mutant loss vulkan 'with a prior the target has no part of what is shared' shaders/smoothed_cross_entropy.comp \
     'wanted + gradient.surplus' 'vec4(gradient.surplus)'
+mutant loss vulkan 'a weight does not scale the gradient' shaders/smoothed_cross_entropy.comp \
+    'float scale = weight * (' 'float scale = ('
 mutant loss vulkan 'the last class that a row keeps is left out' shaders/smoothed_cross_entropy.comp \
     $'        if (c < p.classes) {\n            vec4 l' $'        if (c + 4u < p.classes) {\n            vec4 l'
 

@@ -32,6 +32,36 @@ TEST_CASE("the smoothed loss is the cross-entropy with the smoothed target", "[l
     CHECK(losses(Smoothing::OtherClasses).first == Approx(0.15 * a + 0.7 * b + 0.15 * c).epsilon(1e-7));
 }
 
+TEST_CASE("a weight scales a row's loss, nll and gradient", "[loss][by_hand]") {
+    const std::unique_ptr<Backend> oracle = open_device("cpu:oracle");
+    const auto row = [&](double weight) {
+        const DType real = oracle->full_dtype();
+        const Tensor logits = make_from_host(*oracle, {1, 2}, real, Values{0.0, std::log(3.0)});  // p = 1/4, 3/4
+        const Tensor loss = oracle->empty({1}, real);
+        const Tensor nll = oracle->empty({1}, real);
+        oracle->run(
+            SmoothedCrossEntropy{.logits = logits,
+                                 .targets = make_from_host(*oracle, {1}, DType::I32, std::vector<std::int32_t>{0}),
+                                 .loss = loss,
+                                 .nll = nll,
+                                 .grad_logits = logits,
+                                 .weights = make_from_host(*oracle, {1}, real, Values{weight}),
+                                 .epsilon = 0.5F});
+        Values all = to_host<double>(*oracle, logits);
+        all.push_back(to_host<double>(*oracle, loss)[0]);
+        all.push_back(to_host<double>(*oracle, nll)[0]);
+        return all;
+    };
+    // q = 3/4, 1/4
+    const Values whole{-0.5, 0.5, 0.75 * std::log(4.0) + 0.25 * std::log(4.0 / 3.0), std::log(4.0)};
+    for (const double weight : {1.0, 0.0, -2.0, 0.25}) {
+        const Values found = row(weight);
+        for (std::size_t i = 0; i < whole.size(); ++i) {
+            CHECK(found[i] == Approx(weight * whole[i]).margin(1e-12));
+        }
+    }
+}
+
 TEST_CASE("smoothing of 0.1 over three classes gives the documented targets", "[loss][by_hand]") {
     // Equal logits, so that the gradient is 1/3 - q. Target 1.
     const std::unique_ptr<Backend> oracle = open_device("cpu:oracle");

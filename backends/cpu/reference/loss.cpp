@@ -54,11 +54,12 @@ template <class Real>
 void CpuReference<Real>::run(const SmoothedCrossEntropy& op) {
     const std::int64_t classes = op.logits.dim(1);
     const Target<Real> q(op, classes);
-    const Real scale = op.grad_scale.defined() ? *data_of<Real>(op.grad_scale) : Real{1};
+    const Real grad_scale = op.grad_scale.defined() ? *data_of<Real>(op.grad_scale) : Real{1};
     for (std::int64_t row = 0; row < op.logits.dim(0); ++row) {
         const Real* logits = data_of<Real>(op.logits) + row * classes;
         Real* grad = op.grad_logits.defined() ? data_of<Real>(op.grad_logits) + row * classes : nullptr;
         const std::int64_t target = data_of<std::int32_t>(op.targets)[row];
+        const Real weight = op.weights.defined() ? data_of<Real>(op.weights)[row] : Real{1};
         Real loss = 0;
         Real nll = 0;
         if (target >= classes || target < -1) {  // never an out-of-bounds read
@@ -74,12 +75,12 @@ void CpuReference<Real>::run(const SmoothedCrossEntropy& op) {
                 const Real wanted = q.of(c, target);
                 loss -= wanted == 0 ? 0 : wanted * log_p;
                 if (grad != nullptr) {
-                    grad[c] = scale * (std::exp(log_p) - wanted);
+                    grad[c] = weight * grad_scale * (std::exp(log_p) - wanted);
                 }
             }
         }
-        data_of<Real>(op.loss)[row] = loss;
-        data_of<Real>(op.nll)[row] = nll;
+        data_of<Real>(op.loss)[row] = weight * loss;
+        data_of<Real>(op.nll)[row] = weight * nll;
     }
 }
 

@@ -52,6 +52,7 @@ void VulkanBackend::run(const SmoothedCrossEntropy& op) {
     params.classes = u32(op.logits.dim(1));
     params.has_grad = op.grad_logits.defined() ? 1 : 0;
     params.has_grad_scale = op.grad_scale.defined() ? 1 : 0;
+    params.has_weights = op.weights.defined() ? 1 : 0;
     params.has_prior = op.prior.defined() && op.epsilon > 0.0F ? 1 : 0;
     params.other_classes = op.smoothing == Smoothing::OtherClasses ? 1 : 0;
     params.epsilon = op.epsilon;
@@ -69,7 +70,8 @@ void VulkanBackend::run(const SmoothedCrossEntropy& op) {
              .nll = op.nll.narrow(0, first, count),
              .grad_logits = grad,
              .grad_scale = op.grad_scale,
-             .prior = op.prior});
+             .prior = op.prior,
+             .weights = part_of(op.weights, first, count)});
     });
 }
 

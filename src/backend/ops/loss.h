@@ -10,10 +10,11 @@ namespace headscope {
 // For each row with target t >= 0 and p = softmax(logits):
 //   q[c] = the smoothed target distribution,  loss = -sum q[c] log p[c],  nll = -log p[t],
 //   grad = grad_scale * (p - q), since F16 would lose small gradients; the loss is not scaled.
-// A target of -1 (a pad) gives loss 0, nll 0 and a gradient row of zeros. Loss is not reduced by its own minimum.
-// With a prior the mass follows it instead of being spread evenly: q = (1 - epsilon) onehot(t) + epsilon prior, such as
-// the unigram distribution (Pereyra et al. 2017). A class that the prior rules out and that is not the target costs
-// nothing, even if it is forbidden (a logit of -inf).
+// A row's weight scales its loss, its nll and its gradient; it may be negative or 0. The terms of policy gradients and
+// of preferences are weighted log-probabilities. A target of -1 (a pad) gives loss 0, nll 0 and a gradient row of
+// zeros. Loss is not reduced by its own minimum. With a prior the mass follows it instead of being spread evenly: q =
+// (1 - epsilon) onehot(t) + epsilon prior, such as the unigram distribution (Pereyra et al. 2017). A class that the
+// prior rules out and that is not the target costs nothing, even if it is forbidden (a logit of -inf).
 struct SmoothedCrossEntropy {
     static constexpr const char* kName = "smoothed_cross_entropy";
     Tensor logits;
@@ -21,6 +22,7 @@ struct SmoothedCrossEntropy {
     Tensor loss, nll, grad_logits = {};
     Tensor grad_scale = {};  // absent: 1; StepScalars::LossScale
     Tensor prior = {};       // >= 0, sums to 1; absent: even. Only with AllClasses
+    Tensor weights = {};     // absent: 1 each
     float epsilon = 0.0F;    // 0.1 in the paper
     Smoothing smoothing = Smoothing::AllClasses;
 
@@ -32,6 +34,7 @@ struct SmoothedCrossEntropy {
         d.out("grad_logits", grad_logits).like(logits).may_be(logits).optional();
         d.in("grad_scale", grad_scale, {1}).full().optional();
         d.in("prior", prior, {"classes"}).full().optional();
+        d.in("weights", weights, {"rows"}).full().optional();
     }
 };
 

@@ -22,12 +22,14 @@ struct Loss {
     Values targets = {};                     // random by default, every third row a pad
     double scale = 0.0;                      // of the gradient; 0: absent
     std::optional<std::int64_t> prior = {};  // so many of the first classes have none
+    Values weights = {};                     // of the rows, in turn; absent by default
 
     std::string title() const {
-        return fmt::format("[{}, {}] epsilon {} {} spread {}{}{}{}{}", rows, classes, epsilon,
+        return fmt::format("[{}, {}] epsilon {} {} spread {}{}{}{}{}{}", rows, classes, epsilon,
                            smoothing == Smoothing::AllClasses ? "all" : "others", spread, grad ? "" : " no gradient",
                            targets.empty() ? "" : " given targets", scale == 0.0 ? "" : fmt::format(" scale {}", scale),
-                           prior ? fmt::format(" prior without {}", *prior) : "");
+                           prior ? fmt::format(" prior without {}", *prior) : "",
+                           weights.empty() ? "" : fmt::format(" {} weights", weights.size()));
     }
 };
 
@@ -73,6 +75,13 @@ Case cross_entropy(const Loss& loss) {
     if (loss.prior) {
         operands.push_back({"prior", {loss.classes}, prior_of(*loss.prior)});
     }
+    double largest = 1.0;  // factor of a gradient
+    if (!loss.weights.empty()) {
+        operands.push_back({"weights", {loss.rows}, these(loss.weights)});
+        for (const double weight : loss.weights) {
+            largest = std::max(largest, std::abs(weight));
+        }
+    }
     return make_case(loss.title(), operands,
                      [=](const Operands& t) {
                          return SmoothedCrossEntropy{.logits = t["logits"],
@@ -82,11 +91,12 @@ Case cross_entropy(const Loss& loss) {
                                                      .grad_logits = t.maybe("grad_logits"),
                                                      .grad_scale = t.maybe("grad_scale"),
                                                      .prior = t.maybe("prior"),
+                                                     .weights = t.maybe("weights"),
                                                      .epsilon = loss.epsilon,
                                                      .smoothing = loss.smoothing};
                      })
         .sums(static_cast<double>(loss.classes))
-        .cancels(std::max(1.0, loss.scale));  // scale * (p - q)
+        .cancels(largest * std::max(1.0, loss.scale));  // weight * scale * (p - q)
 }
 
 std::vector<Case> loss_cases() {
@@ -138,6 +148,31 @@ std::vector<Case> prior_cases() {
     return cases;
 }
 
+// Rows without a say, rows that are unlearned, and advantages.
+const Values kWeights{1.0, 0.0, -1.0, 0.375, -2.5, 1e-3, 40.0};
+
+std::vector<Case> weights_cases() {
+    std::vector<Case> cases;
+    const auto add = [&](Loss loss) {
+        loss.weights = kWeights;
+        cases.push_back(cross_entropy(loss));
+    };
+    for (const Smoothing smoothing : {Smoothing::AllClasses, Smoothing::OtherClasses}) {
+        for (const float epsilon : {0.0F, 0.1F}) {
+            for (const std::int64_t classes : {2, 33, 257, 1003}) {
+                add({.rows = 9, .classes = classes, .epsilon = epsilon, .smoothing = smoothing});
+            }
+        }
+        add({.rows = 33, .classes = 33, .smoothing = smoothing, .grad = false});
+        add({.rows = 4, .classes = 8000, .smoothing = smoothing});
+        add({.rows = 9, .classes = 264, .smoothing = smoothing, .scale = 8.0});
+    }
+    add({.rows = 0, .classes = 33});
+    add({.rows = 9, .classes = 257, .prior = 0});
+    add({.rows = 5, .classes = 33, .targets = {3, 33, -1, -2, 7}});
+    return cases;
+}
+
 // The first `count` logits of two rows are forbidden; the target is one of them (the first) only in one row.
 Case forbidding(const Loss& loss, std::int64_t count) {
     Case stated = cross_entropy(loss);
@@ -185,6 +220,7 @@ std::vector<Differentiation> differentiations() {
         }
     }
     all.push_back({cross_entropy({.rows = 5, .classes = 7, .prior = 0}), {}, {"loss"}, {"prior"}});
+    all.push_back({cross_entropy({.rows = 9, .classes = 7, .weights = kWeights}), {}, {"loss"}, {"weights"}});
     return all;
 }
 
@@ -208,6 +244,7 @@ Family family() {
                 {
                     {"loss", "smoothed cross-entropy and its gradient", loss_cases},
                     {"prior", "the same, smoothed towards a given distribution", prior_cases},
+                    {"weights", "the same, with a weight for each row", weights_cases},
                     {"special-values", "NaN, infinity and a target outside the classes spoil one row, and -inf forbids",
                      special_values_cases},
                     {"extreme", "the loss of logits of 1e4 and more", extreme_cases},
