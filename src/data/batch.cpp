@@ -14,12 +14,12 @@ namespace {
 using Texts = std::vector<std::vector<std::int32_t>>;
 
 // Each row filled up with `pad`: [rows, length].
-std::vector<std::int32_t> padded_rows(std::span<const std::vector<std::int32_t>> rows, std::size_t length,
-                                      std::int32_t pad) {
+template <class T>
+std::vector<T> padded_rows(std::span<const std::vector<T>> rows, std::size_t length, T pad) {
     // Indices are 32-bit on the device.
     HEADSCOPE_CHECK(length == 0 || rows.size() <= std::numeric_limits<std::int32_t>::max() / length,
                     "a batch is too large");
-    std::vector<std::int32_t> padded(rows.size() * length, pad);
+    std::vector<T> padded(rows.size() * length, pad);
     for (std::size_t row = 0; row < rows.size(); ++row) {
         std::copy(rows[row].begin(), rows[row].end(), padded.begin() + static_cast<std::ptrdiff_t>(row * length));
     }
@@ -60,9 +60,8 @@ std::vector<std::int32_t> source_of_pair(const Example& pair, const Frame& frame
 }
 
 // Projecting to the vocabulary is most of the work of a small model: worth gathering if half of the rows are left out.
-Gather gather_labelled(std::vector<std::int32_t> labels) {
+Gather gather_labelled(Gather all) {
     constexpr std::int64_t kMostShapes = 16;  // for each shape of a batch
-    Gather all(std::move(labels));
     const std::int64_t positions = std::ssize(all.classes);
     const std::int64_t multiple = padded_length(std::max<std::int64_t>(positions / kMostShapes, 1));
     const std::int64_t padded = padded_length(std::max<std::int64_t>(all.count, 1), multiple);
@@ -77,7 +76,7 @@ Gather gather_labelled(std::vector<std::int32_t> labels) {
             classes.push_back(label);
         }
     }
-    return {std::move(rows), std::move(classes), padded};
+    return {all, std::move(rows), std::move(classes), padded};
 }
 
 Gather last_tokens(const Tokens& source, std::vector<std::int32_t> lengths_to_predict) {
@@ -87,7 +86,7 @@ Gather last_tokens(const Tokens& source, std::vector<std::int32_t> lengths_to_pr
                        1);
     }
     const std::int64_t count = std::ssize(ends);
-    return {std::move(ends), std::move(lengths_to_predict), count};
+    return {Gather(), std::move(ends), std::move(lengths_to_predict), count};
 }
 
 std::vector<std::int32_t> ordinals_from(std::int32_t first, std::size_t count) {
@@ -97,14 +96,36 @@ std::vector<std::int32_t> ordinals_from(std::int32_t first, std::size_t count) {
 }
 
 // What `of` makes of each pair.
-template <class PairOf, class Of>
-Texts of_each(std::size_t pairs, const PairOf& pair_of, const Of& of) {
-    Texts texts;
-    texts.reserve(pairs);
+template <class T = std::int32_t, class PairOf, class Of>
+std::vector<std::vector<T>> of_each(std::size_t pairs, const PairOf& pair_of, const Of& of) {
+    std::vector<std::vector<T>> found;
+    found.reserve(pairs);
     for (std::size_t row = 0; row < pairs; ++row) {
-        texts.push_back(std::invoke(of, pair_of(row)));
+        found.push_back(std::invoke(of, pair_of(row)));
     }
-    return texts;
+    return found;
+}
+
+// Batch::predicted's weights, [sentences, length]; none if no pair has any. `before` positions precede the pieces.
+template <class PairOf>
+std::vector<float> padded_weights(std::size_t sentences, const PairOf& pair_of, std::size_t before,
+                                  std::size_t length) {
+    bool weighed = false;
+    for (std::size_t row = 0; row < sentences; ++row) {
+        weighed = weighed || !pair_of(row).weights.empty();
+    }
+    if (!weighed) {
+        return {};
+    }
+    const auto rows = of_each<float>(sentences, pair_of, [&](const Example& pair) {
+        const std::size_t predicted = pair.labels.empty() ? pair.target.size() + 1 : pair.labels.size();
+        HEADSCOPE_CHECK(pair.weights.empty() || pair.weights.size() == predicted,
+                        "a pair has a weight too few or many");
+        std::vector<float> weights(before + predicted, 1.0F);
+        std::copy(pair.weights.begin(), pair.weights.end(), weights.begin() + static_cast<std::ptrdiff_t>(before));
+        return weights;
+    });
+    return padded_rows<float>(rows, length, 1.0F);
 }
 
 template <class PairOf>
@@ -134,9 +155,10 @@ Batch build(std::size_t sentences, PairOf pair_of, const Frame& frame, std::int3
     if (labelled) {
         batch.target.set_types(typed ? each(&Example::types) : Texts{});
     }
-    std::vector<std::int32_t> classes = padded_rows(labelled ? each(&Example::labels) : each(written),
-                                                    static_cast<std::size_t>(batch.target.length), kNoTarget);
-    batch.predicted = labelled ? gather_labelled(std::move(classes)) : Gather(std::move(classes));
+    const auto length = static_cast<std::size_t>(batch.target.length);
+    Gather all(padded_rows<std::int32_t>(labelled ? each(&Example::labels) : each(written), length, kNoTarget),
+               padded_weights(sentences, pair_of, labelled ? 0 : frame.target_begin.size(), length));
+    batch.predicted = labelled ? gather_labelled(std::move(all)) : std::move(all);
     if (translated) {
         batch.source =
             Tokens(each([&](const Example& pair) { return source_of_pair(pair, frame); }), frame.pad, padding);
@@ -145,7 +167,7 @@ Batch build(std::size_t sentences, PairOf pair_of, const Frame& frame, std::int3
         batch.source_ends = last_tokens(batch.source, batch.target.lengths);
     }
     if (!frame.cluster_starts.empty()) {
-        batch.adaptive = gather_clusters(batch.predicted.classes, frame.cluster_starts);
+        batch.adaptive = gather_clusters(batch.predicted, frame.cluster_starts);
     }
     batch.ordinals = ordinals_from(first_ordinal, sentences);
     return batch;
@@ -160,7 +182,7 @@ Tokens::Tokens(std::span<const std::vector<std::int32_t>> texts, std::int32_t pa
     }
     length = padding.of(*std::max_element(lengths.begin(), lengths.end()));
     count = std::accumulate(lengths.begin(), lengths.end(), std::int64_t{0});
-    ids = padded_rows(texts, static_cast<std::size_t>(length), pad);
+    ids = padded_rows<std::int32_t>(texts, static_cast<std::size_t>(length), pad);
     order = order_by_id(ids, lengths, length);
 }
 
@@ -171,7 +193,7 @@ void Tokens::set_types(std::span<const std::vector<std::int32_t>> of_texts) {
         type_order = order_by_id(types, std::span(&whole_row, 1), length);
         return;
     }
-    types = padded_rows(of_texts, static_cast<std::size_t>(length), 0);
+    types = padded_rows<std::int32_t>(of_texts, static_cast<std::size_t>(length), 0);
     type_order = order_by_id(types, lengths, length);
 }
 
@@ -196,13 +218,22 @@ void Tokens::set_documents(std::span<const std::vector<std::int32_t>> starts) {
     }
 }
 
-Gather::Gather(std::vector<std::int32_t> class_of_each)
+Gather::Gather(std::vector<std::int32_t> class_of_each, std::vector<float> weight_of_each)
     : count(std::ssize(class_of_each) - std::count(class_of_each.begin(), class_of_each.end(), kNoTarget)),
-      classes(std::move(class_of_each)) {}
+      classes(std::move(class_of_each)),
+      weights(std::move(weight_of_each)) {
+    HEADSCOPE_CHECK(weights.empty() || weights.size() == classes.size(), "each row has a weight, or none has");
+}
 
-Gather::Gather(std::vector<std::int32_t> some, std::vector<std::int32_t> class_of_each, std::int64_t padded)
+Gather::Gather(const Gather& all, std::vector<std::int32_t> some, std::vector<std::int32_t> class_of_each,
+               std::int64_t padded)
     : Gather(std::move(class_of_each)) {
     HEADSCOPE_CHECK(some.size() == classes.size(), "each row has a class");
+    if (!all.weights.empty()) {
+        weights.assign(static_cast<std::size_t>(padded), 1.0F);
+        std::transform(some.begin(), some.end(), weights.begin(),
+                       [&](std::int32_t row) { return all.weights[static_cast<std::size_t>(row)]; });
+    }
     order.resize(some.size());
     std::iota(order.begin(), order.end(), 0);
     rows = std::move(some);
@@ -211,8 +242,9 @@ Gather::Gather(std::vector<std::int32_t> some, std::vector<std::int32_t> class_o
     classes.resize(rows.size(), kNoTarget);
 }
 
-std::vector<Gather> gather_clusters(std::span<const std::int32_t> classes, std::span<const std::int32_t> starts) {
+std::vector<Gather> gather_clusters(const Gather& predicted, std::span<const std::int32_t> starts) {
     constexpr std::int64_t kMostShapes = 64;  // of a cluster, for each shape of a batch
+    const std::vector<std::int32_t>& classes = predicted.classes;
     std::vector<std::int32_t> in_head;
     Texts rows(starts.size());
     Texts in_cluster(starts.size());
@@ -226,11 +258,11 @@ std::vector<Gather> gather_clusters(std::span<const std::int32_t> classes, std::
             in_cluster[cluster].push_back(target - starts[cluster]);
         }
     }
-    std::vector<Gather> gathers{Gather(std::move(in_head))};
+    std::vector<Gather> gathers{Gather(std::move(in_head), predicted.weights)};
     const std::int64_t multiple = padded_length(std::max<std::int64_t>(std::ssize(classes) / kMostShapes, 1));
     for (std::size_t i = 0; i < starts.size(); ++i) {
         const std::int64_t padded = padded_length(std::max<std::int64_t>(std::ssize(rows[i]), 1), multiple);
-        gathers.emplace_back(std::move(rows[i]), std::move(in_cluster[i]), padded);
+        gathers.emplace_back(predicted, std::move(rows[i]), std::move(in_cluster[i]), padded);
     }
     return gathers;
 }

@@ -58,15 +58,17 @@ struct Tokens {
 // Rows of hidden states, and the class to predict at each, or kNoTarget.
 struct Gather {
     Gather() = default;
-    // All rows, in their order.
-    explicit Gather(std::vector<std::int32_t> class_of_each);
-    // These rows, filled up to `padded` with row 0 without a class.
-    Gather(std::vector<std::int32_t> some, std::vector<std::int32_t> class_of_each, std::int64_t padded);
+    // All rows, in their order. Each row has a weight, or none has.
+    explicit Gather(std::vector<std::int32_t> class_of_each, std::vector<float> weight_of_each = {});
+    // These of the rows that `all` has, with their weights, filled up to `padded` with row 0 without a class.
+    Gather(const Gather& all, std::vector<std::int32_t> some, std::vector<std::int32_t> class_of_each,
+           std::int64_t padded);
 
     std::int64_t count = 0;             // of rows with a class
     std::vector<std::int32_t> rows;     // empty: all
     std::vector<std::int32_t> order;    // EmbedBackward::order for gathering `rows`
     std::vector<std::int32_t> classes;  // as many as rows
+    std::vector<float> weights;         // as many as rows: SmoothedCrossEntropy::weights; empty: 1 each
 };
 
 // A batch on the host (paper 5.1); upload() is in data/device_batch.h.
@@ -82,15 +84,16 @@ struct Batch {
     std::vector<std::int32_t> ordinals;  // [sentences]: the sentence's number in the whole step
 };
 
-// At least one pair, all with labels or all without, and of those with labels all with types or all without. An empty
+// At least one pair, all with labels or all without, and of those with labels all with types or all without. If one has
+// weights, those of the others are 1. An empty
 // side has no pieces; with labels there is a source only if the frame has a mask. Each side is padded separately.
 Batch make_batch(std::span<const Example> pairs, const Frame& frame, std::int32_t first_ordinal,
                  const Padding& padding = {});
 Batch make_batch(std::span<const Example* const> pairs, const Frame& frame, std::int32_t first_ordinal,
                  const Padding& padding = {});
 
-// Batch::adaptive of classes to predict, for clusters that begin with these ids.
-std::vector<Gather> gather_clusters(std::span<const std::int32_t> classes, std::span<const std::int32_t> starts);
+// Batch::adaptive of rows to predict, for clusters that begin with these ids.
+std::vector<Gather> gather_clusters(const Gather& predicted, std::span<const std::int32_t> starts);
 
 // The source side only, for translating. The sources are complete (Frame::source).
 Batch make_source_batch(std::span<const std::vector<std::int32_t>> sources, std::int32_t pad,

@@ -32,6 +32,8 @@ struct Example {
     std::vector<std::int32_t> starts = {};
     // The type of each token of `target`: 0 and 1 for BERT's two segments; empty: all 0.
     std::vector<std::int32_t> types = {};
+    // What each token to predict counts in the loss: of the pieces and eos, or of the labels; empty: 1 each.
+    std::vector<float> weights = {};
     // Of a source with a language of its own: instead of Frame::source_begin.
     std::vector<std::int32_t> source_begin = {};
 };

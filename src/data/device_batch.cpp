@@ -40,7 +40,9 @@ DeviceGather upload(Backend& backend, const Gather& gather) {
     return {.count = gather.count,
             .rows = put(backend, {1, rows}, gather.rows),
             .order = put(backend, {rows}, gather.order),
-            .classes = put(backend, {1, rows}, gather.classes)};
+            .classes = put(backend, {1, rows}, gather.classes),
+            .weights = gather.weights.empty() ? Tensor()
+                                              : make_from_host(backend, {rows}, backend.full_dtype(), gather.weights)};
 }
 
 DeviceBatch upload(Backend& backend, const Batch& batch) {

@@ -23,12 +23,13 @@ struct DeviceTokens {
     std::int64_t length() const { return ids.defined() ? ids.dim(1) : 0; }
 };
 
-// The fields of Gather as I32 tensors; `rows` and `order` are undefined if it has all rows.
+// The fields of Gather as I32 tensors, and its weights of the backend's full_dtype(); what is empty there is undefined.
 struct DeviceGather {
     std::int64_t count = 0;
     Tensor rows = {};     // [1, rows]
     Tensor order = {};    // [rows]
     Tensor classes = {};  // [1, rows]
+    Tensor weights = {};  // [rows]
 };
 
 struct DeviceBatch {

@@ -80,7 +80,7 @@ Var AdaptiveOutput::logits(Context& ctx, const Var& hidden) const {
 LossSums AdaptiveOutput::loss(Context& ctx, const Var& hidden, std::span<const DeviceGather> targets,
                               const LossOptions& options) const {
     HEADSCOPE_CHECK(targets.size() == 1 + clusters_.size(), "the batch has the clusters of another model");
-    const LossSums sums = output_loss(ctx, hidden, {.weight = head_, .scale = scale_}, targets[0].classes, options);
+    const LossSums sums = output_loss(ctx, hidden, {.weight = head_, .scale = scale_}, targets[0], options);
     const Var states = hidden.reshape({targets[0].classes.elements(), head_.shape()[1]});
     for (std::size_t i = 0; i < clusters_.size(); ++i) {
         const DeviceGather& cluster = targets[i + 1];
@@ -88,7 +88,7 @@ LossSums AdaptiveOutput::loss(Context& ctx, const Var& hidden, std::span<const D
         const Var projected = linear(ctx, rows, clusters_[i].project, scale_);
         LossOptions of_cluster = options;
         of_cluster.epsilon = clusters_[i].weight.shape()[0] == 1 ? 0.0F : options.epsilon;  // nothing to share with
-        const LossSums tail = output_loss(ctx, projected, {.weight = clusters_[i].weight}, cluster.classes, of_cluster);
+        const LossSums tail = output_loss(ctx, projected, {.weight = clusters_[i].weight}, cluster, of_cluster);
         ctx.backend.run(Copy{.x = tail.loss, .out = sums.loss, .write = Write::Accumulate});
         ctx.backend.run(Copy{.x = tail.nll, .out = sums.nll, .write = Write::Accumulate});
     }

@@ -50,9 +50,8 @@ LossSums MaskPredict::batch_loss(Context& ctx, const DeviceBatch& batch, const L
     const Var memory = encode(ctx, batch);
     const LossSums sums = token_loss(ctx, decode(ctx, batch, memory), batch, options);
     set_label(ctx, "length", "");
-    const LossSums length =
-        output_loss(ctx, last_states(ctx, batch, memory), {length_weight_, length_bias_}, batch.source_ends.classes,
-                    {.epsilon = 0.0F, .gradient_scale = options.gradient_scale});
+    const LossSums length = output_loss(ctx, last_states(ctx, batch, memory), {length_weight_, length_bias_},
+                                        batch.source_ends, {.epsilon = 0.0F, .gradient_scale = options.gradient_scale});
     ctx.backend.run(Copy{.x = length.nll, .out = sums.loss, .write = Write::Accumulate});
     return sums;
 }

@@ -62,10 +62,10 @@ Var Model::logits(Context& ctx, const Var& hidden) const {
     return projection().logits(ctx, projection().transform(ctx, hidden));
 }
 
-LossSums Model::token_loss(Context& ctx, const Var& hidden, const Tensor& classes, const LossOptions& options,
+LossSums Model::token_loss(Context& ctx, const Var& hidden, const DeviceGather& predicted, const LossOptions& options,
                            std::span<const DeviceGather> adaptive) const {
     set_label(ctx, "projection", "");
-    return projection().loss(ctx, projection().transform(ctx, hidden), classes, options, adaptive);
+    return projection().loss(ctx, projection().transform(ctx, hidden), predicted, options, adaptive);
 }
 
 Var Model::gather(Context& ctx, const Var& states, const DeviceGather& from) {
@@ -79,7 +79,7 @@ Var Model::gather(Context& ctx, const Var& states, const DeviceGather& from) {
 
 LossSums Model::token_loss(Context& ctx, const Var& hidden, const DeviceBatch& batch,
                            const LossOptions& options) const {
-    return token_loss(ctx, gather(ctx, hidden, batch.predicted), batch.predicted.classes, options, batch.adaptive);
+    return token_loss(ctx, gather(ctx, hidden, batch.predicted), batch.predicted, options, batch.adaptive);
 }
 
 LossSums Model::batch_loss(Context& ctx, const DeviceBatch& batch, const LossOptions& options) const {

@@ -26,8 +26,8 @@ struct LossOptions {
     Tensor gradient_scale = {};   // [1] on the device, see SmoothedCrossEntropy; undefined: 1
 };
 
-// Sums over the target tokens of a batch, on the device, [1] each and of the backend's full_dtype(): add them up over
-// micro-batches, divide once.
+// Sums over the target tokens of a batch, by weight, on the device, [1] each and of the backend's full_dtype(): add
+// them up over micro-batches, divide once.
 struct LossSums {
     Tensor loss;  // smoothed
     Tensor nll;   // unsmoothed
@@ -53,8 +53,8 @@ public:
     // hidden [batch, length, d_model]; out [batch, length, vocabulary]. 3.4. For few rows; training uses loss().
     Var logits(Context& ctx, const Var& hidden) const;
     // Projection, smoothed loss and, with a tape, the gradient of the sum of the losses back to hidden states and
-    // weights. `classes` I32, as many as there are states; with a tape an adaptive output needs Batch::adaptive.
-    LossSums token_loss(Context& ctx, const Var& hidden, const Tensor& classes, const LossOptions& options,
+    // weights. `predicted` has a class for each state; with a tape an adaptive output needs Batch::adaptive.
+    LossSums token_loss(Context& ctx, const Var& hidden, const DeviceGather& predicted, const LossOptions& options,
                         std::span<const DeviceGather> adaptive = {}) const;
     // states, token_loss; with a tape also backward, which adds to the gradients of the parameters.
     LossSums loss(Context& ctx, const DeviceBatch& batch, const LossOptions& options) const;

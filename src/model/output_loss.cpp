@@ -36,10 +36,10 @@ std::int64_t output_rows_at_once(const DeviceInfo& device, std::int64_t classes,
     return std::max(kLargeBytes / row_bytes / kTileRows * kTileRows, kLeastRows);
 }
 
-LossSums output_loss(Context& ctx, const Var& hidden, const OutputLayerWeights& layer, const Tensor& targets,
+LossSums output_loss(Context& ctx, const Var& hidden, const OutputLayerWeights& layer, const DeviceGather& predicted,
                      const LossOptions& options) {
     Backend& backend = ctx.backend;
-    const std::int64_t rows = targets.elements();
+    const std::int64_t rows = predicted.classes.elements();
     const std::int64_t classes = layer.weight.shape()[0];
     const std::int64_t width = layer.weight.shape()[1];
     HEADSCOPE_CHECK(options.chunk_rows >= 0, "chunk_rows must not be negative");
@@ -48,7 +48,7 @@ LossSums output_loss(Context& ctx, const Var& hidden, const OutputLayerWeights& 
                                         : output_rows_at_once(backend.device(), classes, hidden.value().dtype);
     const DType real = backend.full_dtype();
     const Tensor states = hidden.value().reshape({rows, width});
-    const Tensor ids = targets.reshape({rows});
+    const Tensor ids = predicted.classes.reshape({rows});
     const Tensor loss = backend.empty({rows, 1}, real);
     const Tensor nll = backend.empty({rows, 1}, real);
     const Tensor room = backend.empty({std::min(rows, chunk_rows), classes}, states.dtype);
@@ -72,15 +72,17 @@ LossSums output_loss(Context& ctx, const Var& hidden, const OutputLayerWeights& 
             const Tensor batch = logits.reshape({1, size, classes});
             backend.run(BiasActivation{.x = batch, .bias = layer.bias.value(), .y = batch});
         }
-        backend.run(SmoothedCrossEntropy{.logits = logits,
-                                         .targets = ids.narrow(0, first, size),
-                                         .loss = loss.narrow(0, first, size).reshape({size}),
-                                         .nll = nll.narrow(0, first, size).reshape({size}),
-                                         .grad_logits = backward ? logits : Tensor(),
-                                         .grad_scale = backward ? options.gradient_scale : Tensor(),
-                                         .prior = options.prior,
-                                         .epsilon = options.epsilon,
-                                         .smoothing = options.smoothing});
+        backend.run(SmoothedCrossEntropy{
+            .logits = logits,
+            .targets = ids.narrow(0, first, size),
+            .loss = loss.narrow(0, first, size).reshape({size}),
+            .nll = nll.narrow(0, first, size).reshape({size}),
+            .grad_logits = backward ? logits : Tensor(),
+            .grad_scale = backward ? options.gradient_scale : Tensor(),
+            .prior = options.prior,
+            .weights = predicted.weights.defined() ? predicted.weights.narrow(0, first, size) : Tensor(),
+            .epsilon = options.epsilon,
+            .smoothing = options.smoothing});
         if (to_hidden.tensor.defined()) {
             backend.run(Matmul{.a = logits,
                                .b = layer.weight.value(),

@@ -19,9 +19,9 @@ struct OutputLayerWeights {
 // free.
 std::int64_t output_rows_at_once(const DeviceInfo& device, std::int64_t classes, DType dtype);
 
-// hidden [.., width], targets I32 of as many elements as that has rows. With a tape the gradients of hidden and of the
-// weights are computed here, chunk by chunk, while the logits of the chunk exist.
-LossSums output_loss(Context& ctx, const Var& hidden, const OutputLayerWeights& layer, const Tensor& targets,
+// hidden [.., width], with a class for each of its rows, and maybe a weight. With a tape the gradients of hidden and of
+// the weights are computed here, chunk by chunk, while the logits of the chunk exist.
+LossSums output_loss(Context& ctx, const Var& hidden, const OutputLayerWeights& layer, const DeviceGather& predicted,
                      const LossOptions& options);
 
 }  // namespace headscope

@@ -83,10 +83,10 @@ Var Projection::logits(Context& ctx, const Var& hidden) const {
     return bias_activation(ctx, all, suppressing_bias(ctx), Activation::None);
 }
 
-LossSums Projection::loss(Context& ctx, const Var& hidden, const Tensor& targets, const LossOptions& options,
+LossSums Projection::loss(Context& ctx, const Var& hidden, const DeviceGather& predicted, const LossOptions& options,
                           std::span<const DeviceGather> adaptive) const {
     if (!adaptive_) {
-        return output_loss(ctx, hidden, {weight_, options.suppress ? suppressing_bias(ctx) : bias_, scale_}, targets,
+        return output_loss(ctx, hidden, {weight_, options.suppress ? suppressing_bias(ctx) : bias_, scale_}, predicted,
                            options);
     }
     if (!adaptive.empty()) {
@@ -96,14 +96,15 @@ LossSums Projection::loss(Context& ctx, const Var& hidden, const Tensor& targets
     HEADSCOPE_CHECK(ctx.tape == nullptr, "gradients of an adaptive output need the clusters of the batch");
     const Tensor all = logits(ctx, hidden).value();
     LossSums sums{ctx.backend.empty({1}, ctx.backend.full_dtype()), ctx.backend.empty({1}, ctx.backend.full_dtype())};
-    const std::int64_t rows = targets.elements();
+    const std::int64_t rows = predicted.classes.elements();
     const Tensor loss = ctx.backend.empty({rows}, ctx.backend.full_dtype());
     const Tensor nll = ctx.backend.empty({rows}, ctx.backend.full_dtype());
     ctx.backend.run(SmoothedCrossEntropy{.logits = all.reshape({rows, all.dim(2)}),
-                                         .targets = targets.reshape({rows}),
+                                         .targets = predicted.classes.reshape({rows}),
                                          .loss = loss,
                                          .nll = nll,
                                          .prior = options.prior,
+                                         .weights = predicted.weights,
                                          .epsilon = options.epsilon,
                                          .smoothing = options.smoothing});
     ctx.backend.run(SumRows{.x = loss.reshape({rows, 1}), .out = sums.loss});

@@ -26,9 +26,9 @@ public:
     // ModelConfig::suppressed_ids are so low that their probabilities are 0.
     Var logits(Context& ctx, const Var& hidden) const;
 
-    // hidden [batch, length, d_model], transformed, targets I32, one a state; `adaptive` the same targets for an
+    // hidden [batch, length, d_model], transformed, with a class for each state; `adaptive` the same for an
     // adaptive output, needed with a tape. With a tape the gradients of hidden and of the weights are computed here.
-    LossSums loss(Context& ctx, const Var& hidden, const Tensor& targets, const LossOptions& options,
+    LossSums loss(Context& ctx, const Var& hidden, const DeviceGather& predicted, const LossOptions& options,
                   std::span<const DeviceGather> adaptive) const;
 
 private:

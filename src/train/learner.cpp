@@ -99,7 +99,8 @@ LossSums Learner::passes(const std::vector<Batch>& parts) {
     return sums;
 }
 
-LossSums Learner::step(const std::vector<Batch>& parts, std::int64_t number, double learning_rate) {
+LossSums Learner::step(const std::vector<Batch>& parts, std::int64_t number, double learning_rate,
+                       std::optional<double> divisor) {
     HEADSCOPE_CHECK(!history_full(), "the history is full: take_history()");
     const auto step = static_cast<std::int32_t>(number);
     backend_.upload(step_, &step, sizeof(step));
@@ -108,13 +109,14 @@ LossSums Learner::step(const std::vector<Batch>& parts, std::int64_t number, dou
         tokens.source += part.source.count;
         tokens.target += part.predicted.count;
     }
+    const double divided_by = divisor.value_or(static_cast<double>(tokens.target));
     for (const Buffer& buffer : buffers_) {
         backend_.run(Copy{.x = buffer.values, .out = buffer.before});
     }
     LossSums sums;
     try {
         sums = passes(parts);
-        optimizer_.step(learning_rate, tokens.target);
+        optimizer_.step(learning_rate, divided_by);
     } catch (const OutOfMemory&) {
         for (const Buffer& buffer : buffers_) {
             backend_.run(Copy{.x = buffer.before, .out = buffer.values});
@@ -125,7 +127,7 @@ LossSums Learner::step(const std::vector<Batch>& parts, std::int64_t number, dou
         mean_->add(number);
     }
     if (history_) {
-        history_->add(sums, tokens, optimizer_.scalars(), watch_ ? watch_->squares() : Tensor());
+        history_->add(sums, tokens, divided_by, optimizer_.scalars(), watch_ ? watch_->squares() : Tensor());
     }
     return sums;
 }

@@ -49,10 +49,12 @@ public:
     void begin();            // from random weights
     void begin_optimizer();  // keeps the weights: no moments, the initial loss scale, a mean equal to the weights
 
-    // One step over a batch in parts: the gradients add up, then Adam moves the weights. `number` counts from 1. The
-    // history must not be full. Only enqueues; returns the sums over the batch. After an OutOfMemory the learner is as
-    // before, so that the step can be repeated in other parts.
-    LossSums step(const std::vector<Batch>& parts, std::int64_t number, double learning_rate);
+    // One step over a batch in parts: the gradients add up, then Adam moves the weights by the sum over `divisor`, the
+    // tokens to predict by default. `number` counts from 1. The history must not be full. Only enqueues; returns the
+    // sums over the batch. After an OutOfMemory the learner is as before, so that the step can be repeated in other
+    // parts.
+    LossSums step(const std::vector<Batch>& parts, std::int64_t number, double learning_rate,
+                  std::optional<double> divisor = {});
 
     bool history_full() const { return history_ && history_->full(); }
     // What happened in the steps since the last call; waits for the device.

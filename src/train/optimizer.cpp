@@ -1,5 +1,7 @@
 #include "train/optimizer.h"
 
+#include <cmath>
+
 #include <algorithm>
 #include <vector>
 
@@ -40,10 +42,10 @@ void Optimizer::begin() {
     set_loss_scale({static_cast<double>(options_.loss_scale), 0.0});
 }
 
-void Optimizer::step(double learning_rate, std::int64_t target_tokens) {
-    HEADSCOPE_CHECK(target_tokens > 0, "a step has target tokens");
+void Optimizer::step(double learning_rate, double divisor) {
+    HEADSCOPE_CHECK(std::isfinite(divisor) && divisor > 0.0, "gradients are divided by a positive number");
     static_assert(StepScalars::LearningRate == 0 && StepScalars::GradientDivisor == 1);
-    from_host<double>(backend_, scalars_.narrow(0, 0, 2), {learning_rate, static_cast<double>(target_tokens)});
+    from_host<double>(backend_, scalars_.narrow(0, 0, 2), {learning_rate, divisor});
 
     backend_.run(SquareSum{.x = parameters_.flat_gradients(), .out = square_sum_});
     backend_.run(StepControl{.square_sum = square_sum_,

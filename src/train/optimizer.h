@@ -27,10 +27,10 @@ public:
     // Resets to the start: no moments, no updates, the initial loss scale.
     void begin();
 
-    // Enqueues a step: divides the gradients, which are sums over `target_tokens` times the loss scale, clips them, and
+    // Enqueues a step: divides the gradients, which are sums, by `divisor` times the loss scale, clips them, and
     // updates the parameters and their working copy. If a gradient is not finite, only the loss scale changes and the
     // Skip scalar is set.
-    void step(double learning_rate, std::int64_t target_tokens);
+    void step(double learning_rate, double divisor);
 
     // [1]: factor for the next gradients.
     Tensor loss_scale() const;

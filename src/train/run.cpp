@@ -185,18 +185,17 @@ bool Run::learn(const std::vector<Batch>& parts) {
 // Adds the learner's history to the totals; waits for the device.
 void Run::collect() {
     for (const StepRecord& record : learner_.take_history()) {
-        const auto target_tokens = static_cast<double>(record.tokens.target);
         const double scale = state_.loss_scale ? state_.loss_scale->scale : 1.0;
         state_.totals.add(record, state_.loss_scale && record.loss_scale.scale < scale);
         if (learner_.watch() != nullptr) {
-            count_gradients(record, target_tokens * scale);
+            count_gradients(record, record.divisor * scale);
         }
         if (state_.loss_scale) {
             state_.loss_scale = record.loss_scale;
         }
         state_.updates = record.updates;
         if (!record.skipped) {
-            guard_.add(record.nll / target_tokens);
+            guard_.add(record.nll / record.divisor);
         }
     }
     state_.totals.seconds += clock_.now() - reported_at_;

@@ -13,8 +13,12 @@
 namespace headscope {
 namespace {
 
+double per(double sum, double count) {
+    return count == 0.0 ? 0.0 : sum / count;
+}
+
 double per(double sum, std::int64_t count) {
-    return count == 0 ? 0.0 : sum / static_cast<double>(count);
+    return per(sum, static_cast<double>(count));
 }
 
 }  // namespace
@@ -31,6 +35,7 @@ void RunTotals::add(const StepRecord& record, bool scale_fell) {
     ++steps;
     loss += record.loss;
     nll += record.nll;
+    divisor += record.divisor;
     gradient_norm += record.gradient_norm;
     source_tokens += record.tokens.source;
     target_tokens += record.tokens.target;
@@ -54,6 +59,9 @@ nlohmann::json to_json(const RunTotals& t) {
                            {"target_tokens", t.target_tokens},
                            {"all_tokens", t.all_tokens},
                            {"seconds", t.seconds}};
+    if (t.divisor != static_cast<double>(t.target_tokens)) {
+        json["divisor"] = t.divisor;
+    }
     if (!t.layer_norms.empty()) {
         json["watched_steps"] = t.watched_steps;
         json["layer_norms"] = t.layer_norms;
@@ -93,6 +101,7 @@ RunTotals parse_run_totals(const nlohmann::json& json) {
     t.source_tokens = count_at(json, "source_tokens");
     t.target_tokens = count_at(json, "target_tokens");
     t.all_tokens = count_at(json, "all_tokens");
+    t.divisor = json.value("divisor", static_cast<double>(t.target_tokens));
     json.at("seconds").get_to(t.seconds);
     if (json.contains("layer_norms")) {
         t.watched_steps = count_at(json, "watched_steps");
@@ -110,11 +119,11 @@ std::string duration_text(double minutes) {
 }
 
 double Report::loss() const {
-    return per(totals.loss, totals.target_tokens);
+    return per(totals.loss, totals.divisor);
 }
 
 double Report::nll() const {
-    return per(totals.nll, totals.target_tokens);
+    return per(totals.nll, totals.divisor);
 }
 
 double Report::tokens_per_second() const {

@@ -15,8 +15,9 @@
 namespace headscope {
 
 struct RunTotals {
-    double loss = 0.0;  // smoothed, over target_tokens
+    double loss = 0.0;  // smoothed, over `divisor`
     double nll = 0.0;
+    double divisor = 0.0;        // of all steps that were not skipped: target_tokens, or what the steps stated
     double gradient_norm = 0.0;  // summed over steps
     std::int64_t steps = 0;      // without the skipped ones
     std::int64_t skipped = 0;
@@ -59,7 +60,7 @@ struct Report {
     std::optional<double> flops = {};  // of all steps, see TrainingState::flops
     RunTotals totals;
 
-    double loss() const;  // means over the interval, per target token
+    double loss() const;  // means over the interval, per target token unless the steps have other divisors
     double nll() const;
     double tokens_per_second() const;
     std::string line() const;

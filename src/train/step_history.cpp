@@ -15,12 +15,12 @@ StepHistory::StepHistory(Backend& backend, std::int64_t capacity, std::int64_t w
     backend.run(Fill{.out = values_});
 }
 
-void StepHistory::add(const LossSums& losses, const StepTokens& tokens, const Tensor& step_scalars,
+void StepHistory::add(const LossSums& losses, const StepTokens& tokens, double divisor, const Tensor& step_scalars,
                       const Tensor& gradient_squares) {
     HEADSCOPE_CHECK((gradient_squares.defined() ? gradient_squares.elements() : 0) == watched_,
                     "a step must have as many sums of squares as the history was made for");
     const auto copy = [&](const Tensor& x, std::int64_t column, std::int64_t columns) {
-        const std::int64_t step = static_cast<std::int64_t>(tokens_.size());
+        const std::int64_t step = static_cast<std::int64_t>(steps_.size());
         backend_.run(Copy{.x = x, .out = values_.narrow(0, step * width_ + column, columns)});
     };
     copy(losses.loss, Column::Loss, 1);
@@ -29,13 +29,13 @@ void StepHistory::add(const LossSums& losses, const StepTokens& tokens, const Te
     if (watched_ > 0) {
         copy(gradient_squares, Column::Count, watched_);
     }
-    tokens_.push_back(tokens);
+    steps_.push_back({tokens, divisor});
 }
 
 std::vector<StepRecord> StepHistory::take() {
-    std::vector<StepRecord> records(tokens_.size());
-    if (!tokens_.empty()) {
-        const std::int64_t used = static_cast<std::int64_t>(tokens_.size());
+    std::vector<StepRecord> records(steps_.size());
+    if (!steps_.empty()) {
+        const std::int64_t used = static_cast<std::int64_t>(steps_.size());
         const auto host = to_host<double>(backend_, values_.narrow(0, 0, used * width_));
         for (std::size_t i = 0; i < records.size(); ++i) {
             const double* row = host.data() + i * static_cast<std::size_t>(width_);
@@ -47,10 +47,11 @@ std::vector<StepRecord> StepHistory::take() {
                           {scalars[StepScalars::LossScale], scalars[StepScalars::GoodSteps]},
                           static_cast<std::int64_t>(scalars[StepScalars::Updates]),
                           {row + Column::Count, row + width_},
-                          tokens_[i]};
+                          steps_[i].tokens,
+                          steps_[i].divisor};
         }
     }
-    tokens_.clear();
+    steps_.clear();
     return records;
 }
 

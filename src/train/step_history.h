@@ -15,7 +15,7 @@ struct StepTokens {
 };
 
 struct StepRecord {
-    double loss = 0.0;  // sums over the step's target tokens
+    double loss = 0.0;  // sums over the step's target tokens, by weight
     double nll = 0.0;
     double gradient_norm = 0.0;
     bool skipped = false;                            // the gradient was not finite
@@ -23,6 +23,7 @@ struct StepRecord {
     std::int64_t updates = 0;                        // so far: steps that were not skipped
     std::vector<double> gradient_squares = {};       // as GradientWatch::squares; empty without one
     StepTokens tokens = {};
+    double divisor = 1.0;  // of the sums and of the gradient
 };
 
 class StepHistory {
@@ -30,9 +31,9 @@ public:
     // `watched`: the number of sums of squares per step.
     StepHistory(Backend& backend, std::int64_t capacity, std::int64_t watched = 0);
 
-    bool full() const { return static_cast<std::int64_t>(tokens_.size()) == capacity_; }
+    bool full() const { return static_cast<std::int64_t>(steps_.size()) == capacity_; }
     // step_scalars [StepScalars::Count]; gradient_squares [watched], undefined for none.
-    void add(const LossSums& losses, const StepTokens& tokens, const Tensor& step_scalars,
+    void add(const LossSums& losses, const StepTokens& tokens, double divisor, const Tensor& step_scalars,
              const Tensor& gradient_squares = {});
     std::vector<StepRecord> take();  // waits for the device and empties the history
 
@@ -42,9 +43,13 @@ private:
     Backend& backend_;
     std::int64_t capacity_ = 0;
     std::int64_t watched_ = 0;
-    std::int64_t width_ = 0;          // of a step
-    Tensor values_;                   // [capacity * width]
-    std::vector<StepTokens> tokens_;  // of the steps in `values_`
+    struct Known {  // on the host
+        StepTokens tokens;
+        double divisor;
+    };
+    std::int64_t width_ = 0;    // of a step
+    Tensor values_;             // [capacity * width]
+    std::vector<Known> steps_;  // of the steps in `values_`
 };
 
 }  // namespace headscope

@@ -235,10 +235,38 @@ TEST_CASE("all examples of a batch have token types, or none has") {
     CHECK_THROWS_AS(make_batch(std::span<const Example>(translation), kIds, 0), CheckFailure);
 }
 
+TEST_CASE("weights belong to the tokens to predict", "[batch]") {
+    std::vector<Example> pairs{{.source = {5}, .target = {9, 8}, .weights = {0.5F, -1.0F, 0.0F}},
+                               {.source = {5}, .target = {7}}};
+    const Frame frame{.target_begin = {22}};
+    const Batch batch = make_batch(std::span<const Example>(pairs), frame, 0, {.multiple = 5});
+    CHECK(batch.predicted.classes == Ids{-1, 9, 8, 2, -1, -1, 7, 2, -1, -1});
+    CHECK(batch.predicted.weights == std::vector<float>{1, 0.5F, -1, 0, 1, 1, 1, 1, 1, 1});
+    CHECK(batch.predicted.count == 5);
+    RecordingBackend backend;
+    CHECK(to_host<float>(backend, upload(backend, batch).predicted.weights) == batch.predicted.weights);
+    pairs[0].weights.pop_back();
+    CHECK_THROWS_AS(make_batch(std::span<const Example>(pairs), frame, 0), CheckFailure);
+    pairs[0].weights.clear();
+    CHECK(make_batch(std::span<const Example>(pairs), frame, 0).predicted.weights.empty());
+
+    std::vector<Example> few(1);  // of many positions
+    few[0].target.assign(64, 5);
+    few[0].labels.assign(64, kNoTarget);
+    few[0].weights.assign(64, 3.0F);
+    few[0].labels[40] = 6;
+    few[0].weights[40] = 0.25F;
+    const Batch gathered = make_batch(std::span<const Example>(few), kIds, 0);
+    REQUIRE(gathered.predicted.rows.size() < 64);
+    CHECK(gathered.predicted.rows[0] == 40);
+    CHECK(gathered.predicted.weights[0] == 0.25F);
+    CHECK(gathered.predicted.weights.size() == gathered.predicted.rows.size());
+}
+
 TEST_CASE("targets are distributed over the clusters of an adaptive output", "[batch]") {
     const Ids classes{3, 7, 5, kNoTarget, 9, 5, 0};
     const Ids starts{5, 7};
-    const std::vector<Gather> parts = gather_clusters(classes, starts);
+    const std::vector<Gather> parts = gather_clusters(Gather(classes, {1, 2, 3, 4, 5, 6, 7}), starts);
     REQUIRE(parts.size() == 3);
     CHECK(parts[0].classes == Ids{3, 6, 5, kNoTarget, 6, 5, 0});
     CHECK(parts[0].rows.empty());
@@ -248,5 +276,8 @@ TEST_CASE("targets are distributed over the clusters of an adaptive output", "[b
     CHECK(parts[1].order == Ids{0, 1, -1, -1, -1, -1, -1, -1});
     CHECK(parts[1].count == 2);
     CHECK(parts[2].rows == Ids{1, 4, 0, 0, 0, 0, 0, 0});
+    CHECK(parts[0].weights == std::vector<float>{1, 2, 3, 4, 5, 6, 7});
+    CHECK(parts[1].weights == std::vector<float>{3, 6, 1, 1, 1, 1, 1, 1});
+    CHECK(parts[2].weights == std::vector<float>{2, 5, 1, 1, 1, 1, 1, 1});
     CHECK(parts[2].classes == Ids{0, 2, -1, -1, -1, -1, -1, -1});
 }

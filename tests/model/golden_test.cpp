@@ -111,7 +111,8 @@ public:
             batch_.target.type_order = order("target_types");
         }
         if (model_.config.adaptive()) {
-            for (const Gather& gather : gather_clusters(ids("target_out"), model_.config.output.adaptive.cutoffs)) {
+            for (const Gather& gather :
+                 gather_clusters(Gather(ids("target_out")), model_.config.output.adaptive.cutoffs)) {
                 batch_.adaptive.push_back(upload(*model_.backend, gather));
             }
         }
@@ -177,7 +178,7 @@ private:
         for (std::size_t row = 0; row < ends.size(); ++row) {
             ends[row] += static_cast<std::int32_t>(row) * 8 - 1;
         }
-        batch_.source_ends = upload(*model_.backend, Gather(ends, ids("target_lengths"), 3));
+        batch_.source_ends = upload(*model_.backend, Gather(Gather(), ends, ids("target_lengths"), 3));
     }
     // Positions sorted by id. Pads too: their gradients are 0.
     Tensor order(const std::string& name) {

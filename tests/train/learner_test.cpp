@@ -24,6 +24,11 @@ struct SmallLearner {
     Learner learner;
 };
 
+// As many as the example has tokens to predict.
+void weigh(Example& example, float weight) {
+    example.weights.assign(example.labels.empty() ? example.target.size() + 1 : example.labels.size(), weight);
+}
+
 }  // namespace
 
 TEST_CASE("a step does nothing while the history is full", "[learner]") {
@@ -84,4 +89,64 @@ TEST_CASE("the loss that balances experts moves their routers and is not reporte
     REQUIRE(with.size() == 1);
     CHECK(with[0].loss == without[0].loss);
     CHECK(with[0].nll == without[0].nll);
+}
+
+TEST_CASE("twice the weights over twice the divisor move the parameters alike", "[learner][weights]") {
+    for (const NamedConfig& named : all_configs()) {
+        INFO(named.name);
+        if (named.config.generation == Generation::MaskPredict) {
+            continue;  // its lengths have no weights
+        }
+        std::vector<Example> pairs = random_pairs(named.config, 3, 1);
+        if (named.config.architecture != Architecture::EncoderDecoder) {
+            pairs = language_examples(named.config, pairs);
+        }
+        const Batch plain = make_batch(std::span<const Example>(pairs), frame_of(named.config), 0);
+        std::for_each(pairs.begin(), pairs.end(), [](Example& pair) { weigh(pair, 2.0F); });
+        const Batch twice = make_batch(std::span<const Example>(pairs), frame_of(named.config), 0);
+        SmallLearner once({.history = 1}, named.config);
+        SmallLearner weighed({.history = 1}, named.config);
+        once.learner.step({plain}, 1, 1e-3);
+        weighed.learner.step({twice}, 1, 1e-3, 2.0 * static_cast<double>(plain.predicted.count));
+        CHECK(to_host<float>(*once.backend, once.learner.parameters().flat_values()) ==
+              to_host<float>(*weighed.backend, weighed.learner.parameters().flat_values()));
+        const StepRecord with = weighed.learner.take_history().at(0);
+        const StepRecord without = once.learner.take_history().at(0);
+        CHECK(with.loss == Approx(2.0 * without.loss).epsilon(1e-12));
+        CHECK(with.divisor == 2.0 * without.divisor);
+        CHECK(with.tokens.target == without.tokens.target);
+    }
+}
+
+TEST_CASE("a sentence of weight 0 has no gradient, and one of weight -1 the opposite", "[learner][weights]") {
+    const ModelConfig config = small_config();
+    std::vector<Example> pairs = random_pairs(config, 2, 1);
+    const auto gradients = [&](std::span<const Example> of) {
+        SmallLearner small({}, config);
+        small.learner.step({make_batch(of, frame_of(config), 0)}, 1, 1e-3, 1.0);
+        return to_host<float>(*small.backend, small.learner.parameters().flat_gradients());
+    };
+    const std::vector<float> alone = gradients(std::span(pairs).first(1));
+    weigh(pairs[1], 0.0F);
+    const std::vector<float> weighed = gradients(pairs);
+    weigh(pairs[0], -1.0F);
+    const std::vector<float> opposite = gradients(pairs);
+    double largest = 0.0;
+    double worst = 0.0;
+    for (std::size_t i = 0; i < alone.size(); ++i) {
+        const auto expected = static_cast<double>(alone[i]);
+        largest = std::max(largest, std::abs(expected));
+        worst = std::max({worst, std::abs(static_cast<double>(weighed[i]) - expected),
+                          std::abs(static_cast<double>(opposite[i]) + expected)});
+    }
+    CHECK(worst < 1e-4);
+    CHECK(largest > 0.1);
+}
+
+TEST_CASE("gradients are divided by a positive number", "[learner][weights]") {
+    SmallLearner small({});
+    const std::vector<Batch> parts{make_batch(random_pairs(small.config, 2, 1), frame_of(small.config), 0)};
+    for (const double divisor : {0.0, -1.0, std::nan(""), HUGE_VAL}) {
+        CHECK_THROWS_AS(small.learner.step(parts, 1, 1e-3, divisor), CheckFailure);
+    }
 }

@@ -12,6 +12,7 @@ Report report_of(std::int64_t step, double minutes_left) {
     report.totals.loss = 20.0;
     report.totals.nll = 10.0;
     report.totals.target_tokens = 5;
+    report.totals.divisor = 5.0;
     report.totals.all_tokens = 90;
     report.totals.seconds = 3.0;
     return report;

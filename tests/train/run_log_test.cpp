@@ -105,7 +105,7 @@ TEST_CASE("a training state survives its JSON bit for bit", "[log]") {
     state.step = 12;
     state.seconds = 0.1 + 0.2;
     state.batcher = {3, 4};
-    state.totals.add({.loss = 1.0 / 3.0, .nll = 0.7, .gradient_norm = 1e-9, .tokens = {5, 6}}, false);
+    state.totals.add({.loss = 1.0 / 3.0, .nll = 0.7, .gradient_norm = 1e-9, .tokens = {5, 6}, .divisor = 0.25}, false);
     state.best = {10, 2.0 / 3.0};
     state.loss_scale = {4096.0, 1999.0};
     const nlohmann::json written = nlohmann::json::parse(to_json(state, {}).dump());
@@ -113,6 +113,7 @@ TEST_CASE("a training state survives its JSON bit for bit", "[log]") {
     CHECK(back.step == 12);
     CHECK(back.seconds == state.seconds);
     CHECK(back.batcher == state.batcher);
+    CHECK(back.totals.divisor == 0.25);
     CHECK(back.best == state.best);
     REQUIRE(back.loss_scale.has_value());
     CHECK(back.loss_scale->scale == 4096.0);
