@@ -1,6 +1,7 @@
 #include "data/batcher.h"
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include <algorithm>
 #include <numeric>
@@ -152,14 +153,14 @@ void Batcher::prepare_following() {
     });
 }
 
-Batcher::Step Batcher::next() {
+TrainingStep Batcher::next() {
     if (!order_) {
         enter(0, 0);
     }
     if (!following_.valid()) {
         prepare_following();
     }
-    Step step = std::move(window_.steps[static_cast<std::size_t>(state_.step)]);
+    TrainingStep step{std::move(window_.steps[static_cast<std::size_t>(state_.step)])};
     if (++state_.step == static_cast<std::int64_t>(window_.steps.size())) {
         Following following = following_.get();
         const bool same = following.order->epoch.number == state_.epoch;
@@ -170,18 +171,33 @@ Batcher::Step Batcher::next() {
     return step;
 }
 
-void Batcher::set_state(const BatcherState& state) {
+nlohmann::json Batcher::state() const {
+    return {{"epoch", state_.epoch}, {"window", state_.window}, {"window_step", state_.step}};
+}
+
+void Batcher::set_state(const nlohmann::json& state) {
+    const auto number = [&](const char* key) {
+        if (!state.contains(key) || !state[key].is_number_integer() || state[key].get<std::int64_t>() < 0) {
+            throw Error(fmt::format("the position in the data is {}, where \"{}\" is no whole number from 0",
+                                    state.dump(), key));
+        }
+        return state[key].get<std::int64_t>();
+    };
+    go_to({.epoch = number("epoch"), .window = number("window"), .step = number("window_step")});
+}
+
+void Batcher::go_to(const BatcherState& position) {
     following_ = {};
-    HEADSCOPE_CHECK(state.epoch >= 0, "epochs count from 0");
-    enter(state.epoch, state.window);
+    HEADSCOPE_CHECK(position.epoch >= 0, "epochs count from 0");
+    enter(position.epoch, position.window);
     const auto steps = static_cast<std::int64_t>(window_.steps.size());
-    if (state.step < 0 || state.step >= steps) {
+    if (position.step < 0 || position.step >= steps) {
         throw Error(fmt::format(
             "the run stopped at step {} of part {} of epoch {}, which has {} steps: resume with the data and "
             "the batch size that the run started with",
-            state.step, state.window, state.epoch, steps));
+            position.step, position.window, position.epoch, steps));
     }
-    state_ = state;
+    state_ = position;
 }
 
 double Batcher::epochs_done() const {
@@ -211,29 +227,28 @@ std::int64_t Batcher::about_steps_per_epoch() const {
 }
 
 Batch Batcher::batch(const Step& step) const {
-    return make(step, 0, step.size());
+    return make_batch(std::span(step), frame_, 0, budget_.padding());
 }
 
 std::vector<Batch> Batcher::micro_batches(const Step& step, const BatchBudget& budget) const {
+    return headscope::micro_batches(step, frame_, budget_.padding(), budget);
+}
+
+std::vector<Batch> micro_batches(std::span<const Example> step, const Frame& frame, const Padding& padding,
+                                 const BatchBudget& budget) {
     std::vector<Batch> parts;
     std::size_t first = 0;
     while (first < step.size()) {
         Filling filling(budget);
         std::size_t count = 0;
-        while (first + count < step.size() &&
-               filling.take(padded_lengths(step[first + count], frame_, budget_.padding()))) {
+        while (first + count < step.size() && filling.take(padded_lengths(step[first + count], frame, padding))) {
             ++count;
         }
         count = std::max<std::size_t>(count, 1);
-        parts.push_back(make(step, first, count));
+        parts.push_back(make_batch(step.subspan(first, count), frame, static_cast<std::int32_t>(first), padding));
         first += count;
     }
     return parts;
-}
-
-Batch Batcher::make(const Step& step, std::size_t first, std::size_t count) const {
-    return make_batch(std::span(step).subspan(first, count), frame_, static_cast<std::int32_t>(first),
-                      budget_.padding());
 }
 
 }  // namespace headscope

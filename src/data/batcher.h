@@ -5,10 +5,12 @@
 #include <functional>
 #include <future>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "data/batch.h"
 #include "data/example_source.h"
+#include "data/step_source.h"
 
 namespace headscope {
 
@@ -25,7 +27,7 @@ struct BatchBudget {
     Padding padding() const { return {.multiple = length_multiple, .longest = longest}; }
 };
 
-// The position of a run, which a checkpoint stores to resume with the same batches.
+// The position of next().
 struct BatcherState {
     std::int64_t epoch = 0;
     std::int64_t window = 0;  // of the epoch
@@ -33,7 +35,13 @@ struct BatcherState {
     bool operator==(const BatcherState&) const = default;
 };
 
-class Batcher {
+// Splits a step into parts under a budget, to save memory. Sentences keep the step's order, their ordinals in the whole
+// step, and the step's padding (not `budget.length_multiple`). A sentence that exceeds the budget by itself forms its
+// own part.
+std::vector<Batch> micro_batches(std::span<const Example> step, const Frame& frame, const Padding& padding,
+                                 const BatchBudget& budget);
+
+class Batcher final : public StepSource {
 public:
     // Examples are sorted and cut into steps in windows of this size. Memory holds two windows, however large the
     // corpora are, and examples with sampled pieces are sorted by their actual lengths.
@@ -46,25 +54,22 @@ public:
     Batcher(const std::vector<Example>& pairs, const BatchBudget& budget, std::uint64_t seed, const Frame& frame);
 
     using Step = std::vector<Example>;
-    // The pairs of the next step; after an epoch's last step the next epoch begins. Another thread prepares the next
-    // window meanwhile.
-    Step next();
-    // The position of next(). set_state() throws an Error for a step that does not exist (other data or another
-    // budget).
-    BatcherState state() const { return state_; }
-    void set_state(const BatcherState& state);
-    double epochs_done() const;  // by examples
+    // Another thread prepares the next window meanwhile.
+    TrainingStep next() override;
+    nlohmann::json state() const override;
+    void set_state(const nlohmann::json& state) override;
+    BatcherState position() const { return state_; }
+    // Error for a step that does not exist (other data or another budget).
+    void go_to(const BatcherState& position);
+    double epochs_done() const override;  // by examples
 
     // All steps of an epoch, which depend only on (source, budget, seed, epoch). Each epoch shuffles examples of the
     // same padded lengths and the steps.
     void for_each_step(std::int64_t epoch, const std::function<void(const Step& step)>& visit) const;
     // Estimated from the stored lengths.
-    std::int64_t about_steps_per_epoch() const;
+    std::int64_t about_steps_per_epoch() const override;
 
     Batch batch(const Step& step) const;
-    // Splits a step into parts under a smaller budget, to save memory. Sentences keep the step's order, their ordinals
-    // in the whole step, and the step's padding (not `budget.length_multiple`). A sentence that exceeds the budget by
-    // itself forms its own part.
     std::vector<Batch> micro_batches(const Step& step, const BatchBudget& budget) const;
 
 private:
@@ -82,7 +87,6 @@ private:
     Window window_of(const Order& order, std::int64_t number) const;
     void enter(std::int64_t epoch, std::int64_t window);
     void prepare_following();
-    Batch make(const Step& step, std::size_t first, std::size_t count) const;
 
     std::shared_ptr<const ExampleSource> source_;
     BatchBudget budget_;

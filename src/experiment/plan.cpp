@@ -20,9 +20,9 @@ PlannedTrial measure(Backend& backend, const TrainConfig& config, const Training
     const ModelConfig model = config.model_config(*data.source_tokenizer, *data.target_tokenizer);
     const TrainingOptions& t = config.training;
     StepRehearsal rehearsal(backend, config, model, arithmetic_of(config, backend));
-    Batcher batcher(data.train, step_budget(t), static_cast<std::uint64_t>(t.seed), data.frame);
-    const double seconds = estimate_step(rehearsal, t, typical_step(t, &data), &batcher).seconds;
-    const auto each = static_cast<double>(std::max<std::int64_t>(batcher.about_steps_per_epoch(), 1));
+    const std::unique_ptr<Batcher> batcher = make_batcher(t, data);
+    const double seconds = estimate_step(rehearsal, t, typical_step(t, &data), batcher.get()).seconds;
+    const auto each = static_cast<double>(std::max<std::int64_t>(batcher->about_steps_per_epoch(), 1));
     const double tokens = static_cast<double>(data.train->predicted_tokens()) / each;
     const double steps = t.limits().about_steps(each, tokens, seconds).steps;
     return {.parameters = count_parameters(model), .steps = steps, .minutes = seconds * steps / 60.0, .problem = {}};

@@ -203,17 +203,17 @@ std::string describe_training(Backend& backend, const TrainConfig& config, const
         data != nullptr ? config.model_config(*data->source_tokenizer, *data->target_tokenizer)
                         : config.model_config(config.tokenizer.source.vocabulary, config.tokenizer.target.vocabulary);
     const Arithmetic arithmetic = arithmetic_of(config, backend);
-    std::optional<Batcher> batcher;
+    std::unique_ptr<Batcher> batcher;
     double steps_per_epoch = std::numeric_limits<double>::infinity();
     double tokens_per_step = static_cast<double>(t.target_tokens);
     if (data != nullptr) {
-        batcher.emplace(data->train, step_budget(t), static_cast<std::uint64_t>(t.seed), data->frame);
+        batcher = make_batcher(t, *data);
         steps_per_epoch = static_cast<double>(std::max<std::int64_t>(batcher->about_steps_per_epoch(), 1));
         tokens_per_step = static_cast<double>(data->train->predicted_tokens()) / steps_per_epoch;
     }
     StepRehearsal rehearsal(backend, config, model, arithmetic);
     const TypicalStep typical = typical_step(t, data);
-    const StepEstimate step = estimate_step(rehearsal, t, typical, batcher ? &*batcher : nullptr);
+    const StepEstimate step = estimate_step(rehearsal, t, typical, batcher.get());
     const auto [limit, steps] = t.limits().about_steps(steps_per_epoch, tokens_per_step, step.seconds);
     return fmt::format("on {} ({}), {}\n", backend.device().id, backend.device().name, name_of(arithmetic)) +
            model_text(model) + parameters_text(rehearsal.parameters()) +

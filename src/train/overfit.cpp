@@ -22,13 +22,13 @@ double overfit_one_batch(Backend& backend, TrainConfig config, const TrainingDat
     t.label_smoothing = 0.0;
     t.residual_dropout = t.embedding_dropout = t.attention_dropout = t.activation_dropout = 0.0;
     Learner learner = make_learner(backend, config, data, hooks);
-    Batcher batcher(data.train, step_budget(t), static_cast<std::uint64_t>(t.seed), data.frame);
-    say_start(learner, batcher, config, data, hooks.say);
+    const std::unique_ptr<Batcher> batcher = make_batcher(t, data);
+    say_start(learner, *batcher, config, data, hooks.say);
     if (!from.empty()) {
         load_first_model(learner, config, from);
         hooks.say(fmt::format("starting from the weights of {}", from));
     }
-    const std::vector<Batch> batch = {batcher.batch(batcher.next())};
+    const std::vector<Batch> batch = {batcher->batch(batcher->next().examples)};
     double nll = 0.0;
     RunTotals totals;
     for (std::int64_t step = 1; step <= steps; ++step) {

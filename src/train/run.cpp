@@ -29,10 +29,10 @@ Learner make_learner(Backend& backend, const TrainConfig& config, const Training
     return {backend, model, std::move(options)};
 }
 
-void say_start(const Learner& learner, const Batcher& batcher, const TrainConfig& config, const TrainingData& data,
+void say_start(const Learner& learner, const StepSource& source, const TrainConfig& config, const TrainingData& data,
                const Log& say) {
     const DeviceInfo& device = learner.backend().device();
-    const std::int64_t steps = batcher.about_steps_per_epoch();
+    const std::int64_t steps = source.about_steps_per_epoch();
     say(fmt::format("{} parameters on {} ({}), {}, about {} per epoch", learner.parameters().count(), device.id,
                     device.name, name_of(learner.options().arithmetic), counted(steps, "step")));
     const auto each = static_cast<double>(std::max<std::int64_t>(steps, 1));
@@ -44,14 +44,15 @@ void say_start(const Learner& learner, const Batcher& batcher, const TrainConfig
     }
 }
 
-Run::Run(Learner& learner, const TrainConfig& config, TrainingData data, std::string folder, RunHooks hooks)
+Run::Run(Learner& learner, const TrainConfig& config, TrainingData data, std::string folder, RunHooks hooks,
+         std::unique_ptr<StepSource> source)
     : learner_(learner),
       config_(config),
       data_(std::move(data)),
       folder_(std::move(folder)),
       hooks_(std::move(hooks)),
-      batcher_(data_.train, step_budget(config.training), static_cast<std::uint64_t>(config.training.seed),
-               data_.frame),
+      source_(source ? std::move(source) : make_batcher(config.training, data_)),
+      start_(source_->state()),
       count_flops_(learner_.model_config(), learner_.parameters().total()),
       checkpoints_(path("checkpoints")),
       guard_(config.training.guard),
@@ -67,7 +68,7 @@ Run::Run(Learner& learner, const TrainConfig& config, TrainingData data, std::st
                         config.file, config.training.patience));
     }
     state_ = first_state();
-    say_start(learner_, batcher_, config_, data_, hooks_.say);
+    say_start(learner_, *source_, config_, data_, hooks_.say);
 }
 
 std::string Run::path(const char* name) const {
@@ -76,6 +77,7 @@ std::string Run::path(const char* name) const {
 
 TrainingState Run::first_state() const {
     TrainingState state;
+    state.source = start_;
     if (learner_.scales_loss()) {
         state.loss_scale = {config_.training.loss_scale, 0.0};
     }
@@ -139,12 +141,13 @@ void Run::train_until_stopped() {
 
 void Run::take_step() {
     learning_rate_ = learning_rate(state_.step + 1);
-    const Batcher::Step pairs = batcher_.next();
+    const TrainingStep step = source_->next();
     ++state_.step;
     std::vector<Batch> parts;
     do {
-        parts = batcher_.micro_batches(pairs, part_budget(config_.training, state_.part_tokens));
-    } while (!learn(parts));
+        parts = micro_batches(step.examples, data_.frame, step_budget(config_.training).padding(),
+                              part_budget(config_.training, state_.part_tokens));
+    } while (!learn(parts, step.divisor));
     for (const Batch& part : parts) {
         state_.tokens += part.predicted.count;
     }
@@ -156,14 +159,14 @@ void Run::take_step() {
     if (learner_.history_full()) {
         collect();
     }
-    state_.batcher = batcher_.state();
+    state_.source = source_->state();
 }
 
 // False if the parts do not fit in memory: then they become smaller. Gradients add up, so that only the order of sums
 // changes, except where parts_matter() says more.
-bool Run::learn(const std::vector<Batch>& parts) {
+bool Run::learn(const std::vector<Batch>& parts, std::optional<double> divisor) {
     try {
-        learner_.step(parts, state_.step, learning_rate_);
+        learner_.step(parts, state_.step, learning_rate_, divisor);
         return true;
     } catch (const OutOfMemory& error) {
         std::int64_t largest = 0;
@@ -253,7 +256,7 @@ double Run::learning_rate(std::int64_t step) const {
 
 Progress Run::progress() const {
     return {.steps = state_.step,
-            .epochs = batcher_.epochs_done(),
+            .epochs = source_->epochs_done(),
             .tokens = state_.tokens,
             .minutes = seconds_done() / 60.0};
 }
@@ -264,7 +267,7 @@ double Run::seconds_done() const {
 
 void Run::note_progress() {
     state_.seconds = seconds_done();
-    state_.epochs = batcher_.epochs_done();
+    state_.epochs = source_->epochs_done();
 }
 
 }  // namespace headscope

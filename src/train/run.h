@@ -6,12 +6,13 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "data/batcher.h"
+#include "data/step_source.h"
 #include "model/flops.h"
 #include "train/checkpoint.h"
 #include "train/divergence_guard.h"
@@ -59,14 +60,15 @@ enum class RunEnd : std::uint8_t { Finished, Stopped };
 // Learner for a run of this configuration.
 Learner make_learner(Backend& backend, const TrainConfig& config, const TrainingData& data, const RunHooks& hooks);
 // Prints what is trained, and a warning if the warm-up is longer than the training.
-void say_start(const Learner& learner, const Batcher& batcher, const TrainConfig& config, const TrainingData& data,
+void say_start(const Learner& learner, const StepSource& source, const TrainConfig& config, const TrainingData& data,
                const Log& say);
 
 class Run {
 public:
     // `learner` is new: it has its first weights. `folder`, which a RunFolder holds, gets checkpoints/,
-    // best.safetensors and log.jsonl.
-    Run(Learner& learner, const TrainConfig& config, TrainingData data, std::string folder, RunHooks hooks);
+    // best.safetensors and log.jsonl. `source` gives its steps; null: a Batcher of the data.
+    Run(Learner& learner, const TrainConfig& config, TrainingData data, std::string folder, RunHooks hooks,
+        std::unique_ptr<StepSource> source = nullptr);
 
     // Before the first step: loads the weights of a model directory. Error if it has another shape.
     void begin_from(const std::string& model_directory);
@@ -92,7 +94,7 @@ private:
     TrainingState first_state() const;
     void train_until_stopped();
     void take_step();
-    bool learn(const std::vector<Batch>& parts);
+    bool learn(const std::vector<Batch>& parts, std::optional<double> divisor);
     void collect();
     void count_gradients(const StepRecord& record, double divisor);
     void report();
@@ -137,7 +139,8 @@ private:
     std::string folder_;
     std::string from_;  // model directory with the first weights; "" for random ones
     RunHooks hooks_;
-    Batcher batcher_;
+    std::unique_ptr<StepSource> source_;
+    nlohmann::json start_;  // of source_
     TrainingFlops count_flops_;
     std::optional<Validator> validator_;  // empty without validation text
     CheckpointFolder checkpoints_;

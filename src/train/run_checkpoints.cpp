@@ -71,7 +71,7 @@ void Run::restore(const Checkpoint& checkpoint, Purpose purpose) {
         }
     }
     if (purpose == Purpose::Train) {  // otherwise the batches may have another size
-        batcher_.set_state(state_.batcher);
+        source_->set_state(state_.source);
     }
     checkpoint.read(learner_.backend(), tensors_of(learner_));
     learner_.parameters().refresh_working();

@@ -96,7 +96,7 @@ void Run::recover() {
             load_first_model(learner_, config_, from_);
         }
         state_ = first_state();
-        batcher_.set_state({});
+        source_->set_state(state_.source);
     }
     guard_.set_state(spent);
     guard_.go_back(state_.guard);

@@ -40,6 +40,10 @@ BatchBudget step_budget(const TrainingOptions& t) {
             .longest = t.max_length};
 }
 
+std::unique_ptr<Batcher> make_batcher(const TrainingOptions& t, const TrainingData& data) {
+    return std::make_unique<Batcher>(data.train, step_budget(t), static_cast<std::uint64_t>(t.seed), data.frame);
+}
+
 BatchBudget micro_budget(const TrainingOptions& t) {
     return t.micro_batch_tokens == 0 ? step_budget(t)
                                      : BatchBudget{.source_tokens = t.micro_batch_tokens,

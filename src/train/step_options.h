@@ -1,15 +1,20 @@
 // Translates a configuration into the options of a learner and its batches.
 #pragma once
 
+#include <memory>
+
 #include "data/batcher.h"
 #include "model/config.h"
 #include "train/learner.h"
+#include "train/training_data.h"
 #include "train/training_options.h"
 
 namespace headscope {
 
 LearnerOptions learner_options(const TrainingOptions& t, const Arithmetic& arithmetic);
 BatchBudget step_budget(const TrainingOptions& t);
+// Of a training with these options on its text.
+std::unique_ptr<Batcher> make_batcher(const TrainingOptions& t, const TrainingData& data);
 BatchBudget micro_budget(const TrainingOptions& t);  // of what is in memory at a time
 // Of the parts that a step is cut into. `part_tokens`: a lower limit that memory demands, 0 for none. Without a limit a
 // step is one part, even if sampled pieces made it longer than planned.

@@ -100,18 +100,15 @@ TrainingState::Best parse_best(const nlohmann::json& json, const std::string& fi
 }
 
 nlohmann::json to_json(const TrainingState& state, const RunIdentity& identity) {
-    nlohmann::json json = {{"step", state.step},
-                           {"seconds", state.seconds},
-                           {"tokens", state.tokens},
-                           {"epochs", state.epochs},
-                           {"epoch", state.batcher.epoch},
-                           {"window", state.batcher.window},
-                           {"window_step", state.batcher.step},
-                           {"totals", to_json(state.totals)},
-                           {"config", identity.config},
-                           {"data", identity.data},
-                           {"device", identity.device},
-                           {"compute", identity.arithmetic}};
+    nlohmann::json json = {
+        {"step", state.step},     {"seconds", state.seconds},        {"tokens", state.tokens},
+        {"epochs", state.epochs}, {"totals", to_json(state.totals)}, {"config", identity.config},
+        {"data", identity.data},  {"device", identity.device},       {"compute", identity.arithmetic}};
+    if (state.source.contains("window_step")) {  // a Batcher's, as earlier versions wrote it
+        json.update(state.source);
+    } else {
+        json["source"] = state.source;
+    }
     if (state.flops) {
         json["flops"] = *state.flops;
     }
@@ -147,9 +144,10 @@ TrainingState parse_training_state(const nlohmann::json& json, const std::string
         TrainingState state;
         state.step = count_at(json, "step");
         json.at("seconds").get_to(state.seconds);
-        state.batcher.epoch = count_at(json, "epoch");
-        state.batcher.window = count_at(json, "window");
-        state.batcher.step = count_at(json, "window_step");
+        state.source = json.contains("source") ? json["source"]
+                                               : nlohmann::json{{"epoch", count_at(json, "epoch")},
+                                                                {"window", count_at(json, "window")},
+                                                                {"window_step", count_at(json, "window_step")}};
         state.totals = parse_run_totals(json.at("totals"));
         if (json.contains("loss_scale")) {
             state.loss_scale = {json["loss_scale"].get<double>(), json.at("good_steps").get<double>()};

@@ -8,7 +8,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "data/batcher.h"
 #include "train/config_changes.h"
 #include "train/divergence_guard.h"
 #include "train/run_totals.h"
@@ -22,8 +21,8 @@ struct TrainingState {
     double epochs = 0.0;
     // Of all steps, as TrainingFlops counts them; unknown if earlier versions did some of them.
     std::optional<double> flops = 0.0;
-    BatcherState batcher;
-    RunTotals totals;  // since the last report
+    nlohmann::json source;  // StepSource::state()
+    RunTotals totals;       // since the last report
     struct Best {
         std::int64_t step = 0;
         double nll = 0.0;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <numeric>
 #include <set>
 #include <vector>
@@ -203,14 +204,14 @@ TEST_CASE("a run resumes where it stopped", "[batcher]") {
         for (std::int64_t step = 0; step < stop; ++step) {
             before->next();
         }
-        CHECK(before->state().epoch == (stop < steps ? 0 : stop < 2 * steps ? 1 : 2));
+        CHECK(before->position().epoch == (stop < steps ? 0 : stop < 2 * steps ? 1 : 2));
         const auto after = batcher_of(300, 9, window);
         after->set_state(before->state());
         CHECK(after->epochs_done() == before->epochs_done());
         for (std::int64_t step = 0; step < steps + 2; ++step) {
-            REQUIRE(numbers_of(after->next()) == numbers_of(before->next()));
+            REQUIRE(numbers_of(after->next().examples) == numbers_of(before->next().examples));
         }
-        CHECK(after->state() == before->state());
+        CHECK(after->position() == before->position());
     }
 }
 
@@ -221,7 +222,7 @@ TEST_CASE("next() follows for_each_step()", "[batcher]") {
         for (const auto& step : plan(*batcher, epoch)) {
             CHECK(batcher->epochs_done() > before);
             before = batcher->epochs_done();
-            REQUIRE(numbers_of(batcher->next()) == step);
+            REQUIRE(numbers_of(batcher->next().examples) == step);
         }
         CHECK(batcher->epochs_done() == static_cast<double>(epoch + 1));
     }
@@ -231,13 +232,17 @@ TEST_CASE("a state of other data is rejected", "[batcher]") {
     const auto batcher = batcher_of(300, 9);
     const auto steps = static_cast<std::int64_t>(plan(*batcher, 2).size());
     CHECK_THAT(error_of([&] {
-                   batcher->set_state({2, 0, steps});
+                   batcher->go_to({2, 0, steps});
                }),
                Contains("epoch 2") && Contains("data and the batch size"));
-    CHECK_THAT(error_of([&] { batcher->set_state({2, 1, 0}); }), Contains("part 1 of epoch 2") && Contains("has 1"));
-    CHECK_FALSE(error_of([&] { batcher->set_state({0, 0, -1}); }).empty());
-    CHECK_THROWS_AS(batcher->set_state({-1, 0, 0}), CheckFailure);
-    CHECK(error_of([&] { batcher->set_state({2, 0, steps - 1}); }).empty());
+    CHECK_THAT(error_of([&] { batcher->go_to({2, 1, 0}); }), Contains("part 1 of epoch 2") && Contains("has 1"));
+    CHECK_FALSE(error_of([&] { batcher->go_to({0, 0, -1}); }).empty());
+    CHECK_THROWS_AS(batcher->go_to({-1, 0, 0}), CheckFailure);
+    for (const char* other : {R"({"taken": 3})", R"({"epoch": 0, "window": 0, "window_step": -1})",
+                              R"({"epoch": 0, "window": "0", "window_step": 0})"}) {
+        CHECK_THAT(error_of([&] { batcher->set_state(nlohmann::json::parse(other)); }), Contains("whole number"));
+    }
+    CHECK(error_of([&] { batcher->go_to({2, 0, steps - 1}); }).empty());
 }
 
 TEST_CASE("micro-batches are parts of the step", "[batcher]") {

@@ -50,8 +50,8 @@ struct DigitsRun {
     Run& start(bool resume = false, Purpose purpose = Purpose::Train) {
         TrainingData data = prepare_data(resume);
         learner.reset(new Learner(make_learner(*backend, config, data, hooks)));
-
-        training = std::make_unique<Run>(*learner, config, std::move(data), output_folder, hooks);
+        std::unique_ptr<StepSource> steps = source ? source(data) : nullptr;
+        training = std::make_unique<Run>(*learner, config, std::move(data), output_folder, hooks, std::move(steps));
         if (resume) {
             training->resume(purpose);
         }
@@ -63,6 +63,7 @@ struct DigitsRun {
     std::string output_folder;
     TrainConfig config;
     RunHooks hooks;
+    std::function<std::unique_ptr<StepSource>(const TrainingData&)> source;  // empty: a batcher
     std::string said;
     std::unique_ptr<Backend> backend;  // outlives the learner's tensors
     std::unique_ptr<Learner> learner;

@@ -20,11 +20,11 @@ namespace {
 double expected_flops(const DigitsRun& run, int steps) {
     const TrainingData data = run.prepare_data(true);
     const TrainingOptions& t = run.config.training;
-    Batcher batcher(data.train, step_budget(t), static_cast<std::uint64_t>(t.seed), data.frame);
+    const std::unique_ptr<Batcher> batcher = make_batcher(t, data);
     const TrainingFlops count(run.learner->model_config(), run.learner->parameters().total());
     double sum = 0.0;
     for (int step = 0; step < steps; ++step) {
-        sum += count.of(batcher.micro_batches(batcher.next(), part_budget(t))).total();
+        sum += count.of(batcher->micro_batches(batcher->next().examples, part_budget(t))).total();
     }
     return sum;
 }
