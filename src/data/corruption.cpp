@@ -72,10 +72,10 @@ TextVocabulary text_vocabulary(const Tokenizer& tokenizer) {
 
 std::vector<std::string> control_pieces_of(Task task, std::int64_t pieces, bool masks) {
     std::vector<std::string> names;
-    if (task == Task::Masked || masks) {
+    if (traits(task).masks_pieces || masks) {
         names.emplace_back(kMask);
     }
-    while (task == Task::Span && names.size() < spans_of(static_cast<std::size_t>(pieces))) {
+    while (traits(task).masks_spans && names.size() < spans_of(static_cast<std::size_t>(pieces))) {
         names.push_back(sentinel(names.size()));
     }
     return names;

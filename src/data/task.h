@@ -1,18 +1,32 @@
-// What a model is trained to do with text.
+// What a model is trained to do with text: the tasks, one row of facts each. Other files ask a row and never which task
+// it is, so a new task is a row and what it alone does.
 #pragma once
 
-#include <array>
-#include <cstddef>
 #include <cstdint>
+#include <span>
+#include <string_view>
 
 namespace headscope {
 
-// Translate pairs of sentences; predict the next piece (GPT), masked pieces (BERT) or masked spans (T5) of a text.
 enum class Task : std::uint8_t { Translate, Causal, Masked, Span };
-inline constexpr std::array kTaskNames = {"translate", "causal", "masked", "span"};  // in configurations and options
 
+struct TaskTraits {
+    Task task;
+    const char* key;     // in configurations and options: "translate"
+    const char* family;  // of its models: the key of their FamilyTraits
+
+    bool reads_pairs;    // of sentences; the others read documents
+    bool has_source;     // its examples have one; otherwise all is in Example::target
+    bool predicts_next;  // the label of each piece is the next one (GPT)
+    bool masks_pieces;   // and predicts them (BERT)
+    bool masks_spans;    // and writes them (T5)
+};
+
+std::span<const TaskTraits> tasks();  // the first is the default of a configuration
+const TaskTraits& traits(Task task);
 inline const char* name_of(Task task) {
-    return kTaskNames[static_cast<std::size_t>(task)];
+    return traits(task).key;
 }
+const TaskTraits* find_task(std::string_view key);  // null: there is none
 
 }  // namespace headscope

@@ -26,7 +26,7 @@ TextSource::TextSource(DocumentStore documents, std::vector<WeightedDocuments> c
       vocabulary_(std::move(vocabulary)),
       options_(options),
       seed_(seed) {
-    HEADSCOPE_CHECK(options.task != Task::Translate && options.longest >= 4, "no options of a text");
+    HEADSCOPE_CHECK(!traits(options.task).reads_pairs && options.longest >= 4, "no options of a text");
     const std::size_t all =
         std::accumulate(corpora_.begin(), corpora_.end(), std::size_t{0},
                         [](std::size_t sum, const WeightedDocuments& corpus) { return sum + corpus.documents; });
@@ -34,11 +34,11 @@ TextSource::TextSource(DocumentStore documents, std::vector<WeightedDocuments> c
     if (all == 0) {
         throw Error("there are no documents to train on: check the training files");
     }
-    if (options.task == Task::Masked && (vocabulary_.mask < 0 || vocabulary_.normal.empty())) {
+    if (traits(options.task).masks_pieces && (vocabulary_.mask < 0 || vocabulary_.normal.empty())) {
         throw Error("the vocabulary has no <mask>, which the task \"masked\" needs");
     }
     const std::size_t spans = spans_of(static_cast<std::size_t>(options.longest) - 1);
-    if (options.task == Task::Span && vocabulary_.sentinels.size() < spans) {
+    if (traits(options.task).masks_spans && vocabulary_.sentinels.size() < spans) {
         throw Error("the vocabulary has " + std::to_string(vocabulary_.sentinels.size()) +
                     " sentinels (<extra_id_0> ...), but spans of this length need " + std::to_string(spans) +
                     ": lower the maximum length");
@@ -47,13 +47,13 @@ TextSource::TextSource(DocumentStore documents, std::vector<WeightedDocuments> c
 
 // Whether bos stands before the part.
 bool TextSource::begins(std::uint32_t part) const {
-    return options_.task != Task::Span && options_.frame.bos >= 0 && documents_.begins(part);
+    return !task().masks_spans && options_.frame.bos >= 0 && documents_.begins(part);
 }
 
 // Of the part's pieces and special ids: a causal model predicts eos, but never reads it.
 std::int64_t TextSource::positions(std::uint32_t part) const {
     const std::int64_t bos = begins(part) ? 1 : 0;
-    const std::int64_t eos = options_.task == Task::Masked && documents_.ends(part) ? 1 : 0;
+    const std::int64_t eos = task().masks_pieces && documents_.ends(part) ? 1 : 0;
     return bos + documents_.length(part) + eos;
 }
 
@@ -76,7 +76,7 @@ Epoch TextSource::epoch(std::int64_t number) const {
     Random(seed_, stream_of(number, kOrder, 0)).shuffle(order);
     Epoch epoch;
     epoch.number = number;
-    const bool packed = options_.packed && options_.task != Task::Span;
+    const bool packed = options_.packed && !task().masks_spans;
     for (const std::uint32_t document : order) {
         const std::size_t begin = epoch.items.size();
         for (std::uint32_t part = documents_.first_part(document); part < documents_.first_part(document + 1); ++part) {
@@ -96,7 +96,7 @@ Epoch TextSource::epoch(std::int64_t number) const {
 
 // Cuts these items into as few blocks as possible, all of the same length but for one position.
 void TextSource::cut(Epoch& epoch, std::size_t first, std::size_t last) const {
-    const std::int64_t longest = options_.longest - (options_.task == Task::Span ? 1 : 0);  // eos
+    const std::int64_t longest = options_.longest - (task().masks_spans ? 1 : 0);  // eos
     std::int64_t total = 0;
     for (std::size_t item = first; item < last; ++item) {
         total += positions(epoch.items[item]);
@@ -122,7 +122,7 @@ std::vector<std::int32_t> TextSource::with_special_ids(std::uint32_t part) const
     if (begins(part)) {
         ids.insert(ids.begin(), options_.frame.bos);
     }
-    if (options_.task != Task::Span && documents_.ends(part)) {
+    if (!task().masks_spans && documents_.ends(part)) {
         ids.push_back(options_.frame.eos);
     }
     return ids;
@@ -144,7 +144,7 @@ Example TextSource::block(const Epoch& epoch, std::uint32_t number) const {
         }
         for (; at < end; ++at) {
             block.target.push_back(ids[at]);
-            if (options_.task == Task::Causal) {
+            if (task().predicts_next) {
                 block.labels.push_back(at + 1 < ids.size() ? ids[at + 1] : documents_.part(part + 1)[0]);
             }
         }
@@ -154,10 +154,10 @@ Example TextSource::block(const Epoch& epoch, std::uint32_t number) const {
 
 Example TextSource::example(const Epoch& epoch, std::uint32_t number) const {
     Example example = block(epoch, number);
-    if (options_.task == Task::Masked) {
+    if (task().masks_pieces) {
         mask_pieces(example, vocabulary_, options_.whole_words, {seed_, epoch.number, number});
     }
-    if (options_.task == Task::Span) {
+    if (task().masks_spans) {
         return corrupt_spans(example.target, vocabulary_, Random(seed_, stream_of(epoch.number, kSpans, number)));
     }
     return example;
@@ -167,7 +167,7 @@ SideCounts TextSource::tokens(const Epoch& epoch) const {
     const std::int64_t positions_of_all =
         std::accumulate(epoch.items.begin(), epoch.items.end(), std::int64_t{0},
                         [&](std::int64_t sum, std::uint32_t part) { return sum + positions(part); });
-    if (options_.task != Task::Span) {
+    if (!task().masks_spans) {
         return {0, positions_of_all};
     }
     const auto eos = static_cast<std::int64_t>(epoch.examples());
@@ -177,16 +177,16 @@ SideCounts TextSource::tokens(const Epoch& epoch) const {
 }
 
 SideCounts TextSource::longest() const {
-    return {options_.task == Task::Span ? options_.longest : 0, options_.longest};
+    return {task().has_source ? options_.longest : 0, options_.longest};
 }
 
 std::int64_t TextSource::predicted_tokens() const {
     const auto documents = static_cast<std::int64_t>(documents_.documents());
-    switch (options_.task) {
-        case Task::Masked: return share_of(kCorruptedShare, documents_.pieces());
-        case Task::Span: return share_of(kCorruptedShare * (1.0 + 1.0 / kMeanSpan), documents_.pieces()) + documents;
-        default: return documents_.pieces() + documents;
+    if (task().masks_pieces) {
+        return share_of(kCorruptedShare, documents_.pieces());
     }
+    const double share = task().masks_spans ? kCorruptedShare * (1.0 + 1.0 / kMeanSpan) : 1.0;
+    return share_of(share, documents_.pieces()) + documents;
 }
 
 }  // namespace headscope

@@ -44,6 +44,7 @@ public:
     std::uint64_t fingerprint() const override { return documents_.fingerprint(); }
 
 private:
+    const TaskTraits& task() const { return traits(options_.task); }
     bool begins(std::uint32_t part) const;
     std::int64_t positions(std::uint32_t part) const;
     std::vector<std::int32_t> with_special_ids(std::uint32_t part) const;

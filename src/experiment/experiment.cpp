@@ -27,7 +27,7 @@ constexpr const char* kExperimentFile = "experiment.json";
 constexpr const char* kTokenizerFolder = "tokenizer";
 
 void require_comparable(const TrainConfig& config) {
-    if (config.task != Task::Translate) {
+    if (!traits(config.task).reads_pairs) {
         throw Error(fmt::format("{}: an experiment compares translations, and \"task\" is \"{}\": leave it out",
                                 config.file, name_of(config.task)));
     }

@@ -53,7 +53,7 @@ ModelDirectory model_of_run(const fs::path& run, const Checkpoint& checkpoint) {
     ModelDirectory model{.path = checkpoint.path()};
     std::tie(model.source_tokenizer, model.target_tokenizer) = load_tokenizers(run / "tokenizer");
     model.config = config.model_config(*model.source_tokenizer, *model.target_tokenizer);
-    if (config.task == Task::Translate) {
+    if (traits(config.task).reads_pairs) {
         model.decoding =
             std::make_shared<const nlohmann::json>(default_decoding(config.training.max_length, config.data.languages));
     }

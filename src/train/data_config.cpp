@@ -24,7 +24,7 @@ std::vector<std::string> resolve(std::vector<std::string> paths, const std::stri
 CorpusFiles parse_corpus(ConfigReader& reader, const std::string& file, const std::string& key, const std::string& base,
                          Task task) {
     CorpusFiles corpus;
-    if (task != Task::Translate) {
+    if (!traits(task).reads_pairs) {
         corpus.text = resolve(reader.strings("text"), base);
         if (corpus.text.empty()) {
             throw Error(fmt::format("{}: \"{}\" must have \"text\" for the \"task\" \"{}\"", file, key, name_of(task)));
@@ -52,7 +52,7 @@ CorpusFiles parse_training_corpus(const nlohmann::json& json, const std::string&
     ConfigReader reader(json, file, key);
     CorpusFiles corpus = parse_corpus(reader, file, key, base, task);
     corpus.weight = reader.number("weight", corpus.weight, kLeastWeight, kMostWeight);
-    if (task == Task::Translate) {
+    if (traits(task).reads_pairs) {
         corpus.shuffled = reader.choice("order", 0, {"file", "shuffled"}) == 1;
     }
     reader.finish();
@@ -91,13 +91,13 @@ DataConfig parse_data_config(const nlohmann::json& json, const std::string& file
         config.valid = parse_corpus(valid, file, "data.valid", base, task);
         valid.finish();
     }
-    if (task == Task::Translate) {
+    if (traits(task).reads_pairs) {
         parse_pairs(reader, file, config);
     } else {
         config.documents =
             static_cast<DocumentForm>(reader.choice("documents", 0, {kDocumentForms.begin(), kDocumentForms.end()}));
     }
-    if (task == Task::Masked) {
+    if (traits(task).masks_pieces) {
         config.whole_words = reader.boolean("whole_words", config.whole_words);
     }
     reader.finish();

@@ -120,10 +120,11 @@ nlohmann::json default_config(const DocumentParts& text, Task task, const Backen
     json["task"] = name_of(task);
     nlohmann::json& model = json["model"];
     model["max_length"] = kBlock;
-    if (task == Task::Span) {
+    if (traits(task).has_source) {
         model.update({{"encoder_layers", size.encoder_layers}, {"decoder_layers", size.decoder_layers}});
     } else {  // as many layers in one stack
-        model[task == Task::Causal ? "decoder_layers" : "encoder_layers"] = size.encoder_layers + size.decoder_layers;
+        model[traits(task).predicts_next ? "decoder_layers" : "encoder_layers"] =
+            size.encoder_layers + size.decoder_layers;
     }
     json["training"]["label_smoothing"] = 0.0;
     json["data"] = {{"train", {{"text", text.train_file}}},

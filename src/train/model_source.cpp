@@ -63,9 +63,9 @@ ModelConfig config_of(const Checkpoint& checkpoint, const ModelDirectory& tokeni
         throw Error(
             fmt::format("{} does not describe its model: it is not a checkpoint of a training", checkpoint.path()));
     }
-    const bool masked = config->value("task", "") == name_of(Task::Masked);  // only then does the model have a mask
+    const TaskTraits* task = find_task(config->value("task", ""));  // runs that translate do not name it
     const TrainConfig run{.file = checkpoint.path(),
-                          .task = masked ? Task::Masked : Task::Translate,
+                          .task = (task != nullptr ? *task : tasks().front()).task,
                           .model = flat_model_keys((*config)["model"], checkpoint.path(), "model"),
                           .data = {},
                           .tokenizer = {},

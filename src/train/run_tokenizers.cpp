@@ -153,7 +153,7 @@ void require_files(const TrainConfig& config) {
 
 void throw_no_examples(const TrainConfig& config, const std::string& key, const CorpusFiles& files,
                        std::int64_t dropped_empty) {
-    if (config.task != Task::Translate) {
+    if (!traits(config.task).reads_pairs) {
         throw Error(
             fmt::format("{}: the files of \"{}\" ({}) hold no text", config.file, key, fmt::join(files.text, ", ")));
     }

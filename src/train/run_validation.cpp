@@ -213,7 +213,7 @@ void Run::write_model(const std::string& model_directory) {
     const std::string origin = load_best_weights(files, nll);
     write_model_directory(learner_.backend(), model_directory, learner_.model_config(), learner_.parameters(),
                           config_.training.save, *data_.source_tokenizer, *data_.target_tokenizer);
-    if (config_.task == Task::Translate) {
+    if (traits(config_.task).reads_pairs) {
         write_decoding_choices(model_directory, config_.training.max_length, data_.languages);
     }
     write_training_card(model_directory, card);

@@ -61,19 +61,24 @@ void add_identity(nlohmann::json& json, const std::string& prefix, const Tokeniz
     }
 }
 
+std::vector<std::string> task_keys() {
+    std::vector<std::string> keys;
+    for (const TaskTraits& task : tasks()) {
+        keys.emplace_back(task.key);
+    }
+    return keys;
+}
+
 // "model.architecture" follows "task". It is added only where it is not the default, since earlier runs lack it.
 void set_architecture(TrainConfig& config) {
-    const bool alone = config.task == Task::Causal || config.task == Task::Masked;
-    const char* wanted = config.task == Task::Causal   ? "causal-lm"
-                         : config.task == Task::Masked ? "masked-lm"
-                                                       : "encoder-decoder";
+    const char* wanted = traits(config.task).family;
     if (config.model.value("architecture", nlohmann::json(wanted)) != wanted) {
         throw Error(
             fmt::format("{}: \"model.architecture\" must be \"{}\" for the \"task\" \"{}\", found {}: change "
                         "one, or leave \"architecture\" out",
                         config.file, wanted, name_of(config.task), config.model["architecture"].dump()));
     }
-    if (alone) {
+    if (wanted != std::string_view(tasks().front().family)) {
         config.model["architecture"] = wanted;
     }
 }
@@ -96,7 +101,7 @@ ModelConfig TrainConfig::model_config(std::int64_t source_vocabulary, std::int64
 }
 
 bool TrainConfig::needs_mask() const {
-    return task == Task::Masked || model.value("generation", nlohmann::json()) == "mask_predict";
+    return traits(task).masks_pieces || model.value("generation", nlohmann::json()) == "mask_predict";
 }
 
 Schedule TrainConfig::schedule(const ModelConfig& of) const {
@@ -113,7 +118,7 @@ nlohmann::json TrainConfig::identity() const {
     if (tokenizer.target != tokenizer.source) {  // earlier runs lack it
         add_identity(json, "tokenizer.target", tokenizer.target);
     }
-    if (task != Task::Translate) {
+    if (!traits(task).reads_pairs) {
         json["task"] = name_of(task);
     }
     json.update(identity_of(training));
@@ -134,10 +139,10 @@ TrainConfig parse_train_config(const nlohmann::json& json, const std::string& fi
     ConfigReader reader(json, file, "");
     TrainConfig config;
     config.file = file;
-    config.task = static_cast<Task>(reader.choice("task", 0, {kTaskNames.begin(), kTaskNames.end()}));
+    config.task = tasks()[static_cast<std::size_t>(reader.choice("task", 0, task_keys()))].task;
     config.model = flat_model_keys(reader.child("model"), file, "model");
     for (const char* key : {"source_vocabulary", "target_vocabulary", "frame.mask_id"}) {
-        if (config.model.contains(key)) {
+        if (config.model.is_object() && config.model.contains(key)) {
             reader.fail(std::string("model.") + key, "comes from the tokenizer: leave it out");
         }
     }
@@ -145,7 +150,7 @@ TrainConfig parse_train_config(const nlohmann::json& json, const std::string& fi
     config.data = parse_data_config(reader.child("data"), file, base, config.task);
     config.tokenizer = parse_tokenizer(reader.child("tokenizer"), file);
     config.training = parse_training_options(reader.child("training"), file);
-    if (config.task == Task::Causal || config.task == Task::Masked) {
+    if (!traits(config.task).has_source) {
         config.training.source_tokens = config.training.target_tokens;  // there is no source
     }
     reader.finish();
@@ -264,7 +269,7 @@ Arithmetic arithmetic_of(const TrainConfig& config, const Backend& backend) {
 void check_train_config(const TrainConfig& config) {
     check_lengths(config);
     check_training_options(config.training, config.file);
-    if (config.task != Task::Translate) {
+    if (!traits(config.task).reads_pairs) {
         check_text_task(config);
     }
     if (config.training.smoothing_towards == SmoothingTowards::Unigram &&

@@ -142,7 +142,7 @@ TrainingData prepare_training_data(const TrainConfig& config, const std::string&
     data.languages = config.data.languages;
     data.frame = frame_of(config.model_config(*data.source_tokenizer, *data.target_tokenizer), data.languages);
     const CorpusFiles& valid = config.data.valid;
-    if (config.task != Task::Translate) {
+    if (!traits(config.task).reads_pairs) {
         data.train = encode_documents(config, data, config.data.train, Part::Train, folder, say);
         if (!valid.empty()) {
             data.valid = encode_documents(config, data, {valid}, Part::Valid, folder, say);

@@ -53,3 +53,8 @@ echo "$count CUDA kernels begin by waiting for those in front"
 naming=$(grep -rlE 'Architecture::[A-Z]' src backends viewer | grep -cvE '^src/(model|import)/' || true)
 [ "$naming" -le 15 ] || { echo "FAILED: $naming files outside of src/model and src/import name a family: ask traits()"; exit 1; }
 echo "$naming files outside of src/model and src/import name a family of models"
+
+# The same of tasks, whose rows are in src/data/task.cpp; others name the one that they begin with.
+naming=$(grep -rlE '(^|[^A-Za-z])Task::[A-Z]' src backends viewer | wc -l)
+[ "$naming" -le 4 ] || { echo "FAILED: $naming files name a task: ask traits()"; exit 1; }
+echo "$naming files name a task"

@@ -1,5 +1,6 @@
 #include "train/train_config.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
 #include <filesystem>
@@ -7,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "infer/decoding_choices.h"
+#include "model/family.h"
 #include "support/check.h"
 #include "tests/house/files.h"
 #include "tests/io/temporary_folder.h"
@@ -322,4 +324,12 @@ TEST_CASE("a loss that balances experts needs experts", "[config]") {
                           Catch::Matchers::Contains("\"model.feed_forward.experts.count\""));
     config["model"]["experts"] = 4;
     CHECK_NOTHROW(check_train_config(parse_train_config(config, "c.json", "")));
+}
+
+TEST_CASE("each task trains the models of a family", "[task]") {
+    const auto known = families();
+    for (const TaskTraits& task : tasks()) {
+        CHECK(std::any_of(known.begin(), known.end(),
+                          [&](const FamilyTraits& family) { return family.key == std::string(task.family); }));
+    }
 }

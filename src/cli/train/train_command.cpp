@@ -4,6 +4,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
@@ -64,9 +65,15 @@ void add_input(CLI::App& command, TrainOptions& options) {
     CLI::Option* text = command.add_option("--text", options.given.text,
                                            "Text for a language model, instead of a configuration, which is chosen by "
                                            "the amount of text");
+    std::vector<const char*> of_texts;
+    for (const TaskTraits& task : tasks()) {
+        if (!task.reads_pairs) {
+            of_texts.push_back(task.key);
+        }
+    }
     add_choice(
-        command, "--task", std::span(kTaskNames).subspan(1),  // those of texts
-        [&options](std::size_t task) { options.given.task = static_cast<Task>(task + 1); },
+        command, "--task", of_texts,
+        [&options, of_texts](std::size_t task) { options.given.task = find_task(of_texts[task])->task; },
         "What --text is for: predict the next piece, masked pieces, or masked spans")
         ->needs(text);
     add_choice(
