@@ -21,10 +21,10 @@
 #include "support/check.h"
 #include "support/counted.h"
 #include "train/config_changes.h"
-#include "train/folder_training.h"
 #include "train/log_reader.h"
 #include "train/model_source.h"
 #include "train/run_tokenizers.h"
+#include "train/training_job.h"
 
 namespace headscope {
 namespace {
@@ -185,20 +185,22 @@ std::optional<TrialResult> read_result(const std::string& folder, const Trial& t
 
 std::optional<TrialResult> run_trial(Backend& backend, const Trial& trial, const std::string& folder,
                                      const std::string& tokenizers, const RunHooks& hooks) {
-    const RunConfig given(trial.config, RunConfig::file_in(folder));
-    const TrainConfig config = given.parsed();
-    RunFolder held(folder, hooks.say);
-    const bool resumed = holds_checkpoints(folder);
     const Log quiet = [](const std::string&) {};  // the experiment has said it
-    TrainingData data =
-        prepare_training_data(config, (fs::path(folder) / "tokenizer").string(),
-                              {.reuse = resumed, .given = load_tokenizers(tokenizers), .warned = true}, quiet);
+    TrainingRequest request;
+    request.config.emplace(trial.config, RunConfig::file_in(folder));
+    request.output = folder;
+    request.tokenizers = load_tokenizers(tokenizers);
+    TrainingJob job(std::move(request), quiet);
+    const TrainConfig& config = job.config();
+    RunFolder held(folder, hooks.say);
+    job.use(backend);
+    const bool resumed = holds_checkpoints(folder);
+    job.prepare_data((fs::path(folder) / "tokenizer").string(), resumed ? &held : nullptr);
     TrialResult result{.config = trial.config};
-    const ModelConfig model = config.model_config(*data.source_tokenizer, *data.target_tokenizer);
+    const ModelConfig model = config.model_config(*job.data().source_tokenizer, *job.data().target_tokenizer);
     require_left_to_right(model);  // measure() needs it
     result.parameters = count_parameters(model);
-    const TrainedFolder trained = train_in_folder(
-        held, backend, {.given = given, .config = config, .data = std::move(data), .resumed = resumed}, hooks);
+    const TrainingResult trained = job.train(held, resumed, hooks);
     if (trained.end == RunEnd::Stopped) {
         return std::nullopt;
     }

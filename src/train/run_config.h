@@ -20,8 +20,8 @@ public:
     static RunConfig of_run(const std::string& folder);
     // `json` with the names of its data files made absolute, as read() does it.
     static nlohmann::json with_data(nlohmann::json json, const std::string& data_directory);
-    // `file`: where `json` will be saved.
-    RunConfig(nlohmann::json json, std::string file) : json_(std::move(json)), file_(std::move(file)) {}
+    // `file`: where `config` will be saved.
+    RunConfig(nlohmann::json config, std::string file) : json_(std::move(config)), file_(std::move(file)) {}
 
     // Sets "training.<key>".
     void set(const char* key, const nlohmann::json& value) { json_["training"][key] = value; }

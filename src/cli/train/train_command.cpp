@@ -37,17 +37,17 @@ constexpr const char* kFooter =
 
 // Requirements that CLI11 cannot express.
 void check(const TrainOptions& options) {
-    if (options.given.source.empty() != options.given.target.empty()) {
+    if (options.given.texts.source.empty() != options.given.texts.target.empty()) {
         throw UsageError(fmt::format("--source and --target belong together: --{} is missing",
-                                     options.given.source.empty() ? "source" : "target"));
+                                     options.given.texts.source.empty() ? "source" : "target"));
     }
-    for (const std::string& text : {options.given.source, options.given.target, options.given.text}) {
+    for (const std::string& text : {options.given.texts.source, options.given.texts.target, options.given.texts.text}) {
         if (!text.empty() && !std::filesystem::is_regular_file(text)) {  // it is read twice
             throw Error(std::filesystem::exists(text) ? fmt::format("'{}' is not a file", text)
                                                       : fmt::format("'{}' does not exist", text));
         }
     }
-    if (options.given.config.empty() && !options.given.of_texts() && !options.resume && !options.finish) {
+    if (options.given.config.empty() && !options.given.texts.given() && !options.resume && !options.finish) {
         throw UsageError("nothing to train on: give a configuration, two texts with --source and --target, or --text");
     }
 }
@@ -58,11 +58,11 @@ void add_input(CLI::App& command, TrainOptions& options) {
         "CONFIG,--config", [&options](const std::string& wanted) { options.given.config = find_config(wanted); },
         "Training configuration: a JSON file, or the name of one in assets/configs, such as paper/base-en-de; --resume "
         "and --finish use the run's own by default");
-    CLI::Option* source = command.add_option("--source", options.given.source,
+    CLI::Option* source = command.add_option("--source", options.given.texts.source,
                                              "Text, one sentence per line, instead of a configuration, which is "
                                              "chosen by the amount of text");
-    CLI::Option* target = command.add_option("--target", options.given.target, "Its translation, line by line");
-    CLI::Option* text = command.add_option("--text", options.given.text,
+    CLI::Option* target = command.add_option("--target", options.given.texts.target, "Its translation, line by line");
+    CLI::Option* text = command.add_option("--text", options.given.texts.text,
                                            "Text for a language model, instead of a configuration, which is chosen by "
                                            "the amount of text");
     std::vector<const char*> of_texts;
@@ -73,12 +73,12 @@ void add_input(CLI::App& command, TrainOptions& options) {
     }
     add_choice(
         command, "--task", of_texts,
-        [&options, of_texts](std::size_t task) { options.given.task = find_task(of_texts[task])->task; },
+        [&options, of_texts](std::size_t task) { options.given.texts.task = find_task(of_texts[task])->task; },
         "What --text is for: predict the next piece, masked pieces, or masked spans")
         ->needs(text);
     add_choice(
         command, "--documents", kDocumentForms,
-        [&options](std::size_t form) { options.given.documents = static_cast<DocumentForm>(form); },
+        [&options](std::size_t form) { options.given.texts.documents = static_cast<DocumentForm>(form); },
         "Documents of --text: one per line, or separated by empty lines")
         ->needs(text);
     CLI::Option* data =
@@ -95,8 +95,8 @@ void add_input(CLI::App& command, TrainOptions& options) {
             "--from", [&options](const std::string& folder) { options.from = model_folder(folder); },
             "Start from the weights and the tokenizer of this model or training, not from random weights")
         ->check(not_empty);
-    for (const auto& [name, language] : {std::pair{"--source-language", &options.given.languages.source},
-                                         {"--target-language", &options.given.languages.target}}) {
+    for (const auto& [name, language] : {std::pair{"--source-language", &options.given.texts.languages.source},
+                                         {"--target-language", &options.given.texts.languages.target}}) {
         command.add_option(name, *language, "Language of all pairs, for a --from model that needs it")
             ->check(not_empty)
             ->needs("--from")

@@ -5,22 +5,16 @@
 #include <optional>
 #include <string>
 
-#include "data/document_reader.h"
-#include "data/task.h"
-#include "model/frame_of_config.h"
 #include "options/common_options.h"
+#include "train/training_job.h"
 
 namespace headscope {
 
 // Options that become part of the configuration.
 struct ConfigOptions {
-    std::string config;          // file; "" for texts, or for the one saved in the run's folder
-    std::string data;            // folder of its data paths
-    std::string source, target;  // two texts instead of `config`
-    std::string text;            // or one, for a language model
-    Task task = Task::Causal;
-    DocumentForm documents = DocumentForm::Line;
-    Languages languages;  // of two texts, for the first model
+    std::string config;   // file; "" for texts, or for the one saved in the run's folder
+    std::string data;     // folder of its data paths
+    TrainingTexts texts;  // instead of `config`
     // Unset options do not change the configuration.
     std::optional<Precision> precision;
     std::optional<std::string> batch;  // "auto" or a number
@@ -28,8 +22,6 @@ struct ConfigOptions {
     std::optional<double> epochs, minutes;
     bool watch_gradients = false;
     bool tensorboard = false;
-
-    bool of_texts() const { return !source.empty() || !text.empty(); }
 };
 
 struct TrainOptions {

@@ -1,0 +1,96 @@
+#include "cli/train/train_request.h"
+
+#include <optional>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "support/check.h"
+
+namespace headscope {
+namespace {
+
+// A cool-down over the last of the configuration's steps keeps its share when these are replaced.
+void adapt_cooldown(const ConfigOptions& options, RunConfig& config) {
+    const std::int64_t cooldown = config.count("cooldown_steps");
+    const std::int64_t steps = config.count("steps");
+    if (options.steps && *options.steps < cooldown) {
+        throw Error(
+            fmt::format("--steps {} is less than \"training.cooldown_steps\" ({}) of {}: ask for at least as many, or "
+                        "lower that",
+                        *options.steps, cooldown, config.file()));
+    }
+    if (!options.steps && cooldown > 0 && cooldown <= steps) {  // otherwise checking the configuration fails
+        config.unset("cooldown_steps");
+        config.set("cooldown", static_cast<double>(cooldown) / static_cast<double>(steps));
+    }
+}
+
+// Any limit of the command line replaces all of the configuration's, since one that stayed might end the run first.
+void replace_limits(const ConfigOptions& options, RunConfig& config) {
+    if (!options.steps && !options.epochs && !options.tokens && !options.minutes) {
+        return;
+    }
+    adapt_cooldown(options, config);
+    const auto replace = [&](const char* option, const char* key, const auto& value) {
+        config.unset(key);
+        if (value) {
+            config.set_by(option, key, *value);
+        }
+    };
+    replace("--steps", "steps", options.steps);
+    replace("--epochs", "epochs", options.epochs);
+    replace("--tokens", "tokens", options.tokens);
+    replace("--minutes", "minutes", options.minutes);
+}
+
+void apply(const ConfigOptions& options, RunConfig& config) {
+    replace_limits(options, config);
+    if (options.validate_bleu) {
+        config.set_by("--validate-bleu", "validate_bleu", *options.validate_bleu);
+    }
+    if (options.watch_gradients) {
+        config.set("watch_gradients", true);
+    }
+    if (options.tensorboard) {
+        config.set("tensorboard", true);
+    }
+    if (options.precision) {
+        config.set_by("--precision", "precision", name_of(*options.precision));
+        config.unset("compute");  // an older form of "precision"
+    }
+    if (options.batch) {
+        const bool find = *options.batch == "auto";
+        const nlohmann::json tokens = find ? nlohmann::json("auto") : nlohmann::json(std::stoll(*options.batch));
+        config.set_by("--batch", "source_tokens", tokens);
+        config.set_by("--batch", "target_tokens", tokens);
+    }
+}
+
+}  // namespace
+
+TrainingRequest request_of(const TrainOptions& options) {
+    ConfigOptions given = options.given;
+    if (options.overfit) {  // the limits are those of a run
+        given.steps = given.tokens = std::nullopt;
+        given.epochs = given.minutes = std::nullopt;
+    }
+    const InputFiles none(options.common.open.settings);
+    TrainingRequest request{.texts = given.texts,
+                            .output = options.output,
+                            .from = options.from,
+                            .resume = options.resume,
+                            .purpose = options.finish ? Purpose::Finish : Purpose::Train,
+                            .inputs = {.files = none, .config = none}};
+    if (!given.texts.given()) {
+        request.config =
+            given.config.empty() ? RunConfig::of_run(options.output) : RunConfig::read(given.config, given.data);
+    }
+    (options.resume || options.finish ? request.inputs.config : request.inputs.files).add(given.config);
+    request.adjust = [given = std::move(given)](RunConfig& config) { apply(given, config); };
+    return request;
+}
+
+}  // namespace headscope

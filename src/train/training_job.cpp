@@ -1,0 +1,204 @@
+#include "train/training_job.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "import/open_model.h"
+#include "support/check.h"
+#include "train/batch_size.h"
+#include "train/default_config.h"
+#include "train/first_model.h"
+#include "train/step_rehearsal.h"
+#include "train/text_parts.h"
+
+namespace headscope {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint64_t kSplitSeed = 1;
+
+}  // namespace
+
+void require_output(const std::string& output, bool resume, Purpose purpose) {
+    if (purpose == Purpose::Finish && !holds_checkpoints(output)) {
+        throw Error(fmt::format("'{}' holds no checkpoint to make a model from: train first", output));
+    }
+    if (!resume && purpose == Purpose::Train) {
+        require_unused(output);
+    }
+}
+
+TrainingJob::TrainingJob(TrainingRequest request, Log say) : request_(std::move(request)), say_(std::move(say)) {
+    HEADSCOPE_CHECK(request_.config.has_value() != request_.texts.given(), "a training has a configuration or texts");
+    if (request_.config) {
+        request_.adjust(*request_.config);
+        take(*std::exchange(request_.config, std::nullopt));
+    }
+}
+
+void TrainingJob::use(Backend& backend) {
+    backend_ = &backend;
+    if (has_config()) {
+        check_device();
+    }
+}
+
+TrainingResult TrainingJob::run(const std::function<Backend&()>& open, const std::function<RunHooks(Backend&)>& hooks) {
+    const std::string& output = request_.output;
+    require_output(output, request_.resume, request_.purpose);
+    refuse_inputs(output, inputs());
+    if (!holds_checkpoints(output)) {
+        require_own_files(output);
+    }
+    use(open());
+    RunFolder folder(output, say_);
+    require_output(output, request_.resume, request_.purpose);  // nobody else can write there now
+    const bool resumed = holds_checkpoints(output);
+    if (request_.resume && !resumed) {
+        say_(fmt::format("'{}' holds no checkpoint yet: starting from the beginning", output));
+    }
+    if (!has_config()) {
+        choose_config(output);
+        given_->save(output);  // so that a training that is killed now can be resumed
+    }
+    // Without a checkpoint nothing proves that a tokenizer there belongs to this configuration.
+    prepare_data((fs::path(output) / "tokenizer").string(), resumed ? &folder : nullptr);
+    return train(folder, resumed, hooks(*backend_));
+}
+
+void TrainingJob::choose_config(const std::string& folder) {
+    const TrainingTexts& texts = request_.texts;
+    const std::string data = (fs::path(folder) / "data").string();
+    nlohmann::json json = texts.text.empty() ? config_for_pairs(data) : config_for_text(data);
+    if (!request_.from.empty()) {
+        json = config_from(std::move(json), request_.from, texts.languages);
+    }
+    const std::string file = RunConfig::file_in(request_.output);
+    say_(fmt::format(
+        "chosen by the {}amount of text: {}{}", request_.from.empty() ? "" : "model and the ", describe(json),
+        folder == request_.output ? fmt::format("; saved in {}, which you can edit and use again", file) : ""));
+    RunConfig config(json, file);
+    request_.adjust(config);
+    take(std::move(config));
+    check_device();
+}
+
+nlohmann::json TrainingJob::config_for_pairs(const std::string& folder) const {
+    const TextParts text = split_texts(request_.texts.source, request_.texts.target, folder, kSplitSeed);
+    say_(fmt::format(
+        "{} pairs for training, {} for validation; left out: {} that share a side with validation pairs, {} "
+        "with an empty side",
+        text.train, text.valid, text.shared, text.empty));
+    warn_of(text.unlearnable);
+    return default_config(text, *backend_);
+}
+
+nlohmann::json TrainingJob::config_for_text(const std::string& folder) const {
+    const DocumentParts text = split_documents(request_.texts.text, request_.texts.documents, folder, kSplitSeed);
+    say_(fmt::format("{} documents for training, {} for validation; skipped {} duplicates of validation documents",
+                     text.train, text.valid, text.shared));
+    warn_of(text.unlearnable);
+    return default_config(text, request_.texts.task, *backend_);
+}
+
+void TrainingJob::warn_of(const UnlearnableLines& lines) const {
+    if (lines.count() > 0 && request_.from.empty()) {
+        say_(lines.warning());
+    }
+}
+
+TokenizerOrigin TrainingJob::tokenizers(bool reuse) const {
+    TokenizerOrigin origin{.reuse = reuse, .given = request_.tokenizers, .warned = request_.texts.given()};
+    if (!origin.given && !request_.from.empty()) {
+        const ModelDirectory model = open_model(request_.from);
+        for (const std::string& remark : model.remarks) {
+            say_(remark);
+        }
+        origin.given = {model.source_tokenizer, model.target_tokenizer};
+    }
+    return origin;
+}
+
+void TrainingJob::prepare_data(const std::string& folder, const RunFolder* resumed) {
+    data_ = prepare_training_data(config_, folder, tokenizers(resumed != nullptr), say_);
+    if (config_.training.find_batch) {
+        RunConfig found = *given_;
+        const std::int64_t tokens = resumed != nullptr ? resumed->recorded_batch() : find_batch();
+        found.set("source_tokens", tokens);
+        found.set("target_tokens", tokens);
+        take(std::move(found));
+    }
+}
+
+TrainingResult TrainingJob::train(RunFolder& folder, bool resumed, const RunHooks& hooks) {
+    Learner learner = make_learner(*backend_, config_, data_, hooks);
+    Run run(learner, config_, std::exchange(data_, {}), folder.path(), hooks);
+    if (!request_.from.empty()) {
+        run.begin_from(request_.from);
+    }
+    if (resumed) {
+        given_->naming_options([&] { run.resume(request_.purpose); });
+    }
+    folder.keep();
+    TrainingResult result;
+    if (request_.purpose == Purpose::Train) {
+        given_->save(folder.path());
+        result.end = run.train();
+    }
+    result.step = run.step();
+    result.minutes = run.minutes();
+    result.ended_by = given_->with_options(run.ended_by());
+    if (result.end == RunEnd::Finished) {
+        run.write_model((fs::path(folder.path()) / "model").string());
+    }
+    return result;
+}
+
+RunInputs TrainingJob::inputs() const {
+    RunInputs inputs = request_.inputs;
+    inputs.splits_texts = request_.texts.given();
+    inputs.files.add({request_.texts.source, request_.texts.target, request_.texts.text, request_.from});
+    std::vector<CorpusFiles> corpora = config_.data.train;
+    corpora.push_back(config_.data.valid);
+    for (const CorpusFiles& corpus : corpora) {
+        inputs.files.add(corpus.all());
+    }
+    return inputs;
+}
+
+bool TrainingJob::lacks_data() const {
+    std::vector<CorpusFiles> corpora = config_.data.train;
+    corpora.push_back(config_.data.valid);
+    return !config_.training.find_batch && std::all_of(corpora.begin(), corpora.end(), [](const CorpusFiles& corpus) {
+        const std::vector<std::string> files = corpus.all();
+        return std::none_of(files.begin(), files.end(), [](const std::string& file) { return fs::exists(file); });
+    });
+}
+
+void TrainingJob::take(RunConfig config) {
+    config_ = config.parsed();
+    given_ = std::move(config);
+}
+
+void TrainingJob::check_device() const {
+    static_cast<void>(arithmetic_of(config_, *backend_));
+    if (!request_.from.empty()) {
+        require_first_model(config_, request_.from);
+    }
+}
+
+std::int64_t TrainingJob::find_batch() const {
+    const ModelConfig model = config_.model_config(*data_.source_tokenizer, *data_.target_tokenizer);
+    StepRehearsal rehearsal(*backend_, config_, model, arithmetic_of(config_, *backend_));
+    const FoundBatch found = headscope::find_batch(rehearsal, config_, memory_limit(*backend_));
+    say_(found.how);
+    return found.tokens;
+}
+
+}  // namespace headscope
