@@ -2,82 +2,82 @@
 
 #include <algorithm>
 #include <functional>
+#include <utility>
 
-#include "backend/backend.h"
+#include "engine/failures.h"
 
 namespace headscope {
 
 namespace {
 
-std::exception_ptr failure_of(const std::function<void()>& work) {
+bool all_stopped(std::span<const Attempted> works) {
+    return std::ranges::all_of(works, [](const Attempted& each) { return each.work->job().stopped(); });
+}
+
+void run_together(Device& device, std::span<Attempted> works) {
+    std::vector<Work*> together;
+    for (const Attempted& each : works) {
+        together.push_back(each.work);
+    }
+    const OpenModel& model = *works.front().work->job().model;
+    run_whole(device.place(model, [works] { return !all_stopped(works); }), together);
+    std::ranges::for_each(works, [](Attempted& each) { each.done = true; });
+    std::erase_if(together, [](const Work* work) { return work->job().stopped(); });
+    model.known().remember(together);
+}
+
+std::exception_ptr failure_of(Device& device, const std::function<void()>& work) {
     try {
         work();
         return nullptr;
     } catch (...) {
+        device.failed(std::current_exception());
         return std::current_exception();
     }
 }
 
-std::exception_ptr attempt_together(ServiceDevice& device, KnownWork& known, std::vector<Attempted>& units,
-                                    const DecodingOptions& options) {
-    std::vector<LinePart*> together;
-    for (const Attempted& each : units) {
-        together.push_back(each.unit);
-    }
-    const std::exception_ptr failure = failure_of([&] { device.translate(together, options); });
-    if (failure == nullptr) {
-        std::ranges::for_each(units, [](Attempted& each) { each.done = true; });
-        known.remember(together);
-    }
-    return failure;
-}
-
-}  // namespace
-
-std::exception_ptr attempt(ServiceDevice& device, KnownWork& known, std::vector<Attempted>& units,
-                           const DecodingOptions& options) {
-    const std::exception_ptr together = attempt_together(device, known, units, options);
-    const auto by_callback = [&](const Attempted& each) {
-        return !device.lost() && each.job->callback_failure() != nullptr;
+// After works have failed together.
+std::exception_ptr divide(Device& device, std::span<Attempted> works, const std::exception_ptr& failure) {
+    const auto attempt = [&](std::span<Attempted> part) {
+        const std::exception_ptr why = failure_of(device, [&] { run_together(device, part); });
+        return why == nullptr ? nullptr : divide(device, part, why);
     };
-    if (together == nullptr || std::ranges::all_of(units, by_callback)) {
+    const auto by_callback = [&](const Attempted& each) {
+        return !device.lost() && each.work->job().callback_failure() != nullptr;
+    };
+    if (std::ranges::all_of(works, by_callback)) {
         return nullptr;
     }
-    if (!device.works(known)) {
-        return together;
+    const bool full = classify(failure) == Fault::OutOfMemory;
+    if (full && works.size() > 1) {
+        const std::size_t half = works.size() / 2;
+        const std::exception_ptr first = attempt(works.first(half));
+        return first != nullptr ? first : attempt(works.subspan(half));
     }
-    if (units.size() == 1) {
-        units.front().why = together;
+    if (!full && !device.works(*works.front().work->job().model)) {
+        return failure;
+    }
+    if (works.size() == 1) {
+        works.front().why = failure;
         return nullptr;
     }
-    for (Attempted& each : units) {
-        if (each.job->stopped()) {
+    for (std::size_t i = 0; i < works.size(); ++i) {
+        if (works[i].work->job().stopped()) {
             continue;
         }
-        const std::exception_ptr alone = failure_of([&] { device.translate_once({each.unit}, options); });
-        each.done = alone == nullptr;
-        if (each.done) {
-            known.remember({each.unit});
-        } else if (!by_callback(each)) {
-            if (!device.works(known)) {
-                return alone;
-            }
-            each.why = alone;
+        if (const std::exception_ptr given_up = attempt(works.subspan(i, 1))) {
+            return given_up;
         }
     }
     return nullptr;
 }
 
-bool depends_on_device(const std::exception_ptr& why) {
-    try {
-        std::rethrow_exception(why);
-    } catch (const OutOfMemory&) {
-        return true;
-    } catch (const DeviceLost&) {
-        return true;
-    } catch (...) {
-        return false;
-    }
+}  // namespace
+
+std::exception_ptr try_again(Device& device, std::span<Attempted> works, std::exception_ptr failure) {
+    const std::exception_ptr left =
+        failure_of(device, [&] { device.repeat(std::move(failure), [&] { run_together(device, works); }); });
+    return left == nullptr ? nullptr : divide(device, works, left);
 }
 
 }  // namespace headscope

@@ -3,79 +3,247 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
+#include <exception>
 #include <utility>
 
+#include "registry/registry.h"
 #include "support/check.h"
 
 namespace headscope {
 
-// Returns null if the device is skipped.
-std::unique_ptr<ModelDevice> Engine::opened(const std::string& id, const EngineOptions& options,
-                                            const ModelDevice::Warn& warn, std::vector<Skipped>& skipped) {
-    std::unique_ptr<ModelDevice> device;
-    try {
-        device = std::make_unique<ModelDevice>(id, options.precision, options.models, options.open, warn);
-        device->load();
-        return device;
-    } catch (const Error& error) {
-        if (device == nullptr && !device_failed(error) && !options.skip_unusable) {
-            throw;
-        }
-        skipped.push_back({device == nullptr ? id : device->info().id, std::current_exception()});
-        return nullptr;
-    }
-}
+namespace {
 
-Engine::Engine(const EngineOptions& options, const ModelDevice::Warn& warn) {
-    std::vector<Skipped> skipped;
-    for (const std::string& id : options.devices) {
-        if (std::unique_ptr<ModelDevice> device = opened(id, options, warn, skipped)) {
-            devices_.push_back(std::move(device));
-        }
-    }
-    if (devices_.empty()) {
-        fail(skipped);
-    }
-    for (const Skipped& each : skipped) {
-        warn(fmt::format("skipping {}: {}", each.id, what_of(each.why)));
-    }
-    const LoadedModel& translator = first().translator();
-    model_ = translator.model();
-    require_architecture(model_, options.architecture);
-    options_ = {.search = translator.search_options({}),
-                .compute = first().arithmetic().compute,
-                .split_longer_than = translator.decoding_choices().split_longer_than};
-}
+struct Skipped {
+    std::string id;
+    std::exception_ptr why;
+};
 
 // An error that all devices share, such as an unreadable model, is not the devices' fault and is thrown as it is.
-void Engine::fail(const std::vector<Skipped>& all) {
+[[noreturn]] void fail(const std::vector<Skipped>& all) {
     if (all.empty()) {
-        throw Error("no device to translate on; headscope devices lists the devices and why they cannot be used");
+        throw Error("no device to work on; headscope devices lists the devices and why they cannot be used");
     }
     const std::string first = what_of(all.front().why);
-    if (std::all_of(all.begin(), all.end(), [&](const Skipped& each) { return what_of(each.why) == first; })) {
+    if (std::ranges::all_of(all, [&](const Skipped& each) { return what_of(each.why) == first; })) {
         std::rethrow_exception(all.front().why);
     }
     std::string reasons;
     for (const Skipped& each : all) {
         reasons += fmt::format("\n  {}: {}", each.id, what_of(each.why));
     }
-    throw Error("none of the devices can be used to translate:" + reasons);
+    throw Error("none of the devices can be used:" + reasons);
 }
 
-std::vector<Service::Member> Engine::members() const {
-    std::vector<Service::Member> members;
-    std::map<std::string, int> copies;
-    for (const auto& device : devices_) {
-        const std::string& id = device->info().id;
-        const int copy = ++copies[id];
-        members.push_back({.name = copy == 1 ? id : fmt::format("{} ({})", id, copy),
-                           .translator = &device->translator(),
-                           .compute = device->arithmetic().compute,
-                           .reopen = [lost = device.get()] { return &lost->reopen(); }});
+void report_skipped(const std::vector<Skipped>& skipped, const Engine::Log& log) {
+    for (const Skipped& each : skipped) {
+        log(fmt::format("skipping {}: {}", each.id, what_of(each.why)));
     }
-    return members;
+}
+
+class TokeniseJob final : public Job {
+public:
+    TokeniseJob(ModelHandle asked, Terms wanted, const TokeniseRequest& request,
+                std::shared_ptr<Answer<TokeniseRequest>> answer)
+        : Job(std::move(asked), std::move(wanted)), answer_(std::move(answer)) {
+        const Tokenizer& tokenizer = *model->directory().source_tokenizer;
+        result_.ids = tokenizer.encode(request.text);
+        for (const std::int32_t id : result_.ids) {
+            result_.pieces.push_back(tokenizer.piece(id));
+        }
+    }
+    void end(const std::exception_ptr& failure) noexcept override {
+        failure != nullptr ? answer_->fail(failure) : answer_->give(std::move(result_));
+    }
+
+private:
+    const std::shared_ptr<Answer<TokeniseRequest>> answer_;
+    TokeniseRequest::Result result_;
+};
+
+}  // namespace
+
+Engine::Engine(EngineOptions options, Log log)
+    : log_(std::move(log)), scheduler_(make_owned<Scheduler>(options.bounds, log_)) {
+    const Device::Open open = options.open_device ? options.open_device : [open = options.open](const std::string& id) {
+        return open_device(id, open);
+    };
+    std::vector<Skipped> skipped;
+    for (const std::string& id : options.devices) {
+        try {
+            scheduler_->add_device(id, options.precision, open);
+        } catch (const Error&) {
+            if (!options.skip_unusable && classify(std::current_exception()) == Fault::Request) {
+                throw;
+            }
+            skipped.push_back({id, std::current_exception()});
+        }
+    }
+    if (skipped.size() == options.devices.size()) {
+        fail(skipped);
+    }
+    report_skipped(skipped, log_);
+}
+
+Engine::~Engine() {
+    if (!process_.left()) {
+        scheduler_->close();
+    }
+}
+
+std::shared_ptr<OpenModel> Engine::opened(LoadModel load) const {
+    const auto freed = [scheduler = std::weak_ptr(scheduler_), process = process_](OpenModel* model) {
+        delete model;
+        const std::shared_ptr<Scheduler> open = process.left() ? nullptr : scheduler.lock();
+        if (open != nullptr) {
+            open->wake();
+        }
+    };
+    std::shared_ptr<OpenModel> model(new OpenModel(std::move(load)), freed);
+    load_everywhere(*model, model);
+    return model;
+}
+
+void Engine::load_everywhere(OpenModel& model, const ModelHandle& handle) const {
+    std::vector<Skipped> skipped;
+    const std::vector<DeviceUse> devices = scheduler_->uses();
+    bool first = true;
+    for (std::size_t i = 0; i < devices.size(); ++i) {
+        try {
+            scheduler_->load_on(i, handle, [&](const LoadedModel& loaded) {
+                if (std::exchange(first, false)) {
+                    model.describe(loaded);
+                }
+            });
+        } catch (const Error&) {
+            skipped.push_back({devices[i].info.id, std::current_exception()});
+        }
+    }
+    if (skipped.size() == devices.size()) {
+        fail(skipped);
+    }
+    report_skipped(skipped, log_);
+    std::ranges::for_each(model.directory().remarks, log_);
+}
+
+ModelHandle Engine::open(LoadModel load) {
+    process_.check();
+    return opened(std::move(load));
+}
+
+ModelHandle Engine::open(const std::vector<std::string>& directories) {
+    process_.check();
+    const std::lock_guard lock(mutex_);
+    std::weak_ptr<OpenModel>& known = open_[directories];
+    if (const std::shared_ptr<OpenModel> open = known.lock(); open != nullptr && !open->unloaded()) {
+        return open;
+    }
+    const std::shared_ptr<OpenModel> fresh = opened([directories](Backend& backend, DType storage) {
+        return std::make_unique<const LoadedModel>(backend, directories, storage);
+    });
+    known = fresh;
+    return fresh;
+}
+
+ModelHandle Engine::swap(const ModelHandle& old, const std::vector<std::string>& directories) {
+    process_.check();
+    ModelHandle next = opened([directories](Backend& backend, DType storage) {
+        return std::make_unique<const LoadedModel>(backend, directories, storage);
+    });
+    const ModelHandle replaced = current(old);
+    replaced->set_successor(next);
+    replaced->set_unloaded(true);
+    scheduler_->wake();
+    return next;
+}
+
+void Engine::unload(const ModelHandle& model) {
+    process_.check();
+    current(model)->set_unloaded(true);
+    scheduler_->wake();
+}
+
+void Engine::load(const ModelHandle& model) {
+    process_.check();
+    const ModelHandle wanted = current(model);
+    wanted->set_unloaded(false);
+    for (std::size_t i = 0; i < scheduler_->uses().size(); ++i) {
+        scheduler_->load_on(i, wanted, [](const LoadedModel&) {});
+    }
+}
+
+ModelHandle Engine::current(ModelHandle model) {
+    while (ModelHandle next = model->successor()) {
+        model = std::move(next);
+    }
+    return model;
+}
+
+void Engine::run(const ModelHandle& model, const std::function<void(const Place& place)>& work) {
+    Ticket<RunRequest<bool>> ticket = submit(model, RunRequest<bool>{.run = [&](const Place& place) {
+                                                 work(place);
+                                                 return true;
+                                             }});
+    try {
+        ticket.get();
+    } catch (...) {
+        ticket.settle();
+        throw;
+    }
+}
+
+bool Engine::drain(std::chrono::milliseconds longest) {
+    process_.check();
+    return scheduler_->drain(longest);
+}
+
+void Engine::close() {
+    process_.check();
+    scheduler_->close();
+}
+
+std::vector<DeviceUse> Engine::devices() const {
+    process_.check();
+    return scheduler_->uses();
+}
+
+EngineStatistics Engine::statistics() const {
+    process_.check();
+    return scheduler_->statistics();
+}
+
+std::shared_ptr<Job> Engine::job_for(ModelHandle model, const TextRequest& request, Terms terms,
+                                     std::shared_ptr<Answer<TextRequest>> answer) {
+    return std::make_shared<LineJob>(std::move(model), std::move(terms), request, std::move(answer));
+}
+
+std::shared_ptr<Job> Engine::job_for(ModelHandle model, const LinesRequest& request, Terms terms,
+                                     std::shared_ptr<Answer<LinesRequest>> answer) {
+    return std::make_shared<LinesJob>(std::move(model), std::move(terms), request, std::move(answer));
+}
+
+std::shared_ptr<Job> Engine::job_for(ModelHandle model, const TokeniseRequest& request, Terms terms,
+                                     std::shared_ptr<Answer<TokeniseRequest>> answer) {
+    return std::make_shared<TokeniseJob>(std::move(model), std::move(terms), request, std::move(answer));
+}
+
+std::function<void()> Engine::canceller(const std::shared_ptr<Job>& job) const {
+    return [scheduler = std::weak_ptr(scheduler_), weak = std::weak_ptr(job)] {
+        const std::shared_ptr<Scheduler> open = scheduler.lock();
+        const std::shared_ptr<Job> waiting = weak.lock();
+        if (open != nullptr && waiting != nullptr) {
+            open->end(waiting, std::make_exception_ptr(Cancelled("the request was cancelled")));
+        }
+    };
+}
+
+std::function<void()> Engine::settler(const std::shared_ptr<Job>& job) const {
+    return [scheduler = std::weak_ptr(scheduler_), weak = std::weak_ptr(job)] {
+        const std::shared_ptr<Scheduler> open = scheduler.lock();
+        const std::shared_ptr<Job> job_left = weak.lock();
+        if (open != nullptr && job_left != nullptr) {
+            open->settle(*job_left);
+        }
+    };
 }
 
 }  // namespace headscope

@@ -1,4 +1,4 @@
-// Lines that were submitted together, with their progress.
+// A request inside the engine: its batches of work, and what has become of them.
 #pragma once
 
 #include <atomic>
@@ -6,73 +6,83 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
-#include <functional>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "autograd/context.h"
-#include "infer/translation_work.h"
+#include "engine/open_model.h"
+#include "engine/work.h"
 
 namespace headscope {
 
-// The scheduler's lock guards the members below; stop() and the searches' callbacks need no lock.
+// Whose request it is, and how urgent.
+struct Terms {
+    std::string client = {};  // clients share the devices fairly, whatever they ask for
+    int priority = 0;         // each step up doubles the share; from -kMost to kMost
+    std::optional<std::chrono::steady_clock::time_point> deadline = {};
+    static constexpr int kMost = 16;
+};
+
 class Job {
 public:
     using Clock = std::chrono::steady_clock;
-
-    // `longest`: the maximum source length of all devices, including the end.
-    Job(const ModelDirectory& model, const std::vector<SourceLine>& lines, const DecodingOptions& wanted,
-        std::int64_t longest);
-
-    // Makes the searches report their partial output to `on_text`, which may be empty. Call it before queueing the job.
-    void watch(const Tokenizer& tokenizer, std::function<void(const std::string& text)> on_text);
-    // Ends the searches early.
-    void stop() { stopped_.store(true, std::memory_order_relaxed); }
-    bool stopped() const { return stopped_.load(std::memory_order_relaxed); }
-    // What a callback of the caller (on_text, observer, rule) threw, which stopped the job; null if none did.
-    std::exception_ptr callback_failure() const;
-    // Whether batches of both may be searched together.
-    bool joins(const Job& other) const;
-
-private:
-    std::unique_ptr<AttentionObserver> observer_;  // which options refer to
-
-public:
-    const DecodingOptions options;  // an observer's exceptions become callback_failure()
-    TranslationWork work;
-    struct Size {
-        std::int64_t tokens = 0;  // of the source
-        std::int64_t rows = 0;
+    struct Batch {
+        std::vector<std::unique_ptr<Work>> works;
+        std::int64_t tokens = 0;
         std::int64_t longest = 0;
     };
-    std::vector<Size> sizes;     // of each batch
-    std::size_t succeeded = 0;   // units
-    std::size_t failed = 0;      // units that failed on a working device
-    std::size_t running = 0;     // batches being translated
-    bool news = false;           // a batch or the job has finished since follow() last looked
-    std::exception_ptr failure;  // why the job ended early; final
-    std::optional<Clock::time_point> deadline;
-    // Set if a future is waiting: called once, when the job is done or has failed. Must not throw.
-    std::function<void(Job& job)> answer;
+
+    Job(ModelHandle model, Terms terms);
+    Job(const Job&) = delete;
+    Job& operator=(const Job&) = delete;
+    virtual ~Job();
+
+    const ModelHandle model;
+    const Terms terms;
+    const std::vector<Batch>& batches() const { return batches_; }
+    // Requests of one key share their part of a device.
+    using Key = std::pair<std::string, int>;  // client and priority
+    Key key() const { return {terms.client, terms.priority}; }
+
+    // Ends the work early.
+    void stop() { stopped_.store(true, std::memory_order_relaxed); }
+    bool stopped() const { return stopped_.load(std::memory_order_relaxed); }
+    // A callback of the caller (a rule or an observer) threw, which stops the job. Null if none did.
+    void blame(std::exception_ptr why);
+    std::exception_ptr callback_failure() const;
+
+    // The scheduler calls these with its lock held: a batch is done, and whether the job goes on without a work that
+    // failed.
+    virtual void finished(std::size_t /*batch*/) {}
+    virtual bool survives(Work& /*work*/, const std::exception_ptr& /*why*/) { return false; }
+    // It is called once, without the lock: the result is there, or the reason why there is none.
+    virtual void end(const std::exception_ptr& failure) noexcept = 0;
+    virtual bool counts() const { return true; }  // among the requests that an engine takes
+    // When the first event was told.
+    std::optional<Clock::time_point> first() const;
+
+    // The scheduler's lock guards these.
+    struct State {
+        std::size_t waiting = 0;    // batches that are not done
+        std::size_t running = 0;    // batches on devices
+        std::size_t succeeded = 0;  // works
+        bool ended = false;
+        std::exception_ptr failure;  // why it ended early
+        Clock::time_point queued{};
+        std::optional<Clock::time_point> started{};
+    } state;
+
+protected:
+    void add_batch(std::vector<std::unique_ptr<Work>> works);
+    void told();
 
 private:
-    class GuardedObserver;
-    DecodingOptions guarded(DecodingOptions wanted);
-    // The result of a caller's callback, or `otherwise` if it throws.
-    template <class Result>
-    Result call(const std::function<Result()>& callback, Result otherwise);
-    void blame(std::exception_ptr why);
-    void wrote(std::size_t place, const std::string& text);
-
-    std::function<void(const std::string&)> on_text_;
-    std::size_t units_ = 0;  // parts of the line
-    std::mutex texts_mutex_;
-    std::map<std::size_t, std::string> texts_;  // partial texts of several parts, by position in the line
+    std::vector<Batch> batches_;
     std::atomic<bool> stopped_{false};
+    std::atomic<Clock::rep> first_{0};
     mutable std::mutex failure_mutex_;
     std::exception_ptr callback_failure_;
 };

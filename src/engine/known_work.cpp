@@ -1,34 +1,36 @@
 #include "engine/known_work.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
+
+#include "infer/loaded_model.h"
 
 namespace headscope {
 
-void KnownWork::remember(const std::vector<LinePart*>& units) {
+void KnownWork::remember(std::span<Work* const> works) {
     const std::lock_guard lock(mutex_);
-    if (work_ || units.empty()) {
-        return;
+    if (work_ == nullptr && !works.empty()) {
+        work_ = (*std::ranges::min_element(works, {}, [](const Work* work) { return work->tokens(); }))->known();
     }
-    const auto length = [](const LinePart* unit) { return unit->sentence.source_ids.size(); };
-    const LinePart& shortest = **std::ranges::min_element(units, {}, length);
-    LinePart work{.sentence = {}, .task = shortest.task, .search = shortest.search};
-    work.sentence.source_ids = shortest.sentence.source_ids;
-    work.task.forbidden_after = nullptr;  // callbacks are their request's
-    work.task.on_step = nullptr;
-    work_ = std::move(work);
 }
 
-std::optional<LinePart> KnownWork::work() const {
+std::unique_ptr<Work> KnownWork::work() const {
     const std::lock_guard lock(mutex_);
-    return work_;
+    return work_ == nullptr ? nullptr : work_->known();
 }
 
-void KnownWork::run(const LoadedModel& translator, Compute compute) const {
-    if (std::optional<LinePart> known = work()) {
-        translator.translate_units({&*known}, {.search = *known->search, .compute = compute});
+void KnownWork::run(const Place& place) const {
+    if (const std::unique_ptr<Work> known = work()) {
+        run_whole(place, std::array{known.get()});
     } else {
-        translator.try_device();
+        place.model.try_device();
+    }
+}
+
+void run_whole(const Place& place, std::span<Work* const> works) {
+    const std::unique_ptr<BatchSession> session = works.front()->begin(place, works);
+    while (place.goes_on() && session->step()) {
     }
 }
 

@@ -1,27 +1,30 @@
 // Work that has succeeded before, to tell a failing device from a failing request.
 #pragma once
 
+#include <memory>
 #include <mutex>
-#include <optional>
-#include <vector>
+#include <span>
 
-#include "infer/loaded_model.h"
+#include "engine/work.h"
 
 namespace headscope {
 
-// Shared by the devices of a service, which have the same model. Thread-safe.
+// Of one model, shared by the devices. Thread-safe.
 class KnownWork {
 public:
-    // Units that were translated. The shortest of the first ones is kept.
-    void remember(const std::vector<LinePart*>& units);
-    // Translates the kept unit; before any success, computes a small product. Throws what the device throws.
-    void run(const LoadedModel& translator, Compute compute) const;
+    // Works that have succeeded. The shortest of the first ones that can be repeated is kept.
+    void remember(std::span<Work* const> works);
+    // Repeats the kept work; before any success, computes a small product. Throws what the device throws.
+    void run(const Place& place) const;
 
 private:
-    std::optional<LinePart> work() const;
+    std::unique_ptr<Work> work() const;
 
     mutable std::mutex mutex_;
-    std::optional<LinePart> work_;
+    std::unique_ptr<Work> work_;
 };
+
+// Does all steps of some works in one session, as long as somebody waits for them.
+void run_whole(const Place& place, std::span<Work* const> works);
 
 }  // namespace headscope

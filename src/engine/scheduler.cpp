@@ -3,42 +3,104 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <future>
 #include <iterator>
-#include <numeric>
 #include <utility>
 
+#include "engine/failures.h"
 #include "support/check.h"
 
 namespace headscope {
 
-namespace {
-
-// Called without the lock: the callbacks may call the service again.
-void answer(const std::vector<std::shared_ptr<Job>>& ended) {
-    for (const std::shared_ptr<Job>& job : ended) {
-        if (job->answer != nullptr) {
-            job->answer(*job);
-        }
-    }
-}
-
-}  // namespace
-
-Scheduler::Scheduler(std::vector<Service::Member> members, Service::Warn warn, std::size_t most_requests)
-    : most_requests_(most_requests), warn_(std::move(warn)), working_(members.size()) {
-    for (Service::Member& member : members) {
-        const auto tell = [this](const std::string& message) { report(message); };
-        devices_.push_back(std::make_unique<Device>(Device{.device = ServiceDevice(std::move(member), tell)}));
-        devices_.back()->share.name = devices_.back()->device.name();
-    }
-    for (const auto& device : devices_) {
-        threads_.emplace_back([this, &device = *device] { work(device); });
-    }
-    threads_.emplace_back([this] { watch_deadlines(); });
+Scheduler::Scheduler(Bounds bounds, Log log) : bounds_(bounds), log_(std::move(log)) {
+    deadlines_ = std::thread([this] { watch_deadlines(); });
 }
 
 Scheduler::~Scheduler() {
     close();
+}
+
+void Scheduler::add_device(const std::string& id, Precision precision, const Device::Open& open) {
+    auto fresh = std::make_unique<Member>();
+    Member& member = *fresh;
+    const auto closing = [&member] {
+        for (Running& running : member.running) {
+            running.session.reset();
+        }
+    };
+    const auto tell = [this](const std::string& message) { report(message); };
+    member.device = std::make_unique<Device>(id, precision, open, Device::Hooks{.closing = closing, .report = tell});
+    std::promise<void> opened;
+    std::future<void> done = opened.get_future();
+    member.thread = std::thread([this, &member, &opened] {
+        try {
+            member.device->open();
+        } catch (...) {
+            opened.set_exception(std::current_exception());
+            return;
+        }
+        opened.set_value();
+        serve(member);
+        member.device->close();
+    });
+    const std::string asked = id;
+    try {
+        done.get();
+    } catch (...) {
+        member.thread.join();
+        throw;
+    }
+    const std::lock_guard lock(mutex_);
+    const auto copies = 1 + std::ranges::count(devices_, member.device->info().id,
+                                               [](const auto& other) { return other->use.info.id; });
+    member.use.info = member.device->info();
+    member.use.arithmetic = member.device->arithmetic();
+    member.use.name = copies == 1 ? member.use.info.id : fmt::format("{} ({})", member.use.info.id, copies);
+    member.use.peak_bytes = member.device->peak_bytes();
+    devices_.push_back(std::move(fresh));
+    ++working_;
+}
+
+void Scheduler::load_on(std::size_t index, const ModelHandle& model,
+                        const std::function<void(const LoadedModel& loaded)>& look) {
+    Member& member = *devices_[index];
+    std::future<void> loaded;
+    {
+        const std::lock_guard lock(mutex_);
+        if (closing_ || !member.use.failure.empty()) {
+            throw Error(fmt::format("{} was given up: {}", member.use.name, member.use.failure));
+        }
+        loaded = member.tasks
+                     .emplace_back([&] {
+                         load(member, model);
+                         look(member.device->place(*model, {}).model);
+                     })
+                     .get_future();
+    }
+    changed_.notify_all();
+    try {
+        loaded.get();
+    } catch (const std::future_error&) {
+        throw Error(fmt::format("{} was closed before it loaded the model", member.use.name));
+    }
+}
+
+// A device that is lost by it, and again after it was reopened, is given up.
+void Scheduler::load(Member& member, const ModelHandle& model) {
+    try {
+        member.device->load(model);
+    } catch (const DeviceLost&) {
+        Jobs ended;
+        {
+            const std::lock_guard lock(mutex_);
+            give_up(member, std::current_exception(), ended);
+        }
+        close_all(ended);
+        throw;
+    }
+    const std::lock_guard lock(mutex_);
+    member.models.emplace_back(model);
+    member.use.peak_bytes = member.device->peak_bytes();
 }
 
 void Scheduler::close() {
@@ -48,189 +110,147 @@ void Scheduler::close() {
         closing_ = true;
         ended = open_;
         for (const std::shared_ptr<Job>& job : ended) {
-            withdraw(job, std::make_exception_ptr(Cancelled("the service was shut down")));
+            withdraw(job, std::make_exception_ptr(Cancelled("the engine was closed")));
         }
     }
     changed_.notify_all();
-    answer(ended);
-    for (std::thread& thread : std::exchange(threads_, {})) {
-        thread.join();
+    deadline_.notify_all();
+    close_all(ended);
+    for (const std::unique_ptr<Member>& member : devices_) {
+        if (member->thread.joinable()) {
+            member->thread.join();
+        }
     }
+    if (deadlines_.joinable()) {
+        deadlines_.join();
+    }
+}
+
+bool Scheduler::drain(Clock::duration longest) {
+    std::unique_lock lock(mutex_);
+    draining_ = true;
+    return ended_.wait_for(lock, longest, [&] { return open_.empty(); });
 }
 
 void Scheduler::add(const std::shared_ptr<Job>& job) {
     {
         const std::lock_guard lock(mutex_);
-        if (job->work.finished() < job->work.lines()) {
-            if (working_ == 0) {
-                job->failure = no_device_left();
-            } else {
-                refuse_surplus(*job);
-                open_.push_back(job);
-                for (std::size_t batch = 0; batch < job->work.batches(); ++batch) {
-                    queue({.job = job, .index = batch, .round = round_ + 1 + batch}, false);
-                }
-                changed_.notify_all();
-                return;
-            }
+        if (closing_ || draining_) {
+            throw Closed("the engine takes no more requests: it is being closed");
         }
+        Job::State& state = job->state;
+        state.queued = Clock::now();
+        if (state.waiting > 0 && held(job->model)) {
+            refuse_surplus(*job);
+            open_.push_back(job);
+            counted_ += job->counts() ? 1 : 0;
+            const auto flow = flows_.find(job->key());
+            const std::uint64_t round = flow == flows_.end() ? 0 : flow->second.round;
+            for (std::size_t batch = 0; batch < job->batches().size(); ++batch) {
+                queue({.job = job, .index = batch, .round = round + 1 + batch}, false);
+            }
+            changed_.notify_all();
+            if (job->terms.deadline) {
+                deadline_.notify_all();
+            }
+            return;
+        }
+        withdraw(job, state.waiting > 0 ? no_device_left(*job->model) : nullptr);
     }
-    answer({job});
+    close_all({job});
 }
 
-// Whoever waits in follow() adds no second job, so that only requests pile up.
-void Scheduler::refuse_surplus(const Job& job) const {
-    const auto is_request = [](const std::shared_ptr<Job>& open) { return open->answer != nullptr; };
-    const auto requests = static_cast<std::size_t>(std::ranges::count_if(open_, is_request));
-    if (job.answer != nullptr && requests >= most_requests_) {
-        throw Busy(
-            fmt::format("{} requests are open, as many as the service takes (ServiceOptions::most_requests): "
-                        "try again when some have ended",
-                        requests));
-    }
-}
-
-void Scheduler::follow(const std::shared_ptr<Job>& job, const ResultSink& sink) {
-    std::unique_lock lock(mutex_);
-    try {
-        for (bool first = true;; first = false) {
-            changed_.wait(lock, [&] { return first || job->news || job->failure != nullptr; });
-            job->news = false;
-            std::vector<TextResult> next = job->work.next();
-            const std::size_t finished = job->work.finished();
-            const std::exception_ptr failure = finished < job->work.lines() ? job->failure : nullptr;
-            lock.unlock();
-            sink(std::move(next), finished);
-            if (failure != nullptr) {
-                std::rethrow_exception(failure);
-            }
-            if (finished == job->work.lines()) {
-                return;
-            }
-            lock.lock();
-        }
-    } catch (...) {
-        if (!lock.owns_lock()) {
-            lock.lock();
-        }
-        withdraw(job, std::current_exception());
-        changed_.wait(lock, [&] { return job->running == 0; });
-        throw;
-    }
-}
-
-void Scheduler::end(const std::shared_ptr<Job>& job, std::exception_ptr why) {
+void Scheduler::end(const std::shared_ptr<Job>& job, const std::exception_ptr& why) {
     {
         const std::lock_guard lock(mutex_);
-        if (std::find(open_.begin(), open_.end(), job) == open_.end()) {
+        if (job->state.ended || std::ranges::find(open_, job) == open_.end()) {
             return;
         }
         withdraw(job, why);
     }
     changed_.notify_all();
-    answer({job});
+    close_all({job});
 }
 
-// Called with the lock held. The caller must call answer().
-void Scheduler::withdraw(const std::shared_ptr<Job>& job, const std::exception_ptr& why) {
-    job->stop();
-    job->failure = why;
-    std::erase(open_, job);
-    std::erase_if(queue_, [&](const Batch& batch) { return batch.job == job; });
+void Scheduler::settle(const Job& job) {
+    std::unique_lock lock(mutex_);
+    ended_.wait(lock, [&] { return job.state.ended && job.state.running == 0; });
 }
 
-std::vector<Service::Share> Scheduler::shares() const {
+std::vector<DeviceUse> Scheduler::uses() const {
     const std::lock_guard lock(mutex_);
-    std::vector<Service::Share> shares;
-    std::transform(devices_.begin(), devices_.end(), std::back_inserter(shares),
-                   [](const auto& device) { return device->share; });
-    return shares;
+    std::vector<DeviceUse> uses;
+    std::ranges::transform(devices_, std::back_inserter(uses), [](const auto& member) { return member->use; });
+    return uses;
+}
+
+EngineStatistics Scheduler::statistics() const {
+    const std::lock_guard lock(mutex_);
+    return statistics_;
 }
 
 // The loop of a device's thread.
-void Scheduler::work(Device& device) {
+void Scheduler::serve(Member& member) {
     // A device that leaves a batch to another checks again: the other may take longer than expected.
     constexpr std::chrono::milliseconds kRecheck(20);
-    std::unique_lock lock(mutex_);
-    for (;;) {
-        while (!closing_ && !may_take(device)) {
-            if (queue_.empty()) {
-                changed_.wait(lock);
-            } else {
-                changed_.wait_for(lock, kRecheck);
-            }
+    Lock lock(mutex_);
+    while (!closing_ && member.use.failure.empty()) {
+        if (!member.tasks.empty()) {
+            std::packaged_task<void()> task = std::move(member.tasks.front());
+            member.tasks.pop_front();
+            lock.unlock();
+            task();
+            lock.lock();
+            continue;
         }
-        if (closing_) {
-            return;
+        if (member.device->free_unused()) {
+            std::erase_if(member.models, [&](const auto& one) {
+                const ModelHandle model = one.lock();
+                return model == nullptr || !member.device->holds(*model);
+            });
         }
-        const std::vector<Batch> batches = take(device);
-        const Clock::time_point start = Clock::now();
-        std::vector<Attempted> units = begin(device, batches);
-        lock.unlock();
-        const std::exception_ptr failure = attempt(device.device, known_, units, batches.front().job->options);
-        lock.lock();
-        if (failure == nullptr) {
-            count(device, batches, units, Clock::now() - start);
+        drop_stopped(member);
+        for (Running& running : member.running) {
+            take_joining(running);
         }
-        const Jobs ended = finish(device, batches, units, failure);
-        const bool others = working_ > 0;
-        changed_.notify_all();
-        lock.unlock();
-        if (failure != nullptr && others) {
-            report(fmt::format("{} failed; the other devices take over its work: {}", device.device.name(),
-                               what_of(failure)));
+        if (may_start(member)) {
+            start(member);
+        } else if (member.running.empty()) {
+            member.busy = false;
+            next_for(member) == nullptr ? changed_.wait(lock) : static_cast<void>(changed_.wait_for(lock, kRecheck));
+            continue;
         }
-        answer(ended);
-        if (failure != nullptr) {
-            return;
-        }
-        lock.lock();
+        step(member, furthest_behind(member), lock, false);
     }
-}
-
-std::vector<Attempted> Scheduler::begin(Device& device, const std::vector<Batch>& batches) {
-    std::vector<Attempted> units;
-    std::int64_t tokens = 0;
-    for (const Batch& batch : batches) {
-        ++batch.job->running;
-        tokens += batch.size().tokens;
-        for (LinePart* unit : batch.job->work.units_of(batch.index)) {
-            units.push_back({.unit = unit, .job = batch.job.get()});
-        }
+    for (const Running& running : std::exchange(member.running, {})) {
+        put_back(running, false);
     }
-    device.busy = true;
-    device.until = Clock::now() + expected(device, tokens);
-    return units;
+    member.tasks.clear();  // who waits for them is told
+    lock.unlock();
+    ended_.notify_all();
 }
 
 void Scheduler::report(const std::string& message) {
-    const std::lock_guard lock(warn_mutex_);
+    const std::lock_guard lock(log_mutex_);
     try {
-        warn_(message);
+        log_(message);
     } catch (...) {  // nobody is left to tell, and the device's thread goes on
     }
 }
 
-std::exception_ptr Scheduler::no_device_left() const {
-    if (devices_.size() == 1) {
-        return last_failure_;
-    }
-    return std::make_exception_ptr(
-        Error("no device is left to translate on; the last one failed: " + what_of(last_failure_)));
-}
-
 // Runs on its own thread, because devices may be busy for longer than a request waits.
 void Scheduler::watch_deadlines() {
-    std::unique_lock lock(mutex_);
+    Lock lock(mutex_);
     while (!closing_) {
         const Clock::time_point now = Clock::now();
         std::optional<Clock::time_point> nearest;
         Jobs late;
         for (const std::shared_ptr<Job>& job : open_) {
-            if (job->deadline && *job->deadline <= now) {
+            const std::optional<Clock::time_point>& deadline = job->terms.deadline;
+            if (deadline && *deadline <= now) {
                 late.push_back(job);
-            } else if (job->deadline && (!nearest || *job->deadline < *nearest)) {
-                nearest = job->deadline;
+            } else if (deadline && (!nearest || *deadline < *nearest)) {
+                nearest = deadline;
             }
         }
         if (!late.empty()) {
@@ -239,12 +259,12 @@ void Scheduler::watch_deadlines() {
             }
             lock.unlock();
             changed_.notify_all();
-            answer(late);
+            close_all(late);
             lock.lock();
         } else if (nearest) {
-            changed_.wait_until(lock, *nearest);
+            deadline_.wait_until(lock, *nearest);
         } else {
-            changed_.wait(lock);
+            deadline_.wait(lock);
         }
     }
 }

@@ -1,4 +1,4 @@
-// The devices' threads and the queue from which they take batches.
+// The devices' threads, the queue from which they take batches, and the sessions between which they alternate.
 #pragma once
 
 #include <condition_variable>
@@ -6,94 +6,171 @@
 #include <cstdint>
 #include <deque>
 #include <exception>
+#include <functional>
+#include <future>
+#include <list>
+#include <map>
 #include <memory>
 #include <mutex>
-#include <span>
+#include <optional>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "engine/attempt.h"
+#include "engine/device.h"
 #include "engine/job.h"
-#include "engine/known_work.h"
-#include "engine/service.h"
-#include "engine/service_device.h"
+#include "engine/statistics.h"
 
 namespace headscope {
+
+struct Bounds {
+    std::size_t requests = 4096;                  // without a result so far
+    std::int64_t tokens = std::int64_t{1} << 22;  // of requests that wait
+    std::int64_t tokens_of_client = std::int64_t{1} << 20;
+};
 
 class Scheduler {
 public:
     using Clock = Job::Clock;
+    using Log = std::function<void(const std::string& message)>;
 
-    Scheduler(std::vector<Service::Member> members, Service::Warn warn, std::size_t most_requests);
+    Scheduler(Bounds bounds, Log log);
     ~Scheduler();  // after close()
 
-    // Queues the job, or ends it at once if it has nothing to wait for. Busy if there are too many open requests.
+    // Starts a device's thread, which opens it. What fails is thrown.
+    void add_device(const std::string& id, Precision precision, const Device::Open& open);
+    // Reads a model on a device's thread, between two steps. What fails is thrown.
+    void load_on(std::size_t device, const ModelHandle& model,
+                 const std::function<void(const LoadedModel& loaded)>& look);
+
+    // Queues the job, or ends it at once if it has nothing to wait for. Busy if there is too much to do, Closed if no
+    // more is taken.
     void add(const std::shared_ptr<Job>& job);
-    // Passes the job's results to `sink` in order; returns when the job is done and no device works on it. Throws the
-    // job's failure.
-    void follow(const std::shared_ptr<Job>& job, const ResultSink& sink);
     // Ends a job that has no result yet.
-    void end(const std::shared_ptr<Job>& job, std::exception_ptr why);
+    void end(const std::shared_ptr<Job>& job, const std::exception_ptr& why);
+    // Waits until no device works for the job.
+    void settle(const Job& job);
+    // Takes no more jobs, and waits for those that it has. False if that takes longer.
+    bool drain(Clock::duration longest);
     // Ends all jobs and the threads.
     void close();
+    // Devices look for models to free.
+    void wake() { changed_.notify_all(); }
 
-    std::vector<Service::Share> shares() const;
+    std::vector<DeviceUse> uses() const;
+    EngineStatistics statistics() const;
 
 private:
-    struct Device;
+    struct Member;
     struct Batch {
         std::shared_ptr<Job> job;
         std::size_t index = 0;
-        // Batches are taken in order of their rounds: the k-th of a job k rounds after the one that was taken last.
+        // Batches of a flow are taken in order of their rounds: the k-th of a job k rounds after the one that was taken
+        // last.
         std::uint64_t round = 0;
         bool tried = false;                  // by a device that could not do it: others are not merged with it
-        const Device* refused_by = nullptr;  // that device, while there is another
-        const Job::Size& size() const { return job->sizes[index]; }
+        bool alone = false;                  // it needs all the memory of a device
+        const Member* refused_by = nullptr;  // that device, while there is another
+        const Job::Batch& what() const { return job->batches()[index]; }
+        Work& first() const { return *what().works.front(); }
     };
-    struct Device {
-        ServiceDevice device;  // its thread's
-        Service::Share share{};
+    // Flows share a device by tokens: the one that is furthest behind goes on.
+    struct Flow {
+        double served = 0.0;  // tokens, fewer for a higher priority
+        std::uint64_t round = 0;
+        std::deque<Batch> queue;  // batches that no device works on, by round
+        std::int64_t tokens = 0;  // of them
+        std::size_t running = 0;  // batches
+    };
+    // A session on a device.
+    struct Running {
+        std::vector<Batch> batches;
+        std::vector<Attempted> works;
+        std::unique_ptr<BatchSession> session;  // null before the first step
+        std::int64_t tokens = 0;                // of the batches
+        std::int64_t charged = 0;
+        int steps = 0;
+        std::uint64_t looked = 0;    // when it last looked for batches that join it: see queued_
+        std::exception_ptr failure;  // of a step that was taken inside another's
+    };
+    struct Member {
+        std::unique_ptr<Device> device;  // its thread's
+        std::list<Running> running;      // its thread's
+        std::deque<std::packaged_task<void()>> tasks;
+        std::vector<std::weak_ptr<const OpenModel>> models;  // that it has loaded
+        DeviceUse use{};
         bool busy = false;
         Clock::time_point until{};  // when it is expected to be done
+        std::thread thread;
     };
     using Jobs = std::vector<std::shared_ptr<Job>>;
+    using Lock = std::unique_lock<std::mutex>;
 
-    void work(Device& device);
-    bool may_take(const Device& device) const;
-    std::vector<Batch> take(const Device& device);
-    void queue(const Batch& batch, bool first);
-    void refuse_surplus(const Job& job) const;
-    static std::vector<Attempted> begin(Device& device, const std::vector<Batch>& batches);
-    Jobs finish(Device& device, const std::vector<Batch>& batches, const std::vector<Attempted>& units,
-                const std::exception_ptr& failure);
-    bool settle(Device& device, const Batch& batch, std::span<const Attempted> units,
-                const std::exception_ptr& failure);
-    bool fail(const Batch& batch, std::span<const Attempted> units, const std::exception_ptr& device_failure);
-    static void count(Device& device, const std::vector<Batch>& batches, const std::vector<Attempted>& units,
-                      Clock::duration time);
-    Jobs give_up(Device& device, const std::exception_ptr& failure);
-    std::exception_ptr no_device_left() const;
+    // scheduler.cpp: threads
+    void serve(Member& member);
+    void load(Member& member, const ModelHandle& model);
+    void settle_done(Member& member, Running& running, Jobs& ended);
     void watch_deadlines();
-    void withdraw(const std::shared_ptr<Job>& job, const std::exception_ptr& why);
-    static Clock::duration expected(const Device& device, std::int64_t tokens);
-    static Clock::time_point free_at(const Device& device, Clock::time_point now);
     void report(const std::string& message);
 
-    const std::size_t most_requests_;
-    const Service::Warn warn_;
-    std::mutex warn_mutex_;
-    mutable std::mutex mutex_;  // guards the members below
-    std::condition_variable changed_;
-    std::vector<std::unique_ptr<Device>> devices_;
+    // scheduler_steps.cpp: what a device does
+    void step(Member& member, std::list<Running>::iterator running, Lock& lock, bool inside);
+    bool take_step(Member& member, Running& running);
+    bool let_others(Member& member, Running& running);
+    void drop_stopped(Member& member);
+
+    // scheduler_queue.cpp: what a device takes, and when
+    void queue(const Batch& batch, bool first);
+    bool may_start(const Member& member) const;
+    const Batch* next_for(const Member& member) const;
+    bool may_take(const Member& member, const Batch& batch) const;
+    void start(Member& member);
+    void take(Running& running, Flow& flow, std::deque<Batch>::iterator batch);
+    void take_joining(Running& running);
+    std::list<Running>::iterator furthest_behind(Member& member);
+    void charge(const Running& running, std::int64_t tokens);
+    void forget(const Job::Key& key);
+    static Clock::duration expected(const Member& member, std::int64_t tokens);
+    static Clock::time_point free_at(const Member& member, Clock::time_point now);
+    std::int64_t waiting_tokens() const;
+    void refuse_surplus(const Job& job);
+
+    // scheduler_results.cpp: what becomes of batches
+    void finish(Member& member, Running& running, const std::exception_ptr& failure, Jobs& ended);
+    void settle_batch(Member& member, const Batch& batch, std::span<const Attempted> works,
+                      const std::exception_ptr& failure, Jobs& ended);
+    bool ends(Member& member, const Batch& batch, std::span<const Attempted> works, const std::exception_ptr& failure);
+    bool survives(const Batch& batch, std::span<const Attempted> works, const std::exception_ptr& device_failure);
+    void give_up(Member& member, const std::exception_ptr& failure, Jobs& ended);
+    bool held(const ModelHandle& model, const Member* other_than = nullptr) const;
+    std::exception_ptr no_device_left(const OpenModel& model) const;
+    void withdraw(const std::shared_ptr<Job>& job, const std::exception_ptr& why);
+    void put_back(const Running& running, bool alone);
+    void release(const Batch& batch);
+    void close_all(const Jobs& ended);
+    void count(const Job& job);
+
+    const Bounds bounds_;
+    const Log log_;
+    std::mutex log_mutex_;
+    mutable std::mutex mutex_;          // guards the members below
+    std::condition_variable changed_;   // devices have something to do
+    std::condition_variable ended_;     // of jobs
+    std::condition_variable deadline_;  // a nearer one
+    std::vector<std::unique_ptr<Member>> devices_;
     std::size_t working_ = 0;  // devices that have not failed
     std::exception_ptr last_failure_;
-    std::deque<Batch> queue_;  // batches that no device works on, by round
-    std::uint64_t round_ = 0;  // of the batch that was taken last
-    Jobs open_;                // jobs without a result
+    std::map<Job::Key, Flow> flows_;
+    std::uint64_t queued_ = 0;  // batches so far
+    double served_ = 0.0;       // of the flow that was served last: where new ones begin
+    Jobs open_;                 // jobs without a result
+    std::size_t counted_ = 0;
+    bool draining_ = false;
     bool closing_ = false;
-    KnownWork known_;  // thread-safe
-    std::vector<std::thread> threads_;
+    EngineStatistics statistics_;
+    std::thread deadlines_;
 };
 
 }  // namespace headscope

@@ -1,15 +1,29 @@
-// Decides which batches a device takes from the queue, and when.
+// Decides which batches a device takes from the queue, and which of its sessions goes on.
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <numeric>
+#include <cmath>
+#include <utility>
 
 #include "data/batch.h"
+#include "engine/failures.h"
 #include "engine/scheduler.h"
 
 namespace headscope {
 
 namespace {
 
-bool fit_together(const Job::Size& a, const Job::Size& b, std::int64_t budget) {
+constexpr std::size_t kMostSessions = 16;  // on a device
+// A session makes this many steps before another one begins beside it: requests that come together share batches, and
+// short ones end before the next.
+constexpr int kPatience = 16;
+
+// Rows that share a session, and the longest of them.
+struct Size {
+    std::int64_t rows = 0, longest = 0;
+};
+
+bool fit_together(const Size& a, const Size& b, std::int64_t budget) {
     const std::int64_t shorter = padded_length(std::min(a.longest, b.longest));
     const std::int64_t longer = padded_length(std::max(a.longest, b.longest));
     return 2 * shorter >= longer && (a.rows + b.rows) * longer <= budget;
@@ -19,70 +33,223 @@ bool fit_together(const Job::Size& a, const Job::Size& b, std::int64_t budget) {
 
 // In order of rounds: `first` or last of its own.
 void Scheduler::queue(const Batch& batch, bool first) {
-    const auto place = first ? std::ranges::lower_bound(queue_, batch.round, {}, &Batch::round)
-                             : std::ranges::upper_bound(queue_, batch.round, {}, &Batch::round);
-    queue_.insert(place, batch);
+    const auto [own, is_new] = flows_.try_emplace(batch.job->key());
+    Flow& flow = own->second;
+    flow.served = is_new ? served_ : flow.served;
+    const auto place = first ? std::ranges::lower_bound(flow.queue, batch.round, {}, &Batch::round)
+                             : std::ranges::upper_bound(flow.queue, batch.round, {}, &Batch::round);
+    flow.queue.insert(place, batch);
+    flow.tokens += batch.what().tokens;
+    ++queued_;
+}
+
+// The flows of a session share what a step has cost.
+void Scheduler::charge(const Running& running, std::int64_t tokens) {
+    for (const Batch& batch : running.batches) {
+        Flow& flow = flows_.at(batch.job->key());
+        const double share = static_cast<double>(batch.what().works.size()) / static_cast<double>(running.works.size());
+        served_ = flow.served;
+        flow.served += std::ldexp(share * static_cast<double>(tokens), -batch.job->key().second);
+    }
+}
+
+void Scheduler::forget(const Job::Key& key) {
+    const auto flow = flows_.find(key);
+    if (flow != flows_.end() && flow->second.queue.empty() && flow->second.running == 0) {
+        flows_.erase(flow);
+    }
+}
+
+std::int64_t Scheduler::waiting_tokens() const {
+    std::int64_t all = 0;
+    for (const auto& [key, flow] : flows_) {
+        all += flow.tokens;
+    }
+    return all;
 }
 
 // How long the device takes for this many tokens at its average speed; zero if it has done no work yet.
-Scheduler::Clock::duration Scheduler::expected(const Device& device, std::int64_t tokens) {
-    const Service::Share& share = device.share;
-    const double each = share.source_tokens > 0 ? share.seconds / static_cast<double>(share.source_tokens) : 0.0;
+Scheduler::Clock::duration Scheduler::expected(const Member& member, std::int64_t tokens) {
+    const DeviceUse& use = member.use;
+    const double each = use.source_tokens > 0 ? use.seconds / static_cast<double>(use.source_tokens) : 0.0;
     return std::chrono::duration_cast<Clock::duration>(
         std::chrono::duration<double>(each * static_cast<double>(tokens)));
 }
 
 // When a device may take its next batch. One that is late is assumed to be half done.
-Scheduler::Clock::time_point Scheduler::free_at(const Device& device, Clock::time_point now) {
-    return !device.busy ? now : device.until > now ? device.until : now + (now - device.until);
+Scheduler::Clock::time_point Scheduler::free_at(const Member& member, Clock::time_point now) {
+    return !member.busy ? now : member.until > now ? member.until : now + (now - member.until);
 }
 
-// False if another device would finish the whole queue before this one finishes the next batch. The fastest device may
+// The batch that the device would begin next: the oldest of the flow that is furthest behind. While one waits for all
+// of the device's memory, no other begins.
+const Scheduler::Batch* Scheduler::next_for(const Member& member) const {
+    const auto runs_here = [&](const Job& job) {
+        return std::ranges::any_of(member.running, [&](const Running& running) {
+            return std::ranges::any_of(running.batches, [&](const Batch& batch) { return batch.job.get() == &job; });
+        });
+    };
+    const Batch* next = nullptr;
+    double least = 0.0;
+    for (const auto& [key, flow] : flows_) {
+        const auto own = std::ranges::find_if(flow.queue, [&](const Batch& batch) {
+            return batch.refused_by != &member && member.device->holds(*batch.job->model) && !runs_here(*batch.job);
+        });
+        if (own == flow.queue.end()) {
+            continue;
+        }
+        if (own->alone) {
+            return member.running.empty() ? &*own : nullptr;
+        }
+        if (next == nullptr || flow.served < least) {
+            next = &*own;
+            least = flow.served;
+        }
+    }
+    return next;
+}
+
+// False if another device would finish the whole queue before this one finishes the batch. The fastest device may
 // always take one, and so may a device without work so far, so that its speed becomes known, and one that is to do what
 // another could not.
-bool Scheduler::may_take(const Device& device) const {
-    const auto next = std::ranges::find_if(queue_, [&](const Batch& batch) { return batch.refused_by != &device; });
-    if (next == queue_.end()) {
-        return false;
-    }
-    if (next->tried) {
+bool Scheduler::may_take(const Member& member, const Batch& batch) const {
+    if (batch.tried) {
         return true;
     }
     const Clock::time_point now = Clock::now();
-    const Clock::time_point done = now + expected(device, next->size().tokens);
-    const std::int64_t all =
-        std::accumulate(queue_.begin(), queue_.end(), std::int64_t{0},
-                        [](std::int64_t sum, const Batch& batch) { return sum + batch.size().tokens; });
-    return std::none_of(devices_.begin(), devices_.end(), [&](const std::unique_ptr<Device>& other) {
-        const bool known = other->share.failure.empty() && other->share.source_tokens > 0;
-        return other.get() != &device && known && free_at(*other, now) + expected(*other, all) < done;
+    const Clock::time_point done = now + expected(member, batch.what().tokens);
+    const std::int64_t all = waiting_tokens();
+    return std::ranges::none_of(devices_, [&](const std::unique_ptr<Member>& other) {
+        const bool known = other->use.failure.empty() && other->use.source_tokens > 0;
+        return other.get() != &member && known && free_at(*other, now) + expected(*other, all) < done;
     });
 }
 
-// The oldest batch that the device may take, and those that are merged with it.
-std::vector<Scheduler::Batch> Scheduler::take(const Device& device) {
-    const auto first = std::ranges::find_if(queue_, [&](const Batch& batch) { return batch.refused_by != &device; });
-    std::vector<Batch> taken{*first};
-    queue_.erase(first);
-    round_ = taken.front().round;
-    if (taken.front().tried) {
-        return taken;
+bool Scheduler::may_start(const Member& member) const {
+    const Batch* next = next_for(member);
+    const auto gives_way = [&](const Running& running) {
+        const Batch& first = running.batches.front();
+        return !first.alone && (running.steps >= kPatience || first.job->key().second < next->job->key().second);
+    };
+    return next != nullptr && member.running.size() < kMostSessions && std::ranges::all_of(member.running, gives_way) &&
+           may_take(member, *next);
+}
+
+void Scheduler::take(Running& running, Flow& flow, std::deque<Batch>::iterator place) {
+    Batch batch = std::move(*place);
+    flow.queue.erase(place);
+    flow.tokens -= batch.what().tokens;
+    ++flow.running;
+    running.tokens += batch.what().tokens;
+    Job::State& state = batch.job->state;
+    ++state.running;
+    state.started = state.started.value_or(Clock::now());
+    for (const std::unique_ptr<Work>& work : batch.what().works) {
+        running.works.push_back({.work = work.get()});
     }
-    const Job& job = *taken.front().job;
-    Job::Size size = taken.front().size();
-    for (auto next = queue_.begin(); next != queue_.end();) {
-        const Job::Size& more = next->size();
-        const std::int64_t budget = std::min(job.options.batch_tokens, next->job->options.batch_tokens);
-        if (!next->tried && fit_together(size, more, budget) && job.joins(*next->job)) {
-            size.rows += more.rows;
-            size.longest = std::max(size.longest, more.longest);
-            taken.push_back(*next);
-            next = queue_.erase(next);
-        } else {
-            ++next;
+    running.batches.push_back(std::move(batch));
+}
+
+// Takes the batches that fit into a session, before or after its first step.
+void Scheduler::take_joining(Running& running) {
+    const Batch first = running.batches.front();
+    if (first.tried || first.alone || std::exchange(running.looked, queued_) == queued_) {
+        return;
+    }
+    Size size;
+    for (const Batch& batch : running.batches) {
+        size.rows += std::ssize(batch.what().works);
+        size.longest = std::max(size.longest, batch.what().longest);
+    }
+    for (auto& [key, flow] : flows_) {
+        for (std::size_t i = 0; i < flow.queue.size();) {
+            const Batch& more = flow.queue[i];
+            const Size added{.rows = std::ssize(more.what().works), .longest = more.what().longest};
+            const std::int64_t budget = std::min(first.first().most_together(), more.first().most_together());
+            const auto& works = more.what().works;
+            const bool joins =
+                !more.tried && !more.alone && more.job->model == first.job->model &&
+                fit_together(size, added, budget) &&
+                (running.session == nullptr
+                     ? first.first().joins(more.first())
+                     : more.job->counts() && std::ranges::all_of(works, [&](const std::unique_ptr<Work>& work) {
+                           return running.session->joins(*work);
+                       }));
+            if (!joins) {
+                ++i;
+                continue;
+            }
+            if (running.session != nullptr) {
+                std::vector<Work*> joining;
+                std::ranges::transform(works, std::back_inserter(joining), &std::unique_ptr<Work>::get);
+                running.session->join(joining);
+            }
+            size.rows += added.rows;
+            size.longest = std::max(size.longest, added.longest);
+            take(running, flow, flow.queue.begin() + static_cast<std::ptrdiff_t>(i));
         }
     }
-    return taken;
+}
+
+// Begins the next batch, and those that are merged with it.
+void Scheduler::start(Member& member) {
+    Running& running = member.running.emplace_back();
+    const Batch& next = *next_for(member);
+    Flow& flow = flows_.at(next.job->key());
+    flow.round = next.round;
+    take(running, flow, std::ranges::find_if(flow.queue, [&](const Batch& batch) { return &batch == &next; }));
+    take_joining(running);
+    statistics_.batch_rows.add(static_cast<double>(running.works.size()));
+    const Clock::time_point now = Clock::now();
+    member.until = std::max(member.busy ? member.until : now, now) + expected(member, running.tokens);
+    member.busy = true;
+}
+
+// Ties go to the session that has waited longest, which is the first.
+std::list<Scheduler::Running>::iterator Scheduler::furthest_behind(Member& member) {
+    return std::ranges::min_element(member.running, {}, [&](const Running& running) {
+        double least = flows_.at(running.batches.front().job->key()).served;
+        for (const Batch& batch : running.batches) {
+            least = std::min(least, flows_.at(batch.job->key()).served);
+        }
+        return least;
+    });
+}
+
+void Scheduler::refuse_surplus(const Job& job) {
+    if (!job.counts()) {
+        return;  // its caller waits, and adds no second one
+    }
+    std::int64_t tokens = 0;
+    for (const Job::Batch& batch : job.batches()) {
+        tokens += batch.tokens;
+    }
+    const std::int64_t waiting = waiting_tokens();
+    std::int64_t of_client = 0;
+    for (const auto& [key, flow] : flows_) {
+        of_client += key.first == job.terms.client ? flow.tokens : 0;
+    }
+    std::string why;
+    if (counted_ >= bounds_.requests) {
+        why = fmt::format("{} requests are open, as many as the engine takes (Bounds::requests)", counted_);
+    } else if (waiting > 0 && waiting + tokens > bounds_.tokens) {
+        why = fmt::format("{} tokens wait, and the engine takes {} (Bounds::tokens)", waiting, bounds_.tokens);
+    } else if (of_client > 0 && of_client + tokens > bounds_.tokens_of_client) {
+        why = fmt::format("{} tokens of this client wait, and the engine takes {} (Bounds::tokens_of_client)",
+                          of_client, bounds_.tokens_of_client);
+    } else {
+        return;
+    }
+    double speed = 0.0;  // tokens a second
+    for (const auto& member : devices_) {
+        const DeviceUse& use = member->use;
+        speed += use.failure.empty() && use.seconds > 0.0 ? static_cast<double>(use.source_tokens) / use.seconds : 0.0;
+    }
+    constexpr double kLeast = 0.1;
+    const double seconds = speed > 0.0 ? std::max(kLeast, static_cast<double>(waiting) / speed) : 1.0;
+    ++statistics_.busy;
+    throw Busy(fmt::format("{}: try again in {:.1f} s, when some have ended", why, seconds),
+               std::chrono::milliseconds(std::llround(1000.0 * seconds)));
 }
 
 }  // namespace headscope

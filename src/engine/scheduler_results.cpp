@@ -1,114 +1,224 @@
 // What becomes of batches that a device has tried, and of the device.
-#include <algorithm>
-#include <span>
+#include <fmt/format.h>
 
+#include <algorithm>
+#include <utility>
+
+#include "engine/failures.h"
 #include "engine/scheduler.h"
-#include "support/check.h"
 
 namespace headscope {
 
-// Of what a working device has tried.
-void Scheduler::count(Device& device, const std::vector<Batch>& batches, const std::vector<Attempted>& units,
-                      Clock::duration time) {
-    Service::Share& share = device.share;
-    ++share.batches;
-    share.seconds += std::chrono::duration<double>(time).count();
-    for (const Batch& batch : batches) {
-        share.source_tokens += batch.size().tokens;
+// `failure`: why the device is given up, or null.
+void Scheduler::finish(Member& member, Running& running, const std::exception_ptr& failure, Jobs& ended) {
+    if (failure == nullptr) {
+        ++member.use.batches;
+        member.use.peak_bytes = member.device->peak_bytes();
     }
-    for (const Attempted& each : units) {
-        share.sentences += each.done ? 1 : 0;
-        share.target_tokens += each.done ? std::ssize(each.unit->sentence.target_ids) : 0;
+    std::span<const Attempted> rest(running.works);
+    for (const Batch& batch : running.batches) {
+        settle_batch(member, batch, rest.first(batch.what().works.size()), failure, ended);
+        rest = rest.subspan(batch.what().works.size());
+    }
+    if (failure != nullptr) {
+        give_up(member, failure, ended);
     }
 }
 
-// `failure`: why the device is given up, or null. Returns the jobs that have ended.
-Scheduler::Jobs Scheduler::finish(Device& device, const std::vector<Batch>& batches,
-                                  const std::vector<Attempted>& units, const std::exception_ptr& failure) {
-    device.busy = false;
-    Jobs ended;
-    std::span<const Attempted> rest(units);
-    for (const Batch& batch : batches) {
-        const std::span<const Attempted> own = rest.first(static_cast<std::size_t>(batch.size().rows));
-        rest = rest.subspan(own.size());
-        --batch.job->running;
-        if (batch.job->failure == nullptr && settle(device, batch, own, failure)) {
-            std::erase(open_, batch.job);
-            ended.push_back(batch.job);
+// Batches that are done before the rest of their session leave it.
+void Scheduler::settle_done(Member& member, Running& running, Jobs& ended) {
+    std::size_t first = 0;
+    for (auto batch = running.batches.begin(); batch != running.batches.end();) {
+        const std::span<Attempted> own = std::span(running.works).subspan(first, batch->what().works.size());
+        if (!std::ranges::all_of(own, &Attempted::done)) {
+            first += own.size();
+            ++batch;
+            continue;
+        }
+        settle_batch(member, *batch, own, nullptr, ended);
+        const auto begin = running.works.begin() + static_cast<std::ptrdiff_t>(first);
+        running.works.erase(begin, begin + std::ssize(own));
+        batch = running.batches.erase(batch);
+        running.looked = 0;  // there is room
+    }
+}
+
+void Scheduler::settle_batch(Member& member, const Batch& batch, std::span<const Attempted> works,
+                             const std::exception_ptr& failure, Jobs& ended) {
+    if (failure == nullptr) {
+        member.use.source_tokens += batch.what().tokens;
+        for (const Attempted& each : works) {
+            member.use.sentences += each.done ? 1 : 0;
+            member.use.target_tokens += each.done ? each.work->written() : 0;
         }
     }
-    if (failure != nullptr) {
-        const Jobs failed = give_up(device, failure);
-        ended.insert(ended.end(), failed.begin(), failed.end());
+    if (!batch.job->state.ended && ends(member, batch, works, failure)) {
+        withdraw(batch.job, batch.job->state.failure);
+        ended.push_back(batch.job);
     }
-    return ended;
+    release(batch);
+}
+
+// A device no longer works on the batch.
+void Scheduler::release(const Batch& batch) {
+    --batch.job->state.running;
+    --flows_.at(batch.job->key()).running;
+    forget(batch.job->key());
 }
 
 // Returns whether the batch's job has ended.
-bool Scheduler::settle(Device& device, const Batch& batch, std::span<const Attempted> units,
-                       const std::exception_ptr& failure) {
+bool Scheduler::ends(Member& member, const Batch& batch, std::span<const Attempted> works,
+                     const std::exception_ptr& failure) {
     Job& job = *batch.job;
     if (const std::exception_ptr thrown = job.callback_failure()) {
-        withdraw(batch.job, thrown);
+        job.state.failure = thrown;
         return true;
     }
-    const auto undone = std::ranges::find(units, false, &Attempted::done);
-    if (undone != units.end()) {
+    const auto undone = std::ranges::find(works, false, &Attempted::done);
+    if (undone != works.end()) {
         const bool another_may = std::ranges::all_of(
-            units, [](const Attempted& each) { return each.why == nullptr || depends_on_device(each.why); });
+            works, [](const Attempted& each) { return each.why == nullptr || classify(each.why) != Fault::Request; });
         const bool once = !batch.tried;
-        if (failure != nullptr ? once || working_ == 1 : once && working_ > 1 && another_may) {
+        if (failure != nullptr ? once || working_ == 1 : once && another_may && held(job.model, &member)) {
             Batch again = batch;
             again.tried = true;
-            again.refused_by = &device;
+            again.refused_by = &member;
             queue(again, true);
             return false;
         }
-        if (fail(batch, units, failure)) {
+        if (!survives(batch, works, failure)) {
             return true;
         }
     }
-    job.succeeded += static_cast<std::size_t>(std::ranges::count(units, true, &Attempted::done));
-    job.work.done(batch.index);
-    job.news = true;
-    return job.work.finished() == job.work.lines();
+    job.state.succeeded += static_cast<std::size_t>(std::ranges::count(works, true, &Attempted::done));
+    --job.state.waiting;
+    job.finished(batch.index);
+    return job.state.waiting == 0;
 }
 
-// Gives the job of a request its own failure, and a line of a text a problem. Returns whether the job has ended.
-bool Scheduler::fail(const Batch& batch, std::span<const Attempted> units, const std::exception_ptr& device_failure) {
-    constexpr std::size_t kAllOfFirst = 8;  // units that fail before any succeeds: so will the others
-    Job& job = *batch.job;
-    std::exception_ptr last;
-    for (const Attempted& each : units) {
-        if (!each.done) {
-            ++job.failed;
-            last = each.why != nullptr ? each.why : device_failure;
-            each.unit->sentence.problem = what_of(last);
-            each.unit->sentence.n_best.clear();
+// Whether the batch's job goes on without the works that failed.
+bool Scheduler::survives(const Batch& batch, std::span<const Attempted> works,
+                         const std::exception_ptr& device_failure) {
+    for (const Attempted& each : works) {
+        if (each.done) {
+            continue;
+        }
+        std::exception_ptr why = each.why != nullptr ? each.why : device_failure;
+        if (why != nullptr && classify(why) == Fault::OutOfMemory) {
+            ++statistics_.too_large;
+            why = std::make_exception_ptr(TooLarge("the request is too large for the device: " + what_of(why)));
+        }
+        if (!batch.job->survives(*each.work, why)) {
+            batch.job->state.failure = why;
+            return false;
         }
     }
-    const bool ends = job.answer != nullptr || (job.succeeded == 0 && job.failed >= kAllOfFirst);
-    if (ends) {
-        withdraw(batch.job, last);
-    }
-    return ends;
+    return true;
 }
 
-// Returns the jobs that fail because this was the last device.
-Scheduler::Jobs Scheduler::give_up(Device& device, const std::exception_ptr& failure) {
-    device.share.failure = what_of(failure).empty() ? "an error without a message" : what_of(failure);
+void Scheduler::give_up(Member& member, const std::exception_ptr& failure, Jobs& ended) {
+    member.use.failure = what_of(failure).empty() ? "an error without a message" : what_of(failure);
     last_failure_ = failure;
-    if (--working_ == 1) {  // nobody else is left to try what a device has refused
-        std::ranges::for_each(queue_, [](Batch& batch) { batch.refused_by = nullptr; });
+    --working_;
+    for (const Running& innocent : std::exchange(member.running, {})) {
+        put_back(innocent, false);
     }
+    for (auto& [key, flow] : flows_) {
+        for (Batch& batch : flow.queue) {  // if nobody else is left to try what a device has refused, it does
+            batch.refused_by = held(batch.job->model, batch.refused_by) ? batch.refused_by : nullptr;
+        }
+    }
+    const Jobs open = open_;
+    for (const std::shared_ptr<Job>& job : open) {
+        if (!held(job->model)) {
+            withdraw(job, no_device_left(*job->model));
+            ended.push_back(job);
+        }
+    }
+}
+
+// Whether a working device, other than one, has loaded the model.
+bool Scheduler::held(const ModelHandle& model, const Member* other_than) const {
+    return std::ranges::any_of(devices_, [&](const std::unique_ptr<Member>& member) {
+        return member.get() != other_than && member->use.failure.empty() &&
+               std::ranges::any_of(member->models, [&](const auto& one) { return one.lock() == model; });
+    });
+}
+
+// The works were not to blame for what ended their session.
+void Scheduler::put_back(const Running& running, bool alone) {
+    for (const Batch& batch : running.batches) {
+        if (!batch.job->state.ended) {
+            Batch again = batch;
+            again.alone = alone;
+            queue(again, true);
+        }
+        release(batch);
+    }
+}
+
+std::exception_ptr Scheduler::no_device_left(const OpenModel& model) const {
     if (working_ > 0) {
-        return {};
+        return std::make_exception_ptr(
+            Error(fmt::format("{} is not loaded on any device: load it first", model.directory().path)));
     }
-    const Jobs failed = open_;
-    for (const std::shared_ptr<Job>& job : failed) {
-        withdraw(job, no_device_left());
+    if (devices_.size() == 1) {
+        return last_failure_;
     }
-    return failed;
+    return std::make_exception_ptr(Error("no device is left; the last one failed: " + what_of(last_failure_)));
+}
+
+// The caller must call close_all() without the lock.
+void Scheduler::withdraw(const std::shared_ptr<Job>& job, const std::exception_ptr& why) {
+    if (why != nullptr) {
+        job->stop();
+    }
+    Job::State& state = job->state;
+    state.failure = why;
+    state.ended = true;
+    counted_ -= std::erase(open_, job) > 0 && job->counts() ? 1 : 0;
+    if (const auto own = flows_.find(job->key()); own != flows_.end()) {
+        std::erase_if(own->second.queue, [&](const Batch& batch) {
+            own->second.tokens -= batch.job == job ? batch.what().tokens : 0;
+            return batch.job == job;
+        });
+        forget(job->key());
+    }
+    count(*job);
+}
+
+void Scheduler::count(const Job& job) {
+    const auto seconds = [](Clock::duration time) { return std::chrono::duration<double>(time).count(); };
+    const Job::State& state = job.state;
+    const Clock::time_point now = Clock::now();
+    statistics_.queue_seconds.add(seconds(state.started.value_or(now) - state.queued));
+    if (const std::optional<Clock::time_point> first = job.first()) {
+        statistics_.first_seconds.add(seconds(*first - state.queued));
+    }
+    if (state.started) {
+        statistics_.run_seconds.add(seconds(now - *state.started));
+    }
+    if (state.failure == nullptr) {
+        ++statistics_.answered;
+        return;
+    }
+    try {
+        std::rethrow_exception(state.failure);
+    } catch (const Cancelled&) {
+        ++statistics_.cancelled;
+    } catch (const DeadlineExceeded&) {
+        ++statistics_.late;
+    } catch (...) {
+        ++statistics_.failed;
+    }
+}
+
+// Called without the lock: whoever waits may call the engine again.
+void Scheduler::close_all(const Jobs& ended) {
+    for (const std::shared_ptr<Job>& job : ended) {
+        job->end(job->state.failure);
+    }
+    ended_.notify_all();
 }
 
 }  // namespace headscope

@@ -1,10 +1,11 @@
-// Services on small devices, for tests: lines to translate, and devices that fail.
+// Engines on small devices, for tests: lines to translate, and devices that fail.
 #pragma once
 
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <numeric>
@@ -13,7 +14,8 @@
 #include <vector>
 
 #include "backend/forwarding_backend.h"
-#include "engine/service.h"
+#include "engine/engine.h"
+#include "engine/text_translator.h"
 #include "registry/registry.h"
 #include "support/check.h"
 #include "tests/infer/tiny_model.h"
@@ -99,23 +101,78 @@ inline std::vector<SourceLine> many_lines() {
     return lines;
 }
 
-// A translation of many lines, in small batches.
-struct Crew {
-    std::vector<std::unique_ptr<Backend>> backends;
-    std::vector<std::unique_ptr<LoadedModel>> translators;
-    std::vector<std::string> warnings;
+// An engine with the tiny model.
+struct Team {
+    std::unique_ptr<Engine> engine;
+    ModelHandle model;
 
+    template <class Request>
+    Ticket<Request> submit(Request request, Terms terms = {}) const {
+        return engine->submit(model, std::move(request), std::move(terms));
+    }
+    TextTranslator lines() const { return {*engine, model}; }
+    std::vector<DeviceUse> uses() const { return engine->devices(); }
+};
+
+inline std::unique_ptr<const LoadedModel> load_tiny(Backend& backend, DType /*storage*/) {
+    return std::unique_ptr<const LoadedModel>(new LoadedModel(tiny_translator(backend)));
+}
+
+// A device with a name of its own.
+class NamedBackend final : public ForwardingBackend {
+public:
+    NamedBackend(std::unique_ptr<Backend> inner, const std::string& id)
+        : ForwardingBackend(std::move(inner)), info_(ForwardingBackend::device()) {
+        info_.id = id;
+    }
+    const DeviceInfo& device() const override { return info_; }
+
+private:
+    DeviceInfo info_;
+};
+
+// The devices of an engine.
+struct Crew {
+    using Open = std::function<std::unique_ptr<Backend>()>;
+    std::vector<Backend*> backends;  // those that are open
+    std::vector<std::string> warnings;
+    std::function<void(const std::string& message)> warn = [this](const std::string& message) {
+        warnings.push_back(message);
+    };
+
+    // Opens again when it is lost.
+    void add(Open open) {
+        opens_.push_back(std::move(open));
+        backends.push_back(nullptr);
+    }
+    // Cannot be opened again.
     void add(std::unique_ptr<Backend> backend) {
-        backends.push_back(std::move(backend));
-        translators.push_back(std::make_unique<LoadedModel>(tiny_translator(*backends.back())));
+        const auto once = std::make_shared<std::unique_ptr<Backend>>(std::move(backend));
+        add(Open([once] {
+            if (*once == nullptr) {
+                throw Error("it is gone for good");
+            }
+            return std::move(*once);
+        }));
     }
-    Service service() {
-        std::vector<Service::Member> members;
-        for (std::size_t i = 0; i < translators.size(); ++i) {
-            members.push_back({.name = "device " + std::to_string(i), .translator = translators[i].get()});
+    Team team(const LoadModel& load = load_tiny, const Bounds& bounds = {}) {
+        EngineOptions options{.devices = {}, .bounds = bounds};
+        for (std::size_t i = 0; i < opens_.size(); ++i) {
+            options.devices.push_back("device " + std::to_string(i));
         }
-        return {members, [this](const std::string& message) { warnings.push_back(message); }};
+        options.open_device = [this](const std::string& id) {
+            const std::size_t device = std::stoul(id.substr(id.find(' ')));
+            std::unique_ptr<Backend> backend = opens_.at(device)();
+            backends.at(device) = backend.get();
+            return std::make_unique<NamedBackend>(std::move(backend), id);
+        };
+        Team team{.engine = std::make_unique<Engine>(options, warn), .model = nullptr};
+        team.model = team.engine->open(load);
+        return team;
     }
+
+private:
+    std::vector<Open> opens_;
 };
 
 inline constexpr std::int64_t kBatchTokens = 32;
@@ -146,9 +203,9 @@ inline int products_of_all_lines() {
     return counting.products();
 }
 
-inline std::int64_t sentences_of(const std::vector<Service::Share>& shares) {
-    return std::accumulate(shares.begin(), shares.end(), std::int64_t{0},
-                           [](std::int64_t sum, const Service::Share& share) { return sum + share.sentences; });
+inline std::int64_t sentences_of(const std::vector<DeviceUse>& uses) {
+    return std::accumulate(uses.begin(), uses.end(), std::int64_t{0},
+                           [](std::int64_t sum, const DeviceUse& use) { return sum + use.sentences; });
 }
 
 inline std::int64_t sentences_with_words() {

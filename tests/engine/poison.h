@@ -96,25 +96,27 @@ private:
 
 // Is lost at sources with the poison, and opened again.
 struct Losing {
-    const LoadedModel* open() {
+    std::unique_ptr<Backend> open() {
         ++opened;
-        crew.translators.clear();
-        crew.backends.clear();
         auto gated = std::make_unique<GatedBackend>(open_device("cpu"), waits_for, opens);
-        crew.add(std::make_unique<PoisonedBackend>(std::move(gated), [this] {
+        return std::make_unique<PoisonedBackend>(std::move(gated), [this] {
             meanwhile();
             throw DeviceLost("the device hung");
-        }));
-        return crew.translators[0].get();
+        });
     }
-    Service::Member member(const std::string& name) {
-        return {.name = name, .translator = open(), .reopen = [this] { return open(); }};
+    void join(Crew& crew) {
+        crew.add(Crew::Open([this] { return open(); }));
+    }
+    Team team() {
+        join(crew_);
+        crew_.warn = [](const std::string&) {};
+        return crew_.team();
     }
     Gate* waits_for = nullptr;  // as for GatedBackend
     Gate* opens = nullptr;
     std::function<void()> meanwhile = [] {};  // called before it is lost
     int opened = 0;
-    Crew crew = {};
+    Crew crew_ = {};
 };
 
 // What devices throw.
@@ -157,7 +159,7 @@ public:
 // Requests whose callbacks throw.
 struct BadCallback {
     std::string name;
-    std::function<void(TranslationRequest& request)> set;
+    std::function<void(TextRequest& request)> set;
 };
 inline std::vector<BadCallback> bad_callbacks() {
     static WatchingObserver throwing(
@@ -168,26 +170,13 @@ inline std::vector<BadCallback> bad_callbacks() {
             [](const std::vector<std::int32_t>&) -> std::vector<std::int32_t> { throw std::runtime_error("poison"); };
     };
     return {
-        {"on_text throws",
-         [](TranslationRequest& request) {
-             request.on_text = [](const std::string&) { throw std::runtime_error("poison"); };
-         }},
-        {"on_text throws a number",
-         [](TranslationRequest& request) { request.on_text = [](const std::string&) { throw 42; }; }},
-        {"on_text throws what a lost device throws",
-         [](TranslationRequest& request) { request.on_text = [](const std::string&) { throw DeviceLost("poison"); }; }},
-        {"on_text throws what a full memory throws",
-         [](TranslationRequest& request) {
-             request.on_text = [](const std::string&) { throw OutOfMemory("poison"); };
-         }},
-        {"an observer throws", [](TranslationRequest& request) { request.options.observer = &throwing; }},
-        {"an observer throws when it is asked",
-         [](TranslationRequest& request) { request.options.observer = &unwilling; }},
-        {"a rule throws", [rule](TranslationRequest& request) { request.options.rule_for = rule; }}};
+        {"an observer throws", [](TextRequest& request) { request.options.observer = &throwing; }},
+        {"an observer throws when it is asked", [](TextRequest& request) { request.options.observer = &unwilling; }},
+        {"a rule throws", [rule](TextRequest& request) { request.options.rule_for = rule; }}};
 }
 
 // Greedy, which is fast.
-inline TranslationRequest request_for(const std::string& text) {
+inline TextRequest request_for(const std::string& text) {
     return {.line = {.text = text, .number = 1}, .options = {.search = {.beam = 1}}};
 }
 
@@ -199,8 +188,7 @@ struct Answers {
     int failed = 0;    // poisoned requests that ended with an exception
     int survived = 0;  // poisoned requests with a translation
 };
-inline Answers answers_of(const Service& service, const std::function<TranslationRequest()>& poisoned,
-                          std::size_t most) {
+inline Answers answers_of(const Team& team, const std::function<TextRequest()>& poisoned, std::size_t most) {
     constexpr std::size_t kThreads = 4;
     std::vector<SourceLine> lines;
     std::ranges::copy_if(many_lines(), std::back_inserter(lines),
@@ -211,11 +199,11 @@ inline Answers answers_of(const Service& service, const std::function<Translatio
     std::mutex mutex;
     Answers all;
     const auto ask = [&](std::size_t thread) {
-        std::vector<std::pair<std::size_t, Service::Answer>> open;
+        std::vector<std::pair<std::size_t, Ticket<TextRequest>>> open;
         for (std::size_t i = 0; i < lines.size(); ++i) {
-            open.emplace_back(i, service.submit(request_for(lines[i].text)));
+            open.emplace_back(i, team.submit(request_for(lines[i].text)));
             if (i % 7 == thread) {
-                open.emplace_back(lines.size(), service.submit(poisoned()));
+                open.emplace_back(lines.size(), team.submit(poisoned()));
             }
         }
         for (auto& [line, answer] : open) {
@@ -223,7 +211,7 @@ inline Answers answers_of(const Service& service, const std::function<Translatio
             bool thrown = false;
             std::string text;
             try {
-                text = answer.result.get().text;
+                text = answer.get().text;
             } catch (...) {
                 thrown = true;
             }

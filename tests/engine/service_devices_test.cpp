@@ -1,4 +1,4 @@
-#include "engine/service.h"
+#include "engine/engine.h"
 
 #include <catch2/catch.hpp>
 #include <chrono>
@@ -40,11 +40,11 @@ TEST_CASE("several devices return every line once and in order", "[service]") {
         crew.add(std::move(device));
         crew.add(open_device(id, environment_options()));
     }
-    const Service service = crew.service();
-    CHECK(texts(service) == expected());
-    CHECK(texts(service) == expected());  // another window
+    const Team service = crew.team();
+    CHECK(texts(service.lines()) == expected());
+    CHECK(texts(service.lines()) == expected());  // another window
     CHECK(crew.warnings.empty());
-    CHECK(sentences_of(service.shares()) == 2 * sentences_with_words());
+    CHECK(sentences_of(service.uses()) == 2 * sentences_with_words());
 }
 
 TEST_CASE("several devices work at the same time", "[service]") {
@@ -54,10 +54,10 @@ TEST_CASE("several devices work at the same time", "[service]") {
     Crew crew;
     crew.add(std::make_unique<GatedBackend>(open_device("cpu"), &second, &first));
     crew.add(std::make_unique<GatedBackend>(open_device("cpu"), &first, &second));
-    const Service service = crew.service();
-    CHECK(texts(service) == expected());
+    const Team service = crew.team();
+    CHECK(texts(service.lines()) == expected());
     CHECK(crew.warnings.empty());
-    for (const Service::Share& share : service.shares()) {
+    for (const DeviceUse& share : service.uses()) {
         CHECK(share.failure.empty());
         CHECK(share.batches > 0);
     }
@@ -71,10 +71,10 @@ TEST_CASE("no line is lost when a device fails", "[service]") {
         Crew crew;
         crew.add(std::make_unique<GatedBackend>(open_device("cpu"), &failed, nullptr));
         crew.add(std::make_unique<DyingBackend>(open_device("cpu"), products, &failed));
-        const Service service = crew.service();
-        CHECK(texts(service) == expected());
-        CHECK(texts(service) == expected());
-        const std::vector<Service::Share> shares = service.shares();
+        const Team service = crew.team();
+        CHECK(texts(service.lines()) == expected());
+        CHECK(texts(service.lines()) == expected());
+        const std::vector<DeviceUse> shares = service.uses();
         CHECK(shares[0].failure.empty());
         CHECK(sentences_of(shares) == 2 * sentences_with_words());
         CHECK(shares[1].failure == "the device is gone");
@@ -88,11 +88,11 @@ TEST_CASE("a much slower device gets little more than the work that reveals its 
     Crew crew;
     crew.add(std::make_unique<SlowBackend>(open_device("cpu")));
     crew.add(open_device("cpu"));
-    const Service service = crew.service();
+    const Team service = crew.team();
     for (int window = 0; window < 4; ++window) {
-        CHECK(texts(service) == expected());
+        CHECK(texts(service.lines()) == expected());
     }
-    const std::vector<Service::Share> shares = service.shares();
+    const std::vector<DeviceUse> shares = service.uses();
     CHECK(shares[0].batches <= 4);
     CHECK(sentences_of(shares) == 4 * sentences_with_words());
 }
@@ -111,18 +111,18 @@ TEST_CASE("results of a partly failed attempt are not duplicated", "[service]") 
 TEST_CASE("a single device's failure is passed on unchanged", "[service]") {
     Crew crew;
     crew.add(std::make_unique<DyingBackend>(open_device("cpu"), 30));
-    const Service service = crew.service();
-    CHECK_THROWS_WITH(texts(service), "the device is gone");
+    const Team service = crew.team();
+    CHECK_THROWS_WITH(texts(service.lines()), "the device is gone");
     CHECK(crew.warnings.empty());
-    CHECK_THROWS_WITH(texts(service), "the device is gone");
+    CHECK_THROWS_WITH(texts(service.lines()), "the device is gone");
 }
 
 TEST_CASE("if no device is left, the last failure is reported", "[service]") {
     Crew crew;
     crew.add(std::make_unique<DyingBackend>(open_device("cpu"), 30));
     crew.add(std::make_unique<DyingBackend>(open_device("cpu"), 60));
-    const Service service = crew.service();
-    CHECK_THROWS_WITH(texts(service), Contains("no device is left") && Contains("the device is gone"));
+    const Team service = crew.team();
+    CHECK_THROWS_WITH(texts(service.lines()), Contains("no device is left") && Contains("the device is gone"));
     CHECK(crew.warnings.size() == 1);
 }
 
@@ -130,21 +130,21 @@ TEST_CASE("an exception of the sink stops the translation", "[service]") {
     Crew crew;
     crew.add(open_device("cpu"));
     crew.add(open_device("cpu"));
-    const Service service = crew.service();
+    const Team service = crew.team();
     const auto stop = [](const std::vector<TextResult>& next, std::size_t) {
         if (!next.empty()) {
             throw std::runtime_error("enough");
         }
     };
-    CHECK_THROWS_WITH(service.translate_in_order(many_lines(), {}, stop), "enough");
-    CHECK(texts(service) == expected());  // the service still works
+    CHECK_THROWS_WITH(service.lines().translate_in_order(many_lines(), {}, stop), "enough");
+    CHECK(texts(service.lines()) == expected());  // the service still works
 }
 
 TEST_CASE("no lines need no work", "[service]") {
     Crew crew;
     crew.add(open_device("cpu"));
     int calls = 0;
-    crew.service().translate_in_order({}, {}, [&](const std::vector<TextResult>& next, std::size_t finished) {
+    crew.team().lines().translate_in_order({}, {}, [&](const std::vector<TextResult>& next, std::size_t finished) {
         ++calls;
         CHECK(next.empty());
         CHECK(finished == 0);

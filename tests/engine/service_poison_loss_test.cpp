@@ -10,18 +10,16 @@ using namespace headscope;
 
 namespace {
 
-constexpr auto kIgnored = [](const std::string&) {};
-
-bool succeeds(const Service& service, const std::string& text) {
-    return service.submit(request_for(text)).result.get().problem.empty();
+bool succeeds(const Team& service, const std::string& text) {
+    return service.submit(request_for(text)).get().problem.empty();
 }
 
 // Each of the devices, which wait at a gate, gets one request: those with an observer are not merged.
-std::vector<Service::Answer> occupy(const Service& service, const std::vector<Gate*>& reached) {
+std::vector<Ticket<TextRequest>> occupy(const Team& service, const std::vector<Gate*>& reached) {
     static WatchingObserver observer([](Backend&, const AttentionView& view) { return view.weights; });
-    std::vector<Service::Answer> answers;
+    std::vector<Ticket<TextRequest>> answers;
     for (std::size_t i = 0; i < reached.size(); ++i) {
-        TranslationRequest request = request_for("the cat");
+        TextRequest request = request_for("the cat");
         request.options.observer = &observer;
         answers.push_back(service.submit(std::move(request)));
     }
@@ -35,16 +33,16 @@ std::vector<Service::Answer> occupy(const Service& service, const std::vector<Ga
 
 TEST_CASE("requests that lose the device each time end alone, however many come", "[service]") {
     Losing gpu;
-    const Service service({gpu.member("gpu")}, kIgnored);
+    const Team service = gpu.team();
     CHECK(succeeds(service, "the cat sees"));
     constexpr int kRequests = 2 * SecondChance::kMost;
     for (int i = 0; i < kRequests; ++i) {
-        Service::Answer healthy = service.submit(request_for("the dog sees the cat"));
-        Service::Answer poisoned = service.submit(request_for(kPoisonous));
-        CHECK_THROWS_AS(poisoned.result.get(), DeviceLost);
-        CHECK(healthy.result.get().problem.empty());
+        Ticket<TextRequest> healthy = service.submit(request_for("the dog sees the cat"));
+        Ticket<TextRequest> poisoned = service.submit(request_for(kPoisonous));
+        CHECK_THROWS_AS(poisoned.get(), DeviceLost);
+        CHECK(healthy.get().problem.empty());
     }
-    CHECK(service.shares()[0].failure.empty());
+    CHECK(service.uses()[0].failure.empty());
 }
 
 TEST_CASE("merged requests that lose the device each end alone", "[service]") {
@@ -52,43 +50,45 @@ TEST_CASE("merged requests that lose the device each end alone", "[service]") {
     Gate reached;
     Gate let_go;
     Losing gpu{.waits_for = &let_go, .opens = &reached};
-    const Service service({gpu.member("gpu")}, kIgnored);
-    std::vector<Service::Answer> healthy = occupy(service, {&reached});
-    std::vector<Service::Answer> poisoned;
+    const Team service = gpu.team();
+    std::vector<Ticket<TextRequest>> healthy = occupy(service, {&reached});
+    std::vector<Ticket<TextRequest>> poisoned;
     for (int i = 0; i < kRequests; ++i) {
         poisoned.push_back(service.submit(request_for(kPoisonous)));
         healthy.push_back(service.submit(request_for("the big dog sleeps")));
     }
     let_go.open();
-    for (Service::Answer& answer : poisoned) {
-        CHECK_THROWS_AS(answer.result.get(), DeviceLost);
+    for (Ticket<TextRequest>& answer : poisoned) {
+        CHECK_THROWS_AS(answer.get(), DeviceLost);
     }
-    for (Service::Answer& answer : healthy) {
-        CHECK(answer.result.get().problem.empty());
+    for (Ticket<TextRequest>& answer : healthy) {
+        CHECK(answer.get().problem.empty());
     }
     CHECK(succeeds(service, "the cat sees"));
-    CHECK(service.shares()[0].failure.empty());
+    CHECK(service.uses()[0].failure.empty());
     CHECK(gpu.opened == 1 + 2 + kRequests);  // at first, after both tries together, and after each alone
 }
 
 TEST_CASE("a first request that loses the device ends alone", "[service]") {
     Losing gpu;
-    const Service service({gpu.member("gpu")}, kIgnored);
-    CHECK_THROWS_AS(service.submit(request_for(kPoisonous)).result.get(), DeviceLost);
+    const Team service = gpu.team();
+    CHECK_THROWS_AS(service.submit(request_for(kPoisonous)).get(), DeviceLost);
     CHECK(succeeds(service, "the cat sees"));
-    CHECK(service.shares()[0].failure.empty());
+    CHECK(service.uses()[0].failure.empty());
 }
 
 TEST_CASE("requests that lose two devices each time end neither", "[service]") {
     std::array<Losing, 2> gpus;
-    const Service service({gpus[0].member("gpu 0"), gpus[1].member("gpu 1")}, kIgnored);
+    Crew crew;
+    std::ranges::for_each(gpus, [&](Losing& gpu) { gpu.join(crew); });
+    const Team service = crew.team();
     constexpr int kRequests = 20;
     for (int i = 0; i < kRequests; ++i) {
-        CHECK_THROWS_AS(service.submit(request_for(kPoisonous)).result.get(), DeviceLost);
+        CHECK_THROWS_AS(service.submit(request_for(kPoisonous)).get(), DeviceLost);
     }
     CHECK(succeeds(service, "the cat sees"));
-    CHECK(service.shares()[0].failure.empty());
-    CHECK(service.shares()[1].failure.empty());
+    CHECK(service.uses()[0].failure.empty());
+    CHECK(service.uses()[1].failure.empty());
 }
 
 TEST_CASE("a request that loses two devices is not given to a third", "[service]") {
@@ -97,23 +97,21 @@ TEST_CASE("a request that loses two devices is not given to a third", "[service]
     Gate let_third_go;
     std::array<Losing, 2> gpus{Losing{.waits_for = &let_go, .opens = &reached[0]},
                                Losing{.waits_for = &let_go, .opens = &reached[1]}};
-    Crew steady;
-    steady.add(std::make_unique<PoisonedBackend>(
+    Crew crew;
+    std::ranges::for_each(gpus, [&](Losing& gpu) { gpu.join(crew); });
+    crew.add(std::make_unique<PoisonedBackend>(
         std::make_unique<GatedBackend>(open_device("cpu"), &let_third_go, &reached[2]), [] {}));
-    const Service service({gpus[0].member("gpu 0"),
-                           gpus[1].member("gpu 1"),
-                           {.name = "steady", .translator = steady.translators[0].get()}},
-                          kIgnored);
-    std::vector<Service::Answer> kept = occupy(service, {&reached[0], &reached[1], &reached[2]});
-    Service::Answer poisoned = service.submit(request_for(kPoisonous));
+    const Team service = crew.team();
+    std::vector<Ticket<TextRequest>> kept = occupy(service, {&reached[0], &reached[1], &reached[2]});
+    Ticket<TextRequest> poisoned = service.submit(request_for(kPoisonous));
     let_go.open();
-    CHECK_THROWS_AS(poisoned.result.get(), DeviceLost);
+    CHECK_THROWS_AS(poisoned.get(), DeviceLost);
     let_third_go.open();
-    for (Service::Answer& answer : kept) {
-        CHECK(answer.result.get().problem.empty());
+    for (Ticket<TextRequest>& answer : kept) {
+        CHECK(answer.get().problem.empty());
     }
-    CHECK(dynamic_cast<const PoisonedBackend&>(*steady.backends[0]).failures() == 0);
-    for (const Service::Share& share : service.shares()) {
+    CHECK(dynamic_cast<const PoisonedBackend&>(*crew.backends[2]).failures() == 0);
+    for (const DeviceUse& share : service.uses()) {
         CHECK(share.failure.empty());
     }
 }
@@ -129,20 +127,19 @@ TEST_CASE("the last device tries alone what another was given up for", "[service
     };
     add(0, [] { throw DeviceLost("the device hung"); });
     add(1, [] { throw Error("no"); });
-    const Service service({{.name = "lost", .translator = crew.translators[0].get()},
-                           {.name = "last", .translator = crew.translators[1].get()}},
-                          [&](const std::string&) { given_up.open(); });
-    std::vector<Service::Answer> healthy = occupy(service, {&reached[0], &reached[1]});
-    Service::Answer poisoned = service.submit(request_for(kPoisonous));
+    crew.warn = [&](const std::string&) { given_up.open(); };
+    const Team service = crew.team();
+    std::vector<Ticket<TextRequest>> healthy = occupy(service, {&reached[0], &reached[1]});
+    Ticket<TextRequest> poisoned = service.submit(request_for(kPoisonous));
     let_go[0].open();
     REQUIRE(given_up.wait());
     for (int i = 0; i < 4; ++i) {
         healthy.push_back(service.submit(request_for("the big dog sleeps")));
     }
     let_go[1].open();
-    CHECK_THROWS_WITH(poisoned.result.get(), "no");
-    for (Service::Answer& answer : healthy) {
-        CHECK(answer.result.get().problem.empty());
+    CHECK_THROWS_WITH(poisoned.get(), "no");
+    for (Ticket<TextRequest>& answer : healthy) {
+        CHECK(answer.get().problem.empty());
     }
     CHECK(dynamic_cast<const PoisonedBackend&>(*crew.backends[1]).largest_batch() == 1);
 }
@@ -154,19 +151,19 @@ TEST_CASE("a request that is cancelled while it loses the device harms no other"
         reached.open();
         cancelled.wait();
     }};
-    const Service service({gpu.member("gpu")}, kIgnored);
+    const Team service = gpu.team();
     CHECK(succeeds(service, "the cat sees"));
-    Service::Answer poisoned = service.submit(request_for(kPoisonous));
+    Ticket<TextRequest> poisoned = service.submit(request_for(kPoisonous));
     REQUIRE(reached.wait());
     poisoned.cancel();
     cancelled.open();
-    CHECK_THROWS_AS(poisoned.result.get(), Cancelled);
+    CHECK_THROWS_AS(poisoned.get(), Cancelled);
     CHECK(succeeds(service, "the cat sees"));
 }
 
 TEST_CASE("a device that is lost while an observer computes on it is reopened", "[service]") {
     Losing gpu;
-    const Service service({gpu.member("gpu")}, kIgnored);
+    const Team service = gpu.team();
     bool lost = false;
     WatchingObserver observer([&](Backend&, const AttentionView& view) {
         if (!std::exchange(lost, true)) {
@@ -174,16 +171,19 @@ TEST_CASE("a device that is lost while an observer computes on it is reopened", 
         }
         return view.weights;
     });
-    TranslationRequest request = request_for("the cat");
+    TextRequest request = request_for("the cat");
     request.options.observer = &observer;
-    CHECK(service.submit(std::move(request)).result.get().problem.empty());
+    CHECK(service.submit(std::move(request)).get().problem.empty());
     CHECK(gpu.opened == 2);
 }
 
 TEST_CASE("a warning that throws ends nothing", "[service]") {
     Losing gpu;
-    const Service service({gpu.member("gpu")}, [](const std::string&) { throw std::runtime_error("poison"); });
+    Crew crew;
+    crew.warn = [](const std::string&) { throw std::runtime_error("poison"); };
+    gpu.join(crew);
+    const Team service = crew.team();
     CHECK(succeeds(service, "the cat sees"));
-    CHECK_THROWS_AS(service.submit(request_for(kPoisonous)).result.get(), DeviceLost);
+    CHECK_THROWS_AS(service.submit(request_for(kPoisonous)).get(), DeviceLost);
     CHECK(succeeds(service, "the cat sees"));
 }

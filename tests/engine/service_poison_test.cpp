@@ -12,29 +12,38 @@ namespace {
 
 using Catch::Matchers::Contains;
 
-TranslationRequest poisonous() {
+std::unique_ptr<const LoadedModel> load_damaged(Backend& backend, DType storage) {
+    std::unique_ptr<const LoadedModel> loaded = load_tiny(backend, storage);
+    const Tensor& weights = loaded->parameters().flat_values();
+    from_host(
+        backend, weights,
+        std::vector<float>(static_cast<std::size_t>(weights.elements()), std::numeric_limits<float>::quiet_NaN()));
+    return loaded;
+}
+
+TextRequest poisonous() {
     return request_for(kPoisonous);
 }
 
-void check_unharmed(const Service& service, const Crew& crew) {
-    for (const Service::Share& share : service.shares()) {
+void check_unharmed(const Team& service, const Crew& crew) {
+    for (const DeviceUse& share : service.uses()) {
         CHECK(share.failure.empty());
     }
     CHECK(crew.warnings.empty());
-    Service::Answer after = service.submit(request_for("the cat sees"));
-    CHECK(after.result.get().problem.empty());
+    Ticket<TextRequest> after = service.submit(request_for("the cat sees"));
+    CHECK(after.get().problem.empty());
 }
 
 constexpr std::size_t kFewLines = 12;
 constexpr std::size_t kAllLines = 1000;
 
 void check_fails_alone(std::size_t devices, std::size_t lines, const std::function<std::unique_ptr<Backend>()>& open,
-                       const std::function<TranslationRequest()>& poisoned) {
+                       const std::function<TextRequest()>& poisoned) {
     Crew crew;
     for (std::size_t device = 0; device < devices; ++device) {
         crew.add(open());
     }
-    const Service service = crew.service();
+    const Team service = crew.team();
     const Answers answers = answers_of(service, poisoned, lines);
     CHECK(answers.wrong == 0);
     CHECK(answers.right > 40);
@@ -43,8 +52,8 @@ void check_fails_alone(std::size_t devices, std::size_t lines, const std::functi
     check_unharmed(service, crew);
 }
 
-TranslationRequest request_with(const BadCallback& callback) {
-    TranslationRequest request = request_for("the cat sees");
+TextRequest request_with(const BadCallback& callback) {
+    TextRequest request = request_for("the cat sees");
     callback.set(request);
     return request;
 }
@@ -54,17 +63,17 @@ struct Held {
     Gate reached;
     Gate let_go;
     Crew crew;
-    Service service;
-    Service::Answer first;
-    Held() : service(open()), first(service.submit(request_for("a dog"))) { REQUIRE(reached.wait()); }
-    explicit Held(const ServiceOptions& options) : service(open(options)), first(service.submit(request_for("a dog"))) {
+    Team service;
+    Ticket<TextRequest> first;
+    explicit Held(const Bounds& bounds = {}) : service(team(bounds)), first(service.submit(request_for("a dog"))) {
         REQUIRE(reached.wait());
     }
+    ~Held() { let_go.open(); }
 
 private:
-    Service open(const ServiceOptions& options = {}) {
+    Team team(const Bounds& bounds) {
         crew.add(std::make_unique<GatedBackend>(open_device("cpu"), &let_go, &reached));
-        return {{{.name = "held", .translator = crew.translators[0].get()}}, [](const std::string&) {}, options};
+        return crew.team(load_tiny, bounds);
     }
 };
 
@@ -97,22 +106,26 @@ TEST_CASE("a request fails alone on two devices", "[service]") {
 TEST_CASE("a failed request has the exception that it caused", "[service]") {
     Crew crew;
     crew.add(std::make_unique<PoisonedBackend>(open_device("cpu"), [] { throw OutOfMemory("no memory for this"); }));
-    const Service service = crew.service();
-    CHECK_THROWS_AS(service.submit(poisonous()).result.get(), OutOfMemory);
-    TranslationRequest throwing = request_for("the cat");
-    throwing.on_text = [](const std::string&) { throw std::out_of_range("a bug of the caller"); };
-    CHECK_THROWS_AS(service.submit(std::move(throwing)).result.get(), std::out_of_range);
+    const Team service = crew.team();
+    CHECK_THROWS_AS(service.submit(poisonous()).get(), TooLarge);
+    TextRequest throwing = request_for("the cat");
+    throwing.options.rule_for = [](std::string_view) {
+        return [](const std::vector<std::int32_t>&) -> std::vector<std::int32_t> {
+            throw std::out_of_range("a bug of the caller");
+        };
+    };
+    CHECK_THROWS_AS(service.submit(std::move(throwing)).get(), std::out_of_range);
     check_unharmed(service, crew);
 }
 
 TEST_CASE("each request of a failed batch is tried alone once", "[service]") {
     Crew crew;
     crew.add(std::make_unique<PoisonedBackend>(open_device("cpu"), [] { throw Error("no"); }));
+    const Team service = crew.team();
     const auto& backend = dynamic_cast<const PoisonedBackend&>(*crew.backends[0]);
-    const Service service = crew.service();
     const std::vector<SourceLine> lines{{.text = "the cat"}, {.text = kPoisonous}, {.text = "a dog sleeps"}};
     std::vector<TextResult> found;
-    service.translate_in_order(lines, {.search = {}}, [&](std::vector<TextResult> next, std::size_t) {
+    service.lines().translate_in_order(lines, {.search = {}}, [&](std::vector<TextResult> next, std::size_t) {
         found.insert(found.end(), next.begin(), next.end());
     });
     REQUIRE(found.size() == 3);
@@ -126,9 +139,9 @@ TEST_CASE("each request of a failed batch is tried alone once", "[service]") {
 TEST_CASE("a text of which nothing can be translated is an error, not a list of problems", "[service]") {
     Crew crew;
     crew.add(std::make_unique<PoisonedBackend>(open_device("cpu"), [] { throw Error("no"); }));
-    const Service service = crew.service();
+    const Team service = crew.team();
     const std::vector<SourceLine> lines(20, {.text = kPoisonous});
-    CHECK_THROWS_WITH(service.translate_in_order(lines, {}, [](const auto&, std::size_t) {}), "no");
+    CHECK_THROWS_WITH(service.lines().translate_in_order(lines, {}, [](const auto&, std::size_t) {}), "no");
     check_unharmed(service, crew);
 }
 
@@ -136,9 +149,9 @@ TEST_CASE("a request that is too large for one device is translated by another",
     Crew crew;
     crew.add(std::make_unique<PoisonedBackend>(open_device("cpu"), [] { throw OutOfMemory("no memory for this"); }));
     crew.add(open_device("cpu"));
-    const Service service = crew.service();
+    const Team service = crew.team();
     for (int i = 0; i < 20; ++i) {  // either device may take one first
-        CHECK(service.submit(poisonous()).result.get().problem.empty());
+        CHECK(service.submit(poisonous()).get().problem.empty());
     }
     check_unharmed(service, crew);
 }
@@ -148,20 +161,16 @@ TEST_CASE("weights that are not numbers give each request a problem and end noth
         INFO((scans ? "the device scans for NaN" : "no scan"));
         Crew crew;
         crew.add(std::make_unique<Instrumented>(open_device("cpu"), InstrumentOptions{.scan_for_nan = scans}));
-        const Tensor& weights = crew.translators[0]->parameters().flat_values();
-        from_host(
-            *crew.backends[0], weights,
-            std::vector<float>(static_cast<std::size_t>(weights.elements()), std::numeric_limits<float>::quiet_NaN()));
-        const Service service = crew.service();
+        const Team service = crew.team(load_damaged);
         for (int i = 0; i < 3; ++i) {
-            Service::Answer answer = service.submit(request_for("the cat"));
+            Ticket<TextRequest> answer = service.submit(request_for("the cat"));
             if (scans) {
-                CHECK_THROWS_WITH(answer.result.get(), Contains("NaN"));
+                CHECK_THROWS_WITH(answer.get(), Contains("NaN"));
             } else {
-                CHECK(!answer.result.get().problem.empty());
+                CHECK(!answer.get().problem.empty());
             }
         }
-        CHECK(service.shares()[0].failure.empty());
+        CHECK(service.uses()[0].failure.empty());
         CHECK(crew.warnings.empty());
     }
 }
@@ -179,33 +188,33 @@ TEST_CASE("an observer sees its own request only", "[service]") {
         return tiny_translator(*cpu).translate_line(text, request_for(text).options).text;
     }();
     WatchingObserver observer(uniform);
-    std::vector<Service::Answer> answers;
+    std::vector<Ticket<TextRequest>> answers;
     for (int i = 0; i < 9; ++i) {
-        TranslationRequest next = request_for(text);
+        TextRequest next = request_for(text);
         next.options.observer = i % 3 == 0 ? &observer : nullptr;
         answers.push_back(held.service.submit(std::move(next)));
     }
     held.let_go.open();
     for (std::size_t i = 0; i < answers.size(); ++i) {
-        const TextResult found = answers[i].result.get();
+        const TextResult found = answers[i].get();
         CHECK((i % 3 == 0 || found.text == wanted));
     }
     CHECK(observer.largest_batch() == 1);
 }
 
 TEST_CASE("a service takes only so many open requests", "[service]") {
-    Held held(ServiceOptions{.most_requests = 3});
-    Service::Answer second = held.service.submit(request_for("the cat"));
-    Service::Answer third = held.service.submit(request_for("the cat"));
+    Held held(Bounds{.requests = 3});
+    Ticket<TextRequest> second = held.service.submit(request_for("the cat"));
+    Ticket<TextRequest> third = held.service.submit(request_for("the cat"));
     CHECK_THROWS_AS(held.service.submit(request_for("the cat")), Busy);
     CHECK_THROWS_WITH(held.service.submit(request_for("the cat")), Contains("3 requests are open"));
-    CHECK(held.service.submit(request_for("")).result.get().text.empty());  // has nothing to wait for
+    CHECK(held.service.submit(request_for("")).get().text.empty());  // has nothing to wait for
     third.cancel();
-    Service::Answer fourth = held.service.submit(request_for("the cat"));
+    Ticket<TextRequest> fourth = held.service.submit(request_for("the cat"));
     held.let_go.open();
-    CHECK(second.result.get().problem.empty());
-    CHECK(fourth.result.get().problem.empty());
-    CHECK(held.service.submit(request_for("the cat")).result.get().problem.empty());
+    CHECK(second.get().problem.empty());
+    CHECK(fourth.get().problem.empty());
+    CHECK(held.service.submit(request_for("the cat")).get().problem.empty());
 }
 
 TEST_CASE("a long text does not hold up a request", "[service]") {
@@ -220,16 +229,21 @@ TEST_CASE("a long text does not hold up a request", "[service]") {
             };
         };
         const std::vector<SourceLine> lines(200, {.text = "the dog sees the cat on the mat", .number = 1});
-        held.service.translate_in_order(lines, {.search = {}, .batch_tokens = kBatchTokens, .rule_for = rule},
-                                        [&](const auto&, std::size_t) { queued.open(); });
+        held.service.lines().translate_in_order(lines, {.search = {}, .batch_tokens = kBatchTokens, .rule_for = rule},
+                                                [&](const auto&, std::size_t) { queued.open(); });
     });
     REQUIRE(queued.wait());
-    TranslationRequest request = request_for("a cat");  // cannot join the text's batches
+    TextRequest request = request_for("a cat");  // cannot join the text's batches
     int before = -1;
-    request.on_text = [&](const std::string&) { before = before < 0 ? steps : before; };
-    Service::Answer answer = held.service.submit(std::move(request));
+    request.options.rule_for = [&](std::string_view) {
+        return [&](const std::vector<std::int32_t>&) {
+            before = before < 0 ? steps : before;
+            return std::vector<std::int32_t>();
+        };
+    };
+    Ticket<TextRequest> answer = held.service.submit(std::move(request));
     held.let_go.open();
-    CHECK(answer.result.get().problem.empty());
+    CHECK(answer.get().problem.empty());
     text.wait();
     CHECK(before >= 0);
     CHECK(before < steps / 10);

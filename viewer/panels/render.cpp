@@ -61,7 +61,7 @@ std::string undrawable(const Scene& scene, PanelId panel) {
 }  // namespace
 
 void render(const SavedView& view, Precision precision, const std::string& path, double png_scale,
-            Worker::OpenDevice open_device, const ModelDevice::Warn& warn) {
+            Worker::OpenDevice open_device, const Engine::Log& warn) {
     Alarm alarm;
     Session session({.model = view.model,
                      .device = view.device,

@@ -1,7 +1,6 @@
 #include "viewer/session/worker.h"
 
 #include <algorithm>
-#include <chrono>
 #include <exception>
 #include <filesystem>
 #include <utility>
@@ -15,27 +14,6 @@
 namespace headscope::viewer {
 
 namespace {
-
-using Clock = std::chrono::steady_clock;
-
-// Decides when to show a partial result again: at most every kLeast, and rarely enough that copying it takes at most a
-// fifth of the time.
-class Pace {
-public:
-    bool due() const { return Clock::now() - shown_ >= std::max<Clock::duration>(kLeast, 4 * cost_); }
-    template <class Show>
-    void show(const Show& show) {
-        const Clock::time_point start = Clock::now();
-        show();
-        shown_ = Clock::now();
-        cost_ = shown_ - start;
-    }
-
-private:
-    static constexpr std::chrono::milliseconds kLeast{15};
-    Clock::time_point shown_{};
-    Clock::duration cost_{};
-};
 
 std::string name_of_directory(const std::string& path) {
     const std::filesystem::path normal = std::filesystem::path(path).lexically_normal();
@@ -57,6 +35,8 @@ std::shared_ptr<const TextParts> parts_for(const LoadedModel& translator) {
     return translates ? std::make_shared<const TextParts>(translator) : nullptr;
 }
 
+constexpr auto kNothing = [](const NoEvent&) {};
+
 Tag tag_of(const WorkerEvent& event) {
     return std::visit([](const auto& one) { return one.tag; }, event);
 }
@@ -69,19 +49,23 @@ struct Worker::Session {
         ModelSource::RunStamp stamp;             // of a training, when `run` was read
         std::shared_ptr<const TrainingRun> run;  // as last reported
         std::shared_ptr<const ExperimentTable> experiment;
+        ModelHandle handle = nullptr;
     };
-    std::unique_ptr<ModelDevice> device;
+    std::unique_ptr<Engine> engine;
     OpenRequest opened;
     std::optional<Model> model;
 
-    // Runs `look`. If the device is lost, starts `look` again on the reopened one.
-    void run(const std::function<void(const Explorer& explorer, const Parameters& parameters)>& look) const {
-        if (!device) {
-            throw Error("no model is open");
+    // Whether the device answers; not every backend reports its loss as DeviceLost.
+    bool works() const {
+        if (!model) {
+            return false;
         }
-        device->run([&](Backend& backend, const LoadedModel& translator) {
-            look(Explorer(backend, translator, device->arithmetic().compute), translator.parameters());
-        });
+        try {
+            engine->run(model->handle, [](const Place& place) { place.backend.synchronize(); });
+            return true;
+        } catch (const std::exception&) {
+            return false;
+        }
     }
 };
 
@@ -95,6 +79,9 @@ Worker::~Worker() {
     {
         const std::scoped_lock lock(mutex_);
         closing_ = true;
+        if (stop_) {
+            stop_();
+        }
     }
     asked_.notify_all();
     thread_.join();
@@ -120,6 +107,9 @@ Tag Worker::ask(Kind kind, Job job) {
 }
 
 void Worker::cancel(Kind kind) {
+    if (stop_ && running_ == newest_[kind]) {
+        stop_();
+    }
     newest_[kind] = 0;
     waiting_[kind] = {};
     std::erase_if(pending_, [&](const Pending& pending) { return pending.kind == kind; });
@@ -144,20 +134,21 @@ Tag Worker::explore_original(ExploreRequest request) {
 
 Tag Worker::look_at_neuron(NeuronRequest request) {
     return ask(kNeuron, [this, request = std::move(request)](Session& session, Tag tag) {
-        session.run([&](const Explorer& explorer, const Parameters&) {
-            NeuronView view = explorer.neuron(request.explore, request.site, request.head);
-            report(kNeuron,
-                   NeuronSeen{tag, std::make_shared<const SeenNeuron>(SeenNeuron{std::move(view), request.explore})});
-        });
+        const auto look = [&](const Place& place) {
+            return Explorer(place.backend, place.model, place.compute)
+                .neuron(request.explore, request.site, request.head);
+        };
+        SeenNeuron seen{follow(session, kNeuron, tag, RunRequest<NeuronView>{look}, kNothing), request.explore};
+        report(kNeuron, NeuronSeen{tag, std::make_shared<const SeenNeuron>(std::move(seen))});
     });
 }
 
 Tag Worker::read_weights(std::string prefix) {
     return ask(kReadWeights, [this, prefix = std::move(prefix)](Session& session, Tag tag) {
-        session.run([&](const Explorer&, const Parameters& parameters) {
-            report(kReadWeights, WeightsRead{tag, std::make_shared<const BlockWeights>(
-                                                      BlockWeights{prefix, weight_statistics(parameters, prefix)})});
-        });
+        const auto read = [&](const Place& place) { return weight_statistics(place.model.parameters(), prefix); };
+        BlockWeights weights{
+            prefix, follow(session, kReadWeights, tag, RunRequest<std::vector<WeightStatistics>>{read}, kNothing)};
+        report(kReadWeights, WeightsRead{tag, std::make_shared<const BlockWeights>(std::move(weights))});
     });
 }
 
@@ -170,15 +161,8 @@ Tag Worker::measure(ExploreRequest request) {
         const auto show = [&](const Importance& importance) {
             report(kMeasure, Measured{tag, std::make_shared<const MeasuredHeads>(MeasuredHeads{importance, request})});
         };
-        session.run([&](const Explorer& explorer, const Parameters&) {
-            const Importance whole = explorer.importance(request, [&](const Importance& so_far) {
-                if (!so_far.finished) {
-                    show(so_far);
-                }
-                return wanted(kMeasure, tag);
-            });
-            show(whole);
-        });
+        show(follow(session, kMeasure, tag, ImportanceRequest{request},
+                    [&](ImportanceRequest::Event event) { show(event.so_far); }));
     });
 }
 
@@ -192,9 +176,29 @@ std::vector<WorkerEvent> Worker::poll() {
     return events;
 }
 
-bool Worker::wanted(Kind kind, Tag tag) {
-    const std::scoped_lock lock(mutex_);
-    return !closing_ && newest_[kind] == tag;
+template <class Request, class Show>
+typename Request::Result Worker::follow(Session& session, Kind kind, Tag tag, Request request, const Show& show) {
+    if (!session.model) {
+        throw Error("no model is open");
+    }
+    Ticket<Request> ticket = session.engine->submit(session.model->handle, std::move(request));
+    {
+        const std::scoped_lock lock(mutex_);
+        running_ = tag;
+        stop_ = [ticket] { ticket.cancel(); };
+        if (closing_ || newest_[kind] != tag) {
+            stop_();
+        }
+    }
+    while (std::optional<typename Request::Event> event = ticket.next()) {
+        show(std::move(*event));
+    }
+    {
+        const std::scoped_lock lock(mutex_);
+        stop_ = nullptr;
+    }
+    ticket.settle();  // it refers to what the caller holds
+    return ticket.get();
 }
 
 void Worker::report(Kind kind, WorkerEvent event) {
@@ -247,36 +251,18 @@ void Worker::serve() {
     }
 }
 
-namespace {
-
-// False after a loss, which not every backend reports as DeviceLost.
-bool works(const ModelDevice& device) {
-    try {
-        device.translator();
-        device.backend().synchronize();
-        return true;
-    } catch (const std::exception&) {
-        return false;
-    }
-}
-
-}  // namespace
-
-// No exception of a request leaves the thread. An error while a model runs may leave the device in any state: it is
-// closed, unless it only ran out of memory.
+// No exception of a request leaves the thread. A device that no longer works is closed.
 void Worker::run(Session& session, Kind kind, Tag tag, const Job& job) {
     std::string message;
-    bool unusable = false;
     try {
         job(session, tag);
         return;
-    } catch (const OutOfMemory& error) {
-        message = error.what();
+    } catch (const Cancelled&) {
+        return;
     } catch (const std::exception& error) {
         message = error.what();
-        unusable = kind != kOpen && kind != kReadRun;
     }
-    if (session.device && (unusable || !works(*session.device))) {
+    if (session.engine && !session.works()) {
         session = {};
         message += "; open the model again";
     }
@@ -294,51 +280,57 @@ void Worker::open_model(Session& session, Tag tag, const OpenRequest& request) {
             warn(error.what());  // the training is whole
         }
     }
-    std::unique_ptr<ModelDevice> fresh;
-    if (!session.device || session.opened.device != request.device || session.opened.precision != request.precision) {
-        fresh = std::make_unique<ModelDevice>(request.device, request.precision, open_device_,
-                                              [this](const std::string& message) { warn(message); });
+    std::unique_ptr<Engine> fresh;
+    if (!session.engine || session.opened.device != request.device || session.opened.precision != request.precision) {
+        fresh = std::make_unique<Engine>(
+            EngineOptions{.devices = {request.device}, .precision = request.precision, .open_device = open_device_},
+            [this](const std::string& message) { warn(message); });
     }
-    ModelDevice& device = fresh ? *fresh : *session.device;
+    Engine& engine = fresh ? *fresh : *session.engine;
     // Reopening a lost device loads the same checkpoint, even if there is a newer one.
     const auto step = std::make_shared<std::optional<std::int64_t>>(request.checkpoint);
-    const ModelDevice::Load load = [source = model.source, step](Backend& backend, DType storage) {
+    const LoadModel load = [source = model.source, step](Backend& backend, DType storage) {
         ModelSource::Loaded loaded = source.load(backend, *step, storage);
         *step = loaded.step;
         return std::move(loaded.translator);
     };
     try {
-        device.load(load);
+        model.handle = engine.open(load);
     } catch (const OutOfMemory&) {
-        if (!fresh || !session.device) {
+        if (!session.model) {
             throw;
         }
-        session = {};  // both devices may share their memory
-        device.load(load);
-    }
-    for (const std::string& remark : device.translator().model().remarks) {
-        warn(remark);
+        session.model.reset();  // both models may share their memory
+        if (fresh) {
+            session.engine.reset();
+        }
+        model.handle = engine.open(load);
     }
     if (fresh) {
-        session.device = std::move(fresh);
+        session.engine = std::move(fresh);
     }
     session.opened = request;
     session.model = std::move(model);
-    report(kOpen, Opened{.tag = tag,
-                         .path = request.model,
-                         .name = name_of_directory(session.model->source.has_run() ? session.model->source.folder()
-                                                                                   : request.model),
-                         .checkpoint = *step,
-                         .config = device.translator().model().config,
-                         .tokenizer = device.translator().model().target_tokenizer->type(),
-                         .terminals = terminals_in(*device.translator().model().target_tokenizer),
-                         .parts = parts_for(device.translator()),
-                         .parameters = device.translator().parameters().count(),
-                         .device = device.info().id,
-                         .device_name = device.info().name,
-                         .arithmetic = name_of(device.arithmetic()),
-                         .run = session.model->run,
-                         .experiment = session.model->experiment});
+    const ModelDirectory& directory = session.model->handle->directory();
+    const DeviceUse device = session.engine->devices().front();
+    Opened opened{
+        .tag = tag,
+        .path = request.model,
+        .name = name_of_directory(session.model->source.has_run() ? session.model->source.folder() : request.model),
+        .checkpoint = *step,
+        .config = directory.config,
+        .tokenizer = directory.target_tokenizer->type(),
+        .terminals = terminals_in(*directory.target_tokenizer),
+        .device = device.info.id,
+        .device_name = device.info.name,
+        .arithmetic = name_of(device.arithmetic),
+        .run = session.model->run,
+        .experiment = session.model->experiment};
+    session.engine->run(session.model->handle, [&](const Place& place) {
+        opened.parts = parts_for(place.model);
+        opened.parameters = place.model.parameters().count();
+    });
+    report(kOpen, std::move(opened));
 }
 
 void Worker::read_run_again(Session& session, Tag tag) {
@@ -367,19 +359,8 @@ void Worker::explore_with(Session& session, Kind kind, Tag tag, const ExploreReq
     const auto show = [&](Exploration exploration) {
         report(kind, Explored{tag, std::make_shared<const Exploration>(std::move(exploration))});
     };
-    Pace pace;
-    session.run([&](const Explorer& explorer, const Parameters&) {
-        Exploration whole = explorer.explore(request, [&](const Explorer::Snapshot& so_far) {
-            if (!wanted(kind, tag)) {
-                return false;
-            }
-            if (pace.due()) {
-                pace.show([&] { show(so_far()); });
-            }
-            return true;
-        });
-        show(std::move(whole));
-    });
+    show(follow(session, kind, tag, LookRequest{request},
+                [&](LookRequest::Event event) { show(std::move(event.so_far)); }));
 }
 
 }  // namespace headscope::viewer

@@ -1,4 +1,4 @@
-// A thread that runs a model. It owns the device; the window queues requests and polls for results.
+// A thread that asks an engine for what the window wants: of each kind only the newest. The window polls for results.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@
 #include <variant>
 #include <vector>
 
-#include "engine/model_device.h"
+#include "engine/engine.h"
 #include "explore/exploration.h"
 #include "explore/weight_statistics.h"
 #include "train/model_source.h"
@@ -100,7 +100,7 @@ using WorkerEvent = std::variant<Opened, Explored, Measured, NeuronSeen, Weights
 class Worker {
 public:
     using Tag = viewer::Tag;
-    using OpenDevice = ModelDevice::Open;
+    using OpenDevice = Device::Open;
 
     // The thread calls `wake` when poll() has something new; it must not throw. An empty `open_device` opens devices of
     // the registry.
@@ -128,19 +128,21 @@ public:
 
 private:
     enum Kind : std::size_t { kOpen, kExplore, kExploreOriginal, kNeuron, kReadWeights, kReadRun, kMeasure, kKinds };
-    struct Session;  // the open device and model; only the thread uses it
+    struct Session;  // the open model and its engine; only the thread uses it
     using Job = std::function<void(Session&, Tag)>;
 
     Tag ask(Kind kind, Job job);
     void cancel(Kind kind);  // with mutex_ held
     void serve();
     void run(Session& session, Kind kind, Tag tag, const Job& job);
-    bool wanted(Kind kind, Tag tag);  // false: cancelled
     void report(Kind kind, WorkerEvent event);
     void warn(const std::string& message);
 
     void open_model(Session& session, Tag tag, const OpenRequest& request);
     void read_run_again(Session& session, Tag tag);
+    // The result of a request, with what it tells meanwhile. Throws Cancelled if a newer one has come.
+    template <class Request, class Show>
+    typename Request::Result follow(Session& session, Kind kind, Tag tag, Request request, const Show& show);
     void explore_with(Session& session, Kind kind, Tag tag, const ExploreRequest& request);
 
     const std::function<void()> wake_;
@@ -149,6 +151,8 @@ private:
     std::condition_variable asked_;
     std::array<Job, kKinds> waiting_;
     std::array<Tag, kKinds> newest_{};  // of each kind; 0: cancelled
+    Tag running_ = 0;                   // what the thread waits for
+    std::function<void()> stop_;        // cancels that
     struct Pending {
         Kind kind;
         WorkerEvent event;

@@ -3,8 +3,7 @@
 #include <iostream>
 #include <string>
 
-#include "engine/model_device.h"
-#include "explore/explorer.h"
+#include "engine/engine.h"
 #include "figures/figure.h"
 #include "paint/svg.h"
 
@@ -14,10 +13,9 @@ int main(int argc, char** argv) try {
         return 2;
     }
     const auto warn = [](const std::string& message) { std::cerr << message + "\n"; };
-    headscope::ModelDevice device("cpu", headscope::Precision::F32, {argv[1]}, {}, warn);
-    device.load();
-    const headscope::Explorer explorer(device.backend(), device.translator(), device.arithmetic().compute);
-    const headscope::Exploration found = explorer.explore({.source = argv[2]});
+    headscope::Engine engine({.devices = {"cpu"}}, warn);
+    const headscope::ModelHandle model = engine.open({argv[1]});
+    const headscope::Exploration found = engine.submit(model, headscope::LookRequest{{.source = argv[2]}}).get();
     if (!found.problem.empty()) {
         std::cerr << found.problem << "\n";
         return 1;

@@ -1,4 +1,4 @@
-// translate MODEL <text: translates lines from four threads, which share one service on the CPU.
+// translate MODEL <text: translates lines from four threads, which share an engine on the CPU.
 #include <cstddef>
 #include <exception>
 #include <iostream>
@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "engine/engine.h"
-#include "engine/service.h"
 
 int main(int argc, char** argv) try {
     if (argc != 2) {
@@ -19,15 +18,17 @@ int main(int argc, char** argv) try {
         lines.push_back(line);
     }
     const auto warn = [](const std::string& message) { std::cerr << message + "\n"; };
-    const headscope::Engine engine({.devices = {"cpu"}, .models = {argv[1]}}, warn);
-    const headscope::Service service(engine, warn);
+    headscope::Engine engine({.devices = {"cpu"}}, warn);
+    const headscope::ModelHandle model = engine.open({argv[1]});
+    const headscope::DecodingOptions options{.search = model->search_options({})};
     constexpr std::size_t kThreads = 4;
     std::vector<std::thread> threads;
     std::vector<std::string> translations(lines.size());
     for (std::size_t thread = 0; thread < kThreads; ++thread) {
         threads.emplace_back([&, thread] {
             for (std::size_t i = thread; i < lines.size(); i += kThreads) {
-                translations[i] = service.submit({{lines[i]}, engine.options()}).result.get().text;
+                translations[i] =
+                    engine.submit(model, headscope::TextRequest{.line = {lines[i]}, .options = options}).get().text;
             }
         });
     }

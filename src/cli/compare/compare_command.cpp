@@ -16,7 +16,7 @@
 #include "cli/compare/compared_side.h"
 #include "cli/translate/translation_flags.h"
 #include "data/corpus.h"
-#include "engine/model_device.h"
+#include "engine/failures.h"
 #include "io/input_files.h"
 #include "model/family.h"
 #include "observe/family_labels.h"
@@ -56,8 +56,8 @@ std::vector<std::string> read_text(const CompareOptions& options) {
 }
 
 std::string describe(const Difference& difference, const Sides& sides, const std::string& source, double tie) {
-    const Tokenizer& tokenizer = *sides[0]->translator().model().target_tokenizer;
-    const Architecture family = sides[0]->translator().model().config.architecture;
+    const Tokenizer& tokenizer = *sides[0]->model().target_tokenizer;
+    const Architecture family = sides[0]->model().config.architecture;
     const bool translates = traits(family).reads_source;
     std::string text = fmt::format("\n{} {}, {} {}: {}, gap {:.2g}\n    {}  {}\n", translates ? "sentence" : "line",
                                    difference.sentence + 1, translates ? "target token" : "token",
@@ -73,7 +73,7 @@ std::string describe(const Difference& difference, const Sides& sides, const std
 }
 
 void print(const Agreement& agreement, const Sides& sides, const std::vector<std::string>& lines, double tie) {
-    const Architecture family = sides[0]->translator().model().config.architecture;
+    const Architecture family = sides[0]->model().config.architecture;
     const std::size_t ties = agreement.ties(tie);
     write_output(
         fmt::format("{} and {} {} {} of {} identically (greedy); {} differ by a tie (gap at most {:g}), {} by more\n"
@@ -171,7 +171,7 @@ Contest open_sides(const CompareOptions& options) {
             next.side = std::make_unique<ComparedSide>(*id, model, rounded);
             next.device.name = next.side->name();
         } catch (const Error& error) {
-            if (ids.size() == 2 || (!all && !device_failed(error))) {
+            if (ids.size() == 2 || (!all && classify(std::current_exception()) == Fault::Request)) {
                 throw;
             }
             note_failure(next.device, error.what());
@@ -264,7 +264,7 @@ void compare(const CompareOptions& options) {
     Contest contest = open_sides(options);
     contest.reference->translate(lines);
     const std::size_t problems = report_problems(*contest.reference);
-    require_something(contest.reference->sentences(), contest.reference->translator().model().config.architecture);
+    require_something(contest.reference->sentences(), contest.reference->model().config.architecture);
     ComparisonReport report{.reference = contest.reference->name(),
                             .reference_tokens_a_second = contest.reference->tokens_a_second(),
                             .tie = options.tie};

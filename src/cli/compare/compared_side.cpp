@@ -5,19 +5,15 @@
 #include <chrono>
 #include <utility>
 
-#include "cli/command.h"
+#include "cli/opened_engine.h"
+#include "engine/text_translator.h"
 #include "infer/filler.h"
-#include "infer/fresh_device.h"
 #include "model/family.h"
 #include "support/check.h"
 
 namespace headscope {
 
 namespace {
-
-void warn(const std::string& message) {
-    log_line("headscope: " + message);
-}
 
 // What the model sees of a line and its output.
 Example example_of(Architecture family, const TextResult& sentence) {
@@ -39,23 +35,21 @@ Example example_of(Architecture family, const TextResult& sentence) {
 }  // namespace
 
 ComparedSide::ComparedSide(const std::string& id, const std::string& model, const TranslationFlags& flags)
-    : device_(id, flags.common.precision, {model}, flags.common.open, warn),
-      options_(translation_options(flags, {}, device_.arithmetic().compute)),
-      name_(device_.info().id +
+    : path_(model),
+      engine_({.devices = {id}, .precision = flags.common.precision, .open = flags.common.open}, log_of_command),
+      options_(translation_options(flags, {}, engine_.devices().front().arithmetic.compute)),
+      name_(engine_.devices().front().info.id +
             (flags.common.precision == Precision::F32 ? "" : std::string(" in ") + name_of(flags.common.precision))) {}
 
 void ComparedSide::translate(const std::vector<std::string>& lines) {
-    device_.load();
-    require_left_to_right(translator().model().config);  // differences are explained by the next piece
-    double seconds = 0.0;
-    device_.run([&](Backend&, const LoadedModel&) {
-        if (!lines.empty()) {
-            static_cast<void>(output({lines.front()}));  // compiles the kernels
-        }
-        const auto begin = std::chrono::steady_clock::now();
-        sentences_ = output(lines);
-        seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    });
+    model_ = engine_.open({path_});
+    require_left_to_right(model().config);  // differences are explained by the next piece
+    if (!lines.empty()) {
+        static_cast<void>(output({lines.front()}));  // compiles the kernels
+    }
+    const auto begin = std::chrono::steady_clock::now();
+    sentences_ = output(lines);
+    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     double tokens = 0.0;
     for (const TextResult& sentence : sentences_) {
         tokens += static_cast<double>(sentence.target_ids.size());
@@ -63,11 +57,17 @@ void ComparedSide::translate(const std::vector<std::string>& lines) {
     tokens_a_second_ = seconds > 0.0 ? tokens / seconds : 0.0;
 }
 
-std::vector<TextResult> ComparedSide::output(const std::vector<std::string>& lines) const {
-    if (!traits(translator().model().config.architecture).fills_masks) {
-        return translator().translate(lines, options_);
+std::vector<TextResult> ComparedSide::output(const std::vector<std::string>& lines) {
+    if (!traits(model().config.architecture).fills_masks) {
+        return TextTranslator(engine_, model_).translate(numbered(lines), options_);
     }
-    const Filler filler(device_.backend(), translator(), options_.compute);
+    std::vector<TextResult> sentences;
+    engine_.run(model_, [&](const Place& place) { sentences = filled(lines, place); });
+    return sentences;
+}
+
+std::vector<TextResult> ComparedSide::filled(const std::vector<std::string>& lines, const Place& place) const {
+    const Filler filler(place.backend, place.model, place.compute);
     std::vector<TextResult> sentences;
     for (const std::string& line : lines) {
         TextResult& sentence = sentences.emplace_back();
@@ -87,50 +87,35 @@ std::vector<TextResult> ComparedSide::output(const std::vector<std::string>& lin
     return sentences;
 }
 
+// The device of either side may be lost: the other's work then begins again, too.
 ComparedSide::Found ComparedSide::compare_with(ComparedSide& reference, std::size_t look) {
     Found found;
-    const auto work = [&] {
-        found.agreement = compare_translations({view(), reference.view()});
-        found.inner = look_inside(reference, look);
+    const auto compare = [&](const Place& own, const Place& other) {
+        const TranslatingSide view{own.backend, own.model, sentences_, own.compute};
+        found.agreement =
+            compare_translations({view, {other.backend, other.model, reference.sentences_, other.compute}});
+        const std::array<InnerSide, 2> inside{{{own.backend, *own.model.models().front(), own.compute},
+                                               {other.backend, *other.model.models().front(), other.compute}}};
+        found.inner = {};
+        for (const TextResult& sentence : reference.sentences_) {  // the first that the reference translated
+            if (found.inner.sentences < look && !sentence.source_ids.empty() && sentence.problem.empty()) {
+                found.inner.widen(inner_differences(inside, example_of(model().config.architecture, sentence)));
+            }
+        }
     };
-    // Either of the two devices may be the one that was lost.
-    const auto reopen = [&] {
-        device_.reopen();
-        reference.device_.reopen();
-    };
-    SecondChance chance;
-    with_fresh_device(chance, work, reopen, [&](const std::string& what) {
-        warn(fmt::format("{} and {} were reopened and are compared again: {}", name_, reference.name_, what));
+    engine_.run(model_, [&](const Place& own) {
+        reference.engine_.run(reference.model_, [&](const Place& other) { compare(own, other); });
     });
     return found;
 }
 
-std::string ComparedSide::failure() const {
-    if (!device_.loaded()) {
-        return "the device was lost and could not be reopened";
-    }
+std::string ComparedSide::failure() {
     try {
-        device_.backend().synchronize();  // fails if the device is lost
+        engine_.run(model_, [](const Place& place) { place.backend.synchronize(); });
         return "";
     } catch (const Error& error) {
         return error.what();
     }
-}
-
-// Of the first sentences that the reference translated.
-InnerDifferences ComparedSide::look_inside(const ComparedSide& reference, std::size_t most) const {
-    const Architecture family = translator().model().config.architecture;
-    InnerDifferences found;
-    for (const TextResult& sentence : reference.sentences_) {
-        if (found.sentences == most) {
-            break;
-        }
-        if (sentence.source_ids.empty() || !sentence.problem.empty()) {
-            continue;
-        }
-        found.widen(inner_differences({inside(), reference.inside()}, example_of(family, sentence)));
-    }
-    return found;
 }
 
 }  // namespace headscope

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "cli/translate/translation_flags.h"
-#include "engine/model_device.h"
+#include "engine/engine.h"
 #include "eval/agreement.h"
 #include "eval/compare_translations.h"
 #include "infer/translation.h"
@@ -29,20 +29,20 @@ public:
     };
     Found compare_with(ComparedSide& reference, std::size_t look);
     // Why the device no longer works, after an Error that may be the other's; empty if it works.
-    std::string failure() const;
+    std::string failure();
 
     const std::string& name() const { return name_; }  // "vulkan:0", "cpu in bf16"
     const std::vector<TextResult>& sentences() const { return sentences_; }
     double tokens_a_second() const { return tokens_a_second_; }
-    const LoadedModel& translator() const { return device_.translator(); }
+    const ModelDirectory& model() const { return model_->directory(); }
 
 private:
-    std::vector<TextResult> output(const std::vector<std::string>& lines) const;
-    TranslatingSide view() const { return {device_.backend(), translator(), sentences_, options_.compute}; }
-    InnerSide inside() const { return {device_.backend(), *translator().models().front(), options_.compute}; }
-    InnerDifferences look_inside(const ComparedSide& reference, std::size_t most) const;
+    std::vector<TextResult> output(const std::vector<std::string>& lines);
+    std::vector<TextResult> filled(const std::vector<std::string>& lines, const Place& place) const;
 
-    ModelDevice device_;
+    const std::string path_;
+    Engine engine_;
+    ModelHandle model_;  // null before translate()
     DecodingOptions options_;
     std::string name_;
     std::vector<TextResult> sentences_;

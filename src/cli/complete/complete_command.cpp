@@ -17,16 +17,14 @@
 
 #include "cli/command.h"
 #include "cli/input_descriptor.h"
+#include "cli/opened_engine.h"
 #include "cli/translate/decoding_flags.h"
 #include "cli/translate/unknown_note.h"
-#include "engine/engine.h"
+#include "engine/text_translator.h"
 #include "infer/masked_text.h"
-#include "infer/text_report.h"
 #include "infer/translation_stream.h"
 #include "io/input_files.h"
 #include "options/option_values.h"
-#include "registry/device_list.h"
-#include "registry/registry.h"
 #include "support/check.h"
 #include "support/usage_error.h"
 
@@ -71,25 +69,6 @@ Json json_of(const Tokenizer& tokenizer, const Translation& completion) {
             {"end", name_of(completion.end)}};
 }
 
-// A prompt with its completion, written as it grows.
-class GrowingLine {
-public:
-    explicit GrowingLine(std::string prompt) : prompt_(std::move(prompt)) {}
-
-    // The first `length` bytes of the completion are final.
-    void grow(const std::string& completion, std::size_t length) {
-        const std::size_t done = written_.value_or(0);
-        if (!written_ || length > done) {
-            write_output((written_ ? "" : prompt_) + completion.substr(done, length - done));
-            written_ = length;
-        }
-    }
-
-private:
-    std::string prompt_;
-    std::optional<std::size_t> written_;  // bytes of the completion, once the prompt is written
-};
-
 // One line for each completion, or a JSON object for each prompt.
 std::string format_prompt(const CompleteOptions& options, const Tokenizer& tokenizer, std::int64_t number,
                           const std::string& prompt, const TextResult& found) {
@@ -116,47 +95,42 @@ std::string format_prompt(const CompleteOptions& options, const Tokenizer& token
 
 class Completion {
 public:
-    Completion(const CompleteOptions& options, const DecodingOptions& decoding, const Engine& engine)
-        : options_(options),
-          decoding_(decoding),
-          tokenizer_(*engine.model().target_tokenizer),
-          service_(engine, [](const std::string& message) { log_line("headscope: " + message); }) {}
+    Completion(const CompleteOptions& options, const DecodingOptions& decoding, OpenedEngine& opened)
+        : options_(options), decoding_(decoding), tokenizer_(*opened.directory().target_tokenizer), opened_(opened) {}
 
     // A single completion is written as it grows, if no later token changes earlier ones.
     void complete(const std::string& prompt) {
         warn_of_mask(prompt);
-        constexpr std::size_t kOpen = 1024;  // requests at a time, far fewer than a service takes
+        constexpr std::size_t kOpen = 1024;  // requests at a time, far fewer than an engine takes
         const bool streams = options_.samples == 1 && decoding_.search.beam == 1 && !options_.common.json;
         const std::int64_t line = number_ / options_.samples + 1;
-        GrowingLine growing(prompt);
-        std::deque<Service::Answer> answers;
+        std::deque<Ticket<TextRequest>> tickets;
         bool unknown = false;
         const auto write_first = [&] {
-            const TextResult found = answers.front().result.get();
-            answers.pop_front();
+            std::size_t written = 0;  // bytes of the completion
+            while (std::optional<TextRequest::Event> event = streams ? tickets.front().next() : std::nullopt) {
+                write_output((written == 0 ? prompt : "") + event->text);
+                written += event->text.size();
+            }
+            const TextResult found = tickets.front().get();
+            tickets.pop_front();
             if (!found.problem.empty()) {
                 throw Error(found.problem);
             }
             unknown = found.unknown;
-            if (streams) {
-                growing.grow(found.text + "\n", found.text.size() + 1);
-            } else {
-                write_output(format_prompt(options_, tokenizer_, line, prompt, found));
-            }
+            write_output(streams ? (written == 0 ? prompt : "") + found.text.substr(written) + "\n"
+                                 : format_prompt(options_, tokenizer_, line, prompt, found));
         };
         for (int sample = 0; sample < options_.samples; ++sample) {
-            if (answers.size() == kOpen) {
+            if (tickets.size() == kOpen) {
                 write_first();
             }
-            TranslationRequest request{.line = {.text = prompt, .number = ++number_}, .options = decoding_};
-            if (streams) {
-                request.on_text = [&](const std::string& text) {
-                    growing.grow(text, length_before_stop(text, decoding_.search.stop));
-                };
-            }
-            answers.push_back(service_.submit(std::move(request)));
+            tickets.push_back(opened_.engine.submit(
+                opened_.model, TextRequest{.line = {.text = prompt, .prefix = {}, .number = ++number_},
+                                           .options = decoding_,
+                                           .streams = streams}));
         }
-        while (!answers.empty()) {
+        while (!tickets.empty()) {
             write_first();
         }
         if (unknown) {
@@ -178,7 +152,8 @@ public:
                                         write_output(text);
                                     },
                                 .warning = [](const std::string& message) { log_line("headscope: " + message); }};
-        const StreamTotals totals = translate_stream(service_, input, sinks, decoding_, {}, options_.samples);
+        const StreamTotals totals = translate_stream(TextTranslator(opened_.engine, opened_.model), input, sinks,
+                                                     decoding_, {}, options_.samples);
         if (totals.unknown > 0) {
             log_line("headscope: " + unknown_note(totals.unknown / options_.samples, totals.lines / options_.samples,
                                                   "prompts", "read as the unknown piece"));
@@ -215,7 +190,7 @@ private:
     const CompleteOptions& options_;
     const DecodingOptions& decoding_;
     const Tokenizer& tokenizer_;
-    const Service service_;
+    OpenedEngine& opened_;
     std::uint32_t number_ = 0;  // of the last request: the key of its random numbers
     bool warned_of_mask_ = false;
 };
@@ -248,17 +223,11 @@ void complete(const CompleteOptions& options) {
     if (options.samples > 1 && !options.sample) {
         throw UsageError("--samples needs --sample: without it, all samples would be the same");
     }
-    const Engine engine({.devices = asked_devices(common.device(), common.open),
-                         .models = models,
-                         .architecture = Architecture::CausalLm,
-                         .precision = common.precision,
-                         .skip_unusable = asked_device(common.device(), common.open.settings) == "all",
-                         .open = common.open},
-                        [](const std::string& message) { log_line("headscope: " + message); });
-    const DecodingOptions decoding{.search = search_of(options, engine.options().search),
-                                   .batch_tokens = kBatchTokens,
-                                   .compute = engine.first().arithmetic().compute};
-    Completion completion(options, decoding, engine);
+    OpenedEngine opened(common, models, log_of_command);
+    require_architecture(opened.directory(), Architecture::CausalLm);
+    const DecodingOptions decoding{.search = search_of(options, opened.model->search_options({})),
+                                   .batch_tokens = kBatchTokens};
+    Completion completion(options, decoding, opened);
     if (options.prompt) {
         completion.complete(*options.prompt);
     } else if (options.file.empty() && ::isatty(STDIN_FILENO) == 1) {

@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/command.h"
-#include "engine/model_device.h"
+#include "cli/opened_engine.h"
 #include "infer/filler.h"
 #include "infer/gap_filler.h"
 #include "options/common_options.h"
@@ -109,41 +109,18 @@ std::string printed(const Tokenizer& tokenizer, const FillOptions& options, cons
     return text;
 }
 
-// With a span model: several words for each mask or sentinel.
-std::string filled_gaps(const FillOptions& options, ModelDevice& device) {
-    if (options.one_by_one) {
+void fill(const FillOptions& options) {
+    OpenedEngine opened(options.common, {options.common.model_path()});
+    const bool writes_gaps = fills_gaps(opened.directory());
+    if (writes_gaps && options.one_by_one) {
         throw UsageError(
             "--one-by-one is for models that fill in single pieces: this one writes all gaps in one pass; leave "
             "it out");
     }
-    const ModelDirectory& model = device.translator().model();
-    const GapText gaps = find_gaps(model, options.text, options.mask);
-    FilledGaps filled;
-    device.run([&](Backend&, const LoadedModel& models) {
-        filled = fill_gaps(models, options.text, gaps, options.top, device.arithmetic().compute);
-    });
-    return printed(*model.target_tokenizer, options, filled.text, filled.gaps);
-}
-
-void fill(const FillOptions& options) {
-    const CommonOptions& common = options.common;
-    ModelDevice device(common.device(), common.precision, {common.model_path()}, common.open,
-                       [](const std::string& message) { log_line("headscope: " + message); });
-    device.load();
-    if (fills_gaps(device.translator().model())) {
-        write_output(filled_gaps(options, device));
-        return;
-    }
-    MaskedText masked;
-    FilledText filled;
-    device.run([&](Backend& backend, const LoadedModel& models) {
-        const Filler filler(backend, models, device.arithmetic().compute);
-        masked = filler.encode(options.text, options.mask);
-        filled = filler.fill(masked.ids, options.top, options.one_by_one);
-    });
-    const Tokenizer& tokenizer = *device.translator().model().target_tokenizer;
-    filled.text = fill_in(tokenizer, options.text, masked.masks, filled);
-    write_output(printed(tokenizer, options, filled.text, filled.masks));
+    const Filling filled = opened.ask(FillRequest{options.text, options.mask, options.top, options.one_by_one});
+    const Tokenizer& tokenizer = *opened.directory().target_tokenizer;
+    write_output(writes_gaps ? printed(tokenizer, options, filled.text, filled.gaps)
+                             : printed(tokenizer, options, filled.text, filled.masks));
     if (std::find(filled.ids.begin(), filled.ids.end(), tokenizer.unk_id()) != filled.ids.end()) {
         log_line("headscope: the text has characters that are not in the model's vocabulary");
     }

@@ -9,7 +9,7 @@
 #include "cli/command.h"
 #include "cli/look/attention_corpus.h"
 #include "cli/look/attention_recording.h"
-#include "engine/model_device.h"
+#include "cli/opened_engine.h"
 #include "io/atomic_file.h"
 #include "io/input_files.h"
 #include "observe/head_search.h"
@@ -46,16 +46,12 @@ std::string look_at_sentence(const AttentionOptions& options, PictureFormat form
     InputFiles inputs(options.common.open.settings);
     inputs.add(directory);
     inputs.refuse(options.output);
-    ModelDevice device(options.common.device(), options.common.precision, {directory}, options.common.open,
-                       [](const std::string& message) { log_line("headscope: " + message); });
-    device.load();
-    const ModelConfig& config = device.translator().model().config;
+    OpenedEngine opened(options.common, {directory});
+    const ModelConfig& config = opened.directory().config;
     check_family_options(options, config.architecture);
     AttentionSelection selection = checked_selection(options, config);
     AttentionRecord record;
-    device.run([&](Backend& backend, const LoadedModel& translator) {
-        record = record_for(backend, translator, options, selection);
-    });
+    opened.run([&](const Place& place) { record = record_for(place.backend, place.model, options, selection); });
     if (!options.find.empty()) {
         choose_found(selection, record, options);
     }

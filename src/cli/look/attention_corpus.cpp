@@ -8,8 +8,8 @@
 
 #include "cli/command.h"
 #include "cli/look/corpus_report.h"
+#include "cli/opened_engine.h"
 #include "cli/score/progress.h"
-#include "engine/model_device.h"
 #include "explore/corpus_importance.h"
 #include "figures/corpus_drawings.h"
 #include "infer/framed_line.h"
@@ -141,27 +141,25 @@ std::string look_at_corpus(const AttentionOptions& options, PictureFormat format
     inputs.add(directory);
     inputs.add({options.corpus});
     inputs.refuse(options.output);
-    ModelDevice device(options.common.device(), options.common.precision, {directory}, options.common.open,
-                       [](const std::string& message) { log_line("headscope: " + message); });
-    device.load();
-    const ModelConfig config = device.translator().model().config;
+    OpenedEngine opened(options.common, {directory});
+    const ModelConfig& config = opened.directory().config;
     check_family_options(options, config.architecture);
     const AttentionSelection selection = checked_selection(options, config);
     const bool pairs = options.importance || selection.kind != AttentionKind::EncoderSelf;
     const CorpusText corpus = read_corpus(options, config.architecture, pairs);
     std::string bytes;
-    device.run([&](Backend& backend, const LoadedModel& translator) {
+    opened.run([&](const Place& place) {
         if (!options.find.empty()) {
-            bytes = finding_bytes(search(backend, translator, options, corpus, selection), config.architecture,
+            bytes = finding_bytes(search(place.backend, place.model, options, corpus, selection), config.architecture,
                                   options.picture, format);
             return;
         }
         TimedProgress progress;
-        const CorpusImportanceOptions chosen{.translation = {.search = translator.search_options(options.choices),
-                                                             .compute = device.arithmetic().compute},
-                                             .bleu = options.bleu};
-        const CorpusImportance importance =
-            measure_corpus_importance(backend, translator, corpus, chosen, [&](std::size_t done, std::size_t total) {
+        const CorpusImportanceOptions chosen{
+            .translation = {.search = place.model.search_options(options.choices), .compute = place.compute},
+            .bleu = options.bleu};
+        const CorpusImportance importance = measure_corpus_importance(
+            place.backend, place.model, corpus, chosen, [&](std::size_t done, std::size_t total) {
                 progress.show(fmt::format("{} of {} measurements", done, total));
             });
         if (importance.left_out > 0) {

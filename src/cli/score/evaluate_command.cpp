@@ -10,6 +10,7 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/command.h"
+#include "cli/opened_engine.h"
 #include "cli/picture_file.h"
 #include "cli/score/calibration_picture.h"
 #include "cli/score/evaluate_text.h"
@@ -18,7 +19,7 @@
 #include "cli/score/progress.h"
 #include "cli/score/test_set.h"
 #include "cli/translate/translation_flags.h"
-#include "engine/engine.h"
+#include "engine/text_translator.h"
 #include "eval/evaluation.h"
 #include "infer/split_news.h"
 #include "io/atomic_file.h"
@@ -93,22 +94,21 @@ Translations ask_model(const EvaluateOptions& options, const TestSet& set, Evalu
     const CommonOptions& common = options.translation.common;
     const std::vector<std::string> models = common.find_models();
     require_files_of_family(models.front(), "");
-    const auto warn = [](const std::string& message) { log_line("headscope: " + message); };
-    const Engine engine(
-        {.devices = {common.device()}, .models = models, .precision = common.precision, .open = common.open}, warn);
-    const bool fills_in = engine.model().config.generation == Generation::MaskPredict;
+    OpenedEngine opened(common, models);
+    const Generation generation = opened.directory().config.generation;
+    const bool fills_in = generation == Generation::MaskPredict;
     if (fills_in && !options.calibration.empty()) {
         throw UsageError(
             "--calibration needs the probabilities of references, and a model that fills in masks has none");
     }
+    const DeviceUse device = opened.first();
     const DecodingOptions translation =
-        translation_options(options.translation, engine.first().translator(), engine.first().arithmetic().compute);
-    Translations translations = translate_all(Service(engine, warn), translation, set.source);
+        translation_options(options.translation, *opened.model, device.arithmetic.compute);
+    Translations translations = translate_all(TextTranslator(opened.engine, opened.model), translation, set.source);
     if (!options.output.empty()) {
         write_lines(options.output, translations.lines, set);
     }
-    translations.by = {
-        {models, engine.first().info(), common.precision}, translation, engine.model().config.generation};
+    translations.by = {{models, device.info, common.precision}, translation, generation};
     if (fills_in) {
         return translations;  // no probability of a whole reference
     }
@@ -116,8 +116,8 @@ Translations ask_model(const EvaluateOptions& options, const TestSet& set, Evalu
     for (std::vector<std::string>& reference : references) {  // a byte order mark is text only to BLEU and chrF
         reference.front().erase(0, reference.front().starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0);
     }
-    engine.first().run([&](Backend& backend, const LoadedModel& translator) {
-        evaluation.forced = force_references(backend, translator, set.source, references, translation);
+    opened.run([&](const Place& place) {
+        evaluation.forced = force_references(place.backend, place.model, set.source, references, translation);
     });
     if (!options.calibration.empty()) {
         write_calibration(evaluation.forced->statistics, models, options.calibration);

@@ -7,11 +7,11 @@
 #include <fmt/format.h>
 
 #include "cli/command.h"
+#include "cli/opened_engine.h"
 #include "cli/score/calibration_picture.h"
 #include "cli/score/evaluation_report.h"
 #include "cli/score/model_family.h"
 #include "cli/score/progress.h"
-#include "engine/model_device.h"
 #include "infer/forced_spans.h"
 #include "infer/forced_text.h"
 #include "io/input_files.h"
@@ -28,10 +28,8 @@ void evaluate_text(const CommonOptions& common, const EvaluatedText& text, std::
     inputs.refuse("-");
     inputs.refuse(calibration);
     require_files_of_family(models.front(), text.file, true);
-    ModelDevice device(common.device(), common.precision, models, common.open,
-                       [](const std::string& message) { log_line("headscope: " + message); });
-    device.load();
-    const ModelDirectory model = device.translator().model();
+    OpenedEngine opened(common, models);
+    const ModelDirectory& model = opened.directory();
     const bool first_given = first_is_given(model.config);
     EncodedDocuments input(text.file, text.form, model.target_tokenizer, first_given);
     const bool hides_spans = traits(model.config.architecture).reads_source;
@@ -43,11 +41,11 @@ void evaluate_text(const CommonOptions& common, const EvaluatedText& text, std::
         std::transform(documents.begin(), documents.end(), std::back_inserter(pieces),
                        [](const EncodedDocument& document) { return document.pieces; });
         std::vector<std::vector<ForcedToken>> tokens;
-        device.run([&](Backend& backend, const LoadedModel& loaded) {
-            Context ctx{.backend = backend, .compute = device.arithmetic().compute};
-            tokens = hides_spans ? force_spans(ctx, loaded.models(), pieces, vocabulary, evaluation.documents,
+        opened.run([&](const Place& place) {
+            Context ctx{.backend = place.backend, .compute = place.compute};
+            tokens = hides_spans ? force_spans(ctx, place.model.models(), pieces, vocabulary, evaluation.documents,
                                                {.batch_tokens = batch_tokens})
-                                 : force_texts(ctx, loaded.models(), pieces, {.batch_tokens = batch_tokens});
+                                 : force_texts(ctx, place.model.models(), pieces, {.batch_tokens = batch_tokens});
         });
         evaluation.add(documents, tokens, model.config.frame.unk_id);
         progress.show(fmt::format("{} documents evaluated", evaluation.documents));
@@ -58,7 +56,7 @@ void evaluate_text(const CommonOptions& common, const EvaluatedText& text, std::
     if (!calibration.empty()) {
         write_calibration(evaluation.statistics, models, calibration);
     }
-    const EvaluatedBy by{models, device.info(), common.precision};
+    const EvaluatedBy by{models, opened.first().info, common.precision};
     write_output(common.json ? text_evaluation_json(evaluation, model.config.architecture, origin, by)
                              : text_evaluation_table(evaluation, model.config.architecture));
     if (first_given) {

@@ -12,10 +12,10 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/command.h"
+#include "cli/opened_engine.h"
 #include "cli/score/model_family.h"
 #include "cli/translate/unknown_note.h"
 #include "data/pair_reader.h"
-#include "engine/model_device.h"
 #include "infer/scored_pair.h"
 #include "io/input_files.h"
 #include "model/family.h"
@@ -152,19 +152,14 @@ void score(const ScoreOptions& options) {
     require_files_of_family(models.front(), options.text);
     inputs.add(models);
     inputs.refuse("-");
-    ModelDevice device(options.common.device(), options.common.precision, models, options.common.open,
-                       [](const std::string& message) { log_line("headscope: " + message); });
-    device.load();
-    const ModelDirectory model = device.translator().model();
+    OpenedEngine opened(options.common, models);
+    const ModelDirectory& model = opened.directory();
     const Architecture family = model.config.architecture;
     Totals totals;
     for (; !pairs.sources.empty(); pairs = input.next()) {
-        std::vector<ScoredPair> scored;
-        device.run([&](Backend& backend, const LoadedModel& translator) {
-            Context ctx{.backend = backend, .compute = device.arithmetic().compute};
-            scored = score_pairs(ctx, translator, pairs.sources, pairs.targets, options.batch_tokens,
-                                 translator.search_options(options.choices).languages);
-        });
+        const std::vector<ScoredPair> scored =
+            opened.ask(ScoreRequest{pairs.sources, pairs.targets, options.batch_tokens,
+                                    opened.model->search_options(options.choices).languages});
         std::string text;
         for (std::size_t i = 0; i < scored.size(); ++i) {
             totals.add(scored[i]);

@@ -15,21 +15,19 @@
 
 #include "cli/command.h"
 #include "cli/input_descriptor.h"
+#include "cli/opened_engine.h"
 #include "cli/translate/decoding_flags.h"
 #include "cli/translate/line_alignments.h"
 #include "cli/translate/line_progress.h"
 #include "cli/translate/translation_flags.h"
 #include "cli/translate/translation_output.h"
 #include "cli/translate/unknown_note.h"
-#include "engine/engine.h"
-#include "engine/exclusive_device.h"
+#include "engine/text_translator.h"
 #include "infer/framed_line.h"
 #include "infer/translation_stream.h"
 #include "io/input_files.h"
 #include "io/unpacking_reader.h"
 #include "options/option_values.h"
-#include "registry/device_list.h"
-#include "registry/registry.h"
 #include "support/check.h"
 #include "support/counted.h"
 #include "support/usage_error.h"
@@ -84,24 +82,25 @@ LineProgress make_progress(const TranslateOptions& options) {
 // Writes translations to standard output as they come.
 class Writer {
 public:
-    Writer(const TranslateOptions& options, const DecodingOptions& translation, const Engine& engine)
-        : options_(options), translation_(translation), engine_(engine) {
+    Writer(const TranslateOptions& options, const DecodingOptions& translation, OpenedEngine& opened)
+        : options_(options), translation_(translation), opened_(opened) {
         if (options.format.alignments) {
-            check_alignment_options(options.alignment, engine.first().translator().generators());
+            opened.run(
+                [&](const Place& place) { check_alignment_options(options.alignment, place.model.generators()); });
         }
     }
 
-    void write(const std::vector<StreamedLine>& lines) const {
+    void write(const std::vector<StreamedLine>& lines) {
         std::vector<std::vector<Alignment>> alignments(lines.size());
         if (options_.format.alignments) {
-            engine_.first().run([&](Backend& backend, const LoadedModel& translator) {
-                Context ctx{.backend = backend, .compute = translation_.compute};
-                alignments = align_lines(ctx, translator, lines, options_.alignment, translation_.batch_tokens);
+            opened_.run([&](const Place& place) {
+                Context ctx{.backend = place.backend, .compute = place.compute};
+                alignments = align_lines(ctx, place.model, lines, options_.alignment, translation_.batch_tokens);
             });
         }
         std::string text;
         for (std::size_t i = 0; i < lines.size(); ++i) {
-            text += format_line(options_.format, *engine_.model().target_tokenizer, lines[i], alignments[i]);
+            text += format_line(options_.format, *opened_.directory().target_tokenizer, lines[i], alignments[i]);
         }
         write_output(text);
     }
@@ -109,14 +108,14 @@ public:
 private:
     const TranslateOptions& options_;
     const DecodingOptions& translation_;
-    const Engine& engine_;
+    OpenedEngine& opened_;
 };
 
-void print_stats(const StreamTotals& totals, const Engine& engine, const std::vector<Service::Share>& shares,
-                 double ready, double first) {
+void print_stats(const StreamTotals& totals, const std::vector<DeviceUse>& devices, double ready, double first) {
     constexpr double kMebi = 1024.0 * 1024.0;
-    const DeviceInfo& device = engine.first().info();
-    for (const Service::Share& share : engine.several() ? shares : std::vector<Service::Share>{}) {
+    const DeviceInfo& device = devices.front().info;
+    const bool several = devices.size() > 1;
+    for (const DeviceUse& share : several ? devices : std::vector<DeviceUse>{}) {
         log_line(fmt::format("{}: {} in {}, {}{}", share.name, counted(share.sentences, "sentence"),
                              counted(share.batches, "batch", "batches"), counted(share.target_tokens, "target token"),
                              share.failure.empty() ? "" : "; failed: " + share.failure));
@@ -126,9 +125,8 @@ void print_stats(const StreamTotals& totals, const Engine& engine, const std::ve
         "{:.2f} s, first translation after {:.2f} s, {} cut at the maximum length, at most {:.0f} MiB on the device",
         counted(totals.lines, "line"), totals.source_tokens, totals.target_tokens, totals.seconds,
         totals.seconds > 0.0 ? static_cast<double>(totals.target_tokens) / totals.seconds : 0.0,
-        engine.several() ? "all" : device.id,
-        engine.several() ? "several devices; the memory is the first's" : device.name, ready, first, totals.cut,
-        static_cast<double>(engine.first().peak_bytes()) / kMebi));
+        several ? "all" : device.id, several ? "several devices; the memory is the first's" : device.name, ready, first,
+        totals.cut, static_cast<double>(devices.front().peak_bytes) / kMebi));
 }
 
 void translate(TranslateOptions options) {
@@ -148,20 +146,15 @@ void translate(TranslateOptions options) {
     inputs.refuse("-");
     LineProgress progress = make_progress(options);
     const auto warn = [&progress](const std::string& message) { progress.message("headscope: " + message); };
-    const Engine engine({.devices = asked_devices(common.device(), common.open),
-                         .models = models,
-                         .precision = common.precision,
-                         .skip_unusable = asked_device(common.device(), common.open.settings) == "all",
-                         .open = common.open},
-                        warn);
+    OpenedEngine opened(common, models, warn);
     const DecodingOptions translation =
-        translation_options(options.translation, engine.first().translator(), engine.first().arithmetic().compute);
-    if (engine.several() && options.format.alignments) {
+        translation_options(options.translation, *opened.model, opened.first().arithmetic.compute);
+    if (opened.several() && options.format.alignments) {
         throw UsageError("--alignments needs a single --device: it reads the weights where the line was translated");
     }
-    options.alignment.frame = any_frame(engine.model(), translation.search.languages);
-    const Prefixes prefixes(options.decoding, *engine.model().target_tokenizer);
-    const Writer writer(options, translation, engine);
+    options.alignment.frame = any_frame(opened.directory(), translation.search.languages);
+    const Prefixes prefixes(options.decoding, *opened.directory().target_tokenizer);
+    Writer writer(options, translation, opened);
     const double ready = seconds_since(start);
 
     LineSource input(file.get(), file.name());
@@ -173,19 +166,14 @@ void translate(TranslateOptions options) {
                                     progress.done(static_cast<std::int64_t>(next.size()));
                                 },
                             .warning = warn};
-    // Alignments use the device between the batches.
-    const ExclusiveDevice exclusive(engine.first());
-    const Service service(engine, warn);
-    const LineTranslator& translator =
-        options.format.alignments ? static_cast<const LineTranslator&>(exclusive) : service;
-    const StreamTotals totals =
-        translate_stream(translator, input, sinks, translation, [&](std::int64_t line) { return prefixes.of(line); });
+    const StreamTotals totals = translate_stream(TextTranslator(opened.engine, opened.model), input, sinks, translation,
+                                                 [&](std::int64_t line) { return prefixes.of(line); });
     progress.finish();
     if (totals.unknown > 0) {
         warn(unknown_note(totals.unknown, totals.lines, "lines", "translated as the unknown piece"));
     }
     if (options.stats) {
-        print_stats(totals, engine, service.shares(), ready, first.value_or(0.0));
+        print_stats(totals, opened.engine.devices(), ready, first.value_or(0.0));
     }
     prefixes.check_used(totals.lines);
     if (totals.problems > 0) {

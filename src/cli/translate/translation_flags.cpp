@@ -112,15 +112,15 @@ void add_search_flags(CLI::App& command, TranslationFlags& flags) {
         ->capture_default_str();
 }
 
-DecodingOptions translation_options(const TranslationFlags& flags, const LoadedModel& translator, Compute compute) {
-    const Generation generation = translator.model().config.generation;
+DecodingOptions translation_options(const TranslationFlags& flags, const OpenModel& model, Compute compute) {
+    const Generation generation = model.directory().config.generation;
     check_choices(flags.choices, generation);
     if (flags.greedy && generation != Generation::LeftToRight) {
         throw UsageError(
             "--greedy is for models that write from left to right, but \"generation\" is \"mask_predict\": leave it "
             "out");
     }
-    return translation_options(flags, translator.decoding_choices(), compute);
+    return translation_options(flags, model.choices(), compute);
 }
 
 DecodingOptions translation_options(const TranslationFlags& flags, const DecodingChoices& model, Compute compute) {

@@ -1,8 +1,8 @@
 // The options of every command that translates.
 #pragma once
 
+#include "engine/open_model.h"
 #include "infer/decoding_choices.h"
-#include "infer/loaded_model.h"
 #include "options/common_options.h"
 
 namespace CLI {
@@ -24,8 +24,8 @@ void add_content_flags(CLI::App& command, DecodingChoices& choices);
 void add_search_flags(CLI::App& command, TranslationFlags& flags);
 
 // The flags, with the model's choices as defaults; `compute` is the device's. Error if they contradict each other.
-// Error also for those that mean nothing to the translator's model.
-DecodingOptions translation_options(const TranslationFlags& flags, const LoadedModel& translator, Compute compute);
+// Error also for those that mean nothing to the model.
+DecodingOptions translation_options(const TranslationFlags& flags, const OpenModel& model, Compute compute);
 DecodingOptions translation_options(const TranslationFlags& flags, const DecodingChoices& model, Compute compute);
 
 }  // namespace headscope

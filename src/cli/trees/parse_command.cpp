@@ -15,7 +15,8 @@
 #include <CLI/CLI.hpp>
 
 #include "cli/command.h"
-#include "engine/model_device.h"
+#include "cli/opened_engine.h"
+#include "engine/text_translator.h"
 #include "figures/parse_tree_drawing.h"
 #include "infer/loaded_model.h"
 #include "io/atomic_file.h"
@@ -57,22 +58,21 @@ DecodingOptions paper_search() {
     return options;
 }
 
-Terminals terminals_of(const LoadedModel& translator) {
-    if (const std::optional<Terminals> terminals = terminals_in(*translator.model().target_tokenizer)) {
+Terminals terminals_of(const ModelDirectory& model) {
+    if (const std::optional<Terminals> terminals = terminals_in(*model.target_tokenizer)) {
         return *terminals;
     }
     throw Error(fmt::format("'{}' does not write trees: train a model on headscope trees linearise (docs/parsing.md)",
-                            translator.model().path));
+                            model.path));
 }
 
 // Hypotheses that cannot become a tree of the words are left out.
-DecodingOptions search_of(const ParseOptions& options, const LoadedModel& translator, Compute compute) {
+DecodingOptions search_of(const ParseOptions& options, const OpenModel& model) {
     DecodingOptions search = paper_search();
-    search.search = translator.decoding_choices().over(search.search);
+    search.search = model.choices().over(search.search);
     search.search.beam = options.beam.value_or(search.search.beam);
     search.search.n_best = search.search.beam;
-    search.compute = compute;
-    search.rule_for = [rules = TreeRules(*translator.model().target_tokenizer)](std::string_view text) {
+    search.rule_for = [rules = TreeRules(*model.directory().target_tokenizer)](std::string_view text) {
         const auto words = static_cast<std::int64_t>(split_at_blanks(std::string(text)).size());
         return
             [&rules, words](const std::vector<std::int32_t>& written) { return rules.forbidden_after(written, words); };
@@ -84,16 +84,16 @@ DecodingOptions search_of(const ParseOptions& options, const LoadedModel& transl
 using Reject = std::function<void(std::size_t sentence, const std::string& problem)>;
 
 // The trees of some sentences, given their tags or none; none of those without words or that the model cannot parse.
-std::vector<std::optional<Restored>> parsed(const LoadedModel& translator, const DecodingOptions& search,
+std::vector<std::optional<Restored>> parsed(OpenedEngine& opened, const DecodingOptions& search,
                                             const std::vector<WordList>& sentences, const std::vector<WordList>* tags,
                                             const Reject& reject) {
-    const Terminals terminals = terminals_of(translator);
+    const Terminals terminals = terminals_of(opened.directory());
     std::vector<std::string> lines;
     for (const WordList& words : sentences) {
         lines.push_back(fmt::format("{}", fmt::join(words, " ")));
     }
     std::vector<std::optional<Restored>> trees;
-    for (const TextResult& sentence : translator.translate(lines, search)) {
+    for (const TextResult& sentence : TextTranslator(opened.engine, opened.model).translate(numbered(lines), search)) {
         const std::size_t at = trees.size();
         trees.emplace_back();
         if (sentences[at].empty()) {
@@ -110,13 +110,6 @@ std::vector<std::optional<Restored>> parsed(const LoadedModel& translator, const
         trees.back() = best_restored(sequences, sentences[at], tags == nullptr ? nullptr : &(*tags)[at], terminals);
     }
     return trees;
-}
-
-ModelDevice device_of(const ParseOptions& options) {
-    const CommonOptions& common = options.common;
-    return {common.device(), common.precision, {common.model_path()}, common.open, [](const std::string& message) {
-                log_line("headscope: " + message);
-            }};
 }
 
 WordList words_of(const ParseOptions& options, const std::string& text) {
@@ -139,14 +132,9 @@ void parse_text(const ParseOptions& options) {
     if (words.empty()) {
         throw UsageError("TEXT is empty");
     }
-    ModelDevice device = device_of(options);
-    device.load();
-    Restored result;
-    device.run([&](Backend&, const LoadedModel& translator) {
-        const DecodingOptions search = search_of(options, translator, device.arithmetic().compute);
-        const Reject fail = [](std::size_t, const std::string& problem) { throw Error(problem); };
-        result = parsed(translator, search, {words}, nullptr, fail).front().value();
-    });
+    OpenedEngine opened(options.common, {options.common.model_path()});
+    const Reject fail = [](std::size_t, const std::string& problem) { throw Error(problem); };
+    const Restored result = parsed(opened, search_of(options, *opened.model), {words}, nullptr, fail).front().value();
     if (result.repairs.any()) {
         log_line("headscope: the model wrote a malformed tree, which was repaired (headscope trees restore --help)");
     }
@@ -255,8 +243,8 @@ private:
 void parse_file(const ParseOptions& options) {
     constexpr std::size_t kAtOnce = 256;
     SentenceFile text(options);
-    ModelDevice device = device_of(options);
-    device.load();
+    OpenedEngine opened(options.common, {options.common.model_path()});
+    const DecodingOptions search = search_of(options, *opened.model);
     std::size_t repaired = 0;
     for (bool more = true; more;) {
         std::vector<WordList> sentences;
@@ -268,17 +256,14 @@ void parse_file(const ParseOptions& options) {
             sentences.push_back(words);
             tags.push_back(tags_of_words);
         }
-        device.run([&](Backend&, const LoadedModel& translator) {
-            const DecodingOptions search = search_of(options, translator, device.arithmetic().compute);
-            const Reject reject_at = [&](std::size_t at, const std::string& problem) {
-                text.rejected().failed(first + at + 1, problem);
-            };
-            for (const std::optional<Restored>& one :
-                 parsed(translator, search, sentences, text.has_tags() ? &tags : nullptr, reject_at)) {
-                repaired += one && one->repairs.any() ? 1 : 0;
-                write_output(one ? printed(options, one->tree) : "\n");
-            }
-        });
+        const Reject reject_at = [&](std::size_t at, const std::string& problem) {
+            text.rejected().failed(first + at + 1, problem);
+        };
+        for (const std::optional<Restored>& one :
+             parsed(opened, search, sentences, text.has_tags() ? &tags : nullptr, reject_at)) {
+            repaired += one && one->repairs.any() ? 1 : 0;
+            write_output(one ? printed(options, one->tree) : "\n");
+        }
     }
     if (repaired > 0) {
         log_line(fmt::format("headscope: repaired {} of {}", repaired, counted(text.number(), "tree")));

@@ -1,0 +1,61 @@
+// A model that an engine has open, on every device that could load it.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "engine/known_work.h"
+#include "infer/loaded_model.h"
+
+namespace headscope {
+
+class OpenModel;
+// Counted: when the last handle is gone, the devices free the weights.
+using ModelHandle = std::shared_ptr<const OpenModel>;
+
+// Reads a model; called again whenever a lost device is reopened.
+using LoadModel = std::function<std::unique_ptr<const LoadedModel>(Backend& backend, DType storage)>;
+
+class OpenModel {
+public:
+    explicit OpenModel(LoadModel load) : load_(std::move(load)) {}
+
+    // Of the first directory.
+    const ModelDirectory& directory() const { return directory_; }
+    std::int64_t longest() const { return longest_; }  // source that all members take, including the end
+    const DecodingChoices& choices() const { return choices_; }
+    // `chosen` over the author's choices. Error for choices that mean nothing to the model.
+    SearchOptions search_options(const DecodingChoices& chosen) const;
+
+    // For the engine.
+    const LoadModel& load() const { return load_; }
+    void describe(const LoadedModel& loaded);
+    KnownWork& known() const { return known_; }
+    void use() const { ++users_; }
+    void release() const { --users_; }
+    // Whether devices may free it: it was unloaded, and no request uses it.
+    void set_unloaded(bool unloaded) const { unloaded_ = unloaded; }
+    bool unloaded() const { return unloaded_; }
+    bool free() const { return unloaded_ && users_ == 0; }
+    // New requests go to this one instead, if there is one.
+    void set_successor(ModelHandle next) const;
+    ModelHandle successor() const;
+
+private:
+    const LoadModel load_;
+    ModelDirectory directory_;
+    DecodingChoices choices_;
+    std::int64_t longest_ = 0;
+    mutable KnownWork known_;  // thread-safe
+    mutable std::atomic<int> users_{0};
+    mutable std::atomic<bool> unloaded_{false};
+    mutable std::mutex mutex_;
+    mutable ModelHandle successor_;
+};
+
+}  // namespace headscope

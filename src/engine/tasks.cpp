@@ -1,0 +1,163 @@
+// How devices answer requests other than text.
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "engine/task_job.h"
+#include "explore/explorer.h"
+#include "model/family.h"
+#include "observe/record_attention.h"
+#include "support/check.h"
+
+namespace headscope {
+
+namespace {
+
+constexpr std::int64_t kBytesPerPiece = 4;
+
+std::int64_t pieces_of(const std::string& text) {
+    return 1 + std::ssize(text) / kBytesPerPiece;
+}
+
+// Decides when to tell a partial result: at most every kLeast, and rarely enough that copying it takes at most a fifth
+// of the time.
+class Pace {
+public:
+    bool due() const { return Clock::now() - shown_ >= std::max<Clock::duration>(kLeast, 4 * cost_); }
+    template <class Show>
+    void show(const Show& show) {
+        const Clock::time_point start = Clock::now();
+        show();
+        shown_ = Clock::now();
+        cost_ = shown_ - start;
+    }
+
+private:
+    using Clock = std::chrono::steady_clock;
+    static constexpr std::chrono::milliseconds kLeast{15};
+    Clock::time_point shown_{};
+    Clock::duration cost_{};
+};
+
+}  // namespace
+
+std::int64_t cost_of(const FillRequest& request) {
+    return pieces_of(request.text);
+}
+
+std::int64_t cost_of(const ScoreRequest& request) {
+    std::int64_t tokens = 0;
+    for (const auto* side : {&request.sources, &request.targets}) {
+        for (const std::string& text : *side) {
+            tokens += pieces_of(text);
+        }
+    }
+    return tokens;
+}
+
+std::int64_t cost_of(const LookRequest& request) {
+    return pieces_of(request.explore.source);
+}
+
+std::int64_t cost_of(const ImportanceRequest& request) {
+    return pieces_of(request.explore.source);
+}
+
+std::int64_t cost_of(const EmbedRequest& request) {
+    return pieces_of(request.text);
+}
+
+Steps<FillRequest> begin(const FillRequest& request, const Place& place, const Teller<FillRequest>& /*teller*/) {
+    const ModelDirectory& model = place.model.model();
+    if (fills_gaps(model)) {
+        return {.result = [&request, place] {
+            const GapText gaps = find_gaps(place.model.model(), request.text, request.mark);
+            FilledGaps filled = fill_gaps(place.model, request.text, gaps, request.count, place.compute);
+            return Filling{.text = std::move(filled.text), .ids = {}, .masks = {}, .gaps = std::move(filled.gaps)};
+        }};
+    }
+    const Filler filler(place.backend, place.model, place.compute);
+    MaskedText masked = filler.encode(request.text, request.mark);
+    auto session = std::make_unique<FillSession>(filler, masked.ids, request.count, request.one_by_one);
+    FillSession& steps = *session;
+    return {.session = std::move(session), .result = [&request, &model, &steps, spans = std::move(masked.masks)] {
+                FilledText filled = steps.take();
+                return Filling{.text = fill_in(*model.target_tokenizer, request.text, spans, filled),
+                               .ids = std::move(filled.ids),
+                               .masks = std::move(filled.masks),
+                               .gaps = {}};
+            }};
+}
+
+Steps<ScoreRequest> begin(const ScoreRequest& request, const Place& place, const Teller<ScoreRequest>& /*teller*/) {
+    struct ScoringSteps final : WorkSession {
+        ScoringSteps(const ScoreRequest& request, const Place& place)
+            : ctx{.backend = place.backend, .compute = place.compute},
+              scores(ctx, place.model, request.sources, request.targets, request.batch_tokens, request.languages) {}
+        bool step() override { return scores.step(); }
+        std::int64_t tokens() const override { return scores.tokens(); }
+        Context ctx;
+        ScoreSession scores;
+    };
+    auto session = std::make_unique<ScoringSteps>(request, place);
+    ScoringSteps& steps = *session;
+    return {.session = std::move(session), .result = [&steps] { return steps.scores.take(); }};
+}
+
+Steps<LookRequest> begin(const LookRequest& request, const Place& place, const Teller<LookRequest>& teller) {
+    return {.result = [&request, place, teller] {
+        Pace pace;
+        return Explorer(place.backend, place.model, place.compute)
+            .explore(request.explore, [&](const Explorer::Snapshot& so_far) {
+                if (pace.due() && teller.wanted()) {
+                    pace.show([&] { teller.tell({so_far()}); });
+                }
+                return place.goes_on();
+            });
+    }};
+}
+
+Steps<ImportanceRequest> begin(const ImportanceRequest& request, const Place& place,
+                               const Teller<ImportanceRequest>& teller) {
+    return {.result = [&request, place, teller] {
+        return Explorer(place.backend, place.model, place.compute)
+            .importance(request.explore, [&](const Importance& so_far) {
+                if (!so_far.finished && teller.wanted()) {
+                    teller.tell({so_far});
+                }
+                return place.goes_on();
+            });
+    }};
+}
+
+Steps<EmbedRequest> begin(const EmbedRequest& request, const Place& place, const Teller<EmbedRequest>& /*teller*/) {
+    return {.result = [&request, place] {
+        const ModelDirectory& model = place.model.model();
+        const Model& network = place.model.network();
+        Context ctx{.backend = place.backend, .compute = place.compute};
+        const bool reads_source = traits(model.config.architecture).reads_source;
+        const RecordedText text = reads_source ? encode_source(model, request.languages, request.text)
+                                               : encode_language_text(model, request.text);
+        const std::size_t length = reads_source ? source_ids(text).size() : target_in_ids(model.config, text).size();
+        if (length == 0 || static_cast<std::int64_t>(length) > place.model.longest()) {
+            throw Error(
+                fmt::format("the text has {} pieces, but the model takes 1 to {}", length, place.model.longest()));
+        }
+        const Var states =
+            reads_source ? read_source(ctx, network, text, 0).states : read_target(ctx, network, text, {});
+        const std::vector<float> all = to_host<float>(place.backend, states.value());  // [1, length or more, d_model]
+        std::vector<float> mean;
+        for (std::int64_t i = 0; i < model.config.d_model; ++i) {
+            double sum = 0.0;
+            for (std::size_t row = 0; row < length; ++row) {
+                sum += all[row * static_cast<std::size_t>(model.config.d_model) + static_cast<std::size_t>(i)];
+            }
+            mean.push_back(static_cast<float>(sum / static_cast<double>(length)));
+        }
+        return mean;
+    }};
+}
+
+}  // namespace headscope
