@@ -5,6 +5,7 @@
 
 #include "autograd/aim.h"
 #include "autograd/functions.h"
+#include "autograd/hooks.h"
 #include "backend/compositions.h"
 #include "backend/long_attention.h"
 #include "backend/ops/attention.h"
@@ -214,7 +215,8 @@ Var attend(Context& ctx, const AttentionSite& site, const Var& Q, const Var& K, 
                             ctx.backend.support(OpId::AttentionBackward, dtype).level == SupportLevel::Native;
     const bool with_backward = !recorded || (makes_anew && !may_overlap(Q.value(), K.value()) &&
                                              !may_overlap(Q.value(), V.value()) && !may_overlap(K.value(), V.value()));
-    if (with_backward && !observed(ctx, site) && !scoring.by_distance.defined() && !scoring.gain.defined()) {
+    const bool shows_weights = observed(ctx, site) || wants_site(ctx, "weights");
+    if (with_backward && !shows_weights && !scoring.by_distance.defined() && !scoring.gain.defined()) {
         const Attention op{.q = Q.value(),
                            .k = K.value(),
                            .v = V.value(),
@@ -244,6 +246,7 @@ Var attend(Context& ctx, const AttentionSite& site, const Var& Q, const Var& K, 
                               .mask = mask,
                               .scale = scale,
                               .by_distance = scoring.by_distance.defined() ? scoring.by_distance.value() : Tensor()});
+    weights = at_site(ctx, "weights", weights);
     weights = dropout(ctx, weights, rule);
     Var attended(out, wants_gradient(ctx, weights, values));
     matmul_into(ctx, weights, values, attended.heads(heads), {});

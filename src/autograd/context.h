@@ -55,11 +55,14 @@ struct Regularisation {
     Tensor gradient_scale = {};  // [1]; undefined: 1
 };
 
+class Hooks;
+
 struct Context {
     Backend& backend;
     Tape* tape = nullptr;  // null: inference
     Regularisation regularisation = {};
     AttentionObserver* observer = nullptr;
+    Hooks* hooks = nullptr;          // reads and replaces values at sites; null: none
     Compute compute = Compute::F32;  // of products, see Matmul::compute
     // Called with the part that runs now ("encoder.0.self_attention"), for traces and NaN messages; may be empty.
     std::function<void(const std::string&)> label = {};

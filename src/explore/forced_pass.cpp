@@ -107,15 +107,23 @@ Predictions predictions_of(const ModelConfig& config, const CheckedRequest& requ
 
 std::vector<ExploredStep> forced_steps(Context& ctx, const Model& model, const Var& hidden,
                                        const Predictions& predictions, int candidates) {
-    constexpr std::int64_t kRows = 64;  // of logits computed at a time, to bound memory
-    const ModelConfig& config = model.config();
+    const std::int64_t width = model.config().d_model;
+    const Var rows = hidden.reshape({hidden.shape()[1], width});
+    return forced_steps(model.config(), predictions, candidates, [&](std::int64_t first, std::int64_t some) {
+        const Var logits = model.logits(ctx, rows.narrow(0, first, some).reshape({1, some, width}));
+        return to_host<double>(ctx.backend, logits.value());
+    });
+}
+
+std::vector<ExploredStep> forced_steps(const ModelConfig& config, const Predictions& predictions, int candidates,
+                                       const LogitRows& logits_of) {
+    constexpr std::int64_t kRows = 64;  // at a time, to bound memory
     const std::int64_t vocabulary = config.target_vocabulary;
     const bool translates = traits(config.architecture).reads_source;
     const auto special = never_filled_in(config);
     const std::span<const std::int32_t> never =
         traits(config.architecture).fills_masks ? special : std::span<const std::int32_t>();
     const std::vector<std::int64_t>& positions = predictions.positions;
-    const Var rows = hidden.reshape({hidden.shape()[1], config.d_model});
     std::vector<ExploredStep> steps;
     for (std::size_t first = 0; first < positions.size(); first = steps.size()) {
         std::int64_t some = 1;  // adjacent positions
@@ -123,8 +131,7 @@ std::vector<ExploredStep> forced_steps(Context& ctx, const Model& model, const V
                positions[first + static_cast<std::size_t>(some)] == positions[first] + some) {
             ++some;
         }
-        const Var logits = model.logits(ctx, rows.narrow(0, positions[first], some).reshape({1, some, config.d_model}));
-        const auto values = to_host<double>(ctx.backend, logits.value());  // [1, some, vocabulary]
+        const std::vector<double> values = logits_of(positions[first], some);
         for (std::int64_t row = 0; row < some; ++row) {
             const std::span<const double> own(values.data() + row * vocabulary, static_cast<std::size_t>(vocabulary));
             ExploredStep step{.position = positions[steps.size()]};

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "autograd/context.h"
@@ -30,7 +31,12 @@ Predictions predictions_of(const ModelConfig& config, const CheckedRequest& requ
 // One step for each prediction; hidden is [1, length, d_model]. Where the token is not given, the likeliest is taken.
 // What the frame of a translation gives has probability 1. Candidates have no text yet. Stops early at a token without
 // a usable probability.
+// The host gets the logits of a few rows at a time.
 std::vector<ExploredStep> forced_steps(Context& ctx, const Model& model, const Var& hidden,
                                        const Predictions& predictions, int candidates);
+// The same of logits that `logits_of` gives for adjacent positions: [rows, vocabulary].
+using LogitRows = std::function<std::vector<double>(std::int64_t first, std::int64_t rows)>;
+std::vector<ExploredStep> forced_steps(const ModelConfig& config, const Predictions& predictions, int candidates,
+                                       const LogitRows& logits_of);
 
 }  // namespace headscope

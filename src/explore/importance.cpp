@@ -8,10 +8,10 @@
 #include <fmt/format.h>
 
 #include "backend/ops/elementwise.h"
-#include "backend/ops/search.h"
 #include "data/batch.h"
 #include "explore/editing_observer.h"
 #include "explore/forced_pass.h"
+#include "explore/repeated_request.h"
 #include "model/encoder_decoder.h"
 #include "model/family.h"
 #include "observe/family_labels.h"
@@ -29,30 +29,20 @@ public:
           model_(model),
           translates_(dynamic_cast<const EncoderDecoder*>(&model)),
           observer_(request.edits, request.source_length, nullptr),
-          ctx_{.backend = backend, .observer = &observer_, .compute = compute} {
-        const ModelConfig& config = model.config();
-        const auto length = [&](std::size_t tokens) {
-            return make_from_host<std::int32_t>(backend, {1}, DType::I32, {static_cast<std::int32_t>(tokens)});
-        };
-        const std::vector<std::int32_t> in = target_in_ids(config, *request.target);
-        target_.ids = upload_padded(backend, config, in, 0);
-        target_.types = upload_types(backend, config, in, target_.length());
-        target_.lengths = length(in.size());
-        target_out_ = make_from_host<std::int32_t>(backend, target_.ids.shape, DType::I32,
-                                                   predictions_of(config, request).labels(target_.length()));
+          ctx_{.backend = backend, .observer = &observer_, .compute = compute},
+          request_(backend, model.config(), request) {
+        const std::int64_t length = request_.target_length();
+        target_out_ = make_from_host<std::int32_t>(backend, {1, length}, DType::I32,
+                                                   predictions_of(model.config(), request).labels(length));
         if (translates_ != nullptr) {
-            const std::vector<std::int32_t> source = source_ids(request.source);
-            source_.ids = upload_padded(backend, config, source, 0);
-            source_.lengths = length(source.size());
-            memory_ = translates_->encode(ctx_, source_);
+            memory_ = encode(1);
         }
     }
 
     // Batch size: all heads of a layer, fewer for long sentences.
     std::int64_t copies() const {
         constexpr std::int64_t kTokens = 2048;
-        const std::int64_t longest = std::max(source_.length(), target_.length());
-        return std::clamp<std::int64_t>(kTokens / longest, 1, model_.config().attention.heads);
+        return std::clamp<std::int64_t>(kTokens / request_.longest(), 1, model_.config().attention.heads);
     }
 
     double with_all() { return run(memory_, 1).front(); }
@@ -72,35 +62,23 @@ private:
         if (translates_ == nullptr) {
             return {};
         }
-        return site.kind == AttentionKind::EncoderSelf
-                   ? translates_->encode(ctx_,
-                                         {.ids = copied(source_.ids, count), .lengths = copied(source_.lengths, count)})
-                   : Var(copied(memory_.value(), count));
+        return site.kind == AttentionKind::EncoderSelf ? encode(count)
+                                                       : Var(repeated(backend_, memory_.value(), count));
     }
-
-    // [1, ...] to [count, ...]
-    Tensor copied(const Tensor& one, std::int64_t count) {
-        const Tensor index = make_from_host<std::int32_t>(backend_, {count}, DType::I32,
-                                                          std::vector<std::int32_t>(static_cast<std::size_t>(count)));
-        Shape shape = one.shape;
-        shape.set(0, count);
-        Tensor out = backend_.empty(shape, one.dtype);
-        backend_.run(GatherRows{.x = one, .index = index, .out = out});
-        return out;
+    Var encode(std::int64_t count) {
+        const DeviceBatch batch = request_.rows(count);
+        return translates_->encode(ctx_, batch.source, batch.source_lengths);
     }
 
     std::vector<double> run(const Var& memory, std::int64_t count) {
-        const Tensor in = copied(target_.ids, count);
-        const Var hidden =
-            translates_ != nullptr
-                ? translates_->decode(ctx_, {.ids = in}, {memory, copied(source_.lengths, count)})
-                : model_.states(
-                      ctx_, {.sentences = count,
-                             .target = {.ids = in, .types = target_.types, .lengths = copied(target_.lengths, count)}});
+        const DeviceBatch batch = request_.rows(count);
+        const Var hidden = translates_ != nullptr
+                               ? translates_->decode(ctx_, batch.target_in, memory, batch.source_lengths)
+                               : model_.states(ctx_, batch);  // [count, ..]
         const Tensor all = backend_.empty({count}, backend_.full_dtype());
         for (std::int64_t i = 0; i < count; ++i) {
-            const LossSums sums = model_.token_loss(ctx_, hidden.narrow(0, i, 1), {.classes = target_out_},
-                                                    {.epsilon = 0.0F, .suppress = true});
+            const LossSums sums =
+                model_.token_loss(ctx_, hidden.narrow(0, i, 1), target_out_, {.epsilon = 0.0F, .suppress = true});
             backend_.run(Copy{.x = sums.nll, .out = all.narrow(0, i, 1)});
         }
         std::vector<double> results = to_host<double>(backend_, all);
@@ -113,9 +91,9 @@ private:
     const EncoderDecoder* translates_;  // null: a language model
     EditingObserver observer_;
     Context ctx_;
-    DeviceTokens source_, target_;  // one text each
-    Tensor target_out_;             // I32 [1, target length]
-    Var memory_;                    // [1, source length, d_model]
+    RepeatedRequest request_;
+    Tensor target_out_;  // I32 [1, target length]
+    Var memory_;         // [1, source length, d_model]
 };
 
 std::vector<int> head_range(std::int64_t first, std::int64_t count) {

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include "autograd/hooks.h"
 #include "backend/dropout_rule.h"
+#include "backend/ops/elementwise.h"
 
 namespace headscope {
 
@@ -92,8 +94,26 @@ Var MultiHeadAttention::attend_and_project(Context& ctx, const Var& queries, con
                                            const AttentionMask& mask, const Var& by_distance) const {
     const DropoutRule rule = dropout_rule(ctx, ctx.regularisation.attention, dropout_site_);
     const Scoring scoring{.scaled = scaled_, .gain = score_gain_, .by_distance = by_distance, .key_rows = to.rows};
-    const Var attended = attend(ctx, site_, queries, to.keys, to.values, mask, rule, scoring);
-    return project(ctx, attended, output_weight_, output_bias_);
+    const Var q = at_site(ctx, "q", queries);
+    const Var k = at_site(ctx, "k", to.keys);
+    const Var v = at_site(ctx, "v", to.values);
+    const Var attended = attend(ctx, site_, q, k, v, mask, rule, scoring);
+    return project(ctx, heads_at_site(ctx, attended), output_weight_, output_bias_);
+}
+
+// The heads' outputs next to each other, [batch, queries, heads * d_v], after hooks have seen them apart.
+Var MultiHeadAttention::heads_at_site(Context& ctx, const Var& attended) const {
+    if (ctx.hooks == nullptr) {
+        return attended;
+    }
+    const Var apart = attended.heads(heads_);
+    const Var z = at_site(ctx, "z", apart);
+    if (z.identity() == apart.identity()) {
+        return attended;
+    }
+    const Tensor joined = ctx.backend.empty(attended.shape(), attended.value().dtype);
+    ctx.backend.run(Copy{.x = z.value(), .out = joined.heads(heads_)});
+    return Var(joined);
 }
 
 Var MultiHeadAttention::self(Context& ctx, const Var& x, const AttentionMask& mask, const Var& by_distance) const {

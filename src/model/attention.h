@@ -41,6 +41,7 @@ public:
 
 private:
     Var project(Context& ctx, const Var& x, const Var& weight, const Var& bias) const;
+    Var heads_at_site(Context& ctx, const Var& attended) const;
 
     AttentionSite site_;
     bool scaled_;

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "autograd/hooks.h"
 #include "backend/ops/elementwise.h"
 #include "backend/ops/embedding.h"
 #include "backend/ops/search.h"
@@ -124,13 +125,13 @@ Var Embedding::run(Context& ctx, const DeviceTokens& tokens, const Place& place,
         ctx.backend.run(GatherRows{.x = table, .index = place.places, .out = own});
         placed = Var(own);
     }
-    const auto positions_alone = [&](std::int64_t columns, DType dtype) {
+    // What is added to the tokens, by itself.
+    const auto alone = [&](const Var& added, std::int64_t columns, DType dtype, bool by_token) {
         const Tensor none = ctx.backend.empty(shape, DType::I32);
         ctx.backend.run(Fill{.out = none, .value = static_cast<float>(Embed::kNoToken)});
         const Tensor zero = ctx.backend.empty({1, columns}, dtype);
         ctx.backend.run(Fill{.out = zero, .value = 0.0F});
-        return embed_tokens({.ids = none, .table = Var(zero), .positions = placed, .first = place.first},
-                            by_length_ || each);
+        return embed_tokens({.ids = none, .table = Var(zero), .positions = added, .first = place.first}, by_token);
     };
     const bool together = position_columns_ == 0 && !norm_first_;
     Var added = together ? placed : Var();
@@ -138,21 +139,27 @@ Var Embedding::run(Context& ctx, const DeviceTokens& tokens, const Place& place,
         added = with_types(ctx, tokens, added, end);
     }
     const bool by_token = types_.defined() || ((by_length_ || each) && together);
+    const bool apart = added.defined() && wants_site(ctx, "tokens");
     Var embedded = embed_tokens({.ids = tokens.ids,
                                  .order = tokens.order,
                                  .table = table_,
-                                 .positions = added,
+                                 .positions = apart ? Var() : added,
                                  .first = place.first,
                                  .scale = scale_},
-                                by_token);
+                                by_token && !apart);
+    embedded = at_site(ctx, "tokens", embedded);
+    const DType dtype = embedded.value().dtype;
+    if (apart) {
+        embedded = add_spending(ctx, alone(added, embedded.shape()[2], dtype, by_token), embedded);
+    }
     if (position_columns_ > 0) {
-        embedded = concatenate(ctx, embedded, positions_alone(position_columns_, embedded.value().dtype));
+        embedded = concatenate(ctx, embedded, alone(placed, position_columns_, dtype, by_length_ || each));
     }
     Var normed = norm_ ? (*norm_)(ctx, embedded, Var(), {}, tokens.lengths).y : embedded;
     if (norm_first_ && placed.defined()) {
-        normed = add_spending(ctx, positions_alone(placed.shape()[1], normed.value().dtype), normed);
+        normed = add_spending(ctx, alone(placed, placed.shape()[1], dtype, by_length_ || each), normed);
     }
-    return dropout_spending(ctx, normed, dropout_rule(ctx, ctx.regularisation.embedding, site_));
+    return at_site(ctx, "", dropout_spending(ctx, normed, dropout_rule(ctx, ctx.regularisation.embedding, site_)));
 }
 
 }  // namespace headscope

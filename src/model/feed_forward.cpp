@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "autograd/hooks.h"
 #include "backend/dropout_rule.h"
 
 namespace headscope {
@@ -28,7 +29,7 @@ Var FeedForward::operator()(Context& ctx, const Var& x) const {
     const DropoutRule rule = dropout_rule(ctx, ctx.regularisation.activation, site_);
     const Var inner = gate_weight_.defined() ? gated(ctx, x, rule)
                                              : linear_activation(ctx, x, inner_weight_, inner_bias_, activation_, rule);
-    return linear_activation(ctx, inner, outer_weight_, outer_bias_, Activation::None);
+    return linear_activation(ctx, at_site(ctx, "hidden", inner), outer_weight_, outer_bias_, Activation::None);
 }
 
 Var FeedForward::gated(Context& ctx, const Var& x, const DropoutRule& rule) const {

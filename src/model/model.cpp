@@ -1,5 +1,6 @@
 #include "model/model.h"
 
+#include "autograd/hooks.h"
 #include "model/causal_lm.h"
 #include "model/encoder_decoder.h"
 #include "model/mask_predict.h"
@@ -59,7 +60,8 @@ void Model::prepare(Backend& backend, std::int64_t length) const {
 
 Var Model::logits(Context& ctx, const Var& hidden) const {
     set_label(ctx, "projection", "");
-    return projection().logits(ctx, projection().transform(ctx, hidden));
+    static const std::string kSite = "logits";
+    return at_site(ctx, kSite, "", projection().logits(ctx, projection().transform(ctx, hidden)));
 }
 
 LossSums Model::token_loss(Context& ctx, const Var& hidden, const DeviceGather& predicted, const LossOptions& options,

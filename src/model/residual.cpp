@@ -1,5 +1,6 @@
 #include "model/residual.h"
 
+#include "autograd/hooks.h"
 #include "backend/dropout_rule.h"
 
 namespace headscope {
@@ -66,9 +67,28 @@ Stream Residuals::after(Context& ctx, std::size_t index, const Stream& stream, c
     return {pre() ? result.sum : result.y, result.y, stream.lengths};
 }
 
+Stream Residuals::at_site(Context& ctx, const std::string& layer, const char* name, std::size_t next,
+                          const Stream& stream) const {
+    if (ctx.hooks == nullptr) {
+        return stream;
+    }
+    const Var residual = headscope::at_site(ctx, layer, name, stream.residual);
+    if (residual.identity() == stream.residual.identity()) {
+        return stream;
+    }
+    if (!pre()) {
+        return {residual, residual, stream.lengths};
+    }
+    const Normed normed = norms_[next](ctx, residual, Var(), {}, stream.lengths);
+    return {normed.sum, normed.y, stream.lengths};
+}
+
 void set_label(const Context& ctx, const std::string& part, const char* rest) {
-    if (ctx.label || ctx.tape != nullptr) {
+    if (ctx.label || ctx.tape != nullptr || ctx.hooks != nullptr) {
         const std::string label = part + rest;
+        if (ctx.hooks != nullptr) {
+            ctx.hooks->enter(label);
+        }
         if (ctx.label) {
             ctx.label(label);
         }

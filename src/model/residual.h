@@ -59,6 +59,10 @@ public:
     Stream start(Context& ctx, const Var& embedded, const Tensor& lengths) const;
     // Adds the output of sub-layer `index`, which read stream.normed. Consumes `output`: its memory is reused.
     Stream after(Context& ctx, std::size_t index, const Stream& stream, const Var& output) const;
+    // Shows hooks the residual at the site layer.name. Sub-layer `next` reads it next, so that the norm before it is
+    // computed anew if the residual is replaced.
+    Stream at_site(Context& ctx, const std::string& layer, const char* name, std::size_t next,
+                   const Stream& stream) const;
 
 private:
     bool pre() const { return config_.norm.placement == NormPlacement::Pre; }
@@ -68,7 +72,7 @@ private:
     std::vector<std::uint32_t> sites_;
 };
 
-// Reports what runs now, part + rest, to the context and to the tape if there is one.
+// Reports what runs now, part + rest, to the context, and to the tape and the hooks if there are any.
 void set_label(const Context& ctx, const std::string& part, const char* rest);
 
 }  // namespace headscope

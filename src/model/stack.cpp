@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "autograd/hooks.h"
 #include "autograd/recurrence.h"
 #include "backend/attention_mask.h"
 #include "backend/ops/elementwise.h"
@@ -87,20 +88,26 @@ Var Stack::run(Context& ctx, const Var& embedded, const Tensor& lengths, const M
     std::size_t sublayer = 0;
     for (std::size_t i = 0; i < layers_.size(); ++i) {
         const Layer& layer = layers_[i];
+        const auto add = [&](const Var& output, const char* site) {
+            const Var shown = at_site(ctx, "out", output);
+            x = residuals_.after(ctx, sublayer++, x, shown);
+            x = residuals_.at_site(ctx, layer.label, site, sublayer, x);
+        };
+        x = residuals_.at_site(ctx, layer.label, "residual_in", sublayer, x);
         set_label(ctx, layer.mixer_label, "");
         const Var mixed = mix(i, *layer.mixer, x.normed);
         if (!layer.feed_forward) {
             return {};
         }
-        x = residuals_.after(ctx, sublayer++, x, mixed);
+        add(mixed, "residual_mid");
         if (layer.cross_attention) {
             set_label(ctx, layer.label, ".cross_attention");
-            x = residuals_.after(ctx, sublayer++, x, cross(i, *layer.cross_attention, x.normed));
+            add(cross(i, *layer.cross_attention, x.normed), "residual_cross");
         }
         set_label(ctx, layer.label, ".feed_forward");
-        x = residuals_.after(ctx, sublayer++, x, layer.feed_forward(ctx, x.normed, x.lengths));
+        add(layer.feed_forward(ctx, x.normed, x.lengths), "residual_out");
     }
-    return x.normed;
+    return at_site(ctx, name_, "norm", x.normed);
 }
 
 Var Stack::operator()(Context& ctx, const DeviceTokens& tokens, const AttentionMask& mask, const Memory& memory) const {
@@ -130,6 +137,7 @@ std::vector<Var> Stack::distance_scores(Context& ctx) const {
 }
 
 Cache Stack::start_cache(Context& ctx, std::int64_t rows, std::int64_t capacity, const Memory& memory) const {
+    HEADSCOPE_CHECK(ctx.hooks == nullptr, "hooks read whole texts, without a cache");
     CachePlan kept = layers_.front().mixer->cache_plan();
     kept.window = ctx.observer == nullptr ? kept.window : 0;  // an observer gets the weights of all tokens
     kept.by_rows = kept.by_rows && ctx.observer == nullptr &&

@@ -4,12 +4,14 @@
 #include <string>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 #include <nlohmann/json.hpp>
 
 #include "cli/command.h"
 #include "cli/opened_model.h"
 #include "io/input_files.h"
+#include "model/sites.h"
 #include "model/training_card.h"
 #include "options/common_options.h"
 #include "options/option_values.h"
@@ -21,6 +23,7 @@ namespace {
 struct InspectOptions {
     CommonOptions common;
     std::string key;
+    bool sites = false;
 };
 
 std::string plain(const nlohmann::json& value) {
@@ -33,6 +36,12 @@ void inspect(const InspectOptions& options) {
     inputs.add(folder);
     inputs.refuse("-");
     const ModelDirectory model = open_with_remarks(folder);
+    if (options.sites) {
+        write_output(fmt::format("{}
+", fmt::join(sites_of(model.config), "
+")));
+        return;
+    }
     nlohmann::json facts = flat_model_keys(to_json(model.config), model.path);
     facts["parameters"] = count_parameters(model.config);
     facts["shared_vocabulary"] = model.source_tokenizer == model.target_tokenizer;
@@ -78,7 +87,10 @@ void add_inspect_command(CLI::App& app, const OpenOptions& open_options) {
                              ->expected(1)
                              ->check(not_empty);
     options->common.add_model(*command)->excludes(place);
-    command->add_option("--key", options->key, "Print only the value of this key")->group("Output");
+    CLI::Option* key = command->add_option("--key", options->key, "Print only the value of this key")->group("Output");
+    command->add_flag("--sites", options->sites, "Print the names of the values that can be read in a pass")
+        ->group("Output")
+        ->excludes(key);
     command->callback([options] { inspect(*options); });
 }
 
