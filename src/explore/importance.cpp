@@ -65,20 +65,17 @@ private:
         return site.kind == AttentionKind::EncoderSelf ? encode(count)
                                                        : Var(repeated(backend_, memory_.value(), count));
     }
-    Var encode(std::int64_t count) {
-        const DeviceBatch batch = request_.rows(count);
-        return translates_->encode(ctx_, batch.source, batch.source_lengths);
-    }
+    Var encode(std::int64_t count) { return translates_->encode(ctx_, request_.rows(count).source); }
 
     std::vector<double> run(const Var& memory, std::int64_t count) {
         const DeviceBatch batch = request_.rows(count);
         const Var hidden = translates_ != nullptr
-                               ? translates_->decode(ctx_, batch.target_in, memory, batch.source_lengths)
+                               ? translates_->decode(ctx_, {.ids = batch.target.ids}, {memory, batch.source.lengths})
                                : model_.states(ctx_, batch);  // [count, ..]
         const Tensor all = backend_.empty({count}, backend_.full_dtype());
         for (std::int64_t i = 0; i < count; ++i) {
-            const LossSums sums =
-                model_.token_loss(ctx_, hidden.narrow(0, i, 1), target_out_, {.epsilon = 0.0F, .suppress = true});
+            const LossSums sums = model_.token_loss(ctx_, hidden.narrow(0, i, 1), {.classes = target_out_},
+                                                    {.epsilon = 0.0F, .suppress = true});
             backend_.run(Copy{.x = sums.nll, .out = all.narrow(0, i, 1)});
         }
         std::vector<double> results = to_host<double>(backend_, all);

@@ -25,26 +25,24 @@ RepeatedRequest::RepeatedRequest(Backend& backend, const ModelConfig& config, co
     };
     const std::vector<std::int32_t> in = target_in_ids(config, *request.target);
     one_.sentences = 1;
-    one_.target_in = upload_padded(backend, config, in, 0);
-    one_.target_length = one_.target_in.dim(1);
-    one_.target_types = upload_types(backend, config, in, one_.target_length);
-    one_.target_lengths = length(in.size());
+    one_.target.ids = upload_padded(backend, config, in, 0);
+    one_.target.types = upload_types(backend, config, in, one_.target.length());
+    one_.target.lengths = length(in.size());
     if (traits(config.architecture).reads_source) {
         const std::vector<std::int32_t> source = source_ids(request.source);
-        one_.source = upload_padded(backend, config, source, 0);
-        one_.source_length = one_.source.dim(1);
-        one_.source_lengths = length(source.size());
+        one_.source.ids = upload_padded(backend, config, source, 0);
+        one_.source.lengths = length(source.size());
     }
 }
 
 std::int64_t RepeatedRequest::longest() const {
-    return std::max(one_.source_length, one_.target_length);
+    return std::max(one_.source.length(), one_.target.length());
 }
 
 DeviceBatch RepeatedRequest::rows(std::int64_t count) const {
     DeviceBatch batch = one_;
     batch.sentences = count;
-    for (Tensor* each : {&batch.source, &batch.source_lengths, &batch.target_in, &batch.target_lengths}) {
+    for (Tensor* each : {&batch.source.ids, &batch.source.lengths, &batch.target.ids, &batch.target.lengths}) {
         if (each->defined()) {
             *each = repeated(backend_, *each, count);
         }

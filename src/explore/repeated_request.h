@@ -18,8 +18,8 @@ public:
 
     // Tokens of the longer side, with padding, and of the target.
     std::int64_t longest() const;
-    std::int64_t target_length() const { return one_.target_length; }
-    // Without target_out.
+    std::int64_t target_length() const { return one_.target.length(); }
+    // Without predictions.
     DeviceBatch rows(std::int64_t count) const;
 
 private:

@@ -65,17 +65,18 @@ public:
         EmbeddingLeaves leaves(share);
         Tape tape;
         Context ctx{.backend = backend_, .tape = &tape, .hooks = &leaves, .compute = compute_};
-        Batch targets;
-        targets.target_out.assign(static_cast<std::size_t>(rows * request_.target_length()), kNoTarget);
+        std::vector<std::int32_t> classes(static_cast<std::size_t>(rows * request_.target_length()), kNoTarget);
         for (std::int64_t row = 0; row < rows; ++row) {
             const std::size_t at = first + static_cast<std::size_t>(row);
-            targets.target_out[static_cast<std::size_t>(row * request_.target_length() + predictions_.positions[at])] =
+            classes[static_cast<std::size_t>(row * request_.target_length() + predictions_.positions[at])] =
                 predictions_.tokens[at];
         }
-        gather_clusters(targets, model_.config().output.adaptive.cutoffs);
+        const Gather predicted(std::move(classes));
         DeviceBatch batch = request_.rows(rows);
-        batch.target_out = make_from_host(backend_, batch.target_in.shape, DType::I32, targets.target_out);
-        batch.adaptive = upload_adaptive(backend_, targets);
+        batch.predicted = upload(backend_, predicted);
+        for (const Gather& cluster : gather_clusters(predicted, model_.config().output.adaptive.cutoffs)) {
+            batch.adaptive.push_back(upload(backend_, cluster));
+        }
         model_.loss(ctx, batch, {.epsilon = 0.0F});
         const bool reads_source = traits(model_.config().architecture).reads_source;
         const bool decodes = has_decoder(model_.config());
