@@ -31,7 +31,7 @@ HookedRun run_with_hooks(Backend& backend, const LoadedModel& models, Compute co
     SiteHooks hooks(model.config(), request, checked.source_length > 0 ? checked.source_length : target, target);
     EditingObserver edits(checked.edits, checked.source_length, nullptr);
     Context ctx{.backend = backend, .observer = &edits, .hooks = &hooks, .compute = compute};
-    const SourceMemory memory = read_source(ctx, model, checked.source, checked.source_pads);
+    const Memory memory = read_source(ctx, model, checked.source, checked.source_pads);
     const Var hidden = read_target(ctx, model, *checked.target, memory);
     const Predictions predictions = predictions_of(model.config(), checked);
     if (hooks.wants("logits")) {
