@@ -74,7 +74,7 @@ using ConfigFields = std::vector<ConfigField<Config>>;
 
 // Where a configuration keeps a value: a member, or a member of a section, at(&Config::section, &Section::member).
 template <class Config, class Value>
-struct Place {
+struct MemberPlace {
     using ConfigType = Config;
     using ValueType = Value;
     std::function<Value&(Config&)> find;
@@ -84,12 +84,12 @@ struct Place {
 };
 
 template <class Config, class Value>
-Place<Config, Value> at(Value Config::*member) {
+MemberPlace<Config, Value> at(Value Config::*member) {
     return {[=](Config& config) -> Value& { return config.*member; }};
 }
 
 template <class Config, class Value>
-Place<Config, Value> at(Place<Config, Value> place) {
+MemberPlace<Config, Value> at(MemberPlace<Config, Value> place) {
     return place;
 }
 
@@ -97,7 +97,7 @@ template <class Config, class Section, class... More>
 auto at(Section Config::*section, More... more) {
     auto inner = at(more...);
     using Value = typename decltype(inner)::ValueType;
-    return Place<Config, Value>{[=](Config& config) -> Value& { return inner.in(config.*section); }};
+    return MemberPlace<Config, Value>{[=](Config& config) -> Value& { return inner.in(config.*section); }};
 }
 
 template <class Member>

@@ -76,7 +76,7 @@ std::optional<ModelConfig> with(const ModelConfig& config, const std::string& ke
     return std::nullopt;
 }
 
-// Of a short text, whose pieces all models have.
+// The logits of a short text, whose pieces all models have.
 std::vector<float> logits(Backend& backend, const ModelConfig& config, const Parameters& parameters) {
     const std::vector<std::int32_t> ids{4, 9, 8, 6, 5};
     const std::vector<std::int32_t> lengths{5};

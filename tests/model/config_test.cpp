@@ -34,7 +34,7 @@ std::string check_error(const std::function<void(ModelConfig&)>& change) {
     return "";
 }
 
-// Those of its sections, and of theirs.
+// Counts a section's fields, with those of the sections in it.
 template <class Section>
 std::size_t count_fields(const Section& section) {
     std::size_t count = 0;
