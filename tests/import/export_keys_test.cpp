@@ -82,11 +82,9 @@ std::vector<float> logits(Backend& backend, const ModelConfig& config, const Par
     const std::vector<std::int32_t> lengths{5};
     const auto row = [&] { return make_from_host<std::int32_t>(backend, {1, 5}, DType::I32, ids); };
     const auto length = [&] { return make_from_host<std::int32_t>(backend, {1}, DType::I32, lengths); };
-    DeviceBatch batch{.sentences = 1, .target_length = 5, .target_in = row(), .target_lengths = length()};
+    DeviceBatch batch{.sentences = 1, .target = {.ids = row(), .lengths = length()}};
     if (config.architecture == Architecture::EncoderDecoder) {
-        batch.source_length = 5;
-        batch.source = row();
-        batch.source_lengths = length();
+        batch.source = {.ids = row(), .lengths = length()};
     }
     Context ctx{.backend = backend};
     const auto network = make_model(config, parameters);

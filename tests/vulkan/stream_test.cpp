@@ -100,7 +100,8 @@ TEST_CASE("an absent operand is no hazard, whether a kernel would read or write 
                               .nll = nll,
                               .grad_logits = Tensor{},
                               .grad_scale = Tensor{},
-                              .prior = Tensor{}});
+                              .prior = Tensor{},
+                              .weights = Tensor{}});
     };
     const Tensor losses = made.tensor(64);
     const auto part = [&](std::int64_t index) { return losses.narrow(0, 16 * index, 4); };

@@ -37,9 +37,7 @@ void inspect(const InspectOptions& options) {
     inputs.refuse("-");
     const ModelDirectory model = open_with_remarks(folder);
     if (options.sites) {
-        write_output(fmt::format("{}
-", fmt::join(sites_of(model.config), "
-")));
+        write_output(fmt::format("{}\n", fmt::join(sites_of(model.config), "\n")));
         return;
     }
     nlohmann::json facts = flat_model_keys(to_json(model.config), model.path);
