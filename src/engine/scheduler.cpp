@@ -220,7 +220,7 @@ void Scheduler::serve(Member& member) {
             next_for(member) == nullptr ? changed_.wait(lock) : static_cast<void>(changed_.wait_for(lock, kRecheck));
             continue;
         }
-        step(member, furthest_behind(member), lock, false);
+        step(member, furthest_behind(member, nullptr), lock, false);
     }
     for (const Running& running : std::exchange(member.running, {})) {
         put_back(running, false);

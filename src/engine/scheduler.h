@@ -129,7 +129,8 @@ private:
     void start(Member& member);
     void take(Running& running, Flow& flow, std::deque<Batch>::iterator batch);
     void take_joining(Running& running);
-    std::list<Running>::iterator furthest_behind(Member& member);
+    double served_to(const Running& running) const;
+    std::list<Running>::iterator furthest_behind(Member& member, const Running* but);
     void charge(const Running& running, std::int64_t tokens);
     void forget(const Job::Key& key);
     static Clock::duration expected(const Member& member, std::int64_t tokens);

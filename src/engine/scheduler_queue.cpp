@@ -193,8 +193,8 @@ void Scheduler::take_joining(Running& running) {
 
 // Begins the next batch, and those that are merged with it.
 void Scheduler::start(Member& member) {
-    Running& running = member.running.emplace_back();
     const Batch& next = *next_for(member);
+    Running& running = member.running.emplace_back();
     Flow& flow = flows_.at(next.job->key());
     flow.round = next.round;
     take(running, flow, std::ranges::find_if(flow.queue, [&](const Batch& batch) { return &batch == &next; }));
@@ -205,15 +205,25 @@ void Scheduler::start(Member& member) {
     member.busy = true;
 }
 
-// Ties go to the session that has waited longest, which is the first.
-std::list<Scheduler::Running>::iterator Scheduler::furthest_behind(Member& member) {
-    return std::ranges::min_element(member.running, {}, [&](const Running& running) {
-        double least = flows_.at(running.batches.front().job->key()).served;
-        for (const Batch& batch : running.batches) {
-            least = std::min(least, flows_.at(batch.job->key()).served);
+// What the flow of a session that is furthest behind has got.
+double Scheduler::served_to(const Running& running) const {
+    double least = flows_.at(running.batches.front().job->key()).served;
+    for (const Batch& batch : running.batches) {
+        least = std::min(least, flows_.at(batch.job->key()).served);
+    }
+    return least;
+}
+
+// The session that goes on, unless it is another that has the device. Ties go to the one that has waited longest, which
+// is the first.
+std::list<Scheduler::Running>::iterator Scheduler::furthest_behind(Member& member, const Running* but) {
+    auto found = member.running.end();
+    for (auto running = member.running.begin(); running != member.running.end(); ++running) {
+        if (&*running != but && (found == member.running.end() || served_to(*running) < served_to(*found))) {
+            found = running;
         }
-        return least;
-    });
+    }
+    return found;
 }
 
 void Scheduler::refuse_surplus(const Job& job) {

@@ -135,9 +135,9 @@ bool Scheduler::let_others(Member& member, Running& running) {
     if (may_start(member) && next_for(member)->first().steps()) {
         start(member);
     }
-    const auto next = furthest_behind(member);
-    if (!closing_ && next->works.front().work->steps() && next->failure == nullptr &&
-        !std::ranges::all_of(next->works, stopped)) {
+    const auto next = furthest_behind(member, &running);
+    if (!closing_ && next != member.running.end() && served_to(*next) <= served_to(running) &&
+        next->works.front().work->steps() && next->failure == nullptr && !std::ranges::all_of(next->works, stopped)) {
         step(member, next, lock, true);
     }
     return !closing_;

@@ -6,6 +6,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <numeric>
@@ -116,6 +117,16 @@ struct Team {
 
 inline std::unique_ptr<const LoadedModel> load_tiny(Backend& backend, DType /*storage*/) {
     return std::unique_ptr<const LoadedModel>(new LoadedModel(tiny_translator(backend)));
+}
+
+// The same with weights that are not numbers.
+inline std::unique_ptr<const LoadedModel> load_damaged(Backend& backend, DType storage) {
+    std::unique_ptr<const LoadedModel> loaded = load_tiny(backend, storage);
+    const Tensor& weights = loaded->parameters().flat_values();
+    from_host(
+        backend, weights,
+        std::vector<float>(static_cast<std::size_t>(weights.elements()), std::numeric_limits<float>::quiet_NaN()));
+    return loaded;
 }
 
 // A device with a name of its own.

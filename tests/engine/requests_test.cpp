@@ -12,11 +12,11 @@
 #include <utility>
 #include <vector>
 
-#include "crew.h"
 #include "explore/explorer.h"
 #include "infer/filler.h"
 #include "infer/scored_pair.h"
 #include "observe/record_attention.h"
+#include "poison.h"
 #include "tests/io/temporary_folder.h"
 
 using namespace headscope;
@@ -37,13 +37,23 @@ TextRequest line(const std::string& text) {
     return {.line = {.text = text, .number = 1}, .options = {.search = {.beam = 1}}};
 }
 
+// An observer of nothing.
+class BlindObserver final : public AttentionObserver {
+public:
+    bool wants(const AttentionSite& /*site*/) const override { return false; }
+    Tensor observe(Backend& /*backend*/, const AttentionView& view) override { return view.weights; }
+};
+
 // Waits for an event of a device's thread.
 template <class Done>
 bool soon(const Done& done) {
-    for (int i = 0; i < 20'000 && !done(); ++i) {
+    for (int i = 0; i < 20'000; ++i) {
+        if (done()) {
+            return true;
+        }
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
-    return done();
+    return false;
 }
 
 }  // namespace
@@ -133,19 +143,17 @@ TEST_CASE("a long completion leaves a translation its share of the steps", "[eng
     constexpr int kBefore = 50;
     Gate running, submitted;
     std::atomic<int> steps{0}, at_first{0};
+    WatchingObserver counting([&](Backend&, const AttentionView& view) {
+        if (view.site.layer == 1 && ++steps == kBefore) {
+            running.open();
+            submitted.wait();
+        }
+        return view.weights;
+    });
     TextRequest completion = line("the");
     completion.options.search.max_extra = 1000;
     completion.options.search.min_length = 1000;
-    completion.options.rule_for = [&](std::string_view) {
-        return [&](const std::vector<std::int32_t>& written) {
-            steps = static_cast<int>(written.size());
-            if (steps == kBefore) {
-                running.open();
-                submitted.wait();
-            }
-            return std::vector<std::int32_t>();
-        };
-    };
+    completion.options.observer = &counting;
     Ticket<TextRequest> completing = team.engine->submit(causal, std::move(completion));
     REQUIRE(running.wait());
     TextRequest translation = line("the dog sees the cat");
@@ -164,6 +172,7 @@ TEST_CASE("a long completion leaves a translation its share of the steps", "[eng
     CHECK(at_first <= kBefore + 4);
     completing.cancel();
     CHECK_THROWS_AS(completing.get(), Cancelled);
+    completing.settle();
 }
 
 TEST_CASE("short steps of others fit into a long one", "[engine]") {
@@ -200,10 +209,10 @@ TEST_CASE("clients share a device, however much they ask for", "[engine]") {
     Ticket<TextRequest> first = team.submit(line("a dog"));
     REQUIRE(reached.wait());
     std::atomic<int> done{0};
+    BlindObserver blind;
     const auto counted = [&](std::atomic<int>* at) {
         TextRequest request = line("the dog sees the cat");
-        static std::atomic<std::uint64_t> seed{0};
-        request.options.search.no_repeat_ngram = static_cast<int>(++seed % 50) + 2;  // shares no batch
+        request.options.observer = &blind;  // shares no session
         request.options.rule_for = [&done, at](std::string_view) {
             return [&done, at](const std::vector<std::int32_t>& written) {
                 if (written.empty()) {

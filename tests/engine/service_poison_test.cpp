@@ -1,7 +1,6 @@
 // One bad request ends with its own error, and harms neither the others nor the devices.
 #include <catch2/catch.hpp>
 #include <future>
-#include <limits>
 
 #include "backend/instrumented.h"
 #include "poison.h"
@@ -11,15 +10,6 @@ using namespace headscope;
 namespace {
 
 using Catch::Matchers::Contains;
-
-std::unique_ptr<const LoadedModel> load_damaged(Backend& backend, DType storage) {
-    std::unique_ptr<const LoadedModel> loaded = load_tiny(backend, storage);
-    const Tensor& weights = loaded->parameters().flat_values();
-    from_host(
-        backend, weights,
-        std::vector<float>(static_cast<std::size_t>(weights.elements()), std::numeric_limits<float>::quiet_NaN()));
-    return loaded;
-}
 
 TextRequest poisonous() {
     return request_for(kPoisonous);
