@@ -62,10 +62,6 @@ void SentenceBeam::take(std::vector<Candidate> candidates) {
         cut();
     }
     done_ = live_.empty() || length_ == task_.limit || can_stop();
-    if (!done_ && task_.on_step != nullptr && !task_.on_step(live_.front().tokens)) {
-        cut();
-        done_ = true;
-    }
     if (done_) {
         keep_n_best();
     }

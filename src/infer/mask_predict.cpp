@@ -213,10 +213,7 @@ MaskPredictSearch::MaskPredictSearch(Context& ctx, const MaskPredict& model,
                                      const std::vector<std::vector<std::int32_t>>& sources,
                                      const std::vector<SearchTask>& tasks,
                                      const std::vector<const SearchOptions*>& options)
-    : iterations_(options.front()->iterations),
-      tasks_(tasks),
-      eos_(model.config().frame.eos_id),
-      stopped_(tasks.size(), false) {
+    : iterations_(options.front()->iterations), eos_(model.config().frame.eos_id), stopped_(tasks.size(), false) {
     HEADSCOPE_CHECK(sources.size() == tasks.size() && options.size() == tasks.size(),
                     "each source has a task and options");
     const ModelConfig& config = model.config();
@@ -229,9 +226,6 @@ MaskPredictSearch::~MaskPredictSearch() = default;
 bool MaskPredictSearch::step() {
     if (!finished_ && drafts_->refine(number_, iterations_, stopped_)) {
         tokens_ += drafts_->tokens();
-        for (std::size_t i = 0; i < tasks_.size(); ++i) {
-            stopped_[i] = stopped_[i] || (tasks_[i].on_step && !tasks_[i].on_step(drafts_->best_of(i).tokens));
-        }
         finished_ = ++number_ == iterations_;
     } else {
         finished_ = true;
@@ -256,19 +250,6 @@ Hypothesis MaskPredictSearch::best(std::size_t task) const {
     Hypothesis found = hypothesis_of(drafts_->best_of(task), eos_);
     if (stopped_[task] && found.end == EndReason::EndOfSentence) {
         found.end = EndReason::Limit;
-    }
-    return found;
-}
-
-std::vector<Hypothesis> mask_predict(Context& ctx, const MaskPredict& model,
-                                     const std::vector<std::vector<std::int32_t>>& sources,
-                                     const std::vector<SearchTask>& tasks, const SearchOptions& options) {
-    MaskPredictSearch search(ctx, model, sources, tasks, std::vector<const SearchOptions*>(tasks.size(), &options));
-    while (search.step()) {
-    }
-    std::vector<Hypothesis> found;
-    for (std::size_t i = 0; i < tasks.size(); ++i) {
-        found.push_back(search.best(i));
     }
     return found;
 }

@@ -19,8 +19,8 @@ std::int64_t masked_pieces(std::int64_t pieces, int number, int iterations);
 // lengths are written for each, of which the one with the highest mean log-probability is returned, with that mean as
 // its score. A piece's probability is that of when it was last predicted; the length's counts as that of the end. (The
 // paper leaves it out, and then prefers a short text that it is sure of.) Lengths are at least
-// SearchOptions::min_length, and less than the task's limit, which counts an end. Of the tasks only the limit and
-// on_step() are read.
+// SearchOptions::min_length, and less than the task's limit, which counts an end. Of the tasks only the limit is
+// read.
 class MaskPredictSearch {
 public:
     // Runs the encoder. `options` of each task, which share_batch(). Context and model outlive it.
@@ -30,7 +30,7 @@ public:
 
     // Returns whether another iteration follows.
     bool step();
-    // Writes no more of this task.
+    // Ends this task with the text so far, as if the limit were reached.
     void stop(std::size_t task);
     bool done(std::size_t task) const;
     std::int64_t tokens() const { return tokens_; }
@@ -42,7 +42,6 @@ public:
 private:
     class Drafts;
     const int iterations_;
-    const std::vector<SearchTask> tasks_;
     const std::int32_t eos_;
     std::unique_ptr<Drafts> drafts_;
     int number_ = 0;  // of the next iteration
@@ -50,10 +49,5 @@ private:
     std::vector<bool> stopped_;
     std::int64_t tokens_ = 0;
 };
-
-// The same at once, with the same options for all.
-std::vector<Hypothesis> mask_predict(Context& ctx, const MaskPredict& model,
-                                     const std::vector<std::vector<std::int32_t>>& sources,
-                                     const std::vector<SearchTask>& tasks, const SearchOptions& options);
 
 }  // namespace headscope

@@ -47,9 +47,6 @@ struct SearchTask {
     std::uint32_t part = 0;
     // The tokens that must not come after these, which begin with the prefix; may be empty.
     std::function<std::vector<std::int32_t>(const std::vector<std::int32_t>& tokens)> forbidden_after = {};
-    // Called with the likeliest unfinished hypothesis after each step; false ends the search as if the limit were
-    // reached.
-    std::function<bool(const std::vector<std::int32_t>& tokens)> on_step = {};
     std::vector<std::int32_t> source = {};  // complete; only for the options that compare with it
 };
 

@@ -15,6 +15,23 @@ namespace {
 
 using Ids = std::vector<std::int32_t>;
 
+MaskPredictSearch begun(Context& ctx, const Model& model, const std::vector<Ids>& sources,
+                        const std::vector<SearchTask>& tasks, const SearchOptions& options) {
+    return {ctx, as_mask_predict(model), sources, tasks, std::vector<const SearchOptions*>(tasks.size(), &options)};
+}
+
+std::vector<Hypothesis> mask_predict(Context& ctx, const Model& model, const std::vector<Ids>& sources,
+                                     const std::vector<SearchTask>& tasks, const SearchOptions& options) {
+    MaskPredictSearch search = begun(ctx, model, sources, tasks, options);
+    while (search.step()) {
+    }
+    std::vector<Hypothesis> found;
+    for (std::size_t i = 0; i < tasks.size(); ++i) {
+        found.push_back(search.best(i));
+    }
+    return found;
+}
+
 // log softmax of one row.
 std::vector<double> log_softmax(const double* logits, std::int64_t classes) {
     double sum = 0.0;
@@ -122,7 +139,7 @@ TEST_CASE("mask-predict writes what one sentence and one length at a time write"
         for (const auto& [iterations, lengths] : {std::pair(1, 1), {4, 3}, {10, 2}}) {
             Context ctx{*model.backend};
             const SearchOptions options{.min_length = 2, .iterations = iterations, .length_candidates = lengths};
-            const auto found = mask_predict(ctx, as_mask_predict(*model.model), sources, tasks, options);
+            const auto found = mask_predict(ctx, *model.model, sources, tasks, options);
             REQUIRE(found.size() == pairs.size());
             for (std::size_t i = 0; i < pairs.size(); ++i) {
                 INFO(named.name << ", " << iterations << " iterations, " << lengths << " lengths, sentence " << i);
@@ -155,7 +172,7 @@ TEST_CASE("mask-predict writes the same on every device") {
         const auto translated = [&](const std::string& device) {
             SmallModel model(named.config, device, false);
             Context ctx{*model.backend};
-            return mask_predict(ctx, as_mask_predict(*model.model), sources, tasks, {.iterations = 4});
+            return mask_predict(ctx, *model.model, sources, tasks, {.iterations = 4});
         };
         const auto expected = translated("cpu:oracle");
         for (const std::string& device : conformance::devices_under_test()) {
@@ -174,33 +191,32 @@ TEST_CASE("lengths stay within the limits, and a text is shown after each iterat
     Context ctx{*model.backend};
     const std::vector<Ids> sources{{4, 5, 2}, {6, 2}};
     std::vector<SearchTask> tasks{{.limit = 1}, {.limit = 4}};
-    std::vector<std::size_t> shown;
-    tasks[1].on_step = [&](const Ids& text) {
-        shown.push_back(text.size());
-        return true;
-    };
     const SearchOptions options{.min_length = 3, .iterations = 3, .length_candidates = 5};
-    auto found = mask_predict(ctx, as_mask_predict(*model.model), sources, tasks, options);
-    CHECK(found[0].tokens.size() == 0 + 1);
-    CHECK(found[1].tokens.size() == 3 + 1);
-    CHECK(shown == std::vector<std::size_t>{3, 3, 3});
+    MaskPredictSearch search = begun(ctx, *model.model, sources, tasks, options);
+    for (const bool more : {true, true, false}) {
+        CHECK(search.step() == more);
+        CHECK(search.written(1).tokens.size() == 3);
+        CHECK(search.done(1) == !more);
+    }
+    CHECK(search.best(0).tokens.size() == 0 + 1);
+    CHECK(search.best(1).tokens.size() == 3 + 1);
 
-    shown.clear();
     tasks = {{.limit = 9}, {.limit = 4}};
-    tasks[1].on_step = [&](const Ids& text) {
-        shown.push_back(text.size());
-        return false;
-    };
-    const auto stopped = mask_predict(ctx, as_mask_predict(*model.model), sources, tasks, options);
-    CHECK(shown == std::vector<std::size_t>{3});  // one stops after the first iteration, the other goes on
-    CHECK(stopped[0].end == EndReason::EndOfSentence);
-    CHECK(stopped[1].end == EndReason::Limit);
+    MaskPredictSearch other = begun(ctx, *model.model, sources, tasks, options);
+    CHECK(other.step());
+    other.stop(1);  // one stops after the first iteration, the other goes on
+    CHECK(other.done(1));
+    CHECK_FALSE(other.done(0));
+    while (other.step()) {
+    }
+    CHECK(other.best(0).end == EndReason::EndOfSentence);
+    CHECK(other.best(1).end == EndReason::Limit);
     SearchOptions once = options;
     once.iterations = 1;
-    CHECK(stopped[1].tokens == mask_predict(ctx, as_mask_predict(*model.model), sources, tasks, once)[1].tokens);
+    CHECK(other.best(1).tokens == mask_predict(ctx, *model.model, sources, tasks, once)[1].tokens);
 
     const SearchOptions any{.min_length = 0, .iterations = 2, .length_candidates = 1};
-    found = mask_predict(ctx, as_mask_predict(*model.model), sources, {{.limit = 1}, {.limit = 1}}, any);
+    const auto found = mask_predict(ctx, *model.model, sources, {{.limit = 1}, {.limit = 1}}, any);
     CHECK(found[0].tokens.size() == 1);  // the end alone
 }
 
@@ -210,7 +226,7 @@ TEST_CASE("a text of a damaged model is unusable") {
     std::fill(values.begin(), values.end(), std::nan(""));
     from_host(*model.backend, model.parameters.at("embedding.weight").value(), values);
     Context ctx{*model.backend};
-    const auto found = mask_predict(ctx, as_mask_predict(*model.model), {{4, 5, 2}}, {{.limit = 5}}, {});
+    const auto found = mask_predict(ctx, *model.model, {{4, 5, 2}}, {{.limit = 5}}, {});
     CHECK(found[0].end == EndReason::Unusable);
 }
 

@@ -16,34 +16,24 @@ using namespace headscope;
 
 namespace {
 
-struct Decoded {
-    std::vector<Hypothesis> best;
-    std::vector<std::size_t> lengths;  // of the outputs that on_step() saw
-};
-
 struct Manner {
     const char* name;
     SearchOptions options = {};
     std::vector<std::int32_t> prefix = {};
-    std::size_t stop_at = 0;      // tokens after which on_step() ends a search; 0: never
     std::int32_t only_until = 0;  // all tokens from here on are forbidden; 0: none
     std::int64_t longer_by = 17;  // than its source an output may be
 };
 
-Decoded decode(Context& ctx, const TinyModel& model, const std::vector<std::vector<std::int32_t>>& sources,
-               const Manner& manner, int ahead) {
+std::vector<Hypothesis> decode(Context& ctx, const TinyModel& model,
+                               const std::vector<std::vector<std::int32_t>>& sources, const Manner& manner, int ahead) {
     ModelScorer scorer(ctx, model.transformer, ended(sources));
     scorer.set_most_ahead(ahead);
     const ModelConfig& config = model.transformer.config();
-    Decoded decoded;
+    std::vector<Hypothesis> best;
     std::vector<SearchTask> tasks;
     for (const std::vector<std::int32_t>& source : sources) {
         tasks.push_back(
             {.limit = static_cast<std::int64_t>(source.size()) + manner.longer_by, .prefix = manner.prefix});
-        tasks.back().on_step = [&](const std::vector<std::int32_t>& tokens) {
-            decoded.lengths.push_back(tokens.size());
-            return tokens.size() != manner.stop_at;
-        };
         if (manner.only_until > 0) {
             tasks.back().forbidden_after = [&](const std::vector<std::int32_t>&) {
                 std::vector<std::int32_t> all(static_cast<std::size_t>(config.target_vocabulary - manner.only_until));
@@ -54,9 +44,9 @@ Decoded decode(Context& ctx, const TinyModel& model, const std::vector<std::vect
     }
     for (auto& hypotheses :
          search_tasks(scorer, tasks, config.frame.bos_id, token_rules(config, manner.options), manner.options)) {
-        decoded.best.push_back(std::move(hypotheses.front()));
+        best.push_back(std::move(hypotheses.front()));
     }
-    return decoded;
+    return best;
 }
 
 std::vector<Manner> manners() {
@@ -64,18 +54,16 @@ std::vector<Manner> manners() {
             {.name = "without repetitions", .options = {.beam = 1, .no_repeat_ngram = 1}},
             {.name = "at least ten tokens", .options = {.beam = 1, .min_length = 10}},
             {.name = "a forced end", .options = {.beam = 1, .force_end = true}},
-            {.name = "a forced beginning", .options = {.beam = 1}, .prefix = {7, 9, 7}},
-            {.name = "cancelled", .options = {.beam = 1}, .stop_at = 5}};
+            {.name = "a forced beginning", .options = {.beam = 1}, .prefix = {7, 9, 7}}};
 }
 
-void check_same(const Decoded& found, const Decoded& expected) {
-    CHECK(found.lengths.size() == expected.lengths.size());
-    REQUIRE(found.best.size() == expected.best.size());
-    for (std::size_t i = 0; i < found.best.size(); ++i) {
-        CHECK(found.best[i].tokens == expected.best[i].tokens);
-        CHECK(found.best[i].end == expected.best[i].end);
+void check_both(const std::vector<Hypothesis>& found, const std::vector<Hypothesis>& expected) {
+    REQUIRE(found.size() == expected.size());
+    for (std::size_t i = 0; i < found.size(); ++i) {
+        CHECK(found[i].tokens == expected[i].tokens);
+        CHECK(found[i].end == expected[i].end);
         // A sentence that has ended leaves the batch later, so products may have other shapes.
-        CHECK(found.best[i].score == Approx(expected.best[i].score).margin(1e-4));
+        CHECK(found[i].score == Approx(expected[i].score).margin(1e-4));
     }
 }
 
@@ -89,14 +77,13 @@ TEST_CASE("steps that run ahead give what single steps give", "[ahead]") {
     const auto sources = random_sources(6, 16, 40, 11);
     for (const Manner& manner : manners()) {
         INFO(device << ", " << manner.name);
-        const Decoded single = decode(ctx, model, sources, manner, 1);
-        const Decoded ahead = decode(ctx, model, sources, manner, 8);
-        check_same(ahead, single);
-        const Decoded one = decode(ctx, model, {sources[0]}, manner, 1);
-        const Decoded one_ahead = decode(ctx, model, {sources[0]}, manner, 8);
-        CHECK(one_ahead.best[0].tokens == one.best[0].tokens);
-        CHECK(one_ahead.best[0].token_log_probabilities == one.best[0].token_log_probabilities);
-        CHECK(one_ahead.lengths == one.lengths);
+        const std::vector<Hypothesis> single = decode(ctx, model, sources, manner, 1);
+        const std::vector<Hypothesis> ahead = decode(ctx, model, sources, manner, 8);
+        check_both(ahead, single);
+        const std::vector<Hypothesis> one = decode(ctx, model, {sources[0]}, manner, 1);
+        const std::vector<Hypothesis> one_ahead = decode(ctx, model, {sources[0]}, manner, 8);
+        CHECK(one_ahead[0].tokens == one[0].tokens);
+        CHECK(one_ahead[0].token_log_probabilities == one[0].token_log_probabilities);
     }
 }
 
@@ -122,8 +109,8 @@ TEST_CASE("the host looks once at the steps that run ahead", "[ahead]") {
     const auto downloads = [&](int ahead) {
         backend.downloads = 0;
         const Manner manner{.name = "to the limit", .options = {.beam = 1, .bad_words = {{2}}}};
-        const Decoded decoded = decode(ctx, model, sources, manner, ahead);
-        CHECK(decoded.best[0].tokens.size() == 21);
+        const std::vector<Hypothesis> decoded = decode(ctx, model, sources, manner, ahead);
+        CHECK(decoded[0].tokens.size() == 21);
         return backend.downloads;
     };
     CHECK(downloads(1) == 21);
@@ -186,16 +173,16 @@ TEST_CASE("greedy steps run ahead only where a device ranks all that they need",
         INFO(manner.name);
         const auto [single, steps] = steps_of(manner, 1);
         const auto [ahead, steps_ahead] = steps_of(manner, 8);
-        check_same(ahead, single);
+        check_both(ahead, single);
         CHECK(steps_ahead == steps);
     }
     // More tokens are forbidden than a device ranks only after the first 60.
     const Manner unrepeated{.name = "without repetitions",
                             .options = {.beam = 1, .bad_words = {no_end}, .no_repeat_ngram = 1},
                             .longer_by = 80};
-    const Decoded single = decode(ctx, model, sources, unrepeated, 1);
-    check_same(decode(ctx, model, sources, unrepeated, 8), single);
-    CHECK(single.best[0].tokens.size() > 80);
+    const std::vector<Hypothesis> single = decode(ctx, model, sources, unrepeated, 1);
+    check_both(decode(ctx, model, sources, unrepeated, 8), single);
+    CHECK(single[0].tokens.size() > 80);
 }
 
 TEST_CASE("steps are not run ahead while they are observed", "[ahead]") {
