@@ -178,6 +178,33 @@ TEST_CASE("beams and texts that are filled in take no row once they have begun",
     CHECK_FALSE(forced->joins(*other.part()));
 }
 
+TEST_CASE("states of other mixers are not joined: prompts of each length have their own batch", "[session]") {
+    const auto backend = open_device("cpu");
+    for (const MixerKind kind : {MixerKind::Gru, MixerKind::Convolution, MixerKind::Restricted}) {
+        ModelConfig config = context_of(48);
+        config.mixer.decoder = kind;
+        config.mixer.window = kind == MixerKind::Restricted ? 3 : 0;
+        config.positions.kind = kind == MixerKind::Gru ? Positions::None : config.positions.kind;
+        const LoadedModel model = tiny_translator(*backend, config);
+        std::vector<SearchedRow> rows;
+        for (std::size_t i = 0; i < kTexts.size(); ++i) {
+            rows.emplace_back(model, Wish{kTexts[i], exactly(9)}, i + 1);
+        }
+        SearchedRow late(model, {"the dog", exactly(9)});
+        const auto session = model.begin(parts_of(rows), {});
+        std::size_t done = 0;
+        for (bool more = true; more;) {
+            more = session->step();
+            CHECK_FALSE(session->joins(*late.part()));
+            done += session->take_done().size();
+        }
+        CHECK(done == rows.size());
+        for (std::size_t i = 0; i < rows.size(); ++i) {
+            check_alone(model, {kTexts[i], exactly(9)}, i + 1, rows[i].result());
+        }
+    }
+}
+
 TEST_CASE("a row that leaves is forgotten, and the others are written as without it", "[session]") {
     const auto backend = open_device("cpu");
     for (const int beam : {1, 4}) {
