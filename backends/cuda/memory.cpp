@@ -11,7 +11,7 @@
 
 namespace headscope::cuda {
 
-CudaBuffer::CudaBuffer(std::shared_ptr<Memory> memory, Pool pool, Place place, std::byte* data, std::size_t bytes)
+CudaBuffer::CudaBuffer(std::shared_ptr<Memory> memory, Pool pool, ArenaPlace place, std::byte* data, std::size_t bytes)
     : memory_(std::move(memory)), pool_(pool), place_(place), data_(data), bytes_(bytes) {}
 
 CudaBuffer::~CudaBuffer() {
@@ -28,7 +28,7 @@ Memory::~Memory() {
 
 std::shared_ptr<CudaBuffer> Memory::allocate(std::size_t bytes) {
     Space& space = spaces_[static_cast<std::size_t>(pool_)];
-    std::optional<Place> place = space.arena.take(bytes);
+    std::optional<ArenaPlace> place = space.arena.take(bytes);
     if (!place) {
         const std::uint64_t wanted = space.arena.rounded(bytes);
         bool added = add_block(space, std::max(wanted, kBlockBytes));
@@ -50,7 +50,7 @@ std::shared_ptr<CudaBuffer> Memory::allocate(std::size_t bytes) {
                                         bytes);
 }
 
-void Memory::give_back(Pool pool, const Place& place, std::size_t bytes) {
+void Memory::give_back(Pool pool, const ArenaPlace& place, std::size_t bytes) {
     Space& space = spaces_[static_cast<std::size_t>(pool)];
     space.arena.give_back(place);
     space.live -= bytes;

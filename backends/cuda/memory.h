@@ -23,7 +23,7 @@ class Memory;
 // The buffer of a Tensor of this backend.
 class CudaBuffer final : public Buffer {
 public:
-    CudaBuffer(std::shared_ptr<Memory> memory, Pool pool, Place place, std::byte* data, std::size_t bytes);
+    CudaBuffer(std::shared_ptr<Memory> memory, Pool pool, ArenaPlace place, std::byte* data, std::size_t bytes);
     ~CudaBuffer() override;
     std::size_t bytes() const override { return bytes_; }
     Address address() const override { return {0, reinterpret_cast<std::uintptr_t>(data_)}; }
@@ -32,7 +32,7 @@ public:
 private:
     std::shared_ptr<Memory> memory_;
     Pool pool_;
-    Place place_;
+    ArenaPlace place_;
     std::byte* data_;
     std::size_t bytes_;
 };
@@ -51,7 +51,7 @@ public:
 
     // OutOfMemory if the device has no more.
     std::shared_ptr<CudaBuffer> allocate(std::size_t bytes);
-    void give_back(Pool pool, const Place& place, std::size_t bytes);
+    void give_back(Pool pool, const ArenaPlace& place, std::size_t bytes);
     // Calls make_room, then returns empty blocks of both pools to CUDA.
     void free_blocks();
     // The pool of later calls of allocate().

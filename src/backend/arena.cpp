@@ -32,7 +32,7 @@ void Arena::remove_block(std::uint32_t block) {
     gone.bytes = 0;
 }
 
-std::optional<Place> Arena::take(std::uint64_t bytes) {
+std::optional<ArenaPlace> Arena::take(std::uint64_t bytes) {
     const std::uint64_t size = rounded(bytes);
     const auto found = by_size_.lower_bound({size, {0, 0}});
     if (found == by_size_.end()) {
@@ -44,10 +44,10 @@ std::optional<Place> Arena::take(std::uint64_t bytes) {
     if (free_bytes > size) {
         add_free(block, offset + size, free_bytes - size);
     }
-    return Place{block, offset, size};
+    return ArenaPlace{block, offset, size};
 }
 
-void Arena::give_back(const Place& place) {
+void Arena::give_back(const ArenaPlace& place) {
     Block& block = blocks_.at(place.block);
     std::uint64_t begin = place.offset;
     std::uint64_t end = place.offset + place.bytes;

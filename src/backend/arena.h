@@ -14,7 +14,7 @@ namespace headscope {
 // Recordings (Backend::replay) write to the same places each time they run, so nothing else may use those.
 enum class Pool : std::uint8_t { Ops, Recordings };
 
-struct Place {
+struct ArenaPlace {
     std::uint32_t block = 0;
     std::uint64_t offset = 0;
     std::uint64_t bytes = 0;  // as requested, rounded up to the alignment
@@ -29,8 +29,8 @@ public:
     std::uint32_t add_block(std::uint64_t bytes);
     void remove_block(std::uint32_t block);
     // The smallest free range that fits, the lowest of equal ones; std::nullopt if no block has one.
-    std::optional<Place> take(std::uint64_t bytes);
-    void give_back(const Place& place);
+    std::optional<ArenaPlace> take(std::uint64_t bytes);
+    void give_back(const ArenaPlace& place);
     std::vector<std::uint32_t> empty_blocks() const;
 
 private:

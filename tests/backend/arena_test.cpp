@@ -5,8 +5,8 @@
 #include "support/random.h"
 
 using headscope::Arena;
+using headscope::ArenaPlace;
 using headscope::CheckFailure;
-using headscope::Place;
 using headscope::Random;
 
 TEST_CASE("the arena gives aligned ranges that do not overlap", "[arena]") {
@@ -14,8 +14,8 @@ TEST_CASE("the arena gives aligned ranges that do not overlap", "[arena]") {
     arena.add_block(1 << 20);
     arena.add_block(1 << 19);
     Random random(7);
-    std::vector<Place> live;
-    const auto overlap = [](const Place& a, const Place& b) {
+    std::vector<ArenaPlace> live;
+    const auto overlap = [](const ArenaPlace& a, const ArenaPlace& b) {
         return a.block == b.block && a.offset < b.offset + b.bytes && b.offset < a.offset + a.bytes;
     };
     for (int step = 0; step < 3000; ++step) {
@@ -32,12 +32,12 @@ TEST_CASE("the arena gives aligned ranges that do not overlap", "[arena]") {
         REQUIRE(place->offset % 256 == 0);
         REQUIRE(place->bytes > 0);
         REQUIRE(place->offset + place->bytes <= (place->block == 0 ? 1U << 20U : 1U << 19U));
-        for (const Place& other : live) {
+        for (const ArenaPlace& other : live) {
             REQUIRE_FALSE(overlap(*place, other));
         }
         live.push_back(*place);
     }
-    for (const Place& place : live) {
+    for (const ArenaPlace& place : live) {
         arena.give_back(place);
     }
     CHECK(arena.empty_blocks() == std::vector<std::uint32_t>{0, 1});

@@ -91,7 +91,7 @@ void RawBuffer::release() {
     device_.functions().vkFreeMemory(device_.handle(), memory_, nullptr);
 }
 
-VulkanBuffer::VulkanBuffer(std::shared_ptr<Memory> memory, Pool pool, Place place, std::size_t bytes)
+VulkanBuffer::VulkanBuffer(std::shared_ptr<Memory> memory, Pool pool, ArenaPlace place, std::size_t bytes)
     : memory_(std::move(memory)), pool_(pool), place_(place), bytes_(bytes) {}
 
 VulkanBuffer::~VulkanBuffer() {
@@ -111,7 +111,7 @@ std::uint64_t Memory::held() const {
 
 std::shared_ptr<VulkanBuffer> Memory::allocate(std::size_t bytes) {
     Space& from = space(pool_);
-    std::optional<Place> place = from.arena.take(bytes);
+    std::optional<ArenaPlace> place = from.arena.take(bytes);
     if (!place) {
         const std::uint64_t wanted = from.arena.rounded(bytes);
         if (!add_some_block(from, wanted)) {
@@ -147,7 +147,7 @@ std::unique_ptr<RawBuffer> Memory::allocate_host(std::uint64_t bytes, VkMemoryPr
     }
 }
 
-void Memory::give_back(Pool pool, const Place& place, std::size_t bytes) {
+void Memory::give_back(Pool pool, const ArenaPlace& place, std::size_t bytes) {
     space(pool).arena.give_back(place);
     space(pool).live -= bytes;
     use_.live -= bytes;

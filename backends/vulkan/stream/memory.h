@@ -42,7 +42,7 @@ class Memory;
 // The buffer of a Tensor of this backend.
 class VulkanBuffer final : public Buffer {
 public:
-    VulkanBuffer(std::shared_ptr<Memory> memory, Pool pool, Place place, std::size_t bytes);
+    VulkanBuffer(std::shared_ptr<Memory> memory, Pool pool, ArenaPlace place, std::size_t bytes);
     ~VulkanBuffer() override;
     std::size_t bytes() const override { return bytes_; }
     Address address() const override { return {block(), offset()}; }
@@ -52,7 +52,7 @@ public:
 private:
     std::shared_ptr<Memory> memory_;
     Pool pool_;
-    Place place_;
+    ArenaPlace place_;
     std::size_t bytes_;
 };
 
@@ -75,7 +75,7 @@ public:
     void free_blocks();
     // Throws OutOfMemory with what was lacking, what is in use (and what `beside`) and what to do.
     [[noreturn]] void fail(const std::string& lack, const std::string& beside = "") const;
-    void give_back(Pool pool, const Place& place, std::size_t bytes);
+    void give_back(Pool pool, const ArenaPlace& place, std::size_t bytes);
     // The pool of later calls of allocate().
     void use(Pool pool) { pool_ = pool; }
     Pool pool() const { return pool_; }
