@@ -142,7 +142,7 @@ TrainConfig parse_train_config(const nlohmann::json& json, const std::string& fi
     config.task = tasks()[static_cast<std::size_t>(reader.choice("task", 0, task_keys()))].task;
     config.model = flat_model_keys(reader.child("model"), file, "model");
     for (const char* key : {"source_vocabulary", "target_vocabulary", "frame.mask_id"}) {
-        if (config.model.is_object() && config.model.contains(key)) {
+        if (config.model.contains(key)) {
             reader.fail(std::string("model.") + key, "comes from the tokenizer: leave it out");
         }
     }
