@@ -46,9 +46,9 @@ TEST_CASE("a line that does not fit on the disk leaves nothing behind, with one 
 
 TEST_CASE("a skipped step does not spoil the means", "[log]") {
     RunTotals totals;
-    totals.add({.loss = 6.0, .nll = 4.0, .gradient_norm = 1.0, .tokens = {3, 2}}, false);
+    totals.add({.loss = 6.0, .nll = 4.0, .gradient_norm = 1.0, .tokens = {3, 2}, .divisor = 2.0}, false);
     totals.add({.loss = NAN, .nll = NAN, .gradient_norm = NAN, .skipped = true, .tokens = {30, 20}}, false);
-    totals.add({.loss = 4.0, .nll = 2.0, .gradient_norm = 3.0, .tokens = {1, 2}}, false);
+    totals.add({.loss = 4.0, .nll = 2.0, .gradient_norm = 3.0, .tokens = {1, 2}, .divisor = 2.0}, false);
     CHECK(totals.skipped == 1);
     CHECK(totals.skipped_in_a_row == 0);
     CHECK(totals.all_tokens == 58);
