@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <system_error>
 
-#include "io/bundled_places.h"
 #include "model/model_directory.h"
 #include "support/check.h"
 
@@ -13,7 +12,8 @@ namespace headscope {
 
 namespace fs = std::filesystem;
 
-std::string find_model(const std::string& wanted, const Settings& settings, const std::string& bundled) {
+std::string find_model(const std::string& wanted, const Settings& settings, const std::vector<fs::path>& search_path,
+                       const std::string& bundled) {
     if (!wanted.empty()) {
         return model_folder(wanted);
     }
@@ -21,7 +21,8 @@ std::string find_model(const std::string& wanted, const Settings& settings, cons
         return model_folder(set);
     }
     std::string searched;
-    for (const fs::path& path : bundled_places("models/" + bundled)) {
+    for (const fs::path& place : search_path) {
+        const fs::path path = place / "models" / bundled;
         std::error_code failure;
         if (fs::is_regular_file(path / "config.json", failure)) {
             return path.string();

@@ -64,9 +64,9 @@ std::string CommonOptions::device() const {
 std::vector<std::string> CommonOptions::find_models() const {
     std::vector<std::string> found;
     for (const std::string& model : models) {
-        found.push_back(headscope::find_model(model, open.settings));
+        found.push_back(headscope::find_model(model, open.settings, search_path));
     }
-    return found.empty() ? std::vector{headscope::find_model("", open.settings, bundled_model)} : found;
+    return found.empty() ? std::vector{headscope::find_model("", open.settings, search_path, bundled_model)} : found;
 }
 
 std::string CommonOptions::model_path() const {

@@ -1,12 +1,14 @@
 // The options that most commands have: --model, --device, --precision and --json, worded the same in each.
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
 #include "backend/open_options.h"
 #include "infer/model_lookup.h"
 #include "options/precision_option.h"
+#include "options/usual_places.h"
 
 namespace CLI {
 class App;
@@ -18,6 +20,7 @@ namespace headscope {
 // A command adds the options that it has; the others keep their values.
 struct CommonOptions {
     OpenOptions open = {};
+    std::vector<std::filesystem::path> search_path = usual_places();
     std::vector<std::string> models = {};
     std::string bundled_model = kTranslationModel;  // for find_models(), set before add_model()
     std::vector<std::string> devices = {};

@@ -11,7 +11,6 @@
 
 #include "data/batch.h"
 #include "data/corruption.h"
-#include "io/bundled_places.h"
 #include "io/config_reader.h"
 #include "io/strict_json.h"
 #include "io/whole_file.h"
@@ -159,13 +158,14 @@ TrainConfig parse_train_config(const nlohmann::json& json, const std::string& fi
     return config;
 }
 
-std::string find_config(const std::string& wanted) {
+std::string find_config(const std::string& wanted, const std::vector<std::filesystem::path>& search_path) {
     namespace fs = std::filesystem;
     if (fs::exists(wanted) || wanted.ends_with(".json")) {
         return wanted;
     }
     std::set<std::string> names;
-    for (const fs::path& folder : bundled_places("configs")) {
+    for (const fs::path& place : search_path) {
+        const fs::path folder = place / "configs";
         std::error_code failure;
         fs::recursive_directory_iterator entry(folder, failure);
         for (; !failure && entry != fs::recursive_directory_iterator(); entry.increment(failure)) {

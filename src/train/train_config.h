@@ -53,7 +53,7 @@ Arithmetic arithmetic_of(const TrainConfig& config, const Backend& backend);
 
 // The file of a configuration: `wanted`, or if that is no file and does not end with ".json", the configuration of that
 // name that comes with the program ("paper/base-en-de"). Error lists their names if there is no such one.
-std::string find_config(const std::string& wanted);
+std::string find_config(const std::string& wanted, const std::vector<std::filesystem::path>& search_path);
 
 // Data paths are relative to `data_directory` or, if that is empty, to the configuration's folder. Errors name the file
 // and the key, also for unknown keys.

@@ -212,15 +212,16 @@ TEST_CASE("models that say nothing else are decoded as in the paper", "[config]"
 }
 
 TEST_CASE("a configuration that comes with the program is found by its name", "[config]") {
-    const std::string found = find_config("paper/big-en-fr");
+    const std::vector<std::filesystem::path> places{checkout_file("assets")};
+    const std::string found = find_config("paper/big-en-fr", places);
     CHECK(std::filesystem::equivalent(found, checkout_file("assets/configs/paper/big-en-fr.json")));
-    CHECK(find_config("none.json") == "none.json");  // which its reader reports
-    CHECK_THAT(error_of([] { find_config("paper/big-en-fra"); }),
+    CHECK(find_config("none.json", places) == "none.json");  // which its reader reports
+    CHECK_THAT(error_of([&] { find_config("paper/big-en-fra", places); }),
                Catch::Contains("'paper/big-en-fra' is neither a file nor a configuration") &&
                    Catch::Contains("did you mean 'paper/big-en-fr'?") && Catch::Contains("digits, "));
     const TemporaryFolder folder;
     const std::string file = folder.write("mine", "{}");
-    CHECK(find_config(file) == file);
+    CHECK(find_config(file, places) == file);
 }
 
 TEST_CASE("what decides the weights is part of a run's identity, what does not is not", "[config]") {

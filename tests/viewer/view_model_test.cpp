@@ -27,6 +27,8 @@ std::string write_view(const TemporaryFolder& folder, const std::string& name, c
     return folder.file("my.headscope");
 }
 
+const std::vector<std::filesystem::path> kPlaces{HEADSCOPE_SOURCE_DIR "/assets"};
+
 SessionOptions of_view(const std::string& file) {
     const SavedView view = read_view(file);
     return {.model = view.model, .device = "cpu", .view = view};
@@ -37,15 +39,15 @@ SessionOptions of_view(const std::string& file) {
 TEST_CASE("A model is looked for by its name beside the view, then among the recent and the bundled ones", "[view]") {
     const TemporaryFolder folder;
     const std::string view = folder.file("my.headscope");
-    CHECK(place_of_model("/nowhere/tiny", "tiny", view, {}).empty());
-    CHECK(place_of_model("/nowhere/en-de", "en-de", view, {}).ends_with("models/en-de"));
+    CHECK(place_of_model("/nowhere/tiny", "tiny", view, {}, kPlaces).empty());
+    CHECK(place_of_model("/nowhere/en-de", "en-de", view, {}, kPlaces).ends_with("models/en-de"));
     std::filesystem::create_directories(folder.file("elsewhere/tiny"));
     const std::vector<std::string> recent{folder.file("other"), folder.file("elsewhere/tiny")};
-    CHECK(place_of_model("/nowhere/tiny", "tiny", view, recent) == folder.file("elsewhere/tiny"));
-    CHECK(place_of_model("/nowhere/tiny", "", view, recent).empty());
+    CHECK(place_of_model("/nowhere/tiny", "tiny", view, recent, kPlaces) == folder.file("elsewhere/tiny"));
+    CHECK(place_of_model("/nowhere/tiny", "", view, recent, kPlaces).empty());
     std::filesystem::create_directories(folder.file("tiny"));
-    CHECK(place_of_model("/nowhere/tiny", "tiny", view, recent) == folder.file("tiny"));
-    CHECK(place_of_model(folder.file("elsewhere/tiny"), "tiny", view, {}) == folder.file("elsewhere/tiny"));
+    CHECK(place_of_model("/nowhere/tiny", "tiny", view, recent, kPlaces) == folder.file("tiny"));
+    CHECK(place_of_model(folder.file("elsewhere/tiny"), "tiny", view, {}, kPlaces) == folder.file("elsewhere/tiny"));
 }
 
 TEST_CASE("A view whose model is elsewhere opens, and says so", "[view][session]") {

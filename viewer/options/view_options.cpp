@@ -78,7 +78,8 @@ viewer::SavedView view_of(const ViewOptions& given) {
     const CommonOptions& common = options.common;
     if (!common.models.empty() || view.model.empty()) {
         // A training's folder is kept as it is: the viewer also shows its checkpoints.
-        view.model = common.models.empty() ? find_model("", common.open.settings) : common.models.front();
+        view.model =
+            common.models.empty() ? find_model("", common.open.settings, common.search_path) : common.models.front();
         view.parameters = 0;  // the user chose the model: do not compare it with the saved one
         view.file.clear();    // or look for it elsewhere
     }

@@ -61,13 +61,15 @@ std::string undrawable(const Scene& scene, PanelId panel) {
 }  // namespace
 
 void render(const SavedView& view, Precision precision, const std::string& path, double png_scale,
-            Worker::OpenDevice open_device, const Engine::Log& warn) {
+            Worker::OpenDevice open_device, const std::vector<std::filesystem::path>& search_path,
+            const Engine::Log& warn) {
     Alarm alarm;
     Session session({.model = view.model,
                      .device = view.device,
                      .precision = precision,
                      .view = view,
-                     .open_device = std::move(open_device)},
+                     .open_device = std::move(open_device),
+                     .search_path = search_path},
                     [&alarm] { alarm.ring(); });
     const auto settle = [&] {
         constexpr History::Clock::time_point kStart{};  // time stands still: no notice expires

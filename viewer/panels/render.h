@@ -12,6 +12,7 @@ namespace headscope::viewer {
 // Opens the model, waits for everything that the panel shows and writes it, see export_panel_to(). Error for what a
 // window would show as an error; `warn` gets its other notices.
 void render(const SavedView& view, Precision precision, const std::string& path, double png_scale,
-            Worker::OpenDevice open_device, const Engine::Log& warn);
+            Worker::OpenDevice open_device, const std::vector<std::filesystem::path>& search_path,
+            const Engine::Log& warn);
 
 }  // namespace headscope::viewer

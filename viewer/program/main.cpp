@@ -40,6 +40,7 @@ viewer::ProgramOptions program_of(const ViewOptions& options) {
                                    .record = options.record,
                                    .print = [](const std::string& line) { fmt::print("{}\n", line); }};
     program.session = {.model = view.model, .device = view.device, .precision = options.common.precision, .view = view};
+    program.session.search_path = options.common.search_path;
     program.session.open_device = [open_options](const std::string& id) { return open_device(id, open_options); };
     if (options.script.empty()) {  // scripts run with the default settings
         std::string problem;

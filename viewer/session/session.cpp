@@ -22,12 +22,13 @@ constexpr auto kRunReadAgain = std::chrono::seconds(3);
 Session::Session(const SessionOptions& options, std::function<void()> wake)
     : wake_(std::move(wake)),
       open_device_(options.open_device),
+      search_path_(options.search_path),
       precision_(options.precision),
       scene_{.state = options.view.state},
       settings_(options.settings),
       settings_file_(options.settings_file),
       history_(options.view.state) {
-    awaited_ = with_places(options.view, settings_.recent_models);
+    awaited_ = with_places(options.view, settings_.recent_models, search_path_);
     notify_notes(awaited_);
     start(main_, scene_.main,
           {.model = options.view.file.empty() ? options.model : awaited_.model,
@@ -194,7 +195,7 @@ void Session::save_view(const std::string& path) {
 
 void Session::open_view(const std::string& path) {
     try {
-        const SavedView view = with_places(read_view(path), settings_.recent_models);
+        const SavedView view = with_places(read_view(path), settings_.recent_models, search_path_);
         scene_.state = view.state;
         awaited_ = view;
         notify_notes(view);

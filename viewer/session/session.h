@@ -30,7 +30,8 @@ struct SessionOptions {
     SavedView view = {};             // to start with; its model and device are those above
     std::string settings_file = {};  // empty: settings are not saved
     ViewerSettings settings = {};
-    Worker::OpenDevice open_device = {};  // empty: the registry's
+    Worker::OpenDevice open_device = {};                  // empty: the registry's
+    std::vector<std::filesystem::path> search_path = {};  // folders with `models`
 };
 
 class Session {
@@ -123,6 +124,7 @@ private:
 
     std::function<void()> wake_;
     Worker::OpenDevice open_device_;
+    std::vector<std::filesystem::path> search_path_;
     Precision precision_;
     Scene scene_;
     ViewerSettings settings_;

@@ -23,9 +23,10 @@ bool complete(const Exploration& exploration) {
 }
 
 // Where the model of a saved view was looked for; empty if it was found, and so failed for another reason.
-std::string note_on_places(const SavedView& view, const std::vector<std::string>& recent) {
+std::string note_on_places(const SavedView& view, const std::vector<std::string>& recent,
+                           const std::vector<std::filesystem::path>& search_path) {
     const std::string name = name_of_model(view);
-    if (view.file.empty() || !place_of_model(view.model, name, view.file, recent).empty()) {
+    if (view.file.empty() || !place_of_model(view.model, name, view.file, recent, search_path).empty()) {
         return "";
     }
     return fmt::format(
@@ -129,7 +130,7 @@ void Session::handle(Client& client, Side& side, const Failed& failed) {
     const bool opening = client.opening && failed.tag == client.open_tag;
     std::string message = failed.message;
     if (main && opening) {
-        message += note_on_places(awaited_, settings_.recent_models);
+        message += note_on_places(awaited_, settings_.recent_models, search_path_);
     }
     report_error(message);
     if ((opening && !side.model.has_value()) || failed.tag == client.shown_tag || failed.tag == client.original_tag) {

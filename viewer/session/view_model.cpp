@@ -5,8 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "io/bundled_places.h"
-
 namespace headscope::viewer {
 
 namespace {
@@ -23,8 +21,9 @@ std::string name_in(const std::string& path) {
     return (normal.has_filename() ? normal : normal.parent_path()).filename().string();
 }
 
-void place(std::string& path, const std::string& name, SavedView& view, const std::vector<std::string>& recent) {
-    const std::string found = place_of_model(path, name, view.file, recent);
+void place(std::string& path, const std::string& name, SavedView& view, const std::vector<std::string>& recent,
+           const std::vector<fs::path>& search_path) {
+    const std::string found = place_of_model(path, name, view.file, recent, search_path);
     if (!found.empty() && found != path) {
         view.notes.push_back(fmt::format("{} is not on this machine: opened {}, which has the same name", path, found));
         path = found;
@@ -34,7 +33,7 @@ void place(std::string& path, const std::string& name, SavedView& view, const st
 }  // namespace
 
 std::string place_of_model(const std::string& path, const std::string& name, const std::string& view_file,
-                           const std::vector<std::string>& recent) {
+                           const std::vector<std::string>& recent, const std::vector<fs::path>& search_path) {
     if (is_there(path)) {
         return path;
     }
@@ -47,8 +46,8 @@ std::string place_of_model(const std::string& path, const std::string& name, con
             places.emplace_back(other);
         }
     }
-    for (fs::path& bundled : bundled_places("models/" + name)) {
-        places.push_back(std::move(bundled));
+    for (const fs::path& folder : search_path) {
+        places.push_back(folder / "models" / name);
     }
     for (const fs::path& one : places) {
         if (is_there(one)) {
@@ -62,13 +61,14 @@ std::string name_of_model(const SavedView& view) {
     return view.model_name.empty() ? name_in(view.model) : view.model_name;
 }
 
-SavedView with_places(SavedView view, const std::vector<std::string>& recent) {
+SavedView with_places(SavedView view, const std::vector<std::string>& recent,
+                      const std::vector<fs::path>& search_path) {
     if (view.file.empty()) {
         return view;  // not a saved one
     }
-    place(view.model, name_of_model(view), view, recent);
+    place(view.model, name_of_model(view), view, recent, search_path);
     if (!view.other_model.empty()) {
-        place(view.other_model, name_in(view.other_model), view, recent);
+        place(view.other_model, name_in(view.other_model), view, recent, search_path);
     }
     return view;
 }

@@ -83,7 +83,7 @@ void add_view_command(CLI::App& app, const OpenOptions& open_options, int count,
         const CommonOptions& common = options->common;
         viewer::render(
             view, common.precision, options->render, options->scale,
-            [&common](const std::string& id) { return open_device(id, common.open); }, warn);
+            [&common](const std::string& id) { return open_device(id, common.open); }, common.search_path, warn);
     });
 }
 

@@ -55,7 +55,10 @@ void check(const TrainOptions& options) {
 void add_input(CLI::App& command, TrainOptions& options) {
     command.option_defaults()->group("Data");
     CLI::Option* config = command.add_option_function<std::string>(
-        "CONFIG,--config", [&options](const std::string& wanted) { options.given.config = find_config(wanted); },
+        "CONFIG,--config",
+        [&options](const std::string& wanted) {
+            options.given.config = find_config(wanted, options.common.search_path);
+        },
         "Training configuration: a JSON file, or the name of one in assets/configs, such as paper/base-en-de; --resume "
         "and --finish use the run's own by default");
     CLI::Option* source = command.add_option("--source", options.given.texts.source,

@@ -1,4 +1,4 @@
-#include "io/bundled_places.h"
+#include "options/usual_places.h"
 
 #include <system_error>
 
@@ -6,8 +6,8 @@ namespace headscope {
 
 namespace fs = std::filesystem;
 
-std::vector<fs::path> bundled_places(const std::string& name) {
-    const fs::path in_tree = fs::path("assets") / name;
+std::vector<fs::path> usual_places() {
+    const fs::path in_tree = "assets";
     std::error_code failure;
     const fs::path executable = fs::read_symlink("/proc/self/exe", failure);
     if (failure) {
@@ -18,7 +18,7 @@ std::vector<fs::path> bundled_places(const std::string& name) {
     if (prefix.filename() == "libexec") {  // libexec/headscope/headscope-viewer
         prefix = prefix.parent_path();
     }
-    std::vector<fs::path> paths{prefix / "share" / "headscope" / name, in_tree};
+    std::vector<fs::path> paths{prefix / "share" / "headscope", in_tree};
     while (folder != folder.root_path()) {
         paths.push_back(folder / in_tree);
         folder = folder.parent_path();
