@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "backend/ops/matmul.h"
+#include "backend/choices.h"
 
 namespace headscope {
 

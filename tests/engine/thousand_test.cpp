@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "backend/ops/matmul.h"
 #include "explore/explorer.h"
 #include "infer/filler.h"
 #include "poison.h"

@@ -53,6 +53,7 @@ TEST_CASE("a pattern names sites", "[sites]") {
     CHECK(matching_sites(config, "*.*.*_attention.z").size() == 4);
     CHECK(matching_sites(config, "logits") == Names{"logits"});
     CHECK_THROWS_WITH(matching_sites(config, "logit"), "this model has no site \"logit\": did you mean \"logits\"?");
-    CHECK_THROWS_AS(matching_sites(config, "encoder.*"), Error);  // a star stays between two dots
+    CHECK(matching_sites(config, "encoder.*") == Names{"encoder.embedding", "encoder.norm"});
+    CHECK_THROWS_AS(matching_sites(config, "encoder*z"), Error);  // a star stays between two dots
     CHECK_THROWS_AS(matching_sites(config, ""), Error);
 }
