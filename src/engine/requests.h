@@ -58,14 +58,14 @@ struct LinesRequest {
 };
 
 // What may stand at the masks of a text: pieces of a masked language model, words of a span model.
-struct FilledText {
+struct FillAnswer {
     std::string text;                             // with the likeliest
     std::vector<std::int32_t> ids;                // of a masked language model
     std::vector<MaskedPosition> masks;            // the same
     std::vector<std::vector<GapCandidate>> gaps;  // of a span model
 };
 struct FillRequest {
-    using Result = FilledText;
+    using Result = FillAnswer;
     using Event = NoEvent;
     std::string text;
     std::string mark = kMaskText;

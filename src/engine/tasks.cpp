@@ -75,7 +75,7 @@ Steps<FillRequest> begin(const FillRequest& request, const Place& place, const T
         return {.result = [&request, place] {
             const GapText gaps = find_gaps(place.model.model(), request.text, request.mark);
             FilledGaps filled = fill_gaps(place.model, request.text, gaps, request.count, place.compute);
-            return FilledText{.text = std::move(filled.text), .ids = {}, .masks = {}, .gaps = std::move(filled.gaps)};
+            return FillAnswer{.text = std::move(filled.text), .ids = {}, .masks = {}, .gaps = std::move(filled.gaps)};
         }};
     }
     const Filler filler(place.backend, place.model, place.compute);
@@ -84,7 +84,7 @@ Steps<FillRequest> begin(const FillRequest& request, const Place& place, const T
     FillSession& steps = *session;
     return {.session = std::move(session), .result = [&request, &model, &steps, spans = std::move(masked.masks)] {
                 FilledText filled = steps.take();
-                return FilledText{.text = fill_in(*model.target_tokenizer, request.text, spans, filled),
+                return FillAnswer{.text = fill_in(*model.target_tokenizer, request.text, spans, filled),
                                   .ids = std::move(filled.ids),
                                   .masks = std::move(filled.masks),
                                   .gaps = {}};

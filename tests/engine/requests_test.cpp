@@ -117,7 +117,7 @@ TEST_CASE("a masked language model fills in masks beside a model that translates
     crew.add(open_device("cpu"));
     const Team team = crew.team();
     const ModelHandle masked = team.engine->open(loads(Architecture::MaskedLm));
-    const FilledText filled =
+    const FillAnswer filled =
         team.engine->submit(masked, FillRequest{.text = "the [MASK] sees the [MASK]", .count = 3}).get();
     CHECK(team.submit(line("the dog")).get().problem.empty());
     const std::unique_ptr<Backend> cpu = open_device("cpu");

@@ -164,7 +164,8 @@ TEST_CASE("a thousand requests of all kinds get one answer each, whatever happen
                                return text.empty() || !found.problem.empty();
                            }}});
             case 3:
-                return ask(team, masked, FillRequest{.text = kMasked, .count = 2}, terms, {{[&](const Filling& found) {
+                return ask(team, masked, FillRequest{.text = kMasked, .count = 2}, terms,
+                           {{[&](const FillAnswer& found) {
                                return near(found.masks.at(0).candidates.at(0).log_probability, wanted.filled);
                            }}});
             case 4:

@@ -117,7 +117,7 @@ void fill(const FillOptions& options) {
             "--one-by-one is for models that fill in single pieces: this one writes all gaps in one pass; leave "
             "it out");
     }
-    const FilledText filled = opened.ask(FillRequest{options.text, options.mask, options.top, options.one_by_one});
+    const FillAnswer filled = opened.ask(FillRequest{options.text, options.mask, options.top, options.one_by_one});
     const Tokenizer& tokenizer = *opened.directory().target_tokenizer;
     write_output(writes_gaps ? printed(tokenizer, options, filled.text, filled.gaps)
                              : printed(tokenizer, options, filled.text, filled.masks));
