@@ -80,11 +80,11 @@ std::optional<ModelConfig> with(const ModelConfig& config, const std::string& ke
 std::vector<float> logits(Backend& backend, const ModelConfig& config, const Parameters& parameters) {
     const std::vector<std::int32_t> ids{4, 9, 8, 6, 5};
     const std::vector<std::int32_t> lengths{5};
-    const auto row = [&] { return make_from_host<std::int32_t>(backend, {1, 5}, DType::I32, ids); };
-    const auto length = [&] { return make_from_host<std::int32_t>(backend, {1}, DType::I32, lengths); };
-    DeviceBatch batch{.sentences = 1, .target = {.ids = row(), .lengths = length()}};
+    const DeviceTokens text{.ids = make_from_host<std::int32_t>(backend, {1, 5}, DType::I32, ids),
+                            .lengths = make_from_host<std::int32_t>(backend, {1}, DType::I32, lengths)};
+    DeviceBatch batch{.sentences = 1, .target = text};
     if (config.architecture == Architecture::EncoderDecoder) {
-        batch.source = {.ids = row(), .lengths = length()};
+        batch.source = text;
     }
     Context ctx{.backend = backend};
     const auto network = make_model(config, parameters);
