@@ -11,7 +11,7 @@ void OpenModel::describe(const LoadedModel& loaded) {
 }
 
 SearchOptions OpenModel::search_options(const DecodingChoices& chosen) const {
-    check_choices(chosen, directory_.config.generation);
+    check_choices(chosen, directory_.config);
     return chosen.over(choices_.over(default_search(directory_.config.architecture)));
 }
 

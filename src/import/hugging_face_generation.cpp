@@ -230,13 +230,15 @@ void read_bias(GenerationReader& generation, const std::string& key) {
 void explain_sampling(GenerationReader& generation, const std::string& key) {
     const ForeignConfig& file = generation.file;
     std::string flags = "--sample";
-    for (const auto& [theirs, ours, fallback] :
-         {std::tuple{"temperature", "--temperature", 1.0}, {"top_k", "--top-k", 50.0}, {"top_p", "--top-p", 1.0}}) {
+    for (const auto& [theirs, ours, fallback] : {std::tuple{"temperature", "--temperature", 1.0},
+                                                 {"top_k", "--top-k", 50.0},
+                                                 {"top_p", "--top-p", 1.0},
+                                                 {"min_p", "--min-p", 0.0}}) {
         const double value = file.number(theirs, fallback);
         flags += value == 1.0 || value == 0.0 ? "" : fmt::format(" {} {}", ours, value);
     }
     std::string others;
-    for (const char* name : {"typical_p", "min_p", "top_h", "epsilon_cutoff", "eta_cutoff"}) {
+    for (const char* name : {"typical_p", "top_h", "epsilon_cutoff", "eta_cutoff"}) {
         const double value = file.number(name, 1.0);
         others += value == 1.0 || value == 0.0 ? "" : fmt::format("; \"{}\" is not supported", name);
     }

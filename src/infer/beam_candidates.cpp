@@ -68,8 +68,7 @@ bool SentenceBeam::enough(const NextTokens& next, std::int64_t first_row) const 
 }
 
 bool SentenceBeam::wants_all() const {
-    return !certain() &&
-           (options_.sampling.has_value() || length_ < static_cast<std::int64_t>(task_.prefix.size()) || weighs());
+    return !certain() && (options_.sample || length_ < static_cast<std::int64_t>(task_.prefix.size()) || weighs());
 }
 
 bool SentenceBeam::weighs() const {
@@ -170,9 +169,8 @@ std::vector<SentenceBeam::Candidate> SentenceBeam::sampled_candidate(std::span<c
     if (allowed.empty()) {
         return {};
     }
-    const TokenChance& sampled =
-        allowed[draw(allowed, *options_.sampling,
-                     {.line = task_.line, .part = task_.part, .position = static_cast<std::uint32_t>(length_)})];
+    const TokenChance& sampled = allowed[draw(
+        allowed, options_, {.line = task_.line, .part = task_.part, .position = static_cast<std::uint32_t>(length_)})];
     return {{live_.front().log_probability + sampled.log_probability, 0, sampled.token}};
 }
 
@@ -216,7 +214,7 @@ void SentenceBeam::advance(const AllTokens& next, std::int64_t first_row) {
         take(certain_candidates());
     } else if (length_ < static_cast<std::int64_t>(task_.prefix.size())) {
         take(forced_candidate(next.row(first_row)));
-    } else if (options_.sampling) {
+    } else if (options_.sample) {
         take(sampled_candidate(weighs() ? weighed(next, 0, first_row) : chances_of(next.row(first_row))));
     } else if (weighs()) {
         take(weighed_candidates(next, first_row));

@@ -45,7 +45,7 @@ public:
     const DecodingChoices& decoding_choices() const { return decoding_choices_; }
     // `chosen` over the author's choices over default_search(). Error for choices that mean nothing to the model.
     SearchOptions search_options(const DecodingChoices& chosen) const {
-        check_choices(chosen, model_.config.generation);
+        check_choices(chosen, model_.config);
         return chosen.over(decoding_choices_.over(default_search(model_.config.architecture)));
     }
     std::int64_t longest() const { return longest_; }  // maximum length of all models, including the end

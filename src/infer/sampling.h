@@ -18,6 +18,6 @@ struct DrawKey {
 
 // Samples an index of `allowed` (at least one, finite, in any order). Each token gets its own noise, so that rounding
 // changes the result only if two sums are nearly tied or top_p ends within the rounding of a sum.
-std::size_t draw(const std::vector<TokenChance>& allowed, const Sampling& sampling, const DrawKey& key);
+std::size_t draw(const std::vector<TokenChance>& allowed, const SearchOptions& options, const DrawKey& key);
 
 }  // namespace headscope

@@ -11,6 +11,7 @@
 
 #include "backend/choices.h"
 #include "infer/hypotheses.h"
+#include "model/family.h"
 #include "text/tokenizer.h"
 
 namespace headscope {
@@ -38,6 +39,13 @@ struct DecodingOptions {
     std::function<decltype(SearchTask::forbidden_after)(std::string_view text)> rule_for = {};
     AttentionObserver* observer = nullptr;  // sees the attention weights, and may replace them; may be null
 };
+
+// default_search() and the batches that suit it: prompts are short.
+inline DecodingOptions default_decoding_options(Architecture family) {
+    DecodingOptions options{.search = default_search(family)};
+    options.batch_tokens = traits(family).continues_text ? 4096 : options.batch_tokens;
+    return options;
+}
 
 // One translation of a line.
 struct Translation {

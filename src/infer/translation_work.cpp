@@ -23,7 +23,7 @@ void check_search(const ModelConfig& model, const std::vector<SourceLine>& lines
     const bool prefixed =
         std::any_of(lines.begin(), lines.end(), [](const SourceLine& line) { return !line.prefix.empty(); });
     for (const auto& [what, wanted] : {std::pair("n-best lists are", search.n_best > 1),
-                                       {"sampling is", search.sampling.has_value()},
+                                       {"sampling is", search.sample},
                                        {"prefixes are", prefixed},
                                        {"texts to stop at are", !search.stop.empty()},
                                        {"rules for the next piece are", options.rule_for != nullptr},

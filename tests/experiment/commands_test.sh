@@ -177,7 +177,7 @@ expect "a key without its section is an error" refused '"heads" is not a key'
 sweep --output none --vary training.seed=1 --vary training.seed=2
 expect "a key varied twice is an error" refused '"training.seed" is varied twice'
 sweep --output none --vary decoding.beam=99
-expect "an impossible beam is an error" refused "the beam must be between" 99
+expect "an impossible beam is an error" refused '"beam" must be a whole number from 1 to 30, got 99'
 expect "none of which leaves anything behind" not [ -e none ]
 
 # ------------------------------------------------------------------------------------------ table1, long-range, replaced

@@ -57,6 +57,7 @@ check_numbers() { # COMMAND..
     for option in $("$headscope" $1 --help | sed -n 's/^  \(-[a-z],\)\?\(--[a-z0-9-]*\) N\( .*\)\?$/\2/p'); do
         numbers=$((numbers + 1))
         for value in x nan inf -1 1e99 ''; do
+            [ "$option $value" != "--length-penalty -1" ] || continue  # the only number that may be negative
             run $1 "$option" "$value" </dev/null
             expect "headscope $1 $option '$value' is refused" rejects_value "$1"
         done

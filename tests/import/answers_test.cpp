@@ -125,11 +125,11 @@ void check_translations(Backend& backend, const std::string& folder, const json&
     DecodingOptions options;
     options.search = {.beam = answers.at("beam").get<int>(),
                       .length_penalty = answers.at("length_penalty").get<double>(),
+                      .length_penalty_form = LengthPenaltyForm::Power,
                       .max_extra = SearchOptions::kMaxExtra,
                       .max_length = answers.at("max_length").get<std::int64_t>(),
                       .max_factor = answers.value("max_factor", 0.0),
-                      .force_end = answers.value("force_end", false),
-                      .length_penalty_form = LengthPenaltyForm::Power};
+                      .force_end = answers.value("force_end", false)};
     const double tolerance = answers.value("score_tolerance", 1e-3);
     for (const json& item : answers.at("items")) {
         if (!item.contains("translation") || !item.contains("text")) {

@@ -118,7 +118,17 @@ printf 'the 猫\nthe\n' | run complete --model causal --device cpu --sample --sa
 expect "lines with unknown characters are counted" complains "1 of 2 prompts contain characters missing"
 run complete --model causal --device cpu --beam 4 --n-best 3 --no-repeat-ngram 2 "the"
 expect "as many completions as asked for" lines 3
+run complete --model causal --device cpu --beam 4 --n-best 2 --n-best-duplicates --length-penalty 1 \
+    --length-penalty-form power --min-length 7 --max-length 20 --force-end --allow-unknown --batch-tokens 8 --json "the"
+expect "a completion has the options of a translation" holds '.[0].n_best | length == 2 and all(.tokens | length >= 7)'
+run complete --model causal --device cpu --max-tokens 0 "the"
+expect "but at least one token" misused "--max-tokens must be 1 or more"
+run complete --model causal --device cpu --source-language eng "the"
+expect "and no source" misused 'has no option "--source-language"'
 cp -r causal/model chosen
+echo '{"max_factor": 2}' >chosen/decoding.json
+run complete --model chosen --device cpu "the"
+expect "also by its author" refused 'chosen/decoding.json: "max_factor" is for translation models, but this is a causal language model'
 echo '{"beam": 4, "max_length": 6, "repetition_penalty": 1000}' >chosen/decoding.json
 run complete --model chosen --device cpu --json "the"
 expect "the author's options are defaults" holds '.[0].tokens | length <= 5 and length == (unique | length)'
@@ -140,6 +150,9 @@ run "${sampled[@]}" --seed 7 --json "the"
 expect "all from the same line" holds 'map(.line) == [1, 1, 1]'
 run "${sampled[@]}" --seed 8 "the"
 expect "others from another" differs out first
+
+run "${sampled[@]}" --min-p 0.01 --seed 7 "the"
+expect "fewer tokens are sampled from" lines 3
 
 run complete --model causal --device cpu --samples 2 "the"
 expect "samples need sampling" complains "--samples needs --sample"

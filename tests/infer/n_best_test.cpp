@@ -239,7 +239,7 @@ TEST_CASE("an output has the minimum length if the limit allows") {
     FakeScorer scorer(1, vocabulary, eager);
     CHECK(run(scorer, 9, {.beam = beam}).front().tokens.size() == 2);
     FakeScorer drawing(1, vocabulary, eager);
-    CHECK(run(drawing, 9, {.beam = 1, .min_length = 3, .sampling = Sampling{}}).front().tokens.size() >= 4);
+    CHECK(run(drawing, 9, {.beam = 1, .min_length = 3, .sample = true}).front().tokens.size() >= 4);
 }
 
 TEST_CASE("a wide beam with a minimum length equals exhaustive search") {
@@ -289,6 +289,6 @@ TEST_CASE("n-best and rules out of range are rejected") {
     CHECK_THROWS_WITH(check_search_options({.beam = 4, .n_best = 5}), Contains("between 1 and the beam, 4, got 5"));
     CHECK_THROWS_AS(check_search_options({.n_best = 0}), Error);
     CHECK_THROWS_AS(check_search_options({.no_repeat_ngram = -1}), Error);
-    CHECK_THROWS_WITH(check_search_options({.min_length = -1}), Contains("minimum length") && Contains("got -1"));
+    CHECK_THROWS_WITH(check_search_options({.min_length = -1}), Contains("\"min_length\"") && Contains("got -1"));
     CHECK_NOTHROW(check_search_options({.beam = 4, .n_best = 4, .no_repeat_ngram = 3}));
 }

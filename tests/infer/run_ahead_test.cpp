@@ -166,7 +166,7 @@ TEST_CASE("greedy steps run ahead only where a device ranks all that they need",
     const std::vector<std::int32_t> no_end{config.frame.eos_id};
     const std::vector<Manner> never{
         {.name = "a rule that leaves ten tokens", .options = {.beam = 1}, .only_until = 10},
-        {.name = "sampling", .options = {.beam = 1, .sampling = Sampling{}}},
+        {.name = "sampling", .options = {.beam = 1, .sample = true}},
         {.name = "repetition penalty", .options = {.beam = 1, .repetition_penalty = 1.3}},
         {.name = "sequence bias", .options = {.beam = 1, .sequence_bias = {{.tokens = {5}, .bias = 2.0}}}}};
     for (const Manner& manner : never) {

@@ -1,7 +1,9 @@
 // Randomly sampled outputs.
 #include "infer/sampling.h"
 
+#include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <set>
 
 #include <catch2/catch.hpp>
@@ -22,12 +24,12 @@ std::vector<TokenChance> chances(const std::vector<double>& probabilities) {
 }
 
 // How often each of them is sampled in 20,000 lines.
-std::vector<double> frequencies(const std::vector<double>& probabilities, const Sampling& sampling) {
+std::vector<double> frequencies(const std::vector<double>& probabilities, const SearchOptions& options) {
     constexpr std::uint32_t kDraws = 20'000;
     std::vector<double> counts(probabilities.size());
     const std::vector<TokenChance> all = chances(probabilities);
     for (std::uint32_t line = 0; line < kDraws; ++line) {
-        counts[draw(all, sampling, {.line = line})] += 1.0 / kDraws;
+        counts[draw(all, options, {.line = line})] += 1.0 / kDraws;
     }
     return counts;
 }
@@ -39,9 +41,11 @@ void check_near(const std::vector<double>& found, const std::vector<double>& exp
     }
 }
 
-std::vector<Hypothesis> sample(FakeScorer& scorer, const std::vector<SearchTask>& tasks, const Sampling& sampling) {
+std::vector<Hypothesis> sample(FakeScorer& scorer, const std::vector<SearchTask>& tasks, SearchOptions options) {
     std::vector<Hypothesis> drawn;
-    for (auto& list : search_tasks(scorer, tasks, kBos, fake_rules(), {.beam = 1, .sampling = sampling})) {
+    options.beam = 1;
+    options.sample = true;
+    for (auto& list : search_tasks(scorer, tasks, kBos, fake_rules(), options)) {
         REQUIRE(list.size() == 1);
         drawn.push_back(list.front());
     }
@@ -65,6 +69,63 @@ TEST_CASE("top-k and top-p renormalize the remaining tokens") {
     // Ties keep the smaller token; top-p applies to what top-k left.
     check_near(frequencies({0.25, 0.25, 0.25, 0.25}, {.top_k = 1}), {1.0, 0.0, 0.0, 0.0});
     check_near(frequencies({0.4, 0.3, 0.2, 0.1}, {.top_k = 2, .top_p = 0.55}), {1.0, 0.0, 0.0, 0.0});
+}
+
+TEST_CASE("min-p keeps tokens within a share of the likeliest") {
+    check_near(frequencies({0.1, 0.5, 0.3, 0.1}, {.min_p = 0.5}), {0.0, 0.625, 0.375, 0.0});
+    check_near(frequencies({0.1, 0.5, 0.3, 0.1}, {.min_p = 0.61}), {0.0, 1.0, 0.0, 0.0});
+    check_near(frequencies({0.25, 0.5, 0.25}, {.min_p = 0.5}), {0.25, 0.5, 0.25});  // exactly the share
+    check_near(frequencies({0.5, 0.5}, {.min_p = 1.0}), {0.5, 0.5});
+    check_near(frequencies({0.1, 0.5, 0.3, 0.1}, {}), {0.1, 0.5, 0.3, 0.1});
+}
+
+namespace {
+
+// The distribution that temperature, top-k, top-p and min-p leave, in transformers' order: each works on the
+// probabilities that the one before has left, of which transformers sets the others to 0.
+std::vector<double> warped(std::vector<double> chances, const SearchOptions& options) {
+    const auto normalise = [&] {
+        const double sum = std::accumulate(chances.begin(), chances.end(), 0.0);
+        for (double& chance : chances) {
+            chance /= sum;
+        }
+    };
+    for (double& chance : chances) {
+        chance = std::pow(chance, 1.0 / options.temperature);
+    }
+    normalise();
+    std::vector<double> sorted = chances;
+    std::sort(sorted.rbegin(), sorted.rend());
+    double least = options.top_k > 0 ? sorted[static_cast<std::size_t>(options.top_k) - 1] : 0.0;
+    std::erase_if(sorted, [&](double chance) { return chance < least; });
+    const double all = std::accumulate(sorted.begin(), sorted.end(), 0.0);
+    double sum = 0.0;
+    for (std::size_t i = 0; i < sorted.size() && sum < options.top_p * all; ++i) {
+        sum += sorted[i];
+        least = sorted[i];
+    }
+    least = std::max(least, options.min_p * sorted.front());
+    for (double& chance : chances) {
+        chance = chance < least ? 0.0 : chance;
+    }
+    normalise();
+    return chances;
+}
+
+}  // namespace
+
+TEST_CASE("min-p follows temperature, top-k and top-p") {
+    const std::vector<double> chances{0.30, 0.02, 0.22, 0.16, 0.03, 0.12, 0.08, 0.07};
+    for (const SearchOptions& options : {SearchOptions{.min_p = 0.2},
+                                         {.temperature = 2.0, .min_p = 0.5},
+                                         {.temperature = 0.5, .min_p = 0.1},
+                                         {.top_k = 5, .min_p = 0.3},
+                                         {.top_k = 3, .min_p = 0.3},
+                                         {.top_p = 0.7, .min_p = 0.6},
+                                         {.temperature = 1.5, .top_k = 6, .top_p = 0.9, .min_p = 0.35}}) {
+        INFO(options.temperature << " " << options.top_k << " " << options.top_p << " " << options.min_p);
+        check_near(frequencies(chances, options), warped(chances, options));
+    }
 }
 
 TEST_CASE("a sample depends only on seed, line, part and position") {
@@ -91,7 +152,7 @@ TEST_CASE("a sampled output does not depend on its batch and ends at eos") {
     const std::int64_t vocabulary = kFirstWord + 90;
     const auto table = random_table(7, vocabulary, 3.0F);
     const std::vector<SearchTask> tasks{{.limit = 9, .line = 0}, {.limit = 30, .line = 1}, {.limit = 30, .line = 2}};
-    const Sampling sampling{.temperature = 0.9, .top_k = 40, .top_p = 0.95, .seed = 5};
+    const SearchOptions sampling{.temperature = 0.9, .top_k = 40, .top_p = 0.95, .seed = 5};
     FakeScorer together(3, vocabulary, table);
     const std::vector<Hypothesis> batch = sample(together, tasks, sampling);
     for (std::size_t i = 0; i < tasks.size(); ++i) {
@@ -134,17 +195,7 @@ TEST_CASE("sampling without usable probabilities is unusable, as in a search") {
     CHECK(sample(scorer, {{.limit = 5}}, {}).front().end == EndReason::Unusable);
 }
 
-TEST_CASE("sampling options out of range are rejected") {
-    const auto refused = [](const Sampling& sampling, int beam = 1) {
-        CHECK_THROWS_AS(check_search_options({.beam = beam, .sampling = sampling}), Error);
-    };
-    refused({.temperature = 0.0});
-    refused({.temperature = -1.0});
-    refused({.temperature = std::nan("")});
-    refused({.top_k = -1});
-    refused({.top_p = 0.0});
-    refused({.top_p = 1.5});
-    refused({.top_p = std::nan("")});
-    refused({}, 4);
-    CHECK_NOTHROW(check_search_options({.beam = 1, .sampling = Sampling{}}));
+TEST_CASE("sampling needs a beam of 1") {
+    CHECK_THROWS_WITH(check_search_options({.beam = 4, .sample = true}), "sampling needs a beam of 1, got 4");
+    CHECK_NOTHROW(check_search_options({.beam = 1, .sample = true}));
 }

@@ -26,7 +26,7 @@ TEST_CASE(
     const std::int32_t eos = translator.model().config.frame.eos_id;
     const std::vector<SearchOptions> searches{{.beam = 1, .max_extra = 12},
                                               {.beam = 3, .max_extra = 9, .n_best = 3, .no_repeat_ngram = 1},
-                                              {.beam = 1, .max_extra = 12, .sampling = Sampling{.top_k = 9}}};
+                                              {.beam = 1, .max_extra = 12, .sample = true, .top_k = 9}};
     for (const SearchOptions& search : searches) {
         const TextResult found =
             translator

@@ -24,7 +24,7 @@ TEST_CASE("given tokens begin an output with probability 1, count in its length 
     const std::vector<std::int32_t> given{7, 9};
     SearchOptions options{.beam = beam, .length_penalty = 1.0, .length_penalty_form = LengthPenaltyForm::Power};
     if (sampled) {
-        options.sampling = Sampling{};
+        options.sample = true;
     }
     TokenRules rules = fake_rules();
     rules.text_of = [](const std::vector<std::int32_t>&, const std::vector<std::int32_t>& tokens) {
@@ -112,8 +112,8 @@ TEST_CASE("the smallest limit of an output's length applies") {
     options.max_extra = 3;
     CHECK(output_limit(options, 10) == 13);
     CHECK(output_limit({.max_extra = 0, .max_factor = 0.1}, 1) == 1);  // room for the end
-    CHECK_THROWS_WITH(check_search_options({.max_length = -1}), Contains("max-length must be between"));
-    CHECK_THROWS_WITH(check_search_options({.max_factor = 1e9}), Contains("max-factor must be between"));
+    CHECK_THROWS_WITH(check_search_options({.max_length = -1}), Contains("\"max_length\" must be"));
+    CHECK_THROWS_WITH(check_search_options({.max_factor = 1e9}), Contains("\"max_factor\" must be"));
 }
 
 TEST_CASE("what a rule forbids after the tokens so far never follows, and ends nothing else") {

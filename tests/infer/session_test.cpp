@@ -279,8 +279,10 @@ TEST_CASE("rows keep their own seeds, stop texts, limits and rules in one batch"
             finish(*model.begin({whole.part()}, {}));
             REQUIRE(whole.result().text.size() > 4);
             std::vector<SearchOptions> wishes(9, exactly(14));
-            wishes[1].sampling = Sampling{.temperature = 1.5, .seed = 7};
-            wishes[2].sampling = Sampling{.temperature = 1.5, .seed = 8};
+            wishes[1].sample = wishes[2].sample = true;
+            wishes[1].temperature = wishes[2].temperature = 1.5;
+            wishes[1].seed = 7;
+            wishes[2].seed = 8;
             wishes[3].stop = {whole.result().text.substr(3, 2)};
             wishes[4].max_extra = wishes[4].min_length = 3;
             wishes[5].bad_words = {{whole.result().target_ids.at(2)}};

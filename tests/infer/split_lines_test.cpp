@@ -242,7 +242,7 @@ TEST_CASE("an invalid prefix is a problem of its own line only") {
 TEST_CASE("the samples of a line do not depend on its batch or on other lines") {
     const auto backend = open_device("cpu");
     const LoadedModel translator = tiny_translator(*backend);
-    const DecodingOptions options{.search = {.beam = 1, .max_extra = 8, .sampling = Sampling{.seed = 11}}};
+    const DecodingOptions options{.search = {.beam = 1, .max_extra = 8, .sample = true, .seed = 11}};
     std::vector<SourceLine> lines;
     for (std::uint32_t number = 1; number <= 12; ++number) {
         lines.push_back({.text = number % 2 == 0 ? "the small dog" : "a cat sleeps on the mat", .number = number});

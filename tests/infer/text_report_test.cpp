@@ -159,7 +159,8 @@ TEST_CASE("events lead to the result, of every kind of search", "[report]") {
     const LoadedModel translator = tiny_translator(*backend);
     const SearchOptions greedy{.beam = 1, .length_penalty = 0.0, .max_extra = 12};
     SearchOptions sampled = greedy;
-    sampled.sampling = Sampling{.temperature = 2.0};
+    sampled.sample = true;
+    sampled.temperature = 2.0;
     for (const LoadedModel* model : {&causal, &translator}) {
         CHECK(check_events(*model, greedy) == 0);
         CHECK(check_events(*model, sampled) == 0);

@@ -8,6 +8,7 @@
 #include "import/open_model.h"
 #include "infer/model_lookup.h"
 #include "io/input_files.h"
+#include "options/decoding_flags.h"
 #include "options/option_values.h"
 #include "support/usage_error.h"
 #include "text/normalised.h"
@@ -105,7 +106,7 @@ void add_view_options(CLI::App& command, ViewOptions& options) {
     command.add_option("--text", options.text, "Start with this sentence or prompt")->check(some_text);
     command.add_option("--target", options.target,
                        "Read this translation or continuation instead of searching for one");
-    add_language_options(command, options.languages);
+    add_decoding_flags(command, options.languages, {"source_language", "target_language"});
     command
         .add_option("--panel", options.panel,
                     "Start with this panel: figure, heads, matrix, time, surgery, model, compare,\ntraining or tree")

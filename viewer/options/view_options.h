@@ -4,8 +4,8 @@
 #include <optional>
 #include <string>
 
+#include "infer/decoding_choices.h"
 #include "options/common_options.h"
-#include "options/language_options.h"
 #include "viewer/session/state_file.h"
 
 namespace headscope {

@@ -20,7 +20,7 @@
 #include "io/input_files.h"
 #include "model/family.h"
 #include "observe/family_labels.h"
-#include "options/language_options.h"
+#include "options/decoding_flags.h"
 #include "options/option_values.h"
 #include "registry/device_list.h"
 #include "registry/registry.h"
@@ -41,8 +41,7 @@ struct CompareOptions {
     std::string input = "-";
     std::size_t limit = 0;
     double tie = 1e-4;
-    DecodingOptions translation;
-    DecodingChoices choices;  // languages
+    DecodingChoices choices;
 };
 
 using Sides = std::array<const ComparedSide*, 2>;  // a device, and the reference
@@ -156,10 +155,7 @@ void note_failure(ComparedDevice& device, const std::string& why) {
 Contest open_sides(const CompareOptions& options) {
     const std::string model = options.common.model_path();
     const bool all = asked_of(options) == "all";
-    TranslationFlags flags{.common = {.open = options.common.open},
-                           .greedy = true,
-                           .choices = options.choices,
-                           .options = options.translation};
+    TranslationFlags flags{.common = {.open = options.common.open}, .greedy = true, .choices = options.choices};
     flags.choices.split_longer_than = 0;  // compare whole lines
     TranslationFlags rounded = flags;
     rounded.common.precision = options.common.precision;
@@ -303,7 +299,7 @@ void add_compare_command(CLI::App& app, const OpenOptions& open_options) {
         ->type_name("FILE")
         ->excludes(input);
     command->add_option("--limit", options->limit, "Only the first N sentences; 0: all")->check(whole_number(0));
-    add_language_options(*command, options->choices);
+    add_decoding_flags(*command, options->choices, {"source_language", "target_language"});
     common.add_model(*command);
     CLI::Option* device = common.add_device(*command);
     command->option_defaults()->group("Device");
@@ -320,14 +316,8 @@ void add_compare_command(CLI::App& app, const OpenOptions& open_options) {
         ->excludes(with);
     common.add_precision(*command)->description("Precision of the compared devices (the reference uses f32)");
     command->option_defaults()->group("Decoding");
-    command
-        ->add_option("--max-extra", options->translation.search.max_extra,
-                     "Maximum pieces of a translation beyond the length of its source, or of a completion")
-        ->check(whole_number(0, 100'000))
-        ->capture_default_str();
-    command->add_option("--batch-tokens", options->translation.batch_tokens, "Source pieces translated at a time")
-        ->check(whole_number(1, 10'000'000))
-        ->capture_default_str();
+    add_decoding_flags(*command, options->choices, {"max_extra", "batch_tokens"});
+    command->get_option("--max-extra")->default_str("50");
     command->option_defaults()->group("Comparison");
     command
         ->add_option("--look", options->look,

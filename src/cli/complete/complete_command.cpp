@@ -18,12 +18,12 @@
 #include "cli/command.h"
 #include "cli/input_descriptor.h"
 #include "cli/opened_engine.h"
-#include "cli/translate/decoding_flags.h"
 #include "cli/translate/unknown_note.h"
 #include "engine/text_translator.h"
 #include "infer/masked_text.h"
 #include "infer/translation_stream.h"
 #include "io/input_files.h"
+#include "options/decoding_flags.h"
 #include "options/option_values.h"
 #include "support/check.h"
 #include "support/usage_error.h"
@@ -33,17 +33,11 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::int64_t kBatchTokens = 4096;  // of prompts read at a time
-
 struct CompleteOptions {
     CommonOptions common;
     std::optional<std::string> prompt;  // empty is a prompt, too
     std::string file;
     DecodingChoices choices;  // over the model's
-    std::vector<std::string> stop;
-    int n_best = 1;
-    Sampling sampling;
-    bool sample = false;
     int samples = 1;
 };
 
@@ -80,7 +74,7 @@ std::string format_prompt(const CompleteOptions& options, const Tokenizer& token
         } else {
             json.update(json_of(tokenizer, found.n_best.front()));
         }
-        if (options.n_best > 1 && found.problem.empty()) {
+        if (options.choices.n_best.value_or(1) > 1 && found.problem.empty()) {
             for (const Translation& completion : found.n_best) {
                 json["n_best"].push_back(json_of(tokenizer, completion));
             }
@@ -196,20 +190,16 @@ private:
 };
 
 // The given options over the model's. Error if they contradict each other.
-SearchOptions search_of(const CompleteOptions& options, const SearchOptions& model) {
+DecodingOptions decoding_of(const CompleteOptions& options, const DecodingOptions& model) {
     DecodingChoices choices = options.choices;
-    if (choices.max_extra) {
+    if (choices.max_extra && !choices.max_length) {
         choices.max_length = 0;  // which counts the prompt
     }
-    SearchOptions search = choices.over(model);
-    search.stop = options.stop;
-    search.n_best = options.n_best;
-    search.beam = options.sample ? 1 : std::max(search.beam, search.n_best);
-    if (options.sample) {
-        search.sampling = options.sampling;
-    }
+    DecodingOptions decoding = choices.applied_to(model);
+    SearchOptions& search = decoding.search;
+    search.beam = search.sample ? search.beam : std::max(search.beam, search.n_best);
     check_search_options(search);
-    return search;
+    return decoding;
 }
 
 void complete(const CompleteOptions& options) {
@@ -219,14 +209,19 @@ void complete(const CompleteOptions& options) {
     inputs.add({options.file});
     inputs.add(models);
     inputs.refuse("-");
-    static_cast<void>(search_of(options, default_search(Architecture::CausalLm)));  // before the model is opened
-    if (options.samples > 1 && !options.sample) {
+    check_choices(options.choices);  // before the model is opened
+    static_cast<void>(decoding_of(options, default_decoding_options(Architecture::CausalLm)));
+    if (options.choices.max_extra == 0) {
+        throw UsageError("--max-tokens must be 1 or more: a completion has at least one token");
+    }
+    if (options.samples > 1 && !options.choices.sample) {
         throw UsageError("--samples needs --sample: without it, all samples would be the same");
     }
     OpenedEngine opened(common, models, log_of_command);
     require_architecture(opened.directory(), Architecture::CausalLm);
-    const DecodingOptions decoding{.search = search_of(options, opened.model->search_options({})),
-                                   .batch_tokens = kBatchTokens};
+    check_choices(options.choices, opened.directory().config);
+    const DecodingOptions decoding =
+        decoding_of(options, opened.model->choices().applied_to(default_decoding_options(Architecture::CausalLm)));
     Completion completion(options, decoding, opened);
     if (options.prompt) {
         completion.complete(*options.prompt);
@@ -265,23 +260,7 @@ void add_complete_command(CLI::App& app, const OpenOptions& open_options) {
     options->common.add_device_list(*command);
     options->common.add_precision(*command);
     command->option_defaults()->group("Decoding");
-    const SearchOptions fallback = default_search(Architecture::CausalLm);
-    command->add_option("--max-tokens", options->choices.max_extra, "Maximum tokens of a completion")
-        ->check(whole_number(1, SearchOptions::kMaxExtra))
-        ->default_str(fmt::format("the model's choice, or {}", fallback.max_extra));
-    CLI::Option* beam = command->add_option("--beam", options->choices.beam, "Hypotheses kept; 1 takes the likeliest")
-                            ->check(whole_number(1, SearchOptions::kMaxBeam))
-                            ->default_str(fmt::format("the model's choice, or {}", fallback.beam));
-    CLI::Option* n_best = command->add_option("--n-best", options->n_best, "Print this many completions, best first")
-                              ->check(whole_number(1, SearchOptions::kMaxBeam))
-                              ->capture_default_str();
-    command->add_option("--stop", options->stop, "End before this text; may be repeated")
-        ->allow_extra_args(false)
-        ->check(not_empty);
-    add_content_flags(*command, options->choices);
-    CLI::Option* sample =
-        command->add_flag("--sample", options->sample, "Sample each token randomly")->excludes(beam)->excludes(n_best);
-    add_sampling_flags(*command, options->sampling, sample);
+    add_decoding_flags(*command, options->choices, kCompletes, true);
     command->add_option("--samples", options->samples, "Completions of each prompt, with different random numbers")
         ->check(whole_number(1, 10'000))
         ->capture_default_str();

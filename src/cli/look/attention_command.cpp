@@ -13,7 +13,7 @@
 #include "io/atomic_file.h"
 #include "io/input_files.h"
 #include "observe/head_search.h"
-#include "options/language_options.h"
+#include "options/decoding_flags.h"
 #include "options/option_values.h"
 #include "support/usage_error.h"
 
@@ -125,10 +125,7 @@ void add_record_options(CLI::App& command, AttentionOptions& options) {
         ->capture_default_str();
     command.add_option("--pads", options.pads, "Append this many pads to the source, as in Figure 3")
         ->check(whole_number(0, 64));
-    command.add_option("--beam", options.choices.beam, "Hypotheses kept while translating or completing")
-        ->check(whole_number(1, SearchOptions::kMaxBeam))
-        ->default_str("the model's decoding.json, or 4; 1 for a prompt");
-    add_language_options(command, options.choices);
+    add_decoding_flags(command, options.choices, {"beam", "source_language", "target_language"});
     options.common.add_model(command);
     options.common.add_device(command);
     options.common.add_precision(command);

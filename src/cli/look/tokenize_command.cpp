@@ -22,7 +22,7 @@
 #include "io/input_files.h"
 #include "model/family.h"
 #include "options/common_options.h"
-#include "options/language_options.h"
+#include "options/decoding_flags.h"
 #include "options/option_values.h"
 #include "support/check.h"
 #include "text/explain.h"
@@ -283,7 +283,7 @@ void add_tokenize_command(CLI::App& app, const OpenOptions& open_options) {
         ->type_name("FILE")
         ->check(not_empty)
         ->needs(tokenizer);
-    add_language_options(*command, options->choices);
+    add_decoding_flags(*command, options->choices, {"source_language", "target_language"});
     add_outputs(*command, *options);
     command->callback([options] { tokenize(*options); });
 }

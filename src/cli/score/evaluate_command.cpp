@@ -25,6 +25,7 @@
 #include "io/atomic_file.h"
 #include "io/byte_order_mark.h"
 #include "io/input_files.h"
+#include "options/decoding_flags.h"
 #include "options/option_values.h"
 #include "support/check.h"
 #include "support/usage_error.h"
@@ -251,7 +252,8 @@ void add_evaluate_command(CLI::App& app, const OpenOptions& open_options, int co
     common.add_models(*command);
     common.add_device(*command);
     common.add_precision(*command);
-    add_search_flags(*command, options->translation);
+    add_search_flags(*command, options->translation, false);
+    add_decoding_flags(*command, options->translation.choices, {"batch_tokens"});
     command->option_defaults()->group("Output");
     command->add_option("--output", options->output, "Also write the translations to this file")->type_name("FILE");
     command
@@ -276,7 +278,8 @@ void add_evaluate_command(CLI::App& app, const OpenOptions& open_options, int co
         } else {
             TranslationFlags& flags = options->translation;
             flags.common.bundled_model = kCausalModel;
-            evaluate_text(flags.common, options->text, flags.options.batch_tokens, options->calibration, origin);
+            evaluate_text(flags.common, options->text, flags.choices.applied_to({}).batch_tokens,
+                          options->calibration, origin);
         }
     });
 }

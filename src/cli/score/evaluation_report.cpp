@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "infer/decoding_choices.h"
+#include "infer/decoding_keys.h"
 #include "model/family.h"
 #include "support/counted.h"
 
@@ -89,24 +89,16 @@ Json evaluated_by_json(const EvaluatedBy& by) {
 }
 
 Json translated_by_json(const TranslatedBy& by) {
-    const SearchOptions& search = by.options.search;
     Json json = evaluated_by_json(by.by);
+    std::vector<const char*> written = {"beam",           "length_penalty",     "length_penalty_form",
+                                        "early_stopping", "repetition_penalty", "no_repeat_ngram"};
     if (by.generation == Generation::MaskPredict) {
-        json.update({{"iterations", search.iterations}, {"lengths", search.length_candidates}});
-    } else {
-        json.update({{"beam", search.beam},
-                     {"length_penalty", search.length_penalty},
-                     {"length_penalty_form", kLengthPenaltyForms[static_cast<std::size_t>(search.length_penalty_form)]},
-                     {"early_stopping", kStoppings[static_cast<std::size_t>(search.stopping)]},
-                     {"repetition_penalty", search.repetition_penalty},
-                     {"no_repeat_ngram", search.no_repeat_ngram}});
+        written = {"iterations", "lengths"};
     }
-    json.update({{"max_extra", search.max_extra},
-                 {"min_length", search.min_length},
-                 {"split_longer_than", nullptr},
-                 {"batch_tokens", by.options.batch_tokens}});
-    if (by.options.split_longer_than) {
-        json["split_longer_than"] = *by.options.split_longer_than;
+    written.insert(written.end(), {"max_extra", "min_length", "split_longer_than", "batch_tokens"});
+    for (const char* name : written) {
+        const DecodingKey& key = decoding_key(name);
+        json[name] = key.value(key, by.options);
     }
     return json;
 }

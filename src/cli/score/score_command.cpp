@@ -20,7 +20,7 @@
 #include "io/input_files.h"
 #include "model/family.h"
 #include "options/common_options.h"
-#include "options/language_options.h"
+#include "options/decoding_flags.h"
 #include "options/option_values.h"
 #include "support/check.h"
 #include "support/counted.h"
@@ -229,7 +229,7 @@ void add_score_command(CLI::App& app, const OpenOptions& open_options) {
         ->excludes("--tsv")
         ->excludes("--source")
         ->excludes("--target");
-    add_language_options(*command, options->choices);
+    add_decoding_flags(*command, options->choices, {"source_language", "target_language"});
     common.add_models(*command);
     common.add_device(*command);
     common.add_precision(*command);

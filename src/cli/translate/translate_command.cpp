@@ -16,9 +16,9 @@
 #include "cli/command.h"
 #include "cli/input_descriptor.h"
 #include "cli/opened_engine.h"
-#include "cli/translate/decoding_flags.h"
 #include "cli/translate/line_alignments.h"
 #include "cli/translate/line_progress.h"
+#include "cli/translate/prefixes.h"
 #include "cli/translate/translation_flags.h"
 #include "cli/translate/translation_output.h"
 #include "cli/translate/unknown_note.h"
@@ -43,7 +43,7 @@ double seconds_since(Clock::time_point start) {
 
 struct TranslateOptions {
     TranslationFlags translation;
-    DecodingFlags decoding;
+    PrefixFlags prefix;
     OutputFormat format;
     AlignmentOptions alignment;
     std::string input = "-";
@@ -132,16 +132,14 @@ void print_stats(const StreamTotals& totals, const std::vector<DeviceUse>& devic
 void translate(TranslateOptions options) {
     const Clock::time_point start = Clock::now();
     const InputDescriptor file(options.input);
-    if (options.decoding.sample) {
-        options.translation.options.search.sampling = options.decoding.sampling;
-    }
-    options.format.n_best = options.decoding.n_best;
+    check_choices(options.translation.choices);
+    options.format.n_best = options.translation.choices.n_best.has_value();
     options.alignment.pieces = options.alignment_units == "pieces";
     const CommonOptions& common = options.translation.common;
     options.format.json = common.json;
     const std::vector<std::string> models = common.find_models();
     InputFiles inputs(common.open.settings);
-    inputs.add({options.input, options.decoding.prefix_file});
+    inputs.add({options.input, options.prefix.file});
     inputs.add(models);
     inputs.refuse("-");
     LineProgress progress = make_progress(options);
@@ -153,7 +151,7 @@ void translate(TranslateOptions options) {
         throw UsageError("--alignments needs a single --device: it reads the weights where the line was translated");
     }
     options.alignment.frame = any_frame(opened.directory(), translation.search.languages);
-    const Prefixes prefixes(options.decoding, *opened.directory().target_tokenizer);
+    const Prefixes prefixes(options.prefix, *opened.directory().target_tokenizer);
     Writer writer(options, translation, opened);
     const double ready = seconds_since(start);
 
@@ -247,8 +245,8 @@ void add_translate_command(CLI::App& app, const OpenOptions& open_options) {
     options->translation.common.add_models(*command);
     options->translation.common.add_device_list(*command);
     options->translation.common.add_precision(*command);
-    add_search_flags(*command, options->translation);
-    add_decoding_flags(*command, options->decoding, options->translation);
+    add_search_flags(*command, options->translation, true);
+    add_prefix_flags(*command, options->prefix);
     add_output_flags(*command, *options);
     command->callback([options] { translate(*options); });
 }

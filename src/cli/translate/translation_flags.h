@@ -15,13 +15,10 @@ struct TranslationFlags {
     CommonOptions common;
     bool greedy = false;
     DecodingChoices choices;  // given on the command line; takes precedence over the model's
-    DecodingOptions options;  // everything else
 };
 
-// --no-repeat-ngram and the others that commands for translating and completing share.
-void add_content_flags(CLI::App& command, DecodingChoices& choices);
-// --beam, --length-penalty and so on.
-void add_search_flags(CLI::App& command, TranslationFlags& flags);
+// --greedy, --beam and so on. `of_requests`: also those that no model's author may choose, such as --n-best.
+void add_search_flags(CLI::App& command, TranslationFlags& flags, bool of_requests);
 
 // The flags, with the model's choices as defaults; `compute` is the device's. Error if they contradict each other.
 // Error also for those that mean nothing to the model.

@@ -22,6 +22,7 @@
 #include "io/atomic_file.h"
 #include "io/input_files.h"
 #include "options/common_options.h"
+#include "options/decoding_flags.h"
 #include "options/option_values.h"
 #include "paint/png.h"
 #include "paint/svg.h"
@@ -42,7 +43,7 @@ namespace {
 struct ParseOptions {
     CommonOptions common;
     std::string text, file, tags, output;
-    std::optional<int> beam;
+    DecodingChoices choices;  // the beam
     bool tokens = false, pretty = false;
 };
 
@@ -69,8 +70,7 @@ Terminals terminals_of(const ModelDirectory& model) {
 // Hypotheses that cannot become a tree of the words are left out.
 DecodingOptions search_of(const ParseOptions& options, const OpenModel& model) {
     DecodingOptions search = paper_search();
-    search.search = model.choices().over(search.search);
-    search.search.beam = options.beam.value_or(search.search.beam);
+    search.search = options.choices.over(model.choices().over(search.search));
     search.search.n_best = search.search.beam;
     search.rule_for = [rules = TreeRules(*model.directory().target_tokenizer)](std::string_view text) {
         const auto words = static_cast<std::int64_t>(split_at_blanks(std::string(text)).size());
@@ -316,8 +316,8 @@ void add_parse_command(CLI::App& app, const OpenOptions& open_options) {
     options->common.add_device(*command);
     options->common.add_precision(*command);
     command->option_defaults()->group("Search");
-    command->add_option("--beam", options->beam, "Hypotheses kept (default: the model's decoding.json, or 21)")
-        ->check(whole_number(1, SearchOptions::kMaxBeam));
+    add_decoding_flags(*command, options->choices, {"beam"});
+    command->get_option("--beam")->default_str("the model's decoding.json, or 21");
     command->option_defaults()->group("Output");
     CLI::Option* pretty = command->add_flag("--pretty", options->pretty, "Print the tree indented, over several lines");
     command->add_option("-o,--output", options->output, "Draw the tree into an .svg or .png file instead")
