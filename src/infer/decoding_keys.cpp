@@ -75,7 +75,9 @@ std::string default_in_page(const DecodingKey& key) {
     }
     const auto text = [&](unsigned writer) {
         const nlohmann::json value = key.value(key, defaults_of(writer));
-        return value == "" ? "-" : value.is_number() || value.is_boolean() ? value.dump() : fmt::format("`{}`", value.dump());
+        return value == ""                               ? "-"
+               : value.is_number() || value.is_boolean() ? value.dump()
+                                                         : fmt::format("`{}`", value.dump());
     };
     const std::string usual = text(kTranslatesInOrder);
     const std::string completing = text(kCompletes);
