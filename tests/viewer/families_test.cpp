@@ -55,7 +55,7 @@ void check_panels(const ShownModel& model, bool trained = false) {
         SavedView view{.state = state_of(model, panel), .model = model.path, .device = "cpu"};
         const auto file = [&](const std::string& name) {
             return error_of(
-                [&] { render(view, Precision::F32, folder.file(name), 1.0, {}, [](const std::string&) {}); });
+                [&] { render(view, Precision::F32, folder.file(name), 1.0, {}, {}, [](const std::string&) {}); });
         };
         const auto why = refused.find(panel);
         if (why != refused.end()) {

@@ -140,7 +140,7 @@ TEST_CASE("Rendering the training panel of a model is an error", "[panels]") {
     const SavedView view{
         .state = sentence(kSentence, PanelId::Training), .model = stage.session.model_path(), .device = "cpu"};
     const std::string file = stage.folder.file("a.svg");
-    CHECK_THAT(error_of([&] { render(view, Precision::F32, file, 1.0, {}, [](const std::string&) {}); }),
+    CHECK_THAT(error_of([&] { render(view, Precision::F32, file, 1.0, {}, {}, [](const std::string&) {}); }),
                Contains("not a training"));
     CHECK_FALSE(std::filesystem::exists(file));
 }
@@ -166,7 +166,7 @@ TEST_CASE("A device that is lost while a panel is rendered is reopened and repor
     std::vector<std::string> warnings;
     render(
         view, Precision::F32, folder.file("a.svg"), 1.0,
-        [&](const std::string&) { return std::make_unique<LostBackend>(lost); },
+        [&](const std::string&) { return std::make_unique<LostBackend>(lost); }, {},
         [&](const std::string& warning) { warnings.push_back(warning); });
     CHECK(warnings == std::vector<std::string>{"reopened cpu after a failure: the device hung"});
     CHECK(std::filesystem::exists(folder.file("a.svg")));

@@ -103,6 +103,6 @@ TEST_CASE("A model that translates has no tree", "[tree]") {
     CHECK_THAT(texts_of(draw_panel(session.scene(), PanelId::Tree, {})), Contains("does not write trees"));
     CHECK_THAT(error_of([&] { panel_json(session.scene(), PanelId::Tree); }), Contains("does not write trees"));
     const SavedView view{.state = session.state(), .model = folder.file("first"), .device = "cpu"};
-    CHECK_THAT(error_of([&] { render(view, Precision::F32, folder.file("x.svg"), 1.0, {}, [](const auto&) {}); }),
+    CHECK_THAT(error_of([&] { render(view, Precision::F32, folder.file("x.svg"), 1.0, {}, {}, [](const auto&) {}); }),
                Contains("no tree to draw"));
 }
