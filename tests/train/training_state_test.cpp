@@ -17,6 +17,7 @@ nlohmann::json changed(const std::string& pointer, const nlohmann::json& value) 
     TrainingState state;
     state.step = 3;
     state.best = {2, 0.5};
+    state.source = {{"epoch", 0}, {"window", 0}, {"window_step", 0}};  // a Batcher's
     nlohmann::json state_json = to_json(state, kIdentity);
     state_json[nlohmann::json::json_pointer(pointer)] = value;
     return state_json;
