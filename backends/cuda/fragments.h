@@ -142,6 +142,9 @@ __device__ inline void add_tile_product(const SharedTile<T>& a, int row, const S
 template <int D, class T>
 __device__ inline void copy_rows(const HeadRows<const T>& from, int rows, int limit, const SharedTile<T>& to) {
     constexpr int kPacks = D / kVector<T>;
+#ifdef __CUDACC__
+#pragma unroll 1  // or the compiler for sm_100 keeps the places of all copies, for which there are no registers
+#endif
     for (int pack = static_cast<int>(threadIdx.x); pack < rows * kPacks; pack += static_cast<int>(blockDim.x)) {
         const int row = pack / kPacks;
         const int column = pack % kPacks * kVector<T>;
