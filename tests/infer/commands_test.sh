@@ -282,7 +282,7 @@ expect "a model with an encoder is rejected" misused "causal language model" "be
 run bench translate --config masked
 expect "as translating is without a decoder" misused "encoder and decoder" "bench complete"
 run bench train --encoder-layers 0 --decoder-layers 0
-expect "a model needs layers" refused '"decoder_layers" must be at least 1'
+expect "a model needs layers" refused '"decoder_layers" must be a whole number from 1 to 1024, found 0'
 
 # Several devices, taking turns.
 lengths="--source-length 5 --target-length 7 --repeat 2"

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <exception>
 #include <utility>
 
 #include "cli/opened_engine.h"
@@ -30,6 +31,16 @@ Example example_of(Architecture family, const TextResult& sentence) {
     }
     example.labels = example.target;
     return example;
+}
+
+// Why the device no longer works; null if it does.
+std::exception_ptr failure_of(Backend& backend) {
+    try {
+        backend.synchronize();
+        return nullptr;
+    } catch (...) {
+        return std::current_exception();
+    }
 }
 
 }  // namespace
@@ -87,7 +98,7 @@ std::vector<TextResult> ComparedSide::filled(const std::vector<std::string>& lin
     return sentences;
 }
 
-// The device of either side may be lost: the other's work then begins again, too.
+// The device of either side may be lost: the other's work then begins again, too. Each engine hears only of its own.
 ComparedSide::Found ComparedSide::compare_with(ComparedSide& reference, std::size_t look) {
     Found found;
     const auto compare = [&](const Place& own, const Place& other) {
@@ -103,19 +114,33 @@ ComparedSide::Found ComparedSide::compare_with(ComparedSide& reference, std::siz
             }
         }
     };
+    std::exception_ptr of_reference;
     engine_.run(model_, [&](const Place& own) {
-        reference.engine_.run(reference.model_, [&](const Place& other) { compare(own, other); });
+        std::exception_ptr of_own;
+        of_reference = nullptr;
+        try {
+            reference.engine_.run(reference.model_, [&](const Place& other) {
+                try {
+                    compare(own, other);
+                } catch (...) {
+                    of_own = failure_of(own.backend);
+                    if (of_own == nullptr) {
+                        throw;
+                    }
+                }
+            });
+        } catch (...) {
+            of_reference = std::current_exception();
+        }
+        if (of_own != nullptr) {
+            std::rethrow_exception(of_own);
+        }
     });
-    return found;
-}
-
-std::string ComparedSide::failure() {
-    try {
-        engine_.run(model_, [](const Place& place) { place.backend.synchronize(); });
-        return "";
-    } catch (const Error& error) {
-        return error.what();
+    if (of_reference != nullptr) {
+        reference.failure_ = what_of(of_reference);
+        std::rethrow_exception(of_reference);
     }
+    return found;
 }
 
 }  // namespace headscope

@@ -28,8 +28,8 @@ public:
         InnerDifferences inner;
     };
     Found compare_with(ComparedSide& reference, std::size_t look);
-    // Why the device no longer works, after an Error that may be the other's; empty if it works.
-    std::string failure();
+    // Why the device failed for good while another was compared with it; empty if it did not.
+    const std::string& failure() const { return failure_; }
 
     const std::string& name() const { return name_; }  // "vulkan:0", "cpu in bf16"
     const std::vector<TextResult>& sentences() const { return sentences_; }
@@ -44,7 +44,7 @@ private:
     Engine engine_;
     ModelHandle model_;  // null before translate()
     DecodingOptions options_;
-    std::string name_;
+    std::string name_, failure_;
     std::vector<TextResult> sentences_;
     double tokens_a_second_ = 0.0;
 };
