@@ -62,11 +62,13 @@ HEADSCOPE_SEARCH_OPTION(int, no_repeat_ngram, 0, .most = 1000, .writers = kLeftT
 HEADSCOPE_SEARCH_OPTION(std::int64_t, min_length, 1, .most = kMaxMinLength,
                         .help = "Minimum pieces of an output, as far as the maximum allows",
                         .page = "Without the end; 0 allows an empty output.")
-HEADSCOPE_SEARCH_OPTION(bool, sample, false, .writers = kLeftToRight, .of_model = false, .excludes = {"beam", "n_best"},
-                        .help = "Sample each piece randomly instead of searching",
-                        .page =
-                            "The log probabilities are divided by `temperature`, then `top_k`, `top_p` and `min_p` "
-                            "leave out unlikely pieces, in this order.")
+HEADSCOPE_SEARCH_OPTION(
+    bool, sample, false, .writers = kLeftToRight, .of_model = false, .excludes = {"beam", "n_best"},
+    .help = "Sample each piece randomly instead of searching",
+    .page =
+        "The log probabilities are divided by `temperature`, then `top_k`, `top_p` and `min_p` "
+        "leave out unlikely pieces, in this order: that of transformers (llama.cpp's temperature is "
+        "last).")
 HEADSCOPE_SEARCH_OPTION(double, temperature, 1.0, .most = 1e6, .above = true, .writers = kLeftToRight,
                         .of_model = false, .needs = "sample",
                         .help = "Divide log probabilities by this before sampling; below 1 favours likely pieces")
