@@ -20,7 +20,9 @@ void Device::open() {
     };
     with_fresh_device(
         chance_, opening, [this] { close(); },
-        [this](const std::string& what) { hooks_.report(fmt::format("reopened {} after a failure: {}", id_, what)); });
+        [this](const std::string& what) {
+            hooks_.report(fmt::format("reopened {} after a failure: {}", name_.empty() ? id_ : name_, what));
+        });
     id_ = info_.id;
 }
 
@@ -98,7 +100,7 @@ void Device::kept_open(SecondChance& chance, const std::function<void()>& work) 
         lost_ = false;
     };
     with_fresh_device(chance, noting, fresh, [&](const std::string& what) {
-        hooks_.report(fmt::format("reopened {} after a failure: {}", id_, what));
+        hooks_.report(fmt::format("reopened {} after a failure: {}", name_.empty() ? id_ : name_, what));
     });
 }
 

@@ -37,6 +37,8 @@ public:
     bool free_unused();
 
     const std::string& id() const { return id_; }
+    // What reports call it, if several have this id.
+    void set_name(std::string name) { name_ = std::move(name); }
     const DeviceInfo& info() const { return info_; }  // also of a lost device
     const Arithmetic& arithmetic() const { return arithmetic_; }
     std::size_t peak_bytes() const;
@@ -65,7 +67,7 @@ private:
     void reopen();
     void kept_open(SecondChance& chance, const std::function<void()>& work);
 
-    std::string id_;
+    std::string id_, name_;
     const Precision precision_;
     const Open open_;
     const Hooks hooks_;

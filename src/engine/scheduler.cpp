@@ -56,6 +56,7 @@ void Scheduler::add_device(const std::string& id, Precision precision, const Dev
     member.use.info = member.device->info();
     member.use.arithmetic = member.device->arithmetic();
     member.use.name = copies == 1 ? member.use.info.id : fmt::format("{} ({})", member.use.info.id, copies);
+    member.device->set_name(member.use.name);
     member.use.peak_bytes = member.device->peak_bytes();
     devices_.push_back(std::move(fresh));
     ++working_;
