@@ -126,9 +126,16 @@ std::string with_their_names(std::string text, const std::vector<KeyName>& names
     for (const auto& [ours, theirs] : names) {
         const std::size_t size = std::string_view(ours).size();
         for (std::size_t at = text.find(ours); at != std::string::npos; at = text.find(ours, at)) {
-            const bool is_word = !is_inside(at - 1) && !is_inside(at + size);
-            text.replace(at, size, is_word ? theirs : ours);
-            at += is_word ? std::string_view(theirs).size() : size;
+            if (is_inside(at - 1) || is_inside(at + size)) {
+                at += size;
+                continue;
+            }
+            std::size_t begin = at;  // of the key's path, such as frame.eos_id
+            while (begin > 0 && (text[begin - 1] == '.' || is_inside(begin - 1))) {
+                --begin;
+            }
+            text.replace(begin, at + size - begin, theirs);
+            at = begin + std::string_view(theirs).size();
         }
     }
     return text;

@@ -159,8 +159,8 @@ void check_hugging_face(const ModelDirectory& model) {
                     {"suppressed_ids", "suppress_tokens"},
                     {"source_vocabulary", "vocab_size"},
                     {"target_vocabulary", "vocab_size"},
-                    {"relative_buckets", "relative_attention_num_buckets"},
-                    {"relative_distance", "relative_attention_max_distance"}});
+                    {"positions.relative.buckets", "relative_attention_num_buckets"},
+                    {"positions.relative.distance", "relative_attention_max_distance"}});
 }
 
 ModelDirectory open_hugging_face(const std::string& folder) {
