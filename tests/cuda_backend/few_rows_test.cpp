@@ -154,9 +154,9 @@ TEST_CASE("rows may lie apart", "[few_rows]") {
     }
 }
 
-TEST_CASE("blocks have eight outputs, or 32 if those are enough for every multiprocessor", "[few_rows]") {
+TEST_CASE("blocks have eight outputs, or 16 if those are enough for every multiprocessor", "[few_rows]") {
     Multiplier multiplier;
-    for (const auto& [outputs, blocks] : {std::pair{383, 48U}, {384, 12U}, {385, 13U}}) {
+    for (const auto& [outputs, blocks] : {std::pair{191, 24U}, {192, 12U}, {193, 13U}}) {
         CHECK(multiplier.takes(multiplier.product(2, outputs, 8, DType::F16)));
         CHECK(cuda_emulation::last_launch().grid.x == blocks);
     }
