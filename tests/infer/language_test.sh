@@ -151,7 +151,7 @@ expect "all from the same line" holds 'map(.line) == [1, 1, 1]'
 run "${sampled[@]}" --seed 8 "the"
 expect "others from another" differs out first
 
-run "${sampled[@]}" --min-p 0.01 --seed 7 "the"
+run complete --model causal --device cpu --sample --temperature 1.5 --min-p 0.01 --samples 3 --seed 7 "the"
 expect "fewer tokens are sampled from" lines 3
 
 run complete --model causal --device cpu --samples 2 "the"

@@ -96,6 +96,7 @@ Translations ask_model(const EvaluateOptions& options, const TestSet& set, Evalu
     const std::vector<std::string> models = common.find_models();
     require_files_of_family(models.front(), "");
     OpenedEngine opened(common, models);
+    require_architecture(opened.directory(), Architecture::EncoderDecoder);
     const Generation generation = opened.directory().config.generation;
     const bool fills_in = generation == Generation::MaskPredict;
     if (fills_in && !options.calibration.empty()) {

@@ -145,6 +145,7 @@ void translate(TranslateOptions options) {
     LineProgress progress = make_progress(options);
     const auto warn = [&progress](const std::string& message) { progress.message("headscope: " + message); };
     OpenedEngine opened(common, models, warn);
+    require_architecture(opened.directory(), Architecture::EncoderDecoder);
     const DecodingOptions translation =
         translation_options(options.translation, *opened.model, opened.first().arithmetic.compute);
     if (opened.several() && options.format.alignments) {

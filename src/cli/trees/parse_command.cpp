@@ -133,6 +133,7 @@ void parse_text(const ParseOptions& options) {
         throw UsageError("TEXT is empty");
     }
     OpenedEngine opened(options.common, {options.common.model_path()});
+    require_architecture(opened.directory(), Architecture::EncoderDecoder);
     const Reject fail = [](std::size_t, const std::string& problem) { throw Error(problem); };
     const Restored result = parsed(opened, search_of(options, *opened.model), {words}, nullptr, fail).front().value();
     if (result.repairs.any()) {
@@ -244,6 +245,7 @@ void parse_file(const ParseOptions& options) {
     constexpr std::size_t kAtOnce = 256;
     SentenceFile text(options);
     OpenedEngine opened(options.common, {options.common.model_path()});
+    require_architecture(opened.directory(), Architecture::EncoderDecoder);
     const DecodingOptions search = search_of(options, *opened.model);
     std::size_t repaired = 0;
     for (bool more = true; more;) {
