@@ -85,8 +85,8 @@ struct Batch {
 };
 
 // At least one pair, all with labels or all without, and of those with labels all with types or all without. If one has
-// weights, those of the others are 1. An empty
-// side has no pieces; with labels there is a source only if the frame has a mask. Each side is padded separately.
+// weights, those of the others are 1. An empty side has no pieces; with labels there is a source only if the frame has
+// a mask. Each side is padded separately.
 Batch make_batch(std::span<const Example> pairs, const Frame& frame, std::int32_t first_ordinal,
                  const Padding& padding = {});
 Batch make_batch(std::span<const Example* const> pairs, const Frame& frame, std::int32_t first_ordinal,

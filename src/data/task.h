@@ -15,11 +15,11 @@ struct TaskTraits {
     const char* key;     // in configurations and options: "translate"
     const char* family;  // of its models: the key of their FamilyTraits
 
-    bool reads_pairs;    // of sentences; the others read documents
+    bool reads_pairs;    // its data are pairs of sentences; those of the others are documents
     bool has_source;     // its examples have one; otherwise all is in Example::target
     bool predicts_next;  // the label of each piece is the next one (GPT)
-    bool masks_pieces;   // and predicts them (BERT)
-    bool masks_spans;    // and writes them (T5)
+    bool masks_pieces;   // it masks pieces and predicts them (BERT)
+    bool masks_spans;    // it masks spans and writes them (T5)
 };
 
 std::span<const TaskTraits> tasks();  // the first is the default of a configuration

@@ -54,8 +54,7 @@ constexpr std::array kTileRows{
     // that a SIMD holds fewer invocations than in subgroups of 64.
     TileRow{MatrixMaker::Amd, 32, kSmall, kCores, {128, 8}},
     // For an Arc A770 246 registers spill with 64 x 64 by eight subgroups of 16, 528 by four, and 468 by eight of 8.
-    // For
-    // newer ones (Xe2) no compiler was at hand.
+    // For newer ones (Xe2) no compiler was at hand.
     TileRow{.maker = MatrixMaker::Intel, .unused = "not used where subgroups share registers: too few for their sums"},
     // All others (Adreno, Mali, PowerVR, emulated matrices) by their subgroups alone, so that 64 sums are not exceeded.
     TileRow{MatrixMaker::Other, 64, kSmall, kCores, {128, 4}},  // 16 and 64 sums
