@@ -32,10 +32,10 @@ struct Example {
     std::vector<std::int32_t> starts = {};
     // The type of each token of `target`: 0 and 1 for BERT's two segments; empty: all 0.
     std::vector<std::int32_t> types = {};
-    // What each token to predict counts in the loss: of the pieces and eos, or of the labels; empty: 1 each.
+    // What each token to predict counts in the loss: of the pieces and eos, or of the labels; empty: 1 each. The loss
+    // of the length that MaskPredict adds has no weight.
     std::vector<float> weights = {};
-    // Of a source with a language of its own: instead of Frame::source_begin.
-    std::vector<std::int32_t> source_begin = {};
+    std::vector<std::int32_t> source_begin = {};  // of a source in its own language; replaces the frame's
 };
 
 struct EncodedCorpus {

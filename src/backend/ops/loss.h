@@ -10,11 +10,11 @@ namespace headscope {
 // For each row with target t >= 0 and p = softmax(logits):
 //   q[c] = the smoothed target distribution,  loss = -sum q[c] log p[c],  nll = -log p[t],
 //   grad = grad_scale * (p - q), since F16 would lose small gradients; the loss is not scaled.
-// A row's weight scales its loss, its nll and its gradient; it may be negative or 0. The terms of policy gradients and
-// of preferences are weighted log-probabilities. A target of -1 (a pad) gives loss 0, nll 0 and a gradient row of
-// zeros. Loss is not reduced by its own minimum. With a prior the mass follows it instead of being spread evenly: q =
-// (1 - epsilon) onehot(t) + epsilon prior, such as the unigram distribution (Pereyra et al. 2017). A class that the
-// prior rules out and that is not the target costs nothing, even if it is forbidden (a logit of -inf).
+// A row's weight multiplies its loss, its nll and its gradient; it may be negative or 0, as of policy gradients. With 0
+// a row whose loss is infinite or NaN is NaN: only a target of -1 (a pad) leaves a row out, with loss 0, nll 0 and a
+// gradient row of zeros. Loss is not reduced by its own minimum. With a prior the mass follows it instead of being
+// spread evenly: q = (1 - epsilon) onehot(t) + epsilon prior, such as the unigram distribution (Pereyra et al. 2017). A
+// class that the prior rules out and that is not the target costs nothing, even if it is forbidden (a logit of -inf).
 struct SmoothedCrossEntropy {
     static constexpr const char* kName = "smoothed_cross_entropy";
     Tensor logits;
