@@ -39,6 +39,9 @@ void PairStore::add(const Example& pair) {
     constexpr std::size_t kLongest = std::numeric_limits<std::uint16_t>::max();
     HEADSCOPE_CHECK(pair.source.size() <= kLongest && pair.target.size() <= kLongest,
                     "a side has more than 65,535 pieces");
+    HEADSCOPE_CHECK(pair.labels.empty() && pair.starts.empty() && pair.types.empty() && pair.weights.empty() &&
+                        pair.source_begin.empty(),
+                    "a pair store keeps the ids of two sides alone: no labels, starts, types, weights or languages");
     std::vector<unsigned char> packed;
     pack(packed, pair.source);
     pack(packed, pair.target);

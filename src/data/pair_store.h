@@ -16,7 +16,7 @@ public:
     // `folder`: for ids that do not fit in memory, see Scratch.
     explicit PairStore(const std::string& folder, std::size_t in_memory = Scratch::kInMemory);
 
-    void add(const Example& pair);
+    void add(const Example& pair);  // of a source and a target alone
 
     std::size_t size() const { return starts_.size(); }
     // Pieces, without bos and eos.

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "data/batch.h"
+#include "support/check.h"
 #include "support/random.h"
 #include "tests/io/temporary_folder.h"
 #include "text/tokenizer_training.h"
@@ -74,6 +75,18 @@ TEST_CASE("pairs are read back as stored, from memory and from disk", "[pair_sto
         REQUIRE(pairs.target_length(i) == static_cast<std::int64_t>(expected[i].target.size()));
     }
     CHECK(std::filesystem::is_empty(folder.file("")));  // the file is unlinked
+}
+
+TEST_CASE("a pair store refuses what it would not give back", "[pair_store]") {
+    PairStore pairs("");
+    CHECK_THROWS_AS(pairs.add({.source = {5}, .target = {6}, .weights = {1.0F, 2.0F}}), CheckFailure);
+    CHECK_THROWS_AS(pairs.add({.target = {6}, .labels = {7}}), CheckFailure);
+    CHECK_THROWS_AS(pairs.add({.target = {6}, .starts = {0}}), CheckFailure);
+    CHECK_THROWS_AS(pairs.add({.target = {6}, .types = {1}}), CheckFailure);
+    CHECK_THROWS_AS(pairs.add({.source = {5}, .target = {6}, .source_begin = {3}}), CheckFailure);
+    CHECK(pairs.size() == 0);
+    pairs.add({.source = {5}, .target = {6}});
+    CHECK(pairs.size() == 1);
 }
 
 TEST_CASE("other data has another fingerprint", "[pair_store]") {
