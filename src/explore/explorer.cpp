@@ -192,7 +192,7 @@ NeuronView Explorer::neuron(const ExploreRequest& request, const AttentionSite& 
     view.problem = checked.problem.empty() ? missing : checked.problem;
     if (view.problem.empty() && model().config.attention.score == AttentionScore::Additive) {
         view.problem =
-            "the numbers of a neuron are those of dot products; this model's \"attention_score\" is \"additive\"";
+            "the numbers of a neuron are those of dot products; this model's \"attention.score\" is \"additive\"";
     }
     if (!view.problem.empty()) {
         return view;

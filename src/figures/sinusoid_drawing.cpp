@@ -33,7 +33,7 @@ std::vector<std::int64_t> shown_dimensions(const ModelConfig& config, int column
 
 Drawing draw_sinusoids(const ModelConfig& config, const SinusoidOptions& options) {
     if (config.positions.kind != Positions::Sinusoid) {
-        throw Error("this model has no sinusoids: its \"positions\" are not \"sinusoid\"");
+        throw Error("this model has no sinusoids: its \"positions.kind\" is not \"sinusoid\"");
     }
     HEADSCOPE_CHECK(options.positions >= 1 && options.columns >= 1 && options.cell > 0.0, "sizes must be positive");
     const Ink& ink = options.look.ink;

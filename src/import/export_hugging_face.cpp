@@ -46,7 +46,7 @@ void check_marian(const ModelDirectory& model, Problems& problems) {
     limits.finish();
     require_sentencepiece(model, problems);
     if (net.frame.bos_id < 0) {
-        problems.add("config.json", "\"bos_id\" is -1: the format's decoders start from a piece");
+        problems.add("config.json", "\"frame.bos_id\" is -1: the format's decoders start from a piece");
     }
     for (const auto& tokenizer : {model.source_tokenizer, model.target_tokenizer}) {
         for (const char* piece : {"</s>", "<unk>", "<pad>"}) {

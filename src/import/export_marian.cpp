@@ -38,9 +38,10 @@ void check_for_marian(const ModelDirectory& model, const Parameters& parameters)
         const std::vector<float> rows = parameters.values_of(table);
         const auto row = rows.begin() + net.frame.bos_id * net.embedding_columns();
         if (!std::all_of(row, row + net.embedding_columns(), [](float value) { return value == 0.0F; })) {
-            problems.add("config.json", fmt::format("\"bos_id\" is {}, whose embedding is not zero: Marian starts from "
-                                                    "a zero vector",
-                                                    net.frame.bos_id));
+            problems.add("config.json",
+                         fmt::format("\"frame.bos_id\" is {}, whose embedding is not zero: Marian starts from "
+                                     "a zero vector",
+                                     net.frame.bos_id));
         }
     }
     for (const auto& tokenizer : {model.source_tokenizer, model.target_tokenizer}) {

@@ -69,7 +69,7 @@ std::string parts_matter(const ModelConfig& model, const TrainingOptions& traini
         text += "; a batch norm measures each part, no longer the whole step";
     }
     if (model.feed_forward.experts.count > 0 && model.feed_forward.experts.capacity > 0.0F) {
-        text += "; \"expert_capacity\" counts the tokens of each part, no longer of the whole step";
+        text += "; \"feed_forward.experts.capacity\" counts the tokens of each part, no longer of the whole step";
     }
     if (model.feed_forward.experts.count > 0 && training.expert_balance > 0.0) {
         text += "; \"expert_balance\" balances each part, no longer the whole step";

@@ -132,10 +132,10 @@ TEST_CASE("the warning names what depends on the parts of a step", "[trainer][me
     TrainingOptions training;
     CHECK(parts_matter(model, training).empty());
     model.feed_forward.experts.count = 4;
-    CHECK_THAT(parts_matter(model, training), Contains("expert_balance") && !Contains("expert_capacity"));
+    CHECK_THAT(parts_matter(model, training), Contains("expert_balance") && !Contains("feed_forward.experts.capacity"));
     model.feed_forward.experts.capacity = 1.25F;
     training.expert_balance = 0.0;
-    CHECK_THAT(parts_matter(model, training), !Contains("expert_balance") && Contains("expert_capacity"));
+    CHECK_THAT(parts_matter(model, training), !Contains("expert_balance") && Contains("feed_forward.experts.capacity"));
     model.norm.type = NormType::Batch;
     CHECK_THAT(parts_matter(model, training), Contains("batch norm"));
 }
