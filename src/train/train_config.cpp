@@ -60,26 +60,30 @@ void add_identity(nlohmann::json& json, const std::string& prefix, const Tokeniz
     }
 }
 
-std::vector<std::string> task_keys() {
+Task task_of(ConfigReader& reader) {
     std::vector<std::string> keys;
     for (const TaskTraits& task : tasks()) {
         keys.emplace_back(task.key);
     }
-    return keys;
+    return tasks()[static_cast<std::size_t>(reader.choice("task", 0, keys))].task;
 }
 
-// "model.architecture" follows "task". It is added only where it is not the default, since earlier runs lack it.
-void set_architecture(TrainConfig& config) {
-    const char* wanted = traits(config.task).family;
-    if (config.model.value("architecture", nlohmann::json(wanted)) != wanted) {
-        throw Error(
-            fmt::format("{}: \"model.architecture\" must be \"{}\" for the \"task\" \"{}\", found {}: change "
-                        "one, or leave \"architecture\" out",
-                        config.file, wanted, name_of(config.task), config.model["architecture"].dump()));
+// "model.architecture" follows "task". It is added only where it is not the default, since earlier runs lack it, and
+// before old names are read, whose meaning depends on it.
+nlohmann::json model_for_task(nlohmann::json model, Task task, const std::string& file) {
+    const char* wanted = traits(task).family;
+    if (model.is_object()) {
+        if (model.value("architecture", nlohmann::json(wanted)) != wanted) {
+            throw Error(
+                fmt::format("{}: \"model.architecture\" must be \"{}\" for the \"task\" \"{}\", found {}: change "
+                            "one, or leave \"architecture\" out",
+                            file, wanted, name_of(task), model["architecture"].dump()));
+        }
+        if (wanted != std::string_view(tasks().front().family)) {
+            model["architecture"] = wanted;
+        }
     }
-    if (wanted != std::string_view(tasks().front().family)) {
-        config.model["architecture"] = wanted;
-    }
+    return flat_model_keys(model, file, "model");
 }
 
 }  // namespace
@@ -127,7 +131,13 @@ nlohmann::json TrainConfig::identity() const {
 
 nlohmann::json with_flat_model(nlohmann::json config) {
     if (config.is_object() && config.contains("model")) {
-        config["model"] = flat_model_keys(config["model"], "the configuration", "model");
+        const std::string file = "the configuration";
+        const bool names_architecture = config["model"].contains("architecture");
+        ConfigReader reader(config, file, "");
+        config["model"] = model_for_task(config["model"], task_of(reader), file);
+        if (!names_architecture) {
+            config["model"].erase("architecture");  // it follows the task
+        }
     }
     return config;
 }
@@ -138,14 +148,13 @@ TrainConfig parse_train_config(const nlohmann::json& json, const std::string& fi
     ConfigReader reader(json, file, "");
     TrainConfig config;
     config.file = file;
-    config.task = tasks()[static_cast<std::size_t>(reader.choice("task", 0, task_keys()))].task;
-    config.model = flat_model_keys(reader.child("model"), file, "model");
+    config.task = task_of(reader);
+    config.model = model_for_task(reader.child("model"), config.task, file);
     for (const char* key : {"source_vocabulary", "target_vocabulary", "frame.mask_id"}) {
         if (config.model.contains(key)) {
             reader.fail(std::string("model.") + key, "comes from the tokenizer: leave it out");
         }
     }
-    set_architecture(config);
     config.data = parse_data_config(reader.child("data"), file, base, config.task);
     config.tokenizer = parse_tokenizer(reader.child("tokenizer"), file);
     config.training = parse_training_options(reader.child("training"), file);

@@ -78,6 +78,25 @@ TEST_CASE("the target may have a tokenizer of another type", "[config]") {
     CHECK(parse_train_config(apart, "dir/c.json", "").tokenizer.target.type == TokenizerType::Unigram);
 }
 
+TEST_CASE("keys without a meaning are forgotten with the task's architecture in mind", "[config]") {
+    json masked = sample();
+    masked["task"] = "masked";
+    masked["model"] = {{"decoder_layers", 0}, {"token_types", 2}, {"sinusoid_layout", "halves"}};
+    masked["data"] = {{"train", {{"text", "a"}}}, {"valid", {{"text", "b"}}}};
+    const TrainConfig filled = parse_train_config(masked, "dir/c.json", "");
+    CHECK(filled.model["embedding.token_types"] == 2);
+    CHECK(filled.model["positions.layout"] == "halves");
+    CHECK(filled.model["architecture"] == "masked-lm");
+    const json flat = with_flat_model(masked);
+    CHECK(flat["model"]["embedding.token_types"] == 2);
+    CHECK_FALSE(flat["model"].contains("architecture"));
+    json causal = masked;
+    causal["task"] = "causal";
+    causal["model"] = {{"encoder_layers", 0}, {"decoder_layers", 12}, {"first_position", 1}};
+    CHECK(parse_train_config(causal, "dir/c.json", "").model["positions.first"] == 1);
+    CHECK(with_flat_model(causal)["model"]["positions.first"] == 1);
+}
+
 TEST_CASE("mistakes are named by file and key", "[config]") {
     const auto changed = [](const char* where, const json& value) {
         json config = sample();
