@@ -168,6 +168,11 @@ std::vector<std::string> ConfigReader::strings(const std::string& key) {
 void ConfigReader::finish() const {
     for (const auto& [key, value] : json_.items()) {
         if (!asked_.contains(key)) {
+            const std::string section = key + ".";
+            if (std::any_of(asked_.begin(), asked_.end(),
+                            [&](const auto& name) { return name.starts_with(section); })) {
+                fail(key, "must be an object {...}, found " + value.dump());
+            }
             fail(key, fmt::format("is unknown{} Known here: {}", guess(key, asked_), fmt::join(asked_, ", ")));
         }
     }

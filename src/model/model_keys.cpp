@@ -1,6 +1,9 @@
 // The ways to write the keys of a model: in sections, with dots, and by their names in versions 1 and 2 of the format.
+#include "model/model_keys.h"
+
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <map>
 #include <set>
 #include <string>
@@ -11,6 +14,7 @@
 #include <nlohmann/json.hpp>
 
 #include "model/config_rows.h"
+#include "support/check.h"
 
 namespace headscope {
 
@@ -79,30 +83,49 @@ struct Joined {
     json (*value)(ConfigReader& parts, const json& d_model);
 };
 
+// The name of `second`, which needs `first`, or of `first`, or "none".
+json either(ConfigReader& parts, const char* first, const char* first_name, const char* second,
+            const char* second_name) {
+    const bool has_first = parts.boolean(first, false);
+    if (!parts.boolean(second, false)) {
+        return has_first ? first_name : "none";
+    }
+    if (!has_first) {
+        parts.fail(second, fmt::format("must be false unless \"{}\" is true, found true", first));
+    }
+    return second_name;
+}
+
 const std::vector<Joined> kJoined = {
     {"attention.score",
      {"attention_score", "scale_attention"},
      [](ConfigReader& parts, const json&) -> json {
          const bool scaled = parts.boolean("scale_attention", true);
-         return parts.choice("attention_score", 0, {"dot_product", "additive"}) == 1 ? "additive"
-                : scaled                                                             ? "scaled_dot_product"
-                                                                                     : "dot_product";
+         if (parts.choice("attention_score", 0, {"dot_product", "additive"}) == 0) {
+             return scaled ? "scaled_dot_product" : "dot_product";
+         }
+         if (!scaled) {
+             parts.fail("scale_attention", "must be left out if \"attention_score\" is \"additive\", found false");
+         }
+         return "additive";
      }},
     {"embedding.norm",
      {"embedding_norm", "embedding_norm_first"},
      [](ConfigReader& parts, const json&) -> json {
-         return parts.boolean("embedding_norm_first", false) ? "first"
-                : parts.boolean("embedding_norm", false)     ? "last"
-                                                             : "none";
+         return either(parts, "embedding_norm", "last", "embedding_norm_first", "first");
      }},
     {"positions.columns",
      {"position_combination", "position_columns"},
      [](ConfigReader& parts, const json& d_model) -> json {
          const bool own = parts.choice("position_combination", 0, {"add", "concatenate"}) == 1;
-         if (parts.has("position_columns")) {
-             return parts.child("position_columns");
+         const std::int64_t half = own && d_model.is_number_integer() ? d_model.get<std::int64_t>() / 2 : 0;
+         const std::int64_t columns = parts.integer("position_columns", half, 0, INT64_MAX);
+         if (own != (columns > 0) && parts.has("position_columns")) {
+             parts.fail("position_columns",
+                        fmt::format("must {}be 0 {} \"position_combination\" is \"concatenate\", found {}",
+                                    own ? "not " : "", own ? "if" : "unless", columns));
          }
-         return own && d_model.is_number_integer() ? d_model.get<std::int64_t>() / 2 : 0;
+         return columns;
      }},
     {"output.adaptive.cutoffs",
      {"output_layer", "adaptive_cutoffs"},
@@ -118,11 +141,17 @@ const std::vector<Joined> kJoined = {
     {"output.transform",
      {"output_transform", "gelu_transform"},
      [](ConfigReader& parts, const json&) -> json {
-         return parts.boolean("gelu_transform", false)     ? "gelu"
-                : parts.boolean("output_transform", false) ? "activation"
-                                                           : "none";
+         return either(parts, "output_transform", "activation", "gelu_transform", "gelu");
      }},
 };
+
+// The key that `name` is a part of, or null.
+const Joined* joined_from(const std::string& name) {
+    const auto found = std::find_if(kJoined.begin(), kJoined.end(), [&](const Joined& one) {
+        return std::ranges::find(one.parts, name) != one.parts.end();
+    });
+    return found == kJoined.end() ? nullptr : &*found;
+}
 
 // The keys in an object and in the objects in it, with dots between them, and their values.
 void add_items(const json& object, const std::string& section, std::vector<std::pair<std::string, json>>& items) {
@@ -149,14 +178,29 @@ void forget_meaningless(const std::set<std::string>& doubtful, json& values, con
     ModelConfig config;
     ConfigReader reader(certain, origin, section);
     read_fields(model_fields(), reader, config);
+    // Version 2 ignored a first position only where there were no positions.
+    const bool counts = config.positions.kind != Positions::None;
     for (const ConfigField<ModelConfig>& field : model_fields()) {
-        if (doubtful.contains(field.key) && field.missing(config) != nullptr) {
+        if (doubtful.contains(field.key) && field.missing(config) != nullptr &&
+            !(counts && field.key == "positions.first")) {
+            ConfigReader forgotten(values, origin, section);
+            ModelConfig unused;
+            field.read(forgotten, unused);  // Error for a value that the key never accepts
             values.erase(field.key);
         }
     }
 }
 
 }  // namespace
+
+std::string model_key_of_today(const std::string& key) {
+    if (const Joined* joined = joined_from(key)) {
+        throw Error(fmt::format("\"model.{}\" is a part of \"model.{}\" since version 3: give that key instead", key,
+                                joined->key));
+    }
+    const auto renamed = kNames.find(key);
+    return renamed == kNames.end() ? key : renamed->second;
+}
 
 json flat_model_keys(const json& object, const std::string& origin, const std::string& section) {
     const ConfigReader given(object, origin, section);
@@ -173,8 +217,7 @@ json flat_model_keys(const json& object, const std::string& origin, const std::s
     add_items(object, "", items);
     for (const auto& [name, value] : items) {
         const auto renamed = kNames.find(name);
-        if (std::any_of(kJoined.begin(), kJoined.end(),
-                        [&](const Joined& one) { return std::ranges::find(one.parts, name) != one.parts.end(); })) {
+        if (joined_from(name) != nullptr) {
             parts[name] = value;
         } else if (renamed == kNames.end()) {
             set(name, value);

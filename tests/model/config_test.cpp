@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "model/config.h"
+#include "model/model_keys.h"
 #include "small_model.h"
 #include "support/check.h"
 #include "support/fields.h"
@@ -428,7 +429,7 @@ TEST_CASE("keys may be written in sections, with dots and by their old names") {
                Contains("\"atention.heads\" is unknown; did you mean \"attention.heads\"?"));
     CHECK_THAT(parse_error({{"epsilon", 1e-5}}), Contains("\"epsilon\" is unknown; did you mean \"norm.epsilon\"?"));
     CHECK_THAT(parse_error({{"norm", {{"epsilon", 0}}}}), Contains("\"norm.epsilon\" must be a number from 1e-15"));
-    CHECK_THAT(parse_error({{"attention", 4}}), Contains("\"attention\" is unknown; did you mean \"attention."));
+    CHECK_THAT(parse_error({{"attention", 4}}), Contains("\"attention\" must be an object {...}, found 4"));
 }
 
 TEST_CASE("old names that were parts of a key have the meaning that they had") {
@@ -450,6 +451,37 @@ TEST_CASE("old names that were parts of a key have the meaning that they had") {
                    "sinusoid_layout": "halves"})") == read(R"({"positions": {"kind": "learned"}})"));
     CHECK_THAT(parse_error({{"mixer", {{"convolution", {{"kernel", 5}}}}}}),
                Contains("\"mixer.convolution.kernel\" must be left out unless"));
+    CHECK(read(R"({"positions": "none", "first_position": 2, "relative_positions": "buckets"})").positions.first == 0);
+    CHECK(read(R"({"position_combination": "add", "position_columns": 0})").positions.columns == 0);
+}
+
+TEST_CASE("old names that did not go together still do not") {
+    const auto refusal = [](const char* text) { return parse_error(json::parse(text)); };
+    CHECK_THAT(refusal(R"({"position_columns": 64})"),
+               Contains("\"position_columns\" must be 0 unless \"position_combination\" is \"concatenate\", found 64"));
+    CHECK_THAT(refusal(R"({"position_combination": "concatenate", "position_columns": 0})"),
+               Contains("\"position_columns\" must not be 0 if \"position_combination\" is \"concatenate\""));
+    CHECK_THAT(refusal(R"({"position_columns": "many"})"), Contains("\"position_columns\" must be a whole number"));
+    CHECK_THAT(refusal(R"({"embedding_norm_first": true})"),
+               Contains("\"embedding_norm_first\" must be false unless \"embedding_norm\" is true"));
+    CHECK_THAT(refusal(R"({"gelu_transform": true})"),
+               Contains("\"gelu_transform\" must be false unless \"output_transform\" is true"));
+    CHECK_THAT(refusal(R"({"attention_score": "additive", "scale_attention": false})"),
+               Contains("\"scale_attention\" must be left out if \"attention_score\" is \"additive\""));
+    CHECK_THAT(refusal(R"({"positions": "learned", "first_position": 2})"),
+               Contains("\"positions.first\" must be left out unless") && Contains("found 2"));
+    CHECK(refusal(R"({"positions": "learned", "first_position": 0})").empty());
+    CHECK_THAT(refusal(R"({"convolution_kernel": "abc"})"),
+               Contains("\"mixer.convolution.kernel\" must be a whole number") && Contains("found \"abc\""));
+}
+
+TEST_CASE("one key has its name of today, unless it is a part of another") {
+    CHECK(model_key_of_today("convolution_kernel") == "mixer.convolution.kernel");
+    CHECK(model_key_of_today("mixer.convolution.kernel") == "mixer.convolution.kernel");
+    CHECK(model_key_of_today("unheard_of") == "unheard_of");
+    CHECK_THROWS_WITH(model_key_of_today("scale_attention"),
+                      "\"model.scale_attention\" is a part of \"model.attention.score\" since version 3: give that key "
+                      "instead");
 }
 
 TEST_CASE("a written configuration has the keys that have a meaning") {
