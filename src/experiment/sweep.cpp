@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "infer/search_options.h"
+#include "model/model_keys.h"
 #include "support/check.h"
 #include "support/random.h"
 #include "train/run_config.h"
@@ -40,19 +41,17 @@ std::string text_of(const nlohmann::json& value) {
     return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
-// The keys of a model may be written as in any configuration.
-void set_model(nlohmann::json& model, const std::string& key, const nlohmann::json& value) {
-    nlohmann::json given = {{key, value}};
-    if (model.contains("d_model") && key != "d_model") {
-        given["d_model"] = model["d_model"];
-    }
-    model.update(flat_model_keys(given, "--vary", "model"));
+constexpr std::string_view kModel = "model.";
+
+// The keys of a model may have their names of earlier versions.
+std::string key_of_today(const std::string& key) {
+    return key.starts_with(kModel) ? std::string(kModel) + model_key_of_today(key.substr(kModel.size())) : key;
 }
 
 void set(nlohmann::json& config, const std::string& key, const nlohmann::json& value) {
-    constexpr std::string_view kModel = "model.";
     if (key.starts_with(kModel)) {
-        return set_model(config["model"], key.substr(kModel.size()), value);
+        config["model"][key_of_today(key).substr(kModel.size())] = value;
+        return;
     }
     nlohmann::json* at = &config;
     for (const std::string& part : split(key, '.')) {
@@ -107,10 +106,6 @@ SweepAxis SweepAxis::parse(const std::string& text) {
     return axis;
 }
 
-std::string SweepAxis::name() const {
-    return keys.front().substr(keys.front().rfind('.') + 1);
-}
-
 bool SweepAxis::decodes() const {
     return keys.front().starts_with("decoding.");
 }
@@ -121,8 +116,8 @@ Sweep::Sweep(nlohmann::json base, std::vector<SweepAxis> axes, std::size_t rando
     std::size_t all = 1;
     for (SweepAxis& axis : axes) {
         for (const std::string& key : axis.keys) {
-            if (!keys.insert(key).second) {
-                throw Error(fmt::format("\"{}\" is varied twice: give its values in one --vary", key));
+            if (!keys.insert(key_of_today(key)).second) {
+                throw Error(fmt::format("\"{}\" is varied twice: give its values in one --vary", key_of_today(key)));
             }
         }
         all *= axis.decodes() ? 1 : axis.values.size();
@@ -148,6 +143,20 @@ Sweep::Sweep(nlohmann::json base, std::vector<SweepAxis> axes, std::size_t rando
     }
 }
 
+std::string Sweep::name_of(const SweepAxis& axis) const {
+    const std::string& key = axis.keys.front();
+    const auto shared = [&](const std::string& tail) {
+        return std::count_if(trained_.begin(), trained_.end(), [&](const SweepAxis& other) {
+                   return ("." + other.keys.front()).ends_with("." + tail);
+               }) > 1;
+    };
+    std::size_t dot = key.rfind('.');
+    while (dot != std::string::npos && shared(key.substr(dot + 1))) {
+        dot = dot == 0 ? std::string::npos : key.rfind('.', dot - 1);
+    }
+    return dot == std::string::npos ? key : key.substr(dot + 1);
+}
+
 // One value at a time, so that a wrong one is an error before anything is trained. Values that only do not go together
 // make their trial fail.
 void Sweep::check_values() const {
@@ -155,7 +164,7 @@ void Sweep::check_values() const {
         for (const nlohmann::json& value : axis.values) {
             nlohmann::json config = base_;
             set_all(config, axis, value);
-            static_cast<void>(parse_train_config(config, fmt::format("{}={}", axis.name(), text_of(value)), ""));
+            static_cast<void>(parse_train_config(config, fmt::format("{}={}", name_of(axis), text_of(value)), ""));
         }
     }
     for (const Decoding& decoding : decodings()) {
@@ -178,7 +187,7 @@ void Sweep::add_trial(std::size_t number) {
         values[i] = text_of(value);
     }
     for (std::size_t i = 0; i < trained_.size(); ++i) {
-        trial.name += fmt::format("{}{}={}", i == 0 ? "" : ",", trained_[i].name(), values[i]);
+        trial.name += fmt::format("{}{}={}", i == 0 ? "" : ",", name_of(trained_[i]), values[i]);
     }
     trial.name = trial.name.empty() ? "base" : trial.name;
     trials_.push_back(std::move(trial));
@@ -232,7 +241,7 @@ std::vector<Sweep::Row> Sweep::rows(const Experiment& experiment, Order order) c
 TextTable Sweep::table(const Experiment& experiment, Order order) const {
     TextTable table{.head = {}, .rows = {}, .left = 0};
     for (const SweepAxis& axis : trained_) {
-        table.head.push_back(axis.name());
+        table.head.push_back(name_of(axis));
     }
     for (const char* name : {"beam", "penalty", "BLEU", "PPL", "params", "minutes"}) {
         table.head.emplace_back(name);

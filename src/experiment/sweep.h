@@ -22,7 +22,6 @@ struct SweepAxis {
 
     // Error for a text of another form.
     static SweepAxis parse(const std::string& text);
-    std::string name() const;  // "residual_dropout"
     bool decodes() const;
 };
 
@@ -47,6 +46,8 @@ private:
         double bleu;
         std::string trial;
     };
+    // The last parts of its first key that no other axis ends with: "residual_dropout".
+    std::string name_of(const SweepAxis& axis) const;
     void check_values() const;
     void add_trial(std::size_t number);
     std::vector<Decoding> decodings() const;
