@@ -61,6 +61,12 @@ std::uint64_t digest_at(const nlohmann::json& json, const char* key) {
     return value.get<std::uint64_t>();
 }
 
+// Whether a state of a StepSource has a Batcher's keys and no other.
+bool is_of_batcher(const nlohmann::json& source) {
+    return source.size() == 3 && source.contains("epoch") && source.contains("window") &&
+           source.contains("window_step");
+}
+
 Progress progress_of(const nlohmann::json& json) {
     return {.steps = count_at(json, "step"),
             .epochs = json.value("epochs", 0.0),
@@ -104,7 +110,7 @@ nlohmann::json to_json(const TrainingState& state, const RunIdentity& identity) 
         {"step", state.step},     {"seconds", state.seconds},        {"tokens", state.tokens},
         {"epochs", state.epochs}, {"totals", to_json(state.totals)}, {"config", identity.config},
         {"data", identity.data},  {"device", identity.device},       {"compute", identity.arithmetic}};
-    if (state.source.contains("window_step")) {  // a Batcher's, as earlier versions wrote it
+    if (is_of_batcher(state.source)) {  // as earlier versions wrote it
         json.update(state.source);
     } else {
         json["source"] = state.source;

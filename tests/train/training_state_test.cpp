@@ -79,6 +79,20 @@ TEST_CASE("a state of another format is rejected, not misread") {
     CHECK(compare_identity(changed("/step", 9), kIdentity, "f").empty());
 }
 
+TEST_CASE("a source's state never overwrites what the run says of itself") {
+    TrainingState state;
+    state.step = 9;
+    state.seconds = 2.0;
+    state.source = {{"epoch", 0}, {"window", 0}, {"window_step", 4}, {"step", 77}, {"seconds", 5.0}};
+    const TrainingState read = parse_training_state(to_json(state, kIdentity), "f");
+    CHECK(read.step == 9);
+    CHECK(read.seconds == 2.0);
+    CHECK(read.source == state.source);
+    state.source = {{"epoch", 1}, {"window", 2}, {"window_step", 4}};  // a Batcher's
+    CHECK(to_json(state, kIdentity).at("window_step") == 4);
+    CHECK(parse_training_state(to_json(state, kIdentity), "f").source == state.source);
+}
+
 TEST_CASE("a state of an earlier version counted every step as an update") {
     TrainingState state;
     state.step = 9;
