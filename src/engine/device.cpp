@@ -38,13 +38,18 @@ void Device::close() {
 
 void Device::reopen() {
     close();
-    backend_ = open_(id_);
-    info_ = backend_->device();
-    free_unused();
-    for (Loaded& one : loaded_) {
-        if (const ModelHandle model = one.model.lock()) {
-            one.weights = model->load()(*backend_, arithmetic_.storage);
+    try {
+        backend_ = open_(id_);
+        info_ = backend_->device();
+        free_unused();
+        for (Loaded& one : loaded_) {
+            if (const ModelHandle model = one.model.lock()) {
+                one.weights = model->load()(*backend_, arithmetic_.storage);
+            }
         }
+    } catch (...) {
+        close();  // it would lack models
+        throw;
     }
 }
 
@@ -59,11 +64,11 @@ void Device::load(const ModelHandle& model) {
     kept_open(chance_, loading);
 }
 
-bool Device::free_unused() {
-    return std::erase_if(loaded_, [](const Loaded& one) {
-               const ModelHandle model = one.model.lock();
-               return model == nullptr || model->free();
-           }) > 0;
+void Device::free_unused() {
+    std::erase_if(loaded_, [](const Loaded& one) {
+        const ModelHandle model = one.model.lock();
+        return model == nullptr || model->free();
+    });
 }
 
 const LoadedModel* Device::find(const OpenModel& model) const {

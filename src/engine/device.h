@@ -30,11 +30,13 @@ public:
     // Error if it does not exist or lacks the precision.
     void open();
     void close();
+    // False after a lost device could not be reopened with all its models.
+    bool is_open() const { return backend_ != nullptr; }
     // Error if the model cannot be read.
     void load(const ModelHandle& model);
     bool holds(const OpenModel& model) const { return find(model) != nullptr; }
-    // Frees models that nobody uses. Returns whether there were any.
-    bool free_unused();
+    // Frees models that nobody uses.
+    void free_unused();
 
     const std::string& id() const { return id_; }
     // What reports call it, if several have this id.
@@ -73,7 +75,7 @@ private:
     const Hooks hooks_;
     DeviceInfo info_;
     Arithmetic arithmetic_;
-    std::unique_ptr<Backend> backend_;  // null if reopening has failed
+    std::unique_ptr<Backend> backend_;  // null if is_open() is false
     std::vector<Loaded> loaded_;
     std::size_t peak_bytes_ = 0;
     SecondChance chance_;

@@ -86,11 +86,14 @@ void Scheduler::load_on(std::size_t index, const ModelHandle& model,
     }
 }
 
-// A device that is lost by it, and again after it was reopened, is given up.
+// A device that is lost by it, and again after it was reopened, or cannot be reopened, is given up.
 void Scheduler::load(Member& member, const ModelHandle& model) {
     try {
         member.device->load(model);
-    } catch (const DeviceLost&) {
+    } catch (...) {
+        if (member.device->is_open() && classify(std::current_exception()) != Fault::DeviceLost) {
+            throw;
+        }
         Jobs ended;
         {
             const std::lock_guard lock(mutex_);
@@ -204,13 +207,15 @@ void Scheduler::serve(Member& member) {
             lock.lock();
             continue;
         }
-        if (member.device->free_unused()) {
-            std::erase_if(member.models, [&](const auto& one) {
-                const ModelHandle model = one.lock();
-                return model == nullptr || !member.device->holds(*model);
-            });
-        }
+        Jobs ended;
+        drop_freed(member, ended);
         drop_stopped(member);
+        if (!ended.empty()) {
+            lock.unlock();
+            close_all(ended);
+            lock.lock();
+            continue;
+        }
         for (Running& running : member.running) {
             take_joining(running);
         }
@@ -229,6 +234,18 @@ void Scheduler::serve(Member& member) {
     member.tasks.clear();  // who waits for them is told
     lock.unlock();
     ended_.notify_all();
+}
+
+// Tasks and reopening free models, too.
+void Scheduler::drop_freed(Member& member, Jobs& ended) {
+    member.device->free_unused();
+    const bool fewer = std::erase_if(member.models, [&](const auto& one) {
+                           const ModelHandle model = one.lock();
+                           return model == nullptr || !member.device->holds(*model);
+                       }) > 0;
+    if (fewer) {
+        end_unheld(ended);
+    }
 }
 
 void Scheduler::report(const std::string& message) {

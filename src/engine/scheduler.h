@@ -111,6 +111,7 @@ private:
     // scheduler.cpp: threads
     void serve(Member& member);
     void load(Member& member, const ModelHandle& model);
+    void drop_freed(Member& member, Jobs& ended);
     void settle_done(Member& member, Running& running, Jobs& ended);
     void watch_deadlines();
     void report(const std::string& message);
@@ -145,6 +146,8 @@ private:
     bool ends(Member& member, const Batch& batch, std::span<const Attempted> works, const std::exception_ptr& failure);
     bool survives(const Batch& batch, std::span<const Attempted> works, const std::exception_ptr& device_failure);
     void give_up(Member& member, const std::exception_ptr& failure, Jobs& ended);
+    void end_unheld(Jobs& ended);
+    static bool works_for(const Member& member, const ModelHandle& model);
     bool held(const ModelHandle& model, const Member* other_than = nullptr) const;
     std::exception_ptr no_device_left(const OpenModel& model) const;
     void withdraw(const std::shared_ptr<Job>& job, const std::exception_ptr& why);

@@ -120,8 +120,9 @@ bool Scheduler::may_take(const Member& member, const Batch& batch) const {
     const Clock::time_point done = now + expected(member, batch.what().tokens);
     const std::int64_t all = waiting_tokens();
     return std::ranges::none_of(devices_, [&](const std::unique_ptr<Member>& other) {
-        const bool known = other->use.failure.empty() && other->use.source_tokens > 0;
-        return other.get() != &member && known && free_at(*other, now) + expected(*other, all) < done;
+        const bool could = other.get() != &member && other.get() != batch.refused_by &&
+                           works_for(*other, batch.job->model) && other->use.source_tokens > 0;
+        return could && free_at(*other, now) + expected(*other, all) < done;
     });
 }
 

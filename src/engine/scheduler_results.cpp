@@ -128,6 +128,11 @@ void Scheduler::give_up(Member& member, const std::exception_ptr& failure, Jobs&
             batch.refused_by = held(batch.job->model, batch.refused_by) ? batch.refused_by : nullptr;
         }
     }
+    end_unheld(ended);
+}
+
+// Jobs whose model no device holds any more.
+void Scheduler::end_unheld(Jobs& ended) {
     const Jobs open = open_;
     for (const std::shared_ptr<Job>& job : open) {
         if (!held(job->model)) {
@@ -137,11 +142,15 @@ void Scheduler::give_up(Member& member, const std::exception_ptr& failure, Jobs&
     }
 }
 
+bool Scheduler::works_for(const Member& member, const ModelHandle& model) {
+    return member.use.failure.empty() &&
+           std::ranges::any_of(member.models, [&](const auto& one) { return one.lock() == model; });
+}
+
 // Whether a working device, other than one, has loaded the model.
 bool Scheduler::held(const ModelHandle& model, const Member* other_than) const {
     return std::ranges::any_of(devices_, [&](const std::unique_ptr<Member>& member) {
-        return member.get() != other_than && member->use.failure.empty() &&
-               std::ranges::any_of(member->models, [&](const auto& one) { return one.lock() == model; });
+        return member.get() != other_than && works_for(*member, model);
     });
 }
 

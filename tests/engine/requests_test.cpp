@@ -276,6 +276,23 @@ TEST_CASE("models are shared, replaced and unloaded by handle", "[engine]") {
     CHECK(ask(other) == direct(second));
 }
 
+TEST_CASE("a request for a model that was freed while a device was reopened is refused", "[engine]") {
+    Crew crew;
+    crew.add(Crew::Open([] { return open_device("cpu"); }));
+    const Team team = crew.team();
+    const ModelHandle other = team.engine->open([&, lost = false](Backend& backend, DType storage) mutable {
+        if (!std::exchange(lost, true)) {
+            team.engine->unload(team.model);
+            throw DeviceLost("the device hung");
+        }
+        return load_tiny(backend, storage);
+    });
+    Ticket<TextRequest> answer = team.submit(line("the dog"));
+    REQUIRE(answer.wait_for(std::chrono::seconds(20)));
+    CHECK_THROWS_WITH(answer.get(), Contains("load it first"));
+    CHECK(team.engine->submit(other, line("the dog")).get().problem.empty());
+}
+
 TEST_CASE("an engine that has too much to do says when to come back", "[engine]") {
     Gate reached, let_go;
     Crew crew;

@@ -1,5 +1,6 @@
 #include "engine/engine.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <chrono>
 #include <thread>
@@ -95,6 +96,29 @@ TEST_CASE("a much slower device gets little more than the work that reveals its 
     const std::vector<DeviceUse> shares = service.uses();
     CHECK(shares[0].batches <= 4);
     CHECK(sentences_of(shares) == 4 * sentences_with_words());
+}
+
+TEST_CASE("a model that only the slower device holds gets answers from it", "[service]") {
+    Crew crew;
+    crew.add(std::make_unique<SlowBackend>(open_device("cpu")));
+    crew.add(open_device("cpu"));
+    const Team service = crew.team();
+    const auto both_have_worked = [&] {
+        return std::ranges::all_of(service.uses(), [](const DeviceUse& use) { return use.source_tokens > 0; });
+    };
+    for (int window = 0; window < 20 && !both_have_worked(); ++window) {
+        static_cast<void>(texts(service.lines()));
+    }
+    REQUIRE(both_have_worked());
+    const ModelHandle rare = service.engine->open([](Backend& backend, DType storage) {
+        if (backend.device().id == "device 1") {
+            throw Error("no memory for it");
+        }
+        return load_tiny(backend, storage);
+    });
+    Ticket<TextRequest> answer = service.engine->submit(rare, TextRequest{.line = {.text = "the dog"}, .options = {}});
+    REQUIRE(answer.wait_for(std::chrono::seconds(20)));
+    CHECK(answer.get().problem.empty());
 }
 
 TEST_CASE("results of a partly failed attempt are not duplicated", "[service]") {

@@ -1,6 +1,8 @@
 // How a service handles lost devices.
 #include <algorithm>
 #include <catch2/catch.hpp>
+#include <chrono>
+#include <memory>
 
 #include "backend/ops/matmul.h"
 #include "crew.h"
@@ -96,4 +98,35 @@ TEST_CASE("if a lost device cannot be reopened, both errors are reported", "[ser
     crew.add(std::make_unique<LosingBackend>(open_device("cpu"), 30));
     const Team service = crew.team();
     CHECK_THROWS_WITH(texts(service.lines()), Contains("the device hung; reopening failed: it is gone for good"));
+}
+
+TEST_CASE("a device that is lost by reading a model and cannot be reopened is given up", "[service]") {
+    Crew crew;
+    crew.add(open_device("cpu"));
+    const Team service = crew.team();
+    CHECK_THROWS_WITH(service.engine->open([](Backend&, DType) -> std::unique_ptr<const LoadedModel> {
+        throw DeviceLost("the device hung");
+    }),
+                      Contains("it is gone for good"));
+    CHECK_THAT(service.uses()[0].failure, Contains("it is gone for good"));
+    Ticket<TextRequest> answer = service.submit(TextRequest{.line = {.text = "the dog"}, .options = {}});
+    REQUIRE(answer.wait_for(std::chrono::seconds(20)));
+    CHECK_THROWS_WITH(answer.get(), Contains("it is gone for good"));
+}
+
+TEST_CASE("a reopened device that cannot read a model again is given up", "[service]") {
+    Hanging gpu({30, kForEver});
+    const Team service = gpu.team();
+    const ModelHandle vanishing = service.engine->open([times = 0](Backend& backend, DType storage) mutable {
+        if (times++ > 0) {
+            throw Error("the file has vanished");
+        }
+        return load_tiny(backend, storage);
+    });
+    CHECK_THROWS_WITH(texts(service.lines()), Contains("the file has vanished"));
+    CHECK_THAT(service.uses()[0].failure, Contains("the file has vanished"));
+    Ticket<TextRequest> answer =
+        service.engine->submit(vanishing, TextRequest{.line = {.text = "the dog"}, .options = {}});
+    REQUIRE(answer.wait_for(std::chrono::seconds(20)));
+    CHECK_THROWS_WITH(answer.get(), Contains("the file has vanished"));
 }
