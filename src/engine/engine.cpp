@@ -11,15 +11,8 @@
 
 namespace headscope {
 
-namespace {
-
-struct Skipped {
-    std::string id;
-    std::exception_ptr why;
-};
-
 // An error that all devices share, such as an unreadable model, is not the devices' fault and is thrown as it is.
-[[noreturn]] void fail(const std::vector<Skipped>& all) {
+void Engine::fail(const std::vector<Skipped>& all) {
     if (all.empty()) {
         throw Error("no device to work on; headscope devices lists the devices and why they cannot be used");
     }
@@ -34,11 +27,13 @@ struct Skipped {
     throw Error("none of the devices can be used:" + reasons);
 }
 
-void report_skipped(const std::vector<Skipped>& skipped, const Engine::Log& log) {
+void Engine::report_skipped(const std::vector<Skipped>& skipped) const {
     for (const Skipped& each : skipped) {
-        log(fmt::format("skipping {}: {}", each.id, what_of(each.why)));
+        scheduler_->report(fmt::format("skipping {}: {}", each.id, what_of(each.why)));
     }
 }
+
+namespace {
 
 class TokeniseJob final : public Job {
 public:
@@ -62,8 +57,7 @@ private:
 
 }  // namespace
 
-Engine::Engine(EngineOptions options, Log log)
-    : log_(std::move(log)), scheduler_(make_owned<Scheduler>(options.bounds, log_)) {
+Engine::Engine(EngineOptions options, Log log) : scheduler_(make_owned<Scheduler>(options.bounds, std::move(log))) {
     const Device::Open open = options.open_device ? options.open_device : [open = options.open](const std::string& id) {
         return open_device(id, open);
     };
@@ -81,7 +75,7 @@ Engine::Engine(EngineOptions options, Log log)
     if (skipped.size() == options.devices.size()) {
         fail(skipped);
     }
-    report_skipped(skipped, log_);
+    report_skipped(skipped);
 }
 
 Engine::~Engine() {
@@ -99,21 +93,24 @@ std::shared_ptr<OpenModel> Engine::opened(LoadModel load) const {
         }
     };
     std::shared_ptr<OpenModel> model(new OpenModel(std::move(load)), freed);
-    load_everywhere(*model, model);
+    load_everywhere(model, [&, first = true](const LoadedModel& loaded) mutable {
+        if (std::exchange(first, false)) {
+            model->describe(loaded);
+        }
+    });
+    for (const std::string& remark : model->directory().remarks) {
+        scheduler_->report(remark);
+    }
     return model;
 }
 
-void Engine::load_everywhere(OpenModel& model, const ModelHandle& handle) const {
+void Engine::load_everywhere(const ModelHandle& model,
+                             const std::function<void(const LoadedModel& loaded)>& look) const {
     std::vector<Skipped> skipped;
     const std::vector<DeviceUse> devices = scheduler_->uses();
-    bool first = true;
     for (std::size_t i = 0; i < devices.size(); ++i) {
         try {
-            scheduler_->load_on(i, handle, [&](const LoadedModel& loaded) {
-                if (std::exchange(first, false)) {
-                    model.describe(loaded);
-                }
-            });
+            scheduler_->load_on(i, model, look);
         } catch (const Error&) {
             skipped.push_back({devices[i].info.id, std::current_exception()});
         }
@@ -121,8 +118,7 @@ void Engine::load_everywhere(OpenModel& model, const ModelHandle& handle) const 
     if (skipped.size() == devices.size()) {
         fail(skipped);
     }
-    report_skipped(skipped, log_);
-    std::ranges::for_each(model.directory().remarks, log_);
+    report_skipped(skipped);
 }
 
 ModelHandle Engine::open(LoadModel load) {
@@ -149,33 +145,24 @@ ModelHandle Engine::swap(const ModelHandle& old, const std::vector<std::string>&
     ModelHandle next = opened([directories](Backend& backend, DType storage) {
         return std::make_unique<const LoadedModel>(backend, directories, storage);
     });
-    const ModelHandle replaced = current(old);
+    const ModelHandle replaced = UsedModel(old).handle();
     replaced->set_successor(next);
     replaced->set_unloaded(true);
-    scheduler_->wake();
+    scheduler_->wake_all();
     return next;
 }
 
 void Engine::unload(const ModelHandle& model) {
     process_.check();
-    current(model)->set_unloaded(true);
-    scheduler_->wake();
+    UsedModel(model).handle()->set_unloaded(true);
+    scheduler_->wake_all();
 }
 
 void Engine::load(const ModelHandle& model) {
     process_.check();
-    const ModelHandle wanted = current(model);
+    const ModelHandle wanted = UsedModel(model).handle();
     wanted->set_unloaded(false);
-    for (std::size_t i = 0; i < scheduler_->uses().size(); ++i) {
-        scheduler_->load_on(i, wanted, [](const LoadedModel&) {});
-    }
-}
-
-ModelHandle Engine::current(ModelHandle model) {
-    while (ModelHandle next = model->successor()) {
-        model = std::move(next);
-    }
-    return model;
+    load_everywhere(wanted, [](const LoadedModel&) {});
 }
 
 void Engine::run(const ModelHandle& model, const std::function<void(const Place& place)>& work) {

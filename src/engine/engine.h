@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <map>
 #include <memory>
@@ -74,7 +75,7 @@ public:
     Ticket<Request> submit(const ModelHandle& model, Request request, Terms terms = {}) {
         process_.check();
         auto answer = make_owned<Answer<Request>>();
-        const auto job = job_for(current(model), std::move(request), std::move(terms), answer);
+        const auto job = job_for(UsedModel(model).handle(), std::move(request), std::move(terms), answer);
         scheduler_->add(job);
         return {answer, canceller(job), settler(job)};
     }
@@ -90,7 +91,11 @@ public:
     EngineStatistics statistics() const;
 
 private:
-    static ModelHandle current(ModelHandle model);
+    struct Skipped {
+        std::string id;
+        std::exception_ptr why;
+    };
+    [[noreturn]] static void fail(const std::vector<Skipped>& all);
     static std::shared_ptr<Job> job_for(ModelHandle model, const TextRequest& request, Terms terms,
                                         std::shared_ptr<Answer<TextRequest>> answer);
     static std::shared_ptr<Job> job_for(ModelHandle model, const LinesRequest& request, Terms terms,
@@ -106,10 +111,10 @@ private:
     std::function<void()> canceller(const std::shared_ptr<Job>& job) const;
     std::function<void()> settler(const std::shared_ptr<Job>& job) const;
     std::shared_ptr<OpenModel> opened(LoadModel load) const;
-    void load_everywhere(OpenModel& model, const ModelHandle& handle) const;
+    void load_everywhere(const ModelHandle& model, const std::function<void(const LoadedModel& loaded)>& look) const;
+    void report_skipped(const std::vector<Skipped>& skipped) const;
 
     const OwnProcess process_;
-    const Log log_;
     std::shared_ptr<Scheduler> scheduler_;  // tickets may outlive the engine
     std::mutex mutex_;                      // guards open_
     std::map<std::vector<std::string>, std::weak_ptr<OpenModel>> open_;

@@ -1,11 +1,19 @@
 #include "engine/job.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
+
+#include "support/check.h"
 
 namespace headscope {
 
 Job::Job(ModelHandle asked, Terms wanted) : model(std::move(asked)), terms(std::move(wanted)) {
+    if (terms.priority < -Terms::kMost || terms.priority > Terms::kMost) {
+        throw Error(fmt::format("the priority {} is out of range: give one from {} to {}", terms.priority,
+                                -Terms::kMost, Terms::kMost));
+    }
     model->use();
 }
 

@@ -25,4 +25,14 @@ ModelHandle OpenModel::successor() const {
     return successor_;
 }
 
+UsedModel::UsedModel(ModelHandle asked) {
+    for (ModelHandle next = std::move(asked); next != nullptr; next = model_->successor()) {
+        if (model_ != nullptr) {
+            model_->release();
+        }
+        model_ = std::move(next);
+        model_->use();
+    }
+}
+
 }  // namespace headscope

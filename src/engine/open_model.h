@@ -42,7 +42,8 @@ public:
     void set_unloaded(bool unloaded) const { unloaded_ = unloaded; }
     bool unloaded() const { return unloaded_; }
     bool free() const { return unloaded_ && users_ == 0; }
-    // New requests go to this one instead, if there is one.
+    // New requests go to the successor instead, if there is one, and to none if it was unloaded.
+    bool refuses() const { return unloaded_ && successor() == nullptr; }
     void set_successor(ModelHandle next) const;
     ModelHandle successor() const;
 
@@ -56,6 +57,19 @@ private:
     mutable std::atomic<bool> unloaded_{false};
     mutable std::mutex mutex_;
     mutable ModelHandle successor_;
+};
+
+// The model that takes requests for another, which devices do not free meanwhile.
+class UsedModel {
+public:
+    explicit UsedModel(ModelHandle asked);
+    UsedModel(const UsedModel&) = delete;
+    UsedModel& operator=(const UsedModel&) = delete;
+    ~UsedModel() { model_->release(); }
+    const ModelHandle& handle() const { return model_; }
+
+private:
+    ModelHandle model_;
 };
 
 }  // namespace headscope

@@ -43,7 +43,6 @@ void Scheduler::add_device(const std::string& id, Precision precision, const Dev
         serve(member);
         member.device->close();
     });
-    const std::string asked = id;
     try {
         done.get();
     } catch (...) {
@@ -68,7 +67,10 @@ void Scheduler::load_on(std::size_t index, const ModelHandle& model,
     std::future<void> loaded;
     {
         const std::lock_guard lock(mutex_);
-        if (closing_ || !member.use.failure.empty()) {
+        if (closing_) {
+            throw Closed("the engine takes no more models: it is being closed");
+        }
+        if (!member.use.failure.empty()) {
             throw Error(fmt::format("{} was given up: {}", member.use.name, member.use.failure));
         }
         loaded = member.tasks
@@ -120,6 +122,7 @@ void Scheduler::close() {
     changed_.notify_all();
     deadline_.notify_all();
     close_all(ended);
+    const std::lock_guard joining(join_mutex_);
     for (const std::unique_ptr<Member>& member : devices_) {
         if (member->thread.joinable()) {
             member->thread.join();
@@ -144,7 +147,7 @@ void Scheduler::add(const std::shared_ptr<Job>& job) {
         }
         Job::State& state = job->state;
         state.queued = Clock::now();
-        if (state.waiting > 0 && held(job->model)) {
+        if (state.waiting > 0 && held(job->model) && !job->model->refuses()) {
             refuse_surplus(*job);
             open_.push_back(job);
             counted_ += job->counts() ? 1 : 0;
@@ -209,7 +212,7 @@ void Scheduler::serve(Member& member) {
         }
         Jobs ended;
         drop_freed(member, ended);
-        drop_stopped(member);
+        drop_stopped(member, ended);
         if (!ended.empty()) {
             lock.unlock();
             close_all(ended);
@@ -219,14 +222,15 @@ void Scheduler::serve(Member& member) {
         for (Running& running : member.running) {
             take_joining(running);
         }
-        if (may_start(member)) {
-            start(member);
+        const Batch* next = next_for(member, false);
+        if (may_start(member, next)) {
+            start(member, *next);
         } else if (member.running.empty()) {
             member.busy = false;
-            next_for(member) == nullptr ? changed_.wait(lock) : static_cast<void>(changed_.wait_for(lock, kRecheck));
+            next == nullptr ? changed_.wait(lock) : static_cast<void>(changed_.wait_for(lock, kRecheck));
             continue;
         }
-        step(member, furthest_behind(member, nullptr), lock, false);
+        step(member, furthest_behind(member, [](const Running&) { return true; }), lock, false);
     }
     for (const Running& running : std::exchange(member.running, {})) {
         put_back(running, false);
@@ -246,6 +250,11 @@ void Scheduler::drop_freed(Member& member, Jobs& ended) {
     if (fewer) {
         end_unheld(ended);
     }
+}
+
+void Scheduler::wake_all() {
+    const std::lock_guard lock(mutex_);
+    changed_.notify_all();
 }
 
 void Scheduler::report(const std::string& message) {

@@ -56,8 +56,12 @@ public:
     bool drain(Clock::duration longest);
     // Ends all jobs and the threads.
     void close();
-    // Devices look for models to free.
+    // Devices look for models to free. The last handle of a model may end with the lock held, so that wake() does not
+    // take it: a device that is just about to wait may miss it. None misses wake_all().
     void wake() { changed_.notify_all(); }
+    void wake_all();
+    // Tells the log something, one call at a time. What it throws is ignored.
+    void report(const std::string& message);
 
     std::vector<DeviceUse> uses() const;
     EngineStatistics statistics() const;
@@ -80,9 +84,14 @@ private:
     struct Flow {
         double served = 0.0;  // tokens, fewer for a higher priority
         std::uint64_t round = 0;
-        std::deque<Batch> queue;  // batches that no device works on, by round
-        std::int64_t tokens = 0;  // of them
-        std::size_t running = 0;  // batches
+        std::deque<Batch> queue;   // batches that no device works on, by round
+        std::int64_t tokens = 0;   // of them
+        std::int64_t counted = 0;  // of those whose jobs count
+        std::size_t running = 0;   // batches
+        void add(const Batch& batch, std::int64_t times) {
+            tokens += times * batch.what().tokens;
+            counted += batch.job->counts() ? times * batch.what().tokens : 0;
+        }
     };
     // A session on a device.
     struct Running {
@@ -114,24 +123,24 @@ private:
     void drop_freed(Member& member, Jobs& ended);
     void settle_done(Member& member, Running& running, Jobs& ended);
     void watch_deadlines();
-    void report(const std::string& message);
 
     // scheduler_steps.cpp: what a device does
     void step(Member& member, std::list<Running>::iterator running, Lock& lock, bool inside);
     bool take_step(Member& member, Running& running);
     bool let_others(Member& member, Running& running);
-    void drop_stopped(Member& member);
+    void drop_stopped(Member& member, Jobs& ended);
 
     // scheduler_queue.cpp: what a device takes, and when
     void queue(const Batch& batch, bool first);
-    bool may_start(const Member& member) const;
-    const Batch* next_for(const Member& member) const;
+    bool may_start(const Member& member, const Batch* next) const;
+    const Batch* next_for(const Member& member, bool inside) const;
     bool may_take(const Member& member, const Batch& batch) const;
-    void start(Member& member);
+    void start(Member& member, const Batch& next);
     void take(Running& running, Flow& flow, std::deque<Batch>::iterator batch);
     void take_joining(Running& running);
     double served_to(const Running& running) const;
-    std::list<Running>::iterator furthest_behind(Member& member, const Running* but);
+    std::list<Running>::iterator furthest_behind(Member& member,
+                                                 const std::function<bool(const Running& running)>& may);
     void charge(const Running& running, std::int64_t tokens);
     void forget(const Job::Key& key);
     static Clock::duration expected(const Member& member, std::int64_t tokens);
@@ -159,6 +168,7 @@ private:
     const Bounds bounds_;
     const Log log_;
     std::mutex log_mutex_;
+    std::mutex join_mutex_;
     mutable std::mutex mutex_;          // guards the members below
     std::condition_variable changed_;   // devices have something to do
     std::condition_variable ended_;     // of jobs

@@ -39,7 +39,7 @@ void Scheduler::queue(const Batch& batch, bool first) {
     const auto place = first ? std::ranges::lower_bound(flow.queue, batch.round, {}, &Batch::round)
                              : std::ranges::upper_bound(flow.queue, batch.round, {}, &Batch::round);
     flow.queue.insert(place, batch);
-    flow.tokens += batch.what().tokens;
+    flow.add(batch, 1);
     ++queued_;
 }
 
@@ -82,8 +82,8 @@ Scheduler::Clock::time_point Scheduler::free_at(const Member& member, Clock::tim
 }
 
 // The batch that the device would begin next: the oldest of the flow that is furthest behind. While one waits for all
-// of the device's memory, no other begins.
-const Scheduler::Batch* Scheduler::next_for(const Member& member) const {
+// of the device's memory, no other begins. `inside`: of a step of another session, which only short steps fit into.
+const Scheduler::Batch* Scheduler::next_for(const Member& member, bool inside) const {
     const auto runs_here = [&](const Job& job) {
         return std::ranges::any_of(member.running, [&](const Running& running) {
             return std::ranges::any_of(running.batches, [&](const Batch& batch) { return batch.job.get() == &job; });
@@ -93,7 +93,8 @@ const Scheduler::Batch* Scheduler::next_for(const Member& member) const {
     double least = 0.0;
     for (const auto& [key, flow] : flows_) {
         const auto own = std::ranges::find_if(flow.queue, [&](const Batch& batch) {
-            return batch.refused_by != &member && member.device->holds(*batch.job->model) && !runs_here(*batch.job);
+            return (!inside || batch.first().steps()) && batch.refused_by != &member &&
+                   member.device->holds(*batch.job->model) && !runs_here(*batch.job);
         });
         if (own == flow.queue.end()) {
             continue;
@@ -126,8 +127,7 @@ bool Scheduler::may_take(const Member& member, const Batch& batch) const {
     });
 }
 
-bool Scheduler::may_start(const Member& member) const {
-    const Batch* next = next_for(member);
+bool Scheduler::may_start(const Member& member, const Batch* next) const {
     const auto gives_way = [&](const Running& running) {
         const Batch& first = running.batches.front();
         return !first.alone && (running.steps >= kPatience || first.job->key().second < next->job->key().second);
@@ -139,7 +139,7 @@ bool Scheduler::may_start(const Member& member) const {
 void Scheduler::take(Running& running, Flow& flow, std::deque<Batch>::iterator place) {
     Batch batch = std::move(*place);
     flow.queue.erase(place);
-    flow.tokens -= batch.what().tokens;
+    flow.add(batch, -1);
     ++flow.running;
     running.tokens += batch.what().tokens;
     Job::State& state = batch.job->state;
@@ -192,9 +192,8 @@ void Scheduler::take_joining(Running& running) {
     }
 }
 
-// Begins the next batch, and those that are merged with it.
-void Scheduler::start(Member& member) {
-    const Batch& next = *next_for(member);
+// Begins a batch of the queue, and those that are merged with it.
+void Scheduler::start(Member& member, const Batch& next) {
     Running& running = member.running.emplace_back();
     Flow& flow = flows_.at(next.job->key());
     flow.round = next.round;
@@ -215,12 +214,12 @@ double Scheduler::served_to(const Running& running) const {
     return least;
 }
 
-// The session that goes on, unless it is another that has the device. Ties go to the one that has waited longest, which
-// is the first.
-std::list<Scheduler::Running>::iterator Scheduler::furthest_behind(Member& member, const Running* but) {
+// The session that goes on, of those that may. Ties go to the one that has waited longest, which is the first.
+std::list<Scheduler::Running>::iterator Scheduler::furthest_behind(
+    Member& member, const std::function<bool(const Running& running)>& may) {
     auto found = member.running.end();
     for (auto running = member.running.begin(); running != member.running.end(); ++running) {
-        if (&*running != but && (found == member.running.end() || served_to(*running) < served_to(*found))) {
+        if (may(*running) && (found == member.running.end() || served_to(*running) < served_to(*found))) {
             found = running;
         }
     }
@@ -235,10 +234,10 @@ void Scheduler::refuse_surplus(const Job& job) {
     for (const Job::Batch& batch : job.batches()) {
         tokens += batch.tokens;
     }
-    const std::int64_t waiting = waiting_tokens();
-    std::int64_t of_client = 0;
+    std::int64_t waiting = 0, of_client = 0;
     for (const auto& [key, flow] : flows_) {
-        of_client += key.first == job.terms.client ? flow.tokens : 0;
+        waiting += flow.counted;
+        of_client += key.first == job.terms.client ? flow.counted : 0;
     }
     std::string why;
     if (counted_ >= bounds_.requests) {
@@ -257,7 +256,7 @@ void Scheduler::refuse_surplus(const Job& job) {
         speed += use.failure.empty() && use.seconds > 0.0 ? static_cast<double>(use.source_tokens) / use.seconds : 0.0;
     }
     constexpr double kLeast = 0.1;
-    const double seconds = speed > 0.0 ? std::max(kLeast, static_cast<double>(waiting) / speed) : 1.0;
+    const double seconds = speed > 0.0 ? std::max(kLeast, static_cast<double>(waiting_tokens()) / speed) : 1.0;
     ++statistics_.busy;
     throw Busy(fmt::format("{}: try again in {:.1f} s, when some have ended", why, seconds),
                std::chrono::milliseconds(std::llround(1000.0 * seconds)));

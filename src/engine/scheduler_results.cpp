@@ -167,6 +167,9 @@ void Scheduler::put_back(const Running& running, bool alone) {
 }
 
 std::exception_ptr Scheduler::no_device_left(const OpenModel& model) const {
+    if (model.refuses()) {
+        return std::make_exception_ptr(Error(model.directory().path + " was unloaded: load it first"));
+    }
     if (working_ > 0) {
         return std::make_exception_ptr(
             Error(fmt::format("{} is not loaded on any device: load it first", model.directory().path)));
@@ -188,7 +191,7 @@ void Scheduler::withdraw(const std::shared_ptr<Job>& job, const std::exception_p
     counted_ -= std::erase(open_, job) > 0 && job->counts() ? 1 : 0;
     if (const auto own = flows_.find(job->key()); own != flows_.end()) {
         std::erase_if(own->second.queue, [&](const Batch& batch) {
-            own->second.tokens -= batch.job == job ? batch.what().tokens : 0;
+            own->second.add(batch, batch.job == job ? -1 : 0);
             return batch.job == job;
         });
         forget(job->key());

@@ -15,23 +15,43 @@ namespace {
 // Thrown through work that must begin again, because another session lost the device meanwhile.
 struct Interrupted {};
 
+bool stopped(const Attempted& each) {
+    return each.work->job().stopped();
+}
+
 }  // namespace
 
-// Sessions for which nobody waits end at once; what nobody waits for leaves its session.
-void Scheduler::drop_stopped(Member& member) {
+// What nobody waits for leaves its session, which ends if nothing is left.
+void Scheduler::drop_stopped(Member& member, Jobs& ended) {
     for (auto running = member.running.begin(); running != member.running.end();) {
-        const auto next = std::next(running);
-        for (const Attempted& each : running->works) {
-            if (running->session != nullptr && each.work->job().stopped()) {
-                running->session->leave(*each.work);  // again if it has left
-            }
+        if (std::ranges::all_of(running->works, stopped)) {
+            running->session.reset();  // before its jobs
         }
-        if (std::ranges::all_of(running->batches, [](const Batch& batch) { return batch.job->state.ended; })) {
-            std::ranges::for_each(running->batches, [&](const Batch& batch) { release(batch); });
-            member.running.erase(running);
+        std::ptrdiff_t first = 0;
+        for (auto batch = running->batches.begin(); batch != running->batches.end();) {
+            const std::shared_ptr<Job> job = batch->job;
+            const std::ptrdiff_t count = std::ssize(batch->what().works);
+            const auto own = running->works.begin() + first;
+            if (!job->stopped()) {
+                first += count;
+                ++batch;
+                continue;
+            }
+            if (!job->state.ended) {
+                withdraw(job, job->callback_failure());
+                ended.push_back(job);
+            }
+            if (running->session != nullptr) {
+                std::for_each(own, own + count, [&](Attempted& each) { running->session->leave(*each.work); });
+            }
+            running->works.erase(own, own + count);
+            running->tokens -= batch->what().tokens;
+            running->looked = 0;  // there is room
+            release(*batch);
+            batch = running->batches.erase(batch);
             ended_.notify_all();
         }
-        running = next;
+        running = running->batches.empty() ? member.running.erase(running) : std::next(running);
     }
 }
 
@@ -125,19 +145,20 @@ void Scheduler::step(Member& member, std::list<Running>::iterator running, Lock&
 // Inside a long step of a session, which counts as several: a step of another one that is further behind. Returns
 // whether somebody waits for the session.
 bool Scheduler::let_others(Member& member, Running& running) {
-    const auto stopped = [](const Attempted& each) { return each.work->job().stopped(); };
     if (std::ranges::all_of(running.works, stopped)) {
         return false;
     }
     Lock lock(mutex_);
     ++running.steps;
     charge(running, running.tokens);
-    if (may_start(member) && next_for(member)->first().steps()) {
-        start(member);
+    if (const Batch* waiting = next_for(member, true); may_start(member, waiting)) {
+        start(member, *waiting);
     }
-    const auto next = furthest_behind(member, &running);
-    if (!closing_ && next != member.running.end() && served_to(*next) <= served_to(running) &&
-        next->works.front().work->steps() && next->failure == nullptr && !std::ranges::all_of(next->works, stopped)) {
+    const auto next = furthest_behind(member, [&](const Running& other) {
+        return &other != &running && other.works.front().work->steps() && other.failure == nullptr &&
+               !std::ranges::all_of(other.works, stopped);
+    });
+    if (!closing_ && next != member.running.end() && served_to(*next) <= served_to(running)) {
         step(member, next, lock, true);
     }
     return !closing_;

@@ -261,14 +261,8 @@ TEST_CASE("models are shared, replaced and unloaded by handle", "[engine]") {
     CHECK(ask(model) == direct(second));
     CHECK(ask(other) == direct(second));
     engine.unload(other);
-    CHECK(soon([&] {
-        try {
-            ask(other);
-            return false;
-        } catch (const Error& error) {
-            return std::string(error.what()).find("not loaded") != std::string::npos;
-        }
-    }));
+    CHECK_THROWS_WITH(ask(other), Contains("was unloaded: load it first"));
+    CHECK_THROWS_WITH(ask(model), Contains("was unloaded: load it first"));
     engine.load(other);
     CHECK(ask(model) == direct(second));
     CHECK_THROWS_WITH(engine.open({folder.file("nowhere")}), Contains("nowhere"));
@@ -291,6 +285,29 @@ TEST_CASE("a request for a model that was freed while a device was reopened is r
     REQUIRE(answer.wait_for(std::chrono::seconds(20)));
     CHECK_THROWS_WITH(answer.get(), Contains("load it first"));
     CHECK(team.engine->submit(other, line("the dog")).get().problem.empty());
+}
+
+TEST_CASE("a priority out of range is an error", "[engine]") {
+    Crew crew;
+    crew.add(open_device("cpu"));
+    const Team team = crew.team();
+    CHECK_THROWS_WITH(team.submit(line("the dog"), {.priority = Terms::kMost + 1}), Contains("out of range"));
+    CHECK_THROWS_WITH(team.submit(line("the dog"), {.priority = -Terms::kMost - 1}), Contains("out of range"));
+    CHECK(team.submit(line("the dog"), {.priority = -Terms::kMost}).get().problem.empty());
+}
+
+TEST_CASE("a log that throws does not keep a model from being opened", "[engine]") {
+    Crew crew;
+    crew.warn = [](const std::string&) { throw std::runtime_error("no log"); };
+    crew.add(open_device("cpu"));
+    crew.add(open_device("cpu"));
+    const Team team = crew.team([](Backend& backend, DType storage) {
+        if (backend.device().id == "device 1") {
+            throw Error("no memory for it");
+        }
+        return load_tiny(backend, storage);
+    });
+    CHECK(team.submit(line("the dog")).get().problem.empty());
 }
 
 TEST_CASE("an engine that has too much to do says when to come back", "[engine]") {

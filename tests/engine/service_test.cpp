@@ -4,8 +4,11 @@
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <chrono>
+#include <cstdint>
 #include <future>
+#include <stdexcept>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -103,6 +106,36 @@ TEST_CASE("waiting requests are merged, but only with options that can be", "[se
     }
     CHECK(service.uses()[0].batches == 2);  // some join the first
     CHECK(service.uses()[0].sentences == 21);
+}
+
+TEST_CASE("a request whose rule throws ends while others of its session go on", "[service]") {
+    HeldDevice device;
+    const Team service = device.crew.team();
+    Ticket<TextRequest> first = service.submit(request({.text = "a dog", .number = 1}));
+    REQUIRE(device.reached.wait());
+    TextRequest failing = request({.text = "the cat sees the dog", .number = 2});
+    failing.options.rule_for = [](std::string_view) {
+        return [](const std::vector<std::int32_t>&) -> std::vector<std::int32_t> {
+            throw std::runtime_error("no such rule");
+        };
+    };
+    Ticket<TextRequest> one = service.submit(std::move(failing));
+    std::atomic<bool> ended = false;
+    TextRequest waiting = request({.text = "the dog sees the cat", .number = 3});
+    waiting.options.rule_for = [&](std::string_view) {
+        return [&](const std::vector<std::int32_t>& written) {
+            if (written.size() == 4) {
+                ended = one.wait_for(std::chrono::seconds(5));
+            }
+            return std::vector<std::int32_t>();
+        };
+    };
+    Ticket<TextRequest> other = service.submit(std::move(waiting));
+    device.let_go.open();
+    CHECK(result_of(other).problem.empty());
+    CHECK(ended);
+    CHECK_THROWS_WITH(one.get(), "no such rule");
+    result_of(first);
 }
 
 TEST_CASE("requests of very different lengths are not padded to one batch", "[service]") {
