@@ -112,7 +112,7 @@ TEST_CASE("The weights are the softmax of the scaled products of queries and key
     CHECK_THAT(tiny.explorer.neuron(request, {AttentionKind::Cross, 7}, 1).problem, Contains("got 8"));
     config.attention.score = AttentionScore::Additive;
     CHECK_THAT(TinyExplorer(device, config).explorer.neuron(request, {AttentionKind::Cross, 0}, 1).problem,
-               Contains("\"attention_score\" is \"additive\""));
+               Contains("\"attention.score\" is \"additive\""));
     CHECK_THAT(tiny.explorer.neuron(tiny_request(), {AttentionKind::Cross, 0}, 1).problem,
                Contains("a translation is required"));
 }

@@ -184,7 +184,8 @@ expect "without its key" [ "$(wc -l <out)" -eq 1 ]
 run inspect run/model --key norm.placement
 expect "strings without quotes" grep -qx post out
 run inspect run/model --sites
-expect "inspect lists the sites of the model" eval 'grep -qx decoder.0.cross_attention.z out && [ "$(tail -n 1 out)" = logits ]'
+expect "inspect lists the sites of the model" grep -qx decoder.0.cross_attention.z out
+expect "the logits last" [ "$(tail -n 1 out)" = logits ]
 run inspect run/model --key haeds
 expect "an unknown key" misused "'haeds'"
 run inspect nowhere

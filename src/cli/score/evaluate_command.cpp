@@ -279,8 +279,8 @@ void add_evaluate_command(CLI::App& app, const OpenOptions& open_options, int co
         } else {
             TranslationFlags& flags = options->translation;
             flags.common.bundled_model = kCausalModel;
-            evaluate_text(flags.common, options->text, flags.choices.applied_to({}).batch_tokens,
-                          options->calibration, origin);
+            evaluate_text(flags.common, options->text, flags.choices.applied_to({}).batch_tokens, options->calibration,
+                          origin);
         }
     });
 }
