@@ -60,6 +60,8 @@ for device in cpu vulkan; do
     grep -q "^$device" <("$headscope" devices --usable) || continue
     run complete --device $device 'Could you please'
     expect "the bundled model completes on $device" line_is 1 "Could you please tell me what's going on here?"
+    run complete --device $device --stop " tell me what's going on here#" 'Could you please'
+    expect "after one prompt, though all may begin a stop text" line_is 1 "Could you please tell me what's going on here?"
     run fill --device $device 'She opened the [MASK] and looked outside.'
     expect "the bundled model fills in on $device" line_is 1 "She opened the door and looked outside."
 done

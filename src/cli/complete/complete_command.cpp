@@ -101,10 +101,17 @@ public:
         std::deque<Ticket<TextRequest>> tickets;
         bool unknown = false;
         const auto write_first = [&] {
-            std::size_t written = 0;  // bytes of the completion
+            TextRequest::Event so_far;  // the prompt and what follows
+            so_far.text = prompt;
+            std::size_t written = 0;
+            const auto write_rest = [&](const std::string& text) {  // a repeated search tells the same again
+                write_output(text.substr(std::min(written, text.size())));
+                written = std::max(written, text.size());
+            };
             while (std::optional<TextRequest::Event> event = streams ? tickets.front().next() : std::nullopt) {
-                write_output((written == 0 ? prompt : "") + event->text);
-                written += event->text.size();
+                event->kept_bytes += prompt.size();
+                so_far.add(std::move(*event));
+                write_rest(so_far.text);
             }
             const TextResult found = tickets.front().get();
             tickets.pop_front();
@@ -112,8 +119,10 @@ public:
                 throw Error(found.problem);
             }
             unknown = found.unknown;
-            write_output(streams ? (written == 0 ? prompt : "") + found.text.substr(written) + "\n"
-                                 : format_prompt(options_, tokenizer_, line, prompt, found));
+            if (streams) {
+                write_rest(prompt + found.text);
+            }
+            write_output(streams ? "\n" : format_prompt(options_, tokenizer_, line, prompt, found));
         };
         for (int sample = 0; sample < options_.samples; ++sample) {
             if (tickets.size() == kOpen) {
