@@ -235,7 +235,7 @@ void Scheduler::serve(Member& member) {
     for (const Running& running : std::exchange(member.running, {})) {
         put_back(running, false);
     }
-    member.tasks.clear();  // who waits for them is told
+    member.tasks.clear();  // their promises fail, which ends the wait
     lock.unlock();
     ended_.notify_all();
 }

@@ -38,7 +38,7 @@ std::size_t length_before_stop(std::string_view text, const std::vector<std::str
 TextReport::TextReport(const Tokenizer& tokenizer, LinePart& part)
     : part_(part), growing_(tokenizer, part.task.prompt) {}
 
-// `text` is all that is told then, of which `kept` bytes are known.
+// After the event, the reader has `text`, of which it already had the first `kept` bytes.
 std::optional<TextEvent> TextReport::event(const SentenceBeam::Written& written, std::size_t same,
                                            std::string_view text, std::size_t kept) {
     const std::size_t given = std::min(part_.task.given, written.tokens.size());

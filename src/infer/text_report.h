@@ -1,4 +1,4 @@
-// What is told of an output while it is searched for.
+// Events about an output while the search for it goes on.
 #pragma once
 
 #include <cstdint>
