@@ -1,12 +1,12 @@
 #include "engine/text_job.h"
 
-#include <algorithm>
 #include <iterator>
 #include <span>
 #include <utility>
 
 #include "autograd/context.h"
 #include "engine/failures.h"
+#include "infer/text_report.h"
 #include "support/check.h"
 
 namespace headscope {
@@ -16,9 +16,9 @@ namespace {
 // A part of a line.
 class PartWork final : public Work {
 public:
-    // Of a job.
+    // The part belongs to the job.
     PartWork(TextJob& job, LinePart& part) : Work(&job), part_(&part) {}
-    // Known work: a copy without callbacks, which are their request's.
+    // Makes known work: a copy without callbacks, which belong to their request.
     PartWork(const LinePart& part) : own_(part), part_(&own_) {
         own_.sentence = {};
         own_.sentence.source_ids = part.sentence.source_ids;
@@ -197,8 +197,8 @@ void LineJob::wrote(const TextEvent& event) {
     for (const auto& [begin, part] : texts_) {
         line += (line.empty() || part.empty() ? "" : " ") + part;
     }
-    const auto kept = std::ranges::mismatch(line, line_).in1 - line.begin();
-    answer_->tell({static_cast<std::size_t>(kept), {line.begin() + kept, line.end()}, 0, {}});
+    const std::size_t kept = common_bytes(line, line_);
+    answer_->tell({kept, line.substr(kept), 0, {}});
     line_ = std::move(line);
 }
 

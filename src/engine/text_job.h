@@ -34,7 +34,7 @@ private:
     class GuardedObserver;
     DecodingOptions guarded(DecodingOptions wanted);
 
-    std::unique_ptr<AttentionObserver> observer_;  // which options refer to
+    std::unique_ptr<AttentionObserver> observer_;  // options_ refers to it
     const DecodingOptions options_;
     TranslationWork work_;
 };

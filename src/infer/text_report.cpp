@@ -7,9 +7,6 @@
 
 namespace headscope {
 
-namespace {
-
-// Whole characters with which both begin.
 std::size_t common_bytes(std::string_view a, std::string_view b) {
     const auto [end, other] = std::ranges::mismatch(a, b);
     auto size = static_cast<std::size_t>(end - a.begin());
@@ -21,8 +18,6 @@ std::size_t common_bytes(std::string_view a, std::string_view b) {
     }
     return size;
 }
-
-}  // namespace
 
 std::size_t length_before_stop(std::string_view text, const std::vector<std::string>& stops) {
     std::size_t length = text.size();

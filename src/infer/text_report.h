@@ -16,6 +16,9 @@ namespace headscope {
 // The bytes of `text` without an end that may be the beginning of a stop text.
 std::size_t length_before_stop(std::string_view text, const std::vector<std::string>& stops);
 
+// How many bytes of whole characters both begin with.
+std::size_t common_bytes(std::string_view a, std::string_view b);
+
 // The events of one part of a line. For an output that only grows the work is linear in its length.
 class TextReport {
 public:

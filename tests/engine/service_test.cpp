@@ -1,6 +1,7 @@
 #include "engine/engine.h"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <catch2/catch.hpp>
 #include <chrono>
@@ -14,6 +15,7 @@
 
 #include "backend/ops/matmul.h"
 #include "crew.h"
+#include "engine/text_job.h"
 #include "support/random.h"
 
 using namespace headscope;
@@ -262,6 +264,27 @@ TEST_CASE("a split line is streamed as a whole", "[service]") {
     CHECK(streamed == last_text(first, 64) + " " + last_text(second, 64));
 }
 
+TEST_CASE("a split line changes by whole characters", "[service]") {
+    Crew crew;
+    crew.add(open_device("cpu"));
+    const Team service = crew.team();
+    TextRequest split = request({.text = "The dog sees the cat. The cat sleeps on the mat."});
+    split.options = {.search = {.beam = 1}, .split_longer_than = 12};
+    const auto answer = std::make_shared<Answer<TextRequest>>();
+    LineJob job(service.model, {}, split, answer);
+    REQUIRE(job.batches().size() == 1);
+    REQUIRE(job.batches()[0].works.size() == 2);
+    std::array<LinePart, 2> parts;
+    parts[1].sentence.span.begin = 22;
+    job.wrote({.part = &parts[0], .text = "Größe", .tokens = {}});
+    job.wrote({.part = &parts[1], .text = "Über", .tokens = {}});
+    CHECK(answer->next({}).value().text == "Größe Über");
+    job.wrote({.part = &parts[0], .kept_bytes = std::string("Größe").size(), .text = " Ärger", .tokens = {}});
+    const TextRequest::Event event = answer->next({}).value();
+    CHECK(event.kept_bytes == std::string("Größe ").size());
+    CHECK(event.text == "Ärger Über");
+}
+
 TEST_CASE("empty and invalid lines are answered without a device", "[service]") {
     HeldDevice device;
     const Team service = device.crew.team();
@@ -272,6 +295,9 @@ TEST_CASE("empty and invalid lines are answered without a device", "[service]") 
     TextRequest refused = request({.text = "a dog"});
     refused.options.search.beam = 1000;
     CHECK_THROWS_AS(service.submit(std::move(refused)), Error);
+    TextRequest echoed = request({.text = "a dog"});
+    echoed.options.search.echo = true;
+    CHECK_THROWS_WITH(service.submit(std::move(echoed)), Contains("\"echo\" is for causal language models"));
     device.let_go.open();
     Ticket<TextRequest> answer = service.submit(request({.text = "a dog"}));
     CHECK(result_of(answer).problem.empty());
