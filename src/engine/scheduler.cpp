@@ -32,7 +32,7 @@ void Scheduler::add_device(const std::string& id, Precision precision, const Dev
     member.device = std::make_unique<Device>(id, precision, open, Device::Hooks{.closing = closing, .report = tell});
     std::promise<void> opened;
     std::future<void> done = opened.get_future();
-    member.thread = std::thread([this, &member, &opened] {
+    member.thread = std::thread([this, &member, opened = std::move(opened)]() mutable {
         try {
             member.device->open();
         } catch (...) {

@@ -55,7 +55,10 @@ public:
         if (failure_ != nullptr) {
             std::rethrow_exception(failure_);
         }
-        return std::move(result_.value());
+        if (!result_) {
+            throw Error("the result of the request was taken before: keep what get() returned");
+        }
+        return std::exchange(result_, std::nullopt).value();
     }
     bool wait_for(Duration longest) {
         std::unique_lock lock(mutex_);
@@ -100,8 +103,8 @@ public:
     Ticket(std::shared_ptr<Answer<Request>> answer, std::function<void()> cancel, std::function<void()> settle)
         : answer_(std::move(answer)), cancel_(std::move(cancel)), settle_(std::move(settle)) {}
 
-    // Waits, once, for the result; or throws why there is none: Cancelled, DeadlineExceeded, TooLarge, the request's
-    // own failure, or Error if no device is left.
+    // Waits for the result; or throws why there is none: Cancelled, DeadlineExceeded, TooLarge, the request's own
+    // failure, or Error if no device is left or the result was taken before.
     Result get() {
         process_.check();
         return answer_->get();

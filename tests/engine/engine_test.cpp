@@ -45,6 +45,7 @@ TEST_CASE("two engines in one process do not disturb each other", "[engine]") {
     for (std::size_t i = 1; i < answers.size(); ++i) {
         CHECK(answers[i].get().text == text);
     }
+    CHECK_THROWS_WITH(answers[0].get(), Contains("taken before"));
     CHECK(engines[1].devices()[1].name == "cpu (2)");
 }
 
