@@ -35,7 +35,7 @@ struct TextRequest {
         std::size_t kept_bytes = 0;
         std::string text;  // after the first `kept_bytes` so far; without what may be the beginning of a stop text
         std::size_t kept_tokens = 0;
-        std::vector<WrittenToken> tokens;  // the same; none of a line that is split
+        std::vector<WrittenToken> tokens;  // after the first `kept_tokens`; empty for a line that is split
 
         void add(Event newer);
     };
@@ -59,10 +59,10 @@ struct LinesRequest {
 
 // What may stand at the masks of a text: pieces of a masked language model, words of a span model.
 struct FillAnswer {
-    std::string text;                             // with the likeliest
-    std::vector<std::int32_t> ids;                // of a masked language model
-    std::vector<MaskedPosition> masks;            // the same
-    std::vector<std::vector<GapCandidate>> gaps;  // of a span model
+    std::string text;                             // the likeliest pieces or words stand at the masks
+    std::vector<std::int32_t> ids;                // only a masked language model gives these
+    std::vector<MaskedPosition> masks;            // only a masked language model gives these
+    std::vector<std::vector<GapCandidate>> gaps;  // only a span model gives these
 };
 struct FillRequest {
     using Result = FillAnswer;
@@ -70,7 +70,7 @@ struct FillRequest {
     std::string text;
     std::string mark = kMaskText;
     int count = 5;
-    bool one_by_one = false;  // of a masked language model
+    bool one_by_one = false;  // only a masked language model can
 };
 
 // Pairs, or texts as targets of empty sources. See score_pairs().

@@ -71,12 +71,12 @@ private:
     struct Batch {
         std::shared_ptr<Job> job;
         std::size_t index = 0;
-        // Batches of a flow are taken in order of their rounds: the k-th of a job k rounds after the one that was taken
-        // last.
+        // Batches of a flow are taken in order of their rounds. The k-th batch of a job is taken k rounds after the one
+        // that was taken last.
         std::uint64_t round = 0;
-        bool tried = false;                  // by a device that could not do it: others are not merged with it
+        bool tried = false;                  // a device could not do it: others are not merged with it
         bool alone = false;                  // it needs all the memory of a device
-        const Member* refused_by = nullptr;  // that device, while there is another
+        const Member* refused_by = nullptr;  // a device that could not do it, while there is another
         const Job::Batch& what() const { return job->batches()[index]; }
         Work& first() const { return *what().works.front(); }
     };
@@ -85,9 +85,9 @@ private:
         double served = 0.0;  // tokens, fewer for a higher priority
         std::uint64_t round = 0;
         std::deque<Batch> queue;   // batches that no device works on, by round
-        std::int64_t tokens = 0;   // of them
-        std::int64_t counted = 0;  // of those whose jobs count
-        std::size_t running = 0;   // batches
+        std::int64_t tokens = 0;   // in the queue
+        std::int64_t counted = 0;  // in the queue, of jobs that count
+        std::size_t running = 0;   // batches on devices
         void add(const Batch& batch, std::int64_t times) {
             tokens += times * batch.what().tokens;
             counted += batch.job->counts() ? times * batch.what().tokens : 0;
@@ -98,17 +98,17 @@ private:
         std::vector<Batch> batches;
         std::vector<Attempted> works;
         std::unique_ptr<BatchSession> session;  // null before the first step
-        std::int64_t tokens = 0;                // of the batches
+        std::int64_t tokens = 0;                // the batches' sum
         std::int64_t charged = 0;
         int steps = 0;
-        std::uint64_t looked = 0;    // when it last looked for batches that join it: see queued_
-        std::exception_ptr failure;  // of a step that was taken inside another's
+        std::uint64_t looked = 0;    // queued_ when it last looked for batches that join it
+        std::exception_ptr failure;  // why a step failed that was taken inside another's
     };
     struct Member {
-        std::unique_ptr<Device> device;  // its thread's
-        std::list<Running> running;      // its thread's
+        std::unique_ptr<Device> device;  // only the thread uses it
+        std::list<Running> running;      // only the thread uses them
         std::deque<std::packaged_task<void()>> tasks;
-        std::vector<std::weak_ptr<const OpenModel>> models;  // that it has loaded
+        std::vector<std::weak_ptr<const OpenModel>> models;  // the device has loaded them
         DeviceUse use{};
         bool busy = false;
         Clock::time_point until{};  // when it is expected to be done
@@ -171,14 +171,14 @@ private:
     std::mutex join_mutex_;
     mutable std::mutex mutex_;          // guards the members below
     std::condition_variable changed_;   // devices have something to do
-    std::condition_variable ended_;     // of jobs
-    std::condition_variable deadline_;  // a nearer one
+    std::condition_variable ended_;     // a job has ended
+    std::condition_variable deadline_;  // a nearer one came
     std::vector<std::unique_ptr<Member>> devices_;
     std::size_t working_ = 0;  // devices that have not failed
     std::exception_ptr last_failure_;
     std::map<Job::Key, Flow> flows_;
     std::uint64_t queued_ = 0;  // batches so far
-    double served_ = 0.0;       // of the flow that was served last: where new ones begin
+    double served_ = 0.0;       // the served of the flow that was served last: new flows begin there
     Jobs open_;                 // jobs without a result
     std::size_t counted_ = 0;
     bool draining_ = false;

@@ -36,7 +36,7 @@ public:
 
     // Returns whether something is left to do. Then all works have their results.
     virtual bool step() = 0;
-    virtual std::int64_t tokens() const = 0;                          // of all steps so far
+    virtual std::int64_t tokens() const = 0;                          // counts all steps so far
     virtual std::vector<Work*> take_done() { return {}; }             // works that have their results before the others
     virtual void leave(Work& /*work*/) {}                             // nobody waits for it any more
     virtual bool joins(const Work& /*work*/) const { return false; }  // whether it may still be added
@@ -50,7 +50,7 @@ public:
     Work& operator=(const Work&) = delete;
     virtual ~Work() = default;
 
-    Job& job() const { return *job_; }  // of known work there is none
+    Job& job() const { return *job_; }  // known work has none
 
     // What it costs.
     virtual std::int64_t tokens() const = 0;
@@ -66,7 +66,7 @@ public:
 
     // After success: the same for a test of a device, or null if it cannot be repeated.
     virtual std::unique_ptr<Work> known() const { return nullptr; }
-    virtual std::int64_t written() const { return 0; }  // tokens of the result
+    virtual std::int64_t written() const { return 0; }  // the result's tokens
 
 private:
     Job* job_;
