@@ -69,7 +69,7 @@ bool fits(const LoadedModel& translator, const Languages& languages, const std::
 }
 
 std::vector<CorpusFinding> search(Backend& backend, const LoadedModel& translator, const AttentionOptions& options,
-                                  const CorpusText& corpus, AttentionSelection selection) {
+                                  const CorpusText& corpus, AttentionSelection selection, std::size_t& left_out) {
     const bool translates = traits(translator.model().config.architecture).reads_source;
     const Languages languages = translator.search_options(options.choices).languages;
     std::vector<CorpusSearch> searches;
@@ -78,13 +78,13 @@ std::vector<CorpusFinding> search(Backend& backend, const LoadedModel& translato
     }
     AttentionOptions one = options;
     TimedProgress progress;
-    std::size_t too_long = 0;
+    left_out = 0;
     for (std::size_t i = 0; i < corpus.targets.size(); ++i) {
         one.text = translates ? corpus.sources[i] : corpus.targets[i];
         one.target = translates && selection.kind == AttentionKind::DecoderSelf ? corpus.targets[i] : "";
         const bool lacks_target = translates && selection.kind == AttentionKind::DecoderSelf && one.target.empty();
         if (lacks_target || !fits(translator, languages, one.text, translates ? one.target : one.text)) {
-            ++too_long;
+            ++left_out;
             continue;
         }
         const AttentionRecord record = record_for(backend, translator, one, selection);
@@ -92,10 +92,6 @@ std::vector<CorpusFinding> search(Backend& backend, const LoadedModel& translato
             search.add(record);
         }
         progress.show(fmt::format("{} of {} sentences", i + 1, corpus.targets.size()));
-    }
-    if (too_long > 0) {
-        log_line(
-            fmt::format("headscope: left out {}: empty, or too long for the model", counted(too_long, "sentence")));
     }
     std::vector<CorpusFinding> findings;
     for (const CorpusSearch& search : searches) {
@@ -148,10 +144,11 @@ std::string look_at_corpus(const AttentionOptions& options, PictureFormat format
     const bool pairs = options.importance || selection.kind != AttentionKind::EncoderSelf;
     const CorpusText corpus = read_corpus(options, config.architecture, pairs);
     std::string bytes;
+    std::size_t left_out = 0;
     opened.run([&](const Place& place) {
         if (!options.find.empty()) {
-            bytes = finding_bytes(search(place.backend, place.model, options, corpus, selection), config.architecture,
-                                  options.picture, format);
+            bytes = finding_bytes(search(place.backend, place.model, options, corpus, selection, left_out),
+                                  config.architecture, options.picture, format);
             return;
         }
         TimedProgress progress;
@@ -162,12 +159,13 @@ std::string look_at_corpus(const AttentionOptions& options, PictureFormat format
             place.backend, place.model, corpus, chosen, [&](std::size_t done, std::size_t total) {
                 progress.show(fmt::format("{} of {} measurements", done, total));
             });
-        if (importance.left_out > 0) {
-            log_line(fmt::format("headscope: left out {}: empty, or too long for the model",
-                                 counted(importance.left_out, "pair")));
-        }
+        left_out = importance.left_out;
         bytes = importance_bytes(importance, options.picture, format);
     });
+    if (left_out > 0) {
+        log_line(fmt::format("headscope: left out {}: empty, or too long for the model",
+                             counted(left_out, options.importance ? "pair" : "sentence")));
+    }
     return bytes;
 }
 
