@@ -9,7 +9,7 @@
 
 namespace headscope {
 
-// Of one model, shared by the devices. Thread-safe.
+// The known work of one model, shared by the devices. Thread-safe.
 class KnownWork {
 public:
     // Works that have succeeded. The shortest of the first ones that can be repeated is kept.

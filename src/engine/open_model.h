@@ -25,7 +25,7 @@ class OpenModel {
 public:
     explicit OpenModel(LoadModel load) : load_(std::move(load)) {}
 
-    // Of the first directory.
+    // The first directory: its tokenizers and configuration.
     const ModelDirectory& directory() const { return directory_; }
     std::int64_t longest() const { return longest_; }  // source that all members take, including the end
     const DecodingChoices& choices() const { return choices_; }

@@ -19,7 +19,7 @@
 
 namespace headscope {
 
-// Of requests that tell nothing before their result.
+// The event of a request that reports nothing before its result.
 struct NoEvent {
     void add(const NoEvent&) {}
 };

@@ -41,7 +41,7 @@ void check_choices(const DecodingChoices& choices, const std::string& origin = "
 // Also for those that mean nothing to such a model.
 void check_choices(const DecodingChoices& choices, const ModelConfig& config, const std::string& origin = "");
 
-// Those of the model's author (docs/model-directory.md). Error names the file and the key, also if it is one of a
+// The choices of the model's author (docs/model-directory.md). Error names the file and the key, also if it is one of a
 // request alone.
 DecodingChoices decoding_choices_of(const ModelDirectory& model);
 // The same for parsed JSON; `file` is for messages.

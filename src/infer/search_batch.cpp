@@ -102,8 +102,8 @@ struct Group {
     }
 };
 
-// Of a model that writes from left to right. Prompts of other lengths, and parts that join later, are read on their own
-// and then continue side by side.
+// The search of a model that writes from left to right. Prompts of other lengths, and parts that join later, are read
+// on their own and then continue side by side.
 class TokenBatch final : public SearchBatch {
 public:
     TokenBatch(Context& ctx, const LoadedModel& model, const std::vector<LinePart*>& parts) : ctx_(ctx), model_(model) {
@@ -207,7 +207,7 @@ private:
     std::int64_t tokens_ = 0;  // of sources and prompts
 };
 
-// Of a translator that fills in masks.
+// The search of a translator that fills in masks.
 class MaskBatch final : public SearchBatch {
 public:
     MaskBatch(Context& ctx, const LoadedModel& model, std::vector<LinePart*> parts)

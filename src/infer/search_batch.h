@@ -27,7 +27,7 @@ public:
     virtual bool grows() const = 0;
     // Nothing before the first token.
     virtual SentenceBeam::Written written(std::size_t i) const = 0;
-    // Of a part that is done, best first.
+    // The hypotheses of a part that is done, best first.
     virtual std::vector<Hypothesis> hypotheses(std::size_t i) const = 0;
     virtual void remove(std::size_t i) = 0;
     virtual bool joins(const LinePart& part) const = 0;

@@ -48,9 +48,9 @@ struct Cache {
                             // undefined without cross-attention
     Tensor position;        // I32 [1] on the device: the number of tokens so far
     Tensor slot;            // I32 [1] on the device: where the next token goes in `kept`; without a window `position`
-    // Of rows that have joined others, so that they begin at different slots and end at the same one: I32 [rows, 1, 2],
-    // AttentionMask::key_ranges from each row's first token on, and I32 [rows], the number of its tokens. Undefined:
-    // all begin at the first slot.
+    // The slots of rows that have joined others, which begin at different slots and end at the same one: I32 [rows, 1,
+    // 2], AttentionMask::key_ranges from each row's first token on, and I32 [rows], the number of its tokens.
+    // Undefined: all begin at the first slot.
     Tensor key_ranges, positions;
     std::int64_t heads = 0;
     std::int64_t rows = 0;

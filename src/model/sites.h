@@ -34,8 +34,8 @@ namespace headscope {
 // All of them, in the order of a pass.
 std::vector<std::string> sites_of(const ModelConfig& config);
 
-// Those that a pattern names, in the same order: a name in which '*' stands for anything between two dots. Error, with
-// the nearest name, if there is none.
+// The sites that a pattern names, in the same order: a name in which '*' stands for anything between two dots. Error,
+// with the nearest name, if there is none.
 std::vector<std::string> matching_sites(const ModelConfig& config, const std::string& pattern);
 
 }  // namespace headscope
