@@ -138,7 +138,8 @@ void TrainingJob::prepare_data(const std::string& folder, const RunFolder* resum
 
 TrainingResult TrainingJob::train(RunFolder& folder, bool resumed, const RunHooks& hooks) {
     Learner learner = make_learner(*backend_, config_, data_, hooks);
-    Run run(learner, config_, std::exchange(data_, {}), folder.path(), hooks);
+    std::unique_ptr<StepSource> source = request_.source ? request_.source(data_) : nullptr;
+    Run run(learner, config_, std::exchange(data_, {}), folder.path(), hooks, std::move(source));
     if (!request_.from.empty()) {
         run.begin_from(request_.from);
     }

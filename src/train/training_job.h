@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -41,6 +42,8 @@ struct TrainingRequest {
     bool resume = false;  // continues from the newest checkpoint in `output`; without this there must be none
     Purpose purpose = Purpose::Train;
     RunInputs inputs = {};  // files that the request itself was read from
+    // Makes what gives the training's steps, of the encoded text; empty: a Batcher.
+    std::function<std::unique_ptr<StepSource>(const TrainingData&)> source = {};
 };
 
 struct TrainingResult {

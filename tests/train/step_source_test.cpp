@@ -6,6 +6,7 @@
 
 #include "data/batcher.h"
 #include "tests/train/digits_run.h"
+#include "train/training_job.h"
 
 using namespace headscope;
 using Catch::Matchers::Contains;
@@ -86,6 +87,23 @@ TEST_CASE("a run takes steps from any source, with their weights, and resumes bi
 
     DigitsRun other(folder, settings, "broken");  // a batcher
     CHECK_THROWS_WITH(other.start(true), Contains("position in the data"));
+}
+
+TEST_CASE("a job trains on the steps that its request brings", "[step_source][training_job]") {
+    const TemporaryFolder folder;
+    const nlohmann::json settings = write_digits(folder);
+    FixedRun expected(folder, settings, "expected");
+    expected.start().train();
+    expected.training->write_model(folder.file("expected-model"));
+
+    TrainingRequest request{.output = folder.file("out"), .source = expected.source};
+    request.config.emplace(RunConfig::with_data(settings, folder.file("")), folder.file("digits.json"));
+    TrainingJob job(request, expected.hooks.say);
+    const TrainingResult result =
+        job.run([&]() -> Backend& { return *expected.backend; }, [](Backend&) { return RunHooks{}; });
+    CHECK(result.end == RunEnd::Finished);
+    CHECK(weights_of_model(*expected.backend, folder.file("out/model")) ==
+          weights_of_model(*expected.backend, folder.file("expected-model")));
 }
 
 TEST_CASE("a limit in epochs counts those of the source", "[step_source]") {
