@@ -16,7 +16,8 @@ Learner::Learner(Backend& backend, const ModelConfig& model, LearnerOptions opti
       parameters_(backend, model, true, options_.arithmetic.storage),
       model_(make_model(model, parameters_)),
       optimizer_(backend, parameters_, options_.optimizer),
-      step_(backend.empty({1}, DType::I32)) {
+      step_(backend.empty({1}, DType::I32)),
+      balance_scale_(backend.empty({1}, backend.full_dtype())) {
     if (!options_.prior.empty()) {
         options_.loss.prior =
             make_from_host(backend, {std::ssize(options_.prior)}, backend.full_dtype(), options_.prior);
@@ -51,7 +52,7 @@ void Learner::begin_optimizer() {
     }
 }
 
-LossSums Learner::pass(const Batch& part, bool first, bool last) {
+LossSums Learner::pass(const Batch& part, bool first, bool last, const Tensor& balance_scale) {
     const DeviceBatch batch = upload(backend_, part);
     const DType real = backend_.full_dtype();
     const LossSums sums{backend_.empty({1}, real), backend_.empty({1}, real)};
@@ -77,6 +78,14 @@ LossSums Learner::pass(const Batch& part, bool first, bool last) {
         if (scales_loss()) {
             loss.gradient_scale = context.regularisation.gradient_scale = optimizer_.loss_scale();
         }
+        if (balance_scale.defined()) {
+            Tensor& scale = context.regularisation.gradient_scale;
+            const Tensor product = scale.defined() ? backend_.empty({1}, real) : balance_scale;
+            if (scale.defined()) {
+                backend_.run(Multiply{.a = scale, .b = balance_scale, .out = product});
+            }
+            scale = product;
+        }
         const LossSums found = model_->loss(context, batch, loss);
         backend_.run(Copy{.x = found.loss, .out = sums.loss});
         backend_.run(Copy{.x = found.nll, .out = sums.nll});
@@ -84,11 +93,11 @@ LossSums Learner::pass(const Batch& part, bool first, bool last) {
     return sums;
 }
 
-LossSums Learner::passes(const std::vector<Batch>& parts) {
+LossSums Learner::passes(const std::vector<Batch>& parts, const Tensor& balance_scale) {
     LossSums sums;
     for (const Batch& part : parts) {
         const bool first = &part == parts.data();
-        const LossSums of_part = pass(part, first, &part == &parts.back());
+        const LossSums of_part = pass(part, first, &part == &parts.back(), balance_scale);
         if (first) {
             sums = of_part;
         } else {
@@ -113,9 +122,15 @@ LossSums Learner::step(const std::vector<Batch>& parts, std::int64_t number, dou
     for (const Buffer& buffer : buffers_) {
         backend_.run(Copy{.x = buffer.values, .out = buffer.before});
     }
+    Tensor balance_scale;
+    if (divisor && tokens.target > 0 && options_.regularisation.expert_balance != 0.0F) {
+        balance_scale = balance_scale_;
+        const double scale = divided_by / static_cast<double>(tokens.target);
+        backend_.run(Fill{.out = balance_scale, .value = static_cast<float>(scale)});
+    }
     LossSums sums;
     try {
-        sums = passes(parts);
+        sums = passes(parts, balance_scale);
         optimizer_.step(learning_rate, divided_by);
     } catch (const OutOfMemory&) {
         for (const Buffer& buffer : buffers_) {

@@ -50,9 +50,9 @@ public:
     void begin_optimizer();  // keeps the weights: no moments, the initial loss scale, a mean equal to the weights
 
     // One step over a batch in parts: the gradients add up, then Adam moves the weights by the sum over `divisor`, the
-    // tokens to predict by default. `number` counts from 1. The history must not be full. Only enqueues; returns the
-    // sums over the batch. After an OutOfMemory the learner is as before, so that the step can be repeated in other
-    // parts.
+    // tokens to predict by default; no divisor changes the weight of the loss that balances experts. `number` counts
+    // from 1. The history must not be full. Only enqueues; returns the sums over the batch. After an OutOfMemory the
+    // learner is as before, so that the step can be repeated in other parts.
     LossSums step(const std::vector<Batch>& parts, std::int64_t number, double learning_rate,
                   std::optional<double> divisor = {});
 
@@ -80,8 +80,9 @@ public:
 private:
     // The forward and backward pass over one part, which a backend may record and replay. The first part of a step
     // overwrites the gradients, later ones add to them, and after the last one they are final.
-    LossSums pass(const Batch& part, bool first, bool last);
-    LossSums passes(const std::vector<Batch>& parts);
+    // `balance_scale`: of the gradient of the loss that balances experts; undefined: 1.
+    LossSums pass(const Batch& part, bool first, bool last, const Tensor& balance_scale);
+    LossSums passes(const std::vector<Batch>& parts, const Tensor& balance_scale);
 
     Backend& backend_;
     LearnerOptions options_;
@@ -91,7 +92,8 @@ private:
     std::optional<GradientWatch> watch_;
     std::optional<WeightMean> mean_;
     std::optional<StepHistory> history_;
-    Tensor step_;  // I32 [1]: the step's number, from which dropout draws
+    Tensor step_;           // I32 [1]: the step's number, from which dropout draws
+    Tensor balance_scale_;  // [1]: the divisor over the tokens to predict, of a step that is given one
     // What training passes write besides gradients, such as a batch norm's running averages, and its values before the
     // step: a repeated step must not move them twice.
     struct Buffer {

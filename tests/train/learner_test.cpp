@@ -92,6 +92,7 @@ TEST_CASE("the loss that balances experts moves their routers and is not reporte
 }
 
 TEST_CASE("twice the weights over twice the divisor move the parameters alike", "[learner][weights]") {
+    const LearnerOptions options{.regularisation = {.expert_balance = 5.0F}, .history = 1};
     for (const NamedConfig& named : all_configs()) {
         INFO(named.name);
         if (named.config.generation == Generation::MaskPredict) {
@@ -104,8 +105,8 @@ TEST_CASE("twice the weights over twice the divisor move the parameters alike", 
         const Batch plain = make_batch(std::span<const Example>(pairs), frame_of(named.config), 0);
         std::for_each(pairs.begin(), pairs.end(), [](Example& pair) { weigh(pair, 2.0F); });
         const Batch twice = make_batch(std::span<const Example>(pairs), frame_of(named.config), 0);
-        SmallLearner once({.history = 1}, named.config);
-        SmallLearner weighed({.history = 1}, named.config);
+        SmallLearner once(options, named.config);
+        SmallLearner weighed(options, named.config);
         once.learner.step({plain}, 1, 1e-3);
         weighed.learner.step({twice}, 1, 1e-3, 2.0 * static_cast<double>(plain.predicted.count));
         CHECK(to_host<float>(*once.backend, once.learner.parameters().flat_values()) ==
