@@ -28,7 +28,7 @@ Headscope: the Transformer on every GPU, with heads you can see.
   ./do install [PREFIX] build and install program, viewer, model and desktop entry for this user (PREFIX: ~/.local), or
                         for all users as root (/usr/local)
   ./do format           run clang-format on every C++ file
-  ./do docs             generate reference pages of the public headers: out/docs/html/index.html
+  ./do docs             write the documents, commands and headers as a site: out/docs/site/index.html
   ./do packages         install missing packages (demo and test do this, too)
   ./do clean            remove build/ and out/
 
@@ -336,10 +336,12 @@ install_program() { # [PREFIX]
 # ----------------------------------------------------------------------------------------------- the rest
 
 docs() {
-    command -v doxygen >/dev/null || need_packages doxygen
-    mkdir -p out/docs
-    doxygen docs/Doxyfile
-    say "out/docs/html/index.html"
+    local command
+    for command in mkdocs doxygen; do
+        command -v "$command" >/dev/null || need_packages mkdocs mkdocs-material doxygen
+    done
+    build release headscope
+    docs/site/build.sh "$HEADSCOPE"
 }
 
 sources() { git ls-files '*.h' '*.cpp' '*.cu'; }
