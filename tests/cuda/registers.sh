@@ -74,7 +74,10 @@ needs() {
 # How often each kernel has each kind of instruction: "kernel sm HMMA LDSM LDGSTS LDL".
 instructions() { # NAME SM
     if [ -n "$cuobjdump" ]; then
-        "$cuobjdump" -sass -arch "sm_$2" "$folder/$1.o" 2>/dev/null
+        "$cuobjdump" -sass -arch "sm_$2" "$folder/$1.o" 2>"$folder/messages" || {
+            cat "$folder/messages" >&2 # such as that nvdisasm is missing
+            return 1
+        }
     else
         cat "$folder/kept/$1.compute_$2.ptx" 2>/dev/null || cat "$folder/kept/$1.ptx"
     fi | awk -v sm="$2" '
