@@ -63,8 +63,8 @@ Var batch_norm(Context& ctx, const Var& x, const BatchNormOperands& operands) {
                                    .grad_bias = {},
                                    .measures = op.measures};
             aim(backend, x, back.grad_x, back.write_x);
-            aim(backend, gain, back.grad_gain, back.write_gain);
-            aim(backend, bias, back.grad_bias, back.write_bias);
+            aim_always(backend, gain, back.grad_gain, back.write_gain);
+            aim_always(backend, bias, back.grad_bias, back.write_bias);
             backend.run(back);
         };
         ctx.tape->record("batch_norm", {gain, bias}, std::move(backward));

@@ -270,10 +270,7 @@ Normed add_layer_norm(Context& ctx, const Var& x, const Var& residual, const Var
                                       .dropout = rule};
             aim(backend, x, back.grad_x, back.write_x);
             aim(backend, residual, back.grad_residual, back.write_residual);
-            aim(backend, gain, back.grad_gain, back.write_gain);
-            if (!gain.requires_grad()) {  // the op always writes it
-                back.grad_gain = backend.empty(gain.shape(), backend.full_dtype());
-            }
+            aim_always(backend, gain, back.grad_gain, back.write_gain);
             aim(backend, bias, back.grad_bias, back.write_bias);
             const GradientTarget sums = x.sums_target(backend);
             back.grad_x_sums = sums.tensor;
