@@ -65,9 +65,11 @@ void Projection::prepare(Backend& backend) const {
 }
 
 Var Projection::suppressing_bias(Context& ctx) const {
-    if (suppressed_.empty() || ctx.tape != nullptr) {
+    if (suppressed_.empty()) {
         return bias_;
     }
+    HEADSCOPE_CHECK(!bias_.requires_grad() || ctx.tape == nullptr,
+                    "the output bias gets no gradient where tokens are suppressed");
     prepare(ctx.backend);
     if (!bias_.defined()) {
         return Var(*suppression_);
@@ -80,7 +82,7 @@ Var Projection::suppressing_bias(Context& ctx) const {
 
 Var Projection::logits(Context& ctx, const Var& hidden) const {
     const Var all = adaptive_ ? adaptive_->logits(ctx, hidden) : linear(ctx, hidden, weight_, scale_);
-    return bias_activation(ctx, all, suppressing_bias(ctx), Activation::None);
+    return bias_activation(ctx, all, ctx.tape == nullptr ? suppressing_bias(ctx) : bias_, Activation::None);
 }
 
 LossSums Projection::loss(Context& ctx, const Var& hidden, const DeviceGather& predicted, const LossOptions& options,
@@ -90,6 +92,7 @@ LossSums Projection::loss(Context& ctx, const Var& hidden, const DeviceGather& p
                            options);
     }
     if (!adaptive.empty()) {
+        HEADSCOPE_CHECK(!options.suppress || suppressed_.empty(), "the loss of clusters counts suppressed tokens");
         return adaptive_->loss(ctx, hidden, adaptive, options);
     }
     // Of all words at once.
