@@ -105,6 +105,13 @@ Predictions predictions_of(const ModelConfig& config, const CheckedRequest& requ
     return predictions;
 }
 
+std::string missing_token(const Predictions& predictions) {
+    const std::vector<std::int32_t>& tokens = predictions.tokens;
+    const bool is_missing = tokens.empty() || std::find(tokens.begin(), tokens.end(), kNoTarget) != tokens.end();
+    return is_missing ? "there is no token whose probability could change: give the model a text or fills to predict"
+                      : "";
+}
+
 std::vector<ExploredStep> forced_steps(Context& ctx, const Model& model, const Var& hidden,
                                        const Predictions& predictions, int candidates) {
     const std::int64_t width = model.config().d_model;

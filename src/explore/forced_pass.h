@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "autograd/context.h"
@@ -27,7 +28,13 @@ struct Predictions {
 std::size_t prompt_steps(const ModelConfig& config, const CheckedRequest& request);
 // A token to fill in that the request does not give is kNoTarget.
 Predictions predictions_of(const ModelConfig& config, const CheckedRequest& request);
+// The error if a token is not given, or if there is none; otherwise empty.
+std::string missing_token(const Predictions& predictions);
 
+// The error if there are fewer steps than predictions.
+inline constexpr const char* kUnusable =
+    "a token has no usable probability: the values that were put in place, or the model's weights, make it NaN or "
+    "infinite";
 // One step for each prediction; hidden is [1, length, d_model]. Where the token is not given, the likeliest is taken.
 // What the frame of a translation gives has probability 1. Candidates have no text yet. Stops early at a token without
 // a usable probability.

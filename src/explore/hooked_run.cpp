@@ -45,11 +45,7 @@ HookedRun run_with_hooks(Backend& backend, const LoadedModel& models, Compute co
     }
     run.values = hooks.take();
     if (run.steps.size() < predictions.tokens.size()) {
-        HookedRun failed;
-        failed.problem =
-            "a token has no usable probability: the values that were put in place, or the model's weights, make it NaN "
-            "or infinite";
-        return failed;
+        return {.problem = kUnusable};
     }
     run.prompt = std::min(prompt_steps(model.config(), checked), run.steps.size());
     for (std::size_t i = predictions.given; i < run.steps.size(); ++i) {

@@ -43,11 +43,11 @@ struct HookedRequest {
 };
 
 struct HookedRun {
-    std::vector<SiteValues> values;   // of the recorded sites, as replaced, in the order of the pass
-    std::vector<ExploredStep> steps;  // one for each predicted token
-    std::size_t prompt = 0;           // of these, the first ones, which a causal language model's prompt gives
-    double log_probability = 0.0;     // of the steps that count, as Exploration::log_probability
-    std::string problem = {};         // the error, if any, with its remedy: then there is nothing else
+    std::vector<SiteValues> values = {};   // of the recorded sites, as replaced, in the order of the pass
+    std::vector<ExploredStep> steps = {};  // one for each predicted token
+    std::size_t prompt = 0;                // of these, the first ones, which a causal language model's prompt gives
+    double log_probability = 0.0;          // of the steps that count, as Exploration::log_probability
+    std::string problem = {};              // the error, if any, with its remedy: then there is nothing else
 
     const SiteValues& at(const std::string& site) const;  // CheckFailure if it was not recorded
 };

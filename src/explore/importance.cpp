@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include "backend/ops/elementwise.h"
-#include "data/batch.h"
 #include "explore/editing_observer.h"
 #include "explore/forced_pass.h"
 #include "explore/repeated_request.h"
@@ -135,10 +134,9 @@ Importance measure_importance(Backend& backend, const LoadedModel& translator, C
         result.problem = kNoAttention;
         return result;
     }
-    const std::vector<std::int32_t> labels = predictions_of(model.config(), request).tokens;
-    if (labels.empty() || std::count(labels.begin(), labels.end(), kNoTarget) > 0) {
+    result.problem = missing_token(predictions_of(model.config(), request));
+    if (!result.problem.empty()) {
         result.finished = true;
-        result.problem = "there is no token whose probability could change: give the model a text or fills to predict";
         return result;
     }
     LeaveOneOut leave_one_out(backend, model, compute, request);

@@ -1,7 +1,7 @@
 #include "explore/saliency.h"
 
 #include <algorithm>
-#include <array>
+#include <cmath>
 #include <map>
 
 #include <fmt/format.h>
@@ -77,7 +77,7 @@ public:
         for (const Gather& cluster : gather_clusters(predicted, model_.config().output.adaptive.cutoffs)) {
             batch.adaptive.push_back(upload(backend_, cluster));
         }
-        model_.loss(ctx, batch, {.epsilon = 0.0F});
+        model_.loss(ctx, batch, {.epsilon = 0.0F, .suppress = true});
         const bool reads_source = traits(model_.config().architecture).reads_source;
         const bool decodes = has_decoder(model_.config());
         if (reads_source) {
@@ -117,15 +117,20 @@ private:
 
 // Why there are no gradients; empty if there are.
 std::string obstacle(Backend& backend, const LoadedModel& models, const CheckedRequest& request,
-                     const std::vector<std::int32_t>& predicted) {
+                     const Predictions& predictions) {
     if (!request.problem.empty()) {
         return request.problem;
     }
     if (!request.edits.empty()) {
         return "the saliency of edited heads is not defined: leave the edits out";
     }
-    if (predicted.empty() || std::count(predicted.begin(), predicted.end(), kNoTarget) > 0) {
-        return "there is no token whose probability could change: give the model a text or fills to predict";
+    if (std::string missing = missing_token(predictions); !missing.empty()) {
+        return missing;
+    }
+    const ModelConfig& config = models.model().config;
+    if (config.adaptive() && !config.frame.suppressed_ids.empty()) {
+        return "an adaptive output (\"output.adaptive\") has no gradients without its \"frame.suppressed_ids\": choose "
+               "a model that has one of them";
     }
     const Parameters& parameters = models.parameters();
     for (const ParameterSpec& spec : parameters.table()) {
@@ -154,7 +159,7 @@ std::vector<double> EmbeddingGradients::products() const {
 }
 
 Saliency measure_saliency(Backend& backend, const LoadedModel& models, Compute compute, const ExploreRequest& request,
-                          int steps) {
+                          int steps, const std::function<bool()>& goes_on) {
     HEADSCOPE_CHECK(steps >= 1, "saliency takes at least one step");
     const Model& model = models.network();
     const CheckedRequest checked = check_request_with_target(models, request);
@@ -163,7 +168,7 @@ Saliency measure_saliency(Backend& backend, const LoadedModel& models, Compute c
         predictions = predictions_of(model.config(), checked);
     }
     Saliency saliency{};
-    saliency.problem = obstacle(backend, models, checked, predictions.tokens);
+    saliency.problem = obstacle(backend, models, checked, predictions);
     if (!saliency.problem.empty()) {
         return saliency;
     }
@@ -174,13 +179,21 @@ Saliency measure_saliency(Backend& backend, const LoadedModel& models, Compute c
     saliency.of_source.tokens = std::ssize(saliency.source);
     saliency.of_target.tokens = std::ssize(saliency.target);
     saliency.predicted = predictions.tokens;
+    for (const std::int32_t token : predictions.tokens) {
+        saliency.predicted_texts.push_back(token_text(*models.model().target_tokenizer, model.config(), token));
+    }
     const GradientPass pass(backend, model, compute, checked);
     const auto count = static_cast<std::int64_t>(predictions.tokens.size());
-    for (int step = 0; step < steps; ++step) {
+    for (int step = 0; step < steps && (!goes_on || goes_on()); ++step) {
         const float share = steps == 1 ? 1.0F : (static_cast<float>(step) + 0.5F) / static_cast<float>(steps);
         for (std::int64_t first = 0; first < count; first += pass.rows()) {
             pass.add(saliency, static_cast<std::size_t>(first), std::min(pass.rows(), count - first), share,
                      1.0F / static_cast<float>(steps));
+        }
+    }
+    for (const EmbeddingGradients* each : {&saliency.of_source, &saliency.of_target}) {
+        if (!std::all_of(each->gradients.begin(), each->gradients.end(), [](float g) { return std::isfinite(g); })) {
+            return {.problem = kUnusable};
         }
     }
     return saliency;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -22,17 +23,18 @@ struct EmbeddingGradients {
 };
 
 struct Saliency {
-    std::vector<RecordedToken> source;    // that the encoder reads; none of a language model
-    std::vector<RecordedToken> target;    // that the decoder reads, or a language model
-    std::vector<std::int32_t> predicted;  // the tokens whose probability counts
-    EmbeddingGradients of_source, of_target;
+    std::vector<RecordedToken> source = {};    // that the encoder reads; none of a language model
+    std::vector<RecordedToken> target = {};    // that the decoder reads, or a language model
+    std::vector<std::int32_t> predicted = {};  // the tokens whose probability counts
+    std::vector<std::string> predicted_texts = {};
+    EmbeddingGradients of_source = {}, of_target = {};
     std::string problem = {};  // the error, if any, with its remedy: then there is nothing else
 };
 
 // 1 step: the gradients at the embeddings. More: their mean on the way from embeddings of 0, at the middles of `steps`
 // equal parts ("integrated gradients", Sundararajan et al. 2017), whose products add up to the change in log P.
-// The request has a target and no edits.
+// The request has a target and no edits. Ends early if `goes_on`, which is called before each step, returns false.
 Saliency measure_saliency(Backend& backend, const LoadedModel& models, Compute compute, const ExploreRequest& request,
-                          int steps = 1);
+                          int steps = 1, const std::function<bool()>& goes_on = {});
 
 }  // namespace headscope

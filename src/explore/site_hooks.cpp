@@ -90,18 +90,22 @@ SiteHooks::SiteHooks(const ModelConfig& config, const HookedRequest& request, st
     }
 }
 
+bool counts_source_tokens(const std::string& site) {
+    const bool of_memory =
+        site.find(".cross_attention.") != std::string::npos && (site.ends_with(".k") || site.ends_with(".v"));
+    return site.starts_with("encoder.") || of_memory;
+}
+
 // Without the batch and the padding. Positions are the last dimension but one, except that weights have keys, too.
 Shape SiteHooks::shape_at(const std::string& site, const Shape& padded) const {
-    const bool encoder = site.starts_with("encoder.");
-    const bool cross = site.find(".cross_attention.") != std::string::npos;
-    const bool of_memory = cross && (site.ends_with(".k") || site.ends_with(".v"));
+    const bool of_source = site.starts_with("encoder.") || site.find(".cross_attention.") != std::string::npos;
     std::vector<std::int64_t> dims;
     for (int i = 1; i < padded.rank(); ++i) {
         dims.push_back(padded[i]);
     }
-    dims[dims.size() - 2] = encoder || of_memory ? source_ : target_;
+    dims[dims.size() - 2] = counts_source_tokens(site) ? source_ : target_;
     if (site.ends_with(".weights")) {
-        dims.back() = encoder || cross ? source_ : target_;
+        dims.back() = of_source ? source_ : target_;
     }
     return dims.size() == 2 ? Shape{dims[0], dims[1]} : Shape{dims[0], dims[1], dims[2]};
 }

@@ -11,6 +11,9 @@
 
 namespace headscope {
 
+// Whether the positions of a site's values are those of what an encoder reads.
+bool counts_source_tokens(const std::string& site);
+
 class SiteHooks final : public Hooks {
 public:
     // Error for sites that the model does not have. `source` and `target` are the lengths of what its stacks read,

@@ -20,7 +20,7 @@ public:
 private:
     CausalLm(const ModelConfig& config, const Scope& model, const EmbeddingTable& table);
     const Projection& projection() const override { return projection_; }
-    const Stack& decoder() const override { return stack_; }
+    const Stack& writer() const override { return stack_; }
 
     Stack stack_;
     Projection projection_;

@@ -36,7 +36,7 @@ public:
 private:
     EncoderDecoder(const ModelConfig& config, const Scope& model, const TwoTables& tables);
     const Projection& projection() const override { return projection_; }
-    const Stack& decoder() const override { return decoder_; }
+    const Stack& writer() const override { return decoder_; }
 
     Stack encoder_;
     Stack decoder_;

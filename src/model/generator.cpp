@@ -27,7 +27,7 @@ const Generator& as_generator(const Model& model) {
 Tensor Generator::step(Context& ctx, Cache& cache, const Tensor& ids) const {
     HEADSCOPE_CHECK(ctx.tape == nullptr, "decoding with a cache records no tape");
     cache.make_room(ctx.backend, 1);
-    const Var hidden = decoder().append(ctx, cache, ids);
+    const Var hidden = writer().append(ctx, cache, ids);
     const Tensor result = logits(ctx, hidden).value().reshape({cache.rows, config_.target_vocabulary});
     cache.advance(ctx.backend, 1);
     return result;
@@ -53,7 +53,7 @@ void Generator::step_top_k(Context& ctx, Cache& cache, const Tensor& ids, const 
     HEADSCOPE_CHECK(ctx.tape == nullptr, "decoding with a cache records no tape");
     cache.make_room(ctx.backend, 1);
     const auto run = [&] {
-        const Var hidden = decoder().append(ctx, cache, ids);
+        const Var hidden = writer().append(ctx, cache, ids);
         const Tensor all = logits(ctx, hidden).value().reshape({cache.rows, config_.target_vocabulary});
         ctx.backend.run(LogSoftmaxTopK{.logits = all, .values = log_probabilities, .indices = tokens});
         if (kept.defined()) {
@@ -74,7 +74,7 @@ void Generator::step_top_k(Context& ctx, Cache& cache, const Tensor& ids, const 
 void Generator::read(Context& ctx, Cache& cache, const Tensor& ids) const {
     HEADSCOPE_CHECK(ctx.tape == nullptr, "decoding with a cache records no tape");
     cache.make_room(ctx.backend, ids.dim(1));
-    decoder().append(ctx, cache, ids);
+    writer().append(ctx, cache, ids);
     cache.advance(ctx.backend, ids.dim(1));
 }
 

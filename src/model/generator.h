@@ -9,8 +9,6 @@
 
 namespace headscope {
 
-class Stack;
-
 class Generator : public Model {
 public:
     // An empty cache for each sentence of `batch`, of which only the source is read, if the model has one.
@@ -28,7 +26,6 @@ public:
 
 protected:
     using Model::Model;
-    virtual const Stack& decoder() const = 0;
 
 private:
     Dependencies dependencies_of_step(const Context& ctx, const Cache& cache,

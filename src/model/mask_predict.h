@@ -34,6 +34,7 @@ public:
 private:
     MaskPredict(const ModelConfig& config, const Scope& model, const TwoTables& tables);
     const Projection& projection() const override { return projection_; }
+    const Stack& writer() const override { return decoder_; }
     // Those of the length are added to LossSums::loss.
     LossSums batch_loss(Context& ctx, const DeviceBatch& batch, const LossOptions& options) const override;
     Var decode(Context& ctx, const DeviceBatch& batch, const Var& memory) const;

@@ -19,6 +19,7 @@ public:
 private:
     MaskedLm(const ModelConfig& config, const Scope& model, const EmbeddingTable& table);
     const Projection& projection() const override { return projection_; }
+    const Stack& writer() const override { return stack_; }
 
     Stack stack_;
     Projection projection_;

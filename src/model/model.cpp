@@ -6,6 +6,7 @@
 #include "model/mask_predict.h"
 #include "model/masked_lm.h"
 #include "model/projection.h"
+#include "model/stack.h"
 
 namespace headscope {
 
@@ -56,6 +57,10 @@ void Model::prepare(Backend& backend, std::int64_t length) const {
         sinusoids_->table(backend, length);
     }
     projection().prepare(backend);
+}
+
+Var Model::states_of_residual(Context& ctx, const Var& residual) const {
+    return writer().states_of_residual(ctx, residual);
 }
 
 Var Model::logits(Context& ctx, const Var& hidden) const {

@@ -16,6 +16,7 @@
 namespace headscope {
 
 class Projection;
+class Stack;
 
 struct LossOptions {
     float epsilon = 0.1F;
@@ -52,6 +53,8 @@ public:
     Var predicted_states(Context& ctx, const DeviceBatch& batch) const {
         return gather(ctx, states(ctx, batch), batch.predicted);
     }
+    // What states() would be if the layers behind this residual, [batch, length, d_model], added nothing.
+    Var states_of_residual(Context& ctx, const Var& residual) const;
     // hidden [batch, length, d_model]; out [batch, length, vocabulary]. 3.4. For few rows; training uses loss().
     Var logits(Context& ctx, const Var& hidden) const;
     // Projection, smoothed loss and, with a tape, the gradient of the sum of the losses back to hidden states and
@@ -64,6 +67,7 @@ public:
 protected:
     explicit Model(const ModelConfig& config);
     virtual const Projection& projection() const = 0;
+    virtual const Stack& writer() const = 0;  // whose states the projection reads
     // All losses of a batch, of which those of its pieces are token_loss() of the last hidden states.
     virtual LossSums batch_loss(Context& ctx, const DeviceBatch& batch, const LossOptions& options) const;
     LossSums token_loss(Context& ctx, const Var& hidden, const DeviceBatch& batch, const LossOptions& options) const;

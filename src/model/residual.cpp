@@ -67,6 +67,10 @@ Stream Residuals::after(Context& ctx, std::size_t index, const Stream& stream, c
     return {pre() ? result.sum : result.y, result.y, stream.lengths};
 }
 
+Var Residuals::last_norm(Context& ctx, const Var& residual) const {
+    return pre() ? norms_.back()(ctx, residual, Var(), {}, Tensor()).y : residual;
+}
+
 Stream Residuals::at_site(Context& ctx, const std::string& layer, const char* name, std::size_t next,
                           const Stream& stream) const {
     if (ctx.hooks == nullptr) {

@@ -59,6 +59,8 @@ public:
     Stream start(Context& ctx, const Var& embedded, const Tensor& lengths) const;
     // Adds the output of sub-layer `index`, which read stream.normed. Consumes `output`: its memory is reused.
     Stream after(Context& ctx, std::size_t index, const Stream& stream, const Var& output) const;
+    // The norm after the last sub-layer, of a residual; with post-norm the residual itself. Not of a training pass.
+    Var last_norm(Context& ctx, const Var& residual) const;
     // Shows hooks the residual at the site layer.name. Sub-layer `next` reads it next, so that the norm before it is
     // computed anew if the residual is replaced.
     Stream at_site(Context& ctx, const std::string& layer, const char* name, std::size_t next,

@@ -33,6 +33,9 @@ public:
     Var operator()(Context& ctx, const DeviceTokens& tokens, const AttentionMask& mask,
                    const Memory& memory = {}) const;
 
+    // The result if the layers behind this residual added nothing.
+    Var states_of_residual(Context& ctx, const Var& residual) const { return residuals_.last_norm(ctx, residual); }
+
     // An empty cache of `rows` sequences, with room for `capacity` tokens. With cross-attention: one row for each of
     // memory's, projected to keys and values.
     Cache start_cache(Context& ctx, std::int64_t rows, std::int64_t capacity, const Memory& memory = {}) const;

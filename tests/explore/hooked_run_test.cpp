@@ -3,15 +3,12 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <cmath>
-#include <cstring>
-#include <nlohmann/json.hpp>
 
 #include "explore/hooked_run.h"
 #include "explore/saliency.h"
-#include "io/safetensors.h"
 #include "model/sites.h"
+#include "tests/explore/known_model.h"
 #include "tests/explore/tiny_explorer.h"
-#include "tests/house/files.h"
 #include "tests/ops/devices.h"
 
 using namespace headscope;
@@ -19,62 +16,6 @@ using Catch::Matchers::Contains;
 using nlohmann::json;
 
 namespace {
-
-const std::vector<std::string> kModels = {"hf-marian-tied", "hf-t5", "hf-gpt2", "hf-bert"};
-
-// A model, what to read, and what PyTorch found.
-struct Known {
-    explicit Known(const std::string& name, const std::string& device)
-        : file(SafeTensorsFile::open(checkout_file("tests/explore/sites/" + name + ".safetensors"))),
-          backend(open_device(device, environment_options())),
-          models(*backend, checkout_file("tests/import/models/" + name)) {
-        request.source = file.metadata().at("text");
-        predicted = json::parse(file.metadata().at("predicted")).get<std::vector<std::int32_t>>();
-        if (name == "hf-gpt2") {
-            request.target = "";  // reads the prompt alone
-        } else {
-            request.target_tokens = predicted;
-        }
-    }
-
-    SiteValues expected(const std::string& entry, const std::string& site) const {
-        const MappedTensor tensor = file.at(entry);
-        REQUIRE(tensor.dtype == DType::F32);
-        std::vector<float> values(static_cast<std::size_t>(tensor.shape.elements()));
-        std::memcpy(values.data(), tensor.data.data(), tensor.data.size());
-        return {site, tensor.shape, values};
-    }
-    SitePatch patch(const json& note, std::size_t number) const {
-        return {.by = expected("patch/" + std::to_string(number), note.at("site")),
-                .first = note.at("first"),
-                .head = note.at("head")};
-    }
-    HookedRun run(HookedRequest hooked) const {
-        hooked.text = request;
-        HookedRun found = run_with_hooks(*backend, models, Compute::F32, hooked);
-        REQUIRE(found.problem == "");
-        return found;
-    }
-    // Those that are suppressed here are not in PyTorch's.
-    SiteValues expected_logits(const std::string& entry, const SiteValues& found) const {
-        SiteValues values = expected(entry, "logits");
-        REQUIRE(values.shape == found.shape);
-        for (const std::int32_t id : models.model().config.frame.suppressed_ids) {
-            for (auto at = static_cast<std::size_t>(id); at < values.values.size();
-                 at += static_cast<std::size_t>(values.shape[-1])) {
-                CHECK(found.values[at] < -1e4F);
-                values.values[at] = found.values[at];
-            }
-        }
-        return values;
-    }
-
-    SafeTensorsFile file;
-    std::unique_ptr<Backend> backend;
-    LoadedModel models;
-    ExploreRequest request;
-    std::vector<std::int32_t> predicted;
-};
 
 double largest_difference(const SiteValues& found, const SiteValues& expected) {
     REQUIRE(found.shape == expected.shape);
@@ -86,18 +27,6 @@ double largest_difference(const SiteValues& found, const SiteValues& expected) {
     return largest;
 }
 
-// |found - expected| / |expected|, in the 2-norm.
-double relative_error(const std::vector<float>& found, const std::vector<float>& expected) {
-    REQUIRE(found.size() == expected.size());
-    double error = 0.0;
-    double size = 0.0;
-    for (std::size_t i = 0; i < found.size(); ++i) {
-        error += std::pow(static_cast<double>(found[i] - expected[i]), 2.0);
-        size += std::pow(static_cast<double>(expected[i]), 2.0);
-    }
-    return std::sqrt(error / size);
-}
-
 ExploreRequest tiny_text() {
     return {.source = "the small dog sees the big cat", .target = "the big cat"};
 }
@@ -106,7 +35,7 @@ ExploreRequest tiny_text() {
 
 TEST_CASE("every site has the value of PyTorch's forward hooks", "[hooks]") {
     const std::string device = GENERATE(from_range(conformance::devices_under_test()));
-    const std::string name = GENERATE(from_range(kModels));
+    const std::string name = GENERATE(from_range(known_models()));
     CAPTURE(device, name);
     const Known known(name, device);
     const std::vector<std::string> sites = sites_of(known.models.model().config);
@@ -133,7 +62,7 @@ TEST_CASE("every site has the value of PyTorch's forward hooks", "[hooks]") {
 
 TEST_CASE("a run with replaced values has the logits of PyTorch's", "[hooks]") {
     const std::string device = GENERATE(from_range(conformance::devices_under_test()));
-    const std::string name = GENERATE(from_range(kModels));
+    const std::string name = GENERATE(from_range(known_models()));
     CAPTURE(device, name);
     const Known known(name, device);
     const json notes = json::parse(known.file.metadata().at("patches"));
@@ -159,47 +88,6 @@ TEST_CASE("a run with replaced values has the logits of PyTorch's", "[hooks]") {
         };
         const HookedRun same = known.run({.text = {}, .record = {"logits"}, .functions = {{patch.by.site, write}}});
         CHECK(same.at("logits").values == run.at("logits").values);
-    }
-}
-
-TEST_CASE("gradients with respect to embeddings are those of PyTorch", "[hooks][saliency]") {
-    const std::string device = GENERATE(from_range(conformance::devices_under_test()));
-    const std::string name = GENERATE(from_range(kModels));
-    CAPTURE(device, name);
-    const Known known(name, device);
-    const Saliency found = measure_saliency(*known.backend, known.models, Compute::F32, known.request);
-    REQUIRE(found.problem == "");
-    CHECK(found.predicted == known.predicted);
-    const auto check = [&](const char* entry, const EmbeddingGradients& gradients, const std::string& site) {
-        CAPTURE(entry);
-        const SiteValues expected = known.expected(entry, "");
-        const auto count = static_cast<std::int64_t>(known.predicted.size());
-        REQUIRE(expected.shape == Shape{count, gradients.tokens, gradients.columns});
-        CHECK(relative_error(gradients.gradients, expected.values) < 1e-3);
-        CHECK(relative_error(gradients.embeddings, known.expected("site/" + site, "").values) < 1e-5);
-    };
-    const bool translates = !found.source.empty();
-    if (translates) {
-        check("gradient/source", found.of_source, "encoder.embedding.tokens");
-    }
-    check("gradient/target", found.of_target,
-          name == "hf-bert" ? "encoder.embedding.tokens" : "decoder.embedding.tokens");
-}
-
-TEST_CASE("the products of integrated gradients add up to what the embeddings change", "[saliency]") {
-    const Known known("hf-gpt2", "cpu");
-    const Saliency found = measure_saliency(*known.backend, known.models, Compute::F32, known.request, 300);
-    REQUIRE(found.problem == "");
-    const auto zero = [](SiteValues& values) { std::fill(values.values.begin(), values.values.end(), 0.0F); };
-    const HookedRun with = known.run({.text = {}});
-    const HookedRun without = known.run({.text = {}, .functions = {{"decoder.embedding.tokens", zero}}});
-    const std::vector<double> products = found.of_target.products();
-    for (std::size_t i = 0; i < found.predicted.size(); ++i) {
-        double sum = 0.0;
-        for (std::int64_t token = 0; token < found.of_target.tokens; ++token) {
-            sum += products[i * static_cast<std::size_t>(found.of_target.tokens) + static_cast<std::size_t>(token)];
-        }
-        CHECK(sum == Approx(with.steps[i].log_probability - without.steps[i].log_probability).margin(0.02));
     }
 }
 
