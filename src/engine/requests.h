@@ -10,7 +10,10 @@
 #include <vector>
 
 #include "engine/work.h"
+#include "explore/activation_patching.h"
 #include "explore/exploration.h"
+#include "explore/lens.h"
+#include "explore/saliency.h"
 #include "infer/filler.h"
 #include "infer/gap_filler.h"
 #include "infer/scored_pair.h"
@@ -110,6 +113,28 @@ struct ImportanceRequest {
         void add(Event newer) { *this = std::move(newer); }
     };
     ExploreRequest explore;
+};
+
+// The gradients of an output's probabilities with respect to what the model reads. Needs a target.
+struct SaliencyRequest {
+    using Result = Saliency;
+    using Event = NoEvent;
+    ExploreRequest explore;
+    int steps = 1;  // see measure_saliency()
+};
+
+// What the model would write after each of its layers. Needs a target, unless the model fills in masks.
+struct LensRequest {
+    using Result = Lens;
+    using Event = NoEvent;
+    ExploreRequest explore;
+};
+
+// What an output owes to values in the middle of a pass.
+struct PatchRequest {
+    using Result = PatchEffects;
+    using Event = NoEvent;
+    Patching patching;
 };
 
 // The mean of a text's last hidden states over its tokens, those around it among them: the encoder's of a model that

@@ -35,12 +35,18 @@ std::int64_t cost_of(const FillRequest& request);
 std::int64_t cost_of(const ScoreRequest& request);
 std::int64_t cost_of(const LookRequest& request);
 std::int64_t cost_of(const ImportanceRequest& request);
+std::int64_t cost_of(const SaliencyRequest& request);
+std::int64_t cost_of(const LensRequest& request);
+std::int64_t cost_of(const PatchRequest& request);
 std::int64_t cost_of(const EmbedRequest& request);
 Steps<FillRequest> begin(const FillRequest& request, const Place& place, const Teller<FillRequest>& teller);
 Steps<ScoreRequest> begin(const ScoreRequest& request, const Place& place, const Teller<ScoreRequest>& teller);
 Steps<LookRequest> begin(const LookRequest& request, const Place& place, const Teller<LookRequest>& teller);
 Steps<ImportanceRequest> begin(const ImportanceRequest& request, const Place& place,
                                const Teller<ImportanceRequest>& teller);
+Steps<SaliencyRequest> begin(const SaliencyRequest& request, const Place& place, const Teller<SaliencyRequest>& teller);
+Steps<LensRequest> begin(const LensRequest& request, const Place& place, const Teller<LensRequest>& teller);
+Steps<PatchRequest> begin(const PatchRequest& request, const Place& place, const Teller<PatchRequest>& teller);
 Steps<EmbedRequest> begin(const EmbedRequest& request, const Place& place, const Teller<EmbedRequest>& teller);
 
 template <class Value>

@@ -65,6 +65,18 @@ std::int64_t cost_of(const ImportanceRequest& request) {
     return pieces_of(request.explore.source);
 }
 
+std::int64_t cost_of(const SaliencyRequest& request) {
+    return pieces_of(request.explore.source) * std::max(request.steps, 1);
+}
+
+std::int64_t cost_of(const LensRequest& request) {
+    return pieces_of(request.explore.source);
+}
+
+std::int64_t cost_of(const PatchRequest& request) {
+    return pieces_of(request.patching.text.source) + pieces_of(request.patching.from);
+}
+
 std::int64_t cost_of(const EmbedRequest& request) {
     return pieces_of(request.text);
 }
@@ -129,6 +141,25 @@ Steps<ImportanceRequest> begin(const ImportanceRequest& request, const Place& pl
                 }
                 return place.goes_on();
             });
+    }};
+}
+
+Steps<SaliencyRequest> begin(const SaliencyRequest& request, const Place& place,
+                             const Teller<SaliencyRequest>& /*teller*/) {
+    return {.result = [&request, place] {
+        return measure_saliency(place.backend, place.model, place.compute, request.explore, request.steps,
+                                place.goes_on);
+    }};
+}
+
+Steps<LensRequest> begin(const LensRequest& request, const Place& place, const Teller<LensRequest>& /*teller*/) {
+    return {
+        .result = [&request, place] { return read_lens(place.backend, place.model, place.compute, request.explore); }};
+}
+
+Steps<PatchRequest> begin(const PatchRequest& request, const Place& place, const Teller<PatchRequest>& /*teller*/) {
+    return {.result = [&request, place] {
+        return patch_activations(place.backend, place.model, place.compute, request.patching, place.goes_on);
     }};
 }
 

@@ -95,6 +95,18 @@ TEST_CASE("other requests than text give what the model gives directly", "[engin
     REQUIRE(measured.heads.size() == wanted.heads.size());
     CHECK(measured.heads.back().loss == wanted.heads.back().loss);
 
+    const std::vector<float> gradients = team.submit(SaliencyRequest{given}).get().of_source.gradients;
+    CHECK(gradients == measure_saliency(*cpu, model, Compute::F32, given).of_source.gradients);
+    const Lens lens = team.submit(LensRequest{given}).get();
+    CHECK(lens.layers.at(1).steps.at(0).log_probability ==
+          read_lens(*cpu, model, Compute::F32, given).layers.at(1).steps.at(0).log_probability);
+    const Patching patching{.text = given, .from = "the cat sees the dog", .sites = "encoder.norm"};
+    const PatchEffects effects = team.submit(PatchRequest{patching}).get();
+    CHECK(effects.effects.at(1).log_probability ==
+          patch_activations(*cpu, model, Compute::F32, patching).effects.at(1).log_probability);
+    CHECK_THROWS_WITH(team.submit(PatchRequest{{.text = given, .from = "a cat", .sites = "nowhere"}}).get(),
+                      Contains("no site"));
+
     const std::vector<float> embedded = team.submit(EmbedRequest{source}).get();
     const RecordedText text = encode_source(model.model(), {}, source);
     const std::vector<float> states = to_host<float>(*cpu, read_source(ctx, model.network(), text, 0).states.value());
