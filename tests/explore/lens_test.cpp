@@ -58,14 +58,16 @@ TEST_CASE("the last layer of a lens has the model's own distributions", "[lens]"
     REQUIRE(last.size() == lens.tokens.size());
     REQUIRE(lens.given.size() == lens.tokens.size());
     REQUIRE(!run.steps.empty());
+    // A pass of a masked model computes the logits of masks alone, which changes the order of sums on some devices.
+    const double margin = name == "hf-bert" ? 1e-6 : 0.0;
     for (const ExploredStep& own : run.steps) {
         const ExploredStep& seen = last.at(static_cast<std::size_t>(own.position));
         CHECK(seen.token == own.token);
-        CHECK(seen.log_probability == own.log_probability);
+        CHECK(std::abs(seen.log_probability - own.log_probability) <= margin);
         REQUIRE(seen.candidates.size() == own.candidates.size());
         for (std::size_t i = 0; i < own.candidates.size(); ++i) {
             CHECK(seen.candidates[i].token == own.candidates[i].token);
-            CHECK(seen.candidates[i].log_probability == own.candidates[i].log_probability);
+            CHECK(std::abs(seen.candidates[i].log_probability - own.candidates[i].log_probability) <= margin);
         }
     }
 }
