@@ -83,6 +83,36 @@ expect "in nats and BLEU" holds 'all(.heads[]; .nll > 0 and .bleu >= 0) and .sen
 expect "pruning ends without heads" holds '.pruned[0].heads_left == 96 and .pruned[-1].heads_left == 0 and (.pruned_at_random | length) == 3'
 expect "and costs nats" holds '.pruned[-1].nll > .pruned[0].nll + 1'
 
+inside() { run attention --text 'The cat sleeps.' "$@" -o - --format json; }
+inside --saliency
+expect "saliency has a product for each pair of pieces" holds '(.of_source | length) == (.predicted | length) and (.of_source[0] | length) == (.source | length) and .predicted[-1] == "<EOS>"'
+cp out plain
+inside --saliency --steps 2
+expect "integrated gradients differ" not same out plain
+inside --lens --target 'Die Katze schläft.'
+expect "a lens has the embedding and each layer" holds '(.layers | map(.layer)) == [range(0; .layers | length)] and .layers[0].site == "decoder.embedding" and (.layers[-1].positions[0].candidates | length) == 10'
+expect "and the target is likely after the last one" holds '.layers[-1].positions | all(.probability > 0.2)'
+inside --patch 'encoder.*.residual_out' --from 'The dog sleeps.' --position 2
+expect "a patch for each layer" holds '(.effects | length) > 1 and all(.effects[]; .position == 2 and .piece == "▁cat" and .from == "▁dog" and .change < 0)'
+run attention --text 'The cat sleeps.' --lens
+expect "a lens is a table" says "layer 2"
+run attention --text 'The cat sleeps.' --saliency
+expect "saliency is a table" says "gradient times embedding"
+run attention --text 'The cat sleeps.' --patch encoder.norm --from 'The dog sleeps.'
+expect "patching is a table" says "change of log P"
+run attention --text 'The cat sleeps.' --lens -o lens.svg
+expect "not a picture" misused ".json"
+run attention --text 'The cat sleeps.' --lens --layer 2
+expect "a lens has all layers" misused "--layer"
+run attention --text 'The cat sleeps.' --lens --saliency
+expect "one question at a time" misused "--saliency"
+run attention --text 'The cat sleeps.' --patch encoder.norm
+expect "a patch needs another text" misused "--from"
+run attention --text 'The cat sleeps.' --patch encoder.nrm --from 'The dog sleeps.'
+expect "an unknown site is explained" refused "encoder.nrm" "encoder.norm"
+run attention --text 'The cat sleeps.' --saliency --precision i8
+expect "saliency needs float32" refused "f32"
+
 run view --text 'The cat sleeps.' --panel heads --precision f32 --render heads.json
 expect "a panel is rendered without a window" [ -s heads.json ]
 

@@ -8,6 +8,7 @@
 
 #include "cli/command.h"
 #include "cli/look/attention_corpus.h"
+#include "cli/look/attention_inside.h"
 #include "cli/look/attention_recording.h"
 #include "cli/opened_engine.h"
 #include "io/atomic_file.h"
@@ -61,8 +62,9 @@ std::string look_at_sentence(const AttentionOptions& options, PictureFormat form
 void show_attention(AttentionOptions options) {
     const PictureFormat format = picture_format(options.output, options.format);
     options.picture = picture_options(options);
-    const std::string bytes =
-        options.corpus.empty() ? look_at_sentence(options, format) : look_at_corpus(options, format);
+    const std::string bytes = looks_inside(options)    ? look_inside(options, format)
+                              : options.corpus.empty() ? look_at_sentence(options, format)
+                                                       : look_at_corpus(options, format);
     if (options.output.empty() || options.output == "-") {
         write_output(bytes);
     } else {
@@ -97,6 +99,7 @@ constexpr const char* kExamples =
     "  structure           from a word to another one of its clause, in sentences with several\n"
     "  all, link=WORD,WORD the three, or from the first word to the second\n"
     "--corpus --importance measures the nats that are lost without heads, and prunes them.\n\n"
+    "--saliency, --lens and --patch show more than attention, as a table or JSON, also of layers without attention.\n\n"
     "Examples:\n"
     "  headscope attention --text 'The cat sleeps because it is tired.' --word it\n"
     "  headscope attention --text 'The cat sleeps.' --layer 5 --heads 5 -o cat.svg\n"
@@ -106,6 +109,9 @@ constexpr const char* kExamples =
     "  headscope attention --text 'The cat sleeps.' --layer 2 --heads 3 --matrix -o matrix.svg\n"
     "  headscope attention --text 'The cat sleeps.' -o - --format json\n"
     "  headscope attention --text 'The cat sleeps.' --target 'Die Katze schläft.' --kind decoder -o cat.svg\n"
+    "  headscope attention --text 'The cat sleeps.' --saliency\n"
+    "  headscope attention --text 'The cat sleeps.' --lens -o lens.json\n"
+    "  headscope attention --text 'The cat sleeps.' --patch 'encoder.*.residual_out' --from 'The dog sleeps.'\n"
     "  headscope attention --corpus pairs.tsv --find anaphora -o anaphora.svg\n"
     "  headscope attention --corpus pairs.tsv --importance -o importance.svg\n"
     "  headscope attention --model out/lm --text 'The weather' --max-tokens 5 -o weather.svg\n"
@@ -155,10 +161,11 @@ void add_choice_options(CLI::App& command, AttentionOptions& options) {
     CLI::Option* word =
         command.add_option("--word", selection.words, "Draw only the lines of this word; its:2 is the second \"its\"")
             ->allow_extra_args(false);  // else CLI11 reads "[MASK]" as a list
-    CLI::Option* position =
-        command.add_option("--position", selection.positions, "Draw only the lines of these columns")
-            ->delimiter(',')
-            ->check(check_number);
+    CLI::Option* position = command
+                                .add_option("--position", selection.positions,
+                                            "Draw only the lines of these columns; of --patch: these pieces")
+                                ->delimiter(',')
+                                ->check(check_number);
     CLI::Option* pieces = command.add_flag("--pieces", options.pieces, "One column per piece");
     command.add_flag("--words", options.words, "One column per word (the default)")->excludes(pieces);
     command.add_flag("--no-special", options.no_special, "Leave out <BOS> and <EOS>, and renormalise the weights");
@@ -199,6 +206,36 @@ void add_corpus_options(CLI::App& command, AttentionOptions& options) {
         ->default_str("all");
 }
 
+// Options for what the model computes beside attention.
+void add_inside_options(CLI::App& command, AttentionOptions& options) {
+    command.option_defaults()->group("Beside attention");
+    CLI::Option* saliency = command.add_flag("--saliency", options.saliency,
+                                             "What each predicted piece owes to each piece that the model reads");
+    CLI::Option* lens =
+        command.add_flag("--lens", options.lens, "What the model would write if it ended after each layer");
+    CLI::Option* patch = command.add_option(
+        "--patch", options.patch,
+        "Put values of --from in the place of those at these sites (inspect --sites), one at a time");
+    CLI::Option* from =
+        command.add_option("--from", options.from, "The other text, read with the same target")->needs(patch);
+    patch->needs(from)->check(not_empty);
+    command.add_option("--steps", options.steps, "Integrated gradients: the mean over this many embeddings")
+        ->needs(saliency)
+        ->check(whole_number(1, 10'000))
+        ->capture_default_str();
+    saliency->excludes(lens)->excludes(patch);
+    lens->excludes(patch);
+    for (CLI::Option* option : {saliency, lens, patch}) {
+        for (const char* other : {"--corpus", "--kind", "--pads", "--layer", "--heads", "--find", "--word", "--pieces",
+                                  "--words", "--no-special", "--matrix", "--all-heads", "--overview", "--palette",
+                                  "--theme", "--text-size", "--scale"}) {
+            option->excludes(other);
+        }
+    }
+    saliency->excludes("--position");
+    lens->excludes("--position");
+}
+
 // Options for how it is drawn.
 void add_look_options(CLI::App& command, AttentionOptions& options) {
     command.option_defaults()->group("Output");
@@ -232,6 +269,7 @@ void add_attention_command(CLI::App& app, const OpenOptions& open_options) {
     add_choice_options(*command, *options);
     add_look_options(*command, *options);
     add_corpus_options(*command, *options);
+    add_inside_options(*command, *options);
     command->callback([options, command] {
         if (command->count("--text") + command->count("--corpus") == 0) {
             throw UsageError("--text or --corpus is required");

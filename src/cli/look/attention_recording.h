@@ -24,6 +24,11 @@ struct AttentionOptions {
     std::string find;
     std::string corpus;
     bool importance = false;
+    bool saliency = false;
+    int steps = 1;  // of the saliency
+    bool lens = false;
+    std::string patch;        // sites
+    std::string from;         // the text that they are patched from
     std::size_t limit = 0;    // sentences of the corpus; 0: all
     std::size_t bleu = 0;     // sentences to translate for the importance
     DecodingChoices choices;  // beam and languages

@@ -1,0 +1,16 @@
+// headscope attention --saliency, --lens and --patch: what the model computes beside its attention.
+#pragma once
+
+#include <string>
+
+#include "cli/look/attention_pictures.h"
+#include "cli/look/attention_recording.h"
+
+namespace headscope {
+
+// Whether one of them is asked for.
+bool looks_inside(const AttentionOptions& options);
+// As text or JSON.
+std::string look_inside(const AttentionOptions& options, PictureFormat format);
+
+}  // namespace headscope
