@@ -1,6 +1,8 @@
 #include "figures/model_column.h"
 
 #include <algorithm>
+#include <cmath>
+#include <numbers>
 #include <utility>
 
 #include <fmt/format.h>
@@ -29,11 +31,11 @@ ModelColumn::ModelColumn(ModelSketch& pen, const ModelConfig& config, ColumnPlan
 
 double ModelColumn::height() const {
     if (!plan_.writes) {
-        return parts_height() + 2.0 * kBlockGap + kLowBlock;
+        return box_height() + kBlockGap + kLowBlock + kBlockGap;
     }
     const double transform =
         config_.output.transform != OutputTransform::None ? kTallBlock + kLowBlock + 2.0 * kBlockGap : 0.0;
-    return parts_height() + 3.0 * kBlockGap + kTallBlock + kLowBlock + 1.4 + (pre() ? kLowBlock + kBlockGap : 0.0) +
+    return box_height() + 3.0 * kBlockGap + kTallBlock + kLowBlock + 1.4 + (pre() ? kLowBlock + kBlockGap : 0.0) +
            transform;
 }
 
@@ -87,17 +89,23 @@ std::vector<ModelColumn::Part> ModelColumn::parts() const {
     return found;
 }
 
-double ModelColumn::parts_height() const {
-    double sum = -kBlockGap;
-    for (const Part& part : parts_) {
-        sum += part.height() + kBlockGap;
+// Three arrows need more room than one.
+double ModelColumn::gap_below(std::size_t part) const {
+    const double padding = part == 0 ? kPadding - kBlockGap : 0.0;
+    return padding + (parts_[part].block.kind == BlockKind::Attention ? 2.2 : kBlockGap);
+}
+
+double ModelColumn::box_height() const {
+    double sum = kPadding;
+    for (std::size_t i = 0; i < parts_.size(); ++i) {
+        sum += gap_below(i) + parts_[i].height();
     }
     return sum;
 }
 
 void ModelColumn::draw(double x, double bottom) {
     x_ = x;
-    const double inner = parts_height() + 2.0 * kPadding;
+    const double inner = box_height();
     const Rect box{x - kBlockWidth / 2.0 - kPadding, bottom - inner, kBlockWidth + 2.0 * kPadding, inner, 0.8};
     inputs(bottom);
     sketch_.rect({Role::Frame}, ink_.surface, box);
@@ -115,30 +123,50 @@ void ModelColumn::draw(double x, double bottom) {
 
 void ModelColumn::draw_parts(const Rect& box) {
     const double left = x_ - kBlockWidth / 2.0;
-    const double bottom = box.y + box.height;
-    double y = bottom - kPadding;
-    double leaves = y;
+    double below = box.y + box.height;  // the top of what is drawn so far
+    double leaves = below;
     const double side = plan_.mirrored ? left + kBlockWidth + 0.8 : left - 0.8;
     for (std::size_t i = 0; i < parts_.size(); ++i) {
         const Part& part = parts_[i];
-        const double top = y - part.height();
-        pen_.path({{x_, i == 0 ? bottom : y + kBlockGap}, {x_, y}}, true);
+        const double y = below - gap_below(i);
+        const double middle = y - part.height() / 2.0;
+        arrows_into(part, below, y);
         if (part.residual_from) {
-            leaves = y + (i == 0 ? kPadding * 0.5 : kBlockGap * 0.6);
+            leaves = below - (i == 0 ? kPadding * 0.5 : kBlockGap * 0.4);
         }
         if (part.residual_to) {
-            const double middle = y - part.height() / 2.0;
             pen_.path(
                 {{x_, leaves}, {side, leaves}, {side, middle}, {plan_.mirrored ? left + kBlockWidth : left, middle}},
                 true);
         }
-        pen_.block(part.block, {left, top, kBlockWidth, part.height()}, part.name, part.detail);
-        if (part.block.attention == AttentionKind::Cross || part.block.kind == BlockKind::Recurrent) {
-            cross_ = y - part.height() / 2.0;
+        pen_.block(part.block, {left, y - part.height(), kBlockWidth, part.height()}, part.name, part.detail);
+        if (part.block.attention == AttentionKind::Cross) {
+            cross_ = y + kFork;
+        } else if (part.block.kind == BlockKind::Recurrent) {
+            cross_ = middle;
         }
-        y = top - kBlockGap;
+        below = y - part.height();
     }
-    pen_.path({{x_, y + kBlockGap}, {x_, box.y}}, false);
+    pen_.path({{x_, below}, {x_, box.y}}, false);
+}
+
+// Keys, values and queries enter an attention by an arrow each. In cross-attention only the queries come from below,
+// and draw_memory() adds the others.
+void ModelColumn::arrows_into(const Part& part, double from, double to) {
+    if (part.block.kind != BlockKind::Attention) {
+        pen_.path({{x_, from}, {x_, to}}, true);
+        return;
+    }
+    if (part.block.attention == AttentionKind::Cross) {
+        const double turn = to + 2.0 * kFork;
+        pen_.path({{x_, from}, {x_, turn}, {x_ + kArm, turn}, {x_ + kArm, to}}, true);
+        return;
+    }
+    const double fork = to + kFork;
+    pen_.path({{x_, from}, {x_, to}}, true);
+    for (const double arm : {-kArm, kArm}) {
+        pen_.path({{x_, fork}, {x_ + arm, fork}, {x_ + arm, to}}, true);
+    }
 }
 
 // The number of each layer beside its stack.
@@ -224,12 +252,39 @@ void ModelColumn::relative_positions(double y, double bottom) {
     pen_.path({{middle, y - 0.8}, {middle, bottom}}, true);
 }
 
+// Sinusoids are a circle with one period of a sine, as in the paper; others are a box with their name.
 void ModelColumn::positions(double y) {
-    const double width = 8.8;
-    const double left = plan_.mirrored ? x_ + 2.2 : x_ - 2.2 - width;
     const Block& block = block_of(BlockKind::Positions, plan_.index);
-    pen_.block(block, {left, y - 0.8, width, 1.6}, block.title, "");
-    pen_.path({{plan_.mirrored ? left : left + width, y}, {plan_.mirrored ? x_ + 0.65 : x_ - 0.65, y}}, true);
+    const double way = plan_.mirrored ? 1.0 : -1.0;
+    if (config_.positions.kind != Positions::Sinusoid) {
+        const double width = 8.8;
+        pen_.block(block, {plan_.mirrored ? x_ + 2.2 : x_ - 2.2 - width, y - 0.8, width, 1.6}, block.title, "");
+        pen_.path({{x_ + way * 2.2, y}, {x_ + way * 0.65, y}}, true);
+        return;
+    }
+    constexpr double kRadius = 0.95;
+    constexpr int kSegments = 24;
+    const double centre = x_ + way * 3.2;
+    const Mark mark = pen_.mark_of(block, block.title);
+    const Rect circle{centre - kRadius, y - kRadius, 2.0 * kRadius, 2.0 * kRadius, kRadius};
+    sketch_.rect(mark, ink_.paper, circle);
+    sketch_.rect(mark, ink_.faint, {circle.x, circle.y, circle.width, circle.height, kRadius, kBlockStroke});
+    std::vector<Point> wave;
+    for (int i = 0; i <= kSegments; ++i) {
+        const double share = static_cast<double>(i) / kSegments;
+        wave.push_back(
+            {centre + kRadius * (1.6 * share - 0.8), y - 0.5 * kRadius * std::sin(2.0 * std::numbers::pi * share)});
+    }
+    pen_.path(wave, false);
+    pen_.path({{centre - way * kRadius, y}, {x_ + way * 0.65, y}}, false);
+    Mark label = mark;
+    label.role = Role::Label;
+    label.tip.clear();
+    const Anchor anchor = plan_.mirrored ? Anchor::Start : Anchor::End;
+    const double beside = centre + way * (kRadius + 0.5);
+    const std::size_t space = block.title.find(' ');
+    sketch_.text(label, ink_.text, {beside, y - 0.15, 0.9, anchor, false, false, block.title.substr(0, space)});
+    sketch_.text(label, ink_.text, {beside, y + 0.95, 0.9, anchor, false, false, block.title.substr(space + 1)});
 }
 
 void ModelColumn::outputs() {

@@ -25,7 +25,10 @@ public:
 
     ModelColumn(ModelSketch& pen, const ModelConfig& config, ColumnPlan plan);
 
-    double height() const;  // from the box's padding to the top
+    static constexpr double kArm = 4.5;    // from the middle arrow into an attention to the two others
+    static constexpr double kFork = 0.75;  // below an attention, where the line to its keys and values forks
+
+    double height() const;  // from the bottom of the layer's box to the top
     static double height_below(const ModelConfig& config);
 
     // `x`: its centre; `bottom`: of the layer's box.
@@ -33,8 +36,9 @@ public:
 
     const ColumnPlan& plan() const { return plan_; }
     double x() const { return x_; }
-    double top() const { return top_; }      // where the output leaves
-    double cross() const { return cross_; }  // the middle of the cross-attention
+    double top() const { return top_; }  // where the output leaves
+    // Where the encoder's output arrives: below the cross-attention, or the middle of the first recurrent part.
+    double cross() const { return cross_; }
 
 private:
     // Parts of a layer, from bottom to top.
@@ -49,10 +53,12 @@ private:
 
     bool pre() const { return config_.norm.placement == NormPlacement::Pre; }
     std::vector<Part> parts() const;
-    double parts_height() const;
+    double gap_below(std::size_t part) const;
+    double box_height() const;
     const Block& block_at(const std::string& prefix, BlockKind kind) const;
     const Block& block_of(BlockKind kind, int index) const;
     void draw_parts(const Rect& box);
+    void arrows_into(const Part& part, double from, double to);
     void layer_numbers(const Rect& box);
     void inputs(double bottom);
     void plus(double y);

@@ -83,12 +83,16 @@ std::string model_detail(const ModelConfig& config) {
 void draw_memory(ModelSketch& pen, const ModelConfig& config, const ModelColumn& encoder, const ModelColumn& decoder) {
     const double between = (encoder.x() + decoder.x()) / 2.0;
     const double up = encoder.top() - kBlockGap;
-    pen.path({{encoder.x(), encoder.top()},
-              {encoder.x(), up},
-              {between, up},
-              {between, decoder.cross()},
-              {decoder.x() - kBlockWidth / 2.0, decoder.cross()}},
-             true);
+    std::vector<Point> way{{encoder.x(), encoder.top()}, {encoder.x(), up}, {between, up}, {between, decoder.cross()}};
+    if (config.attention.cross) {
+        const double block = decoder.cross() - ModelColumn::kFork;
+        const double values = decoder.x() - ModelColumn::kArm;
+        way.insert(way.end(), {{values, decoder.cross()}, {values, block}});
+        pen.path({{values, decoder.cross()}, {decoder.x(), decoder.cross()}, {decoder.x(), block}}, true);
+    } else {
+        way.push_back({decoder.x() - kBlockWidth / 2.0, decoder.cross()});
+    }
+    pen.path(way, true);
     pen.note(
         encoder.x() + 0.5, up - 0.4,
         config.attention.cross
@@ -115,7 +119,7 @@ Drawing draw_model_map(const ModelConfig& config, const ModelMapOptions& options
     sketch.text({Role::Note}, pen.ink().faint,
                 {kMapMargin, kMapMargin + 1.6 * kTitleSize + 0.6, kDetail, Anchor::Start, false, false, detail});
     const double top = kMapMargin + 1.6 * kTitleSize + 1.4;
-    const double bottom = top + tallest + 2.0 * ModelColumn::kPadding;
+    const double bottom = top + tallest;
     double left = kMapMargin;
     for (ModelColumn& column : columns) {
         const double x = left + (column.plan().mirrored ? 0.0 : kNumbers) + ModelColumn::kPadding + kBlockWidth / 2.0;

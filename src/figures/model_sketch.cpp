@@ -7,10 +7,7 @@
 
 namespace headscope {
 
-namespace {
-
-// The paper's fills.
-Colour fill_of(BlockKind kind, const Ink& ink) {
+Colour ModelSketch::fill_of(BlockKind kind) const {
     Colour colour{0xf2, 0xf4, 0xc1};  // add and norm
     switch (kind) {
         case BlockKind::Embedding: colour = {0xfc, 0xe0, 0xe1}; break;
@@ -25,12 +22,10 @@ Colour fill_of(BlockKind kind, const Ink& ink) {
         case BlockKind::Layer:
         case BlockKind::Norm: break;
     }
-    return ground_under_text(colour, ink);
+    return ground_under_text(colour, ink_);
 }
 
-}  // namespace
-
-void ModelSketch::block(const Block& which, const Rect& place, const std::string& name, const std::string& detail) {
+Mark ModelSketch::mark_of(const Block& which, const std::string& name) const {
     Mark mark{Role::Block};
     mark.layer = which.layer;
     mark.item = index_of(which);
@@ -39,14 +34,17 @@ void ModelSketch::block(const Block& which, const Rect& place, const std::string
             fmt::format("{}{}{}", name, which.layer > 0 ? fmt::format(" of layer {}", which.layer) : "",
                         which.parameters > 0 ? fmt::format(": {} parameters", with_thousands(which.parameters)) : "");
     }
-    box(mark, which.kind, place, name, detail);
+    return mark;
 }
 
-void ModelSketch::box(Mark mark, BlockKind kind, const Rect& place, const std::string& name,
-                      const std::string& detail) {
+void ModelSketch::block(const Block& which, const Rect& place, const std::string& name, const std::string& detail) {
+    box(mark_of(which, name), fill_of(which.kind), place, name, detail);
+}
+
+void ModelSketch::box(Mark mark, Colour fill, const Rect& place, const std::string& name, const std::string& detail) {
     Rect shape = place;
     shape.radius = 0.35;
-    sketch_.rect(mark, fill_of(kind, ink_), shape);
+    sketch_.rect(mark, fill, shape);
     shape.stroke = kBlockStroke;
     sketch_.rect(mark, ink_.off, shape);
     mark.tip.clear();

@@ -30,7 +30,11 @@ public:
     // A block of the model, which points back at it. The detail, below the name, may be empty.
     void block(const Block& which, const Rect& place, const std::string& name, const std::string& detail);
     // Any box; `mark` has its tip.
-    void box(Mark mark, BlockKind kind, const Rect& place, const std::string& name, const std::string& detail);
+    void box(Mark mark, Colour fill, const Rect& place, const std::string& name, const std::string& detail);
+    // What points back at a block of the model, with its tip.
+    Mark mark_of(const Block& which, const std::string& name) const;
+    // The paper's fill of such a block, for the drawing's theme.
+    Colour fill_of(BlockKind kind) const;
     int index_of(const Block& which) const { return static_cast<int>(&which - model_.blocks.data()); }
     void path(const std::vector<Point>& points, bool arrow);
     void note(double x, double y, const std::string& text, Anchor anchor = Anchor::Start);

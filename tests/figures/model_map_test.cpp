@@ -2,6 +2,7 @@
 #include <catch2/catch.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 
 #include <fmt/format.h>
@@ -137,7 +138,33 @@ TEST_CASE("A map shows the model's norms, and every layer once", "[model_map]") 
         CHECK(names.count("Learned Positions") == (config.positions.kind == Positions::Learned ? 2 : 0));
         CHECK(static_cast<int>(layers.size()) == config.encoder_layers);
         CHECK(names.count("Masked Multi-Head Attention") == 1);
+        // The circle with a sine stands for sinusoids only.
+        CHECK(names.count("Positional") == (config.positions.kind == Positions::Sinusoid ? 2 : 0));
     }
+}
+
+TEST_CASE("Figure 2 has a linear layer for each of V, K and Q, and V passes by the scores", "[model_map]") {
+    ModelConfig config = models().front();
+    config.attention.heads = 16;
+    const Drawing drawing = draw_model_map(config, {});
+    std::multiset<std::string> names;
+    for (const auto& [primitive, text] : all_of<Text>(drawing, Role::Label)) {
+        names.insert(text.content);
+    }
+    CHECK(names.count("Linear") == 4);  // and the one of the output
+    CHECK(names.count("h = 16") == 1);
+    CHECK(names.count("Concat") == 1);
+    CHECK(names.count("MatMul") == 2);
+    CHECK(names.count("SoftMax") == 1);
+    for (const char* name : {"V", "K", "Q"}) {
+        CHECK(names.count(name) == 2);
+    }
+    double longest = 0.0;
+    for (const auto& [primitive, line] : all_of<Line>(drawing, Role::Edge)) {
+        longest = line.x1 == line.x2 && line.x1 > drawing.width * 0.9 ? std::max(longest, std::abs(line.y1 - line.y2))
+                                                                      : longest;
+    }
+    CHECK(longest > 80.0);  // V's arrow, past four boxes of 18 pixels
 }
 
 TEST_CASE("The map of a language model has its one stack", "[model_map]") {
