@@ -194,7 +194,7 @@ draw_figures() {
     say "The paper's Figures 3 to 5, with the heads of this model that fit each rule best:"
     figure figure3 'distant words that "making" looks at' "$first" --find long-distance=making --best 8 --word making
     figure figure4-above 'a head that looks from "its" to "Law"' "$second" --find link=its,Law
-    figure figure4-below 'the same for "its" alone' "$second" --find link=its,Law --word its
+    figure figure4-below 'this head and the second best, for "its" alone' "$second" --find link=its,Law --best 2 --word its
     figure figure5-left 'a head that follows the structure of the sentence' "$second" --find structure
     figure figure5-right 'another one' "$second" --find structure --rank 2
 }

@@ -23,9 +23,10 @@ figure() { # NAME SENTENCE OPTION..
 
 # Distant words that "making" looks at: every head of the layer with the strongest such head.
 figure figure3 "${sentences[0]}" --find long-distance=making --best 8 --word making
-# The head that looks from "its" to what it refers to: for every word, and for "its" alone.
+# The head that looks from "its" to what it refers to, for every word; it and the second best, as the paper has two heads,
+# for "its" alone.
 figure figure4-above "${sentences[1]}" --find link=its,Law
-figure figure4-below "${sentences[1]}" --find link=its,Law --word its
+figure figure4-below "${sentences[1]}" --find link=its,Law --best 2 --word its
 # Two heads that learned different tasks: the two sharpest that follow neither position nor the end of the sentence.
 figure figure5-left "${sentences[1]}" --find structure
 figure figure5-right "${sentences[1]}" --find structure --rank 2

@@ -156,7 +156,7 @@ expect "all of the CPU's lines do" row cpu 568 100
 expect "an unusable device is listed" says "vulkan:1  cannot be used: too old"
 expect "the figures are listed" says out/figure4-below.svg
 expect "with what was found" says "looks from \"its\" to \"Law\" (layer 4, head 2 fits best)"
-expect "Figure 4's heads are found by where they look" called 'attention .*--find link=its,Law --word its -o out/figure4-below.svg'
+expect "Figure 4's heads are found by where they look" called 'attention .*--find link=its,Law --best 2 --word its -o out/figure4-below.svg'
 expect "Figure 5's by what they follow" called 'attention .*--find structure --rank 2 -o out/figure5-right.svg'
 expect "the layer is left to the search" not called '--layer'
 NO_HEAD='--rank 2' run demo
