@@ -169,7 +169,7 @@ expect "an unknown panel" refused sideways "figure, heads, matrix"
 view --panel training --render x.svg
 expect "the training panel of a model" refused "not a training"
 view --panel tree --render x.svg
-expect "the tree of a model that translates" refused "no tree to draw"
+expect "the tree of a model that translates" refused "nothing to draw: This model does not write trees"
 run view --model nowhere --text 1 --render x.svg
 expect "a missing model" refused nowhere
 run view nowhere --render x.svg

@@ -5,7 +5,8 @@
 
 #include "tests/figures/layout_checks.h"
 #include "tests/train/experiment_folder.h"
-#include "viewer/panels/panels.h"
+#include "viewer/panels/panel_drawing.h"
+#include "viewer/panels/parts.h"
 
 using namespace headscope;
 using namespace headscope::viewer;

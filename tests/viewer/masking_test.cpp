@@ -1,6 +1,7 @@
 // Masks in a text, and what differs between the families of models.
 #include <catch2/catch.hpp>
 
+#include "viewer/panels/panel_drawing.h"
 #include "viewer/session/masking.h"
 #include "viewer/session/rows.h"
 #include "viewer/session/wording.h"

@@ -9,7 +9,7 @@
 #include "backend/ops/search.h"
 #include "tests/train/digits_run.h"
 #include "viewer/panels/panel_drawing.h"
-#include "viewer/panels/panels.h"
+#include "viewer/panels/parts.h"
 #include "viewer/panels/render.h"
 #include "viewer/session/rows.h"
 

@@ -86,7 +86,7 @@ TEST_CASE("A panel without results says why", "[panels]") {
                 check_panel(scene, id);
             }
         }
-        CHECK_THAT(error_of([&] { matrix_tsv(scene); }), Contains("nothing to save"));
+        CHECK_THAT(error_of([&] { panel_tsv(scene, PanelId::Matrix); }), Contains("nothing to save"));
     };
     says("Computing");
     scene.main.model.reset();
@@ -237,7 +237,7 @@ TEST_CASE("The JSON of the figure and the matrix holds their weights", "[panels]
         CHECK(neuron.at("keys")[key].at("weight").get<double>() == Approx(scores[key] / total).margin(1e-5));
         CHECK(neuron.at("keys")[key].at("weight").get<float>() == weights.at(0, query, static_cast<std::int64_t>(key)));
     }
-    const std::string table = matrix_tsv(stage.scene());
+    const std::string table = panel_tsv(stage.scene(), PanelId::Matrix);
     CHECK(std::count(table.begin(), table.end(), '\n') ==
           static_cast<std::ptrdiff_t>(words_of(stage.scene(), Direction::From)) + 1);
     stage.session.state().word = -1;
@@ -365,7 +365,7 @@ TEST_CASE("The file extension chooses a panel's format", "[panels]") {
           to_svg(draw_panel(stage.scene(), PanelId::Figure, {.text_size = 10.0, .width = 620.0})));
     CHECK(save(PanelId::Model, "a.png").substr(1, 3) == "PNG");
     CHECK(save(PanelId::Time, "a.json") == panel_json(stage.scene(), PanelId::Time));
-    CHECK(save(PanelId::Matrix, "a.tsv") == matrix_tsv(stage.scene()));
+    CHECK(save(PanelId::Matrix, "a.tsv") == panel_tsv(stage.scene(), PanelId::Matrix));
     CHECK_THAT(error_of([&] { save(PanelId::Time, "a.tsv"); }),
                Contains("should end in .svg, .png or .json, or .tsv for the matrix"));
     CHECK_THAT(error_of([&] { save(PanelId::Matrix, "svg"); }), Contains(".svg"));

@@ -3,7 +3,7 @@
 
 #include "tests/train/digits_run.h"
 #include "viewer/panels/panel_drawing.h"
-#include "viewer/panels/panels.h"
+#include "viewer/panels/parts.h"
 #include "viewer/session/edits.h"
 
 using namespace headscope;

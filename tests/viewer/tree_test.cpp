@@ -7,7 +7,8 @@
 
 #include "tests/figures/layout_checks.h"
 #include "tests/viewer/parser_model.h"
-#include "viewer/panels/panels.h"
+#include "viewer/panels/panel_drawing.h"
+#include "viewer/panels/parts.h"
 #include "viewer/panels/render.h"
 #include "viewer/session/rows.h"
 
@@ -104,5 +105,5 @@ TEST_CASE("A model that translates has no tree", "[tree]") {
     CHECK_THAT(error_of([&] { panel_json(session.scene(), PanelId::Tree); }), Contains("does not write trees"));
     const SavedView view{.state = session.state(), .model = folder.file("first"), .device = "cpu"};
     CHECK_THAT(error_of([&] { render(view, Precision::F32, folder.file("x.svg"), 1.0, {}, {}, [](const auto&) {}); }),
-               Contains("no tree to draw"));
+               Contains("nothing to draw: This model does not write trees"));
 }

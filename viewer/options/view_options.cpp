@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
 #include "import/open_model.h"
@@ -109,7 +110,7 @@ void add_view_options(CLI::App& command, ViewOptions& options) {
     add_decoding_flags(command, options.languages, {"source_language", "target_language"});
     command
         .add_option("--panel", options.panel,
-                    "Start with this panel: figure, heads, matrix, time, surgery, model, compare,\ntraining or tree")
+                    fmt::format("Start with this panel:\n{}", fmt::join(viewer::kPanelNames, ", ")))
         ->default_str("the saved view's, or figure");
     command.option_defaults()->group("Output");
     CLI::Option* render =

@@ -19,8 +19,8 @@ void export_panel_to(const Scene& scene, PanelId panel, const std::string& path,
         atomic_write_file(path, to_png(rasterise(draw_panel(scene, panel, options), png_scale)));
     } else if (ends(".json")) {
         atomic_write_file(path, panel_json(scene, panel));
-    } else if (ends(".tsv") && panel == PanelId::Matrix) {
-        atomic_write_file(path, matrix_tsv(scene));
+    } else if (ends(".tsv") && panel_of(panel).table != nullptr) {
+        atomic_write_file(path, panel_tsv(scene, panel));
     } else {
         throw Error(fmt::format("'{}' should end in .svg, .png or .json, or .tsv for the matrix", path));
     }

@@ -1,42 +1,32 @@
-// A panel as a drawing, for the window and for files.
+// What all panels have: a drawing, numbers and tooltips, for the window and for files.
 #pragma once
 
 #include <array>
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "figures/figure.h"
-#include "figures/heat_map.h"
-#include "paint/drawing.h"
-#include "paint/ink.h"
-#include "viewer/panels/record_parts.h"
-#include "viewer/session/scene.h"
+#include "viewer/panels/panel.h"
 
 namespace headscope::viewer {
 
-struct PanelOptions {
-    Ink ink = kLightInk;
-    double text_size = 12.0;  // pixels
-    double width = 900.0;     // available pixels, for wrapping text
-    bool tips = true;         // false for windows, which call PanelPictures::tip() on hover
-    bool operator==(const PanelOptions&) const = default;
-};
+const char* title_of(PanelId panel, Architecture family);  // "Figure", in the window
+// Whether the window offers the panel, or a saved view has asked for it.
+bool offered(const Scene& scene, PanelId panel);
 
 // If there is nothing to draw yet, the drawing gives the reason.
 Drawing draw_panel(const Scene& scene, PanelId panel, const PanelOptions& options);
 // The same, with what `parts` already has.
 Drawing draw_panel(const Scene& scene, PanelId panel, const PanelOptions& options, RecordParts& parts);
-// The attention whose columns a panel's marks refer to, by the index Mark::item. Empty if they refer to none.
+// Panel::contents, if there is something to show.
 std::vector<SelectedAttention> panel_contents(const Scene& scene, PanelId panel);
 // The tooltip of a part of the panel.
 std::string panel_tip(const std::vector<SelectedAttention>& contents, const Mark& mark);
-// The numbers behind a panel.
+// The numbers behind a panel. Error if there is nothing to save.
 std::string panel_json(const Scene& scene, PanelId panel);
-// The matrix of the panel as tab-separated text.
-std::string matrix_tsv(const Scene& scene);
+// The same as tab-separated text, of a panel that has a table.
+std::string panel_tsv(const Scene& scene, PanelId panel);
 
 // Caches the drawings of all panels and redraws one only if its contents have changed.
 class PanelPictures {
@@ -67,15 +57,5 @@ private:
     std::array<Pictures, kPanels> pictures_;
     RecordParts parts_;
 };
-
-// The part of a record that the state selects.
-AttentionSelection selection_of(const Scene& scene, const AttentionRecord& record);
-// The same for another attention kind.
-AttentionSelection selection_of(const Scene& scene, const AttentionRecord& record, AttentionKind kind);
-FigureOptions figure_options(const Scene& scene, const PanelOptions& options);
-// Selects the word under the pointer or else the selected word, if the row has that many.
-void choose_word(const Scene& scene, AttentionSelection& selection);
-// The record that the matrix panel draws: the model's, a mean or the rollout.
-AttentionRecord matrix_record(const Scene& scene, const AttentionRecord& record);
 
 }  // namespace headscope::viewer

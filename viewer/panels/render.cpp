@@ -6,8 +6,7 @@
 
 #include "support/check.h"
 #include "viewer/panels/export.h"
-#include "viewer/panels/panels.h"
-#include "viewer/session/rows.h"
+#include "viewer/panels/parts.h"
 #include "viewer/session/session.h"
 #include "viewer/session/text_notes.h"
 
@@ -37,25 +36,8 @@ private:
 
 // Why a file of the panel would have nothing to show; empty if it has.
 std::string undrawable(const Scene& scene, PanelId panel) {
-    const Side& side = scene.main;
-    if (!side.model.has_value() || panel == PanelId::Model) {
-        return side.model.has_value() ? "" : side.problem;
-    }
-    if (panel == PanelId::Training) {
-        return scene.run != nullptr ? ""
-                                    : "'" + side.model->path +
-                                          "' is a model, not a training or an experiment: it has no loss and no "
-                                          "checkpoints to draw";
-    }
-    if (const std::string problem = side.problem.empty() ? why_empty(side) : side.problem; !problem.empty()) {
-        return problem;
-    }
-    if (panel == PanelId::Tree) {
-        const std::string problem = written_tree(scene).problem;
-        return problem.empty() ? "" : "there is no tree to draw: " + problem;
-    }
-    const std::string missing = shows_attention_alone(panel) ? missing_attention(scene, side) : "";
-    return missing.empty() ? "" : "there is nothing to draw: " + missing;
+    const std::string missing = panel_of(panel).missing(scene);
+    return missing.empty() || missing == nothing_there(scene.main) ? missing : "there is nothing to draw: " + missing;
 }
 
 }  // namespace

@@ -12,20 +12,6 @@ RowOptions row_options(const ViewState& state) {
     return {.join_words = state.join_words, .show_pads = false, .show_special = state.show_special};
 }
 
-bool offered(const Scene& scene, PanelId panel) {
-    if (scene.state.panel == panel) {
-        return true;
-    }
-    if (panel == PanelId::Tree) {
-        return scene.main.model.has_value() && scene.main.model->terminals.has_value();
-    }
-    return !attentions_of(scene).empty() || !(shows_attention_alone(panel) || panel == PanelId::Surgery);
-}
-
-bool shows_attention_alone(PanelId panel) {
-    return panel == PanelId::Figure || panel == PanelId::Heads || panel == PanelId::Matrix;
-}
-
 std::vector<AttentionKind> attentions_of(const Scene& scene) {
     if (scene.main.model.has_value()) {
         return kinds_of(scene.main.model->config);

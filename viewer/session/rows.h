@@ -10,10 +10,6 @@
 namespace headscope::viewer {
 
 RowOptions row_options(const ViewState& state);
-// Whether the window offers the panel: the tree needs a parser, and others heads, but a saved view may ask for them.
-bool offered(const Scene& scene, PanelId panel);
-// Whether the panel shows attention and nothing else.
-bool shows_attention_alone(PanelId panel);
 // The kinds of attention to choose from: the model's, none if it has none; without a model its family's.
 std::vector<AttentionKind> attentions_of(const Scene& scene);
 // The kind of attention shown: the state's, if the model has it.

@@ -1,7 +1,6 @@
 #include "viewer/session/state.h"
 
 #include <algorithm>
-#include <array>
 #include <numeric>
 
 #include <fmt/format.h>
@@ -16,21 +15,14 @@ namespace {
 
 constexpr int kCandidates = 10;
 
-constexpr std::array<const char*, kPanels> kNames{"figure", "heads",   "matrix",   "time", "surgery",
-                                                  "model",  "compare", "training", "tree"};
-
 }  // namespace
 
-const char* name_of(PanelId panel) {
-    return kNames[static_cast<std::size_t>(panel)];
-}
-
 PanelId parse_panel(const std::string& name) {
-    const auto found = std::find(kNames.begin(), kNames.end(), name);
-    if (found == kNames.end()) {
-        throw Error(fmt::format("there is no panel \"{}\": there are {}", name, fmt::join(kNames, ", ")));
+    const auto found = std::find(kPanelNames.begin(), kPanelNames.end(), name);
+    if (found == kPanelNames.end()) {
+        throw Error(fmt::format("there is no panel \"{}\": there are {}", name, fmt::join(kPanelNames, ", ")));
     }
-    return static_cast<PanelId>(found - kNames.begin());
+    return static_cast<PanelId>(found - kPanelNames.begin());
 }
 
 int& beam_of(ViewState& state, Architecture family) {

@@ -1,6 +1,7 @@
 // What is shown and how, as plain data. Equal states show the same view: undo, saved views and scripts rely on it.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -13,8 +14,13 @@
 namespace headscope::viewer {
 
 enum class PanelId : std::uint8_t { Figure, Heads, Matrix, Time, Surgery, Model, Compare, Training, Tree };
-constexpr int kPanels = 9;
-const char* name_of(PanelId panel);  // "figure", in files and options
+// Their names in files and options.
+constexpr std::array kPanelNames{"figure", "heads",   "matrix",   "time", "surgery",
+                                 "model",  "compare", "training", "tree"};
+constexpr int kPanels = static_cast<int>(kPanelNames.size());
+constexpr const char* name_of(PanelId panel) {
+    return kPanelNames[static_cast<std::size_t>(panel)];
+}
 // Error lists the panels if there is none of this name.
 PanelId parse_panel(const std::string& name);
 

@@ -91,21 +91,6 @@ const Wording& wording(const Scene& scene) {
     return wording(family_of(scene));
 }
 
-const char* title_of(PanelId panel, Architecture family) {
-    switch (panel) {
-        case PanelId::Figure: return "Figure";
-        case PanelId::Heads: return "All heads";
-        case PanelId::Matrix: return "Matrix";
-        case PanelId::Time: return wording(family).steps_title;
-        case PanelId::Surgery: return "Surgery";
-        case PanelId::Model: return "Model";
-        case PanelId::Compare: return "Compare";
-        case PanelId::Training: return "Training";
-        case PanelId::Tree: return "Tree";
-    }
-    return "";
-}
-
 const char* noun_of(const Scene& scene) {
     return traits(family_of(scene)).predicted_in;
 }

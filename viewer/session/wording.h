@@ -29,9 +29,8 @@ struct Wording {
 // Until a model is open: the words for a translation model.
 const Wording& wording(Architecture family);
 const Wording& wording(const Scene& scene);
-const char* title_of(PanelId panel, Architecture family);  // "Figure", in the window
-const char* noun_of(const Scene& scene);                   // what the model writes: "translation"
-std::string output_text(const Exploration& shown);         // without the blank before a continuation
+const char* noun_of(const Scene& scene);            // what the model writes: "translation"
+std::string output_text(const Exploration& shown);  // without the blank before a continuation
 
 constexpr int kExampleWord = 4;  // "it" in the first example of translation
 

@@ -34,13 +34,6 @@ void drag_with_middle_button() {
     }
 }
 
-void show_tip(const std::string& text) {
-    if (text.empty()) {
-        return;
-    }
-    tooltip(text.c_str(), kTipWidth);
-}
-
 }  // namespace
 
 float zoom_of(const CanvasMemory& memory, const Drawing& drawing, ImVec2 room, const CanvasOptions& options) {
@@ -56,9 +49,9 @@ float zoom_of(const CanvasMemory& memory, const Drawing& drawing, ImVec2 room, c
     return across >= options.least_fit ? std::min(across, 1.0F) : 1.0F;  // if it must scroll anyway, keep it readable
 }
 
-CanvasEvents show_canvas(const std::string& name, const Drawing& drawing, CanvasMemory& memory, const Fonts& fonts,
-                         Probes& probes, const CanvasOptions& options) {
-    CanvasEvents events;
+PanelEvents show_canvas(const std::string& name, const Drawing& drawing, CanvasMemory& memory, const Fonts& fonts,
+                        Probes& probes, const CanvasOptions& options) {
+    PanelEvents events;
     ImGui::BeginChild(name.c_str(), ImVec2(0.0F, 0.0F), false, ImGuiWindowFlags_HorizontalScrollbar);
     const ImVec2 room = ImGui::GetContentRegionAvail();
     const float zoom = zoom_of(memory, drawing, room, options);
@@ -89,7 +82,10 @@ CanvasEvents show_canvas(const std::string& name, const Drawing& drawing, Canvas
             events.hovered = options.elsewhere(*events.pointer);
         }
         if (events.hovered.has_value()) {
-            show_tip(options.tip ? options.tip(*events.hovered) : events.hovered->tip);
+            if (const std::string text = options.tip ? options.tip(*events.hovered) : events.hovered->tip;
+                !text.empty()) {
+                tooltip(text, kTipWidth);
+            }
         }
     }
     ImGui::EndChild();

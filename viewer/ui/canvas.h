@@ -7,6 +7,7 @@
 
 #include "paint/hit.h"
 #include "viewer/draw/fonts.h"
+#include "viewer/panels/controls.h"
 #include "viewer/ui/probes.h"
 
 namespace headscope::viewer {
@@ -15,13 +16,6 @@ namespace headscope::viewer {
 struct CanvasMemory {
     float zoom = 0.0F;   // 0: fit, see CanvasOptions
     float shown = 1.0F;  // the zoom of the last frame
-};
-
-struct CanvasEvents {
-    std::optional<Mark> hovered;   // the mark under the pointer
-    std::optional<Point> pointer;  // in the drawing's coordinates
-    bool clicked = false;
-    bool double_clicked = false;
 };
 
 struct CanvasOptions {
@@ -45,7 +39,7 @@ constexpr float kLargestZoom = 8.0F;
 
 // Fills the available space. Ctrl+wheel zooms about the pointer, the middle button drags. `drawing` must live until the
 // next frame.
-CanvasEvents show_canvas(const std::string& name, const Drawing& drawing, CanvasMemory& memory, const Fonts& fonts,
-                         Probes& probes, const CanvasOptions& options);
+PanelEvents show_canvas(const std::string& name, const Drawing& drawing, CanvasMemory& memory, const Fonts& fonts,
+                        Probes& probes, const CanvasOptions& options);
 
 }  // namespace headscope::viewer

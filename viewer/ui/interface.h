@@ -4,6 +4,7 @@
 #include <array>
 #include <functional>
 #include <future>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,6 +12,7 @@
 
 #include "backend/backend.h"
 #include "viewer/draw/fonts.h"
+#include "viewer/panels/controls.h"
 #include "viewer/panels/panel_drawing.h"
 #include "viewer/session/edits.h"
 #include "viewer/session/rows.h"
@@ -25,9 +27,10 @@ namespace headscope::viewer {
 // The dialog that is open over the panels.
 enum class Overlay : std::uint8_t { None, Help, Palette, About, Settings, Export, Models, SaveView, OpenView };
 
-struct Interface {
+struct Interface final : Controls {
+    Interface(Window& the_window, Session& the_session) : Controls(the_session), window(the_window) {}
+
     Window& window;
-    Session& session;
     Fonts fonts = {};
     Probes probes = {};
     Commands commands = {};
@@ -49,25 +52,42 @@ struct Interface {
     int palette_steps = 0;  // rows to move in the palette since the last frame
     std::string path = {};  // in file dialogs
     std::string typed_device = {};
-    std::string typed_other_model = {};
-    std::string typed_other_device = {};
-    std::string typed_other_step = {};
+    std::map<std::string, std::string> typed = {};      // in fields of panels, by their names
     std::future<std::vector<DeviceInfo>> devices = {};  // enumerated in the background: drivers can take a second
     std::vector<DeviceInfo> device_list = {};
-    int png_scale = 3;     // of exports
-    bool playing = false;  // animating the decoding steps
+    int png_scale = 3;  // of exports
     History::Clock::time_point played{};
     int docked_frames = 0;                   // frames drawn with docked panels
     PanelId docked_panel = PanelId::Figure;  // the docked panel with the focus
 
     const Ink& ink() const { return session.settings().dark ? kDarkInk : kLightInk; }
     float scale() const { return window.content_scale() * static_cast<float>(session.settings().scale); }
-    float em() const { return fonts.text_size(); }
-    ViewState& state() { return session.state(); }
+    float em() const override { return fonts.text_size(); }
     void show(Overlay which) {
         overlay = which;
         overlay_opened = true;
     }
+
+    void heading(const std::string& text) override;
+    void remark(const std::string& text, const std::string& name = {}) override;
+    void line(const std::string& name, const std::string& text) override;
+    bool button(const std::string& name, const std::string& label, const std::string& tip = {},
+                bool enabled = true) override;
+    bool small_button(const std::string& name, const std::string& label) override;
+    bool segmented(const char* name, int& chosen, const std::vector<const char*>& labels,
+                   const std::string& tip = {}) override;
+    bool stepper(const char* name, const std::string& label, int& value, int least, int most) override;
+    bool toggle(const char* name, const std::string& label, bool& value, const std::string& tip = {}) override;
+    bool slider(const char* name, double& value, double least, double most, const char* label) override;
+    bool scrubber(const char* name, int& value, int least, int most) override;
+    std::string& field(const char* name, const char* hint) override;
+    std::string& device_choice(const char* name) override;
+    void drop_down(const char* name, std::string& chosen, const std::vector<Offer>& offers) override;
+    HeadClick heads(const std::vector<HeadSwatch>& swatches) override;
+    void beside() override;
+    void run(const char* command) override;
+    void copy(const std::string& text) override;
+    void point_out() override;
 };
 
 // The parts of the window. Call between ImGui::NewFrame() and ImGui::Render().

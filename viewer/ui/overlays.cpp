@@ -41,7 +41,7 @@ void help(Interface& ui) {
             group = command.group;
             ImGui::TableNextRow();
             ImGui::TableNextColumn();
-            heading(ui, group.c_str());
+            ui.heading(group);
         }
         ImGui::TableNextRow();
         ImGui::TableNextColumn();
@@ -50,7 +50,7 @@ void help(Interface& ui) {
         ImGui::TextDisabled("%s", readable(command.keys).c_str());
     }
     ImGui::EndTable();
-    remark(ui, "Ctrl+wheel zooms, the middle button drags. Ctrl+P finds all commands, also those without a key.");
+    ui.remark("Ctrl+wheel zooms, the middle button drags. Ctrl+P finds all commands, also those without a key.");
 }
 
 void palette(Interface& ui) {
@@ -95,11 +95,11 @@ void palette(Interface& ui) {
 }
 
 void about(Interface& ui) {
-    remark(ui, "The Transformer of \u201CAttention Is All You Need\u201D on every GPU, with heads you can see.");
+    ui.remark("The Transformer of \u201CAttention Is All You Need\u201D on every GPU, with heads you can see.");
     for (const std::string& line : about_lines(ui.window.gpu())) {
         ImGui::TextUnformatted(line.c_str());
     }
-    if (button(ui, "about.copy", "Copy", "For a bug report")) {
+    if (ui.button("about.copy", "Copy", "For a bug report")) {
         std::string all;
         for (const std::string& line : about_lines(ui.window.gpu())) {
             all += line + "\n";
@@ -110,23 +110,23 @@ void about(Interface& ui) {
 
 void settings(Interface& ui) {
     ViewerSettings& kept = ui.session.settings();
-    heading(ui, "Theme");
+    ui.heading("Theme");
     int theme = kept.dark ? 1 : 0;
-    if (segmented(ui, "theme", theme, {"Light", "Dark"})) {
+    if (ui.segmented("theme", theme, {"Light", "Dark"})) {
         kept.dark = theme == 1;
         ui.window.request_fonts();
     }
-    heading(ui, "Text size");
+    ui.heading("Text size");
     int percent = static_cast<int>(std::lround(kept.scale * 100.0));
-    if (stepper(ui, "scale", fmt::format("{} %", percent), percent, static_cast<int>(100.0 * kSmallestScale),
-                static_cast<int>(100.0 * kLargestScale))) {
+    if (ui.stepper("scale", fmt::format("{} %", percent), percent, static_cast<int>(100.0 * kSmallestScale),
+                   static_cast<int>(100.0 * kLargestScale))) {
         const double by = percent > std::lround(kept.scale * 100.0) ? 0.1 : -0.1;
         kept.scale = std::clamp(std::round((kept.scale + by) * 10.0) / 10.0, kSmallestScale, kLargestScale);
         ui.window.request_fonts();
     }
-    heading(ui, "Colours of heads in a new view");
-    segmented_enum(ui, "new.palette", kept.palette, {"Paper", "Okabe-Ito"});
-    remark(ui, "Okabe-Ito is safe for the common forms of colour blindness.");
+    ui.heading("Colours of heads in a new view");
+    ui.choice("new.palette", kept.palette, {"Paper", "Okabe-Ito"});
+    ui.remark("Okabe-Ito is safe for the common forms of colour blindness.");
 }
 
 void models(Interface& ui) {
@@ -134,17 +134,17 @@ void models(Interface& ui) {
         ui.path = ui.session.model_path();
         ui.typed_device = ui.session.device();
     }
-    heading(ui, "A model, also of another program, or the folder of a training");
+    ui.heading("A model, also of another program, or the folder of a training");
     const bool go = text_field(ui, "model.path", "such as assets/models/en-de", ui.path, ui.overlay_opened);
     for (const std::string& recent : ui.session.settings().recent_models) {
         if (text_row(recent, recent, false, 0.0F)) {
             ui.path = recent;
         }
     }
-    remark(ui, "A folder or a file can be dropped on the window as well.");
-    heading(ui, "Device");
+    ui.remark("A folder or a file can be dropped on the window as well.");
+    ui.heading("Device");
     device_combo(ui, "model.device", ui.typed_device);
-    if (button(ui, "model.open", "Open", nullptr, !ui.path.empty()) || (go && !ui.path.empty())) {
+    if (ui.button("model.open", "Open", "", !ui.path.empty()) || (go && !ui.path.empty())) {
         ui.session.open(ui.path, ui.typed_device);
         ui.overlay = Overlay::None;
     }
@@ -164,16 +164,15 @@ void export_panel(Interface& ui) {
     if (ui.overlay_opened) {
         ui.path = unused_name(name_of(ui.state().panel), ".svg");
     }
-    heading(ui, fmt::format("{} as a file", title_of(ui.state().panel, family_of(ui.session.scene()))).c_str());
+    ui.heading(fmt::format("{} as a file", title_of(ui.state().panel, family_of(ui.session.scene()))));
     const bool entered =
         text_field(ui, "export.path", "a file that ends in .svg, .png or .json", ui.path, ui.overlay_opened);
-    remark(
-        ui,
+    ui.remark(
         "SVG: for papers and pages. PNG: a picture. JSON: the numbers. Drawn light, whatever the window's theme is.");
     if (ui.path.ends_with(".png")) {
-        stepper(ui, "export.scale", fmt::format("{} times as large as the SVG", ui.png_scale), ui.png_scale, 1, 12);
+        ui.stepper("export.scale", fmt::format("{} times as large as the SVG", ui.png_scale), ui.png_scale, 1, 12);
     }
-    if (button(ui, "export.save", "Save", nullptr, !ui.path.empty()) || (entered && !ui.path.empty())) {
+    if (ui.button("export.save", "Save", "", !ui.path.empty()) || (entered && !ui.path.empty())) {
         try {
             ui.session.refuse_models(ui.path);
             export_panel_to(ui.session.scene(), ui.state().panel, ui.path, ui.png_scale);
@@ -189,11 +188,11 @@ void view_file(Interface& ui, bool save) {
     if (ui.overlay_opened) {
         ui.path = save ? unused_name("view", ".headscope") : "view.headscope";
     }
-    heading(ui, save ? "Save the current view" : "Open a saved view");
+    ui.heading(save ? "Save the current view" : "Open a saved view");
     const bool entered = text_field(ui, "view.path", "a file", ui.path, ui.overlay_opened);
-    remark(ui,
-           "A small file with the sentence, the edits and all choices. It names the model, but does not contain it.");
-    if (button(ui, "view.go", save ? "Save" : "Open", nullptr, !ui.path.empty()) || (entered && !ui.path.empty())) {
+    ui.remark(
+        "A small file with the sentence, the edits and all choices. It names the model, but does not contain it.");
+    if (ui.button("view.go", save ? "Save" : "Open", "", !ui.path.empty()) || (entered && !ui.path.empty())) {
         ui.overlay = Overlay::None;
         if (save) {
             ui.session.save_view(ui.path);

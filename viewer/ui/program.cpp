@@ -42,7 +42,7 @@ public:
                    .settings = options.open_options.settings,
                    .scripted = !options.script.empty()}),
           session_(options.session, Window::wake),
-          ui_{.window = window_, .session = session_} {
+          ui_(window_, session_) {
         ui_.devices = std::async(std::launch::async, [open_options = options.open_options] {
             std::vector<DeviceInfo> devices = list_devices(open_options);
             Window::wake();

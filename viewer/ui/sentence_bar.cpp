@@ -75,12 +75,12 @@ void search_menu(Interface& ui) {
     if (!attentions_of(ui.session.scene()).empty()) {
         row_toggles(ui);
     }
-    heading(ui, "Model and device");
-    remark(ui, ui.session.model_path());
+    ui.heading("Model and device");
+    ui.remark(ui.session.model_path());
     if (device_combo(ui, "bar.device", ui.typed_device)) {
         ui.session.open(ui.session.model_path(), ui.typed_device);
     }
-    if (button(ui, "bar.model", "Open another model\u2026")) {
+    if (ui.button("bar.model", "Open another model\u2026")) {
         ImGui::CloseCurrentPopup();
         ui.show(Overlay::Models);
     }
@@ -203,7 +203,7 @@ void output_line(Interface& ui, const Wording& words, float right) {
     const std::string text =
         nothing ? "" : output_text(*side.shown) + ending(*side.shown, family_of(ui.session.scene()));
     const bool pressed = large_text_button(ui, "translation", text, ui.ink().text, room_for_text(ui, right));
-    tip(nothing ? nullptr : words.edit_tip);
+    tip(nothing ? "" : words.edit_tip);
     if (pressed && !nothing) {
         start_editing(ui);
     }

@@ -7,7 +7,7 @@
 #include "model/family.h"
 #include "support/counted.h"
 #include "viewer/draw/theme.h"
-#include "viewer/panels/panels.h"
+#include "viewer/panels/parts.h"
 #include "viewer/ui/interface.h"
 #include "viewer/ui/widgets.h"
 
@@ -94,7 +94,7 @@ void show_status_bar(Interface& ui) {
         ImGui::PopStyleColor();
         ui.probes.value("status", notice.text);
         ImGui::SameLine();
-        if (button(ui, "dismiss", "\u00D7##dismiss", "Dismiss")) {
+        if (ui.button("dismiss", "\u00D7##dismiss", "Dismiss")) {
             ui.session.dismiss(static_cast<std::size_t>(shown));
         }
     }

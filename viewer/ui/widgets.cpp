@@ -9,7 +9,8 @@
 
 namespace headscope::viewer {
 
-bool segmented(Interface& ui, const char* name, int& chosen, const std::vector<const char*>& labels) {
+bool Interface::segmented(const char* name, int& chosen, const std::vector<const char*>& labels,
+                          const std::string& text) {
     const int before = chosen;
     const float gap = 1.0F;
     const float room = ImGui::GetContentRegionAvail().x;
@@ -34,9 +35,9 @@ bool segmented(Interface& ui, const char* name, int& chosen, const std::vector<c
         used += width + gap;
         const bool on = index == before;
         if (on) {
-            ImGui::PushStyleColor(ImGuiCol_Button, to_vec4(ui.ink().accent));
-            ImGui::PushStyleColor(ImGuiCol_ButtonHovered, to_vec4(ui.ink().accent));
-            ImGui::PushStyleColor(ImGuiCol_Text, to_vec4(text_colour_on(ui.ink().accent)));
+            ImGui::PushStyleColor(ImGuiCol_Button, to_vec4(ink().accent));
+            ImGui::PushStyleColor(ImGuiCol_ButtonHovered, to_vec4(ink().accent));
+            ImGui::PushStyleColor(ImGuiCol_Text, to_vec4(text_colour_on(ink().accent)));
         }
         if (ImGui::Button(label, ImVec2(width, 0.0F))) {
             chosen = index;
@@ -44,14 +45,15 @@ bool segmented(Interface& ui, const char* name, int& chosen, const std::vector<c
         if (on) {
             ImGui::PopStyleColor(3);
         }
-        ui.probes.item(std::string(name) + "." + label, on ? "on" : "off");
+        probes.item(std::string(name) + "." + label, on ? "on" : "off");
     }
     ImGui::PopStyleVar();
     ImGui::PopID();
+    tip(text);
     return chosen != before;
 }
 
-bool stepper(Interface& ui, const char* name, const std::string& label, int& value, int least, int most) {
+bool Interface::stepper(const char* name, const std::string& label, int& value, int least, int most) {
     const int before = value;
     ImGui::PushID(name);
     const float side = ImGui::GetFrameHeight();
@@ -61,7 +63,7 @@ bool stepper(Interface& ui, const char* name, const std::string& label, int& val
             value += by;
         }
         ImGui::EndDisabled();
-        ui.probes.item(std::string(name) + probe);
+        probes.item(std::string(name) + probe);
     };
     step("\u2212", -1, ".less");
     ImGui::SameLine();
@@ -71,7 +73,7 @@ bool stepper(Interface& ui, const char* name, const std::string& label, int& val
     ImGui::AlignTextToFramePadding();
     ImGui::SetCursorPosX(x + std::max(0.0F, 0.5F * (room - width)));
     ImGui::TextUnformatted(label.c_str());
-    ui.probes.item(name, label);
+    probes.item(name, label);
     ImGui::SameLine();
     ImGui::SetCursorPosX(x + std::max(room, width) + ImGui::GetStyle().ItemSpacing.x);
     step("+", 1, ".more");
@@ -79,20 +81,20 @@ bool stepper(Interface& ui, const char* name, const std::string& label, int& val
     return value != before;
 }
 
-bool toggle(Interface& ui, const char* name, const char* label, bool& value, const char* text) {
-    const bool changed = ImGui::Checkbox(label, &value);
-    ui.probes.item(name, value ? "on" : "off");
+bool Interface::toggle(const char* name, const std::string& label, bool& value, const std::string& text) {
+    const bool changed = ImGui::Checkbox(label.c_str(), &value);
+    probes.item(name, value ? "on" : "off");
     tip(text);
     return changed;
 }
 
-bool button(Interface& ui, const char* name, const char* label, const char* text, bool enabled) {
+bool Interface::button(const std::string& name, const std::string& label, const std::string& text, bool enabled) {
     ImGui::BeginDisabled(!enabled);
-    ImGui::PushID(name);
-    const bool pressed = ImGui::Button(label);
+    ImGui::PushID(name.c_str());
+    const bool pressed = ImGui::Button(label.c_str());
     ImGui::PopID();
     ImGui::EndDisabled();
-    ui.probes.item(name, label);
+    probes.item(name, label);
     tip(text);
     return pressed;
 }
@@ -145,7 +147,7 @@ bool device_combo(Interface& ui, const char* name, std::string& device) {
                 offer(info.id, info.id + "  " + info.name);
             } else {
                 ImGui::TextDisabled("%s  %s", info.id.c_str(), info.name.c_str());
-                tip(info.rejected.c_str());
+                tip(info.rejected);
             }
         }
         ImGui::EndCombo();
@@ -154,33 +156,36 @@ bool device_combo(Interface& ui, const char* name, std::string& device) {
     return changed;
 }
 
-void heading(Interface& ui, const char* text) {
-    ImGui::Dummy(ImVec2(0.0F, 0.15F * ui.em()));
-    ImGui::PushFont(ui.fonts.bold());
-    ImGui::TextUnformatted(text);
+void Interface::heading(const std::string& text) {
+    ImGui::Dummy(ImVec2(0.0F, 0.15F * em()));
+    ImGui::PushFont(fonts.bold());
+    ImGui::TextUnformatted(text.c_str());
     ImGui::PopFont();
 }
 
-void remark(Interface& ui, const std::string& text) {
-    ImGui::PushStyleColor(ImGuiCol_Text, to_vec4(ui.ink().faint));
+void Interface::remark(const std::string& text, const std::string& name) {
+    ImGui::PushStyleColor(ImGuiCol_Text, to_vec4(ink().faint));
     ImGui::PushTextWrapPos(0.0F);
     ImGui::TextUnformatted(text.c_str());
     ImGui::PopTextWrapPos();
     ImGui::PopStyleColor();
+    if (!name.empty()) {
+        probes.item(name, text);
+    }
 }
 
-void tip(const char* text) {
-    if (text != nullptr && ImGui::IsItemHovered()) {
+void tip(const std::string& text) {
+    if (!text.empty() && ImGui::IsItemHovered()) {
         tooltip(text, 24.0F);
     }
 }
 
 // Positioned here, since ImGui's default position depends on its version. The wrap position is relative to the window
 // and includes its padding.
-void tooltip(const char* text, float width) {
+void tooltip(const std::string& text, float width) {
     const float em = ImGui::GetFontSize();
     const ImVec2 padding = ImGui::GetStyle().WindowPadding;
-    const ImVec2 size = ImGui::CalcTextSize(text, nullptr, false, width * em);
+    const ImVec2 size = ImGui::CalcTextSize(text.c_str(), nullptr, false, width * em);
     const ImVec2 room = ImGui::GetIO().DisplaySize;
     const ImVec2 pointer = ImGui::GetIO().MousePos;
     const float margin = 0.3F * em;
@@ -191,7 +196,7 @@ void tooltip(const char* text, float width) {
     ImGui::SetNextWindowPos(ImVec2(std::max(x, 0.0F), std::max(y, 0.0F)));
     ImGui::BeginTooltip();
     ImGui::PushTextWrapPos(width * em + padding.x);
-    ImGui::TextUnformatted(text);
+    ImGui::TextUnformatted(text.c_str());
     ImGui::PopTextWrapPos();
     ImGui::EndTooltip();
 }

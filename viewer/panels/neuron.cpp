@@ -1,6 +1,6 @@
 // Equation 1 for the selected word, below the matrix.
 #include "figures/neuron_drawing.h"
-#include "viewer/panels/panels.h"
+#include "viewer/panels/parts.h"
 #include "viewer/session/rows.h"
 #include "viewer/session/shown.h"
 

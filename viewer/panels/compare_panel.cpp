@@ -1,19 +1,24 @@
 // Compares two models, checkpoints or devices on one sentence: their figures side by side, and the difference.
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 
 #include <fmt/format.h>
 
+#include "figures/heat_map.h"
 #include "observe/derived_records.h"
 #include "paint/compose.h"
 #include "support/check.h"
-#include "viewer/panels/panels.h"
+#include "viewer/panels/controls.h"
+#include "viewer/panels/numbers.h"
+#include "viewer/panels/parts.h"
 #include "viewer/session/rows.h"
-#include "viewer/session/wording.h"
 
 namespace headscope::viewer {
 
 namespace {
+
+using nlohmann::json;
 
 // Smaller differences come from the order in which devices add.
 constexpr double kRounding = 1e-5;
@@ -52,6 +57,12 @@ AttentionRecord comparable(const Side& side, AttentionKind kind) {
     return record;
 }
 
+// Left minus right, for the attention kind shown. Error if the two sides cannot be compared.
+AttentionRecord compared_record(const Scene& scene) {
+    const AttentionKind kind = shown_kind(scene);
+    return difference(comparable(scene.main, kind), comparable(*scene.other, kind));
+}
+
 double largest(const AttentionRecord& difference) {
     double most = 0.0;
     for (const SiteWeights& weights : difference.sites) {
@@ -83,14 +94,7 @@ Drawing draw_difference(const Scene& scene, const PanelOptions& options) {
     }
 }
 
-}  // namespace
-
-AttentionRecord compared_record(const Scene& scene) {
-    const AttentionKind kind = shown_kind(scene);
-    return difference(comparable(scene.main, kind), comparable(*scene.other, kind));
-}
-
-Drawing draw_comparison(const Scene& scene, const PanelOptions& options) {
+Drawing draw_comparison(const Scene& scene, const PanelOptions& options, RecordParts& /*parts*/) {
     if (!scene.other.has_value()) {
         return stacked({one_side(scene, scene.main, options),
                         draw_remark("To the right: choose a model, a training or a device to compare with.", options)},
@@ -107,5 +111,72 @@ Drawing draw_comparison(const Scene& scene, const PanelOptions& options) {
     }
     return stacked(std::move(parts), options.text_size, options.ink);
 }
+
+json side_json(const Scene& scene, const Side& side) {
+    if (const std::string nothing = nothing_there(side); !nothing.empty()) {
+        return {{"problem", nothing}};
+    }
+    json out = output_json(*side.shown);
+    out["model"] = model_json(*side.model);
+    try {
+        out["attention"] = figure_json(scene, side.shown->record);
+    } catch (const Error& error) {  // this model has no such layer or head
+        out["problem"] = error.what();
+    }
+    return out;
+}
+
+json compare_numbers(const Scene& scene) {
+    json out{{"left", side_json(scene, scene.main)}};
+    if (!scene.other.has_value()) {
+        return out;
+    }
+    out["right"] = side_json(scene, *scene.other);
+    if (nothing_there(*scene.other).empty()) {
+        try {
+            out["left_minus_right"] = figure_json(scene, compared_record(scene));
+        } catch (const Error& error) {
+            out["problem"] = error.what();
+        }
+    }
+    return out;
+}
+
+void start_comparison(Controls& ui, const std::string& model, const std::string& device, const std::string& step) {
+    std::int64_t number = 0;
+    const auto [end, problem] = std::from_chars(step.data(), step.data() + step.size(), number);
+    if (!step.empty() && (problem != std::errc() || end != step.data() + step.size())) {
+        ui.session.report_error("the step must be a number such as 2000, got \"" + step + "\"");
+        return;
+    }
+    ui.session.compare_with(model.empty() ? ui.session.model_path() : model, device,
+                            step.empty() ? std::nullopt : std::optional(number));
+}
+
+void compare_controls(Controls& ui) {
+    if (has_attention(ui.scene())) {
+        attention_choice(ui);
+    }
+    ui.heading("With");
+    const std::string& model = ui.field("compare.model", "model directory (empty: the same)");
+    const std::string& device = ui.device_choice("compare.device");
+    const std::string& step = ui.field("compare.step", "step of a training's checkpoint");
+    if (ui.button("compare.start", "Compare")) {
+        start_comparison(ui, model, device, step);
+    }
+    ui.beside();
+    if (ui.button("compare.end", "End", "", ui.scene().other.has_value())) {
+        ui.session.end_comparison();
+    }
+    ui.remark("The difference map is left minus right, weight by weight, where both read the same tokens.");
+}
+
+}  // namespace
+
+const Panel kComparePanel{.id = PanelId::Compare,
+                          .title = "Compare",
+                          .draw = draw_comparison,
+                          .numbers = compare_numbers,
+                          .controls = compare_controls};
 
 }  // namespace headscope::viewer

@@ -2,10 +2,12 @@
 #include <algorithm>
 
 #include "figures/parse_tree_drawing.h"
+#include "observe/family_labels.h"
 #include "paint/compose.h"
 #include "support/check.h"
-#include "viewer/panels/panel_drawing.h"
-#include "viewer/panels/panels.h"
+#include "viewer/panels/controls.h"
+#include "viewer/panels/numbers.h"
+#include "viewer/panels/parts.h"
 
 namespace headscope::viewer {
 
@@ -63,11 +65,18 @@ WrittenTree written_tree(const Scene& scene) {
     return tree;
 }
 
-Drawing draw_tree(const Scene& scene, const PanelOptions& options) {
+namespace {
+
+bool writes_trees(const Scene& scene) {
+    return scene.main.model.has_value() && scene.main.model->terminals.has_value();
+}
+
+std::string missing_tree(const Scene& scene) {
+    return written_tree(scene).problem;
+}
+
+Drawing draw_tree(const Scene& scene, const PanelOptions& options, RecordParts& /*parts*/) {
     const WrittenTree tree = written_tree(scene);
-    if (!tree.problem.empty()) {
-        return draw_remark(tree.problem, options);
-    }
     const int step = shown_step(scene);
     const int chosen = step >= 0 && step < std::ssize(tree.nodes) ? tree.nodes[static_cast<std::size_t>(step)] : -1;
     std::vector<Drawing> parts{draw_parse_tree(tree.restored.tree, look_of(options), chosen)};
@@ -81,5 +90,54 @@ Drawing draw_tree(const Scene& scene, const PanelOptions& options) {
     }
     return stacked(std::move(parts), options.text_size, options.ink);
 }
+
+nlohmann::json tree_numbers(const Scene& scene) {
+    const Restored restored = written_tree(scene).restored;
+    nlohmann::json out = output_json(*scene.main.shown);
+    out["tree"] = to_line(restored.tree);
+    out["repaired"] = restored.repairs.any();
+    return out;
+}
+
+void tree_controls(Controls& ui) {
+    const auto& model = ui.scene().main.model;
+    if (const int layers = model.has_value() ? headscope::layers_of(model->config, AttentionKind::Cross) : 0;
+        layers > 0) {
+        ui.heading("Attention");
+        layer_stepper(ui, layers);
+        heads_row(ui, {AttentionKind::Cross, shown_layer(ui.state(), layers) - 1});
+    }
+    search_controls(ui);
+    ui.remark(
+        "The constituency tree that the model wrote, and below it what each head of the cross-attention looked at for "
+        "one of its symbols. Point at a constituent or a tag for its symbol; click to keep it.");
+}
+
+// The symbol of a constituent or a leaf, whose attention is shown below the tree.
+void tree_events(Controls& ui, const Drawing& /*drawing*/, const PanelEvents& events) {
+    int step = -1;
+    if (events.over_item() && (events.hovered->role == Role::Node || events.hovered->role == Role::Label)) {
+        const WrittenTree tree = written_tree(ui.scene());
+        const auto node = static_cast<std::size_t>(events.hovered->item);
+        step = node < tree.steps.size() ? tree.steps[node] : -1;
+    }
+    ui.session.hover_step(step);
+    if (events.clicked && step >= 0) {
+        ui.state().step = ui.state().step == step ? -1 : step;
+    }
+}
+
+}  // namespace
+
+const Panel kTreePanel{.id = PanelId::Tree,
+                       .title = "Tree",
+                       .offered = writes_trees,
+                       .missing = missing_tree,
+                       .draw = draw_tree,
+                       .numbers = tree_numbers,
+                       .contents = step_contents,
+                       .pointable = {Role::Node, Role::Label, Role::Attention, Role::Slab},
+                       .controls = tree_controls,
+                       .events = tree_events};
 
 }  // namespace headscope::viewer

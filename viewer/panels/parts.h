@@ -1,28 +1,54 @@
-// Panels composed of several drawings, one file each, and what they share.
+// Parts that several panels draw, and what they have to draw.
 #pragma once
 
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "figures/figure.h"
+#include "observe/selection.h"
 #include "paint/sketch.h"
 #include "trees/linearised.h"
-#include "viewer/panels/panel_drawing.h"
+#include "viewer/panels/panel.h"
 
 namespace headscope::viewer {
 
 Look look_of(const PanelOptions& options);
+FigureOptions figure_options(const Scene& scene, const PanelOptions& options);
 // Wrapped text, large and small.
 Drawing draw_heading(const std::string& text, const PanelOptions& options);
 Drawing draw_remark(const std::string& text, const PanelOptions& options);
 // The paper's figure of a side, with the state's words selected; or why there is none.
 Drawing draw_attention(const Scene& scene, const Side& side, const PanelOptions& options);
+
 // Why a side has nothing to show; empty if it has something.
 std::string nothing_there(const Side& side);
 bool recorded(const AttentionRecord& record, const AttentionSite& site);
 // Why a side that has something to show has not the selected attention; empty if it has.
 std::string missing_attention(const Scene& scene, const Side& side);
+// For panels that show attention and nothing else: whether the window offers them, and why they have nothing to show.
+bool has_attention(const Scene& scene);
+std::string missing_figure(const Scene& scene);
+
+// The part of a record that the state selects.
+AttentionSelection selection_of(const Scene& scene, const AttentionRecord& record);
+// The same for another attention kind.
+AttentionSelection selection_of(const Scene& scene, const AttentionRecord& record, AttentionKind kind);
+// The same with the word under the pointer or else the selected word, if the row has that many.
+AttentionSelection word_selection_of(const Scene& scene, const AttentionRecord& record);
+// What the figure shows of the main side, as Panel::contents.
+std::vector<SelectedAttention> figure_contents(const Scene& scene);
+// A finished record is shown whatever is typed meanwhile.
+void forget_input(ViewState& state);
+
 // The decoding step that the state selects; -1: there is none yet.
 int shown_step(const Scene& scene);
 // The attention that predicts that step's piece: of a translation model its cross-attention. Empty if there is none
 // yet.
 std::optional<AttentionSelection> step_selection(const Scene& scene);
+// The same as Panel::contents.
+std::vector<SelectedAttention> step_contents(const Scene& scene);
+
 // Whether Side::shown and Side::original are results for the current state.
 bool edits_answered(const Scene& scene);
 bool original_answered(const Scene& scene);
@@ -34,17 +60,10 @@ struct NeuronRow {
     std::vector<float> weights;  // of all keys
 };
 std::optional<NeuronRow> neuron_row(const Scene& scene);
-// Left minus right, for the attention kind shown. Error if the two sides cannot be compared.
-AttentionRecord compared_record(const Scene& scene);
-
 // The products behind the selected word's row; empty if there is none.
 Drawing draw_neuron(const Scene& scene, const PanelOptions& options);
-Drawing draw_time(const Scene& scene, const PanelOptions& options);
-Drawing draw_surgery(const Scene& scene, const PanelOptions& options);
-Drawing draw_model(const Scene& scene, const PanelOptions& options);
-Drawing draw_comparison(const Scene& scene, const PanelOptions& options);
-Drawing draw_training(const Scene& scene, const PanelOptions& options);
-Drawing draw_tree(const Scene& scene, const PanelOptions& options);
+// The record that the matrix panel draws: the model's, a mean or the rollout.
+AttentionRecord matrix_record(const Scene& scene, const AttentionRecord& record);
 
 // The folder of a trial of this row of the experiment: the first, or the one after the trial that is open. Empty if
 // none was started.

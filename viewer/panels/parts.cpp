@@ -1,0 +1,187 @@
+#include "viewer/panels/parts.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "model/family.h"
+#include "observe/family_labels.h"
+#include "paint/text_width.h"
+#include "viewer/session/rows.h"
+
+namespace headscope::viewer {
+
+namespace {
+
+constexpr double kTextLine = 1.6;  // between baselines
+
+double room_for_text(const PanelOptions& options) {
+    return std::max(options.width / options.text_size - 4.0, 12.0);
+}
+
+}  // namespace
+
+Look look_of(const PanelOptions& options) {
+    return {.text_size = options.text_size, .ink = options.ink, .tips = options.tips};
+}
+
+FigureOptions figure_options(const Scene& scene, const PanelOptions& options) {
+    return {.overview = scene.state.overview, .palette = scene.state.palette, .look = look_of(options)};
+}
+
+Drawing draw_heading(const std::string& text, const PanelOptions& options) {
+    constexpr double kSize = 1.15;
+    Sketch sketch(look_of(options));
+    double y = 1.9;
+    double longest = 0.0;
+    for (const std::string& line : wrapped(text, room_for_text(options) / kSize)) {
+        sketch.text({Role::Title}, options.ink.text, {1.0, y, kSize, Anchor::Start, false, true, line});
+        longest = std::max(longest, text_width(line));
+        y += kTextLine;
+    }
+    return sketch.finish(longest * 1.25 + 3.0, y - kTextLine + 0.7, "", text);
+}
+
+Drawing draw_remark(const std::string& text, const PanelOptions& options) {
+    constexpr double kSize = 1.1;
+    Sketch sketch(look_of(options));
+    const double room = room_for_text(options);
+    double y = 2.5;
+    for (const std::string& line : wrapped(text, room / kSize)) {
+        sketch.text({Role::Note}, options.ink.faint, {2.0, y, kSize, Anchor::Start, false, false, line});
+        y += kTextLine;
+    }
+    return sketch.finish(std::min(room, text_width(text) * kSize + 1.0) + 4.0, y, "", text);
+}
+
+Drawing draw_attention(const Scene& scene, const Side& side, const PanelOptions& options) {
+    if (const std::string missing = missing_attention(scene, side); !missing.empty()) {
+        return draw_remark(missing, options);
+    }
+    const AttentionRecord& record = side.shown->record;
+    return draw_figure(select_attention(record, word_selection_of(scene, record)), figure_options(scene, options));
+}
+
+std::string nothing_there(const Side& side) {
+    if (!side.problem.empty()) {
+        return side.problem;
+    }
+    if (!side.model.has_value()) {
+        return "Opening the model \u2026";
+    }
+    if (side.shown == nullptr) {
+        return "Computing \u2026";
+    }
+    return side.shown->problem;
+}
+
+bool recorded(const AttentionRecord& record, const AttentionSite& site) {
+    return std::any_of(record.sites.begin(), record.sites.end(),
+                       [&](const SiteWeights& weights) { return weights.site == site; });
+}
+
+std::string missing_attention(const Scene& scene, const Side& side) {
+    const std::vector<AttentionKind> kinds = kinds_of(side.model->config);
+    const AttentionKind kind = shown_kind(scene);
+    if (kinds.empty()) {
+        return "This model has no attention: its layers mix tokens in other ways.";
+    }
+    if (std::find(kinds.begin(), kinds.end(), kind) == kinds.end()) {
+        return fmt::format("This model has no {} attention.", headscope::name_of(kind));
+    }
+    const AttentionRecord& record = side.shown->record;
+    return recorded(record, {kind, selection_of(scene, record).layer - 1})
+               ? ""
+               : fmt::format("This attention appears with the first word of the {}.", noun_of(scene));
+}
+
+bool has_attention(const Scene& scene) {
+    return !attentions_of(scene).empty();
+}
+
+std::string missing_figure(const Scene& scene) {
+    const std::string nothing = nothing_there(scene.main);
+    return nothing.empty() ? missing_attention(scene, scene.main) : nothing;
+}
+
+AttentionSelection selection_of(const Scene& scene, const AttentionRecord& record) {
+    return selection_of(scene, record, shown_kind(scene));
+}
+
+AttentionSelection selection_of(const Scene& scene, const AttentionRecord& record, AttentionKind kind) {
+    const ViewState& state = scene.state;
+    AttentionSelection selection{.kind = kind, .rows = row_options(state)};
+    selection.layer =
+        shown_layer(state, kind == AttentionKind::EncoderSelf ? record.encoder_layers : record.decoder_layers);
+    const AttentionSite site{kind, selection.layer - 1};
+    for (const SiteWeights& weights : record.sites) {
+        if (weights.site == site) {
+            selection.heads = active_heads(state, static_cast<int>(weights.heads));
+        }
+    }
+    return selection;
+}
+
+AttentionSelection word_selection_of(const Scene& scene, const AttentionRecord& record) {
+    AttentionSelection selection = selection_of(scene, record);
+    const int word = scene.hovered_word >= 0 ? scene.hovered_word
+                     : scene.state.word >= 0 ? scene.state.word
+                                             : mask_column(scene);
+    if (word >= 0 && word < static_cast<int>(words_of(scene, scene.state.direction))) {
+        selection.positions = {word + 1};
+        selection.looked_at = scene.state.direction == Direction::To;
+    }
+    return selection;
+}
+
+std::vector<SelectedAttention> figure_contents(const Scene& scene) {
+    if (!missing_attention(scene, scene.main).empty()) {
+        return {};
+    }
+    const AttentionRecord& record = scene.main.shown->record;
+    return {select_attention(record, word_selection_of(scene, record))};
+}
+
+void forget_input(ViewState& state) {
+    state.text.clear();
+    state.target.reset();
+    state.edits.clear();
+}
+
+int shown_step(const Scene& scene) {
+    const int last = static_cast<int>(scene.main.shown->steps.size()) - 1;
+    const int chosen = scene.hovered_step >= 0 ? scene.hovered_step : scene.state.step;
+    return chosen < 0 ? last : std::min(chosen, last);
+}
+
+std::optional<AttentionSelection> step_selection(const Scene& scene) {
+    const AttentionRecord& record = scene.main.shown->record;
+    const int step = shown_step(scene);
+    const bool translates = traits(family_of(scene)).reads_source;
+    const AttentionKind kind = translates ? AttentionKind::Cross : shown_kind(scene);
+    AttentionSelection selection = selection_of(scene, record, kind);
+    if (step < 0 || !recorded(record, {kind, selection.layer - 1})) {
+        return std::nullopt;
+    }
+    selection.rows.join_words = false;  // one column per piece, as a step writes one piece
+    selection.rows.show_special = true;
+    selection.positions = {static_cast<int>(scene.main.shown->steps[static_cast<std::size_t>(step)].position) + 1};
+    return selection;
+}
+
+std::vector<SelectedAttention> step_contents(const Scene& scene) {
+    const std::optional<AttentionSelection> selection = step_selection(scene);
+    return selection.has_value() ? std::vector{select_attention(scene.main.shown->record, *selection)}
+                                 : std::vector<SelectedAttention>{};
+}
+
+bool edits_answered(const Scene& scene) {
+    return scene.main.shown != nullptr && scene.main.answered == request_of(scene.state, *scene.main.model);
+}
+
+bool original_answered(const Scene& scene) {
+    return scene.main.original != nullptr && scene.main.original->problem.empty() &&
+           scene.main.answered_original == without_edits(request_of(scene.state, *scene.main.model));
+}
+
+}  // namespace headscope::viewer
