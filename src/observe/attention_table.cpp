@@ -9,8 +9,7 @@
 
 namespace headscope {
 
-std::string attention_table(const AttentionRecord& record, const AttentionSelection& selection) {
-    const SelectedAttention content = select_attention(record, selection);
+std::string attention_table(const SelectedAttention& content) {
     std::vector<std::size_t> queries = content.chosen;
     if (queries.empty()) {
         queries.resize(content.queries.size());

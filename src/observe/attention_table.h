@@ -8,6 +8,6 @@
 namespace headscope {
 
 // One row per chosen query (all if none is chosen), one column per active head, then the note. UTF-8, fixed width.
-std::string attention_table(const AttentionRecord& record, const AttentionSelection& selection);
+std::string attention_table(const SelectedAttention& content);
 
 }  // namespace headscope

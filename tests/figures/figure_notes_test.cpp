@@ -72,12 +72,12 @@ TEST_CASE("A figure of an edited model notes that first", "[figure]") {
         drawn.append(drawn.empty() ? "" : " ").append(line.content);
     }
     CHECK(drawn == note);
-    CHECK(attention_table(record, options).ends_with("\n" + note + "\n"));
+    CHECK(attention_table(select_attention(record, options)).ends_with("\n" + note + "\n"));
     record.edited.clear();
     options = cross();
     options.rows.join_words = false;
     CHECK(select_attention(record, options).note.empty());
-    CHECK(attention_table(record, options).ends_with("1.00\n"));
+    CHECK(attention_table(select_attention(record, options)).ends_with("1.00\n"));
 }
 
 TEST_CASE("A note is no wider than the rest of the figure", "[figure]") {

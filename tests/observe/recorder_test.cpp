@@ -296,12 +296,12 @@ TEST_CASE("The table lists the strongest key of each head", "[table]") {
     record.encoder_layers = 1;
     record.source = {{"\u2581Tür", TokenKind::Piece}, {"<EOS>", TokenKind::End}};
     record.sites.push_back({{AttentionKind::EncoderSelf, 0}, 2, 2, 2, {0.25F, 0.75F, 1, 0, 0.9F, 0.1F, 0, 1}});
-    CHECK(attention_table(record, {}) ==
+    CHECK(attention_table(select_attention(record, {})) ==
           "Input-Input Layer1: the strongest key of each head and its weight\n"
           "       head 1      head 2\n"
           "Tür    <EOS> 0.75  Tür 0.90\n"
           "<EOS>  Tür 1.00    <EOS> 1.00\n");
-    CHECK(attention_table(record, {.heads = {2}, .words = {"Tür"}}) ==
+    CHECK(attention_table(select_attention(record, {.heads = {2}, .words = {"Tür"}})) ==
           "Input-Input Layer1: the strongest key of each head and its weight\n"
           "     head 2\n"
           "Tür  Tür 0.90\n");

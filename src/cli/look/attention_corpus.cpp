@@ -1,27 +1,21 @@
 #include "cli/look/attention_corpus.h"
 
-#include <algorithm>
-#include <utility>
+#include <optional>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "cli/command.h"
 #include "cli/look/corpus_report.h"
-#include "cli/opened_engine.h"
 #include "cli/score/progress.h"
 #include "explore/corpus_importance.h"
 #include "figures/corpus_drawings.h"
 #include "infer/framed_line.h"
-#include "io/input_files.h"
 #include "model/family.h"
 #include "observe/corpus_search.h"
 #include "observe/recorded_text.h"
-#include "paint/png.h"
-#include "paint/svg.h"
 #include "support/check.h"
 #include "support/counted.h"
-#include "support/usage_error.h"
 #include "text/lines.h"
 #include "text/normalised.h"
 
@@ -30,10 +24,10 @@ namespace headscope {
 namespace {
 
 // Lines of "source TAB target", or of a language model's texts. Empty lines are skipped.
-CorpusText read_corpus(const AttentionOptions& options, Architecture family, bool needs_target) {
-    LineReader reader(options.corpus);
+CorpusText read_corpus(const CorpusLook& look, Architecture family, bool needs_target) {
+    LineReader reader(look.corpus);
     CorpusText text;
-    for (std::string line; (options.limit == 0 || text.targets.size() < options.limit) && reader.next(line);) {
+    for (std::string line; (look.limit == 0 || text.targets.size() < look.limit) && reader.next(line);) {
         const std::size_t tab = traits(family).reads_source ? line.find('\t') : std::string::npos;
         const std::string first = line.substr(0, tab);
         if (is_empty_text(first)) {
@@ -68,26 +62,53 @@ bool fits(const LoadedModel& translator, const Languages& languages, const std::
            (target.empty() || within(encode_target(model, frame, target), frame.around_target()));
 }
 
-std::vector<CorpusFinding> search(Backend& backend, const LoadedModel& translator, const AttentionOptions& options,
-                                  const CorpusText& corpus, AttentionSelection selection, std::size_t& left_out) {
-    const bool translates = traits(translator.model().config.architecture).reads_source;
-    const Languages languages = translator.search_options(options.choices).languages;
+// What a look found, as bytes.
+struct Looked {
+    std::string bytes;
+    std::string left_out;  // "3 sentences"; empty: none
+};
+
+// The request for one sentence; nullopt if the model cannot read it.
+std::optional<RecordRequest> sentence_request(const LoadedModel& model, const CorpusLook& look,
+                                              const CorpusText& corpus, std::size_t at) {
+    RecordRequest request = look.request;
+    const bool reads_target = request.selection.kind == AttentionKind::DecoderSelf;
+    const Languages languages = model.search_options(request.choices).languages;
+    if (!traits(model.model().config.architecture).reads_source) {
+        request.text = corpus.targets[at];
+        return fits(model, languages, "", request.text) ? std::optional(request) : std::nullopt;
+    }
+    request.text = corpus.sources[at];
+    request.target = reads_target ? corpus.targets[at] : "";
+    const bool lacks_target = reads_target && request.target.empty();
+    return !lacks_target && fits(model, languages, request.text, request.target) ? std::optional(request)
+                                                                                 : std::nullopt;
+}
+
+std::string to_bytes(const std::vector<CorpusFinding>& findings, Architecture family, const CorpusLook& look) {
+    switch (look.format) {
+        case PictureFormat::Text: return text_of(findings, family);
+        case PictureFormat::Json: return json_of(findings);
+        default:
+            return write_picture(draw_findings(findings, look.picture.figure.look), look.picture.scale, look.format);
+    }
+}
+
+Looked search(const Place& place, const CorpusLook& look, const CorpusText& corpus, const CorpusLook::Find& find) {
+    const AttentionSelection& selection = look.request.selection;
     std::vector<CorpusSearch> searches;
-    for (const CorpusQuery& query : parse_corpus_queries(options.find)) {
+    for (const CorpusQuery& query : find.queries) {
         searches.emplace_back(query, selection.kind, selection.rows.join_words);
     }
-    AttentionOptions one = options;
     TimedProgress progress;
-    left_out = 0;
+    std::size_t left_out = 0;
     for (std::size_t i = 0; i < corpus.targets.size(); ++i) {
-        one.text = translates ? corpus.sources[i] : corpus.targets[i];
-        one.target = translates && selection.kind == AttentionKind::DecoderSelf ? corpus.targets[i] : "";
-        const bool lacks_target = translates && selection.kind == AttentionKind::DecoderSelf && one.target.empty();
-        if (lacks_target || !fits(translator, languages, one.text, translates ? one.target : one.text)) {
+        const std::optional<RecordRequest> request = sentence_request(place.model, look, corpus, i);
+        if (!request.has_value()) {
             ++left_out;
             continue;
         }
-        const AttentionRecord record = record_for(backend, translator, one, selection);
+        const AttentionRecord record = record_for(place.backend, place.model, *request);
         for (CorpusSearch& search : searches) {
             search.add(record);
         }
@@ -97,76 +118,48 @@ std::vector<CorpusFinding> search(Backend& backend, const LoadedModel& translato
     for (const CorpusSearch& search : searches) {
         findings.push_back(search.result());
     }
-    return findings;
+    return {to_bytes(findings, place.model.model().config.architecture, look),
+            left_out > 0 ? counted(left_out, "sentence") : ""};
 }
 
-std::string picture(const Drawing& drawing, double scale, PictureFormat format) {
-    return format == PictureFormat::Svg ? to_svg(drawing) : to_png(rasterise(drawing, scale));
-}
-
-std::string finding_bytes(const std::vector<CorpusFinding>& findings, Architecture family,
-                          const PictureOptions& options, PictureFormat format) {
-    switch (format) {
-        case PictureFormat::Text: return text_of(findings, family);
-        case PictureFormat::Json: return json_of(findings);
-        default: return picture(draw_findings(findings, options.figure.look), options.scale, format);
-    }
-}
-
-std::string importance_bytes(const CorpusImportance& importance, const PictureOptions& options, PictureFormat format) {
-    switch (format) {
+std::string to_bytes(const CorpusImportance& importance, const CorpusLook& look) {
+    const FigureOptions& figure = look.picture.figure;
+    switch (look.format) {
         case PictureFormat::Text: return text_of(importance);
         case PictureFormat::Json: return json_of(importance);
         default:
-            return picture(draw_corpus_importance(importance, options.figure.palette, options.figure.look),
-                           options.scale, format);
+            return write_picture(draw_corpus_importance(importance, figure.palette, figure.look), look.picture.scale,
+                                 look.format);
     }
+}
+
+Looked measure(const Place& place, const CorpusLook& look, const CorpusText& corpus,
+               const CorpusLook::Importance& wanted) {
+    TimedProgress progress;
+    const CorpusImportanceOptions options{
+        .translation = {.search = place.model.search_options(look.request.choices), .compute = place.compute},
+        .bleu = wanted.bleu};
+    const CorpusImportance importance = measure_corpus_importance(
+        place.backend, place.model, corpus, options,
+        [&](std::size_t done, std::size_t total) { progress.show(fmt::format("{} of {} measurements", done, total)); });
+    return {to_bytes(importance, look), importance.left_out > 0 ? counted(importance.left_out, "pair") : ""};
 }
 
 }  // namespace
 
-std::string look_at_corpus(const AttentionOptions& options, PictureFormat format) {
-    if (options.find.empty() != options.importance) {
-        throw UsageError("--corpus needs either --find or --importance");
-    }
-    if (!options.find.empty()) {
-        parse_corpus_queries(options.find);  // reports mistakes before loading the model
-    }
-    const std::string directory = options.common.model_path();
-    InputFiles inputs(options.common.open.settings);
-    inputs.add(directory);
-    inputs.add({options.corpus});
-    inputs.refuse(options.output);
-    OpenedEngine opened(options.common, {directory});
-    const ModelConfig& config = opened.directory().config;
-    check_family_options(options, config.architecture);
-    const AttentionSelection selection = checked_selection(options, config);
-    const bool pairs = options.importance || selection.kind != AttentionKind::EncoderSelf;
-    const CorpusText corpus = read_corpus(options, config.architecture, pairs);
-    std::string bytes;
-    std::size_t left_out = 0;
+std::string look_at_corpus(OpenedEngine& opened, const CorpusLook& look) {
+    const auto* find = std::get_if<CorpusLook::Find>(&look.question);
+    const bool pairs = find == nullptr || look.request.selection.kind != AttentionKind::EncoderSelf;
+    const CorpusText corpus = read_corpus(look, opened.directory().config.architecture, pairs);
+    Looked looked;
     opened.run([&](const Place& place) {
-        if (!options.find.empty()) {
-            bytes = finding_bytes(search(place.backend, place.model, options, corpus, selection, left_out),
-                                  config.architecture, options.picture, format);
-            return;
-        }
-        TimedProgress progress;
-        const CorpusImportanceOptions chosen{
-            .translation = {.search = place.model.search_options(options.choices), .compute = place.compute},
-            .bleu = options.bleu};
-        const CorpusImportance importance = measure_corpus_importance(
-            place.backend, place.model, corpus, chosen, [&](std::size_t done, std::size_t total) {
-                progress.show(fmt::format("{} of {} measurements", done, total));
-            });
-        left_out = importance.left_out;
-        bytes = importance_bytes(importance, options.picture, format);
+        looked = find != nullptr ? search(place, look, corpus, *find)
+                                 : measure(place, look, corpus, std::get<CorpusLook::Importance>(look.question));
     });
-    if (left_out > 0) {
-        log_line(fmt::format("headscope: left out {}: empty, or too long for the model",
-                             counted(left_out, options.importance ? "pair" : "sentence")));
+    if (!looked.left_out.empty()) {
+        log_line(fmt::format("headscope: left out {}: empty, or too long for the model", looked.left_out));
     }
-    return bytes;
+    return looked.bytes;
 }
 
 }  // namespace headscope

@@ -18,12 +18,12 @@ namespace {
 // With a target: the given one, or the model's own.
 ExploreRequest request_for(OpenedEngine& opened, const AttentionOptions& options) {
     const FamilyTraits& family = traits(opened.directory().config.architecture);
-    ExploreRequest request{.source = options.text, .search = options.choices};
-    if (!options.target.empty()) {
-        request.target = options.target;
+    ExploreRequest request{.source = options.request.text, .search = options.request.choices};
+    if (!options.request.target.empty()) {
+        request.target = options.request.target;
         return request;
     }
-    if (family.continues_text && options.max_tokens == 0) {
+    if (family.continues_text && options.request.max_tokens == 0) {
         if (!options.patch.empty()) {
             throw UsageError("--patch needs --max-tokens: without a continuation no probability can change");
         }
@@ -35,7 +35,7 @@ ExploreRequest request_for(OpenedEngine& opened, const AttentionOptions& options
     }
     ExploreRequest search = request;
     if (family.continues_text) {
-        search.search.max_extra = options.max_tokens;
+        search.search.max_extra = options.request.max_tokens;
     }
     const Exploration found = opened.ask(LookRequest{search});
     if (!found.problem.empty()) {
@@ -77,7 +77,7 @@ std::string look_inside(const AttentionOptions& options, PictureFormat format) {
         return written(opened.ask(LensRequest{std::move(request)}), format);
     }
     Patching patching{.text = std::move(request), .from = options.from, .sites = options.patch};
-    for (const std::int64_t position : options.selection.positions) {
+    for (const std::int64_t position : options.request.selection.positions) {
         patching.positions.push_back(position - 1);
     }
     return written(opened.ask(PatchRequest{std::move(patching)}), format);

@@ -3,8 +3,7 @@
 
 #include <string>
 
-#include "cli/look/attention_pictures.h"
-#include "cli/look/attention_recording.h"
+#include "cli/look/attention_options.h"
 
 namespace headscope {
 

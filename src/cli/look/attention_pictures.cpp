@@ -1,5 +1,7 @@
 #include "cli/look/attention_pictures.h"
 
+#include <utility>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -36,55 +38,48 @@ const char* words_of(HeadOrder order) {
     return "";
 }
 
-std::string statistics_table(const AttentionRecord& record, AttentionKind kind, HeadOrder order) {
-    std::string text =
-        fmt::format("{:>5} {:>5} {:>9} {:>9} {:>8} {:>10} {:>9} {:>6}\n", "layer", "head", "entropy", "distance",
-                    "offset", "sharpness", "diagonal", traits(record.family).reads_source ? "<EOS>" : "ends");
-    for (const HeadTile& tile : head_tiles(head_statistics(record), kind, order)) {
-        const HeadStatistics one = statistics_of(record, find_site(record, kind, tile.site.layer + 1), tile.head);
-        text +=
-            fmt::format("{:>5} {:>5} {:>9.2f} {:>9.2f} {:>+8.2f} {:>10.2f} {:>9.2f} {:>6.2f}\n", tile.site.layer + 1,
-                        tile.head, one.entropy, one.distance, one.offset, one.sharpness, one.on_diagonal(), one.on_end);
-    }
-    return text + (record.edited.empty() ? "" : edited_note(record.edited) + "\n");
-}
+struct DrawnBy {
+    const PictureOptions& options;
 
-Drawing draw(const AttentionRecord& record, const AttentionSelection& selection, const PictureOptions& options) {
-    const FigureOptions& figure = options.figure;
-    if (options.picture == AttentionPicture::AllHeads) {
-        return draw_all_heads(
-            record, head_tiles(head_statistics(record), selection.kind, options.order),
-            {.note = words_of(options.order), .rows = selection.rows, .palette = figure.palette, .look = figure.look});
+    Drawing operator()(const ShownFigure& shown) const { return draw_figure(shown.attention, options.figure); }
+    Drawing operator()(const ShownHead& shown) const {
+        return draw_heat_map(
+            shown.attention, shown.head,
+            {.scale = options.logarithmic ? Scale::Logarithmic : Scale::Linear, .look = options.figure.look});
     }
-    const SelectedAttention content = select_attention(record, selection);
-    if (options.picture == AttentionPicture::Matrix) {
-        return draw_heat_map(content, only_head(content),
-                             {.scale = options.logarithmic ? Scale::Logarithmic : Scale::Linear, .look = figure.look});
+    Drawing operator()(const ShownHeads& shown) const {
+        return draw_all_heads(shown.record, shown.tiles,
+                              {.note = words_of(options.order),
+                               .rows = shown.rows,
+                               .palette = options.figure.palette,
+                               .look = options.figure.look});
     }
-    return draw_figure(content, figure);
-}
+};
 
-std::string as_text(const AttentionRecord& record, const AttentionSelection& selection, const PictureOptions& options) {
-    if (options.picture == AttentionPicture::AllHeads) {
-        return statistics_table(record, selection.kind, options.order);
+struct AsText {
+    std::string operator()(const ShownFigure& shown) const { return attention_table(shown.attention); }
+    std::string operator()(const ShownHead& shown) const { return to_tsv(shown.attention, shown.head); }
+    std::string operator()(const ShownHeads& shown) const {
+        const AttentionRecord& record = shown.record;
+        std::string text =
+            fmt::format("{:>5} {:>5} {:>9} {:>9} {:>8} {:>10} {:>9} {:>6}\n", "layer", "head", "entropy", "distance",
+                        "offset", "sharpness", "diagonal", traits(record.family).reads_source ? "<EOS>" : "ends");
+        for (const HeadTile& tile : shown.tiles) {
+            const HeadStatistics one =
+                statistics_of(record, find_site(record, tile.site.kind, tile.site.layer + 1), tile.head);
+            text += fmt::format("{:>5} {:>5} {:>9.2f} {:>9.2f} {:>+8.2f} {:>10.2f} {:>9.2f} {:>6.2f}\n",
+                                tile.site.layer + 1, tile.head, one.entropy, one.distance, one.offset, one.sharpness,
+                                one.on_diagonal(), one.on_end);
+        }
+        return text + (record.edited.empty() ? "" : edited_note(record.edited) + "\n");
     }
-    if (options.picture == AttentionPicture::Matrix) {
-        const SelectedAttention content = select_attention(record, selection);
-        return to_tsv(content, only_head(content));
-    }
-    return attention_table(record, selection);
-}
+};
 
-std::string as_json(const AttentionRecord& record, const AttentionSelection& selection, const PictureOptions& options) {
-    if (options.picture == AttentionPicture::AllHeads) {
-        return to_json(record);
-    }
-    const SelectedAttention content = select_attention(record, selection);
-    if (options.picture == AttentionPicture::Matrix) {
-        only_head(content);
-    }
-    return to_json(content);
-}
+struct AsJson {
+    std::string operator()(const ShownFigure& shown) const { return to_json(shown.attention); }
+    std::string operator()(const ShownHead& shown) const { return to_json(shown.attention); }
+    std::string operator()(const ShownHeads& shown) const { return to_json(shown.record); }
+};
 
 }  // namespace
 
@@ -110,13 +105,29 @@ PictureFormat picture_format(const std::string& output, const std::string& forma
     throw UsageError(fmt::format("unknown format '{}'; use .svg, .png or .json", output == "-" ? format : output));
 }
 
-std::string write_picture(const AttentionRecord& record, const AttentionSelection& selection,
-                          const PictureOptions& options, PictureFormat format) {
+ShownAttention select_shown(const AttentionRecord& record, const AttentionSelection& selection,
+                            const PictureOptions& options) {
+    if (options.picture == AttentionPicture::AllHeads) {
+        return ShownHeads{record, head_tiles(head_statistics(record), selection.kind, options.order), selection.rows};
+    }
+    SelectedAttention attention = select_attention(record, selection);
+    if (options.picture == AttentionPicture::Matrix) {
+        const int head = only_head(attention);
+        return ShownHead{std::move(attention), head};
+    }
+    return ShownFigure{std::move(attention)};
+}
+
+std::string write_picture(const Drawing& drawing, double scale, PictureFormat format) {
+    return format == PictureFormat::Png ? to_png(rasterise(drawing, scale)) : to_svg(drawing);
+}
+
+std::string write_shown(const ShownAttention& shown, const PictureOptions& options, PictureFormat format) {
     switch (format) {
-        case PictureFormat::Text: return as_text(record, selection, options);
-        case PictureFormat::Svg: return to_svg(draw(record, selection, options));
-        case PictureFormat::Png: return to_png(rasterise(draw(record, selection, options), options.scale));
-        case PictureFormat::Json: return as_json(record, selection, options);
+        case PictureFormat::Text: return std::visit(AsText{}, shown);
+        case PictureFormat::Json: return std::visit(AsJson{}, shown);
+        case PictureFormat::Svg:
+        case PictureFormat::Png: return write_picture(std::visit(DrawnBy{options}, shown), options.scale, format);
     }
     return {};
 }

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <string>
+#include <variant>
+#include <vector>
 
 #include "figures/all_heads.h"
 #include "figures/figure.h"
@@ -28,10 +30,29 @@ enum class PictureFormat : std::uint8_t { Text, Svg, Png, Json };
 // "json"). Error for an unknown extension, and for a format without "-".
 PictureFormat picture_format(const std::string& output, const std::string& format);
 
+// What is selected of a record, to be drawn or written.
+struct ShownFigure {
+    SelectedAttention attention;
+};
+struct ShownHead {
+    SelectedAttention attention;
+    int head = 1;
+};
+struct ShownHeads {
+    const AttentionRecord& record;
+    std::vector<HeadTile> tiles;
+    RowOptions rows;
+};
+using ShownAttention = std::variant<ShownFigure, ShownHead, ShownHeads>;
+
+// Keeps a reference to the record. Error for a matrix unless exactly one head is selected.
+ShownAttention select_shown(const AttentionRecord& record, const AttentionSelection& selection,
+                            const PictureOptions& options);
+
 // The bytes to write. Text: a table of the largest weights, a matrix as tab-separated numbers, or every head's
-// statistics. JSON: the figure's rows and weights, or for all heads the whole record. Error for a matrix unless exactly
-// one head is selected.
-std::string write_picture(const AttentionRecord& record, const AttentionSelection& selection,
-                          const PictureOptions& options, PictureFormat format);
+// statistics. JSON: the figure's rows and weights, or for all heads the whole record.
+std::string write_shown(const ShownAttention& shown, const PictureOptions& options, PictureFormat format);
+// As SVG or PNG.
+std::string write_picture(const Drawing& drawing, double scale, PictureFormat format);
 
 }  // namespace headscope
