@@ -2,18 +2,25 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 
 #include <fmt/format.h>
 
 #include "autograd/functions.h"
 #include "backend/ops/elementwise.h"
-#include "figures/curve.h"
-#include "io/atomic_file.h"
-#include "paint/svg.h"
+#include "experiment/studies.h"
+#include "support/check.h"
 
 namespace headscope {
 namespace {
+
+constexpr const char* kScoresFooter =
+    "For scaled and unscaled products and additive scores: the deviation of the scores and the gradient of the\n"
+    "softmax, the mean over queries of the sum of w (1 - w), for random queries and keys; time and memory of 8 heads\n"
+    "of attention, forward and backward; and the steps until a small language model recalls the first of 64 symbols,\n"
+    "or the accuracy where it never did. table.json, table.md, gradient.svg and time.svg in the output folder have\n"
+    "the same. docs/experiments.md says what they show.\n\n"
+    "Example:\n"
+    "  headscope experiment attention-scores --output out/scores --d-k 4,16 --length 64 --repeat 1 --steps 20";
 
 constexpr std::int64_t kHeads = 8;
 
@@ -50,35 +57,60 @@ Heads random_heads(Backend& backend, const ScoreKind& kind, std::int64_t d_k, st
     return heads;
 }
 
-void plot(const std::string& file, const std::vector<ScoreMeasures>& measures, const char* title, const char* label,
-          bool logarithmic, double (*value)(const ScoreMeasures&)) {
-    std::vector<Series> all;
-    for (const ScoreKind& kind : score_kinds()) {
-        Series series{.name = kind.title, .points = {}};
-        for (const ScoreMeasures& one : measures) {
-            if (one.kind == &kind) {
-                series.points.push_back({static_cast<double>(one.d_k), value(one)});
-            }
-        }
-        if (!series.points.empty()) {
-            all.push_back(std::move(series));
-        }
-    }
-    atomic_write_file(
-        file,
-        to_svg(draw_curves(
-            all,
-            {.title = title, .x_label = "d_k", .y_label = label, .logarithmic = logarithmic, .logarithmic_x = true})));
-}
-
 double milliseconds(const ScoreMeasures& one) {
     return 1e3 * (one.pass.forward_seconds + one.pass.backward_seconds);
 }
 
-std::string learnt_text(const ScoreMeasures& one) {
-    return !one.learnt         ? "-"
-           : one.learnt->steps ? fmt::format("{}", *one.learnt->steps)
-                               : fmt::format("{:.0f} %", 100.0 * one.learnt->accuracy);
+std::vector<Column<ScoreMeasures>> score_columns() {
+    using One = ScoreMeasures;
+    const auto of_learnt = [](nlohmann::json (*value)(const LongRangeResult&)) {
+        return [value](const One& one) { return one.learnt ? value(*one.learnt) : kLeftOut; };
+    };
+    return {
+        {"score", "", [](const One& one) { return one.kind->title; }},
+        {"d_k", "d_k", [](const One& one) { return one.d_k; }},
+        {"deviation", "score_deviation", [](const One& one) { return one.deviation; }},
+        {"softmax gradient", "softmax_gradient", [](const One& one) { return one.gradient; }, 3},
+        {"ms", "", [](const One& one) { return fmt::format("{:.3g}", milliseconds(one)); }},
+        {"MB", "bytes", [](const One& one) { return one.pass.bytes; }, 1, 1e6},
+        {"steps to recall", "",
+         of_learnt([](const LongRangeResult& learnt) -> nlohmann::json { return steps_text(learnt); })},
+        {"", "score", [](const One& one) { return one.kind->name; }},
+        {"", "forward_seconds", [](const One& one) { return one.pass.forward_seconds; }},
+        {"", "backward_seconds", [](const One& one) { return one.pass.backward_seconds; }},
+        {"", "recall_steps", of_learnt([](const LongRangeResult& learnt) -> nlohmann::json {
+             return learnt.steps ? nlohmann::json(*learnt.steps) : nlohmann::json();
+         })},
+        {"", "recall_accuracy",
+         of_learnt([](const LongRangeResult& learnt) -> nlohmann::json { return learnt.accuracy; })},
+        {"", "parameters",
+         of_learnt([](const LongRangeResult& learnt) -> nlohmann::json { return learnt.parameters; })},
+    };
+}
+
+StudyReport measure_all_scores(const nlohmann::json& values, const Bench& bench) {
+    constexpr std::int64_t kDistance = 64;
+    const LongRangeSettings recall{.steps = values.at("steps")};
+    std::vector<ScoreMeasures> all;
+    for (const ScoreKind& kind : score_kinds()) {
+        for (const std::int64_t d_k : values.at("d-k")) {
+            ScoreMeasures one = measure_scores(bench.backend, kind, d_k, values.at("length"), values.at("repeat"));
+            const LayerKind model = recalling_model(kind, d_k);
+            const std::string impossible = why_impossible(recall, LongRangeTask::Recall, model, kDistance);
+            if (impossible.empty()) {
+                one.learnt = learn_long_range(bench.backend, recall, LongRangeTask::Recall, model, kDistance,
+                                              bench.stop_requested);
+            } else {
+                bench.say(fmt::format("{}, d_k = {}: no model: {}", kind.name, d_k, impossible));
+            }
+            if (bench.stop_requested()) {
+                throw Error("stopped by a signal; nothing was written");
+            }
+            bench.say(fmt::format("{}, d_k = {}: scores deviate by {:.2f}", kind.name, d_k, one.deviation));
+            all.push_back(std::move(one));
+        }
+    }
+    return report_of(all, bench.device());
 }
 
 }  // namespace
@@ -130,42 +162,44 @@ LayerKind recalling_model(const ScoreKind& kind, std::int64_t d_k) {
     return made;
 }
 
-TextTable table_of(const std::vector<ScoreMeasures>& measures) {
-    TextTable table{.head = {"score", "d_k", "deviation", "softmax gradient", "ms", "MB", "steps to recall"},
-                    .rows = {}};
-    for (const ScoreMeasures& one : measures) {
-        table.rows.push_back({one.kind->title, fmt::format("{}", one.d_k), fmt::format("{:.2f}", one.deviation),
-                              fmt::format("{:.3f}", one.gradient), fmt::format("{:.3g}", milliseconds(one)),
-                              fmt::format("{:.1f}", static_cast<double>(one.pass.bytes) / 1e6), learnt_text(one)});
-    }
-    return table;
+StudyReport report_of(const std::vector<ScoreMeasures>& measures, const std::string& device) {
+    StudyReport report{.json = {{"experiment", "attention-scores"},
+                                {"device", device},
+                                {"results", json_of(score_columns(), measures)}},
+                       .rows = "results",
+                       .tables = {table_of(score_columns(), measures)}};
+    const auto plot = [&](const char* name, CurveOptions options, double (*value)(const ScoreMeasures&)) {
+        std::vector<Series> all;
+        for (const ScoreKind& kind : score_kinds()) {
+            Series& series = all.emplace_back(Series{.name = kind.title, .points = {}});
+            for (const ScoreMeasures& one : measures) {
+                if (one.kind == &kind) {
+                    series.points.push_back({static_cast<double>(one.d_k), value(one)});
+                }
+            }
+        }
+        options.x_label = "d_k";
+        options.logarithmic_x = true;
+        report.add_curves(name, std::move(all), std::move(options));
+    };
+    plot("gradient", {.title = "Gradient of the softmax", .y_label = "sum of w (1 - w)"},
+         [](const ScoreMeasures& one) { return one.gradient; });
+    plot("time", {.title = "Attention, forward and backward", .y_label = "milliseconds", .logarithmic = true},
+         milliseconds);
+    return report;
 }
 
-void write_scores(const std::string& folder, const std::string& device, const std::vector<ScoreMeasures>& measures) {
-    std::filesystem::create_directories(folder);
-    const auto file = [&](const char* name) { return (std::filesystem::path(folder) / name).string(); };
-    nlohmann::json results = nlohmann::json::array();
-    for (const ScoreMeasures& one : measures) {
-        nlohmann::json json = {{"score", one.kind->name},
-                               {"d_k", one.d_k},
-                               {"score_deviation", one.deviation},
-                               {"softmax_gradient", one.gradient},
-                               {"forward_seconds", one.pass.forward_seconds},
-                               {"backward_seconds", one.pass.backward_seconds},
-                               {"bytes", one.pass.bytes}};
-        if (one.learnt) {
-            json["recall_steps"] = one.learnt->steps ? nlohmann::json(*one.learnt->steps) : nlohmann::json();
-            json["recall_accuracy"] = one.learnt->accuracy;
-            json["parameters"] = one.learnt->parameters;
-        }
-        results.push_back(std::move(json));
-    }
-    const nlohmann::json json = {{"experiment", "attention-scores"}, {"device", device}, {"results", results}};
-    atomic_write_file(file("table.json"), json.dump(2) + "\n");
-    atomic_write_file(file("table.md"), table_of(measures).markdown());
-    plot(file("gradient.svg"), measures, "Gradient of the softmax", "sum of w (1 - w)", false,
-         [](const ScoreMeasures& one) { return one.gradient; });
-    plot(file("time.svg"), measures, "Attention, forward and backward", "milliseconds", true, milliseconds);
+Study attention_scores() {
+    return {
+        .name = "attention-scores",
+        .summary = "Scaled, unscaled and additive scores of attention: section 3.2.1",
+        .footer = kScoresFooter,
+        .options =
+            {{"Models", "d-k", "N,..", "Columns of queries and keys (default: 4,16,64,256)", {4, 16, 64, 256}, 4096},
+             {"Measurement", "length", "N", "Positions of the text whose attention is timed", 256, 65'536},
+             {"Measurement", "repeat", "N", "Runs of each; the median is reported", 5, 1000},
+             {"Measurement", "steps", "N", "At most, for each model", 400, 1'000'000}},
+        .measure = measure_all_scores};
 }
 
 }  // namespace headscope

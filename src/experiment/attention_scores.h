@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -12,7 +11,7 @@
 #include "backend/backend.h"
 #include "experiment/long_range.h"
 #include "experiment/pass_cost.h"
-#include "experiment/text_table.h"
+#include "experiment/study_report.h"
 
 namespace headscope {
 
@@ -39,8 +38,6 @@ ScoreMeasures measure_scores(Backend& backend, const ScoreKind& kind, std::int64
 // Recall over a distance by models with one head of d_k, whose d_ff makes up for the parameters.
 LayerKind recalling_model(const ScoreKind& kind, std::int64_t d_k);
 
-TextTable table_of(const std::vector<ScoreMeasures>& measures);
-// Replaces table.json, table.md, gradient.svg and time.svg in the folder, which it creates.
-void write_scores(const std::string& folder, const std::string& device, const std::vector<ScoreMeasures>& measures);
+StudyReport report_of(const std::vector<ScoreMeasures>& measures, const std::string& device);
 
 }  // namespace headscope

@@ -47,6 +47,8 @@ public:
                                   const std::function<void(std::size_t trial, const TrialOutcome&)>& after_each) const;
 
     const std::string& folder() const { return options_.folder; }
+    // The first of its devices.
+    std::unique_ptr<Backend> open() const { return options_.open(options_.devices.front()); }
 
 private:
     class Workers;

@@ -12,7 +12,7 @@
 
 #include "backend/backend.h"
 #include "experiment/layer_kinds.h"
-#include "experiment/text_table.h"
+#include "experiment/study_report.h"
 
 namespace headscope {
 
@@ -50,27 +50,13 @@ std::optional<LongRangeResult> learn_long_range(Backend& backend, const LongRang
                                                 const LayerKind& kind, std::int64_t distance,
                                                 const std::function<bool()>& stop_requested);
 
-// The results of an experiment: table.json in its folder keeps them, so that a later call continues.
-class LongRange {
-public:
-    // Error if the folder has results with other settings, with the differences. Further distances may be asked for.
-    LongRange(std::string folder, const LongRangeSettings& settings);
+// "450", or "25 %" where it was never learnt.
+std::string steps_text(const LongRangeResult& result);
 
-    const LongRangeResult* find(LongRangeTask task, const std::string& layer, std::int64_t distance) const;
-    // Writes table.json, table.md, recall.svg and copy.svg, too.
-    void add(const LongRangeResult& result);
-    // Rows are tasks and layers, columns distances: steps, or the accuracy that was reached.
-    TextTable table() const;
-
-private:
-    nlohmann::json json() const;
-    std::vector<std::int64_t> distances() const;
-    void write() const;
-
-    std::string folder_;
-    nlohmann::json settings_;
-    std::int64_t most_steps_;
-    std::vector<LongRangeResult> results_;
-};
+// What table.json in the folder has of an earlier call, so that a later one continues; nothing without the file. Error
+// if it is of other settings, with the differences, or of another study. Further distances may be asked for.
+std::vector<LongRangeResult> known_results(const std::string& folder, const LongRangeSettings& settings);
+// Rows are tasks and layers, columns distances: steps, or the accuracy that was reached.
+StudyReport report_of(const std::vector<LongRangeResult>& results, const LongRangeSettings& settings);
 
 }  // namespace headscope

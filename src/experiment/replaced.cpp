@@ -1,179 +1,143 @@
-#include "experiment/replaced.h"
-
+// What the Transformer replaced, beside it: recurrent and convolutional translators with as many parameters, trained on
+// the same data.
 #include <algorithm>
-#include <filesystem>
 #include <map>
-#include <optional>
-#include <utility>
 
 #include <fmt/format.h>
 
-#include "experiment/chosen_by_name.h"
 #include "experiment/layer_kinds.h"
-#include "figures/curve.h"
-#include "io/atomic_file.h"
-#include "paint/svg.h"
+#include "experiment/studies.h"
 #include "support/check.h"
 #include "train/train_config.h"
 
 namespace headscope {
+namespace {
 
-const std::vector<ReplacedRow>& replaced_rows() {
-    static const std::vector<ReplacedRow> rows = {
-        {.name = "transformer",
-         .title = "Transformer",
-         .model = {{"mixer.encoder", "self_attention"}, {"mixer.decoder", "self_attention"}}},
-        {.name = "restricted",
-         .title = "Restricted attention, r = 5",
-         .model = {{"mixer.encoder", "restricted"}, {"mixer.decoder", "restricted"}, {"mixer.window", 5}}},
-        {.name = "lstm",
-         .title = "LSTM without attention",
-         .model = {{"mixer.encoder", "lstm"},
-                   {"mixer.decoder", "lstm"},
-                   {"mixer.bidirectional", true},
-                   {"attention.cross", false},
-                   {"positions.kind", "none"}}},
-        {.name = "lstm-attention",
-         .title = "LSTM with attention",
-         .model = {{"mixer.encoder", "lstm"},
-                   {"mixer.decoder", "lstm"},
-                   {"mixer.bidirectional", true},
-                   {"attention.heads", 1},
-                   {"positions.kind", "none"}}},
-        {.name = "lstm-additive",
-         .title = "LSTM with additive attention",
-         .model = {{"mixer.encoder", "lstm"},
-                   {"mixer.decoder", "lstm"},
-                   {"mixer.bidirectional", true},
-                   {"attention.heads", 1},
-                   {"attention.score", "additive"},
-                   {"positions.kind", "none"}}},
-        {.name = "gru-attention",
-         .title = "GRU with attention",
-         .model = {{"mixer.encoder", "gru"},
-                   {"mixer.decoder", "gru"},
-                   {"mixer.bidirectional", true},
-                   {"attention.heads", 1},
-                   {"positions.kind", "none"}}},
-        {.name = "convolution",
-         .title = "Convolution with attention",
-         .model = {{"mixer.encoder", "convolution"}, {"mixer.decoder", "convolution"}, {"attention.heads", 1}}},
+constexpr const char* kReplacedFooter =
+    "Trains translators of other kinds of layers with as many parameters as the Transformer, and prints BLEU,\n"
+    "perplexity and speeds of the development data; table.json, table.md and by-length.svg in the output folder have\n"
+    "the same, and BLEU by the length of the source. All have layer norms before each part. The same command "
+    "continues\n"
+    "after any end.\n\n"
+    "Examples:\n"
+    "  headscope experiment replaced --data data/digits --config my.json --output out/replaced --models transformer\n"
+    "  headscope experiment replaced --config my.json --data data/digits --output out/timed --minutes 5 --dry-run";
+
+// Changes of the base's model.
+std::vector<StudyRow> replaced_rows() {
+    const auto both = [](const char* mixer) {
+        return nlohmann::json{{"mixer.encoder", mixer}, {"mixer.decoder", mixer}};
     };
-    return rows;
+    const auto recurrent = [&](const char* mixer, const nlohmann::json& more) {
+        nlohmann::json change = both(mixer);
+        change.update({{"mixer.bidirectional", true}, {"positions.kind", "none"}});
+        change.update(more);
+        return change;
+    };
+    const auto with = [](nlohmann::json change, const nlohmann::json& more) {
+        change.update(more);
+        return change;
+    };
+    return {
+        {"transformer", "Transformer", both("self_attention")},
+        {"restricted", "Restricted attention, r = 5", with(both("restricted"), {{"mixer.window", 5}})},
+        {"lstm", "LSTM without attention", recurrent("lstm", {{"attention.cross", false}})},
+        {"lstm-attention", "LSTM with attention", recurrent("lstm", {{"attention.heads", 1}})},
+        {"lstm-additive", "LSTM with additive attention",
+         recurrent("lstm", {{"attention.heads", 1}, {"attention.score", "additive"}})},
+        {"gru-attention", "GRU with attention", recurrent("gru", {{"attention.heads", 1}})},
+        {"convolution", "Convolution with attention", with(both("convolution"), {{"attention.heads", 1}})},
+    };
 }
 
-nlohmann::json replaced_base(nlohmann::json scale) {
-    scale["model"]["norm.placement"] = "pre";
-    return scale;
-}
-
-std::vector<ReplacedPlan> plan_replaced(const std::vector<std::string>& names, const nlohmann::json& base,
-                                        double minutes) {
-    std::vector<ReplacedPlan> all;
-    for (const ReplacedRow* row : chosen_by_name(replaced_rows(), names, "model")) {
-        ReplacedPlan plan{.row = row, .trial = {.name = row->name, .config = with_flat_model(base)}};
-        nlohmann::json& model = plan.trial.config["model"];
-        nlohmann::json sized = model;
-        model.update(row->model);
-        sized["source_vocabulary"] = sized["target_vocabulary"] = 8;  // the same in all rows, so they do not matter
-        try {
-            model["feed_forward.d_ff"] = with_layers(sized, row->model).feed_forward.d_ff;
-        } catch (const Error& error) {
-            plan.impossible = error.what();
-        }
-        if (minutes > 0.0) {
-            nlohmann::json& training = plan.trial.config["training"];
-            for (const char* limit : {"steps", "epochs", "tokens"}) {
-                training.erase(limit);
-            }
-            training["minutes"] = minutes;
-        }
-        all.push_back(std::move(plan));
+RowConfig replaced_config(const StudyRow& row, const nlohmann::json& base, const nlohmann::json& values) {
+    RowConfig made{.config = with_flat_model(base), .varied = row.label, .impossible = {}};
+    nlohmann::json& model = made.config["model"];
+    nlohmann::json sized = model;
+    model.update(row.change);
+    sized["source_vocabulary"] = sized["target_vocabulary"] = 8;  // the same in all rows, so they do not matter
+    try {
+        model["feed_forward.d_ff"] = with_layers(sized, row.change).feed_forward.d_ff;
+    } catch (const Error& error) {
+        made.impossible = error.what();
     }
-    return all;
-}
-
-Replaced::Replaced(const Experiment& experiment, const std::vector<ReplacedPlan>& plans) {
-    for (const ReplacedPlan& plan : plans) {
-        if (!plan.impossible.empty()) {
-            continue;
+    if (const double minutes = values.value("minutes", 0.0); minutes > 0.0) {
+        nlohmann::json& training = made.config["training"];
+        for (const char* limit : {"steps", "epochs", "tokens"}) {
+            training.erase(limit);
         }
-        if (std::optional<TrialResult> result = experiment.result_of(plan.trial)) {
-            lines_.push_back({plan.row->name, plan.row->title, std::move(*result)});
-        }
+        training["minutes"] = minutes;
     }
+    return made;
 }
 
-TextTable Replaced::table() const {
-    TextTable table{
-        .head = {"model", "BLEU", "PPL", "params", "steps", "minutes", "training tokens/s", "decoding tokens/s"},
-        .rows = {}};
-    for (const auto& [name, title, result] : lines_) {
-        table.rows.push_back(
-            {title, fmt::format("{:.1f}", result.bleu.front()), fmt::format("{:.2f}", result.perplexity),
-             fmt::format("{:.2f}", static_cast<double>(result.parameters) / 1e6), fmt::format("{}", result.steps),
-             fmt::format("{:.1f}", result.minutes), fmt::format("{:.0f}", result.training_speed),
-             fmt::format("{:.0f}", result.decoding_speed)});
-    }
-    return table;
-}
-
-TextTable Replaced::by_length() const {
-    TextTable table{.head = {"words of the source"}, .rows = {}};
+// BLEU of sources by their number of words. Lengths with fewer sentences are in the table, but not in the picture.
+void add_lengths(const std::vector<RowResults>& rows, StudyReport& report) {
+    constexpr std::int64_t kFewest = 20;
     std::map<std::int64_t, std::int64_t> lengths;  // and how many sentences there are
-    for (const Line& line : lines_) {
-        for (const BleuOfLength& one : line.result.by_length) {
+    std::vector<Series> curves;
+    for (const RowResults& row : rows) {
+        Series& series = curves.emplace_back(Series{.name = row.row->label, .points = {}});
+        for (const BleuOfLength& one : row.results.front().by_length) {
             lengths[one.least] = one.sentences;
+            if (one.sentences >= kFewest) {
+                series.points.push_back({static_cast<double>(one.least), one.bleu});
+            }
         }
     }
+    std::vector<Column<RowResults>> columns = {
+        {"words of the source", "", [](const RowResults& row) { return row.row->label; }}};
     for (auto at = lengths.begin(); at != lengths.end(); ++at) {
         const auto next = std::next(at);
         const std::string words = next == lengths.end() ? fmt::format("{} and more", at->first)
                                                         : fmt::format("{} to {}", at->first, next->first - 1);
-        table.head.push_back(fmt::format("{} ({})", words, at->second));
+        columns.push_back({fmt::format("{} ({})", words, at->second), "",
+                           [least = at->first](const RowResults& row) -> nlohmann::json {
+                               const auto& all = row.results.front().by_length;
+                               const auto found = std::find_if(
+                                   all.begin(), all.end(), [&](const BleuOfLength& one) { return one.least == least; });
+                               return found == all.end() ? nlohmann::json("") : nlohmann::json(found->bleu);
+                           },
+                           1});
     }
-    for (const Line& line : lines_) {
-        std::vector<std::string> row = {line.title};
-        for (const auto& [least, sentences] : lengths) {
-            const auto& all = line.result.by_length;
-            const auto found = std::find_if(all.begin(), all.end(),
-                                            [&, from = least](const BleuOfLength& one) { return one.least == from; });
-            row.push_back(found == all.end() ? "" : fmt::format("{:.1f}", found->bleu));
-        }
-        table.rows.push_back(std::move(row));
-    }
-    return table;
+    report.tables.push_back(table_of(columns, rows));
+    report.add_curves("by-length", std::move(curves),
+                      {.title = "BLEU by length", .x_label = "words of the source, from", .y_label = "BLEU"});
 }
 
-// Lengths with fewer sentences are in the table, but not in the picture.
-void Replaced::write(const std::string& folder) const {
-    constexpr std::int64_t kFewest = 20;
-    const auto file = [&](const char* name) { return (std::filesystem::path(folder) / name).string(); };
-    nlohmann::json lines = nlohmann::json::array();
-    std::vector<Series> curves;
-    for (const auto& [name, title, result] : lines_) {
-        nlohmann::json one = to_json(result, {{}});
-        one["model"] = name;
-        one.erase("config");
-        lines.push_back(std::move(one));
-        Series series{.name = title, .points = {}};
-        for (const BleuOfLength& length : result.by_length) {
-            if (length.sentences < kFewest) {
-                continue;
-            }
-            series.points.push_back({static_cast<double>(length.least), length.bleu});
-        }
-        curves.push_back(std::move(series));
-    }
-    const nlohmann::json json = {{"experiment", "replaced"}, {"models", lines}};
-    atomic_write_file(file("table.json"), json.dump(2) + "\n");
-    atomic_write_file(file("table.md"), table().markdown() + "\n" + by_length().markdown());
-    if (!curves.empty()) {
-        atomic_write_file(
-            file("by-length.svg"),
-            to_svg(draw_curves(
-                curves, {.title = "BLEU by length", .x_label = "words of the source, from", .y_label = "BLEU"})));
-    }
+}  // namespace
+
+Study replaced() {
+    return {.name = "replaced",
+            .summary = "The recurrent and convolutional models that came before",
+            .footer = kReplacedFooter,
+            .options = {{"Models", "models", "MODEL,..", "Models to train (default: all)", nlohmann::json::array()},
+                        {.group = "Training",
+                         .name = "minutes",
+                         .type = "N",
+                         .help = "Train each for this long, instead of the same steps",
+                         .value = 0.0,
+                         .most = 1e6,
+                         .least = 0.001,
+                         .excludes = "--steps"}},
+            .title = "What the Transformer replaced",
+            .rows = replaced_rows(),
+            .chosen = "models",
+            .base = {{"model", {{"norm.placement", "pre"}}}},
+            .columns =
+                {
+                    {"BLEU", "", 1, kBleuColumn.of},
+                    {"PPL", "", 2, kPerplexityColumn.of},
+                    {"params", "", 2, kParametersColumn.of, 1e6},
+                    {"steps", "", 0, [](const TrialResult& result) { return static_cast<double>(result.steps); }},
+                    kMinutesColumn,
+                    {"training tokens/s", "training_tokens_per_second", 0,
+                     [](const TrialResult& result) { return result.training_speed; }},
+                    {"decoding tokens/s", "decoding_tokens_per_second", 0,
+                     [](const TrialResult& result) { return result.decoding_speed; }},
+                },
+            .configure = replaced_config,
+            .extend = add_lengths};
 }
 
 }  // namespace headscope

@@ -110,8 +110,8 @@ bool SweepAxis::decodes() const {
     return keys.front().starts_with("decoding.");
 }
 
-Sweep::Sweep(nlohmann::json base, std::vector<SweepAxis> axes, std::size_t random, std::uint64_t seed)
-    : base_(with_flat_model(std::move(base))) {
+Sweep::Sweep(nlohmann::json base, std::vector<SweepAxis> axes, std::size_t random, std::uint64_t seed, Order order)
+    : base_(with_flat_model(std::move(base))), order_(order) {
     std::set<std::string> keys;
     std::size_t all = 1;
     for (SweepAxis& axis : axes) {
@@ -217,65 +217,64 @@ std::vector<Decoding> Sweep::decodings() const {
     return all;
 }
 
-std::vector<Sweep::Row> Sweep::rows(const Experiment& experiment, Order order) const {
+struct Sweep::Row {
+    std::string trial;
+    const std::vector<std::string>* values;  // of the trained axes
+    Decoding decoding;
+    double bleu;
+    TrialResult result;
+};
+
+std::vector<Sweep::Row> Sweep::rows(const Experiment& experiment) const {
     std::vector<Row> rows;
     for (std::size_t i = 0; i < trials_.size(); ++i) {
         const std::optional<TrialResult> result = experiment.result_of(trials_[i]);
         for (std::size_t j = 0; result && j < result->bleu.size(); ++j) {
-            const Decoding& decoding = trials_[i].decodings[j];
-            Row row{.values = values_[i], .result = *result, .bleu = result->bleu[j], .trial = trials_[i].name};
-            row.values.push_back(std::to_string(decoding.beam));
-            row.values.push_back(fmt::format("{:g}", decoding.length_penalty));
-            rows.push_back(std::move(row));
+            rows.push_back({trials_[i].name, &values_[i], trials_[i].decodings[j], result->bleu[j], *result});
         }
     }
-    std::stable_sort(rows.begin(), rows.end(), [order](const Row& a, const Row& b) {
-        const std::pair bleu{-a.bleu, -b.bleu};
-        const std::pair perplexity{a.result.perplexity, b.result.perplexity};
-        const auto& [first, second] = order == Order::Bleu ? std::pair{bleu, perplexity} : std::pair{perplexity, bleu};
-        return first.first != first.second ? first.first < first.second : second.first < second.second;
+    std::stable_sort(rows.begin(), rows.end(), [this](const Row& a, const Row& b) {
+        const auto key = [this](const Row& row) {
+            return order_ == Order::Bleu ? std::pair{-row.bleu, row.result.perplexity}
+                                         : std::pair{row.result.perplexity, -row.bleu};
+        };
+        return key(a) < key(b);
     });
     return rows;
 }
 
-TextTable Sweep::table(const Experiment& experiment, Order order) const {
-    TextTable table{.head = {}, .rows = {}, .left = 0};
-    for (const SweepAxis& axis : trained_) {
-        table.head.push_back(name_of(axis));
+std::vector<Column<Sweep::Row>> Sweep::columns() const {
+    std::vector<Column<Row>> all;
+    for (std::size_t i = 0; i < trained_.size(); ++i) {
+        all.push_back({name_of(trained_[i]), "", [i](const Row& row) { return (*row.values)[i]; }});
     }
-    for (const char* name : {"beam", "penalty", "BLEU", "PPL", "params", "minutes"}) {
-        table.head.emplace_back(name);
-    }
-    for (Row& row : rows(experiment, order)) {
-        std::vector<std::string> cells = std::move(row.values);
-        cells.push_back(fmt::format("{:.2f}", row.bleu));
-        cells.push_back(fmt::format("{:.2f}", row.result.perplexity));
-        cells.push_back(fmt::format("{:.2f}", static_cast<double>(row.result.parameters) / 1e6));
-        cells.push_back(fmt::format("{:.1f}", row.result.minutes));
-        table.rows.push_back(std::move(cells));
-    }
-    return table;
+    const std::vector<Column<Row>> more = {
+        {"beam", "", [](const Row& row) { return row.decoding.beam; }},
+        {"penalty", "", [](const Row& row) { return fmt::format("{:g}", row.decoding.length_penalty); }},
+        {"BLEU", "bleu", [](const Row& row) { return row.bleu; }},
+        {"PPL", "perplexity", [](const Row& row) { return row.result.perplexity; }},
+        {"params", "parameters", [](const Row& row) { return row.result.parameters; }, 2, 1e6},
+        {"minutes", "minutes", [](const Row& row) { return row.result.minutes; }, 1},
+        {"", "trial", [](const Row& row) { return row.trial; }},
+        {"", "unscored", [](const Row& row) { return row.result.unscored; }},
+        {"", "untranslated", [](const Row& row) { return row.result.untranslated; }},
+        {"", "values", [this](const Row& row) {
+             nlohmann::json values = {{kBeam, row.decoding.beam},
+                                      {kPenalty, value_of(fmt::format("{:g}", row.decoding.length_penalty))}};
+             for (std::size_t i = 0; i < trained_.size(); ++i) {
+                 values[trained_[i].keys.front()] = value_of((*row.values)[i]);
+             }
+             return values;
+         }}};
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
 }
 
-nlohmann::json Sweep::json(const Experiment& experiment, Order order) const {
-    nlohmann::json all = nlohmann::json::array();
-    for (const Row& row : rows(experiment, order)) {
-        nlohmann::json values = nlohmann::json::object();
-        for (std::size_t i = 0; i < trained_.size(); ++i) {
-            values[trained_[i].keys.front()] = value_of(row.values[i]);
-        }
-        values[kBeam] = value_of(row.values[trained_.size()]);
-        values[kPenalty] = value_of(row.values[trained_.size() + 1]);
-        all.push_back({{"trial", row.trial},
-                       {"values", values},
-                       {"bleu", row.bleu},
-                       {"perplexity", row.result.perplexity},
-                       {"parameters", row.result.parameters},
-                       {"minutes", row.result.minutes},
-                       {"unscored", row.result.unscored},
-                       {"untranslated", row.result.untranslated}});
-    }
-    return {{"experiment", "sweep"}, {"rows", all}};
+StudyReport Sweep::report(const Experiment& experiment, const std::vector<TrialProblem>& problems) {
+    const std::vector<Row> found = rows(experiment);
+    return {.json = {{"experiment", "sweep"}, {"rows", json_of(columns(), found)}},
+            .tables = {table_of(columns(), found, 0)},
+            .notes = problem_lines(problems)};
 }
 
 }  // namespace headscope

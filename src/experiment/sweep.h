@@ -9,8 +9,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "experiment/experiment.h"
-#include "experiment/text_table.h"
+#include "experiment/study.h"
 
 namespace headscope {
 
@@ -25,37 +24,31 @@ struct SweepAxis {
     bool decodes() const;
 };
 
-class Sweep {
+class Sweep final : public Trainings {
 public:
-    // `random`: only that many of the combinations, drawn without repetition from `seed`; 0: all. Error, naming the
-    // key, if `base` does not take one of the values, and for a key that is named twice.
-    Sweep(nlohmann::json base, std::vector<SweepAxis> axes, std::size_t random, std::uint64_t seed);
-
-    // One for each combination of the keys that need training. Its folder has their values in its name.
-    const std::vector<Trial>& trials() const { return trials_; }
-
     enum class Order : std::uint8_t { Bleu, Perplexity };
+    // A training for each combination of the keys that need one; its folder has their values in its name. `random`:
+    // only that many of them, drawn without repetition from `seed`; 0: all. Error, naming the key, if `base` does not
+    // take one of the values, and for a key that is named twice.
+    Sweep(nlohmann::json base, std::vector<SweepAxis> axes, std::size_t random, std::uint64_t seed,
+          Order order = Order::Bleu);
+
     // A row for each trial with a result and each decoding, best first.
-    TextTable table(const Experiment& experiment, Order order) const;
-    nlohmann::json json(const Experiment& experiment, Order order) const;
+    StudyReport report(const Experiment& experiment, const std::vector<TrialProblem>& problems) override;
 
 private:
-    struct Row {
-        std::vector<std::string> values;  // of the axes
-        TrialResult result;
-        double bleu;
-        std::string trial;
-    };
+    struct Row;
     // The last parts of its first key that no other axis ends with: "residual_dropout".
     std::string name_of(const SweepAxis& axis) const;
     void check_values() const;
     void add_trial(std::size_t number);
     std::vector<Decoding> decodings() const;
-    std::vector<Row> rows(const Experiment& experiment, Order order) const;
+    std::vector<Row> rows(const Experiment& experiment) const;
+    std::vector<Column<Row>> columns() const;
 
     nlohmann::json base_;
     std::vector<SweepAxis> trained_, decoded_;
-    std::vector<Trial> trials_;
+    Order order_;
     std::vector<std::vector<std::string>> values_;  // of each trial, by trained axis
 };
 

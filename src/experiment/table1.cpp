@@ -2,20 +2,31 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <limits>
 #include <map>
 #include <set>
-#include <span>
 
 #include <fmt/format.h>
 
-#include "figures/curve.h"
-#include "io/atomic_file.h"
-#include "paint/svg.h"
+#include "experiment/studies.h"
+#include "support/check.h"
 
 namespace headscope {
 namespace {
+
+constexpr const char* kTable1Footer =
+    "Times one layer of each kind, forward and backward, for one sequence of n positions and d columns, and prints "
+    "the\n"
+    "exponents with which its multiply-adds and times grow, with 95 % intervals. Sequential operations are the "
+    "longest\n"
+    "chain of dependent ops in a layer; the path is that from the first position to the last one through as many "
+    "layers\n"
+    "as connect them. Both are counted on the CPU. table.json, table.md, by-length.svg and by-width.svg in the output\n"
+    "folder have all measurements. docs/experiments.md says what they show.\n\n"
+    "Examples:\n"
+    "  headscope experiment table1 --output out/table1 --lengths 64,128,256 --widths 64,128 --repeat 1\n"
+    "  headscope experiment table1 --output out/few --lengths 16,32,64 --widths 16,32 --layers self-attention --repeat "
+    "1";
 
 constexpr std::int64_t kLong = 256;
 constexpr std::int64_t kWide = 128;
@@ -124,6 +135,128 @@ double student_quantile(std::ptrdiff_t freedom) {
     return z + (z3 + z) / (4.0 * n) + (5.0 * z5 + 16.0 * z3 + 3.0 * z) / (96.0 * n * n);
 }
 
+nlohmann::json costs_json(const Table1Line& line) {
+    nlohmann::json costs = nlohmann::json::array();
+    for (const LayerCost& cost : line.costs) {
+        costs.push_back({{"n", cost.length},
+                         {"d", cost.width},
+                         {"forward_seconds", cost.pass.forward_seconds},
+                         {"backward_seconds", cost.pass.backward_seconds},
+                         {"multiply_adds", cost.multiply_adds},
+                         {"bytes", cost.pass.bytes}});
+    }
+    return costs;
+}
+
+nlohmann::json paths_json(const Table1Line& line) {
+    nlohmann::json paths = nlohmann::json::array();
+    for (const LayerPath& path : line.paths) {
+        paths.push_back({{"n", path.length},
+                         {"layers", path.layers},
+                         {"sequential_ops", path.sequential},
+                         {"path_ops", path.path}});
+    }
+    return paths;
+}
+
+nlohmann::json growths_json(const Table1Line& line) {
+    nlohmann::json growths;
+    for (const auto& [name, measure] : kMeasures) {
+        const Growth growth = growth_of(line.costs, measure);
+        growths[name] = {{"n", exponent_json(growth.length)}, {"d", exponent_json(growth.width)}};
+    }
+    return growths;
+}
+
+// Ours beside the paper's.
+std::vector<Column<Table1Line>> table1_columns() {
+    using Line = Table1Line;
+    std::vector<Column<Line>> all = {{"layer", "", [](const Line& line) { return line.kind->title; }},
+                                     {"paper", "", [](const Line& line) { return line.kind->complexity; }}};
+    for (std::size_t i = 0; i < kShown; ++i) {
+        const auto& [name, measure] = kMeasures[i];
+        all.push_back({fmt::format("{}: n", name), "", [measure = measure](const Line& line) {
+                           return exponent_text(growth_of(line.costs, measure).length);
+                       }});
+        all.push_back({"d", "", [measure = measure](const Line& line) {
+                           return exponent_text(growth_of(line.costs, measure).width);
+                       }});
+    }
+    const std::vector<Column<Line>> more = {
+        {"sequential", "", [](const Line& line) { return path_text(line.paths, &LayerPath::sequential); }},
+        {"paper", "", [](const Line& line) { return line.kind->sequential; }},
+        {"path", "", [](const Line& line) { return path_text(line.paths, &LayerPath::path); }},
+        {"paper", "", [](const Line& line) { return line.kind->path; }},
+        {"", "layer", [](const Line& line) { return line.kind->name; }},
+        {"", "paper",
+         [](const Line& line) -> nlohmann::json {
+             return {{"complexity", line.kind->complexity},
+                     {"sequential", line.kind->sequential},
+                     {"path", line.kind->path}};
+         }},
+        {"", "costs", costs_json},
+        {"", "paths", paths_json},
+        {"", "growth", growths_json},
+    };
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+}
+
+// For each width the greatest length at which self-attention takes no longer than the LSTM.
+TextTable crossings_of(const std::vector<Table1Line>& lines) {
+    TextTable table{.head = {"d", "self-attention is no slower up to n", "of"}, .rows = {}, .left = 0};
+    const auto line_of = [&](const char* name) -> const Table1Line* {
+        const auto found = std::find_if(lines.begin(), lines.end(),
+                                        [&](const Table1Line& line) { return std::string(name) == line.kind->name; });
+        return found == lines.end() ? nullptr : &*found;
+    };
+    const Table1Line* attention = line_of("self-attention");
+    const Table1Line* recurrent = line_of("lstm");
+    if (attention == nullptr || recurrent == nullptr) {
+        return table;
+    }
+    const std::set<std::int64_t> lengths = values_of(lines, &LayerCost::length);
+    for (const std::int64_t width : values_of(lines, &LayerCost::width)) {
+        std::int64_t most = 0;
+        for (const std::int64_t length : lengths) {
+            const LayerCost* one = find_cost(attention->costs, length, width);
+            const LayerCost* other = find_cost(recurrent->costs, length, width);
+            if (one != nullptr && other != nullptr && total_seconds(*one) <= total_seconds(*other)) {
+                most = length;
+            }
+        }
+        table.rows.push_back({fmt::format("{}", width), most == 0 ? "none" : fmt::format("{}", most),
+                              fmt::format("{}", *lengths.rbegin())});
+    }
+    return table;
+}
+
+StudyReport measure_table1(const nlohmann::json& values, const Bench& bench) {
+    constexpr std::int64_t kPathLengths[] = {8, 16, 32, 64};
+    constexpr std::int64_t kPathWidth = 16;
+    const auto sizes = [&](const char* name) { return values.at(name).get<std::set<std::int64_t>>(); };
+    std::vector<Table1Line> lines;
+    for (const LayerKind* kind : chosen_layer_kinds(values.at("layers"))) {
+        Table1Line& line = lines.emplace_back(Table1Line{.kind = kind});
+        for (const std::int64_t length : kPathLengths) {
+            line.paths.push_back(measure_path(bench.cpu, *kind, length, kPathWidth));
+        }
+        for (const std::int64_t width : sizes("widths")) {
+            for (const std::int64_t length : sizes("lengths")) {
+                if (bench.stop_requested()) {
+                    throw Error("stopped by a signal; nothing was written");
+                }
+                line.costs.push_back(LayerProbe(bench.backend, *kind, length, width).measure(values.at("repeat")));
+            }
+            const LayerCost& longest = line.costs.back();
+            bench.say(fmt::format("{}, d = {}: {:.3g} ms forward and {:.3g} ms backward for n = {}", kind->name, width,
+                                  1e3 * longest.pass.forward_seconds, 1e3 * longest.pass.backward_seconds,
+                                  longest.length));
+        }
+    }
+    return report_of(lines, bench.device());
+}
+
 }  // namespace
 
 Exponent fit_exponent(const std::vector<PowerPoint>& points) {
@@ -162,123 +295,56 @@ Exponent fit_exponent(const std::vector<PowerPoint>& points) {
     return fitted;
 }
 
-TextTable Table1::table() const {
-    TextTable table{.head = {"layer", "paper"}, .rows = {}, .left = 2};
-    for (const auto& [name, measure] : std::span(kMeasures).first(kShown)) {
-        table.head.push_back(fmt::format("{}: n", name));
-        table.head.emplace_back("d");
-    }
-    for (const char* head : {"sequential", "paper", "path", "paper"}) {
-        table.head.emplace_back(head);
-    }
-    for (const Table1Line& line : lines_) {
-        std::vector<std::string> row = {line.kind->title, line.kind->complexity};
-        for (const auto& [name, measure] : std::span(kMeasures).first(kShown)) {
-            const Growth growth = growth_of(line.costs, measure);
-            row.push_back(exponent_text(growth.length));
-            row.push_back(exponent_text(growth.width));
-        }
-        row.push_back(path_text(line.paths, &LayerPath::sequential));
-        row.emplace_back(line.kind->sequential);
-        row.push_back(path_text(line.paths, &LayerPath::path));
-        row.emplace_back(line.kind->path);
-        table.rows.push_back(std::move(row));
-    }
-    return table;
-}
-
-TextTable Table1::crossings() const {
-    TextTable table{.head = {"d", "self-attention is no slower up to n", "of"}, .rows = {}, .left = 0};
-    const auto line_of = [&](const char* name) -> const Table1Line* {
-        const auto found = std::find_if(lines_.begin(), lines_.end(),
-                                        [&](const Table1Line& line) { return std::string(name) == line.kind->name; });
-        return found == lines_.end() ? nullptr : &*found;
-    };
-    const Table1Line* attention = line_of("self-attention");
-    const Table1Line* recurrent = line_of("lstm");
-    if (attention == nullptr || recurrent == nullptr) {
-        return table;
-    }
-    const std::set<std::int64_t> lengths = values_of(lines_, &LayerCost::length);
-    for (const std::int64_t width : values_of(lines_, &LayerCost::width)) {
-        std::int64_t most = 0;
-        for (const std::int64_t length : lengths) {
-            const LayerCost* one = find_cost(attention->costs, length, width);
-            const LayerCost* other = find_cost(recurrent->costs, length, width);
-            if (one != nullptr && other != nullptr && total_seconds(*one) <= total_seconds(*other)) {
-                most = length;
-            }
-        }
-        table.rows.push_back({fmt::format("{}", width), most == 0 ? "none" : fmt::format("{}", most),
-                              fmt::format("{}", *lengths.rbegin())});
-    }
-    return table;
-}
-
-nlohmann::json Table1::json() const {
-    nlohmann::json lines = nlohmann::json::array();
-    for (const Table1Line& line : lines_) {
-        nlohmann::json costs = nlohmann::json::array();
-        for (const LayerCost& cost : line.costs) {
-            costs.push_back({{"n", cost.length},
-                             {"d", cost.width},
-                             {"forward_seconds", cost.pass.forward_seconds},
-                             {"backward_seconds", cost.pass.backward_seconds},
-                             {"multiply_adds", cost.multiply_adds},
-                             {"bytes", cost.pass.bytes}});
-        }
-        nlohmann::json paths = nlohmann::json::array();
-        for (const LayerPath& path : line.paths) {
-            paths.push_back({{"n", path.length},
-                             {"layers", path.layers},
-                             {"sequential_ops", path.sequential},
-                             {"path_ops", path.path}});
-        }
-        nlohmann::json one = {
-            {"layer", line.kind->name},
-            {"paper",
-             {{"complexity", line.kind->complexity}, {"sequential", line.kind->sequential}, {"path", line.kind->path}}},
-            {"costs", costs},
-            {"paths", paths}};
-        for (const auto& [name, measure] : kMeasures) {
-            const Growth growth = growth_of(line.costs, measure);
-            one["growth"][name] = {{"n", exponent_json(growth.length)}, {"d", exponent_json(growth.width)}};
-        }
-        lines.push_back(std::move(one));
-    }
-    return {{"experiment", "table1"}, {"device", device_}, {"layers", lines}};
-}
-
-void Table1::write(const std::string& folder) const {
-    namespace fs = std::filesystem;
-    fs::create_directories(folder);
-    const auto file = [&](const char* name) { return (fs::path(folder) / name).string(); };
-    atomic_write_file(file("table.json"), json().dump(2) + "\n");
-    atomic_write_file(file("table.md"), table().markdown() + "\n" + crossings().markdown());
-    const std::int64_t width = middle_of(values_of(lines_, &LayerCost::width));
-    const std::int64_t length = middle_of(values_of(lines_, &LayerCost::length));
+StudyReport report_of(const std::vector<Table1Line>& lines, const std::string& device) {
+    StudyReport report{
+        .json = {{"experiment", "table1"}, {"device", device}, {"layers", json_of(table1_columns(), lines)}},
+        .rows = "layers",
+        .tables = {table_of(table1_columns(), lines, 2), crossings_of(lines)}};
     const auto plot = [&](const char* name, std::int64_t LayerCost::*along, std::int64_t LayerCost::*fixed,
-                          std::int64_t at, const std::string& title, const char* label) {
+                          const char* title, const char* label) {
+        const std::int64_t at = middle_of(values_of(lines, fixed));
         std::vector<Series> all;
-        for (const Table1Line& line : lines_) {
-            Series series{.name = line.kind->title, .points = {}};
+        for (const Table1Line& line : lines) {
+            Series& series = all.emplace_back(Series{.name = line.kind->title, .points = {}});
             for (const LayerCost& cost : line.costs) {
                 if (cost.*fixed == at) {
                     series.points.push_back({static_cast<double>(cost.*along), 1e3 * total_seconds(cost)});
                 }
             }
-            all.push_back(std::move(series));
         }
-        atomic_write_file(file(name), to_svg(draw_curves(all, {.title = title,
-                                                               .x_label = label,
-                                                               .y_label = "milliseconds, forward and backward",
-                                                               .logarithmic = true,
-                                                               .logarithmic_x = true})));
+        report.add_curves(name, std::move(all),
+                          {.title = fmt::format("One layer, {} = {}", title, at),
+                           .x_label = label,
+                           .y_label = "milliseconds, forward and backward",
+                           .logarithmic = true,
+                           .logarithmic_x = true});
     };
-    plot("by-length.svg", &LayerCost::length, &LayerCost::width, width, fmt::format("One layer, d = {}", width),
-         "positions n");
-    plot("by-width.svg", &LayerCost::width, &LayerCost::length, length, fmt::format("One layer, n = {}", length),
-         "columns d");
+    plot("by-length", &LayerCost::length, &LayerCost::width, "d", "positions n");
+    plot("by-width", &LayerCost::width, &LayerCost::length, "n", "columns d");
+    return report;
+}
+
+Study table1() {
+    const nlohmann::json none = nlohmann::json::array();
+    return {.name = "table1",
+            .summary = "Cost and path length of each kind of layer: Table 1",
+            .footer = kTable1Footer,
+            .options = {{"Models", "layers", "LAYER,..", "Kinds of layers (default: all)", none},
+                        {"Models",
+                         "lengths",
+                         "N,..",
+                         "Positions n (default: 16 to 4,096, doubling)",
+                         {16, 32, 64, 128, 256, 512, 1024, 2048, 4096},
+                         65'536},
+                        {"Models",
+                         "widths",
+                         "N,..",
+                         "Columns d (default: 64 to 1,024, doubling)",
+                         {64, 128, 256, 512, 1024},
+                         16'384,
+                         2},
+                        {"Measurement", "repeat", "N", "Runs of each size; the median is reported", 3, 1000}},
+            .measure = measure_table1};
 }
 
 }  // namespace headscope

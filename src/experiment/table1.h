@@ -6,10 +6,8 @@
 #include <string>
 #include <vector>
 
-#include <nlohmann/json_fwd.hpp>
-
 #include "experiment/layer_probe.h"
-#include "experiment/text_table.h"
+#include "experiment/study_report.h"
 
 namespace headscope {
 
@@ -33,25 +31,8 @@ struct Table1Line {
     std::vector<LayerPath> paths = {};
 };
 
-class Table1 {
-public:
-    // `device`: as in "cpu (AMD EPYC)".
-    explicit Table1(std::string device) : device_(std::move(device)) {}
-
-    void add(Table1Line line) { lines_.push_back(std::move(line)); }
-
-    // Ours beside the paper's. Exponents are of n >= 256 and d >= 128, or of all sizes if there are fewer than three
-    // such lengths or two such widths.
-    TextTable table() const;
-    // For each width the greatest length at which self-attention takes no longer than the LSTM.
-    TextTable crossings() const;
-    nlohmann::json json() const;
-    // Replaces table.json, table.md, by-length.svg and by-width.svg in the folder, which it creates.
-    void write(const std::string& folder) const;
-
-private:
-    std::string device_;
-    std::vector<Table1Line> lines_;
-};
+// Exponents are of n >= 256 and d >= 128, or of all sizes if there are fewer than three such lengths or two such
+// widths. `device`: as in "cpu (AMD EPYC)".
+StudyReport report_of(const std::vector<Table1Line>& lines, const std::string& device);
 
 }  // namespace headscope

@@ -1,211 +1,177 @@
-#include "experiment/table3.h"
-
-#include <algorithm>
-#include <cmath>
-#include <filesystem>
-#include <utility>
-
+// The paper's Table 3 (section 6.2): each row changes a few columns of the base model.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
-#include "figures/experiment_drawing.h"
-#include "io/atomic_file.h"
-#include "paint/png.h"
-#include "paint/svg.h"
-#include "support/check.h"
-#include "train/experiment_reader.h"
+#include "experiment/studies.h"
+#include "model/config.h"
+#include "train/train_config.h"
 
 namespace headscope {
 namespace {
 
-namespace fs = std::filesystem;
+constexpr const char* kTable3Footer =
+    "Trains each row on the same data with the same steps, and prints perplexity, BLEU and parameters beside the\n"
+    "paper's; table.json, table.md, table.svg and table.png in the output folder have the same. The same command\n"
+    "continues after any end and repeats no finished row; later it may ask for further rows or seeds.\n"
+    "docs/experiments.md says what the numbers show.\n\n"
+    "Examples:\n"
+    "  headscope experiment table3 --config my.json --data data/digits --output out/table3 --dry-run\n"
+    "  headscope experiment table3 --config my.json --data data/digits --output out/table3 --rows base,D --seeds 2";
 
-constexpr double kPngScale = 2.0;
+constexpr const char* kTable3Notes =
+    "PPL is per piece and BLEU cased with 13a tokens (sacreBLEU's), both of the development data: beam 4, length\n"
+    "penalty 0.6, the weights of the last step. Parameters are in millions. The paper's columns are its "
+    "base-sized\n"
+    "models on newstest2013: compare the differences between rows, not the numbers.\n";
 
-// Over seeds.
-struct Spread {
-    std::size_t count = 0;
-    double mean = 0.0;
-    double deviation = 0.0;  // of the sample; 0 for one value
-
-    std::string text(int digits) const {
-        return count == 0   ? "-"
-               : count == 1 ? fmt::format("{:.{}f}", mean, digits)
-                            : fmt::format("{:.{}f} ± {:.{}f}", mean, digits, deviation, digits);
-    }
-    nlohmann::json json() const {
-        return {{"mean", mean}, {"deviation", count > 1 ? nlohmann::json(deviation) : nlohmann::json()}};
-    }
+// The sizes of the paper's base model, in the order in which its table has them.
+struct Table3Size {
+    const char* name;
+    std::vector<const char*> keys;
+    int paper;
 };
+const std::vector<Table3Size> kTable3Sizes = {{"N", {"encoder_layers", "decoder_layers"}, 6},
+                                              {"d_model", {"d_model"}, 512},
+                                              {"d_ff", {"feed_forward.d_ff"}, 2048},
+                                              {"h", {"attention.heads"}, 8},
+                                              {"d_k", {"attention.d_k"}, 64},
+                                              {"d_v", {"attention.d_v"}, 64}};
+constexpr int kKilosteps = 100;
 
-template <class Value>
-Spread spread_of(const std::vector<TrialResult>& results, const Value& value) {
-    Spread spread{.count = results.size()};
-    for (const TrialResult& result : results) {
-        spread.mean += value(result) / static_cast<double>(results.size());
+// Without an exponent.
+std::string ratio(std::int64_t value, int by) {
+    if (value % by == 0) {
+        return fmt::to_string(value / by);
     }
-    for (const TrialResult& result : results) {
-        spread.deviation += std::pow(value(result) - spread.mean, 2.0);
+    constexpr double kSixDigits = 1e5;
+    const double exact = static_cast<double>(value) / by;
+    return exact < kSixDigits ? fmt::format("{:.6g}", exact) : fmt::format("{:.1f}", exact);
+}
+
+// Has all sizes, also those that the base leaves to their defaults, and the weights of the last step: leaves out what
+// would make another model, or end the training early.
+nlohmann::json complete(const nlohmann::json& base) {
+    nlohmann::json config = with_flat_model(base);
+    const nlohmann::json model =
+        flat_model_keys(parse_model_config(base.value("model", nlohmann::json::object()), "the base", "model"));
+    for (const Table3Size& size : kTable3Sizes) {
+        for (const char* key : size.keys) {
+            config["model"][key] = model.at(key);
+        }
     }
-    spread.deviation = results.size() > 1 ? std::sqrt(spread.deviation / static_cast<double>(results.size() - 1)) : 0.0;
-    return spread;
+    nlohmann::json& training = config["training"];
+    for (const char* key : {"validate_bleu", "patience", "ema_decay", "average_always"}) {
+        training.erase(key);
+    }
+    training["validate_every"] = 0;
+    training["average_last"] = 1;
+    return config;
 }
 
-Spread perplexity_of(const Table3Line& line) {
-    return spread_of(line.results, [](const TrialResult& result) { return result.perplexity; });
+void change_size(const Table3Size& size, int paper, RowConfig& row, std::vector<std::string>& varied) {
+    nlohmann::json& model = row.config["model"];
+    const auto scaled = [&](const char* key) { return model[key].get<std::int64_t>() * paper; };
+    varied.push_back(fmt::format("{} {}", size.name, ratio(scaled(size.keys.front()), size.paper)));
+    for (const char* key : size.keys) {
+        if (scaled(key) % size.paper != 0) {
+            row.impossible = fmt::format("{} would be {} x {} / {}, not a whole number", size.name,
+                                         model[key].get<std::int64_t>(), paper, size.paper);
+            return;
+        }
+        model[key] = scaled(key) / size.paper;
+    }
 }
 
-Spread bleu_of(const Table3Line& line) {
-    return spread_of(line.results, [](const TrialResult& result) { return result.bleu.front(); });
+// In proportion, whichever limits the base has.
+void change_length(int paper, nlohmann::json& training, std::vector<std::string>& varied) {
+    for (const char* key : {"steps", "tokens", "epochs", "minutes"}) {
+        if (training.value(key, 0.0) > 0.0) {
+            nlohmann::json& limit = training[key];
+            limit = limit.is_number_integer() ? nlohmann::json(limit.get<std::int64_t>() * paper / kKilosteps)
+                                              : nlohmann::json(limit.get<double>() * paper / kKilosteps);
+            varied.push_back(fmt::format("{} {}", key, limit.dump()));
+        }
+    }
 }
 
-std::string varied_of(const Table3Line& line) {
-    return line.planned.varied.empty() ? "the base model" : line.planned.varied;
+// Rows in the paper's order; it numbers only the groups. What it reports of newstest2013: perplexity per piece, BLEU,
+// and parameters where it names them.
+std::vector<StudyRow> table3_rows() {
+    return {
+        {.name = "base", .paper = {4.92, 25.8, 65e6}},
+        {.name = "A1", .change = {{"h", 1}, {"d_k", 512}, {"d_v", 512}}, .paper = {5.29, 24.9}},
+        {.name = "A2", .change = {{"h", 4}, {"d_k", 128}, {"d_v", 128}}, .paper = {5.00, 25.5}},
+        {.name = "A3", .change = {{"h", 16}, {"d_k", 32}, {"d_v", 32}}, .paper = {4.91, 25.8}},
+        {.name = "A4", .change = {{"h", 32}, {"d_k", 16}, {"d_v", 16}}, .paper = {5.01, 25.4}},
+        {.name = "B1", .change = {{"d_k", 16}}, .paper = {5.16, 25.1, 58e6}},
+        {.name = "B2", .change = {{"d_k", 32}}, .paper = {5.01, 25.4, 60e6}},
+        {.name = "C1", .change = {{"N", 2}}, .paper = {6.11, 23.7, 36e6}},
+        {.name = "C2", .change = {{"N", 4}}, .paper = {5.19, 25.3, 50e6}},
+        {.name = "C3", .change = {{"N", 8}}, .paper = {4.88, 25.5, 80e6}},
+        {.name = "C4", .change = {{"d_model", 256}, {"d_k", 32}, {"d_v", 32}}, .paper = {5.75, 24.5, 28e6}},
+        {.name = "C5", .change = {{"d_model", 1024}, {"d_k", 128}, {"d_v", 128}}, .paper = {4.66, 26.0, 168e6}},
+        {.name = "C6", .change = {{"d_ff", 1024}}, .paper = {5.12, 25.4, 53e6}},
+        {.name = "C7", .change = {{"d_ff", 4096}}, .paper = {4.75, 26.2, 90e6}},
+        {.name = "D1", .change = {{"P_drop", 0.0}}, .paper = {5.77, 24.6}},
+        {.name = "D2", .change = {{"P_drop", 0.2}}, .paper = {4.95, 25.5}},
+        {.name = "D3", .change = {{"eps_ls", 0.0}}, .paper = {4.67, 25.3}},
+        {.name = "D4", .change = {{"eps_ls", 0.2}}, .paper = {5.47, 25.7}},
+        {.name = "E", .change = {{"positions", "learned"}}, .paper = {4.92, 25.7}},
+        {.name = "big",
+         .change = {{"d_model", 1024}, {"d_ff", 4096}, {"h", 16}, {"P_drop", 0.3}, {"kilosteps", 300}},
+         .paper = {4.33, 26.4, 213e6}},
+    };
 }
 
 }  // namespace
 
-std::vector<const Table3Row*> chosen_rows(const std::vector<std::string>& names) {
-    std::vector<const Table3Row*> chosen;
-    const auto add = [&](const Table3Row& row) {
-        if (std::find(chosen.begin(), chosen.end(), &row) == chosen.end()) {
-            chosen.push_back(&row);
+RowConfig table3_config(const StudyRow& row, const nlohmann::json& base, const nlohmann::json& /*values*/) {
+    const nlohmann::json start = complete(base);
+    RowConfig made{.config = start, .varied = {}, .impossible = {}};
+    std::vector<std::string> varied;
+    for (const Table3Size& size : kTable3Sizes) {
+        if (row.change.contains(size.name)) {
+            change_size(size, row.change[size.name], made, varied);
         }
-    };
-    for (const std::string& name : names) {
-        bool group = false;
-        for (const Table3Row& row : table3_rows()) {
-            if (name.size() == 1 && row.name[0] == name[0]) {
-                add(row);
-                group = true;
+    }
+    nlohmann::json& training = made.config["training"];
+    if (row.change.contains("P_drop")) {
+        training["residual_dropout"] = training["embedding_dropout"] = row.change["P_drop"];
+        for (const char* key : {"attention_dropout", "activation_dropout"}) {
+            if (training.value(key, 0.0) > 0.0) {  // only the base drops there
+                training[key] = row.change["P_drop"];
             }
         }
-        if (!group) {
-            add(table3_row(name));
-        }
+        varied.push_back(fmt::format("P_drop {:.1f}", row.change["P_drop"].get<double>()));
     }
-    if (names.empty()) {
-        std::for_each(table3_rows().begin(), table3_rows().end(), add);
+    if (row.change.contains("eps_ls")) {
+        training["label_smoothing"] = row.change["eps_ls"];
+        varied.push_back(fmt::format("eps_ls {:.1f}", row.change["eps_ls"].get<double>()));
     }
-    return chosen;
-}
-
-Trial table3_trial(const Table3Row& row, const nlohmann::json& base, int seed) {
-    Trial trial{.name = fmt::format("{}-s{}", row.name, seed), .config = row_config(row, base).config};
-    trial.config["training"]["seed"] = seed;
-    return trial;
-}
-
-Table3::Table3(const nlohmann::json& base, const Experiment& experiment, int seeds) {
-    for (const Table3Row& row : table3_rows()) {
-        Table3Line line{.row = &row, .planned = row_config(row, base)};
-        for (int seed = 1; line.planned.impossible.empty(); ++seed) {
-            std::optional<TrialResult> result = experiment.result_of(table3_trial(row, base, seed));
-            if (result) {
-                line.results.push_back(std::move(*result));
-                line.seeds.push_back(seed);
-            } else if (seed >= seeds) {
-                break;
-            }
-        }
-        lines_.push_back(std::move(line));
+    if (row.change.contains("positions")) {
+        made.config["model"]["positions.kind"] = row.change["positions"];
+        varied.push_back(row.change["positions"].get<std::string>() + " positions");
     }
-}
-
-void Table3::add_problem(const Table3Row& row, int seed, const std::string& problem) {
-    const auto line = std::find_if(lines_.begin(), lines_.end(), [&](const auto& one) { return one.row == &row; });
-    line->problems.push_back(fmt::format("seed {}: {}", seed, problem));
-}
-
-TextTable Table3::table() const {
-    TextTable table{.head = {"row", "varied", "PPL", "paper", "BLEU", "paper", "params", "paper", "seeds", "minutes"},
-                    .rows = {},
-                    .left = 2};
-    for (const Table3Line& line : lines_) {
-        const Table3Row& row = *line.row;
-        const bool any = !line.results.empty();
-        const Spread minutes = spread_of(line.results, [](const TrialResult& result) { return result.minutes; });
-        table.rows.push_back(
-            {row.name, varied_of(line), perplexity_of(line).text(2), fmt::format("{:.2f}", row.perplexity),
-             bleu_of(line).text(1), fmt::format("{:.1f}", row.bleu),
-             any ? fmt::format("{:.2f}", static_cast<double>(line.results.front().parameters) / 1e6) : "-",
-             row.parameters ? fmt::format("{:.0f}", *row.parameters) : "",
-             any ? std::to_string(line.seeds.size()) : "-", any ? fmt::format("{:.1f}", minutes.mean) : "-"});
+    if (row.change.contains("kilosteps")) {
+        change_length(row.change["kilosteps"], training, varied);
     }
-    return table;
-}
-
-std::string Table3::notes() const {
-    std::string text =
-        "PPL is per piece and BLEU cased with 13a tokens (sacreBLEU's), both of the development data: beam 4, length\n"
-        "penalty 0.6, the weights of the last step. Parameters are in millions. The paper's columns are its "
-        "base-sized\n"
-        "models on newstest2013: compare the differences between rows, not the numbers.\n";
-    for (const Table3Line& line : lines_) {
-        if (!line.planned.impossible.empty()) {
-            text += fmt::format("{}: impossible with this base: {}\n", line.row->name, line.planned.impossible);
-        }
-        for (std::size_t i = 0; i < line.results.size(); ++i) {
-            const TrialResult& result = line.results[i];
-            if (const std::string left = left_out_text("development", result.unscored, result.untranslated);
-                !left.empty()) {
-                text += fmt::format("{}: seed {}: {}\n", line.row->name, line.seeds[i], left);
-            }
-        }
-        for (const std::string& problem : line.problems) {
-            text += fmt::format("{}: failed: {}\n", line.row->name, problem);
-        }
+    made.varied = fmt::format("{}", fmt::join(varied, ", "));
+    if (!varied.empty() && made.impossible.empty() && made.config == start) {
+        made.impossible = fmt::format("the base model has {} already", made.varied);
     }
-    return text;
+    return made;
 }
 
-nlohmann::json Table3::json() const {
-    nlohmann::json rows = nlohmann::json::array();
-    for (const Table3Line& line : lines_) {
-        const Table3Row& row = *line.row;
-        nlohmann::json one = {
-            {"row", row.name},
-            {"varied", line.planned.varied},
-            {"paper",
-             {{"perplexity", row.perplexity},
-              {"bleu", row.bleu},
-              {"parameters_millions", row.parameters ? nlohmann::json(*row.parameters) : nlohmann::json()}}}};
-        if (!line.planned.impossible.empty()) {
-            one["impossible"] = line.planned.impossible;
-        }
-        if (!line.problems.empty()) {
-            one["problems"] = line.problems;
-        }
-        if (!line.results.empty()) {
-            nlohmann::json trials = nlohmann::json::array();
-            for (std::size_t i = 0; i < line.results.size(); ++i) {
-                const TrialResult& result = line.results[i];
-                trials.push_back({{"seed", line.seeds[i]},
-                                  {"perplexity", result.perplexity},
-                                  {"accuracy", result.accuracy},
-                                  {"calibration_error", result.calibration_error},
-                                  {"bleu", result.bleu.front()},
-                                  {"unscored", result.unscored},
-                                  {"untranslated", result.untranslated},
-                                  {"minutes", result.minutes}});
-            }
-            one["ours"] = {{"parameters", line.results.front().parameters},
-                           {"steps", line.results.front().steps},
-                           {"perplexity", perplexity_of(line).json()},
-                           {"bleu", bleu_of(line).json()},
-                           {"trials", trials}};
-        }
-        rows.push_back(std::move(one));
-    }
-    return {{"experiment", "table3"}, {"rows", rows}};
-}
-
-void Table3::write(const std::string& folder) const {
-    const auto file = [&](const char* name) { return (fs::path(folder) / name).string(); };
-    atomic_write_file(file("table.json"), json().dump(2) + "\n");
-    atomic_write_file(file("table.md"), table().markdown() + "\n" + notes());
-    const Drawing drawing = draw_experiment(read_experiment_table(folder));
-    atomic_write_file(file("table.svg"), to_svg(drawing));
-    atomic_write_file(file("table.png"), to_png(rasterise(drawing, kPngScale)));
+Study table3() {
+    return {.name = "table3",
+            .summary = "The variations of the model in the paper's Table 3",
+            .footer = kTable3Footer,
+            .options = row_options("Rows or groups, such as base,A,D2 (default: all)"),
+            .title = "Table 3: variations of the model",
+            .rows = table3_rows(),
+            .columns = {kPerplexityColumn, kBleuColumn, kParametersColumn, kSeedsColumn, kMinutesColumn},
+            .notes = kTable3Notes,
+            .configure = table3_config};
 }
 
 }  // namespace headscope

@@ -103,6 +103,21 @@ void write_last_model(Backend& backend, const std::string& folder) {
                           last.translator->parameters(), DType::F32, *model.source_tokenizer, *model.target_tokenizer);
 }
 
+// Calls visit(key, number, always): whether all versions wrote it.
+template <class Result, class Visit>
+void visit_numbers(Result& result, const Visit& visit) {
+    visit("parameters", result.parameters, true);
+    visit("steps", result.steps, true);
+    visit("minutes", result.minutes, true);
+    visit("perplexity", result.perplexity, true);
+    visit("accuracy", result.accuracy, true);
+    visit("calibration_error", result.calibration_error, true);
+    visit("untranslated", result.untranslated, true);
+    visit("unscored", result.unscored, false);
+    visit("training_tokens_per_second", result.training_speed, false);
+    visit("decoding_tokens_per_second", result.decoding_speed, false);
+}
+
 }  // namespace
 
 std::string left_out_text(const char* data, std::size_t unscored, std::size_t untranslated) {
@@ -122,19 +137,9 @@ nlohmann::json to_json(const TrialResult& result, const std::vector<Decoding>& d
     for (const BleuOfLength& one : result.by_length) {
         by_length.push_back({{"words_from", one.least}, {"sentences", one.sentences}, {"bleu", one.bleu}});
     }
-    return {{"parameters", result.parameters},
-            {"steps", result.steps},
-            {"minutes", result.minutes},
-            {"perplexity", result.perplexity},
-            {"accuracy", result.accuracy},
-            {"calibration_error", result.calibration_error},
-            {"decodings", bleu},
-            {"bleu_by_length", by_length},
-            {"training_tokens_per_second", result.training_speed},
-            {"decoding_tokens_per_second", result.decoding_speed},
-            {"unscored", result.unscored},
-            {"untranslated", result.untranslated},
-            {"config", result.config}};
+    nlohmann::json json = {{"decodings", bleu}, {"bleu_by_length", by_length}, {"config", result.config}};
+    visit_numbers(result, [&](const char* key, const auto& value, bool /*always*/) { json[key] = value; });
+    return json;
 }
 
 std::optional<TrialResult> read_result(const std::string& folder, const Trial& trial) {
@@ -145,26 +150,19 @@ std::optional<TrialResult> read_result(const std::string& folder, const Trial& t
     const nlohmann::json json = read_json_file(file);
     TrialResult result;
     try {
-        result.parameters = json.at("parameters").get<std::int64_t>();
-        result.steps = json.at("steps").get<std::int64_t>();
-        result.minutes = json.at("minutes").get<double>();
-        result.perplexity = json.at("perplexity").get<double>();
-        result.accuracy = json.at("accuracy").get<double>();
-        result.calibration_error = json.at("calibration_error").get<double>();
-        result.unscored = json.value("unscored", std::size_t{0});  // earlier versions did not count them
-        result.untranslated = json.at("untranslated").get<std::size_t>();
+        visit_numbers(result, [&](const char* key, auto& value, bool always) {
+            if (always || json.contains(key)) {
+                json.at(key).get_to(value);
+            }
+        });
         result.config = json.at("config");
-        result.training_speed = json.value("training_tokens_per_second", 0.0);
-        result.decoding_speed = json.value("decoding_tokens_per_second", 0.0);
         for (const nlohmann::json& one : json.value("bleu_by_length", nlohmann::json::array())) {
-            result.by_length.push_back({.least = one.at("words_from").get<std::int64_t>(),
-                                        .sentences = one.at("sentences").get<std::int64_t>(),
-                                        .bleu = one.at("bleu").get<double>()});
+            result.by_length.push_back({one.at("words_from"), one.at("sentences"), one.at("bleu")});
         }
         std::vector<Decoding> decodings;
         for (const nlohmann::json& one : json.at("decodings")) {
-            decodings.push_back({one.at("beam").get<int>(), one.at("length_penalty").get<double>()});
-            result.bleu.push_back(one.at("bleu").get<double>());
+            decodings.push_back({one.at("beam"), one.at("length_penalty")});
+            result.bleu.push_back(one.at("bleu"));
         }
         if (decodings != trial.decodings) {
             throw Error(

@@ -4,12 +4,6 @@
 
 namespace headscope {
 
-const ExperimentRow* base_of(const std::vector<ExperimentRow>& rows) {
-    const auto base =
-        std::find_if(rows.begin(), rows.end(), [](const ExperimentRow& row) { return row.name == "base"; });
-    return base == rows.end() ? nullptr : &*base;
-}
-
 namespace {
 
 // The base's mean over the row's seeds, so that both have the same initial values and order of the data; over all of
@@ -35,7 +29,7 @@ std::optional<SeedSpread> base_for(const ExperimentRow& row, const ExperimentRow
 
 ExperimentChanges changes_of(const std::vector<ExperimentRow>& rows, const ExperimentMetric& metric) {
     ExperimentChanges changes;
-    const ExperimentRow* const base = base_of(rows);
+    const ExperimentRow* const base = rows.empty() ? nullptr : &rows.front();
     const auto add = [&](std::vector<std::optional<ExperimentChange>>& all, const std::optional<SeedSpread>& value,
                          const std::optional<SeedSpread>& of) {
         all.emplace_back();

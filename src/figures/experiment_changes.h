@@ -1,4 +1,4 @@
-// What the rows of an experiment gain or lose against its base model.
+// What the rows of an experiment gain or lose against its base model, the first row.
 #pragma once
 
 #include <optional>
@@ -38,7 +38,5 @@ struct ExperimentChanges {
 };
 
 ExperimentChanges changes_of(const std::vector<ExperimentRow>& rows, const ExperimentMetric& metric);
-// The row "base"; null if there is none.
-const ExperimentRow* base_of(const std::vector<ExperimentRow>& rows);
 
 }  // namespace headscope

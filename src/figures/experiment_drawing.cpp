@@ -53,11 +53,6 @@ struct Plot {
     }
 };
 
-std::string spread_text(const SeedSpread& spread, int digits) {
-    return spread.deviation ? fmt::format("{:.{}f} \u00B1 {:.{}f}", spread.mean, digits, *spread.deviation, digits)
-                            : fmt::format("{:.{}f}", spread.mean, digits);
-}
-
 std::string trained_text(const Row& row) {
     const std::string begun = row.unfinished.empty()       ? ""
                               : row.seeds.empty()          ? "begun"
@@ -79,7 +74,7 @@ std::string tip_of(const Row& row) {
 class ExperimentDrawing {
 public:
     ExperimentDrawing(const ExperimentTable& table, const ExperimentDrawingOptions& options)
-        : rows_(table.rows), options_(options), sketch_(options.look), ink_(sketch_.ink()) {
+        : rows_(table.rows), title_(table.title), options_(options), sketch_(options.look), ink_(sketch_.ink()) {
         column("row", Anchor::Start, [](const Row& row) { return row.name; });
         column("varied", Anchor::Start,
                [](const Row& row) { return row.varied.empty() ? "the base model" : shortened(row.varied, kVaried); });
@@ -97,7 +92,7 @@ public:
 
     Drawing draw() {
         sketch_.text({Role::Title}, ink_.text,
-                     {kMargin, kMargin + 0.8 * kTitleSize, kTitleSize, Anchor::Start, false, false, options_.title});
+                     {kMargin, kMargin + 0.8 * kTitleSize, kTitleSize, Anchor::Start, false, false, title_});
         heads();
         for (std::size_t i = 0; i < rows_.size(); ++i) {
             line(i);
@@ -106,7 +101,7 @@ public:
             plot(one);
         }
         const double bottom = notes(legend());
-        return sketch_.finish(width_, bottom + kMargin, options_.title,
+        return sketch_.finish(width_, bottom + kMargin, title_,
                               fmt::format("{} of {}.", counted(finished(), "row"), rows_.size()));
     }
 
@@ -142,9 +137,8 @@ private:
 
     void add(const ExperimentMetric& metric) {
         const std::size_t first = columns_.size();
-        column("ours", Anchor::End, [&](const Row& row) {
-            return row.ours ? spread_text((*row.ours).*metric.ours, metric.digits) : "\u2013";
-        });
+        column("ours", Anchor::End,
+               [&](const Row& row) { return row.ours ? ((*row.ours).*metric.ours).text(metric.digits) : "\u2013"; });
         column("paper", Anchor::End, [&](const Row& row) {
             const std::optional<double> paper = row.paper.*metric.paper;
             return paper ? fmt::format("{:.{}f}", *paper, metric.digits) : "";
@@ -252,8 +246,7 @@ private:
 
     double notes(double y) {
         std::vector<std::string> texts;
-        const Row* const base = base_of(rows_);
-        if (base == nullptr || !base->ours) {
+        if (rows_.empty() || !rows_.front().ours) {
             texts.emplace_back("Ours are not in the plots until the base model is trained.");
         }
         for (const Row& row : rows_) {
@@ -273,6 +266,7 @@ private:
     }
 
     const std::vector<Row>& rows_;
+    const std::string& title_;
     const ExperimentDrawingOptions& options_;
     Sketch sketch_;
     const Ink& ink_;

@@ -1,8 +1,6 @@
-// Draws the table of an experiment: ours beside the paper's, and both against the base model, with the error over
+// Draws the table of a study: ours beside the paper's, and both against the base model, with the error over
 // seeds.
 #pragma once
-
-#include <string>
 
 #include "eval/experiment_table.h"
 #include "paint/sketch.h"
@@ -10,7 +8,6 @@
 namespace headscope {
 
 struct ExperimentDrawingOptions {
-    std::string title = "Table 3: variations of the model";
     int chosen = -1;  // the row to emphasise; -1: none
     Look look = {};
 };

@@ -21,7 +21,9 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
+// The only study whose table had no title in earlier versions.
 constexpr const char* kTable3 = "table3";
+constexpr const char* kTable3Title = "Table 3: variations of the model";
 constexpr double kLargestNumber = 1e15;
 constexpr int kLargestSeed = 1'000'000;
 
@@ -41,26 +43,26 @@ class TableReader {
 public:
     explicit TableReader(std::string file) : file_(std::move(file)) {}
 
-    std::vector<ExperimentRow> rows() const {
+    ExperimentTable table() const {
         std::ifstream stream(file_);
         if (!stream) {
             throw Error(fmt::format("cannot read '{}'", file_));
         }
         const json document = parse_json(stream, file_);
         ConfigReader reader(document, file_, "");
-        if (const std::string kind = reader.text("experiment"); kind != kTable3) {
-            reader.fail("experiment",
-                        fmt::format("is \"{}\", expected \"{}\": not the table of headscope experiment {}", kind,
-                                    kTable3, kTable3));
+        const std::string kind = reader.text("experiment");
+        ExperimentTable table{.title = reader.text("title", kind == kTable3 ? kTable3Title : "")};
+        if (table.title.empty()) {
+            reader.fail("experiment", fmt::format("is \"{}\", expected \"{}\" or another whose table has a \"title\"",
+                                                  kind, kTable3));
         }
-        std::vector<ExperimentRow> rows;
         for (const json& one : reader.list("rows")) {
-            rows.push_back(row(one, fmt::format("rows[{}]", rows.size())));
+            table.rows.push_back(row(one, fmt::format("rows[{}]", table.rows.size())));
         }
-        if (rows.empty()) {
+        if (table.rows.empty()) {
             reader.fail("rows", "has no rows");
         }
-        return rows;
+        return table;
     }
 
 private:
@@ -114,7 +116,10 @@ private:
 
 // The seed of a trial's folder; nothing for the folder of another row.
 std::optional<int> seed_of(const std::string& folder, const std::string& row) {
-    const std::string before = trial_name(row, 0).substr(0, row.size() + 2);
+    if (folder == row) {
+        return 0;
+    }
+    const std::string before = trial_name(row, 1).substr(0, row.size() + 2);
     int seed = 0;
     if (!folder.starts_with(before)) {
         return std::nullopt;
@@ -146,8 +151,15 @@ bool has_experiment_table(const std::string& folder) {
     return fs::is_regular_file(experiment_table_file(folder), none);
 }
 
+bool has_rows_to_show(const std::string& folder) {
+    std::ifstream stream(experiment_table_file(folder));
+    const json document = json::parse(stream, nullptr, false);
+    return !document.is_object() || document.contains("title") || document.value("experiment", json()) == kTable3;
+}
+
 ExperimentTable read_experiment_table(const std::string& folder) {
-    ExperimentTable table{.folder = folder, .rows = TableReader(experiment_table_file(folder)).rows()};
+    ExperimentTable table = TableReader(experiment_table_file(folder)).table();
+    table.folder = folder;
     for (ExperimentRow& row : table.rows) {
         add_unfinished(folder, row);
     }

@@ -132,8 +132,7 @@ std::string ModelSource::experiment_folder() const {
     if (!has_experiment_table(folder) || !is_there(identity)) {
         return "";
     }
-    const nlohmann::json kind = read_json_file(identity);
-    return kind.is_object() && kind.value("experiment", nlohmann::json()) == "table3" ? folder : "";
+    return read_json_file(identity).contains("experiment") && has_rows_to_show(folder) ? folder : "";
 }
 
 std::optional<ExperimentTable> ModelSource::experiment() const {

@@ -6,7 +6,6 @@
 
 #include "experiment/attention_scores.h"
 #include "registry/registry.h"
-#include "tests/io/temporary_folder.h"
 
 using namespace headscope;
 
@@ -52,14 +51,13 @@ TEST_CASE("models of any d_k and score have as many parameters", "[scores]") {
 }
 
 TEST_CASE("a table of scores has a row for each, and says what was not learnt", "[scores]") {
-    const TemporaryFolder folder;
     ScoreMeasures one{.kind = &score_kinds().back(), .d_k = 16, .deviation = 1.0, .gradient = 0.5};
     one.learnt.emplace().accuracy = 0.25;
     one.pass = {0.001, 0.002, 2'500'000};
     ScoreMeasures two{.kind = &score_kinds().front(), .d_k = 4};
-    CHECK(table_of({one, two}).rows ==
+    CHECK(report_of({one, two}, "cpu").tables[0].rows ==
           std::vector<std::vector<std::string>>{{"v tanh(q + k)", "16", "1.00", "0.500", "3", "2.5", "25 %"},
                                                 {"q k / sqrt(d_k)", "4", "0.00", "0.000", "0", "0.0", "-"}});
     two.learnt.emplace().steps = 90;
-    CHECK(table_of({two}).rows.front().back() == "90");
+    CHECK(report_of({two}, "cpu").tables[0].rows.front().back() == "90");
 }

@@ -15,7 +15,7 @@ cat >small.json <<'JSON'
 }
 JSON
 table3() { run experiment table3 --config small.json --data data "$@"; }
-without_times() { grep -v '"minutes"' "$1/table.json"; }
+without_times() { grep -vE '"minutes"|tokens_per_second"' "$1/table.json"; }
 value() { sed -n "s/.*\"$1\": \([0-9.e+-]*\).*/\1/p" "$2"; } # KEY FILE
 row() { grep -qE -- "^$1 +$2" out; } # NAME PATTERN
 
@@ -27,6 +27,7 @@ expect "and rows without results" row D2 'P_drop 0.2 +- +4.95 +- +25.5'
 expect "an impossible row is said" complains "A1 is impossible with this base: h would be 4 x 1 / 8, not a whole number"
 expect "also below the table" says "A1: impossible with this base"
 expect "the Markdown table has the same" grep -qE '^\| D1 +\| P_drop 0.0 +\| +[0-9.]+ \| +5.77' whole/table.md
+expect "and the CSV" eval 'head -n 1 whole/table.csv | grep -q "ours/bleu/mean" && [ "$(grep -c ",base," whole/table.csv)" -eq 1 ]'
 expect "and a picture" eval '[ "$(head -c 4 whole/table.png | tail -c 3)" = PNG ] && grep -q "Table 3: variations of the model" whole/table.svg'
 
 # A kill between the first checkpoint of a row and its end, which may need several attempts.
@@ -90,7 +91,7 @@ sed 's/"steps": 20/"steps": "many"/' small.json >many.json
 run experiment table3 --config many.json --data data --output none
 expect "a wrong value is an error in the file" refused many.json '"training.steps"'
 table3 --output none --rows X
-expect "an unknown row is an error" refused 'Table 3 has no row "X"' "base, A1"
+expect "an unknown row is an error" refused 'there is no row "X"; there are base, A1'
 run experiment table3 --scale tiny --data data --output none
 expect "a vocabulary too large for the data is an error" eval 'ended_with 1 && complains "\"tokenizer.vocabulary\" 6000"'
 expect "that leaves nothing behind" not [ -e none ]

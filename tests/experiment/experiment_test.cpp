@@ -8,7 +8,7 @@
 #include <random>
 
 #include "experiment/plan.h"
-#include "experiment/table3.h"
+#include "experiment/studies.h"
 #include "registry/registry.h"
 #include "tests/house/open_options.h"
 #include "tests/io/temporary_folder.h"
@@ -46,12 +46,11 @@ struct Digits {
     static std::unique_ptr<Backend> open(const std::string& device) {
         return open_device(device, environment_options());
     }
-    std::vector<Trial> trials() const {
-        std::vector<Trial> all;
-        for (const Table3Row* row : chosen_rows({"base", "C1", "D1"})) {
-            all.push_back(table3_trial(*row, base, 1));
-        }
-        return all;
+    std::vector<Trial> trials() const { return trainings()->trials(); }
+    // Of three rows of Table 3.
+    std::unique_ptr<Trainings> trainings(int seeds = 1) const {
+        return begin_trainings(study_named("table3"),
+                               {.values = {{"rows", {"base", "C1", "D1"}}, {"seeds", seeds}}, .base = base});
     }
 
     TemporaryFolder folder;
@@ -62,10 +61,12 @@ void ignore(std::size_t /*trial*/, const TrialOutcome& /*outcome*/) {}
 
 // Everything but times.
 nlohmann::json table_of(const Digits& digits, const Experiment& experiment) {
-    nlohmann::json json = Table3(digits.base, experiment, 1).json();
+    nlohmann::json json = digits.trainings()->report(experiment, {}).json;
     for (nlohmann::json& row : json["rows"]) {
         if (row.contains("ours")) {
-            row["ours"]["trials"][0].erase("minutes");
+            for (const char* key : {"minutes", "training_tokens_per_second", "decoding_tokens_per_second"}) {
+                row["ours"]["trials"][0].erase(key);
+            }
         }
     }
     return json;
@@ -214,16 +215,15 @@ TEST_CASE("development pairs that cannot be scored are counted and named") {
     const std::vector<TrialOutcome> outcomes = experiment.run({digits.trials()[0]}, ignore);
     REQUIRE(outcomes[0].result);
     CHECK(outcomes[0].result->unscored == 1);
-    const Table3 table(digits.base, experiment, 1);
-    CHECK(table.json()["rows"][0]["ours"]["trials"][0]["unscored"] == 1);
-    CHECK_THAT(table.notes(),
+    const StudyReport report = digits.trainings()->report(experiment, {});
+    CHECK(report.json["rows"][0]["ours"]["trials"][0]["unscored"] == 1);
+    CHECK_THAT(report.notes,
                Catch::Matchers::Contains("base: seed 1: 1 pair of the development data not in PPL, 1 count as empty"));
 }
 
 TEST_CASE("a plan measures trials that differ only in their seed once") {
     const Digits digits;
-    std::vector<Trial> trials = digits.trials();
-    trials.push_back(table3_trial(*chosen_rows({"base"})[0], digits.base, 2));
+    const std::vector<Trial> trials = digits.trainings(2)->trials();
     const auto planned = plan_trials(*Digits::open("cpu"), digits.base, trials);
     CHECK(planned[0].minutes == planned[3].minutes);
     CHECK(planned[0].minutes != planned[1].minutes);

@@ -30,20 +30,20 @@ TEST_CASE("every kind of layer learns a short distance, with as many parameters"
 TEST_CASE("results of long-range dependencies are kept, with their settings", "[long_range]") {
     const TemporaryFolder folder;
     const LongRangeSettings settings;
-    {
-        LongRange experiment(folder.file("out"), settings);
-        experiment.add({LongRangeTask::Copy, "self-attention", 16, 450, 0.995, 1000});
-        experiment.add({LongRangeTask::Copy, "self-attention", 8, std::nullopt, 0.25, 1000});
-    }
-    const LongRange experiment(folder.file("out"), settings);
-    const LongRangeResult* found = experiment.find(LongRangeTask::Copy, "self-attention", 16);
-    REQUIRE(found != nullptr);
-    CHECK(found->steps == 450);
-    CHECK(experiment.find(LongRangeTask::Recall, "self-attention", 16) == nullptr);
-    const TextTable table = experiment.table();
+    const std::vector<LongRangeResult> results = {{LongRangeTask::Copy, "self-attention", 16, 450, 0.995, 1000},
+                                                  {LongRangeTask::Copy, "self-attention", 8, std::nullopt, 0.25, 1000}};
+    CHECK(known_results(folder.file("out"), settings).empty());
+    report_of(results, settings).write(folder.file("out"));
+    const std::vector<LongRangeResult> known = known_results(folder.file("out"), settings);
+    REQUIRE(known.size() == 2);
+    CHECK(known[0].task == LongRangeTask::Copy);
+    CHECK(known[0].steps == 450);
+    CHECK(known[1].distance == 8);
+    CHECK_FALSE(known[1].steps);
+    const TextTable table = report_of(known, settings).tables.front();
     CHECK(table.head == std::vector<std::string>{"task", "layer", "params", "8", "16"});
     CHECK(table.rows == std::vector<std::vector<std::string>>{{"copy", "self-attention", "1000", "25 %", "450"}});
     LongRangeSettings other = settings;
     other.steps = 7;
-    CHECK_THROWS_WITH(LongRange(folder.file("out"), other), Catch::Contains("\"steps\" was 1000 and is now 7"));
+    CHECK_THROWS_WITH(known_results(folder.file("out"), other), Catch::Contains("\"steps\" was 1000 and is now 7"));
 }

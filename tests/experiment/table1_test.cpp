@@ -6,7 +6,6 @@
 
 #include "experiment/table1.h"
 #include "registry/registry.h"
-#include "tests/io/temporary_folder.h"
 
 using namespace headscope;
 
@@ -73,8 +72,8 @@ TEST_CASE("a layer's multiply-adds are those of its products", "[table1]") {
 }
 
 TEST_CASE("the table has ours beside the paper's, and where self-attention overtakes the LSTM", "[table1]") {
-    const TemporaryFolder folder;
-    Table1 table("cpu (test)");
+    std::vector<Table1Line> lines;
+    const auto report = [&] { return report_of(lines, "cpu (test)"); };
     const auto add = [&](const char* kind, double (*seconds)(double, double)) {
         Table1Line line{.kind = &kind_of(kind), .paths = {{8, 1, 4, 4}, {16, 1, 4, 4}}};
         for (const std::int64_t n : {256, 512, 1024}) {
@@ -84,15 +83,14 @@ TEST_CASE("the table has ours beside the paper's, and where self-attention overt
                 line.costs.push_back({n, d, {seconds(x, y), 2.0 * seconds(x, y), 1}, x * x * y});
             }
         }
-        table.add(std::move(line));
+        lines.push_back(std::move(line));
     };
     add("self-attention", [](double n, double d) { return 1e-9 * n * n * d; });
-    CHECK(table.crossings().rows.empty());
+    CHECK(report().tables[1].rows.empty());
     add("lstm", [](double n, double d) { return 2e-9 * n * d * d; });  // as long where n is 2 d
-    CHECK(table.crossings().rows ==
+    CHECK(report().tables[1].rows ==
           std::vector<std::vector<std::string>>{{"128", "256", "1024"}, {"512", "1024", "1024"}});
-    table.write(folder.file("table1"));
-    CHECK(table.table().rows.at(0).at(4) == "2.00 ± 0.00");
-    CHECK(table.table().rows.at(0).at(5) == "1.00 ± 0.00");
-    CHECK(table.json()["layers"][0]["growth"]["forward"]["n"]["exponent"].get<double>() == Approx(2.0));
+    CHECK(report().tables[0].rows.at(0).at(4) == "2.00 ± 0.00");
+    CHECK(report().tables[0].rows.at(0).at(5) == "1.00 ± 0.00");
+    CHECK(report().json["layers"][0]["growth"]["forward"]["n"]["exponent"].get<double>() == Approx(2.0));
 }

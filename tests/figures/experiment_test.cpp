@@ -21,6 +21,7 @@ Row::Measured measured(SeedSpread perplexity, SeedSpread bleu) {
 
 ExperimentTable example() {
     return {.folder = "x",
+            .title = "Variations",
             .rows = {{.name = "base",
                       .ours = measured({8.0, 0.4}, {30.0, 0.5}),
                       .seeds = {1, 2},
@@ -80,9 +81,9 @@ TEST_CASE("The layout of an experiment is valid in every style", "[experiment]")
 
 TEST_CASE("An experiment's numbers are beside the paper's", "[experiment]") {
     const Drawing drawing = draw_experiment(example());
-    for (const char* text :
-         {"8.00 \u00B1 0.40", "4.92", "30.0 \u00B1 0.5", "25.8", "2.15", "65", "2 + 1 begun", "8.80", "28.5",
-          "impossible", "failed", "213", "A4: impossible with this base: d_k is 0.5", "big: failed: seed 1: no disk"}) {
+    for (const char* text : {"Variations", "8.00 \u00B1 0.40", "4.92", "30.0 \u00B1 0.5", "25.8", "2.15", "65",
+                             "2 + 1 begun", "8.80", "28.5", "impossible", "failed", "213",
+                             "A4: impossible with this base: d_k is 0.5", "big: failed: seed 1: no disk"}) {
         CAPTURE(text);
         CHECK(says(drawing, text));
     }

@@ -22,6 +22,7 @@ TEST_CASE("The table of an experiment, and the trials begun since", "[experiment
     }
     const ExperimentTable table = read_experiment_table(folder.file("table3"));
     CHECK(table.folder == folder.file("table3"));
+    CHECK(table.title == "Table 3: variations of the model");  // which earlier versions did not write
     REQUIRE(table.rows.size() == 4);
     const ExperimentRow& base = table.rows[0];
     CHECK(base.name == "base");
@@ -42,6 +43,30 @@ TEST_CASE("The table of an experiment, and the trials begun since", "[experiment
     CHECK_FALSE(table.rows[3].ours);
     CHECK(table.rows[3].problems == std::vector<std::string>{"seed 1: no disk"});
     CHECK(table.rows[3].unfinished == std::vector<int>{12});
+}
+
+TEST_CASE("The table of any study with a title, also without seeds", "[experiment]") {
+    const TemporaryFolder folder;
+    json table = example_table();
+    table["experiment"] = "widths";
+    table["title"] = "How wide?";
+    table["rows"][1]["ours"]["trials"][0]["seed"] = 0;
+    write_table(folder.file("widths"), table);
+    folder.write("widths/experiment.json", R"({"experiment": "widths"})");
+    for (const char* trial : {"A1", "E", "base-s1/model"}) {
+        std::filesystem::create_directories(folder.file("widths/") + trial);
+    }
+    folder.write("widths/base-s1/model/config.json", "{}");
+    folder.write("widths/base-s1/log.jsonl", "");
+    const ExperimentTable read = read_experiment_table(folder.file("widths"));
+    CHECK(read.title == "How wide?");
+    CHECK(read.rows[1].seeds == std::vector<int>{0});
+    CHECK(read.rows[1].unfinished.empty());
+    CHECK(read.rows[3].unfinished == std::vector<int>{0});
+    CHECK(trial_name("E", 0) == "E");
+    const ModelSource source = ModelSource::at(folder.file("widths/base-s1"));
+    REQUIRE(source.experiment());
+    CHECK(source.experiment()->title == "How wide?");
 }
 
 TEST_CASE("A damaged table's error names the file and the key", "[experiment]") {

@@ -25,12 +25,90 @@
 
 namespace headscope {
 
+namespace {
+
+// Prints the trials that have no result in the output folder, with their parameters and estimated times.
+void print_plan(const ExperimentFlags& flags, const nlohmann::json& base, const std::vector<Trial>& all) {
+    std::vector<Trial> trials;
+    std::copy_if(all.begin(), all.end(), std::back_inserter(trials), [&](const Trial& trial) {
+        return !read_result((std::filesystem::path(flags.output) / trial.name).string(), trial);
+    });
+    const std::vector<std::string> devices = asked_devices(flags.common.device(), flags.common.open);
+    const std::unique_ptr<Backend> backend = open_device(devices.front(), flags.common.open);
+    TextTable table{.head = {"training", "params", "steps", "minutes"}, .rows = {}};
+    std::string problems;
+    double minutes = 0.0;
+    const std::vector<PlannedTrial> planned = plan_trials(*backend, base, trials);
+    for (std::size_t i = 0; i < trials.size(); ++i) {
+        const PlannedTrial& one = planned[i];
+        if (!one.problem.empty()) {
+            problems += fmt::format("{}: {}\n", trials[i].name, one.problem);
+            continue;
+        }
+        minutes += one.minutes;
+        table.rows.push_back({trials[i].name, fmt::format("{:.2f} M", static_cast<double>(one.parameters) / 1e6),
+                              fmt::format("{:.0f}", one.steps), fmt::format("{:.1f}", one.minutes)});
+    }
+    write_output(table.plain() +
+                 fmt::format("{} on one device, {}: about {}, without development data\n",
+                             counted(table.rows.size(), "training"), backend->device().id, duration_text(minutes)) +
+                 (trials.size() < all.size()
+                      ? fmt::format("{} of {} are finished\n", all.size() - trials.size(), all.size())
+                      : "") +
+                 problems);
+}
+
+// Writes the report before and after each training.
+void run_reported(const Experiment& experiment, Trainings& trainings) {
+    const std::vector<Trial>& trials = trainings.trials();
+    const std::string all = counted(trials.size(), "training");
+    std::size_t done = 0;
+    std::vector<TrialProblem> problems;
+    StudyReport report;
+    const auto write = [&] {
+        report = trainings.report(experiment, problems);
+        report.write(experiment.folder());
+    };
+    write();  // first of all, since it fails if a result in the folder is damaged
+    experiment.run(trials, [&](std::size_t trial, const TrialOutcome& outcome) {
+        if (!outcome.problem.empty()) {
+            problems.push_back({trial, outcome.problem});
+            log_line(fmt::format("{} failed: {}", trials[trial].name, outcome.problem));
+        } else if (outcome.result) {
+            ++done;
+            const std::string left =
+                left_out_text("development", outcome.result->unscored, outcome.result->untranslated);
+            log_line(fmt::format("{}: PPL {:.2f}, BLEU {:.1f}{}{}; {} of {} done", trials[trial].name,
+                                 outcome.result->perplexity, outcome.result->bleu.front(), left.empty() ? "" : "; ",
+                                 left, done, all));
+        }
+        write();
+    });
+    write();
+    write_output(report.plain());
+    if (done + problems.size() < trials.size()) {
+        throw Error(fmt::format("stopped by a signal, {} of {} done; the same command continues", done, all));
+    }
+    if (!problems.empty()) {
+        throw Error(fmt::format("{} of {} failed; the same command tries them again", problems.size(), all));
+    }
+    if (!report.problem.empty()) {
+        throw Error(report.problem);
+    }
+}
+
+}  // namespace
+
+void ExperimentFlags::add_output(CLI::App& command) {
+    command.add_option("--output", output, "Folder of the experiment")->type_name("FOLDER")->required();
+}
+
 void ExperimentFlags::add_data(CLI::App& command) {
     command.option_defaults()->group("Data");
     command.add_option("--data", data, "Folder with train.tsv and valid.tsv: lines of \"source TAB target\"")
         ->type_name("FOLDER")
         ->required();
-    command.add_option("--output", output, "Folder of the experiment")->type_name("FOLDER")->required();
+    add_output(command);
 }
 
 void ExperimentFlags::add_training(CLI::App& command, const char* config_name) {
@@ -63,80 +141,24 @@ nlohmann::json ExperimentFlags::base() const {
     return json;
 }
 
-ExperimentOptions ExperimentFlags::experiment() const {
+void run_trainings(const std::string& kind, const ExperimentFlags& flags, const nlohmann::json& base,
+                   Trainings& trainings) {
+    for (const std::string& remark : trainings.remarks()) {
+        log_line(remark);
+    }
+    if (flags.dry_run) {
+        print_plan(flags, base, trainings.trials());
+        return;
+    }
     listen_for_stop();
-    return {.folder = output,
-            .devices = asked_devices(common.device(), common.open),
-            .open = [open = common.open](const std::string& device) { return open_device(device, open); },
-            .say = [](const std::string& line) { log_line(line); },
-            .stop_requested = stop_requested};
-}
-
-void print_plan(const ExperimentFlags& flags, const nlohmann::json& base, const std::vector<Trial>& all) {
-    std::vector<Trial> trials;
-    std::copy_if(all.begin(), all.end(), std::back_inserter(trials), [&](const Trial& trial) {
-        return !read_result((std::filesystem::path(flags.output) / trial.name).string(), trial);
-    });
-    const std::vector<std::string> devices = asked_devices(flags.common.device(), flags.common.open);
-    const std::unique_ptr<Backend> backend = open_device(devices.front(), flags.common.open);
-    TextTable table{.head = {"training", "params", "steps", "minutes"}, .rows = {}};
-    std::string problems;
-    double minutes = 0.0;
-    const std::vector<PlannedTrial> planned = plan_trials(*backend, base, trials);
-    for (std::size_t i = 0; i < trials.size(); ++i) {
-        const PlannedTrial& one = planned[i];
-        if (!one.problem.empty()) {
-            problems += fmt::format("{}: {}\n", trials[i].name, one.problem);
-            continue;
-        }
-        minutes += one.minutes;
-        table.rows.push_back({trials[i].name, fmt::format("{:.2f} M", static_cast<double>(one.parameters) / 1e6),
-                              fmt::format("{:.0f}", one.steps), fmt::format("{:.1f}", one.minutes)});
-    }
-    write_output(table.plain() +
-                 fmt::format("{} on one device, {}: about {}, without development data\n",
-                             counted(table.rows.size(), "training"), backend->device().id, duration_text(minutes)) +
-                 (trials.size() < all.size()
-                      ? fmt::format("{} of {} are finished\n", all.size() - trials.size(), all.size())
-                      : "") +
-                 problems);
-}
-
-std::string problem_lines(const std::vector<Trial>& trials, const std::vector<TrialProblem>& problems) {
-    std::string lines;
-    for (const TrialProblem& problem : problems) {
-        lines += fmt::format("{}: failed: {}\n", trials[problem.trial].name, problem.text);
-    }
-    return lines;
-}
-
-void run_reported(const Experiment& experiment, const std::vector<Trial>& trials,
-                  const std::function<std::string(const std::vector<TrialProblem>&)>& write) {
-    std::size_t done = 0;
-    std::vector<TrialProblem> problems;
-    write(problems);  // first of all, since it fails if a result in the folder is damaged
-    experiment.run(trials, [&](std::size_t trial, const TrialOutcome& outcome) {
-        if (!outcome.problem.empty()) {
-            problems.push_back({trial, outcome.problem});
-            log_line(fmt::format("{} failed: {}", trials[trial].name, outcome.problem));
-        } else if (outcome.result) {
-            ++done;
-            const std::string left =
-                left_out_text("development", outcome.result->unscored, outcome.result->untranslated);
-            log_line(fmt::format("{}: PPL {:.2f}, BLEU {:.1f}{}{}; {} of {} done", trials[trial].name,
-                                 outcome.result->perplexity, outcome.result->bleu.front(), left.empty() ? "" : "; ",
-                                 left, done, counted(trials.size(), "training")));
-        }
-        write(problems);
-    });
-    write_output(write(problems));
-    const std::string all = counted(trials.size(), "training");
-    if (done + problems.size() < trials.size()) {
-        throw Error(fmt::format("stopped by a signal, {} of {} done; the same command continues", done, all));
-    }
-    if (!problems.empty()) {
-        throw Error(fmt::format("{} of {} failed; the same command tries them again", problems.size(), all));
-    }
+    run_reported({kind,
+                  base,
+                  {.folder = flags.output,
+                   .devices = asked_devices(flags.common.device(), flags.common.open),
+                   .open = [open = flags.common.open](const std::string& device) { return open_device(device, open); },
+                   .say = [](const std::string& line) { log_line(line); },
+                   .stop_requested = stop_requested}},
+                 trainings);
 }
 
 }  // namespace headscope

@@ -1,6 +1,7 @@
 // headscope sweep: chooses values of a configuration on development data.
+#include <algorithm>
 #include <cstdint>
-#include <filesystem>
+#include <iterator>
 #include <memory>
 #include <string>
 #include <vector>
@@ -10,7 +11,6 @@
 #include "cli/command.h"
 #include "cli/experiment/experiment_run.h"
 #include "experiment/sweep.h"
-#include "io/atomic_file.h"
 #include "options/option_values.h"
 
 namespace headscope {
@@ -40,23 +40,9 @@ struct SweepOptions {
 void run_sweep(const SweepOptions& options) {
     const nlohmann::json base = options.flags.base();
     std::vector<SweepAxis> axes;
-    for (const std::string& text : options.vary) {
-        axes.push_back(SweepAxis::parse(text));
-    }
-    const Sweep sweep(base, axes, options.random, options.seed);
-    if (options.flags.dry_run) {
-        print_plan(options.flags, base, sweep.trials());
-        return;
-    }
-    const Experiment experiment("sweep", base, options.flags.experiment());
-    run_reported(experiment, sweep.trials(), [&](const std::vector<TrialProblem>& problems) {
-        const std::filesystem::path folder(experiment.folder());
-        const TextTable table = sweep.table(experiment, options.order);
-        const std::string failed = problem_lines(sweep.trials(), problems);
-        atomic_write_file((folder / "table.json").string(), sweep.json(experiment, options.order).dump(2) + "\n");
-        atomic_write_file((folder / "table.md").string(), table.markdown() + failed);
-        return table.plain() + failed;
-    });
+    std::transform(options.vary.begin(), options.vary.end(), std::back_inserter(axes), SweepAxis::parse);
+    Sweep sweep(base, axes, options.random, options.seed, options.order);
+    run_trainings("sweep", options.flags, base, sweep);
 }
 
 }  // namespace

@@ -1,0 +1,10 @@
+#include "experiment/studies.h"
+
+namespace headscope {
+
+const std::vector<Study>& studies() {
+    static const std::vector<Study> all = {table1(), table2(), table3(), attention_scores(), long_range(), replaced()};
+    return all;
+}
+
+}  // namespace headscope
