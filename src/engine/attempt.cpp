@@ -15,9 +15,9 @@ bool all_stopped(std::span<const Attempted> works) {
 }
 
 void run_together(Device& device, std::span<Attempted> works) {
-    std::vector<Work*> together;
-    for (const Attempted& each : works) {
-        together.push_back(each.work);
+    std::vector<Work*> together = undone(works);
+    if (together.empty()) {
+        return;
     }
     const OpenModel& model = *works.front().work->job().model;
     run_whole(device.place(model, [works] { return !all_stopped(works); }), together);
@@ -54,7 +54,9 @@ std::exception_ptr divide(Device& device, std::span<Attempted> works, const std:
         const std::exception_ptr first = attempt(works.first(half));
         return first != nullptr ? first : attempt(works.subspan(half));
     }
-    if (!full && !device.works(*works.front().work->job().model)) {
+    // Of several works, the first that succeeds alone shows that the device works.
+    const bool doubtful = works.size() == 1 || device.lost() || !device.is_open();
+    if (!full && doubtful && !device.works(*works.front().work->job().model)) {
         return failure;
     }
     if (works.size() == 1) {
@@ -62,7 +64,7 @@ std::exception_ptr divide(Device& device, std::span<Attempted> works, const std:
         return nullptr;
     }
     for (std::size_t i = 0; i < works.size(); ++i) {
-        if (works[i].work->job().stopped()) {
+        if (works[i].done || works[i].work->job().stopped()) {
             continue;
         }
         if (const std::exception_ptr given_up = attempt(works.subspan(i, 1))) {
@@ -73,6 +75,16 @@ std::exception_ptr divide(Device& device, std::span<Attempted> works, const std:
 }
 
 }  // namespace
+
+std::vector<Work*> undone(std::span<const Attempted> works) {
+    std::vector<Work*> left;
+    for (const Attempted& each : works) {
+        if (!each.done) {
+            left.push_back(each.work);
+        }
+    }
+    return left;
+}
 
 std::exception_ptr try_again(Device& device, std::span<Attempted> works, std::exception_ptr failure) {
     const std::exception_ptr left =

@@ -18,8 +18,12 @@ struct Attempted {
     std::exception_ptr why = nullptr;
 };
 
+// The works that a session that begins has left to do.
+std::vector<Work*> undone(std::span<const Attempted> works);
+
 // After a session failed with `failure`: a lost device is reopened and the works repeated; halves may fit into a memory
-// that all did not; else the device proves with known work that it still works, and the works are tried alone, once.
+// that all did not; else the works are tried alone, once, and if one fails, the device proves with known work that it
+// still works.
 // Returns why the device has to be given up, or null.
 std::exception_ptr try_again(Device& device, std::span<Attempted> works, std::exception_ptr failure);
 

@@ -77,6 +77,12 @@ const LoadedModel* Device::find(const OpenModel& model) const {
     return found == loaded_.end() ? nullptr : found->weights.get();
 }
 
+bool Device::holds(const std::weak_ptr<const OpenModel>& model) const {
+    return !model.expired() && std::ranges::any_of(loaded_, [&](const Loaded& one) {
+        return !one.model.owner_before(model) && !model.owner_before(one.model);
+    });
+}
+
 std::size_t Device::peak_bytes() const {
     return std::max(peak_bytes_, backend_ == nullptr ? 0 : backend_->memory().peak);
 }

@@ -35,6 +35,7 @@ public:
     // Error if the model cannot be read.
     void load(const ModelHandle& model);
     bool holds(const OpenModel& model) const { return find(model) != nullptr; }
+    bool holds(const std::weak_ptr<const OpenModel>& model) const;
     // Frees models that nobody uses.
     void free_unused();
 

@@ -85,14 +85,13 @@ Engine::~Engine() {
 }
 
 std::shared_ptr<OpenModel> Engine::opened(LoadModel load) const {
-    const auto freed = [scheduler = std::weak_ptr(scheduler_), process = process_](OpenModel* model) {
-        delete model;
-        const std::shared_ptr<Scheduler> open = process.left() ? nullptr : scheduler.lock();
-        if (open != nullptr) {
-            open->wake();
-        }
-    };
-    std::shared_ptr<OpenModel> model(new OpenModel(std::move(load)), freed);
+    const auto model =
+        std::make_shared<OpenModel>(std::move(load), [scheduler = std::weak_ptr(scheduler_), process = process_] {
+            const std::shared_ptr<Scheduler> open = process.left() ? nullptr : scheduler.lock();
+            if (open != nullptr) {
+                open->look_for_free_models();
+            }
+        });
     load_everywhere(model, [&, first = true](const LoadedModel& loaded) mutable {
         if (std::exchange(first, false)) {
             model->describe(loaded);
@@ -148,14 +147,12 @@ ModelHandle Engine::swap(const ModelHandle& old, const std::vector<std::string>&
     const ModelHandle replaced = UsedModel(old).handle();
     replaced->set_successor(next);
     replaced->set_unloaded(true);
-    scheduler_->wake_all();
     return next;
 }
 
 void Engine::unload(const ModelHandle& model) {
     process_.check();
     UsedModel(model).handle()->set_unloaded(true);
-    scheduler_->wake_all();
 }
 
 void Engine::load(const ModelHandle& model) {

@@ -54,9 +54,9 @@ public:
     void blame(std::exception_ptr why);
     std::exception_ptr callback_failure() const;
 
-    // The scheduler calls these with its lock held: a batch is done, and whether the job goes on without a work that
-    // failed.
+    // A batch is done. The scheduler calls it without its lock, from the threads of several devices.
     virtual void finished(std::size_t /*batch*/) {}
+    // Whether the job goes on without a work that failed. Called with the scheduler's lock held.
     virtual bool survives(Work& /*work*/, const std::exception_ptr& /*why*/) { return false; }
     // It is called once, without the lock: the result is there, or the reason why there is none.
     virtual void end(const std::exception_ptr& failure) noexcept = 0;

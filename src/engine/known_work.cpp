@@ -10,8 +10,10 @@ namespace headscope {
 
 void KnownWork::remember(std::span<Work* const> works) {
     const std::lock_guard lock(mutex_);
-    if (work_ == nullptr && !works.empty()) {
-        work_ = (*std::ranges::min_element(works, {}, [](const Work* work) { return work->tokens(); }))->known();
+    const auto shortest = std::ranges::min_element(works, {}, &Work::tokens);
+    if (shortest != works.end() && (work_ == nullptr || (*shortest)->tokens() < work_->tokens())) {
+        std::unique_ptr<Work> known = (*shortest)->known();
+        work_ = known == nullptr ? std::move(work_) : std::move(known);
     }
 }
 

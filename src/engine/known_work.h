@@ -12,7 +12,7 @@ namespace headscope {
 // The known work of one model, shared by the devices. Thread-safe.
 class KnownWork {
 public:
-    // Works that have succeeded. The shortest of the first ones that can be repeated is kept.
+    // Works that have succeeded. The shortest that can be repeated is kept.
     void remember(std::span<Work* const> works);
     // Repeats the kept work; before any success, computes a small product. Throws what the device throws.
     void run(const Place& place) const;

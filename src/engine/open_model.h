@@ -23,7 +23,11 @@ using LoadModel = std::function<std::unique_ptr<const LoadedModel>(Backend& back
 
 class OpenModel {
 public:
-    explicit OpenModel(LoadModel load) : load_(std::move(load)) {}
+    // `freed` is called when devices may free it, from any thread.
+    OpenModel(LoadModel load, std::function<void()> freed) : load_(std::move(load)), freed_(std::move(freed)) {}
+    OpenModel(const OpenModel&) = delete;
+    OpenModel& operator=(const OpenModel&) = delete;
+    ~OpenModel() { freed_(); }
 
     // The first directory: its tokenizers and configuration.
     const ModelDirectory& directory() const { return directory_; }
@@ -37,9 +41,15 @@ public:
     void describe(const LoadedModel& loaded);
     KnownWork& known() const { return known_; }
     void use() const { ++users_; }
-    void release() const { --users_; }
-    // Whether devices may free it: it was unloaded, and no request uses it.
-    void set_unloaded(bool unloaded) const { unloaded_ = unloaded; }
+    void release() const {
+        --users_;
+        tell_if_free();
+    }
+    // Devices may free it if it was unloaded, and no request uses it.
+    void set_unloaded(bool unloaded) const {
+        unloaded_ = unloaded;
+        tell_if_free();
+    }
     bool unloaded() const { return unloaded_; }
     bool free() const { return unloaded_ && users_ == 0; }
     // New requests go to the successor instead, if there is one, and to none if it was unloaded.
@@ -48,7 +58,14 @@ public:
     ModelHandle successor() const;
 
 private:
+    void tell_if_free() const {
+        if (free()) {
+            freed_();
+        }
+    }
+
     const LoadModel load_;
+    const std::function<void()> freed_;
     ModelDirectory directory_;
     DecodingChoices choices_;
     std::int64_t longest_ = 0;

@@ -76,7 +76,7 @@ struct FillRequest {
     bool one_by_one = false;  // only a masked language model can
 };
 
-// Pairs, or texts as targets of empty sources. See score_pairs().
+// Pairs, or texts as targets of empty sources. See ScoreSession.
 struct ScoreRequest {
     using Result = std::vector<ScoredPair>;
     using Event = NoEvent;

@@ -96,12 +96,12 @@ void Scheduler::load(Member& member, const ModelHandle& model) {
         if (member.device->is_open() && classify(std::current_exception()) != Fault::DeviceLost) {
             throw;
         }
-        Jobs ended;
+        Leavings left;
         {
             const std::lock_guard lock(mutex_);
-            give_up(member, std::current_exception(), ended);
+            give_up(member, std::current_exception(), left);
         }
-        close_all(ended);
+        let_go(left);
         throw;
     }
     const std::lock_guard lock(mutex_);
@@ -210,19 +210,35 @@ void Scheduler::serve(Member& member) {
             lock.lock();
             continue;
         }
-        Jobs ended;
-        drop_freed(member, ended);
-        drop_stopped(member, ended);
-        if (!ended.empty()) {
+        if (std::exchange(member.freed, freed_) != freed_) {
             lock.unlock();
-            close_all(ended);
+            member.device->free_unused();
             lock.lock();
             continue;
         }
-        for (Running& running : member.running) {
-            take_joining(running);
+        Leavings left;
+        drop_freed(member, left);
+        drop_stopped(member, left);
+        if (!left.empty()) {
+            lock.unlock();
+            let_go(left);
+            lock.lock();
+            continue;
+        }
+        const auto failed =
+            std::ranges::find_if(member.running, [](const Running& running) { return running.failure != nullptr; });
+        if (failed != member.running.end()) {
+            step(member, failed, lock, false);
+            continue;
         }
         const Batch* next = next_for(member, false);
+        if (next == nullptr || !next->alone) {
+            bool joined = false;
+            for (Running& running : member.running) {
+                joined = take_joining(running) || joined;
+            }
+            next = joined ? next_for(member, false) : next;
+        }
         if (may_start(member, next)) {
             start(member, *next);
         } else if (member.running.empty()) {
@@ -232,28 +248,27 @@ void Scheduler::serve(Member& member) {
         }
         step(member, furthest_behind(member, [](const Running&) { return true; }), lock, false);
     }
-    for (const Running& running : std::exchange(member.running, {})) {
-        put_back(running, false);
+    Leavings left{.finished = {}, .ended = {}, .sessions = std::exchange(member.running, {}), .released = {}};
+    for (const Running& running : left.sessions) {
+        put_back(running, false, left);
     }
-    member.tasks.clear();  // their promises fail, which ends the wait
+    const auto tasks = std::exchange(member.tasks, {});  // their promises fail, which ends the wait
     lock.unlock();
-    ended_.notify_all();
+    let_go(left);
 }
 
 // Tasks and reopening free models, too.
-void Scheduler::drop_freed(Member& member, Jobs& ended) {
-    member.device->free_unused();
-    const bool fewer = std::erase_if(member.models, [&](const auto& one) {
-                           const ModelHandle model = one.lock();
-                           return model == nullptr || !member.device->holds(*model);
-                       }) > 0;
-    if (fewer) {
-        end_unheld(ended);
+void Scheduler::drop_freed(Member& member, Leavings& left) {
+    if (std::erase_if(member.models, [&](const auto& model) { return !member.device->holds(model); }) > 0) {
+        end_unheld(left.ended);
     }
 }
 
-void Scheduler::wake_all() {
-    const std::lock_guard lock(mutex_);
+void Scheduler::look_for_free_models() {
+    {
+        const std::lock_guard lock(mutex_);
+        ++freed_;
+    }
     changed_.notify_all();
 }
 
@@ -287,6 +302,7 @@ void Scheduler::watch_deadlines() {
             lock.unlock();
             changed_.notify_all();
             close_all(late);
+            late.clear();  // without the lock
             lock.lock();
         } else if (nearest) {
             deadline_.wait_until(lock, *nearest);

@@ -56,10 +56,8 @@ public:
     bool drain(Clock::duration longest);
     // Ends all jobs and the threads.
     void close();
-    // Devices look for models to free. The last handle of a model may end with the lock held, so that wake() does not
-    // take it: a device that is just about to wait may miss it. None misses wake_all().
-    void wake() { changed_.notify_all(); }
-    void wake_all();
+    // Devices look for models to free. Must not be called with the lock held, so that no model ends with it.
+    void look_for_free_models();
     // Tells the log something, one call at a time. What it throws is ignored.
     void report(const std::string& message);
 
@@ -109,6 +107,7 @@ private:
         std::list<Running> running;      // only the thread uses them
         std::deque<std::packaged_task<void()>> tasks;
         std::vector<std::weak_ptr<const OpenModel>> models;  // the device has loaded them
+        std::uint64_t freed = 0;                             // freed_ when it last looked for models to free
         DeviceUse use{};
         bool busy = false;
         Clock::time_point until{};  // when it is expected to be done
@@ -116,19 +115,27 @@ private:
     };
     using Jobs = std::vector<std::shared_ptr<Job>>;
     using Lock = std::unique_lock<std::mutex>;
+    // What must wait until the device's thread does not hold the lock: a request's callbacks are code of its caller,
+    // and so may be what it refers to.
+    struct Leavings {
+        std::vector<std::pair<std::shared_ptr<Job>, std::size_t>> finished;  // batches
+        Jobs ended;                                                          // their callers do not know it yet
+        std::list<Running> sessions;                                         // to be destroyed, before their jobs
+        Jobs released;                                                       // the device no longer works on them
+        bool empty() const { return finished.empty() && ended.empty() && sessions.empty() && released.empty(); }
+    };
 
     // scheduler.cpp: threads
     void serve(Member& member);
     void load(Member& member, const ModelHandle& model);
-    void drop_freed(Member& member, Jobs& ended);
-    void settle_done(Member& member, Running& running, Jobs& ended);
+    void drop_freed(Member& member, Leavings& left);
     void watch_deadlines();
 
     // scheduler_steps.cpp: what a device does
     void step(Member& member, std::list<Running>::iterator running, Lock& lock, bool inside);
     bool take_step(Member& member, Running& running);
     bool let_others(Member& member, Running& running);
-    void drop_stopped(Member& member, Jobs& ended);
+    void drop_stopped(Member& member, Leavings& left);
 
     // scheduler_queue.cpp: what a device takes, and when
     void queue(const Batch& batch, bool first);
@@ -137,7 +144,8 @@ private:
     bool may_take(const Member& member, const Batch& batch) const;
     void start(Member& member, const Batch& next);
     void take(Running& running, Flow& flow, std::deque<Batch>::iterator batch);
-    void take_joining(Running& running);
+    bool take_joining(Running& running);
+    bool joins(const Running& running, const Batch& more) const;
     double served_to(const Running& running) const;
     std::list<Running>::iterator furthest_behind(Member& member,
                                                  const std::function<bool(const Running& running)>& may);
@@ -149,20 +157,23 @@ private:
     void refuse_surplus(const Job& job);
 
     // scheduler_results.cpp: what becomes of batches
-    void finish(Member& member, Running& running, const std::exception_ptr& failure, Jobs& ended);
+    void finish(Member& member, Running& running, const std::exception_ptr& failure, Leavings& left);
+    void settle_done(Member& member, Running& running, Leavings& left);
     void settle_batch(Member& member, const Batch& batch, std::span<const Attempted> works,
-                      const std::exception_ptr& failure, Jobs& ended);
-    bool ends(Member& member, const Batch& batch, std::span<const Attempted> works, const std::exception_ptr& failure);
+                      const std::exception_ptr& failure, Leavings& left);
+    bool ends(Member& member, const Batch& batch, std::span<const Attempted> works, const std::exception_ptr& failure,
+              Leavings& left);
     bool survives(const Batch& batch, std::span<const Attempted> works, const std::exception_ptr& device_failure);
-    void give_up(Member& member, const std::exception_ptr& failure, Jobs& ended);
+    void give_up(Member& member, const std::exception_ptr& failure, Leavings& left);
     void end_unheld(Jobs& ended);
     static bool works_for(const Member& member, const ModelHandle& model);
     bool held(const ModelHandle& model, const Member* other_than = nullptr) const;
     std::exception_ptr no_device_left(const OpenModel& model) const;
     void withdraw(const std::shared_ptr<Job>& job, const std::exception_ptr& why);
-    void put_back(const Running& running, bool alone);
-    void release(const Batch& batch);
+    void put_back(const Running& running, bool alone, Leavings& left);
+    void release(const Batch& batch, Leavings& left);
     void close_all(const Jobs& ended);
+    void let_go(Leavings& left);
     void count(const Job& job);
 
     const Bounds bounds_;
@@ -178,6 +189,7 @@ private:
     std::exception_ptr last_failure_;
     std::map<Job::Key, Flow> flows_;
     std::uint64_t queued_ = 0;  // batches so far
+    std::uint64_t freed_ = 0;   // times that a model may have become free
     double served_ = 0.0;       // the served of the flow that was served last: new flows begin there
     Jobs open_;                 // jobs without a result
     std::size_t counted_ = 0;

@@ -18,15 +18,14 @@ constexpr std::size_t kMostSessions = 16;  // on a device
 // short ones end before the next.
 constexpr int kPatience = 16;
 
-// Rows that share a session, and the longest of them.
-struct Size {
-    std::int64_t rows = 0, longest = 0;
-};
+// A session looks for more among this many waiting batches, the oldest of each flow, so that a long queue does not hold
+// up everybody who needs the lock.
+constexpr std::size_t kLooked = 256;
 
-bool fit_together(const Size& a, const Size& b, std::int64_t budget) {
-    const std::int64_t shorter = padded_length(std::min(a.longest, b.longest));
-    const std::int64_t longer = padded_length(std::max(a.longest, b.longest));
-    return 2 * shorter >= longer && (a.rows + b.rows) * longer <= budget;
+bool fit_together(std::int64_t longest, std::int64_t other_longest, std::int64_t rows, std::int64_t budget) {
+    const std::int64_t shorter = padded_length(std::min(longest, other_longest));
+    const std::int64_t longer = padded_length(std::max(longest, other_longest));
+    return 2 * shorter >= longer && rows * longer <= budget;
 }
 
 }  // namespace
@@ -81,8 +80,8 @@ Scheduler::Clock::time_point Scheduler::free_at(const Member& member, Clock::tim
     return !member.busy ? now : member.until > now ? member.until : now + (now - member.until);
 }
 
-// The batch that the device would begin next: the oldest of the flow that is furthest behind. While one waits for all
-// of the device's memory, no other begins. `inside`: of a step of another session, which only short steps fit into.
+// The batch that the device would begin next: the oldest of the flow that is furthest behind. `inside`: of a step of
+// another session, which only short steps fit into.
 const Scheduler::Batch* Scheduler::next_for(const Member& member, bool inside) const {
     const auto runs_here = [&](const Job& job) {
         return std::ranges::any_of(member.running, [&](const Running& running) {
@@ -98,9 +97,6 @@ const Scheduler::Batch* Scheduler::next_for(const Member& member, bool inside) c
         });
         if (own == flow.queue.end()) {
             continue;
-        }
-        if (own->alone) {
-            return member.running.empty() ? &*own : nullptr;
         }
         if (next == nullptr || flow.served < least) {
             next = &*own;
@@ -127,13 +123,14 @@ bool Scheduler::may_take(const Member& member, const Batch& batch) const {
     });
 }
 
+// One that needs all of the device's memory waits until nothing else runs; until then serve() lets nothing join.
 bool Scheduler::may_start(const Member& member, const Batch* next) const {
     const auto gives_way = [&](const Running& running) {
         const Batch& first = running.batches.front();
         return !first.alone && (running.steps >= kPatience || first.job->key().second < next->job->key().second);
     };
-    return next != nullptr && member.running.size() < kMostSessions && std::ranges::all_of(member.running, gives_way) &&
-           may_take(member, *next);
+    return next != nullptr && member.running.size() < kMostSessions && (!next->alone || member.running.empty()) &&
+           std::ranges::all_of(member.running, gives_way) && may_take(member, *next);
 }
 
 void Scheduler::take(Running& running, Flow& flow, std::deque<Batch>::iterator place) {
@@ -151,45 +148,51 @@ void Scheduler::take(Running& running, Flow& flow, std::deque<Batch>::iterator p
     running.batches.push_back(std::move(batch));
 }
 
-// Takes the batches that fit into a session, before or after its first step.
-void Scheduler::take_joining(Running& running) {
-    const Batch first = running.batches.front();
-    if (first.tried || first.alone || std::exchange(running.looked, queued_) == queued_) {
-        return;
+bool Scheduler::joins(const Running& running, const Batch& more) const {
+    const Batch& first = running.batches.front();
+    if (more.tried || more.alone || more.job->model != first.job->model) {
+        return false;
     }
-    Size size;
+    std::int64_t longest = 0;
     for (const Batch& batch : running.batches) {
-        size.rows += std::ssize(batch.what().works);
-        size.longest = std::max(size.longest, batch.what().longest);
+        longest = std::max(longest, batch.what().longest);
     }
+    const auto& works = more.what().works;
+    const std::int64_t budget = std::min(first.first().most_together(), more.first().most_together());
+    if (!fit_together(longest, more.what().longest, std::ssize(running.works) + std::ssize(works), budget)) {
+        return false;
+    }
+    return running.session == nullptr
+               ? first.first().joins(more.first())
+               : more.job->counts() &&
+                     std::ranges::all_of(works, [&](const auto& work) { return running.session->joins(*work); });
+}
+
+// Takes batches that fit into a session, before or after its first step. Returns whether there were any.
+bool Scheduler::take_joining(Running& running) {
+    const Batch& first = running.batches.front();
+    if (first.tried || first.alone || std::exchange(running.looked, queued_) == queued_) {
+        return false;
+    }
+    const std::size_t before = running.batches.size();
+    const std::size_t of_each = std::max<std::size_t>(1, kLooked / std::max<std::size_t>(1, flows_.size()));
     for (auto& [key, flow] : flows_) {
-        for (std::size_t i = 0; i < flow.queue.size();) {
+        std::size_t looked = 0;
+        for (std::size_t i = 0; i < flow.queue.size() && looked < of_each; ++looked) {
             const Batch& more = flow.queue[i];
-            const Size added{.rows = std::ssize(more.what().works), .longest = more.what().longest};
-            const std::int64_t budget = std::min(first.first().most_together(), more.first().most_together());
-            const auto& works = more.what().works;
-            const bool joins =
-                !more.tried && !more.alone && more.job->model == first.job->model &&
-                fit_together(size, added, budget) &&
-                (running.session == nullptr
-                     ? first.first().joins(more.first())
-                     : more.job->counts() && std::ranges::all_of(works, [&](const std::unique_ptr<Work>& work) {
-                           return running.session->joins(*work);
-                       }));
-            if (!joins) {
+            if (!joins(running, more)) {
                 ++i;
                 continue;
             }
             if (running.session != nullptr) {
                 std::vector<Work*> joining;
-                std::ranges::transform(works, std::back_inserter(joining), &std::unique_ptr<Work>::get);
+                std::ranges::transform(more.what().works, std::back_inserter(joining), &std::unique_ptr<Work>::get);
                 running.session->join(joining);
             }
-            size.rows += added.rows;
-            size.longest = std::max(size.longest, added.longest);
             take(running, flow, flow.queue.begin() + static_cast<std::ptrdiff_t>(i));
         }
     }
+    return running.batches.size() > before;
 }
 
 // Begins a batch of the queue, and those that are merged with it.

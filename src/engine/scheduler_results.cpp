@@ -10,23 +10,23 @@
 namespace headscope {
 
 // `failure`: why the device is given up, or null.
-void Scheduler::finish(Member& member, Running& running, const std::exception_ptr& failure, Jobs& ended) {
+void Scheduler::finish(Member& member, Running& running, const std::exception_ptr& failure, Leavings& left) {
     if (failure == nullptr) {
         ++member.use.batches;
         member.use.peak_bytes = member.device->peak_bytes();
     }
     std::span<const Attempted> rest(running.works);
     for (const Batch& batch : running.batches) {
-        settle_batch(member, batch, rest.first(batch.what().works.size()), failure, ended);
+        settle_batch(member, batch, rest.first(batch.what().works.size()), failure, left);
         rest = rest.subspan(batch.what().works.size());
     }
     if (failure != nullptr) {
-        give_up(member, failure, ended);
+        give_up(member, failure, left);
     }
 }
 
 // Batches that are done before the rest of their session leave it.
-void Scheduler::settle_done(Member& member, Running& running, Jobs& ended) {
+void Scheduler::settle_done(Member& member, Running& running, Leavings& left) {
     std::size_t first = 0;
     for (auto batch = running.batches.begin(); batch != running.batches.end();) {
         const std::span<Attempted> own = std::span(running.works).subspan(first, batch->what().works.size());
@@ -35,7 +35,7 @@ void Scheduler::settle_done(Member& member, Running& running, Jobs& ended) {
             ++batch;
             continue;
         }
-        settle_batch(member, *batch, own, nullptr, ended);
+        settle_batch(member, *batch, own, nullptr, left);
         const auto begin = running.works.begin() + static_cast<std::ptrdiff_t>(first);
         running.works.erase(begin, begin + std::ssize(own));
         batch = running.batches.erase(batch);
@@ -44,7 +44,7 @@ void Scheduler::settle_done(Member& member, Running& running, Jobs& ended) {
 }
 
 void Scheduler::settle_batch(Member& member, const Batch& batch, std::span<const Attempted> works,
-                             const std::exception_ptr& failure, Jobs& ended) {
+                             const std::exception_ptr& failure, Leavings& left) {
     if (failure == nullptr) {
         member.use.source_tokens += batch.what().tokens;
         for (const Attempted& each : works) {
@@ -52,23 +52,23 @@ void Scheduler::settle_batch(Member& member, const Batch& batch, std::span<const
             member.use.target_tokens += each.done ? each.work->written() : 0;
         }
     }
-    if (!batch.job->state.ended && ends(member, batch, works, failure)) {
+    if (!batch.job->state.ended && ends(member, batch, works, failure, left)) {
         withdraw(batch.job, batch.job->state.failure);
-        ended.push_back(batch.job);
+        left.ended.push_back(batch.job);
     }
-    release(batch);
+    release(batch, left);
 }
 
-// A device no longer works on the batch.
-void Scheduler::release(const Batch& batch) {
-    --batch.job->state.running;
+// A device no longer works on the batch, once the session is destroyed.
+void Scheduler::release(const Batch& batch, Leavings& left) {
     --flows_.at(batch.job->key()).running;
     forget(batch.job->key());
+    left.released.push_back(batch.job);
 }
 
-// Returns whether the batch's job has ended.
+// Returns whether the batch's job has failed.
 bool Scheduler::ends(Member& member, const Batch& batch, std::span<const Attempted> works,
-                     const std::exception_ptr& failure) {
+                     const std::exception_ptr& failure, Leavings& left) {
     Job& job = *batch.job;
     if (const std::exception_ptr thrown = job.callback_failure()) {
         job.state.failure = thrown;
@@ -91,9 +91,8 @@ bool Scheduler::ends(Member& member, const Batch& batch, std::span<const Attempt
         }
     }
     job.state.succeeded += static_cast<std::size_t>(std::ranges::count(works, true, &Attempted::done));
-    --job.state.waiting;
-    job.finished(batch.index);
-    return job.state.waiting == 0;
+    left.finished.emplace_back(batch.job, batch.index);
+    return false;
 }
 
 // Whether the batch's job goes on without the works that failed.
@@ -116,19 +115,20 @@ bool Scheduler::survives(const Batch& batch, std::span<const Attempted> works,
     return true;
 }
 
-void Scheduler::give_up(Member& member, const std::exception_ptr& failure, Jobs& ended) {
+void Scheduler::give_up(Member& member, const std::exception_ptr& failure, Leavings& left) {
     member.use.failure = what_of(failure).empty() ? "an error without a message" : what_of(failure);
     last_failure_ = failure;
     --working_;
-    for (const Running& innocent : std::exchange(member.running, {})) {
-        put_back(innocent, false);
+    for (const Running& innocent : member.running) {
+        put_back(innocent, false, left);
     }
+    left.sessions.splice(left.sessions.end(), member.running);
     for (auto& [key, flow] : flows_) {
         for (Batch& batch : flow.queue) {  // if nobody else is left to try what a device has refused, it does
             batch.refused_by = held(batch.job->model, batch.refused_by) ? batch.refused_by : nullptr;
         }
     }
-    end_unheld(ended);
+    end_unheld(left.ended);
 }
 
 // Jobs whose model no device holds any more.
@@ -143,8 +143,9 @@ void Scheduler::end_unheld(Jobs& ended) {
 }
 
 bool Scheduler::works_for(const Member& member, const ModelHandle& model) {
-    return member.use.failure.empty() &&
-           std::ranges::any_of(member.models, [&](const auto& one) { return one.lock() == model; });
+    return member.use.failure.empty() && std::ranges::any_of(member.models, [&](const auto& one) {
+               return !one.owner_before(model) && !model.owner_before(one);
+           });
 }
 
 // Whether a working device, other than one, has loaded the model.
@@ -155,14 +156,14 @@ bool Scheduler::held(const ModelHandle& model, const Member* other_than) const {
 }
 
 // The works were not to blame for what ended their session.
-void Scheduler::put_back(const Running& running, bool alone) {
+void Scheduler::put_back(const Running& running, bool alone, Leavings& left) {
     for (const Batch& batch : running.batches) {
         if (!batch.job->state.ended) {
             Batch again = batch;
             again.alone = alone;
             queue(again, true);
         }
-        release(batch);
+        release(batch, left);
     }
 }
 
@@ -189,7 +190,7 @@ void Scheduler::withdraw(const std::shared_ptr<Job>& job, const std::exception_p
     state.failure = why;
     state.ended = true;
     counted_ -= std::erase(open_, job) > 0 && job->counts() ? 1 : 0;
-    if (const auto own = flows_.find(job->key()); own != flows_.end()) {
+    if (const auto own = flows_.find(job->key()); state.waiting > 0 && own != flows_.end()) {
         std::erase_if(own->second.queue, [&](const Batch& batch) {
             own->second.add(batch, batch.job == job ? -1 : 0);
             return batch.job == job;
@@ -223,6 +224,34 @@ void Scheduler::count(const Job& job) {
     } catch (...) {
         ++statistics_.failed;
     }
+}
+
+// Called without the lock. The last batch of a job ends it.
+void Scheduler::let_go(Leavings& left) {
+    left.sessions.clear();
+    for (const auto& [job, batch] : left.finished) {
+        try {
+            job->finished(batch);
+        } catch (...) {
+            job->blame(std::current_exception());
+        }
+    }
+    if (!left.released.empty()) {
+        const std::lock_guard lock(mutex_);
+        for (const std::shared_ptr<Job>& job : left.released) {
+            --job->state.running;
+        }
+        for (const auto& [job, batch] : left.finished) {
+            const bool last = --job->state.waiting == 0;
+            const std::exception_ptr failure = job->callback_failure();
+            if (!job->state.ended && (last || failure != nullptr)) {
+                withdraw(job, failure);
+                left.ended.push_back(job);
+            }
+        }
+    }
+    close_all(left.ended);
+    left = {};
 }
 
 // Called without the lock: whoever waits may call the engine again.

@@ -22,11 +22,9 @@ bool stopped(const Attempted& each) {
 }  // namespace
 
 // What nobody waits for leaves its session, which ends if nothing is left.
-void Scheduler::drop_stopped(Member& member, Jobs& ended) {
+void Scheduler::drop_stopped(Member& member, Leavings& left) {
     for (auto running = member.running.begin(); running != member.running.end();) {
-        if (std::ranges::all_of(running->works, stopped)) {
-            running->session.reset();  // before its jobs
-        }
+        const bool all = std::ranges::all_of(running->works, stopped);
         std::ptrdiff_t first = 0;
         for (auto batch = running->batches.begin(); batch != running->batches.end();) {
             const std::shared_ptr<Job> job = batch->job;
@@ -39,30 +37,31 @@ void Scheduler::drop_stopped(Member& member, Jobs& ended) {
             }
             if (!job->state.ended) {
                 withdraw(job, job->callback_failure());
-                ended.push_back(job);
+                left.ended.push_back(job);
             }
-            if (running->session != nullptr) {
+            if (running->session != nullptr && !all) {
                 std::for_each(own, own + count, [&](Attempted& each) { running->session->leave(*each.work); });
             }
             running->works.erase(own, own + count);
             running->tokens -= batch->what().tokens;
             running->looked = 0;  // there is room
-            release(*batch);
+            release(*batch, left);
             batch = running->batches.erase(batch);
-            ended_.notify_all();
         }
-        running = running->batches.empty() ? member.running.erase(running) : std::next(running);
+        const auto gone = running++;
+        if (gone->batches.empty()) {
+            left.sessions.splice(left.sessions.end(), member.running, gone);
+        }
     }
 }
 
 // Returns whether there is more to do. Throws what the work throws.
 bool Scheduler::take_step(Member& member, Running& running) {
-    Work& first = *running.works.front().work;
+    const OpenModel& model = *running.works.front().work->job().model;
     if (running.session == nullptr) {
-        std::vector<Work*> works;
-        std::ranges::transform(running.works, std::back_inserter(works), &Attempted::work);
+        const std::vector<Work*> works = undone(running.works);
         const auto goes_on = [this, &member, &running] { return let_others(member, running); };
-        running.session = first.begin(member.device->place(*first.job().model, goes_on), works);
+        running.session = works.front()->begin(member.device->place(model, goes_on), works);
         running.steps = 0;
         running.charged = 0;
     }
@@ -77,7 +76,7 @@ bool Scheduler::take_step(Member& member, Running& running) {
     }
     std::erase_if(done, [](const Work* work) { return work->job().stopped(); });  // they may have no result
     if (!done.empty()) {
-        first.job().model->known().remember(done);
+        model.known().remember(done);
         member.device->succeeded();
     }
     return more;
@@ -98,6 +97,10 @@ void Scheduler::step(Member& member, std::list<Running>::iterator running, Lock&
         running->session.reset();
     } catch (...) {
         failure = std::current_exception();
+        if (classify(failure) == Fault::Request && std::ranges::all_of(running->works, stopped)) {
+            running->session.reset();
+            failure = nullptr;  // nobody waits for the work
+        }
     }
     if (failure != nullptr && inside) {
         running->session.reset();
@@ -120,16 +123,15 @@ void Scheduler::step(Member& member, std::list<Running>::iterator running, Lock&
     if (!inside) {
         member.use.seconds += std::chrono::duration<double>(Clock::now() - start).count();
     }
-    Jobs ended;
+    Leavings left;
     if (more && failure == nullptr) {
         const std::int64_t tokens = running->session == nullptr ? running->charged : running->session->tokens();
         charge(*running, tokens - std::exchange(running->charged, tokens));
-        settle_done(member, *running, ended);
+        settle_done(member, *running, left);
     }
     if (!more || failure != nullptr || running->batches.empty()) {
-        Running done = std::move(*running);
-        member.running.erase(running);
-        alone ? put_back(done, true) : finish(member, done, device_failure, ended);
+        left.sessions.splice(left.sessions.end(), member.running, running);
+        alone ? put_back(*running, true, left) : finish(member, *running, device_failure, left);
     }
     const bool others = working_ > 0;
     lock.unlock();
@@ -138,7 +140,7 @@ void Scheduler::step(Member& member, std::list<Running>::iterator running, Lock&
         report(fmt::format("{} failed; the other devices take over its work: {}", member.use.name,
                            what_of(device_failure)));
     }
-    close_all(ended);
+    let_go(left);
     lock.lock();
 }
 

@@ -31,6 +31,21 @@ struct Teller {
     std::function<void(typename Request::Event)> tell;
 };
 
+// Error for an option that such a model does not obey.
+void require_obeyed(const FillRequest& request, const ModelDirectory& model);
+void require_obeyed(const ScoreRequest& request, const ModelDirectory& model);
+void require_obeyed(const EmbedRequest& request, const ModelDirectory& model);
+template <class Request>
+void require_obeyed(const Request& /*others have none*/, const ModelDirectory& /*model*/) {}
+
+// Whether each step is so short that it fits into a step of another session.
+template <class Request>
+inline constexpr bool kShortSteps = false;
+template <>
+inline constexpr bool kShortSteps<FillRequest> = true;
+template <>
+inline constexpr bool kShortSteps<ScoreRequest> = true;
+
 std::int64_t cost_of(const FillRequest& request);
 std::int64_t cost_of(const ScoreRequest& request);
 std::int64_t cost_of(const LookRequest& request);
@@ -64,6 +79,7 @@ class TaskJob final : public Job {
 public:
     TaskJob(ModelHandle asked, Terms wanted, Request request, std::shared_ptr<Answer<Request>> answer)
         : Job(std::move(asked), std::move(wanted)), request_(std::move(request)), answer_(std::move(answer)) {
+        require_obeyed(request_, model->directory());
         std::vector<std::unique_ptr<Work>> works;
         works.push_back(std::make_unique<Task>(*this));
         add_batch(std::move(works));
@@ -77,7 +93,7 @@ private:
     public:
         explicit Task(TaskJob& job) : Work(&job), job_(job) {}
         std::int64_t tokens() const override { return cost_of(job_.request_); }
-        bool steps() const override { return false; }
+        bool steps() const override { return kShortSteps<Request>; }
         std::unique_ptr<BatchSession> begin(const Place& place, std::span<Work* const> /*batch*/) override {
             return std::make_unique<TaskSession>(job_, place);
         }

@@ -41,7 +41,30 @@ private:
     Clock::duration cost_{};
 };
 
+void require_no_languages(const Languages& languages, const ModelDirectory& model) {
+    if (!(languages == Languages{}) && !traits(model.config.architecture).reads_source) {
+        throw Error(fmt::format("request: languages are for translation models, but this is a {}: leave them out",
+                                name_of(model.config.architecture)));
+    }
+}
+
 }  // namespace
+
+void require_obeyed(const FillRequest& request, const ModelDirectory& model) {
+    if (request.one_by_one && fills_gaps(model)) {
+        throw Error(
+            "request: \"one_by_one\" is for masked language models, but this model writes all gaps in one pass: leave "
+            "it out");
+    }
+}
+
+void require_obeyed(const ScoreRequest& request, const ModelDirectory& model) {
+    require_no_languages(request.languages, model);
+}
+
+void require_obeyed(const EmbedRequest& request, const ModelDirectory& model) {
+    require_no_languages(request.languages, model);
+}
 
 std::int64_t cost_of(const FillRequest& request) {
     return pieces_of(request.text);
@@ -84,11 +107,14 @@ std::int64_t cost_of(const EmbedRequest& request) {
 Steps<FillRequest> begin(const FillRequest& request, const Place& place, const Teller<FillRequest>& /*teller*/) {
     const ModelDirectory& model = place.model.model();
     if (fills_gaps(model)) {
-        return {.result = [&request, place] {
-            const GapText gaps = find_gaps(place.model.model(), request.text, request.mark);
-            FilledGaps filled = fill_gaps(place.model, request.text, gaps, request.count, place.compute);
-            return FillAnswer{.text = std::move(filled.text), .ids = {}, .masks = {}, .gaps = std::move(filled.gaps)};
-        }};
+        auto session =
+            std::make_unique<GapSession>(place.model, request.text, request.mark, request.count, place.compute);
+        GapSession& steps = *session;
+        return {.session = std::move(session), .result = [&steps] {
+                    FilledGaps filled = steps.take();
+                    return FillAnswer{
+                        .text = std::move(filled.text), .ids = {}, .masks = {}, .gaps = std::move(filled.gaps)};
+                }};
     }
     const Filler filler(place.backend, place.model, place.compute);
     MaskedText masked = filler.encode(request.text, request.mark);

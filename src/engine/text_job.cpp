@@ -1,5 +1,6 @@
 #include "engine/text_job.h"
 
+#include <algorithm>
 #include <iterator>
 #include <span>
 #include <utility>
@@ -13,6 +14,8 @@ namespace headscope {
 
 namespace {
 
+constexpr std::int64_t kKnownPieces = 8;  // that known work writes
+
 // A part of a line.
 class PartWork final : public Work {
 public:
@@ -23,6 +26,7 @@ public:
         own_.sentence = {};
         own_.sentence.source_ids = part.sentence.source_ids;
         own_.task.forbidden_after = nullptr;
+        own_.task.limit = std::min(own_.task.limit, std::ssize(own_.task.prefix) + kKnownPieces);
         own_.reports = false;
     }
 
@@ -208,7 +212,13 @@ LinesJob::LinesJob(ModelHandle asked, Terms wanted, const LinesRequest& request,
     answer_->tell({work().next(), work().finished()});
 }
 
+void LineJob::finished(std::size_t batch) {
+    const std::lock_guard lock(mutex_);
+    work().done(batch);
+}
+
 void LinesJob::finished(std::size_t batch) {
+    const std::lock_guard lock(mutex_);
     work().done(batch);
     answer_->tell({work().next(), work().finished()});
 }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -44,7 +45,7 @@ class LineJob final : public TextJob {
 public:
     LineJob(ModelHandle model, Terms terms, const TextRequest& request, std::shared_ptr<Answer<TextRequest>> answer);
 
-    void finished(std::size_t batch) override { work().done(batch); }
+    void finished(std::size_t batch) override;
     void end(const std::exception_ptr& failure) noexcept override;
     void wrote(const TextEvent& event) override;
 
@@ -68,6 +69,7 @@ public:
 
 private:
     const std::shared_ptr<Answer<LinesRequest>> answer_;
+    std::mutex mutex_;  // several devices may finish batches
     std::size_t failed_ = 0;
 };
 

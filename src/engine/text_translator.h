@@ -1,23 +1,28 @@
 // An engine with a model, as what translates lines.
 #pragma once
 
+#include <cstddef>
+#include <functional>
+#include <utility>
 #include <vector>
 
 #include "engine/engine.h"
-#include "infer/line_translator.h"
 
 namespace headscope {
 
-class TextTranslator final : public LineTranslator {
+// Receives the next results in order, possibly none, and how many are finished so far, in order or not.
+using ResultSink = std::function<void(std::vector<TextResult> next, std::size_t finished)>;
+
+class TextTranslator final {
 public:
     // The engine outlives this.
     TextTranslator(Engine& engine, ModelHandle model) : engine_(engine), model_(std::move(model)) {}
 
-    // An exception of `sink` or of another callback is passed on. Error if no device is left, with the last failure;
-    // with a single device, its own exception.
+    // Calls `sink` with the results that are next in order; translation continues meanwhile. A line that cannot be
+    // translated has a `problem`; the others are translated. An exception of `sink` or of another callback is passed
+    // on. Error if no device is left, with the last failure; with a single device, its own exception.
     void translate_in_order(const std::vector<SourceLine>& lines, const DecodingOptions& options,
-                            const ResultSink& sink) const override;
-    bool continues_during_sink() const override { return true; }
+                            const ResultSink& sink) const;
     std::vector<TextResult> translate(const std::vector<SourceLine>& lines, const DecodingOptions& options) const;
 
 private:

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "backend/choices.h"
+#include "engine/failures.h"
 
 namespace headscope {
 
@@ -24,6 +25,12 @@ struct Place {
     // Work that takes long in one step calls this now and then: other requests get their share of the device. False if
     // nobody waits for the work any more.
     std::function<bool()> goes_on = [] { return true; };
+    // The same for work that can only end early by an exception: Cancelled.
+    void go_on() const {
+        if (!goes_on()) {
+            throw Cancelled("nobody waits for the work any more");
+        }
+    }
 };
 
 // Works of one or several requests that are done together, step by step.
@@ -64,7 +71,7 @@ public:
     // Whether a session of it makes short steps, so that one fits into a step of another.
     virtual bool steps() const { return true; }
 
-    // After success: the same for a test of a device, or null if it cannot be repeated.
+    // After success: its beginning, a few steps that test a device, or null if it cannot be repeated.
     virtual std::unique_ptr<Work> known() const { return nullptr; }
     virtual std::int64_t written() const { return 0; }  // the result's tokens
 

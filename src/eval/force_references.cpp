@@ -37,14 +37,20 @@ std::optional<Example> encode_pair(const LoadedModel& translator, const std::str
 ForcedReferences force_references(Backend& backend, const LoadedModel& translator,
                                   const std::vector<std::string>& sources,
                                   const std::vector<std::vector<std::string>>& references,
-                                  const DecodingOptions& options) {
+                                  const DecodingOptions& options, const std::function<void()>& each_batch) {
     ForcedReferences result;
     std::vector<Example> pairs;
     const Frame frame = any_frame(translator.model(), options.search.languages);
     const auto force = [&] {
         Context ctx{.backend = backend, .compute = options.compute};
         const ForcedLimits limits{.batch_tokens = options.batch_tokens};
-        for (const auto& sentence : force_targets(ctx, translator.models(), pairs, limits, frame)) {
+        ForcedTargets forced(ctx, translator.models(), pairs, limits, frame);
+        do {
+            if (each_batch) {
+                each_batch();
+            }
+        } while (forced.step());
+        for (const auto& sentence : forced.take()) {
             for (const ForcedToken& token : sentence) {
                 result.statistics.add(token);
             }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -16,10 +17,11 @@ struct ForcedReferences {
     std::size_t left_out = 0;
 };
 
-// Scores every source with each of its references, references[r][s], a few thousand pairs at a time.
+// Scores every source with each of its references, references[r][s], a few thousand pairs at a time. `each_batch` is
+// called before each batch; what it throws ends the work.
 ForcedReferences force_references(Backend& backend, const LoadedModel& translator,
                                   const std::vector<std::string>& sources,
                                   const std::vector<std::vector<std::string>>& references,
-                                  const DecodingOptions& options);
+                                  const DecodingOptions& options, const std::function<void()>& each_batch = {});
 
 }  // namespace headscope

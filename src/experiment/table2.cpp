@@ -99,7 +99,7 @@ nlohmann::json translated(Backend& backend, const std::vector<std::string>& dire
     options.search.length_penalty = Decoding().length_penalty;
     std::size_t untranslated = 0;
     std::vector<std::string> translations;
-    for (TextResult& sentence : translator.translate(text.source, options)) {
+    for (TextResult& sentence : translator.translate(numbered(text.source), options)) {
         untranslated += sentence.problem.empty() ? 0 : 1;
         translations.push_back(std::move(sentence.text));
     }

@@ -62,7 +62,7 @@ void measure(Backend& backend, const TrainConfig& config, const std::string& dir
         options.search.length_penalty = decoding.length_penalty;
         result.untranslated = 0;
         std::vector<std::string> translations;
-        for (TextResult& sentence : translator.translate(text.source, options)) {
+        for (TextResult& sentence : translator.translate(numbered(text.source), options)) {
             result.untranslated += sentence.problem.empty() ? 0 : 1;
             tokens += sentence.target_ids.size();
             translations.push_back(std::move(sentence.text));

@@ -95,8 +95,14 @@ private:
     }
 
     std::vector<ScoredPair> score(Context& ctx, const CorpusText& text) const {
-        return score_pairs(ctx, translator_, text.sources, text.targets, options_.translation.batch_tokens,
-                           options_.translation.search.languages);
+        ScoreSession session(ctx, translator_, text.sources, text.targets, options_.translation.batch_tokens,
+                             options_.translation.search.languages);
+        do {
+            if (options_.each_batch) {
+                options_.each_batch();
+            }
+        } while (session.step());
+        return session.take();
     }
 
     void step() {
@@ -129,7 +135,7 @@ private:
         const std::vector<std::string> sources(measuring_.sources.begin(), measuring_.sources.begin() + count);
         const std::vector<std::string> references(measuring_.targets.begin(), measuring_.targets.begin() + count);
         std::vector<std::string> translations;
-        for (TextResult& sentence : translator_.translate(sources, translation)) {
+        for (TextResult& sentence : translator_.translate(numbered(sources), translation, options_.each_batch)) {
             translations.push_back(std::move(sentence.text));
         }
         return corpus_bleu(translations, references).score;

@@ -24,6 +24,7 @@ struct CorpusImportanceOptions {
     int points = 12;                   // of a pruning curve, after the whole model
     int orders = 3;                    // random orders to compare with
     std::uint64_t seed = 1;
+    std::function<void()> each_batch = {};  // called before each; what it throws ends the work
 };
 
 // With some heads changed.

@@ -1,5 +1,6 @@
 #include "infer/decoding_choices.h"
 
+#include <algorithm>
 #include <utility>
 
 #include <nlohmann/json.hpp>
@@ -35,18 +36,40 @@ bool is_chosen(const DecodingKey& key, const DecodingChoices& choices) {
     return !value.is_null() && value != false;
 }
 
-// "models that write from left to right, but "generation" is "mask_predict""
-std::string wanted_model(const DecodingKey& key, const ModelConfig& config) {
+// Error if a model does not obey what is called `name`: "--prefix is for models that write from left to right, but
+// "generation" is "mask_predict": leave it out".
+void require_obeyed(const std::string& origin, const std::string& name, unsigned writers, const ModelConfig& config) {
     const unsigned writer = writer_of(config);
-    const bool by_generation = writer != kCompletes && writer != 0 && key.writers != kCompletes;
-    const char* wanted = key.writers == kMaskPredict   ? "models that fill in masks"
-                         : key.writers == kLeftToRight ? "models that write from left to right"
-                         : key.writers == kTranslation ? "translation models"
-                         : key.writers == kCompletes   ? "causal language models"
-                                                       : "models that translate or complete text";
-    return by_generation ? fmt::format("{}, but \"generation\" is \"{}\"", wanted,
-                                       writer == kMaskPredict ? "mask_predict" : "left_to_right")
-                         : fmt::format("{}, but this is a {}", wanted, name_of(config.architecture));
+    if ((writers & writer) != 0) {
+        return;
+    }
+    const bool by_generation = writer != kCompletes && writer != 0 && writers != kCompletes;
+    const char* wanted = writers == kMaskPredict         ? "models that fill in masks"
+                         : writers == kLeftToRight       ? "models that write from left to right"
+                         : writers == kTranslation       ? "translation models"
+                         : writers == kTranslatesInOrder ? "translation models that write from left to right"
+                         : writers == kCompletes         ? "causal language models"
+                                                         : "models that translate or complete text";
+    const std::string found = by_generation ? fmt::format("\"generation\" is \"{}\"",
+                                                          writer == kMaskPredict ? "mask_predict" : "left_to_right")
+                                            : fmt::format("this is a {}", name_of(config.architecture));
+    refuse(origin, fmt::format("{} is for {}, but {}: leave it out", name, wanted, found));
+}
+
+constexpr const char* kRequest = "request";
+
+// The options that have another value than by default. Sampling implies a beam of 1.
+nlohmann::json set_in(const DecodingOptions& options, const ModelConfig& config) {
+    DecodingOptions usual = default_decoding_options(config.architecture);
+    usual.search.beam = options.search.sample ? 1 : usual.search.beam;
+    nlohmann::json values = nlohmann::json::object();
+    for (const DecodingKey& key : decoding_keys()) {
+        nlohmann::json value = key.value(key, options);
+        if (!value.is_null() && value != key.value(key, usual) && value != key.value(key, {})) {
+            values[key.key] = std::move(value);
+        }
+    }
+    return values;
 }
 
 }  // namespace
@@ -123,10 +146,24 @@ void check_choices(const DecodingChoices& choices, const ModelConfig& config, co
     check_choices(choices, origin);
     const unsigned writer = writer_of(config);
     for (const DecodingKey& key : decoding_keys()) {
-        if ((key.writers & writer) == 0 && !key.chosen(key, choices).is_null()) {
-            refuse(origin,
-                   fmt::format("{} is for {}: leave it out", name_in(origin, key, writer), wanted_model(key, config)));
+        if (!key.chosen(key, choices).is_null()) {
+            require_obeyed(origin, name_in(origin, key, writer), key.writers, config);
         }
+    }
+}
+
+void check_request(const std::vector<SourceLine>& lines, const DecodingOptions& options, const ModelConfig& config) {
+    DecodingChoices chosen;
+    set_choices(chosen, set_in(options, config), kRequest);
+    check_choices(chosen, config, kRequest);
+    if (std::ranges::any_of(lines, [](const SourceLine& line) { return !line.prefix.empty(); })) {
+        require_obeyed(kRequest, "request: a prefix", kTranslatesInOrder, config);
+    }
+    if (options.rule_for != nullptr) {
+        require_obeyed(kRequest, "request: a rule for the next piece", kTranslatesInOrder, config);
+    }
+    if (options.observer != nullptr) {
+        require_obeyed(kRequest, "request: an attention observer", kLeftToRight, config);
     }
 }
 

@@ -15,6 +15,7 @@
 namespace headscope {
 
 struct DecodingOptions;
+struct SourceLine;
 
 struct DecodingChoices {
 #define HEADSCOPE_SEARCH_OPTION(Type, member, ...) std::optional<Type> member = {};
@@ -40,6 +41,10 @@ nlohmann::json to_json(const DecodingChoices& choices);
 void check_choices(const DecodingChoices& choices, const std::string& origin = "");
 // Also for those that mean nothing to such a model.
 void check_choices(const DecodingChoices& choices, const ModelConfig& config, const std::string& origin = "");
+
+// Error for what `lines` and `options` ask of such a model beyond its defaults, but it does not obey, or not without
+// another option: nothing that is asked for is ignored.
+void check_request(const std::vector<SourceLine>& lines, const DecodingOptions& options, const ModelConfig& config);
 
 // The choices of the model's author (docs/model-directory.md). Error names the file and the key, also if it is one of a
 // request alone.

@@ -45,6 +45,12 @@ std::vector<GapCandidate> gaps_of(const Tokenizer& tokenizer, const GapText& gap
     return found;
 }
 
+DecodingOptions gap_decoding(const LoadedModel& models, int count, Compute compute) {
+    SearchOptions search = models.search_options({});
+    search.n_best = std::min(count, search.beam);
+    return {.search = search, .compute = compute, .split_longer_than = 0};
+}
+
 }  // namespace
 
 bool fills_gaps(const ModelDirectory& model) {
@@ -92,23 +98,27 @@ GapText find_gaps(const ModelDirectory& model, std::string_view text, std::strin
     return found;
 }
 
-DecodingOptions gap_decoding(const LoadedModel& models, int count, Compute compute) {
-    SearchOptions search = models.search_options({});
-    search.n_best = std::min(count, search.beam);
-    return {.search = search, .compute = compute, .split_longer_than = 0};
-}
+GapSession::GapSession(const LoadedModel& models, std::string text, std::string_view mark, int count, Compute compute)
+    : model_(models.model()),
+      text_(std::move(text)),
+      gaps_(find_gaps(model_, text_, mark)),
+      work_(model_, {{.text = gaps_.source}}, gap_decoding(models, count, compute), models.longest(),
+            TranslationWork::Order::LongestFirst),
+      search_(models.begin(work_.batches() == 0 ? std::vector<LinePart*>() : work_.units_of(0),
+                           {.search = {}, .compute = compute})) {}
 
-FilledGaps fill_gaps(const LoadedModel& models, std::string_view text, const GapText& gaps, int count,
-                     Compute compute) {
-    return filled_gaps(models, text, gaps, models.translate_line(gaps.source, gap_decoding(models, count, compute)));
-}
-
-FilledGaps filled_gaps(const LoadedModel& models, std::string_view text, const GapText& gaps,
-                       const TextResult& outputs) {
+FilledGaps GapSession::take() {
+    if (work_.batches() > 0) {
+        work_.done(0);
+    }
+    const TextResult outputs = work_.next().front();
+    if (!outputs.problem.empty()) {
+        throw Error(outputs.problem);
+    }
     FilledGaps filled;
-    filled.gaps.resize(gaps.gaps.size());
+    filled.gaps.resize(gaps_.gaps.size());
     for (const Translation& output : outputs.n_best) {
-        std::vector<GapCandidate> found = gaps_of(*models.model().target_tokenizer, gaps, output);
+        std::vector<GapCandidate> found = gaps_of(*model_.target_tokenizer, gaps_, output);
         for (std::size_t gap = 0; gap < found.size(); ++gap) {
             std::vector<GapCandidate>& candidates = filled.gaps[gap];
             if (std::ranges::find(candidates, found[gap].ids, &GapCandidate::ids) == candidates.end()) {
@@ -117,12 +127,12 @@ FilledGaps filled_gaps(const LoadedModel& models, std::string_view text, const G
         }
     }
     std::size_t done = 0;
-    for (std::size_t gap = 0; gap < gaps.gaps.size(); ++gap) {
-        filled.text += text.substr(done, gaps.gaps[gap].begin - done);
+    for (std::size_t gap = 0; gap < gaps_.gaps.size(); ++gap) {
+        filled.text += text_.substr(done, gaps_.gaps[gap].begin - done);
         append_filling(filled.text, filled.gaps[gap].front().text);
-        done = gaps.gaps[gap].end;
+        done = gaps_.gaps[gap].end;
     }
-    filled.text += text.substr(done);
+    filled.text += text_.substr(done);
     return filled;
 }
 

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,14 +39,22 @@ struct FilledGaps {
     std::vector<std::vector<GapCandidate>> gaps;  // for each gap the different ones of the best outputs, best first
 };
 
-// The search whose outputs for GapText::source fill the gaps: the model's own, with the `count` best outputs.
-DecodingOptions gap_decoding(const LoadedModel& models, int count, Compute compute);
-// The text with what these outputs fill in.
-FilledGaps filled_gaps(const LoadedModel& models, std::string_view text, const GapText& gaps,
-                       const TextResult& outputs);
+// The model's own search for what fills the gaps, with its `count` best outputs, at most as many as its beam.
+class GapSession final : public WorkSession {
+public:
+    GapSession(const LoadedModel& models, std::string text, std::string_view mark, int count, Compute compute);
 
-// Keeps the `count` best outputs of the model's own search, at most as many as its beam. Error for a text that the
-// model cannot read.
-FilledGaps fill_gaps(const LoadedModel& models, std::string_view text, const GapText& gaps, int count, Compute compute);
+    bool step() override { return search_->step(); }
+    std::int64_t tokens() const override { return search_->tokens(); }
+    // After the last step. Error for a text that the model cannot read.
+    FilledGaps take();
+
+private:
+    const ModelDirectory& model_;
+    const std::string text_;
+    const GapText gaps_;
+    TranslationWork work_;
+    std::unique_ptr<SearchSession> search_;
+};
 
 }  // namespace headscope

@@ -79,10 +79,6 @@ std::unique_ptr<SearchSession> LoadedModel::begin(const std::vector<LinePart*>& 
     return std::make_unique<BatchedSearch>(backend_, *this, parts, options);
 }
 
-void LoadedModel::translate_units(const std::vector<LinePart*>& units, const DecodingOptions& options) const {
-    finish(*begin(units, options));
-}
-
 void LoadedModel::try_device() const {
     const DType dtype = backend_.full_dtype();
     const Tensor ones = make_from_host<float>(backend_, {2, 2}, dtype, {1.0F, 1.0F, 1.0F, 1.0F});
@@ -93,39 +89,17 @@ void LoadedModel::try_device() const {
     }
 }
 
-std::vector<TextResult> LoadedModel::translate_sources(const std::vector<SourceLine>& lines,
-                                                       const DecodingOptions& options) const {
+std::vector<TextResult> LoadedModel::translate(const std::vector<SourceLine>& lines, const DecodingOptions& options,
+                                               const std::function<void()>& each_batch) const {
     TranslationWork work(model_, lines, options, longest_, TranslationWork::Order::LongestFirst);
     for (std::size_t batch = 0; batch < work.batches(); ++batch) {
-        translate_units(work.units_of(batch), options);
+        if (each_batch) {
+            each_batch();
+        }
+        finish(*begin(work.units_of(batch), options));
         work.done(batch);
     }
     return work.next();
-}
-
-std::vector<TextResult> LoadedModel::translate(const std::vector<std::string>& lines,
-                                               const DecodingOptions& options) const {
-    return translate_sources(numbered(lines), options);
-}
-
-void LoadedModel::translate_in_order(const std::vector<std::string>& lines, const DecodingOptions& options,
-                                     const ResultSink& sink) const {
-    translate_in_order(numbered(lines), options, sink);
-}
-
-void LoadedModel::translate_in_order(const std::vector<SourceLine>& lines, const DecodingOptions& options,
-                                     const ResultSink& sink) const {
-    TranslationWork work(model_, lines, options, longest_, TranslationWork::Order::SoonestFirst);
-    work_in_order(
-        work, [&](const std::vector<LinePart*>& units) { translate_units(units, options); }, sink);
-}
-
-TextResult LoadedModel::translate_line(const std::string& line, const DecodingOptions& options) const {
-    TextResult sentence = translate(std::vector<std::string>{line}, options).front();
-    if (!sentence.problem.empty()) {
-        throw Error(sentence.problem);
-    }
-    return sentence;
 }
 
 }  // namespace headscope

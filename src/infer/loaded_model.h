@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "infer/decoding_choices.h"
-#include "infer/line_translator.h"
 #include "infer/session.h"
 #include "infer/translation_work.h"
 #include "model/encoder_decoder.h"
@@ -23,7 +22,7 @@ namespace headscope {
 // Numbers the lines from 1.
 std::vector<SourceLine> numbered(const std::vector<std::string>& lines);
 
-class LoadedModel final : public LineTranslator {
+class LoadedModel final {
 public:
     // Error names what is wrong with the directory. `storage` is the type of the multiplied weights and of the
     // activations (Parameters). The backend outlives the translator.
@@ -53,22 +52,14 @@ public:
     // One result per line, in order. Lines of similar length share a batch; a translation does not depend on the
     // others, unless the scores of two hypotheses differ by less than the rounding of float sums, which depends on
     // shapes. A line that cannot be translated (too long, not UTF-8) has a `problem`; the others are translated.
-    std::vector<TextResult> translate(const std::vector<std::string>& lines, const DecodingOptions& options) const;
-    std::vector<TextResult> translate_sources(const std::vector<SourceLine>& lines,
-                                              const DecodingOptions& options) const;
-    void translate_in_order(const std::vector<SourceLine>& lines, const DecodingOptions& options,
-                            const ResultSink& sink) const override;
-    void translate_in_order(const std::vector<std::string>& lines, const DecodingOptions& options,
-                            const ResultSink& sink) const;
+    // `each_batch` is called before each; what it throws ends the work.
+    std::vector<TextResult> translate(const std::vector<SourceLine>& lines, const DecodingOptions& options,
+                                      const std::function<void()>& each_batch = {}) const;
     // A search for the outputs of parts that share_batch(). Of the options only `compute` and `observer` are read. In
     // halves if the device's memory is too small: OutOfMemory if it is for a part alone.
     std::unique_ptr<SearchSession> begin(const std::vector<LinePart*>& parts, const DecodingOptions& options) const;
-    // The same at once. If it throws, parts that are not yet translated are unchanged.
-    void translate_units(const std::vector<LinePart*>& units, const DecodingOptions& options) const;
     // Computes a small product. Throws what the device throws; Error if the result is wrong.
     void try_device() const;
-    // Error for a line that cannot be translated.
-    TextResult translate_line(const std::string& line, const DecodingOptions& options) const;
 
 private:
     Backend& backend_;

@@ -130,12 +130,4 @@ std::vector<ScoredPair> ScoreSession::take() {
     return std::move(scored_);
 }
 
-std::vector<ScoredPair> score_pairs(Context& ctx, const LoadedModel& translator,
-                                    const std::vector<std::string>& sources, const std::vector<std::string>& targets,
-                                    std::int64_t batch_tokens, const Languages& languages) {
-    ScoreSession session(ctx, translator, sources, targets, batch_tokens, languages);
-    finish(session);
-    return session.take();
-}
-
 }  // namespace headscope

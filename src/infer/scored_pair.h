@@ -29,11 +29,7 @@ struct ScoredPair {
 // Scores sources[i] with targets[i]. Language models score targets[i] only, see force_texts(). An empty target consists
 // of eos only. An empty source, a language that is missing or unknown, a target without tokens, a text too long for the
 // model and invalid UTF-8 are problems. Scores do not depend on the other pairs, except for rounding.
-std::vector<ScoredPair> score_pairs(Context& ctx, const LoadedModel& translator,
-                                    const std::vector<std::string>& sources, const std::vector<std::string>& targets,
-                                    std::int64_t batch_tokens, const Languages& languages = {});
-
-// The same step by step, where a step is one batch, with ForcedLimits::alternatives. Context and model outlive it.
+// A step is one batch. `alternatives`: as ForcedLimits::alternatives. Context and model outlive the session.
 class ScoreSession final : public WorkSession {
 public:
     ScoreSession(Context& ctx, const LoadedModel& translator, const std::vector<std::string>& sources,

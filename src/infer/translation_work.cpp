@@ -4,48 +4,11 @@
 #include <numeric>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "data/batch.h"
+#include "infer/decoding_choices.h"
 #include "infer/framed_line.h"
-#include "support/check.h"
 
 namespace headscope {
-
-namespace {
-
-// Error for what only a search from left to right can do.
-void check_search(const ModelConfig& model, const std::vector<SourceLine>& lines, const DecodingOptions& options) {
-    if (model.generation == Generation::LeftToRight) {
-        return;
-    }
-    const SearchOptions& search = options.search;
-    const bool prefixed =
-        std::any_of(lines.begin(), lines.end(), [](const SourceLine& line) { return !line.prefix.empty(); });
-    for (const auto& [what, wanted] : {std::pair("n-best lists are", search.n_best > 1),
-                                       {"sampling is", search.sample},
-                                       {"prefixes are", prefixed},
-                                       {"texts to stop at are", !search.stop.empty()},
-                                       {"rules for the next piece are", options.rule_for != nullptr},
-                                       {"attention observers are", options.observer != nullptr}}) {
-        if (wanted) {
-            throw Error(fmt::format(
-                "{} for models that write from left to right, but \"generation\" is \"mask_predict\"", what));
-        }
-    }
-}
-
-}  // namespace
-
-void work_in_order(TranslationWork& work, const std::function<void(const std::vector<LinePart*>& units)>& translate,
-                   const ResultSink& sink) {
-    sink(work.next(), work.finished());
-    for (std::size_t batch = 0; batch < work.batches(); ++batch) {
-        translate(work.units_of(batch));
-        work.done(batch);
-        sink(work.next(), work.finished());
-    }
-}
 
 std::vector<std::vector<std::size_t>> batches_by_length(const std::vector<std::int64_t>& lengths, std::int64_t budget) {
     std::vector<std::size_t> order(lengths.size());
@@ -70,7 +33,7 @@ TranslationWork::TranslationWork(const ModelDirectory& model, const std::vector<
                                  const DecodingOptions& options, std::int64_t longest, Order order)
     : search_(options.search) {
     static_cast<void>(any_frame(model, options.search.languages));
-    check_search(model.config, lines, options);
+    check_request(lines, options, model.config);
     if (model.config.generation == Generation::MaskPredict) {  // scores are means, also those of joined lines
         search_.length_penalty = 1.0;
         search_.length_penalty_form = LengthPenaltyForm::Power;

@@ -3,11 +3,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <vector>
 
-#include "infer/line_translator.h"
 #include "infer/prepared_line.h"
 
 namespace headscope {
@@ -51,10 +49,6 @@ private:
     std::vector<std::vector<std::size_t>> batches_;  // of the units that have pieces
     std::size_t handed_out_ = 0;
 };
-
-// Translates batch after batch and calls `sink` after each as LineTranslator::translate_in_order does.
-void work_in_order(TranslationWork& work, const std::function<void(const std::vector<LinePart*>& units)>& translate,
-                   const ResultSink& sink);
 
 // Groups lengths into batches: indices of similar length whose rows * longest, padded, stays within `budget` (a longer
 // one is a batch by itself). Entries of length 0 are skipped.

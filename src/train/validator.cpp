@@ -35,7 +35,9 @@ Validator::Validator(Learner& learner, const TrainingOptions& t, TrainingData& d
     options_ = {.search = choices.over({}),
                 .compute = learner.options().arithmetic.compute,
                 .split_longer_than = choices.split_longer_than};
-    options_.search.beam = options_.search.n_best = 1;
+    if (translator_->model().config.generation == Generation::LeftToRight) {
+        options_.search.beam = 1;
+    }
     options_.search.languages = data.languages;
 }
 
@@ -59,7 +61,7 @@ Validation Validator::measure() const {
 
 double Validator::bleu() const {
     std::vector<std::string> translations;
-    for (TextResult& sentence : translator_->translate(text_.source, options_)) {
+    for (TextResult& sentence : translator_->translate(numbered(text_.source), options_)) {
         translations.push_back(std::move(sentence.text));
     }
     return corpus_bleu(translations, text_.target).score;

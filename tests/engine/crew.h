@@ -11,6 +11,7 @@
 #include <mutex>
 #include <numeric>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -43,6 +44,18 @@ private:
     std::condition_variable opened_;
     bool open_ = false;
 };
+
+// Waits for an event of a device's thread.
+template <class Done>
+bool soon(const Done& done) {
+    for (int i = 0; i < 20'000; ++i) {
+        if (done()) {
+            return true;
+        }
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    return false;
+}
 
 // A device that is lost after some products, which opens a gate.
 class DyingBackend final : public ForwardingBackend {
@@ -119,6 +132,13 @@ inline std::unique_ptr<const LoadedModel> load_tiny(Backend& backend, DType /*st
     return std::unique_ptr<const LoadedModel>(new LoadedModel(tiny_translator(backend)));
 }
 
+// A small model of any family.
+inline LoadModel load_of(const ModelConfig& config) {
+    return [config](Backend& backend, DType /*storage*/) {
+        return std::unique_ptr<const LoadedModel>(new LoadedModel(tiny_translator(backend, config)));
+    };
+}
+
 // The same with weights that are not numbers.
 inline std::unique_ptr<const LoadedModel> load_damaged(Backend& backend, DType storage) {
     std::unique_ptr<const LoadedModel> loaded = load_tiny(backend, storage);
@@ -188,7 +208,7 @@ private:
 
 inline constexpr std::int64_t kBatchTokens = 32;
 
-inline std::vector<std::string> texts(const LineTranslator& translator) {
+inline std::vector<std::string> texts(const TextTranslator& translator) {
     std::vector<std::string> found;
     std::size_t finished_before = 0;
     translator.translate_in_order(many_lines(), {.search = {}, .batch_tokens = kBatchTokens},
@@ -205,12 +225,17 @@ inline std::vector<std::string> texts(const LineTranslator& translator) {
 
 inline std::vector<std::string> expected() {
     const std::unique_ptr<Backend> cpu = open_device("cpu");
-    return texts(tiny_translator(*cpu));
+    std::vector<std::string> found;
+    for (TextResult& sentence :
+         tiny_translator(*cpu).translate(many_lines(), {.search = {}, .batch_tokens = kBatchTokens})) {
+        found.push_back(std::move(sentence.text));
+    }
+    return found;
 }
 
 inline int products_of_all_lines() {
     GatedBackend counting(open_device("cpu"), nullptr, nullptr);
-    static_cast<void>(texts(tiny_translator(counting)));
+    static_cast<void>(tiny_translator(counting).translate(many_lines(), {.search = {}, .batch_tokens = kBatchTokens}));
     return counting.products();
 }
 

@@ -195,7 +195,7 @@ inline Answers answers_of(const Team& team, const std::function<TextRequest()>& 
                          [](const SourceLine& line) { return line.text.find(kPoison) == std::string::npos; });
     lines.resize(std::min(lines.size(), most));
     const std::unique_ptr<Backend> cpu = open_device("cpu");
-    const std::vector<TextResult> wanted = tiny_translator(*cpu).translate_sources(lines, request_for("").options);
+    const std::vector<TextResult> wanted = tiny_translator(*cpu).translate(lines, request_for("").options);
     std::mutex mutex;
     Answers all;
     const auto ask = [&](std::size_t thread) {

@@ -14,9 +14,9 @@
 
 #include "explore/explorer.h"
 #include "infer/filler.h"
-#include "infer/scored_pair.h"
 #include "observe/record_attention.h"
 #include "poison.h"
+#include "tests/infer/score_pairs.h"
 #include "tests/io/temporary_folder.h"
 
 using namespace headscope;
@@ -25,13 +25,6 @@ namespace {
 
 using Catch::Matchers::Contains;
 using Clock = std::chrono::steady_clock;
-
-LoadModel loads(Architecture family) {
-    return [family](Backend& backend, DType) {
-        return std::unique_ptr<const LoadedModel>(
-            new LoadedModel(tiny_translator(backend, tiny_language_config(family))));
-    };
-}
 
 TextRequest line(const std::string& text) {
     return {.line = {.text = text, .number = 1}, .options = {.search = {.beam = 1}}};
@@ -43,18 +36,6 @@ public:
     bool wants(const AttentionSite& /*site*/) const override { return false; }
     Tensor observe(Backend& /*backend*/, const AttentionView& view) override { return view.weights; }
 };
-
-// Waits for an event of a device's thread.
-template <class Done>
-bool soon(const Done& done) {
-    for (int i = 0; i < 20'000; ++i) {
-        if (done()) {
-            return true;
-        }
-        std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    }
-    return false;
-}
 
 }  // namespace
 
@@ -128,7 +109,7 @@ TEST_CASE("a masked language model fills in masks beside a model that translates
     Crew crew;
     crew.add(open_device("cpu"));
     const Team team = crew.team();
-    const ModelHandle masked = team.engine->open(loads(Architecture::MaskedLm));
+    const ModelHandle masked = team.engine->open(load_of(tiny_language_config(Architecture::MaskedLm)));
     const FillAnswer filled =
         team.engine->submit(masked, FillRequest{.text = "the [MASK] sees the [MASK]", .count = 3}).get();
     CHECK(team.submit(line("the dog")).get().problem.empty());
@@ -147,11 +128,9 @@ TEST_CASE("a long completion leaves a translation its share of the steps", "[eng
     Crew crew;
     crew.add(open_device("cpu"));
     const Team team = crew.team();
-    const ModelHandle causal = team.engine->open([](Backend& backend, DType) {
-        ModelConfig config = tiny_language_config(Architecture::CausalLm);
-        config.max_length = 1024;
-        return std::unique_ptr<const LoadedModel>(new LoadedModel(tiny_translator(backend, config)));
-    });
+    ModelConfig config = tiny_language_config(Architecture::CausalLm);
+    config.max_length = 1024;
+    const ModelHandle causal = team.engine->open(load_of(config));
     constexpr int kBefore = 50;
     Gate running, submitted;
     std::atomic<int> steps{0}, at_first{0};
@@ -260,7 +239,7 @@ TEST_CASE("models are shared, replaced and unloaded by handle", "[engine]") {
     write_tiny_model(*cpu, first, 3);
     write_tiny_model(*cpu, second, 4);
     const auto direct = [&](const std::string& path) {
-        return LoadedModel(*cpu, path).translate_line("the dog", {.search = {.beam = 1}}).log_probability;
+        return translate_line(LoadedModel(*cpu, path), "the dog", {.search = {.beam = 1}}).log_probability;
     };
     Engine engine({.devices = {"cpu"}}, [](const std::string&) {});
     ModelHandle model = engine.open({first});

@@ -126,8 +126,8 @@ TEST_CASE("results of a partly failed attempt are not duplicated", "[service]") 
     const LoadedModel translator = tiny_translator(*cpu);
     const DecodingOptions options{.search = {.beam = 3, .n_best = 3}};
     TranslationWork work(translator.model(), {{.text = "the dog"}}, options, 64, TranslationWork::Order::SoonestFirst);
-    translator.translate_units(work.units_of(0), options);
-    translator.translate_units(work.units_of(0), options);
+    finish(*translator.begin(work.units_of(0), options));
+    finish(*translator.begin(work.units_of(0), options));
     work.done(0);
     CHECK(work.next().at(0).n_best.size() == 3);
 }

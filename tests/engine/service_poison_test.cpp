@@ -175,7 +175,7 @@ TEST_CASE("an observer sees its own request only", "[service]") {
     Held held;
     const std::string wanted = [&] {
         const std::unique_ptr<Backend> cpu = open_device("cpu");
-        return tiny_translator(*cpu).translate_line(text, request_for(text).options).text;
+        return translate_line(tiny_translator(*cpu), text, request_for(text).options).text;
     }();
     WatchingObserver observer(uniform);
     std::vector<Ticket<TextRequest>> answers;

@@ -15,6 +15,7 @@
 #include "infer/filler.h"
 #include "poison.h"
 #include "support/random.h"
+#include "tests/infer/score_pairs.h"
 
 using namespace headscope;
 
@@ -48,11 +49,6 @@ private:
     std::uint64_t lost_in_;
 };
 
-std::unique_ptr<const LoadedModel> load_masked(Backend& backend, DType /*storage*/) {
-    return std::unique_ptr<const LoadedModel>(
-        new LoadedModel(tiny_translator(backend, tiny_language_config(Architecture::MaskedLm))));
-}
-
 constexpr const char* kMasked = "the [MASK] sees the cat";
 
 DecodingOptions options_of(std::size_t line) {
@@ -71,7 +67,7 @@ struct Wanted {
         const std::unique_ptr<Backend> cpu = open_device("cpu");
         const LoadedModel model = tiny_translator(*cpu);
         for (const SourceLine& line : many_lines()) {
-            texts.push_back(model.translate_sources({line}, options_of(lines.size())).front().text);
+            texts.push_back(model.translate({line}, options_of(lines.size())).front().text);
             lines.push_back(line);
         }
         while (std::ssize(model.model().source_tokenizer->encode(too_long)) <= kRoom) {
@@ -139,7 +135,7 @@ TEST_CASE("a thousand requests of all kinds get one answer each, whatever happen
     crew.add(Crew::Open([&] { return std::make_unique<FrailBackend>(++opened, 4000); }));
     crew.add(Crew::Open([&] { return std::make_unique<FrailBackend>(0, 0); }));
     const Team team = crew.team();
-    const ModelHandle masked = team.engine->open(load_masked);
+    const ModelHandle masked = team.engine->open(load_of(tiny_language_config(Architecture::MaskedLm)));
     const ModelHandle damaged = team.engine->open(load_damaged);
 
     Ends ends;

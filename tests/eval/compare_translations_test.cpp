@@ -36,8 +36,8 @@ struct Both {
     std::unique_ptr<Backend> oracle = open_device("cpu:oracle");
     LoadedModel first = tiny_translator(*cpu);
     LoadedModel second = tiny_translator(*oracle);
-    std::vector<TextResult> a = first.translate(kLines, greedy());
-    std::vector<TextResult> b = second.translate(kLines, greedy());
+    std::vector<TextResult> a = translate(first, kLines, greedy());
+    std::vector<TextResult> b = translate(second, kLines, greedy());
 };
 
 }  // namespace
@@ -85,7 +85,7 @@ TEST_CASE("where outputs diverge, each device scores both candidates") {
 TEST_CASE("a truncated output is a difference, and never a tie") {
     const auto backend = open_device("cpu");
     const LoadedModel translator = tiny_translator(*backend);
-    const auto whole = translator.translate(kLines, greedy());
+    const auto whole = translate(translator, kLines, greedy());
     auto cut = whole;
     cut[0].target_ids.pop_back();
     const Agreement agreement = compare_translations({{{*backend, translator, whole}, {*backend, translator, cut}}});
@@ -100,8 +100,8 @@ TEST_CASE("where completions diverge, each device scores both candidates after t
     const auto oracle = open_device("cpu:oracle");
     const LoadedModel first = tiny_translator(*cpu, language_config(Architecture::CausalLm));
     const LoadedModel second = tiny_translator(*oracle, language_config(Architecture::CausalLm));
-    const auto a = first.translate(kLines, greedy());
-    auto b = second.translate(kLines, greedy());
+    const auto a = translate(first, kLines, greedy());
+    auto b = translate(second, kLines, greedy());
     CHECK(compare_translations({{{*cpu, first, a}, {*oracle, second, b}}}).identical == 3);  // an empty prompt, too
 
     std::vector<std::int32_t>& altered = b[2].target_ids;

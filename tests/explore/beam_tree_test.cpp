@@ -120,8 +120,9 @@ TEST_CASE("The tree of a model's search ends with the search", "[beam_tree]") {
     for (const int beam : {1, 2, 4, 7}) {
         const ExploreRequest request = tiny_request(beam);
         const Exploration found = tiny.explorer.explore(request);
-        const TextResult translated = tiny.translator.translate_line(
-            request.source, {.search = request.search.over({}), .batch_tokens = 1024, .compute = Compute::F32});
+        const TextResult translated =
+            translate_line(tiny.translator, request.source,
+                           {.search = request.search.over({}), .batch_tokens = 1024, .compute = Compute::F32});
         CHECK(found.translation == translated.text);
         CHECK(output_of(found) == translated.target_ids);
         CHECK(found.score == Approx(translated.score).margin(1e-6));

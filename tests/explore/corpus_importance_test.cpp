@@ -119,7 +119,7 @@ TEST_CASE("BLEU without heads is that of translations without them", "[importanc
             EditingObserver observer(edits, 0, nullptr);
             DecodingOptions observed = translation;
             observed.observer = &observer;
-            CHECK(tiny.translator.translate_line(text.sources[i], observed).log_probability ==
+            CHECK(translate_line(tiny.translator, text.sources[i], observed).log_probability ==
                   Approx(explored.log_probability).margin(1e-4));
             translations.push_back(explored.translation);
         }

@@ -54,7 +54,7 @@ TEST_CASE("A search and a pass show the tokens around texts and count only what 
     check_same(found, given);
     CHECK(found.score == Approx(given.score).margin(1e-4));
     const DecodingOptions options{.search = tiny.translator.search_options(request.search)};
-    const TextResult translated = tiny.translator.translate_line(request.source, options);
+    const TextResult translated = translate_line(tiny.translator, request.source, options);
     CHECK(translated.text == found.translation);
     CHECK(translated.target_ids == output_of(found));
     CHECK(translated.log_probability == Approx(found.log_probability).margin(1e-4));
@@ -78,7 +78,7 @@ TEST_CASE("A text without a beginning is explored from its second piece on", "[e
     CHECK(found.steps.size() > found.prompt);
     CHECK(found.steps.size() == found.record.target_out.size());
     const TextResult completed =
-        tiny.translator.translate_line("the small dog", {.search = tiny.translator.search_options({.max_extra = 4})});
+        translate_line(tiny.translator, "the small dog", {.search = tiny.translator.search_options({.max_extra = 4})});
     CHECK(output_of(found) == completed.target_ids);
     CHECK(found.log_probability == Approx(completed.log_probability).margin(1e-4));
     CHECK_THAT(tiny.explorer.explore({.source = ""}).problem, Contains("the prompt is empty"));

@@ -72,7 +72,7 @@ TEST_CASE("a prompt is explored as it is completed", "[language]") {
     REQUIRE(found.problem.empty());
     CHECK(found.finished);
     const SearchOptions search{.beam = beam, .length_penalty = 0.0, .max_extra = 5};
-    const TextResult completion = tiny.translator.translate_line("the small dog", {.search = search});
+    const TextResult completion = translate_line(tiny.translator, "the small dog", {.search = search});
     CHECK(found.translation == completion.text);
     CHECK(output_of(found) == completion.target_ids);
     CHECK(found.log_probability == Approx(completion.log_probability).margin(1e-4));

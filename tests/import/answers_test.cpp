@@ -10,13 +10,13 @@
 #include "data/batch.h"
 #include "data/device_batch.h"
 #include "import/open_model.h"
-#include "infer/loaded_model.h"
 #include "infer/next_tokens.h"
 #include "io/strict_json.h"
 #include "model/encoder_decoder.h"
 #include "registry/registry.h"
 #include "tests/house/files.h"
 #include "tests/house/open_options.h"
+#include "tests/infer/translate_text.h"
 #include "tests/ops/devices.h"
 
 using namespace headscope;
@@ -137,7 +137,7 @@ void check_translations(Backend& backend, const std::string& folder, const json&
         }
         INFO(item.at("text"));
         options.search.languages = {item.value("source_language", ""), item.value("target_language", "")};
-        const TextResult found = translator.translate_line(item["text"].get<std::string>(), options);
+        const TextResult found = translate_line(translator, item["text"].get<std::string>(), options);
         const json& wanted = item["translation"];
         CHECK(found.source_ids == item.at("source").get<Ids>());
         INFO("found " << found.text << " (" << found.score << "), expected " << wanted.dump());

@@ -5,8 +5,8 @@
 #include <nlohmann/json.hpp>
 
 #include "broken_model.h"
-#include "infer/loaded_model.h"
 #include "model/parameters.h"
+#include "tests/infer/translate_text.h"
 
 using namespace headscope;
 using Catch::Matchers::Contains;
@@ -46,7 +46,7 @@ std::vector<Ids> outputs_of(Backend& backend, const std::string& folder, const s
     DecodingOptions options{.search = translator.search_options({})};
     options.search.allow_unknown = true;
     std::vector<Ids> outputs;
-    for (const TextResult& found : translator.translate(texts, options)) {
+    for (const TextResult& found : translate(translator, texts, options)) {
         CHECK(found.problem.empty());
         outputs.push_back(without_end(found.target_ids, found.end));
     }
@@ -227,7 +227,7 @@ TEST_CASE("GPT-2's texts begin as its tokenizer says", "[generation]") {
     CHECK_THAT(opened.remarks.front(), Contains("\"add_eos_token\""));
     const auto backend = open_device("cpu");
     const LoadedModel translator(*backend, model.path());
-    CHECK(translator.translate_line("mo", {.search = translator.search_options({})}).source_ids.front() == 0);
+    CHECK(translate_line(translator, "mo", {.search = translator.search_options({})}).source_ids.front() == 0);
 }
 
 TEST_CASE("rows behind a vocabulary are in the softmax and are never written", "[generation]") {

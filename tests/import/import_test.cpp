@@ -7,10 +7,10 @@
 #include "broken_model.h"
 #include "import/open_model.h"
 #include "infer/decoding_choices.h"
-#include "infer/loaded_model.h"
 #include "model/frame_of_config.h"
 #include "registry/registry.h"
 #include "tests/house/files.h"
+#include "tests/infer/translate_text.h"
 #include "tests/io/temporary_folder.h"
 
 using namespace headscope;
@@ -76,7 +76,7 @@ TEST_CASE("every model translates as its author chose, in its first languages", 
         }
         options.search.max_extra = 8;
         const bool takes_ids = translator.model().source_tokenizer->unk_id() < 0;
-        CHECK_FALSE(translator.translate_line(takes_ids ? "27 1" : "mo Kaleb rito", options).n_best.empty());
+        CHECK_FALSE(translate_line(translator, takes_ids ? "27 1" : "mo Kaleb rito", options).n_best.empty());
     }
 }
 

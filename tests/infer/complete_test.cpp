@@ -69,14 +69,14 @@ TEST_CASE("a completion is the likeliest token after token, whatever its batch",
         CAPTURE(id);
         const auto backend = open_device(id, environment_options());
         const LoadedModel translator = tiny_translator(*backend, causal_config());
-        const auto together = translator.translate(kPrompts, greedy(7));
+        const auto together = translate(translator, kPrompts, greedy(7));
         for (std::size_t i = 0; i < kPrompts.size(); ++i) {
             INFO(kPrompts[i]);
             const TextResult& found = together[i];
             REQUIRE(found.problem.empty());
             CHECK(found.source_ids.front() == translator.model().config.frame.bos_id);
             CHECK(found.target_ids == uncached(*backend, translator, found.source_ids, 7));
-            CHECK(translator.translate_line(kPrompts[i], greedy(7)).target_ids == found.target_ids);
+            CHECK(translate_line(translator, kPrompts[i], greedy(7)).target_ids == found.target_ids);
             const std::vector<double>& each = found.n_best.front().token_log_probabilities;
             REQUIRE(each.size() == found.target_ids.size());
             CHECK(std::accumulate(each.begin(), each.end(), 0.0) == Approx(found.log_probability));
@@ -91,22 +91,22 @@ TEST_CASE("a completion is the likeliest token after token, whatever its batch",
 TEST_CASE("a completion ends at its limit, at a stop text or where the context is full", "[complete]") {
     const auto backend = open_device("cpu");
     const LoadedModel translator = tiny_translator(*backend, causal_config());
-    const TextResult long_one = translator.translate_line("the small dog", greedy(1000));
+    const TextResult long_one = translate_line(translator, "the small dog", greedy(1000));
     const auto all = static_cast<std::int64_t>(long_one.source_ids.size() + long_one.target_ids.size());
     CHECK((long_one.end == EndReason::EndOfSentence || all == 24 + 1));
 
-    const TextResult whole = translator.translate_line("the small dog", greedy(8));
+    const TextResult whole = translate_line(translator, "the small dog", greedy(8));
     REQUIRE(whole.text.size() > 3);
     DecodingOptions stopping = greedy(8);
     stopping.search.stop = {"no such text", whole.text.substr(2, 1)};
-    const TextResult stopped = translator.translate_line("the small dog", stopping);
+    const TextResult stopped = translate_line(translator, "the small dog", stopping);
     CHECK(stopped.end == EndReason::Stop);
     CHECK(stopped.text == whole.text.substr(0, whole.text.find(whole.text[2])));
 
     const std::string words(200, 'a');
-    const TextResult rejected = translator.translate({words}, greedy(8)).front();
+    const TextResult rejected = translate(translator, {words}, greedy(8)).front();
     CHECK_THAT(rejected.problem, Contains("the model's context has 24: shorten the prompt"));
-    CHECK_THAT(translator.translate({"caf\xe9"}, greedy(8)).front().problem, Contains("UTF-8"));
+    CHECK_THAT(translate(translator, {"caf\xe9"}, greedy(8)).front().problem, Contains("UTF-8"));
 }
 
 TEST_CASE("a language model does not translate, and a masked one does not write", "[complete]") {

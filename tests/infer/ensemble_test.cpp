@@ -71,12 +71,12 @@ TEST_CASE("an ensemble of one model twice equals that model", "[ensemble]") {
     const DecodingOptions options{.search = {.max_extra = 6}};
     bool different = false;
     for (const std::string text : {"the small dog sees the big cat", "a cat sleeps on the mat", "the mat"}) {
-        const TextResult alone = one.translate_line(text, options);
-        const TextResult same = twice.translate_line(text, options);
+        const TextResult alone = translate_line(one, text, options);
+        const TextResult same = translate_line(twice, text, options);
         CHECK(same.target_ids == alone.target_ids);
         CHECK(same.log_probability == Approx(alone.log_probability).margin(1e-4));
-        const TextResult mixed = both.translate_line(text, options);
-        CHECK(turned.translate_line(text, options).target_ids == mixed.target_ids);
+        const TextResult mixed = translate_line(both, text, options);
+        CHECK(translate_line(turned, text, options).target_ids == mixed.target_ids);
         different = different || mixed.target_ids != alone.target_ids;
     }
     CHECK(different);

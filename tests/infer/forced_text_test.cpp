@@ -141,7 +141,7 @@ TEST_CASE("a completion has the probability that a search found", "[forced_text]
         Context ctx{.backend = *backend};
         for (const std::string prompt : {"", "the small dog"}) {
             const TextResult found =
-                translator.translate_line(prompt, {.search = {.beam = 1, .length_penalty = 0.0, .max_extra = 7}});
+                translate_line(translator, prompt, {.search = {.beam = 1, .length_penalty = 0.0, .max_extra = 7}});
             Ids text(found.source_ids.begin() + 1, found.source_ids.end());
             text.insert(text.end(), found.target_ids.begin(), found.target_ids.end());
             if (text.back() == config.frame.eos_id) {

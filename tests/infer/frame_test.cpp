@@ -10,11 +10,11 @@
 #include "infer/forced_text.h"
 #include "infer/framed_line.h"
 #include "infer/model_scorer.h"
-#include "infer/scored_pair.h"
 #include "model/sinusoids.h"
 #include "registry/registry.h"
 #include "support/check.h"
 #include "tests/house/open_options.h"
+#include "tests/infer/score_pairs.h"
 #include "tests/ops/devices.h"
 #include "tiny_model.h"
 
@@ -206,10 +206,10 @@ TEST_CASE("a causal language model without bos predicts all pieces but the first
         CHECK(found[i].log_probability == Approx(expected[i].log_probability).margin(1e-5));
     }
     const DecodingOptions options{.search = {.beam = 1, .max_extra = 6}};
-    const TextResult completed = translator.translate_line("the small dog", options);
+    const TextResult completed = translate_line(translator, "the small dog", options);
     CHECK(completed.source_ids == translator.model().target_tokenizer->encode("the small dog"));
-    CHECK(translator.translate({""}, options).front().problem.find("starts with a piece") == std::string::npos);
-    CHECK_THAT(translator.translate({""}, options).front().problem, Contains("the prompt is empty"));
+    CHECK(translate(translator, {""}, options).front().problem.find("starts with a piece") == std::string::npos);
+    CHECK_THAT(translate(translator, {""}, options).front().problem, Contains("the prompt is empty"));
     const auto scored = score_pairs(ctx, translator, {"", ""}, {"", "cat"}, 1024);
     CHECK_THAT(scored[0].problem, Contains("the text is empty"));
     CHECK(scored[1].problem.empty());
@@ -229,7 +229,7 @@ TEST_CASE("a translation begins with what the model gives, and is scored without
     const LoadedModel translator = tiny_translator(*backend, config);
     Context ctx{.backend = *backend};
     const TextResult found =
-        translator.translate_line("the small dog", {.search = {.beam = beam, .max_extra = 4, .n_best = beam}});
+        translate_line(translator, "the small dog", {.search = {.beam = beam, .max_extra = 4, .n_best = beam}});
     Ids source = translator.model().source_tokenizer->encode("the small dog");
     source.insert(source.begin(), 22);
     CHECK(found.source_ids == source);
@@ -250,10 +250,10 @@ TEST_CASE("a translation begins with what the model gives, and is scored without
         CHECK(translation.log_probability == Approx(sum).margin(1e-4));
     }
     // A prefix of the user's follows it.
-    const TextResult behind = translator
-                                  .translate_sources({{.text = "the small dog", .prefix = "eine katze"}},
-                                                     {.search = {.beam = beam, .max_extra = 9}})
-                                  .front();
+    const TextResult behind =
+        translator
+            .translate({{.text = "the small dog", .prefix = "eine katze"}}, {.search = {.beam = beam, .max_extra = 9}})
+            .front();
     REQUIRE(behind.problem.empty());
     CHECK(behind.text.starts_with("eine katze"));
 }
@@ -287,7 +287,7 @@ TEST_CASE("the beginning of a line may choose the target language") {
     const auto translated = [&](const std::string& line, const std::string& language) {
         DecodingOptions options{.search = {.max_extra = 6}};
         options.search.languages.target = language;
-        return translator.translate({line}, options).front();
+        return translate(translator, {line}, options).front();
     };
     const TextResult german = translated("the small dog", "deu");
     CHECK(german.source_ids.front() == translator.model().config.frame.languages.at("deu"));

@@ -59,7 +59,7 @@ expect "lists are refused" misused "--n-best is for models that write from left 
 run translate --model "$model" --sample input.txt
 expect "samples are refused" misused "--sample is for models that write from left to right"
 run translate --model "$model" --prefix ein input.txt
-expect "a prefix is refused" refused "prefixes are for models that write from left to right"
+expect "a prefix is refused" refused "a prefix is for translation models that write from left to right"
 run translate --model "$model" --alignments input.txt
 expect "alignments are refused" refused '"generation" is "mask_predict"'
 run translate --model "$model" --model "$model" input.txt

@@ -1,5 +1,4 @@
 // Scores of given translations.
-#include "infer/scored_pair.h"
 
 #include <cmath>
 
@@ -9,6 +8,7 @@
 #include "infer/teacher_forced.h"
 #include "registry/registry.h"
 #include "tests/house/open_options.h"
+#include "tests/infer/score_pairs.h"
 #include "tests/io/temporary_folder.h"
 #include "tests/ops/devices.h"
 #include "tests/text/empty_texts.h"
@@ -30,8 +30,8 @@ TEST_CASE(
     for (const SearchOptions& search : searches) {
         const TextResult found =
             translator
-                .translate_sources({{.text = "a cat sleeps on the mat", .prefix = "eine katze", .number = 3}},
-                                   {.search = search})
+                .translate({{.text = "a cat sleeps on the mat", .prefix = "eine katze", .number = 3}},
+                           {.search = search})
                 .front();
         REQUIRE(found.n_best.size() == static_cast<std::size_t>(search.n_best));
         for (const Translation& translation : found.n_best) {

@@ -5,11 +5,11 @@
 
 #include "infer/filler.h"
 #include "infer/forced_text.h"
-#include "infer/scored_pair.h"
 #include "registry/registry.h"
 #include "searched_row.h"
 #include "small_backend.h"
 #include "support/check.h"
+#include "tests/infer/score_pairs.h"
 
 using namespace headscope;
 
@@ -69,12 +69,12 @@ TEST_CASE("a prompt of ids is continued as its text is", "[session]") {
     const auto backend = open_device("cpu");
     const LoadedModel model = tiny_translator(*backend, context_of(48));
     const DecodingOptions options{.search = exactly(6)};
-    const TextResult text = model.translate_line("the small dog", options);
-    const auto by_ids = model.translate_sources(
+    const TextResult text = translate_line(model, "the small dog", options);
+    const auto by_ids = model.translate(
         {{.text = {}, .number = 1, .ids = text.source_ids}, {.text = {}, .number = 2, .ids = {4, 100'000}}}, options);
     check_result(by_ids[0], text);
     CHECK_THAT(by_ids[1].problem, Catch::Contains("the prompt has the id 100000, but the model's are 0 to"));
-    const auto translated = tiny_translator(*backend).translate_sources({{.text = {}, .ids = {4, 5}}}, options);
+    const auto translated = tiny_translator(*backend).translate({{.text = {}, .ids = {4, 5}}}, options);
     CHECK_THAT(translated[0].problem, Catch::Contains("give a text"));
 }
 

@@ -4,7 +4,6 @@
 #include "infer/loaded_model.h"
 #include "infer/prepared_line.h"
 #include "infer/split_news.h"
-#include "infer/translation_stream.h"
 #include "registry/registry.h"
 #include "support/check.h"
 #include "tests/text/empty_texts.h"
@@ -34,8 +33,8 @@ TEST_CASE("the translation of a line that is too long joins its sentences'") {
     const auto backend = open_device("cpu");
     const LoadedModel translator = tiny_translator(*backend);
     const DecodingOptions options = splitting(pieces(translator, kLong) - 1);
-    const std::vector<TextResult> parts = translator.translate(kParts, options);
-    const TextResult whole = translator.translate({"cat", kLong, "dog"}, options)[1];
+    const std::vector<TextResult> parts = translate(translator, kParts, options);
+    const TextResult whole = translate(translator, {"cat", kLong, "dog"}, options)[1];
     REQUIRE(whole.problem.empty());
     REQUIRE(whole.parts.size() == 3);
     REQUIRE(whole.n_best.size() == 2);
@@ -111,12 +110,12 @@ TEST_CASE("a line of the allowed length is not split, and splitting can be disab
     const auto backend = open_device("cpu");
     const LoadedModel translator = tiny_translator(*backend, 128);
     const std::int64_t length = pieces(translator, kLong);
-    const TextResult whole = translator.translate_line(kLong, splitting(length));
+    const TextResult whole = translate_line(translator, kLong, splitting(length));
     CHECK(whole.parts.empty());
     CHECK(whole.remark.empty());
-    CHECK(translator.translate_line(kLong, splitting(0)).text == whole.text);
-    CHECK(translator.translate_line(kLong, {.search = {.max_extra = 4}}).text == whole.text);
-    CHECK(translator.translate_line(kLong, splitting(length - 1)).parts.size() == 3);
+    CHECK(translate_line(translator, kLong, splitting(0)).text == whole.text);
+    CHECK(translate_line(translator, kLong, {.search = {.max_extra = 4}}).text == whole.text);
+    CHECK(translate_line(translator, kLong, splitting(length - 1)).parts.size() == 3);
 }
 
 TEST_CASE("no-break spaces and separators split sentences that are still too long") {
@@ -125,29 +124,29 @@ TEST_CASE("no-break spaces and separators split sentences that are still too lon
     const std::string joined = "A cat sleeps.\u00a0The dog sees the cat";
     const std::string line = joined + ". It sees the mat\u2028the dog.";
     const auto parts = [&](std::int64_t longer_than) {
-        return translator.translate_line(line, splitting(longer_than)).parts.size();
+        return translate_line(translator, line, splitting(longer_than)).parts.size();
     };
     CHECK(parts(pieces(translator, line)) == 0);
     CHECK(parts(pieces(translator, line) - 1) == 2);
     CHECK(parts(4) == 4);
-    CHECK(translator.translate_line(joined, splitting(pieces(translator, joined) - 1)).parts.size() == 2);
+    CHECK(translate_line(translator, joined, splitting(pieces(translator, joined) - 1)).parts.size() == 2);
 }
 
 TEST_CASE("a long line without an end of a sentence is translated unsplit, with a remark, if the model can") {
     const auto backend = open_device("cpu");
     const LoadedModel translator = tiny_translator(*backend);
     const std::string line = "the small dog sees the big cat on the mat";
-    const TextResult sentence = translator.translate_line(line, splitting(4));
-    CHECK(sentence.text == translator.translate_line(line, splitting(0)).text);
+    const TextResult sentence = translate_line(translator, line, splitting(4));
+    CHECK(sentence.text == translate_line(translator, line, splitting(0)).text);
     CHECK_THAT(sentence.remark, Contains("no end of a sentence"));
     DecodingOptions silent = splitting(4);
     silent.warn_unsplit = false;
-    CHECK(translator.translate_line(line, silent).remark.empty());
-    CHECK_FALSE(translator.translate_line(kLong, silent).remark.empty());
+    CHECK(translate_line(translator, line, silent).remark.empty());
+    CHECK_FALSE(translate_line(translator, kLong, silent).remark.empty());
 
     const LoadedModel narrow = tiny_translator(*backend, 8);
     const auto problem = [&](const std::string& text, const DecodingOptions& options) {
-        const TextResult refused = narrow.translate(std::vector<std::string>{text}, options).front();
+        const TextResult refused = translate(narrow, std::vector<std::string>{text}, options).front();
         CHECK(refused.text.empty());
         CHECK(refused.n_best.empty());
         return refused.problem;
@@ -161,9 +160,9 @@ TEST_CASE("by default only lines too long for the model are split") {
     const auto backend = open_device("cpu");
     const std::int64_t length = pieces(tiny_translator(*backend), kLong);
     const LoadedModel exact = tiny_translator(*backend, length);
-    CHECK(exact.translate_line(kLong, {.search = {.beam = 1}}).parts.empty());
+    CHECK(translate_line(exact, kLong, {.search = {.beam = 1}}).parts.empty());
     const LoadedModel less = tiny_translator(*backend, length - 1);
-    CHECK(less.translate_line(kLong, {.search = {.beam = 1}}).parts.size() == 3);
+    CHECK(translate_line(less, kLong, {.search = {.beam = 1}}).parts.size() == 3);
 }
 
 TEST_CASE("the first split lines are listed, and all are counted") {
@@ -187,9 +186,9 @@ TEST_CASE("a translation begins with its line's prefix, also if the line is spli
                                         {.text = "the dog", .number = 2},
                                         {.text = kLong, .prefix = "der hund", .number = 3},
                                         {.text = "", .prefix = "die", .number = 4}};
-    const auto found = translator.translate_sources(lines, splitting(pieces(translator, kLong) - 1));
+    const auto found = translator.translate(lines, splitting(pieces(translator, kLong) - 1));
     CHECK(found[0].text.starts_with("die katze"));
-    CHECK(found[1].text == translator.translate_line("the dog", splitting(0)).text);
+    CHECK(found[1].text == translate_line(translator, "the dog", splitting(0)).text);
     CHECK(found[2].text.starts_with("der hund"));
     REQUIRE(found[2].parts.size() == 3);
     CHECK_FALSE(found[2].parts[1].text.starts_with("der hund"));
@@ -203,7 +202,7 @@ TEST_CASE("an empty line has an empty translation") {
     const LoadedModel translator = tiny_translator(*backend);
     for (const std::string& text : empty_texts()) {
         INFO(text);
-        const TextResult found = translator.translate_line(text, splitting(0));
+        const TextResult found = translate_line(translator, text, splitting(0));
         CHECK(found.source_ids.empty());
         CHECK(found.text.empty());
         CHECK(found.problem.empty());
@@ -213,8 +212,8 @@ TEST_CASE("an empty line has an empty translation") {
 TEST_CASE("lines with unknown characters are marked, also if split") {
     const auto backend = open_device("cpu");
     const LoadedModel translator = tiny_translator(*backend);
-    CHECK_FALSE(translator.translate_line("the dog", splitting(0)).unknown);
-    CHECK(translator.translate_line("the \u2603 dog", splitting(0)).unknown);
+    CHECK_FALSE(translate_line(translator, "the dog", splitting(0)).unknown);
+    CHECK(translate_line(translator, "the \u2603 dog", splitting(0)).unknown);
 
     TextResult known;
     known.n_best.emplace_back();
@@ -231,7 +230,7 @@ TEST_CASE("an invalid prefix is a problem of its own line only") {
                                         {.text = "the dog", .prefix = "die grosse katze liegt auf der matte"},
                                         {.text = "the dog", .prefix = "\xff"},
                                         {.text = "the dog"}};
-    const auto found = translator.translate_sources(lines, {.search = {.max_extra = 2}});
+    const auto found = translator.translate(lines, {.search = {.max_extra = 2}});
     CHECK_THAT(found[0].problem, Contains("'\u2603'") && Contains("not in the model's vocabulary"));
     CHECK_THAT(found[1].problem, Contains("shorter prefix") && Contains("--max-extra"));
     CHECK_THAT(found[2].problem, Contains("UTF-8"));
@@ -247,13 +246,13 @@ TEST_CASE("the samples of a line do not depend on its batch or on other lines") 
     for (std::uint32_t number = 1; number <= 12; ++number) {
         lines.push_back({.text = number % 2 == 0 ? "the small dog" : "a cat sleeps on the mat", .number = number});
     }
-    const auto together = translator.translate_sources(lines, options);
+    const auto together = translator.translate(lines, options);
     DecodingOptions small = options;
     small.batch_tokens = 1;
-    const auto apart = translator.translate_sources(lines, small);
+    const auto apart = translator.translate(lines, small);
     for (std::size_t i = 0; i < lines.size(); ++i) {
         CHECK(together[i].target_ids == apart[i].target_ids);
-        CHECK(translator.translate_sources({lines[i]}, options).front().target_ids == together[i].target_ids);
+        CHECK(translator.translate({lines[i]}, options).front().target_ids == together[i].target_ids);
     }
     CHECK(together[0].target_ids != together[2].target_ids);  // the same text, sampled twice
 }

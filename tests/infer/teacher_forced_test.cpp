@@ -79,7 +79,7 @@ TEST_CASE("a token that the model would choose is reported as the likeliest", "[
     const auto backend = open_device("cpu");
     const LoadedModel translator = tiny_translator(*backend);
     DecodingOptions greedy{.search = {.beam = 1, .max_extra = 6}};
-    const TextResult translated = translator.translate_line("the small dog sees the big cat", greedy);
+    const TextResult translated = translate_line(translator, "the small dog sees the big cat", greedy);
     Example pair{translated.source_ids, translated.target_ids};
     pair.source.pop_back();
     if (translated.end == EndReason::EndOfSentence) {

@@ -166,7 +166,7 @@ TEST_CASE("events lead to the result, of every kind of search", "[report]") {
         CHECK(check_events(*model, sampled) == 0);
         CHECK(check_events(*model, {.beam = 4, .max_extra = 12}) > 0);
         SearchOptions stopping = sampled;
-        const std::string whole = model->translate_line("the small dog", {.search = sampled}).text;
+        const std::string whole = translate_line(*model, "the small dog", {.search = sampled}).text;
         REQUIRE(whole.size() > 8);
         stopping.stop = {whole.substr(3, 5), "no such text"};
         CHECK(check_events(*model, stopping) == 0);

@@ -9,6 +9,7 @@
 #include "infer/beam_search.h"
 #include "infer/loaded_model.h"
 #include "model/encoder_decoder.h"
+#include "tests/infer/translate_text.h"
 
 namespace headscope {
 

@@ -3,6 +3,7 @@
 
 #include "io/whole_file.h"
 #include "support/check.h"
+#include "tests/infer/translate_text.h"
 #include "tests/train/digits_run.h"
 
 using namespace headscope;
@@ -26,7 +27,7 @@ TEST_CASE("A model of several languages is trained on pairs of one", "[train]") 
     const std::string file = run.output_folder + "/model/decoding.json";
     CHECK(json::parse(read_whole_file(file, file)).at("target_language") == "deu");
     const LoadedModel translator(*run.backend, run.output_folder + "/model");
-    const TextResult found = translator.translate_line("4 7", {.search = translator.search_options({.max_extra = 4})});
+    const TextResult found = translate_line(translator, "4 7", {.search = translator.search_options({.max_extra = 4})});
     CHECK(found.source_ids.front() == 5);
     CHECK(found.source_ids.back() != 2);
     CHECK(found.target_ids.front() == 7);

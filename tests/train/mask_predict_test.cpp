@@ -3,6 +3,7 @@
 
 #include "io/whole_file.h"
 #include "support/check.h"
+#include "tests/infer/translate_text.h"
 #include "tests/train/digits_run.h"
 
 using namespace headscope;
@@ -32,7 +33,7 @@ int right(const DigitsRun& run, const std::vector<DigitsPair>& pairs, const Deco
     for (const DigitsPair& pair : pairs) {
         sources.push_back(pair.digits);
     }
-    const auto found = translator.translate(sources, {.search = translator.search_options(choices)});
+    const auto found = translate(translator, sources, {.search = translator.search_options(choices)});
     int count = 0;
     for (std::size_t i = 0; i < pairs.size(); ++i) {
         count += found[i].text == pairs[i].words ? 1 : 0;

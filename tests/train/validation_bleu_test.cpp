@@ -3,7 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "eval/bleu.h"
-#include "infer/loaded_model.h"
+#include "tests/infer/translate_text.h"
 #include "tests/ops/devices.h"
 #include "tests/train/digits_run.h"
 
@@ -49,7 +49,7 @@ double score_of(const DigitsRun& run, const TemporaryFolder& folder, std::size_t
     }
     options.search.beam = 1;
     std::vector<std::string> translations;
-    for (const TextResult& sentence : translator.translate(text.source, options)) {
+    for (const TextResult& sentence : translate(translator, text.source, options)) {
         translations.push_back(sentence.text);
     }
     return corpus_bleu(translations, text.target).score;

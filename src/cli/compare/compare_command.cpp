@@ -156,7 +156,6 @@ Contest open_sides(const CompareOptions& options) {
     const std::string model = options.common.model_path();
     const bool all = asked_of(options) == "all";
     TranslationFlags flags{.common = {.open = options.common.open}, .greedy = true, .choices = options.choices};
-    flags.choices.split_longer_than = 0;  // compare whole lines
     TranslationFlags rounded = flags;
     rounded.common.precision = options.common.precision;
     const std::vector<std::string> ids = compared_ids(options);

@@ -103,6 +103,7 @@ Looked search(const Place& place, const CorpusLook& look, const CorpusText& corp
     TimedProgress progress;
     std::size_t left_out = 0;
     for (std::size_t i = 0; i < corpus.targets.size(); ++i) {
+        place.go_on();
         const std::optional<RecordRequest> request = sentence_request(place.model, look, corpus, i);
         if (!request.has_value()) {
             ++left_out;
@@ -153,6 +154,7 @@ std::string look_at_corpus(OpenedEngine& opened, const CorpusLook& look) {
     const CorpusText corpus = read_corpus(look, opened.directory().config.architecture, pairs);
     Looked looked;
     opened.run([&](const Place& place) {
+        place.go_on();
         looked = find != nullptr ? search(place, look, corpus, *find)
                                  : measure(place, look, corpus, std::get<CorpusLook::Importance>(look.question));
     });

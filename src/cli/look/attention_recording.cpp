@@ -51,7 +51,12 @@ AttentionRecord record_language(Backend& backend, const LoadedModel& translator,
     if (request.max_tokens > 0) {
         const SearchOptions search =
             translator.search_options({.beam = request.choices.beam, .max_extra = request.max_tokens});
-        const TextResult found = translator.translate_line(request.text, {.search = search, .compute = record.compute});
+        const TextResult found =
+            translator.translate({{.text = request.text, .number = 1}}, {.search = search, .compute = record.compute})
+                .front();
+        if (!found.problem.empty()) {
+            throw Error(found.problem);
+        }
         text = with_continuation(*model.target_tokenizer, model.config, text, found.target_ids);
     }
     return record_attention(backend, translator.network(), {}, text, record);

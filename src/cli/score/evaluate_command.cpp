@@ -49,7 +49,7 @@ struct Translations {
 };
 
 // A source that cannot be translated counts as an empty translation.
-Translations translate_all(const LineTranslator& translator, const DecodingOptions& options,
+Translations translate_all(const TextTranslator& translator, const DecodingOptions& options,
                            const std::vector<std::string>& source) {
     Translations translations;
     TimedProgress progress;
@@ -119,7 +119,8 @@ Translations ask_model(const EvaluateOptions& options, const TestSet& set, Evalu
         reference.front().erase(0, reference.front().starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0);
     }
     opened.run([&](const Place& place) {
-        evaluation.forced = force_references(place.backend, place.model, set.source, references, translation);
+        evaluation.forced =
+            force_references(place.backend, place.model, set.source, references, translation, [&] { place.go_on(); });
     });
     if (!options.calibration.empty()) {
         write_calibration(evaluation.forced->statistics, models, options.calibration);

@@ -4,8 +4,8 @@
 
 #include <vector>
 
+#include "engine/translation_stream.h"
 #include "infer/loaded_model.h"
-#include "infer/translation_stream.h"
 #include "observe/alignment.h"
 
 namespace headscope {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "infer/translation_stream.h"
+#include "engine/translation_stream.h"
 #include "observe/alignment.h"
 #include "text/tokenizer.h"
 

@@ -1,4 +1,4 @@
-#include "infer/translation_stream.h"
+#include "engine/translation_stream.h"
 
 #include <fmt/format.h>
 
@@ -62,19 +62,6 @@ void report(const StreamedLine& line, SplitNews& split, const StreamSinks& sinks
     }
 }
 
-// Measures the time of translating without that of writing results.
-class Stopwatch {
-public:
-    void start() { start_ = Clock::now(); }
-    void stop() { seconds_ += std::chrono::duration<double>(Clock::now() - start_).count(); }
-    double seconds() const { return seconds_; }
-
-private:
-    using Clock = std::chrono::steady_clock;
-    Clock::time_point start_;
-    double seconds_ = 0.0;
-};
-
 }  // namespace
 
 void WindowSize::measured(std::size_t lines, double seconds) {
@@ -83,21 +70,17 @@ void WindowSize::measured(std::size_t lines, double seconds) {
     lines_ = fitting >= static_cast<double>(most) ? most : std::max(static_cast<std::size_t>(fitting), kSmallest);
 }
 
-StreamTotals translate_stream(const LineTranslator& translator, LineSource& input, const StreamSinks& sinks,
+StreamTotals translate_stream(const TextTranslator& translator, LineSource& input, const StreamSinks& sinks,
                               const DecodingOptions& options, const PrefixOf& prefix_of, int samples) {
     StreamTotals totals;
     SplitNews split;
     WindowSize size;
     for (std::vector<InputLine> window = input.next_window(size.lines()); !window.empty();
          window = input.next_window(size.lines())) {
-        Stopwatch watch;
         std::vector<SourceLine> sources = sources_of(window, totals.lines, prefix_of, samples);
         std::size_t line = 0;
-        watch.start();
+        const auto start = std::chrono::steady_clock::now();
         translator.translate_in_order(sources, options, [&](std::vector<TextResult> next, std::size_t) {
-            if (!translator.continues_during_sink()) {
-                watch.stop();
-            }
             std::vector<StreamedLine> lines;
             for (TextResult& sentence : next) {
                 lines.push_back(finished_line(window[line / static_cast<std::size_t>(samples)], sources[line],
@@ -109,13 +92,10 @@ StreamTotals translate_stream(const LineTranslator& translator, LineSource& inpu
             if (!lines.empty()) {
                 sinks.translated(lines);
             }
-            if (!translator.continues_during_sink()) {
-                watch.start();
-            }
         });
-        watch.stop();
-        totals.seconds += watch.seconds();
-        size.measured(window.size(), watch.seconds());
+        const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+        totals.seconds += seconds;
+        size.measured(window.size(), seconds);
     }
     if (const std::string message = split.end(); !message.empty()) {
         sinks.warning(message);

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "engine/text_translator.h"
 #include "infer/line_source.h"
-#include "infer/line_translator.h"
 
 namespace headscope {
 
@@ -61,7 +61,7 @@ using PrefixOf = std::function<std::string(std::int64_t line)>;
 
 // Results are passed on after each batch, in order. A line that cannot be translated causes a warning and an empty
 // result; the others continue. `samples`: results of each line, with random numbers of their own.
-StreamTotals translate_stream(const LineTranslator& translator, LineSource& input, const StreamSinks& sinks,
+StreamTotals translate_stream(const TextTranslator& translator, LineSource& input, const StreamSinks& sinks,
                               const DecodingOptions& options, const PrefixOf& prefix_of = {}, int samples = 1);
 
 }  // namespace headscope
