@@ -95,11 +95,13 @@ need_packages() {
 
 # ------------------------------------------------------------------------------------------------- build
 
-configured() { # PRESET
-    if [ ! -f "build/$1/build.ninja" ]; then
+# Configures a preset once, or again if the demo left out CUDA modules.
+configured() { # PRESET [OPTION]
+    if [ ! -f "build/$1/build.ninja" ] ||
+        { [ -z "${2:-}" ] && grep -qs '^HEADSCOPE_CUDA:.*=DRIVER' "build/$1/CMakeCache.txt"; }; then
         local log="build/$1.configure.log"
         mkdir -p build
-        cmake --preset "$1" >"$log" 2>&1 || {
+        cmake --preset "$1" "${2:--DHEADSCOPE_CUDA=AUTO}" >"$log" 2>&1 || {
             cat "$log" >&2
             fail "cmake could not configure build/$1, see above"
         }
@@ -217,7 +219,9 @@ demo() { # [--preset NAME]
     preset=$(preset_of demo "$@")
     HEADSCOPE=build/$preset/headscope
     need_packages "${PACKAGES[@]}"
-    build "$preset" headscope
+    say "Building $HEADSCOPE, which takes 10 minutes on two cores the first time"
+    configured "$preset" -DHEADSCOPE_CUDA=DRIVER
+    cmake --build "build/$preset" --parallel "$(nproc)" --target headscope
     if [ ! -f "$MODEL/config.json" ]; then
         fail "there is no model in $MODEL (expected config.json, model.safetensors and a SentencePiece model).
     Everything else is built: $HEADSCOPE --help. docs/training.md explains how to train a model."
@@ -238,6 +242,12 @@ demo() { # [--preset NAME]
     say "Completing 'Could you please' and filling in 'She opened the [MASK] and looked outside.':"
     for device in "${devices[@]}"; do show_language_models "$device"; done
     draw_figures
+    say "Look: $HEADSCOPE view"
+    printf '  %s\n' "or open out/figure3.svg in a browser" \
+        "Translate:  $HEADSCOPE translate --text 'The weather is nice today.'" \
+        "Train:      $HEADSCOPE train --source my.en --target my.de --output out/my" \
+        "All else:   $HEADSCOPE help" \
+        "./do install makes that \`headscope\`, with man pages and completion. README.md says what to read next."
 }
 
 # ------------------------------------------------------------------------------------------------- tests

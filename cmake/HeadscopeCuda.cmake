@@ -2,12 +2,13 @@
 # loads the one that the machine supports. Uses custom commands instead of CMake's CUDA language, which supports only one
 # toolkit, does not know nvcc's C++20 in CMake 3.25, and fails its compiler test if nvcc lacks its default architecture.
 #
-#   HEADSCOPE_CUDA                AUTO: if a toolkit is found; ON: an error without one; OFF
+#   HEADSCOPE_CUDA                AUTO: if a toolkit is found; DRIVER: if NVIDIA's driver is loaded, too; ON: an error
+#                                 without a toolkit; OFF
 #   HEADSCOPE_CUDA_TOOLKITS       folders of toolkits, one module each; empty: nvcc in PATH, CUDA_PATH or /usr/local/cuda
 #   HEADSCOPE_CUDA_ARCHITECTURES  "75;90;90-virtual": machine code for sm_75 and sm_90, PTX for compute_90. "all": for
 #                                 distribution. Empty: for this machine's GPUs; if there is none, or the toolkit does not
 #                                 support it, the oldest PTX of the toolkit, which every driver compiles for its GPU.
-set(HEADSCOPE_CUDA AUTO CACHE STRING "Build the CUDA modules: AUTO, ON or OFF")
+set(HEADSCOPE_CUDA AUTO CACHE STRING "Build the CUDA modules: AUTO, DRIVER, ON or OFF")
 set(HEADSCOPE_CUDA_TOOLKITS "" CACHE STRING "Folders of CUDA toolkits; empty: search")
 set(HEADSCOPE_CUDA_ARCHITECTURES "" CACHE STRING "Such as 75;90;90-virtual, or all; empty: this machine's GPUs")
 
@@ -206,6 +207,10 @@ endfunction()
 function(headscope_cuda_modules)
     if(HEADSCOPE_CUDA STREQUAL "OFF")
         message(STATUS "Headscope: CUDA modules disabled (HEADSCOPE_CUDA=OFF)")
+        return()
+    endif()
+    if(HEADSCOPE_CUDA STREQUAL "DRIVER" AND NOT EXISTS /dev/nvidiactl AND NOT EXISTS /dev/dxg)  # the latter in WSL
+        message(STATUS "Headscope: CUDA modules left out: NVIDIA's driver is not loaded (HEADSCOPE_CUDA=DRIVER)")
         return()
     endif()
     headscope_cuda_toolkits(roots)

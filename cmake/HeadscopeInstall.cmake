@@ -2,6 +2,9 @@
 include(CMakePackageConfigHelpers)
 if(TARGET headscope)
     install(TARGETS headscope RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+    set(manual ${CMAKE_CURRENT_BINARY_DIR}/manual)
+    install(CODE "execute_process(COMMAND \"$<TARGET_FILE:headscope>\" manual --output \"${manual}\" COMMAND_ERROR_IS_FATAL ANY)")
+    install(DIRECTORY ${manual}/ DESTINATION ${CMAKE_INSTALL_DATADIR})
 endif()
 # Where the program looks for its CUDA modules (backends/cuda/loader/modules.h).
 get_property(cuda_modules GLOBAL PROPERTY HEADSCOPE_CUDA_MODULE_TARGETS)

@@ -54,8 +54,7 @@ function(headscope_viewer)
     headscope_library(viewer_ui viewer/ui viewer_panels window viewer_draw)
     # Vulkan structures initialise only non-zero members.
     target_compile_options(headscope_window PRIVATE -Wno-missing-field-initializers)
-    set_source_files_properties(viewer/ui/about.cpp viewer/program/main.cpp PROPERTIES COMPILE_DEFINITIONS
-                                HEADSCOPE_VERSION="${PROJECT_VERSION}")
+    set_source_files_properties(viewer/ui/about.cpp PROPERTIES COMPILE_DEFINITIONS HEADSCOPE_VERSION="${PROJECT_VERSION}")
     # A separate program, so that headscope itself needs neither a display nor Vulkan.
     headscope_program(headscope-viewer viewer/program viewer_ui viewer_options)
     add_dependencies(headscope headscope-viewer)

@@ -1,9 +1,8 @@
 // The commands of the program, one file each: every one adds itself to the command line.
 #pragma once
 
-#include <string_view>
-
 #include "backend/open_options.h"
+#include "options/terminal.h"
 
 namespace CLI {
 class App;
@@ -30,6 +29,7 @@ void add_inspect_command(CLI::App& app, const OpenOptions& open_options);
 void add_tokenize_command(CLI::App& app, const OpenOptions& open_options);
 void add_devices_command(CLI::App& app, const OpenOptions& open_options);
 void add_tune_command(CLI::App& app, const OpenOptions& open_options);
+void add_manual_command(CLI::App& app);
 void add_parse_command(CLI::App& app, const OpenOptions& open_options);
 void add_attention_command(CLI::App& app, const OpenOptions& open_options);
 // These get the process's command line, to pass it on or to record it in results.
@@ -37,14 +37,5 @@ void add_evaluate_command(CLI::App& app, const OpenOptions& open_options, int co
 void add_conform_command(CLI::App& app, const OpenOptions& open_options, int count, const char* const* words);
 void add_bench_command(CLI::App& app, const OpenOptions& open_options, int count, const char* const* words);
 void add_view_command(CLI::App& app, const OpenOptions& open_options, int count, const char* const* words);
-
-// Thrown when the reader of standard output has closed it (`headscope ... | head`): the program exits silently with 1.
-class OutputClosed {};
-
-// Writes to standard output, unbuffered. Throws OutputClosed if the reader is gone, Error if writing fails.
-void write_output(std::string_view text);
-
-// Prints a line on standard error. Write errors are ignored.
-void log_line(std::string_view line);
 
 }  // namespace headscope

@@ -1,5 +1,7 @@
 #include "cli/opened_engine.h"
 
+#include <fmt/format.h>
+
 #include "cli/command.h"
 #include "registry/device_list.h"
 #include "registry/registry.h"
@@ -13,9 +15,21 @@ void log_of_command(const std::string& message) {
 OpenedEngine::OpenedEngine(const CommonOptions& common, const std::vector<std::string>& models, const Engine::Log& log)
     : engine({.devices = asked_devices(common.device(), common.open),
               .precision = common.precision,
-              .skip_unusable = asked_device(common.device(), common.open.settings) == "all",
+              .skip_unusable = names_all(asked_device(common.device(), common.open.settings)),
               .open = common.open},
              log),
-      model(engine.open(models)) {}
+      model(engine.open(models)) {
+    tell();
+}
+
+void OpenedEngine::tell() const {
+    const ModelConfig& config = directory().config;
+    log_detail(fmt::format("headscope: model {}: {}, {} parameters", directory().path, name_of(config.architecture),
+                           fmt::group_digits(count_parameters(config))));
+    for (const DeviceUse& device : engine.devices()) {
+        log_detail(fmt::format("headscope: device {}: {}, {}, {}", device.name, device.info.name, device.info.driver,
+                               name_of(device.arithmetic)));
+    }
+}
 
 }  // namespace headscope

@@ -17,7 +17,9 @@ struct OpenedEngine {
     // On the command's device.
     OpenedEngine(const CommonOptions& common, const std::vector<std::string>& models)
         : engine({.devices = {common.device()}, .precision = common.precision, .open = common.open}, log_of_command),
-          model(engine.open(models)) {}
+          model(engine.open(models)) {
+        tell();
+    }
     // On the devices of a list.
     OpenedEngine(const CommonOptions& common, const std::vector<std::string>& models, const Engine::Log& log);
 
@@ -30,6 +32,8 @@ struct OpenedEngine {
         return engine.submit(model, std::move(request)).get();
     }
     void run(const std::function<void(const Place& place)>& work) { engine.run(model, work); }
+
+    void tell() const;  // with --verbose
 
     Engine engine;
     ModelHandle model;

@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "options/version.h"
+#include "support/shell_quoted.h"
 #include "support/utf8.h"
 
 namespace headscope {
@@ -26,11 +28,7 @@ std::string quoted(const std::string& word) {
         }
         return text + "'";
     }
-    std::string text = "'";
-    for (const char letter : word) {
-        text += letter == '\'' ? "'\\''" : std::string(1, letter);
-    }
-    return text + "'";
+    return shell_quoted(word);
 }
 
 }  // namespace
@@ -40,13 +38,15 @@ ResultOrigin result_origin(int count, const char* const* words) {
     for (int i = 1; i < count; ++i) {
         command += " " + quoted(words[i]);
     }
-    return {.version = HEADSCOPE_VERSION,
+    return {.version = program_version(),
+            .commit = program_commit(),
             .date = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::time(nullptr))),
             .command = command};
 }
 
 nlohmann::ordered_json to_json(const ResultOrigin& origin) {
-    return {{"headscope", origin.version}, {"date", origin.date}, {"command", origin.command}};
+    return {
+        {"headscope", origin.version}, {"commit", origin.commit}, {"date", origin.date}, {"command", origin.command}};
 }
 
 nlohmann::ordered_json to_json(const ResultOrigin& origin, const std::string& what) {

@@ -33,9 +33,10 @@ std::string take(DeviceRun& run, const std::vector<Unit>& units, std::atomic<std
 }
 
 // Returns why it ended early, if it did.
-std::string time_all(DeviceRun& run, const std::vector<Family>& families) {
+std::string time_all(DeviceRun& run, const std::vector<Family>& families, std::atomic<std::size_t>& next) {
     try {
         for (const Family& family : families) {
+            ++next;
             if (family.speeds != nullptr) {
                 run.time(family);
             }
@@ -60,16 +61,17 @@ void put_in_order(const DeviceInfo& device, const std::vector<Family>& families,
                      [&](const Result& a, const Result& b) { return place(a) < place(b); });
 }
 
-// One call at a time, even from two threads.
-Plan guarded(const Plan& plan, std::mutex& mutex) {
+// One call at a time, even from two threads. Progress is told with a count.
+Plan guarded(const Plan& plan, std::mutex& mutex, const std::function<void(Doing& doing)>& count) {
     Plan copy = plan;
     copy.open = [&plan, &mutex](const std::string& path, const std::string& device) {
         const std::lock_guard<std::mutex> lock(mutex);
         return plan.open(path, device);
     };
     if (plan.progress) {
-        copy.progress = [&plan, &mutex](const Doing& doing) {
+        copy.progress = [&plan, &mutex, count](Doing doing) {
             const std::lock_guard<std::mutex> lock(mutex);
+            count(doing);
             plan.progress(doing);
         };
     }
@@ -78,11 +80,16 @@ Plan guarded(const Plan& plan, std::mutex& mutex) {
 
 DeviceReport examine_all(const Plan& plan, const std::string& id, const std::vector<Family>& families) {
     std::mutex mutex;
-    const Plan shared = guarded(plan, mutex);
-    std::atomic<int> losses = 0;
-    DeviceRun first(shared, id, losses);
     const std::vector<Unit> units = units_of(plan, families);
     std::atomic<std::size_t> next = 0;
+    const std::size_t steps = units.size() + (plan.timed ? families.size() : 0);
+    const auto before = std::find(plan.devices.begin(), plan.devices.end(), id) - plan.devices.begin();
+    const Plan shared = guarded(plan, mutex, [&](Doing& doing) {
+        doing.done = static_cast<std::size_t>(before) * steps + std::min<std::size_t>(next, steps) - 1;
+        doing.all = plan.devices.size() * steps;
+    });
+    std::atomic<int> losses = 0;
+    DeviceRun first(shared, id, losses);
     std::string failure;
     std::vector<Result> others;
     // Software Vulkan spends its time on compiling, one thread for each kernel; in a full run two would hold too many
@@ -98,7 +105,8 @@ DeviceReport examine_all(const Plan& plan, const std::string& id, const std::vec
         failure = take(first, units, next);
     }
     if (plan.timed && failure.empty()) {
-        failure = time_all(first, families);
+        next = units.size();
+        failure = time_all(first, families, next);
     }
     DeviceReport report = first.report();
     report.failure = failure;

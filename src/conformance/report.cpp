@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "conformance/run.h"
+#include "support/shell_quoted.h"
 
 namespace headscope::conformance {
 
@@ -61,14 +62,6 @@ bool Report::interrupted() const {
 bool Report::passed() const {
     return !devices.empty() &&
            std::all_of(devices.begin(), devices.end(), [](const DeviceReport& report) { return report.passed(); });
-}
-
-std::string shell_quoted(const std::string& text) {
-    std::string quoted = "'";
-    for (const char letter : text) {
-        quoted += letter == '\'' ? std::string("'\\''") : std::string(1, letter);
-    }
-    return quoted + "'";
 }
 
 std::string repeat_command(const std::string& device, const Result& result, const std::string& title) {

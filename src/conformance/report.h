@@ -92,9 +92,6 @@ struct Report {
     bool interrupted() const;
 };
 
-// The text as one argument for a shell.
-std::string shell_quoted(const std::string& text);
-
 // Runs one case again: headscope conform --device vulkan:0 --op matmul --dtype f16 --path no-subgroups --case '...'
 std::string repeat_command(const std::string& device, const Result& result, const std::string& title);
 

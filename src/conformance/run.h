@@ -18,8 +18,10 @@ inline constexpr const char* kChosenPath = "chosen";
 
 // The current step.
 struct Doing {
-    std::string text;    // for people
-    std::string repeat;  // the command that repeats it
+    std::string text;      // for people
+    std::string repeat;    // the command that repeats it
+    std::size_t done = 0;  // groups of cases, and families to time, before this one, of all devices
+    std::size_t all = 0;   // and how many there are
 };
 
 struct Plan {

@@ -37,17 +37,19 @@ std::optional<Example> encode_pair(const LoadedModel& translator, const std::str
 ForcedReferences force_references(Backend& backend, const LoadedModel& translator,
                                   const std::vector<std::string>& sources,
                                   const std::vector<std::vector<std::string>>& references,
-                                  const DecodingOptions& options, const std::function<void()>& each_batch) {
+                                  const DecodingOptions& options,
+                                  const std::function<void(std::size_t pairs)>& progress) {
     ForcedReferences result;
     std::vector<Example> pairs;
+    std::size_t scored = 0;
     const Frame frame = any_frame(translator.model(), options.search.languages);
     const auto force = [&] {
         Context ctx{.backend = backend, .compute = options.compute};
         const ForcedLimits limits{.batch_tokens = options.batch_tokens};
         ForcedTargets forced(ctx, translator.models(), pairs, limits, frame);
         do {
-            if (each_batch) {
-                each_batch();
+            if (progress) {
+                progress(scored);
             }
         } while (forced.step());
         for (const auto& sentence : forced.take()) {
@@ -55,7 +57,11 @@ ForcedReferences force_references(Backend& backend, const LoadedModel& translato
                 result.statistics.add(token);
             }
         }
+        scored += pairs.size();
         pairs.clear();
+        if (progress) {
+            progress(scored);
+        }
     };
     for (const std::vector<std::string>& reference : references) {
         HEADSCOPE_CHECK(reference.size() == sources.size(), "sources and references must have the same size");

@@ -1,4 +1,4 @@
-// Finds the model if the command line names none.
+// Finds the models that users name, and the bundled one if they name none.
 #pragma once
 
 #include <filesystem>
@@ -14,8 +14,12 @@ inline constexpr const char* kTranslationModel = "en-de";
 inline constexpr const char* kCausalModel = "en-causal";
 inline constexpr const char* kMaskedModel = "en-masked";
 
-// model_folder() of `wanted` if it is not empty; else of the setting HEADSCOPE_MODEL; else the bundled model in the
-// first folder of the search path whose `models` has it. Error lists the searched places.
+// The path of a model: `wanted`, or if nothing is there and it is a bare name, the model of that name in `models` of
+// the search path. Error lists the bundled names if there is no such one.
+std::string named_model(const std::string& wanted, const std::vector<std::filesystem::path>& search_path);
+
+// model_folder() of named_model() of `wanted` if it is not empty; else of the setting HEADSCOPE_MODEL; else the bundled
+// model in the first folder of the search path whose `models` has it. Error lists the searched places.
 std::string find_model(const std::string& wanted, const Settings& settings,
                        const std::vector<std::filesystem::path>& search_path,
                        const std::string& bundled = kTranslationModel);

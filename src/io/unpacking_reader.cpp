@@ -19,6 +19,19 @@
 
 namespace headscope {
 
+namespace {
+
+std::function<void()>& terminal_report() {
+    static std::function<void()> report;
+    return report;
+}
+
+}  // namespace
+
+void on_terminal_input(std::function<void()> report) {
+    terminal_report() = std::move(report);
+}
+
 UnpackingReader::UnpackingReader(const std::string& path, std::string name, ByteOrderMark mark)
     : name_(std::move(name)), mark_(mark), owned_(true) {
     // "-" is standard input, as in most programs; a file of that name is ./-
@@ -77,6 +90,9 @@ void UnpackingReader::choose_decoder() {
 std::string_view UnpackingReader::read() {
     if (std::exchange(begun_, true)) {
         return read_text();
+    }
+    if (terminal_report() && ::isatty(descriptor_) == 1) {
+        terminal_report()();
     }
     choose_decoder();
     std::string_view text = read_text();

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -12,6 +13,9 @@
 namespace headscope {
 
 class Decoder;
+
+// Sets a callback that is called when a reader is about to wait for text from a terminal.
+void on_terminal_input(std::function<void()> report);
 
 // `name` identifies the file in messages. Every failure is an Error: an unreadable file; a compressed file that is
 // damaged, truncated or followed by anything but zeros; a file that is not UTF-8 text but has a known other format. A

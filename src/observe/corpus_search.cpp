@@ -151,7 +151,7 @@ CorpusFinding CorpusSearch::result() const {
     if (sentences_ < 2) {
         throw Error(
             fmt::format("{}: {} with a question; the search needs two or more, of which one half chooses the "
-                        "head and the other measures it",
+                        "head and the other measures it: give 1,000 sentences or more",
                         name_of(query_), sentences_ == 0 ? "no sentence" : "1 sentence"));
     }
     const auto all = static_cast<std::int64_t>(sentence_.size());

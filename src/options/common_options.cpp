@@ -15,7 +15,7 @@ CLI::Option* add_names(CLI::App& command, const char* option, std::vector<std::s
 }  // namespace
 
 CLI::Option* CommonOptions::add_model(CLI::App& command) {
-    return add_names(command, "--model", models, "Model directory")
+    return add_names(command, "-m,--model", models, "Model directory")
         ->expected(1)
         ->type_name("FOLDER")
         ->default_str("HEADSCOPE_MODEL, or the " + bundled_model + " model")
@@ -23,7 +23,7 @@ CLI::Option* CommonOptions::add_model(CLI::App& command) {
 }
 
 CLI::Option* CommonOptions::add_models(CLI::App& command) {
-    return add_names(command, "--model", models,
+    return add_names(command, "-m,--model", models,
                      "Model directory; repeat it to average the probabilities of several models with one vocabulary")
         ->type_name("FOLDER")
         ->default_str("HEADSCOPE_MODEL, or the " + bundled_model + " model")
@@ -31,7 +31,7 @@ CLI::Option* CommonOptions::add_models(CLI::App& command) {
 }
 
 CLI::Option* CommonOptions::add_device(CLI::App& command) {
-    return add_names(command, "--device", devices, "cpu, cuda, vulkan, vulkan:1, ...; see headscope devices")
+    return add_names(command, "-d,--device", devices, "cpu, cuda, vulkan, vulkan:1, ...; see headscope devices")
         ->expected(1)
         ->type_name("DEVICE")
         ->default_str("HEADSCOPE_DEVICE, or the best GPU, or cpu")
@@ -40,7 +40,7 @@ CLI::Option* CommonOptions::add_device(CLI::App& command) {
 
 CLI::Option* CommonOptions::add_device_list(CLI::App& command) {
     return add_device(command)->description(
-        "cpu, cuda, vulkan, vulkan:1, ..., a list such as vulkan:0,cpu, or all; see headscope devices");
+        "cpu, cuda, vulkan, vulkan:1, ..., a list such as vulkan:0,cpu, all, or all+software; see headscope devices");
 }
 
 CLI::Option* CommonOptions::add_device_lists(CLI::App& command) {

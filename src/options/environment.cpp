@@ -31,6 +31,8 @@ const std::vector<std::string>& known() {
                                   "DISPLAY",
                                   "HOME",
                                   "LP_NATIVE_VECTOR_WIDTH",
+                                  "NO_COLOR",
+                                  "TERM",
                                   "VK_ADD_DRIVER_FILES",
                                   "VK_DRIVER_FILES",
                                   "VK_ICD_FILENAMES",

@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include "options/command_tree.h"
+
 namespace headscope {
 
 namespace {
@@ -14,7 +16,6 @@ namespace {
 constexpr std::size_t kColumn = 32;  // where descriptions begin
 constexpr std::size_t kWidth = 100;
 
-// "--beam" with "INT:1 to 30" is "--beam N" and the hint "1 to 30"; choices replace the type: "--theme {light,dark}".
 class Layout final : public CLI::Formatter {
 public:
     Layout() { column_width(kColumn); }
@@ -22,41 +23,22 @@ public:
     std::string make_help(const CLI::App* app, std::string name, CLI::AppFormatMode mode) const override {
         std::string text = make_description(app) + make_usage(app, name) + make_positionals(app);
         text += make_subcommands(app, mode);
-        for (const std::string& group : app->get_groups()) {
-            const auto options = app->get_options([&group](const CLI::Option* option) {
-                return option->get_group() == group && option->nonpositional();
-            });
-            text += options.empty() ? "" : make_group(group, false, options);
+        for (const OptionGroup& group : text_of(*app).groups) {
+            text += "\n" + group.name + ":\n";
+            for (const OptionText& option : group.options) {
+                text += wrapped(option.label(), option.description);
+            }
         }
         return text + "\n" + make_footer(app);
     }
 
+    // Of an argument.
     std::string make_option(const CLI::Option* option, bool positional) const override {
-        const std::string type = option->get_type_size() == 0 ? "" : option->get_type_name();
-        const std::size_t colon = type.find(':');
-        const std::string values = colon == std::string::npos ? "" : type.substr(colon + 1);
-        const bool choices = values.starts_with('{');
-        std::string label = option->get_name(positional, !positional);
-        if (!positional && !type.empty()) {
-            label += " " + (choices ? values : placeholder(type.substr(0, colon)));
-            label += option->get_expected_max() > 1 ? " ..." : "";
-        }
-        std::string hints = option->get_required() ? "required" : "";
-        const auto add_hint = [&hints](const std::string& hint) { hints += (hints.empty() ? "" : "; ") + hint; };
-        if (!choices && !values.empty()) {
-            add_hint(values);
-        }
-        if (!option->get_default_str().empty()) {
-            add_hint("default: " + option->get_default_str());
-        }
-        return wrapped(label, option->get_description() + (hints.empty() ? "" : " (" + hints + ")"));
+        const OptionText text = text_of(*option, positional);
+        return wrapped(text.label(), text.description);
     }
 
 private:
-    static std::string placeholder(const std::string& type) {
-        return type == "INT" || type == "UINT" || type == "FLOAT" ? "N" : type;
-    }
-
     static std::string wrapped(const std::string& label, const std::string& description) {
         std::string text = "  " + label;
         const std::string indent(kColumn, ' ');

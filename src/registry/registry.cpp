@@ -158,6 +158,17 @@ std::unique_ptr<Backend> open_inner(const std::string& wanted, const std::string
 
 }  // namespace
 
+std::vector<std::string> built_backends() {
+    std::vector<std::string> names{"cpu"};
+    for (const GpuBackend& backend : kGpuBackends) {
+        names.emplace_back(backend.name);
+    }
+#ifndef HEADSCOPE_WITH_VULKAN
+    std::erase(names, "vulkan");
+#endif
+    return names;
+}
+
 std::vector<DeviceInfo> list_devices(const OpenOptions& options) {
     std::vector<DeviceInfo> devices;
     for (const GpuBackend& backend : kGpuBackends) {

@@ -11,6 +11,9 @@
 
 namespace headscope {
 
+// "cpu", "cuda" and so on: the backends that this program was built with.
+std::vector<std::string> built_backends();
+
 // Every device of every backend, usable or not: CUDA's, Vulkan's, the CPU last. Never throws for a missing loader,
 // driver or CUDA module: such a backend is one entry whose `rejected` has the reason. Backends that are not built in
 // are listed too.

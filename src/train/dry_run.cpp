@@ -14,6 +14,7 @@
 #include "eval/training_cost.h"
 #include "model/family.h"
 #include "support/counted.h"
+#include "support/duration.h"
 #include "train/batch_size.h"
 #include "train/run_totals.h"
 #include "train/step_estimate.h"

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "support/duration.h"
+
 namespace headscope {
 namespace {
 
@@ -12,7 +14,7 @@ constexpr const char* kNewRow = "\r\x1b[K";  // go to the beginning of the line 
 
 std::string head() {
     return fmt::format("{:>9} {:>8} {:>8} {:>8} {:>10} {:>9} {:>9} {:>9} {:>8}\n", "step", "epoch", "loss", "nll",
-                       "perplexity", "tokens/s", "rate", "gradient", "left");
+                       "perplexity", "tokens/s", "lr", "grad norm", "ETA");
 }
 
 std::string row(const Report& report) {

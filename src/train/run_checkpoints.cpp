@@ -8,6 +8,8 @@
 #include "support/check.h"
 #include "train/run.h"
 
+#include "support/duration.h"
+
 namespace headscope {
 
 RunIdentity Run::identity() const {

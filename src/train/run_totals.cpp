@@ -9,6 +9,7 @@
 
 #include "support/check.h"
 #include "support/counted.h"
+#include "support/duration.h"
 
 namespace headscope {
 namespace {
@@ -111,13 +112,6 @@ RunTotals parse_run_totals(const nlohmann::json& json) {
     return t;
 }
 
-std::string duration_text(double minutes) {
-    if (minutes >= 90.0) {
-        return fmt::format("{:.1f} h", minutes / 60.0);
-    }
-    return minutes >= 1.5 ? fmt::format("{:.0f} min", minutes) : fmt::format("{:.0f} s", minutes * 60.0);
-}
-
 double Report::loss() const {
     return per(totals.loss, totals.divisor);
 }
@@ -132,7 +126,7 @@ double Report::tokens_per_second() const {
 
 std::string Report::line() const {
     std::string text = fmt::format(
-        "step {}  epoch {:.2f}  loss {:.4f}  nll {:.4f}  perplexity {:.2f}  {:.0f} tokens/s  rate {:.2e}  gradient "
+        "step {}  epoch {:.2f}  loss {:.4f}  nll {:.4f}  perplexity {:.2f}  {:.0f} tokens/s  lr {:.2e}  grad norm "
         "{:.2f}",
         step, epoch, loss(), nll(), std::exp(nll()), tokens_per_second(), learning_rate,
         per(totals.gradient_norm, totals.steps));
@@ -140,7 +134,7 @@ std::string Report::line() const {
         text += fmt::format("  scale {:g}", loss_scale);
     }
     if (minutes_left >= 0.0) {
-        text += "  left " + duration_text(minutes_left);
+        text += "  ETA " + duration_text(minutes_left);
     }
     if (totals.skipped > 0) {
         text += fmt::format("  SKIPPED {} whose gradient was not finite", counted(totals.skipped, "step"));

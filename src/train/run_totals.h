@@ -67,7 +67,4 @@ struct Report {
     nlohmann::json json() const;
 };
 
-// "1.5 h", "12 min", "40 s"
-std::string duration_text(double minutes);
-
 }  // namespace headscope

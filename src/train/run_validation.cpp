@@ -27,7 +27,7 @@ void Run::validate() {
     std::string more;
     if (result.mean_nll) {
         line["mean_nll"] = *result.mean_nll;
-        more = fmt::format("  nll of the mean of the weights {:.4f}", *result.mean_nll);
+        more = fmt::format("  nll of the EMA of the weights {:.4f}", *result.mean_nll);
     }
     if (result.bleu) {
         line["bleu"] = *result.bleu;

@@ -35,16 +35,16 @@ TEST_CASE("HEADSCOPE_DEVICE may be a list if several devices are allowed and non
     OpenOptions options{.settings = {{{"HEADSCOPE_DEVICE", "cpu,cpu:oracle"}}}};
     CHECK(asked_devices("", options) == Ids{"cpu", "cpu:oracle"});
     CHECK(asked_devices("vulkan:1", options) == Ids{"vulkan:1"});
-    CHECK(compared_devices({}, options) == Ids{"cpu", "cpu:oracle"});
-    CHECK(compared_devices({"cpu"}, options) == Ids{"cpu"});
+    CHECK(asked_devices(Ids{}, options) == Ids{"cpu", "cpu:oracle"});
+    CHECK(asked_devices(Ids{"cpu"}, options) == Ids{"cpu"});
     CHECK_THROWS_WITH(open_device("", options), Catch::Matchers::Contains("HEADSCOPE_DEVICE is \"cpu,cpu:oracle\""));
     options.settings.set("HEADSCOPE_DEVICE", "all");
     CHECK(asked_devices("", options) == asked_devices("all", options));
-    CHECK(compared_devices({}, options) == compared_devices({"all"}, options));
+    CHECK(asked_devices(Ids{}, options) == asked_devices(Ids{"all"}, options));
     CHECK_THROWS_WITH(open_device("", options), Catch::Matchers::Contains("name it by --device"));
     options = {};
     CHECK(asked_devices("", options) == Ids{""});
-    CHECK(compared_devices({}, options) == Ids{""});
+    CHECK(asked_devices(Ids{}, options) == Ids{""});
 }
 
 TEST_CASE("\"all\" is every device that adds something", "[device_list]") {
@@ -61,4 +61,5 @@ TEST_CASE("\"all\" is every device that adds something", "[device_list]") {
                                           device("cpu", "cpu", "Xeon")};
     CHECK(device_list("all", devices) == Ids{"cuda:0", "cuda:1", "vulkan:1", "cpu"});
     CHECK(device_list("all", {played}).empty());
+    CHECK(device_list("all+software", devices) == Ids{"cuda:0", "cuda:1", "vulkan:0", "vulkan:1", "vulkan:3", "cpu"});
 }

@@ -105,7 +105,7 @@ for gpu in "$@"; do
     : >"$kernels"
     : >"$used"
     device=$( (on "$gpu" "$kernels" devices --json 2>"$log" || true) |
-        jq -r --arg driver "$DRIVER" '[.[] | select(.backend == "vulkan" and ((.name // "") + (.driver // "") | test($driver)))][0] |
+        jq -r --arg driver "$DRIVER" '[.devices[] | select(.backend == "vulkan" and ((.name // "") + (.driver // "") | test($driver)))][0] |
             select(.) | "\(.id) \(.name), \(.driver)"')
     if [ -z "$device" ]; then
         echo "$gpu: no driver here knows it without its hardware"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # headscope devices, inspect and attention as a user meets them, on a model trained for three steps.
 # usage: commands_test.sh HEADSCOPE-PROGRAM
-# shellcheck disable=SC2317 # the conditions are called through expect
+# shellcheck disable=SC2016,SC2317 # the conditions are called through expect
 # shellcheck source=tests/house/commands.sh
 . "$(dirname "${BASH_SOURCE[0]}")/commands.sh"
 
@@ -15,6 +15,7 @@ run devices --usable
 expect "the CPU is usable" grep -qx cpu out
 run devices --json
 expect "as JSON, too" says '"id": "cpu"'
+expect "with the version of its keys" says '"schema": 1'
 expect "with one default" lines out '"default": true' 1
 HEADSCOPE_DEVICE=vulkan:99 run devices
 expect "an unusable default is reported" says 'HEADSCOPE_DEVICE is "vulkan:99"'
@@ -34,9 +35,15 @@ expect "that is named" complains "standard output"
 
 # ----------------------------------------------------------------------------------------- the command line
 run --version
-expect "--version prints the version" grep -qxE 'headscope [0-9]+\.[0-9]+\.[0-9]+' out
+built='headscope [0-9]+\.[0-9]+\.[0-9]+ \(commit ([0-9a-f]{10}|unknown); cpu, cuda(, vulkan)?; [A-Za-z]+ [0-9.]+\)'
+expect "--version prints what was built" grep -qxE "$built" out
+cp out version
+run -V
+expect "so does -V" same out version
+run translate --version
+expect "also after a command" same out version
 run --help
-expect "--help shows examples" says "  echo 'The weather is nice today.' | headscope translate"
+expect "--help shows examples" says "  headscope translate --text 'The weather is nice today.'"
 run --help
 cp out help
 for words in "" help "help --help"; do
@@ -52,7 +59,7 @@ expect "headscope help translate is headscope translate --help" same out help
 run help bench train
 expect "also of a command's command" says "headscope bench train"
 run version
-expect "headscope version prints the version" grep -qxE 'headscope [0-9]+\.[0-9]+\.[0-9]+' out
+expect "headscope version prints the same" same out version
 run help trainslate
 expect "help for a misspelled command gets a suggestion" misused '"trainslate"; did you mean "translate"?'
 run bench
@@ -61,8 +68,8 @@ run trainslate
 expect "a misspelled command gets a suggestion" misused '"trainslate"; did you mean "translate"?'
 run xyzzyx
 expect "any other word gets advice" misused '"xyzzyx"; headscope --help lists them'
-run --verbose
-expect "and an unknown option" misused '"--verbose"'
+run --verbatim
+expect "and an unknown option" misused '"--verbatim"'
 run bench trian
 expect "and a subcommand" misused 'headscope bench has no command "trian"; did you mean "train"?'
 for asked in --help --version; do
@@ -89,8 +96,8 @@ run translate --baem=4
 expect "a misspelled option gets a suggestion" misused 'has no option "--baem"; did you mean "--beam"?'
 run --device cpu translate
 expect "an option before the command is rejected" misused '"--device" belongs after the command: headscope translate --device'
-run -v
-expect "an unknown letter is rejected" misused 'headscope has no option "-v"'
+run -z
+expect "an unknown letter is rejected" misused 'headscope has no option "-z"'
 run translate --beam zero
 expect "an invalid value is rejected with the valid range" \
     misused "--beam: must be a whole number from 1 to 30, got zero; headscope translate --help explains it"
@@ -102,12 +109,16 @@ run complete --samples 2 a
 expect "options that need others are usage errors" misused "--samples needs --sample"
 run translate 'Hello world.'
 expect "a text where a file is expected gets advice" \
-    refused "there is no file 'Hello world.'; to give a text instead: echo 'Hello world.' | headscope translate"
+    refused "there is no file 'Hello world.'; to give a text instead: headscope translate --text 'Hello world.'"
 expect "which is no error of usage" ended_with 1
 echo "it's 5" >reference
 run evaluate --reference reference --hypotheses "it's"
 expect "also one of an option" refused "echo 'it'\\''s' | headscope evaluate --hypotheses -"
-for words in tokenize compare "complete --file" "score --text" "evaluate --tsv" "trees linearise" "evaluate --text"; do
+for words in tokenize compare; do
+    run "$words" 'Hello world.'
+    expect "headscope $words says what to do" refused "headscope $words --text 'Hello world.'"
+done
+for words in "complete --file" "score --text" "evaluate --tsv" "trees linearise" "evaluate --text"; do
     # shellcheck disable=SC2086
     run $words 'Hello world.'
     expect "headscope $words says what to do" refused "echo 'Hello world.' | headscope $words"
@@ -157,6 +168,95 @@ done < <(grep -rhoE '"HEADSCOPE_[A-Z0-9_]+"|\b(settings|environment)\.(get|has|o
 while IFS= read -r name; do
     expect "the variable $name is documented" grep -qF -- "| \`$name" "$repository/docs/environment.md"
 done < <(grep -oE 'HEADSCOPE_[A-Z0-9_]+' "$repository/src/options/environment.cpp" | sort -u)
+
+# Options of all commands.
+cp "$repository/assets/examples/everyday.en" everyday.en
+run translate --greedy everyday.en
+cp out plain
+run translate --greedy --quiet everyday.en -o written.de
+expect "-o names the file of the translations" eval 'ended_with 0 && quiet && same written.de plain'
+head -n 1 everyday.en >one.en
+run -q translate --greedy one.en -o written.de
+expect "which are then all that is in it" eval 'ended_with 0 && [ "$(wc -l <written.de)" -eq 1 ]'
+run translate --greedy one.en -o one.en
+expect "but not the file that is read" refused "one.en"
+expect "which stays as it was" same one.en <(head -n 1 everyday.en)
+run translate --greedy --text "$(cat one.en)"
+expect "--text is the text itself" eval 'ended_with 0 && [ "$(cat out)" = "$(head -n 1 plain)" ]'
+run translate --text a one.en
+expect "and excludes a FILE" misused "--text"
+run translate --greedy --verbose one.en
+expect "--verbose tells the model" complains "en-de: translation model, 9,935,616 parameters"
+expect "and the device" complains "headscope: device cpu: "
+run --verbose --quiet devices
+expect "--quiet and --verbose exclude each other" misused "--quiet"
+printf '\xef\xbb\xbf' | cat - one.en >marked.en
+run translate --greedy marked.en
+expect "a note is printed" complains "byte order mark"
+run translate --greedy -q marked.en
+expect "but not with --quiet" [ ! -s err ]
+run -q translate --baem
+expect "an error is printed even so" misused "--baem"
+run --color always translate --baem
+expect "errors are red with --color always" complains $'\e[31mheadscope:\e[0m headscope translate has no option'
+run --color always translate --greedy marked.en
+expect "and notes dim" complains $'\e[2mheadscope: '
+if command -v script >/dev/null; then
+    on_terminal() { script -qec "$*" /dev/null; }
+    on_terminal "$headscope" translate --baem >shown
+    expect "a terminal has colours" grep -qF $'\e[31m' shown
+    for how in NO_COLOR=1 TERM=dumb; do
+        on_terminal env "$how" "$headscope" translate --baem >shown
+        expect "but not with $how" not grep -qF $'\e[' shown
+    done
+    printf '\004' | on_terminal "$headscope" translate --greedy >shown
+    expect "what is read from a terminal ends with Ctrl-D" grep -qF "reading from the terminal; Ctrl-D ends" shown
+fi
+run inspect -m en-causal
+expect "a bundled model is found by its name" eval 'ended_with 0 && says models/en-causal'
+run inspect en-cuasal
+expect "a misspelt one gets a suggestion" refused "(en-causal, en-de, en-masked); did you mean 'en-causal'?"
+run view en-causal --render causal.svg
+expect "also by headscope view" ended_with 0
+
+run inspect en-de --json
+expect "inspect has all keys as JSON" [ "$(jq '.keys["attention.heads"]' out)" = 4 ]
+run complete Could
+cp out plain
+run complete Could -o completed
+expect "complete writes to a file" eval 'ended_with 0 && quiet && same completed plain'
+run score --source one.en --target one.en
+cp out plain
+run score --source one.en --target one.en -o scored
+expect "so does score" eval 'ended_with 0 && quiet && same scored plain'
+
+# The keys of JSON.
+documented() { # COMMAND..: whether docs/command-line.md has each key
+    local key
+    [ "$(jq -s '.[0].schema' out)" = 1 ] || return 1
+    jq -r 'keys_unsorted[]' out | sort -u >keys
+    while read -r key; do grep -qF "\`$key\`" "$repository/docs/command-line.md" || return 1; done <keys
+    [ "$(wc -l <keys)" -gt 1 ]
+}
+while read -r words; do
+    # shellcheck disable=SC2086
+    run $words --json
+    expect "docs/command-line.md has the keys of headscope $words --json" eval 'ended_with 0 && documented'
+done <<'TEXT'
+translate --greedy one.en
+translate --n-best 2 --alignments one.en
+tokenize one.en
+complete Could
+fill -m en-masked --top 1 She[MASK].
+score --source one.en --target one.en
+compare -d cpu --with cpu:oracle --look 0 one.en
+inspect en-de
+inspect en-de --sites
+devices
+conform -d cpu --op fill --quick --no-speed
+bench ops -d cpu --op fill --repeat 1
+TEXT
+
 run devices gpu
 expect "an extra word is rejected" misused 'headscope devices: unexpected argument "gpu"'
 run data

@@ -121,6 +121,17 @@ expect "the demo without a model fails" ended_with 1
 expect "after building" called 'cmake --build build/release'
 expect "and lists the files it expects" says "config.json, model.safetensors"
 expect "a configured tree is not configured again" not called 'cmake --preset'
+rm "$sandbox/repo/build/release/build.ninja"
+run demo
+expect "the demo leaves out CUDA modules without a driver" called 'cmake --preset release -DHEADSCOPE_CUDA=DRIVER'
+: >"$sandbox/repo/build/release/build.ninja"
+echo 'HEADSCOPE_CUDA:STRING=DRIVER' >"$sandbox/repo/build/release/CMakeCache.txt"
+: >"$sandbox/calls"
+run demo
+expect "which stays so for the demo" not called 'cmake --preset'
+run build
+expect "but not for other builds" called 'cmake --preset release -DHEADSCOPE_CUDA=AUTO'
+rm "$sandbox/repo/build/release/CMakeCache.txt"
 
 # The demo with a model and two devices; one translates one of two lines as the CPU does. The fake must read its input, or
 # the writer gets SIGPIPE.
@@ -155,6 +166,7 @@ expect "half of the first device's lines equal the CPU's" row vulkan:0 123 50
 expect "all of the CPU's lines do" row cpu 568 100
 expect "an unusable device is listed" says "vulkan:1  cannot be used: too old"
 expect "the figures are listed" says out/figure4-below.svg
+expect "the end says how to go on" says "Look: build/release/headscope view"
 expect "with what was found" says "looks from \"its\" to \"Law\" (layer 4, head 2 fits best)"
 expect "Figure 4's heads are found by where they look" called 'attention .*--find link=its,Law --best 2 --word its -o out/figure4-below.svg'
 expect "Figure 5's by what they follow" called 'attention .*--find structure --rank 2 -o out/figure5-right.svg'

@@ -94,7 +94,7 @@ left_out() { # EXAMPLE: prints why it is skipped
         "headscope view"*) echo "a window, see tests/viewer_window" ;;
         *"--device cuda"* | *",cuda"*) [[ $usable == *cuda* ]] || echo "no CUDA device" ;;
         *"vulkan:1"*) [[ $usable == *vulkan:1* ]] || echo "no second Vulkan device" ;;
-        *"--devices all"*) [[ $usable == *$'\n'* ]] || echo "no two devices" ;;
+        *"--devices all+software"*) [[ $usable == *$'\n'* ]] || echo "no two devices" ;;
         *"--device vulkan"* | *",vulkan"*) [[ $usable == *vulkan* ]] || echo "no Vulkan device" ;;
         *--precision*) "$program" bench translate --device cpu --precision bf16 --repeat 1 --d-model 32 --d-ff 32 --encoder-layers 1 \
             --decoder-layers 1 >/dev/null 2>&1 || echo "no fast bfloat16" ;;

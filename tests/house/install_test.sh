@@ -27,6 +27,11 @@ for file in share/doc/headscope/LICENSE share/doc/headscope/LICENSE.fonts share/
     expect "$file is installed" here "$file"
 done
 
+for file in man/man1/headscope.1 man/man1/headscope-bench-train.1 bash-completion/completions/headscope \
+    zsh/site-functions/_headscope fish/vendor_completions.d/headscope.fish; do
+    expect "$file is installed" here "share/$file"
+done
+
 # Uses the installed model: there is no other near this folder.
 echo 'The cat sleeps.' | run translate
 expect "it translates with the installed model" eval 'ended_with 0 && says Katze'

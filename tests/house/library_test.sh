@@ -22,7 +22,7 @@ check() { # ROOT
     output=$(
         lines_with '\bgetenv\b|\benviron\b' '(src/cli|viewer/program)/main\.cpp:'
         lines_with '\bf?printf\(|\bf?puts\(|\bfmt::print(ln)?\(|\bstd::c(out|err|log)\b|\bperror\(|\bSTDERR_FILENO\b' \
-            'src/cli/|viewer/program/|src/io/atomic_file\.cpp:[0-9]+:.*is_open_as|backends/vulkan/device/driver_probe\.cpp:' # compares files; silences a child
+            'src/cli/|src/options/(terminal|progress|program)\.cpp:|viewer/program/|src/io/atomic_file\.cpp:[0-9]+:.*is_open_as|backends/vulkan/device/driver_probe\.cpp:' # compares files; silences a child
         lines_with '\b(list_devices|require_window_drivers)\(\)|\b(open_device|asked_device|default_device|find_model)\([^(),]*\)' \
             'src/(registry|conformance|infer|engine)/|viewer/session/|src/backend/'
     )

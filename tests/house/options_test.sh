@@ -16,8 +16,8 @@ TEXT
 commands_of() { # COMMAND..
     "$headscope" "$@" --help | sed -n '/^Examples\?:$/q; s/^  \([a-z][a-z-]*\)   *[A-Z].*/\1/p'
 }
-options_of() { # COMMAND..: "--name" or "-n,--name" of each, except --help
-    "$headscope" "$@" --help | sed -n '/^Examples\?:$/q; s/^  \(\(-[a-z],\)\?--[a-z0-9-]*\).*/\1/p' | grep -v -- --help
+options_of() { # COMMAND..: "--name" or "-n,--name" of each, except those of all commands
+    "$headscope" "$@" --help | sed -n '/^Examples\?:$/q; s/^  \(\(-[a-z],\)\?--[a-z0-9-]*\).*/\1/p' | grep -vE -- '--(help|quiet|verbose|color)$'
 }
 examples_of() { # COMMAND..: the lines of its --help below "Examples:"
     "$headscope" "$@" --help | sed -n '/^Examples\?:$/,$p' | sed -n 's/^  //p'

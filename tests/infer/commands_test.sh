@@ -162,12 +162,12 @@ run compare --model "$model" --devices cpu five.txt
 expect "one device is not enough" misused "--devices cpu is one device"
 run compare --model "$model" --devices cpu,cpu five.txt
 expect "nor the same twice" misused "both devices are cpu"
-run compare --model "$model" --devices all --max-extra 8 --json five.txt
+run compare --model "$model" --devices all+software --max-extra 8 --json five.txt
 usable=$("$headscope" devices --usable)
 if [ "$usable" = cpu ]; then
-    expect "all is not enough if there is only the CPU" refused "--devices all is one device"
+    expect "all+software is not enough if there is only the CPU" refused "--devices all+software is one device"
 else
-    expect "all means every usable device" [ "$(jq -r '.reference, .devices[].device' out | sort)" = "$(sort <<<"$usable")" ]
+    expect "all+software means every usable device" [ "$(jq -r '.reference, .devices[].device' out | sort)" = "$(sort <<<"$usable")" ]
     expect "compared with the CPU" holds '.reference == "cpu" and .agrees and (.devices | map(.sentences) | unique == [5])'
 fi
 HEADSCOPE_DEVICE=cpu:oracle,cpu run compare --model "$model" --look 0 --max-extra 8 --json five.txt
@@ -302,7 +302,7 @@ expect "in a line of the table" eval 'grep -qxE "abacus +FAILED: unknown device 
 expect "and the other is timed" grep -qE '^cpu +F32 +[0-9]+ .* 1.00x$' out
 # shellcheck disable=SC2086
 run bench translate $small $lengths --device all --json
-expect "all means every usable device" ended_with 0
+expect "all+software means every usable device" ended_with 0
 expect "also software devices" [ "$(jq -r '.results[].device' out)" = "$("$headscope" devices --usable)" ]
 # shellcheck disable=SC2086
 HEADSCOPE_DEVICE=cpu,cpu:oracle run bench translate $small $lengths --json

@@ -34,6 +34,7 @@ ViewOptions with_path(ViewOptions options) {
     if (options.path.empty()) {
         return options;
     }
+    options.path = named_model(options.path, options.common.search_path);
     std::error_code failure;
     const bool folder =
         std::filesystem::is_directory(options.path, failure) || format_of(options.path) != ModelFormat::None;
@@ -80,8 +81,8 @@ viewer::SavedView view_of(const ViewOptions& given) {
     const CommonOptions& common = options.common;
     if (!common.models.empty() || view.model.empty()) {
         // A training's folder is kept as it is: the viewer also shows its checkpoints.
-        view.model =
-            common.models.empty() ? find_model("", common.open.settings, common.search_path) : common.models.front();
+        view.model = common.models.empty() ? find_model("", common.open.settings, common.search_path)
+                                           : named_model(common.models.front(), common.search_path);
         view.parameters = 0;  // the user chose the model: do not compare it with the saved one
         view.file.clear();    // or look for it elsewhere
     }

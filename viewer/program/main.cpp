@@ -1,21 +1,14 @@
 // headscope-viewer: the window of `headscope view`, which starts this program with the same options.
 #include <unistd.h>
 
-#include <csignal>
-#include <cstdio>
-#include <exception>
 #include <string>
 
-#include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
 #include "backend/trace_file.h"
-#include "io/byte_order_mark.h"
-#include "options/environment.h"
-#include "options/help.h"
+#include "options/program.h"
+#include "options/terminal.h"
 #include "registry/registry.h"
-#include "support/check.h"
-#include "support/usage_error.h"
 #include "viewer/options/view_options.h"
 #include "viewer/ui/program.h"
 
@@ -23,22 +16,13 @@ namespace {
 
 using namespace headscope;
 
-void report(const std::string& message) {
-    std::fputs(("headscope: " + message + "\n").c_str(), stderr);
-}
-
-int fail(const std::string& problem, int code = 1) {
-    report(problem);
-    return code;
-}
-
 viewer::ProgramOptions program_of(const ViewOptions& options) {
     const OpenOptions& open_options = options.common.open;
     const viewer::SavedView view = view_of(options);
     viewer::ProgramOptions program{.open_options = open_options,
                                    .script = options.script,
                                    .record = options.record,
-                                   .print = [](const std::string& line) { fmt::print("{}\n", line); }};
+                                   .print = [](const std::string& line) { write_output(line + "\n"); }};
     program.session = {.model = view.model, .device = view.device, .precision = options.common.precision, .view = view};
     program.session.search_path = options.common.search_path;
     program.session.open_device = [open_options](const std::string& id) { return open_device(id, open_options); };
@@ -47,7 +31,7 @@ viewer::ProgramOptions program_of(const ViewOptions& options) {
         program.session.settings_file = viewer::settings_path(open_options.settings);
         program.session.settings = viewer::load_settings(program.session.settings_file, problem);
         if (!problem.empty()) {
-            report(problem);
+            log_line("headscope: " + problem);
             program.session.settings_file.clear();  // do not overwrite a file that cannot be read
         }
         if (view.model_name.empty()) {  // not a saved view
@@ -60,31 +44,13 @@ viewer::ProgramOptions program_of(const ViewOptions& options) {
 }  // namespace
 
 int main(int argc, char** argv) {
-    std::signal(SIGXFSZ, SIG_IGN);  // write() reports a file-size limit as an error
-    on_byte_order_mark([](const std::string& name) {
-        report(fmt::format("{} begins with a byte order mark, which was removed", name));
-    });
     ViewOptions options;
-    options.common.open = {.settings = read_environment(environ),
-                           .diagnostics = Diagnostics([](Severity, const std::string& text) { report(text); })};
+    options.common.open = start_program(environ);
     CLI::App app("Look at every head, live, in a window.", "headscope-viewer");
-    app.set_version_flag("--version", "headscope-viewer " HEADSCOPE_VERSION, "Print the version and exit")
-        ->group("Help");
+    add_program_flags(app);
     add_view_options(app, options);
-    format_help(app);
-    try {
-        app.parse(argc, argv);
-        const std::shared_ptr<TraceFiles> traces = options.common.open.traces;
+    return run_program(app, {argv, argv + argc}, [&] {
         viewer::run_program(program_of(options));
-        traces->require_written();
-        return 0;
-    } catch (const CLI::ParseError& error) {
-        return app.exit(error) == 0 ? 0 : kUsageExit;
-    } catch (const UsageError& error) {
-        return fail(error.what(), kUsageExit);
-    } catch (const Error& error) {
-        return fail(error.what());
-    } catch (const std::exception& error) {
-        return fail(fmt::format("internal error: {}", error.what()));
-    }
+        options.common.open.traces->require_written();
+    });
 }

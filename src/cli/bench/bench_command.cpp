@@ -14,6 +14,7 @@
 #include "cli/bench/bench_shapes.h"
 #include "cli/bench/bench_turns.h"
 #include "cli/command.h"
+#include "cli/json_output.h"
 #include "infer/hypotheses.h"
 #include "model/family.h"
 #include "options/common_options.h"
@@ -76,7 +77,7 @@ void bench(BenchKind kind, BenchOptions options, const ResultOrigin& origin) {
         if (!results[0].error.empty()) {
             throw Error(results[0].error);
         }
-        write_output(options.common.json ? to_json(origin, plan, results[0]).dump(2) + "\n"
+        write_output(options.common.json ? json_document(to_json(origin, plan, results[0]))
                                          : to_text(plan, results[0]));
         return;
     }
@@ -87,7 +88,7 @@ void bench(BenchKind kind, BenchOptions options, const ResultOrigin& origin) {
             errors += (errors.empty() ? "" : "; ") + each.device.id + ": " + each.error;
         }
     }
-    write_output(options.common.json ? to_json(origin, plan, results).dump(2) + "\n" : to_text(plan, results));
+    write_output(options.common.json ? json_document(to_json(origin, plan, results)) : to_text(plan, results));
     if (!errors.empty()) {
         throw Error(errors);
     }
@@ -137,7 +138,7 @@ void add_bench_command(CLI::App& app, const OpenOptions& open_options, int count
         "  headscope bench train --config base --device cuda --precision bf16 --profile\n"
         "  headscope bench translate --sentences 1 --target-length 64\n"
         "  headscope bench translate --beam 4 --device vulkan --json\n"
-        "  headscope bench translate --model assets/models/en-de --sentences 1 --device all\n"
+        "  headscope bench translate --model en-de --sentences 1 --device all\n"
         "  headscope bench train --config causal --device cpu\n"
         "  headscope bench complete --sentences 1 --target-length 200\n"
         "  headscope bench ops --device cpu,vulkan\n"

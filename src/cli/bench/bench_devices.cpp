@@ -9,7 +9,7 @@ namespace headscope {
 std::vector<BenchDevice> open_bench_devices(const std::vector<std::string>& wanted, Precision precision, bool training,
                                             const OpenOptions& open_options) {
     std::vector<BenchDevice> devices;
-    for (const std::string& id : compared_devices(wanted, open_options)) {
+    for (const std::string& id : asked_devices(wanted, open_options)) {
         BenchDevice device;
         device.info.id = id;
         try {

@@ -17,7 +17,7 @@ struct BenchDevice {
     std::string error = {};
 };
 
-// The devices of compared_devices(). One that cannot be opened has its reason in `error`.
+// The devices of asked_devices(). One that cannot be opened has its reason in `error`.
 std::vector<BenchDevice> open_bench_devices(const std::vector<std::string>& wanted, Precision precision, bool training,
                                             const OpenOptions& open_options);
 

@@ -12,12 +12,13 @@
 #include "cli/bench/bench_ops_report.h"
 #include "cli/bench/bench_shapes.h"
 #include "cli/command.h"
-#include "cli/progress_line.h"
+#include "cli/json_output.h"
 #include "conformance/by_length.h"
 #include "conformance/cases/catalogue.h"
 #include "options/common_options.h"
 #include "options/length_range.h"
 #include "options/option_values.h"
+#include "options/progress.h"
 #include "support/check.h"
 #include "support/usage_error.h"
 
@@ -35,12 +36,12 @@ struct OpsOptions {
     int repeat = 5;
 };
 
-conformance::SpeedPlan plan_of(const OpsOptions& options, ProgressLine& line) {
+conformance::SpeedPlan plan_of(const OpsOptions& options, ProgressMeter& progress) {
     conformance::SpeedPlan plan{.ops = options.ops,
                                 .work = workload_of(options.sizes.shape),
                                 .repeat = options.repeat,
                                 .open_options = options.common.open,
-                                .progress = [&line](const std::string& text) { line.show(text); }};
+                                .progress = [&progress](const std::string& text) { progress.step(text); }};
     plan.work.window = options.window;
     if (!options.sides.empty()) {
         plan.work.sides = options.sides;
@@ -80,12 +81,12 @@ void bench_ops(OpsOptions options, const ResultOrigin& origin) {
         throw Error(errors_of(result.devices));
     }
     {
-        ProgressLine line;
-        const conformance::SpeedPlan plan = plan_of(options, line);
+        ProgressMeter progress("step");
+        const conformance::SpeedPlan plan = plan_of(options, progress);
         result.ops = lengths.size() > 1 ? time_lengths(plan, options, contenders)
                                         : conformance::time_side_by_side(plan, conformance::catalogue(), contenders);
     }
-    write_output(options.common.json ? to_json(result).dump(2) + "\n" : to_text(result));
+    write_output(options.common.json ? json_document(to_json(result)) : to_text(result));
     if (const std::string errors = errors_of(result); !errors.empty()) {
         throw Error(errors);
     }

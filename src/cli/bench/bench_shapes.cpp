@@ -8,9 +8,11 @@
 #include <CLI/CLI.hpp>
 
 #include "import/open_model.h"
+#include "infer/model_lookup.h"
 #include "io/input_files.h"
 #include "model/family.h"
 #include "options/option_values.h"
+#include "options/usual_places.h"
 #include "support/usage_error.h"
 
 namespace headscope {
@@ -88,12 +90,13 @@ void add_named_sizes(CLI::App& command, BenchKind kind, BenchSizes& sizes) {
             ->check(CLI::IsMember({"small", "base", "big", "causal", "masked"}));
     command
         .add_option_function<std::string>(
-            "--model",
-            [&sizes](const std::string& folder) {
+            "-m,--model",
+            [&sizes](const std::string& wanted) {
+                const std::string folder = model_folder(named_model(wanted, usual_places()));
                 InputFiles inputs;
-                inputs.add(model_folder(folder));
+                inputs.add(folder);
                 inputs.refuse("-");
-                sizes.shape.model = sizes.named = open_model(model_folder(folder)).config;
+                sizes.shape.model = sizes.named = open_model(folder).config;
             },
             "Take the sizes of this model directory, with random weights")
         ->type_name("FOLDER")

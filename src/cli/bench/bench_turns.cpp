@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <functional>
+#include <iterator>
 #include <memory>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "backend/instrumented.h"
+#include "options/progress.h"
 #include "registry/registry.h"
 #include "support/check.h"
 
@@ -77,7 +79,8 @@ void finish(const BenchPlan& plan, Runner& runner) {
     });
 }
 
-void take_turn(Runner& runner) {
+void take_turn(Runner& runner, ProgressMeter& progress) {
+    progress.step(runner.device.info.id);
     attempt(runner, [&] { runner.result.seconds.push_back(seconds_of_run(*runner.work)); });
 }
 
@@ -98,22 +101,25 @@ bool fit_together(const BenchPlan& plan, const std::vector<Runner>& runners) {
 // The devices take turns, so that other load on the machine affects all equally. If the models do not fit in memory
 // together, the devices run one after the other.
 void measure(const BenchPlan& plan, int repeat, std::vector<Runner>& runners) {
+    ProgressMeter progress("run", repeat * std::ssize(runners));
     if (!fit_together(plan, runners)) {
         for (Runner& each : runners) {
+            progress.add(0, "preparing " + each.device.info.id);
             start(plan, each);
             for (int i = 0; i < repeat; ++i) {
-                take_turn(each);
+                take_turn(each, progress);
             }
             finish(plan, each);
         }
         return;
     }
     for (Runner& each : runners) {
+        progress.add(0, "preparing " + each.device.info.id);
         start(plan, each);
     }
     for (int i = 0; i < repeat; ++i) {
         for (Runner& each : runners) {
-            take_turn(each);
+            take_turn(each, progress);
         }
     }
     for (Runner& each : runners) {

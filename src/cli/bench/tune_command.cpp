@@ -12,11 +12,12 @@
 #include "cli/bench/bench_ops_command.h"
 #include "cli/bench/bench_shapes.h"
 #include "cli/command.h"
-#include "cli/progress_line.h"
+#include "cli/json_output.h"
 #include "conformance/cases/catalogue.h"
 #include "conformance/tune.h"
 #include "options/common_options.h"
 #include "options/option_values.h"
+#include "options/progress.h"
 #include "registry/registry.h"
 #include "support/check.h"
 
@@ -114,11 +115,11 @@ void tune(const TuneOptions& options) {
     plan.work.sides = options.sides;
     std::vector<ProductTuned> products;
     {
-        ProgressLine line;
-        plan.progress = [&line](const std::string& text) { line.show(text); };
+        ProgressMeter progress("step");
+        plan.progress = [&progress](const std::string& text) { progress.step(text); };
         products = conformance::tune_products(*device, plan, conformance::matmul_cases::family());
     }
-    write_output(options.common.json ? to_json(*device, plan.arithmetic, products).dump(2) + "\n"
+    write_output(options.common.json ? json_document(to_json(*device, plan.arithmetic, products))
                                      : to_text(*device, plan.arithmetic, products));
     if (const std::string wrong = wrong_ways(products); !wrong.empty()) {
         throw Error(
@@ -161,7 +162,7 @@ void add_tune_command(CLI::App& app, const OpenOptions& open_options) {
         "Examples:\n"
         "  headscope tune --device vulkan\n"
         "  headscope tune --device vulkan --precision f16 --size 2048\n"
-        "  headscope tune --device vulkan --model assets/models/en-de --json");
+        "  headscope tune --device vulkan --model en-de --json");
     command->callback([options] { tune(*options); });
 }
 

@@ -22,6 +22,7 @@
 #include "observe/family_labels.h"
 #include "options/decoding_flags.h"
 #include "options/option_values.h"
+#include "options/text_options.h"
 #include "registry/device_list.h"
 #include "registry/registry.h"
 #include "support/check.h"
@@ -90,7 +91,7 @@ std::size_t report_problems(const ComparedSide& side) {
     for (std::size_t i = 0; i < side.sentences().size(); ++i) {
         if (!side.sentences()[i].problem.empty()) {
             ++problems;
-            log_line(fmt::format("headscope: sentence {}: {}", i + 1, side.sentences()[i].problem));
+            log_error(fmt::format("headscope: sentence {}: {}", i + 1, side.sentences()[i].problem));
         }
     }
     return problems;
@@ -114,8 +115,8 @@ std::string asked_of(const CompareOptions& options) {
 // The reference comes first: the CPU by default.
 std::vector<std::string> compared_ids(const CompareOptions& options) {
     const std::string asked = asked_of(options);
-    std::vector<std::string> ids = compared_devices({asked}, options.common.open);
-    if (asked == "all") {
+    std::vector<std::string> ids = asked_devices(asked, options.common.open);
+    if (names_all(asked)) {
         std::rotate(ids.begin(), ids.end() - 1, ids.end());
     }
     if (options.devices.empty() && (ids.size() < 2 || !options.with.empty())) {
@@ -148,13 +149,13 @@ void require_another(const ComparedSide& side, const std::string& name) {
 
 void note_failure(ComparedDevice& device, const std::string& why) {
     device.failure = why;
-    log_line(fmt::format("headscope: {} failed: {}", device.name, why));
+    log_error(fmt::format("headscope: {} failed: {}", device.name, why));
 }
 
 // Error if a device is named twice.
 Contest open_sides(const CompareOptions& options) {
     const std::string model = options.common.model_path();
-    const bool all = asked_of(options) == "all";
+    const bool all = names_all(asked_of(options));
     TranslationFlags flags{.common = {.open = options.common.open}, .greedy = true, .choices = options.choices};
     TranslationFlags rounded = flags;
     rounded.common.precision = options.common.precision;
@@ -217,7 +218,7 @@ void compare_all(Contest& contest, const std::vector<std::string>& lines, const 
                 report.reference_failure = contest.reference->failure();
             }
             if (!report.reference_failure.empty()) {
-                log_line(
+                log_error(
                     fmt::format("headscope: the reference {} failed: {}", report.reference, report.reference_failure));
                 device.failure = "not compared";
             }
@@ -280,23 +281,25 @@ void add_compare_command(CLI::App& app, const OpenOptions& open_options) {
         "with a masked one. Where two outputs diverge, both devices score the two candidate tokens: a gap that\n"
         "rounding explains is a tie, a larger one makes the exit code 1. Then logits and attention weights of the\n"
         "same tokens are compared. A device that fails is reported in its line, and makes the exit code 1.\n"
-        "--devices all includes software devices.\n\n"
+        "\n"
         "Examples:\n"
-        "  headscope compare --device vulkan assets/examples/everyday.en\n"
+        "  headscope compare --device vulkan text.en\n"
         "  headscope compare --device vulkan:1 --with vulkan:0 --tsv test.tsv --limit 500\n"
         "  headscope compare --devices cpu,cuda,vulkan --json text.en\n"
-        "  headscope compare --devices all text.en\n"
+        "  headscope compare --devices all+software text.en\n"
         "  headscope compare --device cpu --with cpu:oracle < text.en\n"
         "  headscope compare --device cpu --precision bf16 --with cpu < text.en");
     command->option_defaults()->group("Data");
     CLI::Option* input =
         command->add_option("FILE", options->input, "UTF-8 text, one sentence per line; - is standard input")
             ->capture_default_str();
+    CLI::Option* text = add_text(*command, input);
     command
         ->add_option("--tsv", options->tsv,
                      "Lines of \"source TAB target\", whose source is translated; may be compressed")
         ->type_name("FILE")
-        ->excludes(input);
+        ->excludes(input)
+        ->excludes(text);
     command->add_option("--limit", options->limit, "Only the first N sentences; 0: all")->check(whole_number(0));
     add_decoding_flags(*command, options->choices, {"source_language", "target_language"});
     common.add_model(*command);
@@ -307,8 +310,9 @@ void add_compare_command(CLI::App& app, const OpenOptions& open_options) {
                             ->check(not_empty)
                             ->default_str("cpu");
     command
-        ->add_option("--devices", options->devices,
-                     "Several, such as cpu,cuda,vulkan:1: the first is the reference; or all: the CPU is")
+        ->add_option(
+            "--devices", options->devices,
+            "Several, such as cpu,cuda,vulkan:1: the first is the reference; or all or all+software: the CPU is")
         ->type_name("LIST")
         ->check(not_empty)
         ->excludes(device)

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "cli/json_output.h"
 #include "observe/attention_record.h"
 #include "support/counted.h"
 
@@ -124,7 +125,7 @@ std::string comparison_json(const ComparisonReport& report) {
     for (const ComparedDevice& device : report.devices) {
         json["devices"].push_back(to_json(device, report.tie));
     }
-    return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+    return json_document(json);
 }
 
 }  // namespace headscope

@@ -17,6 +17,7 @@
 
 #include "cli/command.h"
 #include "cli/input_descriptor.h"
+#include "cli/json_output.h"
 #include "cli/opened_engine.h"
 #include "cli/translate/unknown_note.h"
 #include "engine/text_translator.h"
@@ -25,6 +26,7 @@
 #include "io/input_files.h"
 #include "options/decoding_flags.h"
 #include "options/option_values.h"
+#include "options/text_options.h"
 #include "support/check.h"
 #include "support/usage_error.h"
 
@@ -79,7 +81,7 @@ std::string format_prompt(const CompleteOptions& options, const Tokenizer& token
                 json["n_best"].push_back(json_of(tokenizer, completion));
             }
         }
-        return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+        return json_row(json);
     }
     for (const Translation& completion : found.n_best) {
         text += prompt + completion.text + "\n";
@@ -176,7 +178,7 @@ public:
             try {
                 complete(prompt);
             } catch (const Error& error) {
-                log_line(fmt::format("headscope: {}", error.what()));
+                log_error(fmt::format("headscope: {}", error.what()));
             }
         }
     }
@@ -273,6 +275,7 @@ void add_complete_command(CLI::App& app, const OpenOptions& open_options) {
     command->add_option("--samples", options->samples, "Completions of each prompt, with different random numbers")
         ->check(whole_number(1, 10'000))
         ->capture_default_str();
+    add_output(*command);
     options->common.add_json(*command);
     command->callback([options] { complete(*options); });
 }

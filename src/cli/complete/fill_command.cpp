@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/command.h"
+#include "cli/json_output.h"
 #include "cli/opened_engine.h"
 #include "infer/filler.h"
 #include "infer/gap_filler.h"
@@ -99,7 +100,7 @@ std::string printed(const Tokenizer& tokenizer, const FillOptions& options, cons
         for (const Mask& mask : masks) {
             json["masks"].push_back(list_of(tokenizer, mask));
         }
-        return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+        return json_row(json);
     }
     std::string text = filled + "\n";
     for (std::size_t i = 0; i < masks.size(); ++i) {

@@ -1,5 +1,6 @@
 // headscope conform: checks the ops of devices against the oracle, and measures their errors and speed.
 #include <algorithm>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -11,7 +12,6 @@
 #include "cli/command.h"
 #include "cli/conform/conform_outputs.h"
 #include "cli/conform/crash_note.h"
-#include "cli/progress_line.h"
 #include "cli/result_origin.h"
 #include "cli/stop_signal.h"
 #include "conformance/cases/catalogue.h"
@@ -20,6 +20,7 @@
 #include "io/input_files.h"
 #include "options/common_options.h"
 #include "options/option_values.h"
+#include "options/progress.h"
 #include "registry/device_list.h"
 #include "registry/registry.h"
 #include "support/check.h"
@@ -89,7 +90,7 @@ std::vector<std::string> distinct(const std::vector<std::string>& wanted, const 
 // By default, without HEADSCOPE_DEVICE, every usable device except the CPU, the reference of the others.
 std::vector<std::string> devices_of(const ConformOptions& options) {
     if (!options.common.devices.empty() || !asked_device("", options.common.open.settings).empty()) {
-        return distinct(compared_devices(options.common.devices, options.common.open), options.common.open);
+        return distinct(asked_devices(options.common.devices, options.common.open), options.common.open);
     }
     std::vector<std::string> found;
     std::string rejected;
@@ -135,12 +136,13 @@ std::string summary(const conformance::Report& report) {
 class ProgressReporter {
 public:
     void operator()(const conformance::Doing& doing) {
-        line_.show(doing.text);
+        line_.set_all(static_cast<std::int64_t>(doing.all));
+        line_.done(static_cast<std::int64_t>(doing.done), doing.text);
         CrashNote::set(fmt::format("  {}\n  again: {}", doing.text, doing.repeat));
     }
 
 private:
-    ProgressLine line_;
+    ProgressMeter line_{"group"};
     CrashNote crash_note_;
 };
 
@@ -196,7 +198,7 @@ void conform(const ConformOptions& options, const ResultOrigin& origin) {
         failures += (failures.empty() ? "" : "; ") + std::string(error.what());
     }
     if (report.interrupted()) {
-        log_line("headscope: " + failures);
+        log_error("headscope: " + failures);
         end_by_stop_signal();
     }
     if (!failures.empty()) {
@@ -244,8 +246,15 @@ void add_conform_command(CLI::App& app, const OpenOptions& open_options, int cou
         ->excludes(path)
         ->excludes(dtype);
     command->option_defaults()->group("Output");
-    command->add_option("--json", options->outputs.json,
-                        "Write the report as JSON to this file; -: standard output, without the table");
+    // Empty if FILE was left out.
+    const auto write_json = [options](const std::string& file) {
+        options->outputs.json = file.empty() ? "-" : file;
+    };
+    command
+        ->add_option_function<std::string>("--json", write_json,
+                                           "Write the report as JSON: to FILE, or print it instead of the table")
+        ->expected(0, 1)
+        ->type_name("[FILE]");
     command->add_option("--junit", options->outputs.junit,
                         "Write a JUnit report, one suite per device; -: standard output");
     for (CLI::Option* each :

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/command.h"
+#include "cli/json_output.h"
 #include "io/atomic_file.h"
 #include "support/check.h"
 #include "support/usage_error.h"
@@ -37,7 +38,7 @@ void require_file(const std::string& path) {
 }
 
 std::string json_text(const conformance::Report& report) {
-    return conformance::report_json(report).dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+    return json_document(conformance::report_json(report));
 }
 
 void write_to(const std::string& path, const std::string& text) {
@@ -72,7 +73,7 @@ void require_writable(const ConformOutputs& outputs) {
 void write_report(const conformance::Report& report, const ConformOutputs& outputs) {
     const auto table = [&] {
         for (const conformance::DeviceReport& device : report.devices) {
-            write_output(conformance::report_table(device, report.settings));
+            write_verdicts(conformance::report_table(device, report.settings));
         }
     };
     const bool shows_table = outputs.json != kStandardOutput && outputs.junit != kStandardOutput;

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/command.h"
+#include "cli/json_output.h"
 #include "options/common_options.h"
 #include "registry/registry.h"
 
@@ -71,7 +72,7 @@ std::string describe(const DeviceInfo& device, const std::string& default_id, bo
     };
     row("name", device.name);
     row("driver", device.driver);
-    row("kind", device.gpu ? "GPU" : device.software ? "software: emulated on the CPU; correct, but slow" : "");
+    row("kind", device.gpu ? "GPU" : device.software ? "software: a GPU's interface on the CPU's cores; correct, but slow" : "");
     row("memory", device.memory_bytes > 0 ? readable_bytes(device.memory_bytes) : "");
     const auto entries = verbose ? listed : wrapped;
     return text + entries("limits", device.limits) + entries("features", device.features);
@@ -112,11 +113,11 @@ void print_devices(bool as_json, bool verbose, const OpenOptions& open_options) 
     const std::string asked = default_device(devices, open_options.settings);
     const std::string chosen = listed_default(devices, asked);
     if (as_json) {
-        nlohmann::ordered_json json = nlohmann::ordered_json::array();
+        nlohmann::ordered_json list = nlohmann::ordered_json::array();
         for (const DeviceInfo& device : devices) {
-            json.push_back(to_json(device, chosen));
+            list.push_back(to_json(device, chosen));
         }
-        write_output(json.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+        write_output(json_document({{"devices", list}}));
         return;
     }
     for (const DeviceInfo& device : devices) {
@@ -133,28 +134,22 @@ void add_devices_command(CLI::App& app, const OpenOptions& open_options) {
     struct Options {
         CommonOptions common;
         bool usable = false;
-        bool verbose = false;
     };
     auto options = std::make_shared<Options>();
     options->common.open = open_options;
     CLI::App* command = app.add_subcommand("devices", "List the devices")->group("Devices");
     command->footer(
         "HEADSCOPE_DEVICE sets the default; without it, that is the best real GPU, else the CPU. Not listed is\n"
-        "cpu:oracle, the slow double-precision CPU reference that other devices are checked against.\n\n"
+        "cpu:oracle, the slow double-precision CPU reference that other devices are checked against. --verbose prints\n"
+        "each limit and feature, such as a kernel that is used or not, in a line of its own.\n\n"
         "Examples:\n  headscope devices\n  for d in $(headscope devices --usable); do echo \"$d\"; done");
     CLI::Option* json = options->common.add_json(*command);
     command->add_flag("--usable", options->usable, "Print only the names of usable devices, one per line")
         ->group("Output")
         ->excludes(json);
-    command
-        ->add_flag("--verbose", options->verbose,
-                   "Print each limit and feature, such as a kernel that is used or not, in a line of its own")
-        ->group("Output")
-        ->excludes(json)
-        ->excludes("--usable");
     command->callback([options] {
         const CommonOptions& common = options->common;
-        options->usable ? print_usable(common.open) : print_devices(common.json, options->verbose, common.open);
+        options->usable ? print_usable(common.open) : print_devices(common.json, terminal_style().verbose, common.open);
     });
 }
 

@@ -10,9 +10,11 @@
 #include "cli/command.h"
 #include "cli/opened_model.h"
 #include "import/export_model.h"
+#include "infer/model_lookup.h"
 #include "io/input_files.h"
 #include "options/common_options.h"
 #include "options/option_values.h"
+#include "options/usual_places.h"
 #include "registry/registry.h"
 
 namespace headscope {
@@ -30,7 +32,7 @@ struct ExportOptions {
 };
 
 void export_as(const ExportOptions& options) {
-    const std::string folder = model_folder(options.model);
+    const std::string folder = model_folder(named_model(options.model, usual_places()));
     InputFiles inputs;
     inputs.add(folder);
     inputs.refuse(options.output);
@@ -74,7 +76,7 @@ void add_export_command(CLI::App& app, const OpenOptions& open_options) {
     command->add_option_function<std::string>("--format", take, "The other program")
         ->required()
         ->check(CLI::IsMember(names));
-    command->add_option("--output", options->output, "Folder to write; must not exist or be empty")
+    command->add_option("-o,--output", options->output, "Folder to write; must not exist or be empty")
         ->required()
         ->check(not_empty);
     command->callback([options] { export_as(*options); });

@@ -9,10 +9,12 @@
 
 #include "cli/command.h"
 #include "cli/opened_model.h"
+#include "infer/model_lookup.h"
 #include "io/input_files.h"
 #include "model/training_card.h"
 #include "options/common_options.h"
 #include "options/option_values.h"
+#include "options/usual_places.h"
 #include "registry/registry.h"
 #include "support/usage_error.h"
 
@@ -36,7 +38,7 @@ DType stored_as(Precision precision) {
 }
 
 void import(const ImportOptions& options) {
-    const std::string folder = model_folder(options.model);
+    const std::string folder = model_folder(named_model(options.model, usual_places()));
     InputFiles inputs;
     inputs.add(folder);
     inputs.refuse("-");
@@ -75,7 +77,7 @@ void add_import_command(CLI::App& app, const OpenOptions& open_options) {
         "  headscope import opus-mt-en-de --output models/en-de-small --precision i8");
     command->add_option("MODEL", options->model, "Folder or file of another program")->required()->check(not_empty);
     command->option_defaults()->group("Output");
-    command->add_option("--output", options->output, "Model directory to write; an existing one is replaced")
+    command->add_option("-o,--output", options->output, "Model directory to write; an existing one is replaced")
         ->required()
         ->check(not_empty);
     add_precision_option(*command, options->precision, "How weights are stored (default f32)",

@@ -20,6 +20,7 @@
 #include "registry/registry.h"
 #include "support/check.h"
 #include "support/counted.h"
+#include "support/duration.h"
 #include "train/run_config.h"
 #include "train/run_totals.h"
 
@@ -100,7 +101,7 @@ void run_reported(const Experiment& experiment, Trainings& trainings) {
 }  // namespace
 
 void ExperimentFlags::add_output(CLI::App& command) {
-    command.add_option("--output", output, "Folder of the experiment")->type_name("FOLDER")->required();
+    command.add_option("-o,--output", output, "Folder of the experiment")->type_name("FOLDER")->required();
 }
 
 void ExperimentFlags::add_data(CLI::App& command) {

@@ -1,5 +1,7 @@
 #include "cli/look/attention_corpus.h"
 
+#include <cstdint>
+#include <iterator>
 #include <optional>
 #include <vector>
 
@@ -7,13 +9,13 @@
 
 #include "cli/command.h"
 #include "cli/look/corpus_report.h"
-#include "cli/score/progress.h"
 #include "explore/corpus_importance.h"
 #include "figures/corpus_drawings.h"
 #include "infer/framed_line.h"
 #include "model/family.h"
 #include "observe/corpus_search.h"
 #include "observe/recorded_text.h"
+#include "options/progress.h"
 #include "support/check.h"
 #include "support/counted.h"
 #include "text/lines.h"
@@ -100,7 +102,7 @@ Looked search(const Place& place, const CorpusLook& look, const CorpusText& corp
     for (const CorpusQuery& query : find.queries) {
         searches.emplace_back(query, selection.kind, selection.rows.join_words);
     }
-    TimedProgress progress;
+    ProgressMeter progress("sentence", std::ssize(corpus.targets));
     std::size_t left_out = 0;
     for (std::size_t i = 0; i < corpus.targets.size(); ++i) {
         place.go_on();
@@ -113,11 +115,19 @@ Looked search(const Place& place, const CorpusLook& look, const CorpusText& corp
         for (CorpusSearch& search : searches) {
             search.add(record);
         }
-        progress.show(fmt::format("{} of {} sentences", i + 1, corpus.targets.size()));
+        progress.done(static_cast<std::int64_t>(i) + 1);
     }
     std::vector<CorpusFinding> findings;
     for (const CorpusSearch& search : searches) {
-        findings.push_back(search.result());
+        try {
+            findings.push_back(search.result());
+        } catch (const Error& error) {  // the other rules may have questions
+            if (&search == &searches.back() && findings.empty()) {
+                throw;
+            }
+            progress.clear();
+            log_error(fmt::format("headscope: {}", error.what()));
+        }
     }
     return {to_bytes(findings, place.model.model().config.architecture, look),
             left_out > 0 ? counted(left_out, "sentence") : ""};
@@ -136,13 +146,15 @@ std::string to_bytes(const CorpusImportance& importance, const CorpusLook& look)
 
 Looked measure(const Place& place, const CorpusLook& look, const CorpusText& corpus,
                const CorpusLook::Importance& wanted) {
-    TimedProgress progress;
+    ProgressMeter progress("measurement");
     const CorpusImportanceOptions options{
         .translation = {.search = place.model.search_options(look.request.choices), .compute = place.compute},
         .bleu = wanted.bleu};
     const CorpusImportance importance = measure_corpus_importance(
-        place.backend, place.model, corpus, options,
-        [&](std::size_t done, std::size_t total) { progress.show(fmt::format("{} of {} measurements", done, total)); });
+        place.backend, place.model, corpus, options, [&](std::size_t done, std::size_t total) {
+            progress.set_all(static_cast<std::int64_t>(total));
+            progress.done(static_cast<std::int64_t>(done));
+        });
     return {to_bytes(importance, look), importance.left_out > 0 ? counted(importance.left_out, "pair") : ""};
 }
 

@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/command.h"
+#include "cli/json_output.h"
 #include "cli/opened_model.h"
 #include "io/input_files.h"
 #include "model/sites.h"
@@ -37,7 +38,9 @@ void inspect(const InspectOptions& options) {
     inputs.refuse("-");
     const ModelDirectory model = open_with_remarks(folder);
     if (options.sites) {
-        write_output(fmt::format("{}\n", fmt::join(sites_of(model.config), "\n")));
+        const auto sites = sites_of(model.config);
+        write_output(options.common.json ? json_document({{"path", model.path}, {"sites", sites}})
+                                         : fmt::format("{}\n", fmt::join(sites, "\n")));
         return;
     }
     nlohmann::json facts = flat_model_keys(to_json(model.config), model.path);
@@ -56,6 +59,10 @@ void inspect(const InspectOptions& options) {
             throw UsageError(fmt::format("unknown key '{}': omit --key to list all", options.key));
         }
         write_output(plain(facts[options.key]) + "\n");
+        return;
+    }
+    if (options.common.json) {
+        write_output(json_document({{"path", model.path}, {"keys", facts}}));
         return;
     }
     std::string text = model.path + "\n";
@@ -89,6 +96,7 @@ void add_inspect_command(CLI::App& app, const OpenOptions& open_options) {
     command->add_flag("--sites", options->sites, "Print the names of the values that can be read in a pass")
         ->group("Output")
         ->excludes(key);
+    options->common.add_json(*command)->excludes(key);
     command->callback([options] { inspect(*options); });
 }
 

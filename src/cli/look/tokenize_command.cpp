@@ -16,6 +16,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/command.h"
+#include "cli/json_output.h"
 #include "cli/opened_model.h"
 #include "infer/decoding_choices.h"
 #include "infer/framed_line.h"
@@ -135,7 +136,7 @@ std::string json_of(const Tokenizer& tokenizer, const TokenizedText& text, std::
         }
         json["pieces"].push_back(std::move(piece));
     }
-    return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+    return json_row(json);
 }
 
 std::string offsets_of(const TokenizedText& text) {

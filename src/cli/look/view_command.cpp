@@ -57,11 +57,13 @@ std::string window_program() {
     throw Error(fmt::format("{} could not be started: {}", program, std::strerror(errno)));
 }
 
-// The words after "view" on this process's command line.
+// The words of this process's command line without the program and "view".
 std::vector<std::string> view_arguments(int count, const char* const* words) {
-    const char* const* end = words + count;
-    const char* const* view = std::find(words + std::min(count, 1), end, std::string("view"));
-    return view == end ? std::vector<std::string>{} : std::vector<std::string>(view + 1, end);
+    std::vector<std::string> arguments(words + std::min(count, 1), words + count);
+    if (const auto view = std::find(arguments.begin(), arguments.end(), "view"); view != arguments.end()) {
+        arguments.erase(view);
+    }
+    return arguments;
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 // headscope evaluate: scores translations against references, and language models against texts.
 #include <algorithm>
+#include <cstdint>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
@@ -16,7 +18,6 @@
 #include "cli/score/evaluate_text.h"
 #include "cli/score/evaluation_report.h"
 #include "cli/score/model_family.h"
-#include "cli/score/progress.h"
 #include "cli/score/test_set.h"
 #include "cli/translate/translation_flags.h"
 #include "engine/text_translator.h"
@@ -27,6 +28,7 @@
 #include "io/input_files.h"
 #include "options/decoding_flags.h"
 #include "options/option_values.h"
+#include "options/progress.h"
 #include "support/check.h"
 #include "support/usage_error.h"
 
@@ -52,18 +54,20 @@ struct Translations {
 Translations translate_all(const TextTranslator& translator, const DecodingOptions& options,
                            const std::vector<std::string>& source) {
     Translations translations;
-    TimedProgress progress;
+    ProgressMeter progress("sentence", std::ssize(source));
     SplitNews split;
     translator.translate_in_order(numbered(source), options, [&](std::vector<TextResult> next, std::size_t finished) {
         for (TextResult& sentence : next) {
             const std::string news = sentence.problem.empty() ? split.next(sentence.remark) : sentence.problem;
             if (!news.empty()) {
-                log_line(fmt::format("headscope: sentence {}: {}", translations.lines.size() + 1, news));
+                progress.clear();
+                (sentence.problem.empty() ? log_line : log_error)(
+                    fmt::format("headscope: sentence {}: {}", translations.lines.size() + 1, news));
             }
             translations.problems += sentence.problem.empty() ? 0 : 1;
             translations.lines.push_back(std::move(sentence.text));
         }
-        progress.show(fmt::format("{} of {} sentences translated", finished, source.size()));
+        progress.done(static_cast<std::int64_t>(finished));
     });
     if (const std::string news = split.end(); !news.empty()) {
         log_line("headscope: " + news);
@@ -118,9 +122,14 @@ Translations ask_model(const EvaluateOptions& options, const TestSet& set, Evalu
     for (std::vector<std::string>& reference : references) {  // a byte order mark is text only to BLEU and chrF
         reference.front().erase(0, reference.front().starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0);
     }
+    ProgressMeter progress("reference", std::ssize(references) * std::ssize(set.source));
+    progress.done(0, "probabilities of the references");
     opened.run([&](const Place& place) {
         evaluation.forced =
-            force_references(place.backend, place.model, set.source, references, translation, [&] { place.go_on(); });
+            force_references(place.backend, place.model, set.source, references, translation, [&](std::size_t pairs) {
+                progress.done(static_cast<std::int64_t>(pairs));
+                place.go_on();
+            });
     });
     if (!options.calibration.empty()) {
         write_calibration(evaluation.forced->statistics, models, options.calibration);
@@ -257,7 +266,7 @@ void add_evaluate_command(CLI::App& app, const OpenOptions& open_options, int co
     add_search_flags(*command, options->translation, false);
     add_decoding_flags(*command, options->translation.choices, {"batch_tokens"});
     command->option_defaults()->group("Output");
-    command->add_option("--output", options->output, "Also write the translations to this file")->type_name("FILE");
+    command->add_option("-o,--output", options->output, "Also write the translations to this file")->type_name("FILE");
     command
         ->add_option("--calibration", options->calibration,
                      "Also draw how often the likeliest piece is right by its probability: an .svg or .png file")

@@ -11,11 +11,11 @@
 #include "cli/score/calibration_picture.h"
 #include "cli/score/evaluation_report.h"
 #include "cli/score/model_family.h"
-#include "cli/score/progress.h"
 #include "infer/forced_spans.h"
 #include "infer/forced_text.h"
 #include "io/input_files.h"
 #include "model/family.h"
+#include "options/progress.h"
 
 namespace headscope {
 
@@ -35,7 +35,7 @@ void evaluate_text(const CommonOptions& common, const EvaluatedText& text, std::
     const bool hides_spans = traits(model.config.architecture).reads_source;
     const TextVocabulary vocabulary = text_vocabulary(*model.target_tokenizer);
     TextEvaluation evaluation;
-    TimedProgress progress;
+    ProgressMeter progress("document");
     for (auto documents = input.next(); !documents.empty(); documents = input.next()) {
         std::vector<std::vector<std::int32_t>> pieces;
         std::transform(documents.begin(), documents.end(), std::back_inserter(pieces),
@@ -48,8 +48,9 @@ void evaluate_text(const CommonOptions& common, const EvaluatedText& text, std::
                                  : force_texts(ctx, place.model.models(), pieces, {.batch_tokens = batch_tokens});
         });
         evaluation.add(documents, tokens, model.config.frame.unk_id);
-        progress.show(fmt::format("{} documents evaluated", evaluation.documents));
+        progress.done(static_cast<std::int64_t>(evaluation.documents));
     }
+    progress.clear();
     if (evaluation.documents == 0) {
         throw Error(input.name() + " has no document to evaluate");
     }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "cli/json_output.h"
 #include "infer/decoding_keys.h"
 #include "model/family.h"
 #include "support/counted.h"
@@ -145,7 +146,7 @@ std::string evaluation_json(const Evaluation& evaluation, const ResultOrigin& or
         json["by_source_length"].push_back(std::move(of_length));
     }
     // The name of a folder may not be UTF-8.
-    return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+    return json_document(json);
 }
 
 namespace {
@@ -203,7 +204,7 @@ std::string text_evaluation_json(const TextEvaluation& evaluation, Architecture 
         json["perplexity_per_word"] = evaluation.perplexity_per_word();
         json["bits_per_byte"] = evaluation.bits_per_byte();
     }
-    return json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+    return json_document(json);
 }
 
 }  // namespace headscope

@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/command.h"
+#include "cli/json_output.h"
 #include "cli/opened_engine.h"
 #include "cli/score/model_family.h"
 #include "cli/translate/unknown_note.h"
@@ -22,6 +23,7 @@
 #include "options/common_options.h"
 #include "options/decoding_flags.h"
 #include "options/option_values.h"
+#include "options/text_options.h"
 #include "support/check.h"
 #include "support/counted.h"
 #include "support/usage_error.h"
@@ -124,7 +126,7 @@ std::string json_of(const ModelDirectory& model, std::int64_t line, const std::s
     } else {
         json["problem"] = pair.problem;
     }
-    return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+    return json_row(json);
 }
 
 std::string text_of(const ScoredPair& pair) {
@@ -164,7 +166,7 @@ void score(const ScoreOptions& options) {
         for (std::size_t i = 0; i < scored.size(); ++i) {
             totals.add(scored[i]);
             if (!scored[i].problem.empty()) {
-                log_line(fmt::format("headscope: line {}: {}", totals.pairs, scored[i].problem));
+                log_error(fmt::format("headscope: line {}: {}", totals.pairs, scored[i].problem));
             }
             text += options.common.json ? json_of(model, totals.pairs, pairs.sources[i], pairs.targets[i], scored[i])
                                         : text_of(scored[i]);
@@ -237,6 +239,7 @@ void add_score_command(CLI::App& app, const OpenOptions& open_options) {
     command->add_option("--batch-tokens", options->batch_tokens, "Pieces of the longer side scored at a time")
         ->check(whole_number(1, 10'000'000))
         ->capture_default_str();
+    add_output(*command);
     common.add_json(*command);
     command->option_defaults()->group("Output");
     command->add_flag("--stats", options->stats, "Print the totals of all pairs on standard error");

@@ -58,7 +58,7 @@ void add_average_command(CLI::App& app, const OpenOptions& open_options) {
                      "Checkpoints of trainings (checkpoints/step-N.safetensors, best.safetensors) or model directories")
         ->required()
         ->check(not_empty);
-    command->add_option("--output", options->output, "Model directory to write; an existing one is replaced")
+    command->add_option("-o,--output", options->output, "Model directory to write; an existing one is replaced")
         ->group("Output")
         ->required()
         ->check(not_empty);

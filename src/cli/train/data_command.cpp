@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/command.h"
+#include "cli/json_output.h"
 #include "cli/train/pairs_output.h"
 #include "data/hold_out.h"
 #include "data/pair_filter.h"
@@ -136,7 +137,7 @@ std::string losses_of(const nlohmann::ordered_json& counts) {
 
 void print(const nlohmann::ordered_json& json, bool as_json) {
     if (as_json) {
-        write_output(json.dump(2) + "\n");
+        write_output(json_document(json));
         return;
     }
     std::string text;
@@ -194,7 +195,7 @@ void add_inputs(CLI::App& command, DataOptions& options) {
     command.add_option("--source", options.source, "Sentences, one per line")->type_name("FILE");
     command.add_option("--target", options.target, "Their translations, one per line")->type_name("FILE");
     command
-        .add_option("--output", options.output,
+        .add_option("-o,--output", options.output,
                     "For train.tsv, valid.tsv and test.tsv; replaces only files that it generated")
         ->type_name("FOLDER")
         ->group("Output")

@@ -72,7 +72,7 @@ void make_text(const TaskOptions& options, MakeText make) {
 CLI::App* add_task(CLI::App& command, const char* name, const char* description, const char* what,
                    const std::shared_ptr<TaskOptions>& options) {
     CLI::App* task = command.add_subcommand(name, description);
-    task->add_option("--output", options->output,
+    task->add_option("-o,--output", options->output,
                      fmt::format("For {}; replaces only files that it generated",
                                  what == std::string("pairs") ? "train.tsv, valid.tsv and test.tsv"
                                                               : "train.txt, valid.txt and test.tsv"))
@@ -100,7 +100,7 @@ void add_text_task(CLI::App& command, const char* name, const char* description,
     task->footer(
         fmt::format("test.tsv holds questions and their answers.\n\nExample:\n"
                     "  headscope make-task {0} --output data/{0}\n"
-                    "  headscope train assets/configs/{0}.json --data data/{0} --output out/{0}",
+                    "  headscope train {0} --data data/{0} --output out/{0}",
                     name));
     task->callback([options, make] { make_text(*options, make); });
 }
@@ -116,7 +116,7 @@ void add_make_task_command(CLI::App& app) {
         *command, "digits", "Numbers in digits to German words: 1 7 4 2, eintausendsiebenhundert...", "pairs", options);
     digits->footer(
         "Example:\n  headscope make-task digits --output data/digits\n"
-        "  headscope train assets/configs/digits.json --data data/digits --output out/digits");
+        "  headscope train digits --data data/digits --output out/digits");
     digits->callback([options] { make_digits(*options); });
     add_text_task(*command, "brackets", "For causal models: balanced brackets, ( [ ] { } )", make_brackets_task,
                   20'000);

@@ -11,6 +11,7 @@
 
 #include "cli/command.h"
 #include "cli/train/train_run.h"
+#include "infer/model_lookup.h"
 #include "model/model_directory.h"
 #include "options/common_options.h"
 #include "options/option_values.h"
@@ -28,9 +29,9 @@ constexpr const char* kFooter =
     "  headscope train --source my.en --target my.de --output out/my\n"
     "  headscope train --output out/my --resume\n"
     "  headscope train --text my.txt --output out/lm\n"
-    "  headscope train assets/configs/digits.json --data data/digits --output out/digits --dry-run\n"
-    "  headscope train assets/configs/digits.json --data data/digits --output out/digits\n"
-    "  headscope train assets/configs/digits.json --data data/digits --output out/digits --resume\n"
+    "  headscope train digits --data data/digits --output out/digits --dry-run\n"
+    "  headscope train digits --data data/digits --output out/digits\n"
+    "  headscope train digits --data data/digits --output out/digits --resume\n"
     "  headscope train my.json --output out/mine --minutes 30 --batch auto\n"
     "  headscope train my.json --output out/mine --finish\n"
     "  headscope train my.json --output out/try --overfit-one-batch";
@@ -61,13 +62,19 @@ void add_input(CLI::App& command, TrainOptions& options) {
         },
         "Training configuration: a JSON file, or the name of one in assets/configs, such as paper/base-en-de; --resume "
         "and --finish use the run's own by default");
-    CLI::Option* source = command.add_option("--source", options.given.texts.source,
-                                             "Text, one sentence per line, instead of a configuration, which is "
-                                             "chosen by the amount of text");
-    CLI::Option* target = command.add_option("--target", options.given.texts.target, "Its translation, line by line");
-    CLI::Option* text = command.add_option("--text", options.given.texts.text,
-                                           "Text for a language model, instead of a configuration, which is chosen by "
-                                           "the amount of text");
+    config->type_name("FILE");
+    CLI::Option* source = command
+                              .add_option("--source", options.given.texts.source,
+                                          "Text, one sentence per line, instead of a configuration, which is "
+                                          "chosen by the amount of text")
+                              ->type_name("FILE");
+    CLI::Option* target =
+        command.add_option("--target", options.given.texts.target, "Its translation, line by line")->type_name("FILE");
+    CLI::Option* text = command
+                            .add_option("--text", options.given.texts.text,
+                                        "Text for a language model, instead of a configuration, which is chosen by "
+                                        "the amount of text")
+                            ->type_name("FILE");
     std::vector<const char*> of_texts;
     for (const TaskTraits& task : tasks()) {
         if (!task.reads_pairs) {
@@ -85,18 +92,23 @@ void add_input(CLI::App& command, TrainOptions& options) {
         "Documents of --text: one per line, or separated by empty lines")
         ->needs(text);
     CLI::Option* data =
-        command.add_option("--data", options.given.data, "Folder of the configuration's data files (default: its own)");
+        command.add_option("--data", options.given.data, "Folder of the configuration's data files (default: its own)")
+            ->type_name("FOLDER");
     for (CLI::Option* one : {source, target, text}) {
         one->excludes(config)->excludes(data);
     }
     text->excludes(source);
     data->needs(config);
-    command.add_option("--output", options.output, "Folder of the run")->required();
+    command.add_option("-o,--output", options.output, "Folder of the run")->type_name("FOLDER")->required();
     options.common.add_device(command);
     command
         .add_option_function<std::string>(
-            "--from", [&options](const std::string& folder) { options.from = model_folder(folder); },
+            "--from",
+            [&options](const std::string& folder) {
+                options.from = model_folder(named_model(folder, options.common.search_path));
+            },
             "Start from the weights and the tokenizer of this model or training, not from random weights")
+        ->type_name("FOLDER")
         ->check(not_empty);
     for (const auto& [name, language] : {std::pair{"--source-language", &options.given.texts.languages.source},
                                          {"--target-language", &options.given.texts.languages.target}}) {

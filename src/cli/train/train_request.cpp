@@ -3,10 +3,13 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "cli/command.h"
 #include "support/check.h"
 
 namespace headscope {
@@ -34,7 +37,14 @@ void replace_limits(const ConfigOptions& options, RunConfig& config) {
         return;
     }
     adapt_cooldown(options, config);
+    std::vector<std::string> now;
+    std::vector<std::string> gone;
     const auto replace = [&](const char* option, const char* key, const auto& value) {
+        if (value) {
+            now.push_back(fmt::format("{} {}", *value, key));
+        } else if (config.count(key) > 0) {
+            gone.push_back(fmt::format("{} {}", config.count(key), key));
+        }
         config.unset(key);
         if (value) {
             config.set_by(option, key, *value);
@@ -44,6 +54,10 @@ void replace_limits(const ConfigOptions& options, RunConfig& config) {
     replace("--epochs", "epochs", options.epochs);
     replace("--tokens", "tokens", options.tokens);
     replace("--minutes", "minutes", options.minutes);
+    if (!gone.empty()) {
+        log_line(fmt::format("limits: {}; the {} of the configuration no longer apply", fmt::join(now, " or "),
+                             fmt::join(gone, " and ")));
+    }
 }
 
 void apply(const ConfigOptions& options, RunConfig& config) {

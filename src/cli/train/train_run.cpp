@@ -103,6 +103,9 @@ void train(const TrainOptions& options, Terminal& terminal) {
     }
     if (!options.finish) {
         say(fmt::format("the training ended after step {} by {}", result.step, result.ended_by));
+        say(fmt::format(
+            "use it in other commands: --model {0}; look at it: headscope view {0}; its curves: headscope plot {0}",
+            options.output));
     }
 }
 

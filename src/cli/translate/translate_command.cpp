@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <filesystem>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
@@ -17,7 +19,6 @@
 #include "cli/input_descriptor.h"
 #include "cli/opened_engine.h"
 #include "cli/translate/line_alignments.h"
-#include "cli/translate/line_progress.h"
 #include "cli/translate/prefixes.h"
 #include "cli/translate/translation_flags.h"
 #include "cli/translate/translation_output.h"
@@ -28,6 +29,8 @@
 #include "io/input_files.h"
 #include "io/unpacking_reader.h"
 #include "options/option_values.h"
+#include "options/progress.h"
+#include "options/text_options.h"
 #include "support/check.h"
 #include "support/counted.h"
 #include "support/usage_error.h"
@@ -48,15 +51,13 @@ struct TranslateOptions {
     AlignmentOptions alignment;
     std::string input = "-";
     std::string alignment_units = "words";
-    bool progress = false;  // if neither is given: see make_progress()
-    bool no_progress = false;
     bool stats = false;
 };
 
-// std::nullopt if this is not a regular file or cannot be read; translating it will report why.
-std::optional<std::int64_t> lines_of_file(const std::string& path) {
+// 0 if this is not a regular file or cannot be read; translating it will report why.
+std::int64_t lines_of_file(const std::string& path) {
     if (path == "-" || !std::filesystem::is_regular_file(path)) {
-        return {};
+        return 0;
     }
     try {
         UnpackingReader reader(path, "'" + path + "'");
@@ -68,15 +69,8 @@ std::optional<std::int64_t> lines_of_file(const std::string& path) {
         }
         return lines + (in_line ? 1 : 0);
     } catch (const Error&) {
-        return {};
+        return 0;
     }
-}
-
-// By default progress is shown for files, on a terminal, if the translations go elsewhere.
-LineProgress make_progress(const TranslateOptions& options) {
-    const bool watched = options.input != "-" && ::isatty(STDERR_FILENO) == 1 && ::isatty(STDOUT_FILENO) == 0;
-    const bool shown = options.progress || (watched && !options.no_progress);
-    return {shown, shown ? lines_of_file(options.input) : std::nullopt};
 }
 
 // Writes translations to standard output as they come.
@@ -142,8 +136,12 @@ void translate(TranslateOptions options) {
     inputs.add({options.input, options.prefix.file});
     inputs.add(models);
     inputs.refuse("-");
-    LineProgress progress = make_progress(options);
-    const auto warn = [&progress](const std::string& message) { progress.message("headscope: " + message); };
+    const bool output_on_terminal = ::isatty(STDOUT_FILENO) == 1;  // which shows how far it is
+    ProgressMeter progress("line", lines_of_file(options.input), standard_error(!output_on_terminal));
+    const auto warn = [&progress](const std::string& message) {
+        progress.clear();
+        log_line("headscope: " + message);
+    };
     OpenedEngine opened(common, models, warn);
     require_architecture(opened.directory(), Architecture::EncoderDecoder);
     const DecodingOptions translation =
@@ -162,12 +160,12 @@ void translate(TranslateOptions options) {
                                 [&](const std::vector<StreamedLine>& next) {
                                     first = first.value_or(seconds_since(start));
                                     writer.write(next);
-                                    progress.done(static_cast<std::int64_t>(next.size()));
+                                    progress.add(std::ssize(next));
                                 },
                             .warning = warn};
     const StreamTotals totals = translate_stream(TextTranslator(opened.engine, opened.model), input, sinks, translation,
                                                  [&](std::int64_t line) { return prefixes.of(line); });
-    progress.finish();
+    progress.clear();
     if (totals.unknown > 0) {
         warn(unknown_note(totals.unknown, totals.lines, "lines", "translated as the unknown piece"));
     }
@@ -184,6 +182,7 @@ void translate(TranslateOptions options) {
 }
 
 void add_output_flags(CLI::App& command, TranslateOptions& options) {
+    add_output(command);
     CLI::Option* json = options.translation.common.add_json(command);
     command.option_defaults()->group("Output");
     command
@@ -208,10 +207,6 @@ void add_output_flags(CLI::App& command, TranslateOptions& options) {
         ->capture_default_str()
         ->needs(alignments);
     command.add_flag("--stats", options.stats, "Print counts and speeds on standard error");
-    CLI::Option* progress =
-        command.add_flag("--progress", options.progress,
-                         "Print progress on standard error; the default for a FILE if that is a terminal");
-    command.add_flag("--no-progress", options.no_progress, "Do not print progress")->excludes(progress);
 }
 
 }  // namespace
@@ -229,9 +224,9 @@ void add_translate_command(CLI::App& app, const OpenOptions& open_options) {
         "--n-best prints lists like those of Moses and Marian: 0 ||| translation ||| LogP= -1.2345 ||| -0.6789\n"
         "--json prints one object per line. docs/translating.md explains every kind of output.\n\n"
         "Examples:\n"
-        "  echo 'The weather is nice today.' | headscope translate\n"
-        "  headscope translate --greedy --stats assets/examples/everyday.en\n"
-        "  headscope translate --device vulkan --beam 8 --scores < text.en > text.de\n"
+        "  headscope translate --text 'The weather is nice today.'\n"
+        "  headscope translate --greedy --stats text.en\n"
+        "  headscope translate --device vulkan --beam 8 --scores text.en -o text.de\n"
         "  headscope translate --device vulkan:0,vulkan:1,cpu < text.en > text.de\n"
         "  headscope translate --n-best 3 --json < text.en\n"
         "  headscope translate --alignments < text.en\n"
@@ -239,10 +234,12 @@ void add_translate_command(CLI::App& app, const OpenOptions& open_options) {
         "  headscope translate --sample --temperature 0.8 --top-p 0.9 --seed 7 < text.en\n"
         "  headscope translate --model runs/my-model --model runs/my-model < text.en",
         WindowSize::kFirst, WindowSize::kSeconds, WindowSize::kSmallest, WindowSize::kLargest));
-    command
-        ->add_option("FILE", options->input,
-                     "UTF-8 text, plain or compressed with gzip, zstd, xz or bzip2; - is standard input")
-        ->capture_default_str();
+    CLI::Option* file = command
+                            ->add_option("FILE", options->input,
+                                         "UTF-8 text, plain or compressed with gzip, zstd, xz or bzip2; - is "
+                                         "standard input")
+                            ->capture_default_str();
+    add_text(*command, file);
     options->translation.common.add_models(*command);
     options->translation.common.add_device_list(*command);
     options->translation.common.add_precision(*command);

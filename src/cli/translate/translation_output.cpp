@@ -1,4 +1,5 @@
 #include "cli/translate/translation_output.h"
+#include "cli/json_output.h"
 
 #include <algorithm>
 #include <utility>
@@ -60,7 +61,7 @@ std::string json_line(const OutputFormat& format, const Tokenizer& tokenizer, co
             put(one, tokenizer, sentence.n_best[i], alignment(i));
         }
     }
-    return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+    return json_row(json);
 }
 
 // The translation with its other columns.

@@ -13,8 +13,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
+#include <nlohmann/json.hpp>
 
 #include "cli/command.h"
+#include "cli/json_output.h"
 #include "cli/opened_engine.h"
 #include "engine/text_translator.h"
 #include "figures/parse_tree_drawing.h"
@@ -118,8 +120,17 @@ WordList words_of(const ParseOptions& options, const std::string& text) {
     return words;
 }
 
-std::string printed(const ParseOptions& options, const Tree& tree) {
-    return options.pretty ? to_indented(tree) : to_line(tree) + "\n";
+// Of a line of text, which may have no tree.
+std::string printed(const ParseOptions& options, std::size_t line, const std::optional<Restored>& found) {
+    if (options.common.json) {
+        nlohmann::ordered_json json{{"line", line}, {"tree", nullptr}};
+        if (found) {
+            json["tree"] = to_line(found->tree);
+            json["repaired"] = found->repairs.any();
+        }
+        return json_row(json);
+    }
+    return !found ? "\n" : options.pretty ? to_indented(found->tree) : to_line(found->tree) + "\n";
 }
 
 void write_drawing(const Tree& tree, const std::string& path) {
@@ -142,7 +153,7 @@ void parse_text(const ParseOptions& options) {
     if (!options.output.empty()) {
         write_drawing(result.tree, options.output);
     } else {
-        write_output(printed(options, result.tree));
+        write_output(printed(options, 1, result));
     }
 }
 
@@ -171,7 +182,7 @@ public:
 private:
     void report(std::size_t line, const std::string& problem) {
         ++count_;
-        log_line(fmt::format("headscope: {} line {}: {}; its line in the output is empty", name_, line, problem));
+        log_error(fmt::format("headscope: {} line {}: {}; its line in the output is empty", name_, line, problem));
     }
 
     std::string name_;
@@ -261,10 +272,11 @@ void parse_file(const ParseOptions& options) {
         const Reject reject_at = [&](std::size_t at, const std::string& problem) {
             text.rejected().failed(first + at + 1, problem);
         };
+        std::size_t line = first;
         for (const std::optional<Restored>& one :
              parsed(opened, search, sentences, text.has_tags() ? &tags : nullptr, reject_at)) {
             repaired += one && one->repairs.any() ? 1 : 0;
-            write_output(one ? printed(options, one->tree) : "\n");
+            write_output(printed(options, ++line, one));
         }
     }
     if (repaired > 0) {
@@ -303,6 +315,7 @@ void add_parse_command(CLI::App& app, const OpenOptions& open_options) {
         "Examples:\n"
         "  headscope parse --model runs/parser 'The cat sleeps.'\n"
         "  headscope parse --model runs/parser --pretty --tokens 'The cat sleeps .'\n"
+        "  headscope parse --model runs/parser --json 'The cat sleeps.'\n"
         "  headscope parse --model runs/parser -o out/tree.svg 'The cat sleeps.'\n"
         "  headscope parse --model runs/parser --tokens --file words.txt > out.trees");
     command->option_defaults()->group("Data");
@@ -322,10 +335,13 @@ void add_parse_command(CLI::App& app, const OpenOptions& open_options) {
     command->get_option("--beam")->default_str("the model's decoding.json, or 21");
     command->option_defaults()->group("Output");
     CLI::Option* pretty = command->add_flag("--pretty", options->pretty, "Print the tree indented, over several lines");
+    options->common.add_json(*command)->excludes(pretty);
+    command->option_defaults()->group("Output");
     command->add_option("-o,--output", options->output, "Draw the tree into an .svg or .png file instead")
         ->check(not_empty)
         ->excludes(pretty)
-        ->excludes(file);
+        ->excludes(file)
+        ->excludes("--json");
     command->callback([options] { parse(*options); });
 }
 

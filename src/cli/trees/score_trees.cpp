@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/command.h"
+#include "cli/json_output.h"
 #include "cli/trees/trees_actions.h"
 #include "io/input_files.h"
 #include "options/common_options.h"
@@ -74,7 +75,7 @@ void score(const ScoreOptions& options) {
                             counted(most, "tree")));
         }
     }
-    write_output(options.common.json ? report.json().dump(1) + "\n" : options.evalb ? report.evalb() : report.table());
+    write_output(options.common.json ? json_document(report.json()) : options.evalb ? report.evalb() : report.table());
 }
 
 }  // namespace

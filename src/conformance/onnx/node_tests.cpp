@@ -12,6 +12,7 @@
 #include "conformance/onnx/node_ops.h"
 #include "support/check.h"
 #include "support/counted.h"
+#include "support/shell_quoted.h"
 
 namespace headscope::conformance {
 
@@ -246,7 +247,8 @@ DeviceReport run_onnx_node_tests(const NodeTests& tests, Backend& device) {
     DeviceReport report{.device = device.device(), .results = {}, .date = date_now()};
     std::map<std::string, int> others;  // ops that are not ours
     int graphs = 0;
-    for (const fs::path& test : tests_of(tests)) {
+    const std::vector<fs::path> all = tests_of(tests);
+    for (const fs::path& test : all) {
         const std::string name = test.filename().string();
         if (tests.stop_requested()) {
             report.interrupted = true;
@@ -255,7 +257,10 @@ DeviceReport run_onnx_node_tests(const NodeTests& tests, Backend& device) {
         }
         const FailedCase at = failed_case(tests, report.device, name);
         if (tests.progress) {
-            tests.progress({.text = device.device().id + ": " + name, .repeat = at.repeat});
+            tests.progress({.text = device.device().id + ": " + name,
+                            .repeat = at.repeat,
+                            .done = static_cast<std::size_t>(&test - all.data()),
+                            .all = all.size()});
         }
         OnnxModel model;
         try {

@@ -1,0 +1,47 @@
+#include "options/text_options.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <string>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include "options/option_values.h"
+#include "options/terminal.h"
+#include "support/check.h"
+
+namespace headscope {
+
+namespace {
+
+void read_as_input(const std::string& text) {
+    const int file = ::memfd_create("text", MFD_CLOEXEC);
+    const std::string lines = text + "\n";
+    if (file < 0 || ::write(file, lines.data(), lines.size()) != static_cast<ssize_t>(lines.size()) ||
+        ::lseek(file, 0, SEEK_SET) != 0 || ::dup2(file, STDIN_FILENO) < 0) {
+        throw Error(fmt::format("cannot keep the text of --text: {}", std::strerror(errno)));
+    }
+    ::close(file);
+}
+
+}  // namespace
+
+CLI::Option* add_text(CLI::App& command, CLI::Option* file) {
+    return command.add_option_function<std::string>("--text", read_as_input, "This text instead of a FILE")
+        ->group("Data")
+        ->excludes(file);
+}
+
+CLI::Option* add_output(CLI::App& command) {
+    return command
+        .add_option_function<std::string>("-o,--output", redirect_output, "Write to this file, not to standard output")
+        ->type_name("FILE")
+        ->check(not_empty)
+        ->group("Output");
+}
+
+}  // namespace headscope
