@@ -27,29 +27,37 @@ constexpr std::pair<HeadOrder, const char*> kOrders[] = {{HeadOrder::Model, "mod
 
 // The sort key, in descending order, and its texts.
 struct Measure {
-    double value = 0.0;
+    double value = 0.0;  // the largest first
     std::string shown;
-    std::string words;
 };
 
 Measure measure(const HeadStatistics& one, HeadOrder order) {
     if (one.off) {
-        return {-std::numeric_limits<double>::infinity(), "off", "switched off"};
+        return {-std::numeric_limits<double>::infinity(), "off"};
     }
     switch (order) {
-        case HeadOrder::Distance:
-            return {one.distance, fmt::format("{:.1f}", one.distance),
-                    fmt::format("mean distance {:.2f}", one.distance)};
-        case HeadOrder::Sharpness:
-            return {one.sharpness, fmt::format("{:.2f}", one.sharpness),
-                    fmt::format("sharpness {:.3f}", one.sharpness)};
-        case HeadOrder::Diagonal:
-            return {one.on_diagonal(), fmt::format("{:.2f}", one.on_diagonal()),
-                    fmt::format("{:.3f} on the diagonal and beside it", one.on_diagonal())};
+        case HeadOrder::Distance: return {one.distance, fmt::format("{:.1f}", one.distance)};
+        case HeadOrder::Sharpness: return {one.sharpness, fmt::format("{:.2f}", one.sharpness)};
+        case HeadOrder::Diagonal: return {one.on_diagonal(), fmt::format("{:.2f}", one.on_diagonal())};
         case HeadOrder::Entropy:
         case HeadOrder::Model: break;
     }
-    return {-one.entropy, fmt::format("{:.1f} bits", one.entropy), fmt::format("entropy {:.2f} bits", one.entropy)};
+    return {-one.entropy, fmt::format("{:.1f} bits", one.entropy)};
+}
+
+std::string tip_of(const AttentionRecord& record, const HeadStatistics& one) {
+    if (one.off) {
+        return "switched off";
+    }
+    const auto text = [](const std::vector<RecordedToken>& tokens, std::int64_t at) {
+        return at < std::ssize(tokens) ? tokens[static_cast<std::size_t>(at)].text : "";
+    };
+    return fmt::format(
+        "entropy {:.2f} bits, mean distance {:.2f}, sharpness {:.3f}, {:.3f} on the diagonal and beside "
+        "it; strongest: {} \u2192 {} {:.2f}",
+        one.entropy, one.distance, one.sharpness, one.on_diagonal(),
+        text(query_tokens(record, one.site.kind), one.strongest_query),
+        text(key_tokens(record, one.site.kind), one.strongest_key), one.strongest);
 }
 
 std::string name_of(const HeadTile& tile) {
@@ -131,10 +139,10 @@ private:
         Mark mark{Role::Frame, tile.head};
         mark.layer = tile.site.layer + 1;
         mark.item = item;
-        if (sketch_.tips()) {
-            mark.tip =
-                fmt::format("layer {}, head {}{}{}", mark.layer, tile.head, tile.tip.empty() ? "" : ": ", tile.tip);
-        }
+        const std::string tip = sketch_.tips() ? fmt::format("layer {}, head {}{}{}", mark.layer, tile.head,
+                                                             tile.tip.empty() ? "" : ": ", tile.tip)
+                                               : "";
+        mark.tip = tip;
         sketch_.rect(mark, ink_.paper, place);
         mark.tip.clear();
         if (tile.off) {
@@ -148,7 +156,9 @@ private:
             cells(thumbnail.cells, mark, place);
         }
         mark.role = Role::Frame;
+        mark.tip = tip;  // once more, above the cells
         sketch_.rect(mark, ink_.rule, {place.x, place.y, place.width, place.height, 0.0, 0.1});
+        mark.tip.clear();
         label(tile, mark, place);
     }
 
@@ -231,13 +241,25 @@ HeadOrder parse_head_order(const std::string& name) {
     throw Error("unknown head order '" + name + "'; must be model, entropy, distance, sharpness or diagonal");
 }
 
-std::vector<HeadTile> head_tiles(const std::vector<HeadStatistics>& statistics, AttentionKind kind, HeadOrder order) {
+const char* legend_of(HeadOrder order) {
+    switch (order) {
+        case HeadOrder::Model: return "Entropy in bits";
+        case HeadOrder::Entropy: return "By entropy in bits, the least first";
+        case HeadOrder::Distance: return "By mean distance in tokens, the greatest first";
+        case HeadOrder::Sharpness: return "By sharpness, the mean of each query's largest weight";
+        case HeadOrder::Diagonal: return "By the share of the diagonal and its neighbours";
+    }
+    return "";
+}
+
+std::vector<HeadTile> head_tiles(const AttentionRecord& record, const std::vector<HeadStatistics>& statistics,
+                                 AttentionKind kind, HeadOrder order) {
     std::vector<std::pair<double, HeadTile>> ranked;
     for (const HeadStatistics& one : statistics) {
         if (one.site.kind == kind) {
             const Measure found = measure(one, order);
             ranked.emplace_back(order == HeadOrder::Model ? 0.0 : found.value,
-                                HeadTile{one.site, one.head, found.shown, found.words, one.off});
+                                HeadTile{one.site, one.head, found.shown, tip_of(record, one), one.off});
         }
     }
     std::stable_sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) { return a.first > b.first; });

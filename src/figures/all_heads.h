@@ -15,7 +15,7 @@ struct HeadTile {
     AttentionSite site;
     int head = 1;            // from 1
     std::string value = {};  // shown beside its name: "1.3 bits"; may be empty
-    std::string tip = {};    // the same in full: "entropy 1.32 bits"
+    std::string tip = {};    // all statistics and the strongest pair of tokens
     bool off = false;        // it was switched off, so that its picture is empty
 };
 
@@ -23,9 +23,12 @@ enum class HeadOrder : std::uint8_t { Model, Entropy, Distance, Sharpness, Diago
 const char* name_of(HeadOrder order);
 // "model", "entropy", "distance", "sharpness" or "diagonal"; otherwise Error lists these.
 HeadOrder parse_head_order(const std::string& name);
+// What the numbers beside the pictures are: "By entropy in bits, the least first".
+const char* legend_of(HeadOrder order);
 // The heads of one kind: in model order, or by increasing entropy, or by decreasing distance, sharpness or diagonal
 // weight. Heads that are switched off have no number and are the last of an order by one.
-std::vector<HeadTile> head_tiles(const std::vector<HeadStatistics>& statistics, AttentionKind kind, HeadOrder order);
+std::vector<HeadTile> head_tiles(const AttentionRecord& record, const std::vector<HeadStatistics>& statistics,
+                                 AttentionKind kind, HeadOrder order);
 
 struct AllHeadsOptions {
     int columns = 0;        // 0: the number of heads per layer, so that a row is a layer

@@ -1,6 +1,8 @@
 #include "figures/figure.h"
 
 #include <algorithm>
+#include <cmath>
+#include <functional>
 #include <numeric>
 #include <string_view>
 #include <utility>
@@ -10,6 +12,7 @@
 
 #include "figures/layout.h"
 #include "paint/text_width.h"
+#include "support/counted.h"
 
 namespace headscope {
 
@@ -19,6 +22,7 @@ namespace {
 constexpr double kBand = 8.0;  // minimum; grows with the longest label
 constexpr double kBandGap = 10.0;
 constexpr double kFigureStroke = 0.2;
+constexpr double kSideBySide = 0.9;  // all lines of a pair of words together, at most
 constexpr double kSwatch = 2.0;
 constexpr double kFigureTitle = 2.1;
 constexpr double kFigurePadding = 0.2;
@@ -62,6 +66,10 @@ public:
         for (int head = 1; head <= attention.model_heads; ++head) {
             colours_.push_back(head_colour(options.palette, head, ink_));
         }
+        if (options.side_by_side) {
+            stroke_ = std::min(kFigureStroke, kSideBySide / static_cast<double>(attention.heads.size()));
+        }
+        find_least();
         place();
     }
 
@@ -94,7 +102,7 @@ private:
         const double inner =
             std::max({columns * kFigurePitch, swatch_columns * kSwatch, text_width(attention_.title) * kFigureTitle});
         width_ = inner + 2.0 * kMargin;
-        note_ = wrapped(attention_.note, inner / kSmall);
+        note_ = wrapped(note_of(), inner / kSmall);
         const auto more_lines = static_cast<double>(note_.empty() ? 0 : note_.size() - 1);
         height_ = key_bottom_ + kMargin + (note_.empty() ? 0.0 : (1.5 + kNoteLine * more_lines) * kSmall);
     }
@@ -152,7 +160,7 @@ private:
         for (std::size_t slab = 0; slab < attention_.heads.size(); ++slab) {
             mark.head = attention_.heads[slab];
             const double weight = slab_weight(attention_, mark);
-            if (weight >= kFaintestFigureLine) {
+            if (weight >= std::max(kFaintestFigureLine, least_for_slab(slab, mark))) {
                 const Colour full = head_colour(options_.palette, mark.head, ink_);
                 mark.tip = tip(mark);
                 sketch_.rect(marked(mark), ground_under_text(full, ink_, weight),
@@ -161,36 +169,105 @@ private:
         }
     }
 
-    void lines() {
+    // The least weight of a slab: of its line, if it has one alone.
+    double least_for_slab(std::size_t slot, const Mark& mark) const {
+        if (mark.query >= 0) {
+            return least_of(slot, static_cast<std::size_t>(mark.query));
+        }
+        return attention_.chosen.size() == 1 ? least_of(slot, attention_.chosen.front()) : options_.least;
+    }
+
+    // The least weight that is drawn of each visible head and query.
+    void find_least() {
+        for (const int head : attention_.heads) {
+            for (std::size_t query = 0; query < attention_.queries.size(); ++query) {
+                const auto row =
+                    attention_.weights.begin() + static_cast<std::ptrdiff_t>(attention_.index(head, query, 0));
+                std::vector<float> weights(row, row + std::ssize(attention_.keys));
+                const auto top = static_cast<std::size_t>(options_.top);
+                double least = options_.least;
+                if (top > 0 && top < weights.size()) {
+                    const auto last = weights.begin() + static_cast<std::ptrdiff_t>(top) - 1;
+                    std::nth_element(weights.begin(), last, weights.end(), std::greater<>());
+                    least = std::max(least, static_cast<double>(*last));
+                }
+                least_.push_back(least);
+            }
+        }
+    }
+
+    double least_of(std::size_t slot, std::size_t query) const {
+        return least_[slot * attention_.queries.size() + query];
+    }
+
+    // Calls `see(slot, query, key, alpha, shown)` for every line that is not too faint; `slot` is the head's place
+    // among the visible ones.
+    template <class See>
+    void each_line(const See& see) const {
         const bool all = attention_.chosen.empty() && attention_.chosen_keys.empty();
-        const double share = all && options_.overview ? 1.0 / static_cast<double>(attention_.heads.size()) : 1.0;
+        const double share =
+            all && options_.overview ? 1.0 / std::sqrt(static_cast<double>(attention_.heads.size())) : 1.0;
         const std::vector<std::size_t> queries = chosen_or_all(attention_.chosen, attention_.queries.size());
         const std::vector<std::size_t> keys = chosen_or_all(attention_.chosen_keys, attention_.keys.size());
-        // Few of a long sentence's million weights are visible: counts them first, to reserve space once.
-        const auto each_seen = [&](const auto& see) {
-            for (const int head : attention_.heads) {
-                for (const std::size_t query : queries) {
-                    const float* row = attention_.weights.data() + attention_.index(head, query, 0);
-                    for (const std::size_t key : keys) {
-                        if (const double alpha = static_cast<double>(row[key]) * share; alpha >= kFaintestFigureLine) {
-                            see(head, query, key, std::min(alpha, 1.0));
-                        }
+        for (std::size_t slot = 0; slot < attention_.heads.size(); ++slot) {
+            for (const std::size_t query : queries) {
+                const float* row = attention_.weights.data() + attention_.index(attention_.heads[slot], query, 0);
+                for (const std::size_t key : keys) {
+                    const auto weight = static_cast<double>(row[key]);
+                    if (const double alpha = weight * share; alpha >= kFaintestFigureLine) {
+                        see(slot, query, key, std::min(alpha, 1.0), weight >= least_of(slot, query));
                     }
                 }
             }
-        };
-        std::size_t count = queries.size() + keys.size() + attention_.queries.size() + attention_.keys.size();
-        each_seen([&](int, std::size_t, std::size_t, double) { ++count; });
+        }
+    }
+
+    // The attention's note, and what is hidden.
+    std::string note_of() const {
+        std::size_t hidden = 0;
+        each_line([&](std::size_t, std::size_t, std::size_t, double, bool shown) { hidden += shown ? 0 : 1; });
+        if (hidden == 0) {
+            return attention_.note;
+        }
+        std::string why = options_.least > 0.0 ? fmt::format("below {:.2f}", options_.least) : "";
+        if (options_.top > 0) {
+            why += fmt::format("{}not among the {} strongest of a word and head", why.empty() ? "" : ", or ",
+                               options_.top);
+        }
+        return fmt::format("{}{} hidden: {}.", attention_.note.empty() ? "" : attention_.note + " ",
+                           counted(hidden, "line is", "lines are"), why);
+    }
+
+    void lines() {
+        // Few of a long sentence's million weights are visible: counts them first, to reserve space once.
+        std::size_t count = 2 * (attention_.queries.size() + attention_.keys.size());
+        each_line([&](std::size_t, std::size_t, std::size_t, double, bool shown) { count += shown ? 1 : 0; });
         sketch_.reserve(count);
-        each_seen([&](int head, std::size_t query, std::size_t key, double alpha) { line(head, query, key, alpha); });
+        each_line([&](std::size_t slot, std::size_t query, std::size_t key, double alpha, bool shown) {
+            if (shown) {
+                line(slot, query, key, alpha);
+            }
+        });
+    }
+
+    // How far a head's line is from the middle of a pair's lines, at a right angle to them.
+    Point aside(std::size_t slot, double across, double down) const {
+        if (!options_.side_by_side) {
+            return {};
+        }
+        const double steps = static_cast<double>(slot) - 0.5 * (static_cast<double>(attention_.heads.size()) - 1.0);
+        const double length = std::hypot(across, down);
+        return {steps * stroke_ * down / length, -steps * stroke_ * across / length};
     }
 
     // Only the opacity encodes the weight, not the width or colour.
-    void line(int head, std::size_t query, std::size_t key, double alpha) {
+    void line(std::size_t slot, std::size_t query, std::size_t key, double alpha) {
+        const int head = attention_.heads[slot];
         Mark mark{Role::Attention, head, static_cast<int>(query), static_cast<int>(key)};
         mark.tip = tip(mark);
+        const auto [x, y] = aside(slot, centre(key) - centre(query), key_top_ - query_bottom_);
         sketch_.line(marked(std::move(mark)), colours_[static_cast<std::size_t>(head) - 1],
-                     {centre(query), query_bottom_, centre(key), key_top_, kFigureStroke}, alpha);
+                     {centre(query) + x, query_bottom_ + y, centre(key) + x, key_top_ + y, stroke_}, alpha);
     }
 
     // The second text of a pair differs.
@@ -215,7 +292,9 @@ private:
     const Ink& ink_;
     Sketch sketch_;
     std::vector<Colour> colours_;    // of each head
+    std::vector<double> least_;      // [visible heads, queries]
     std::vector<std::string> note_;  // its lines
+    double stroke_ = kFigureStroke;
     double swatch_top_ = 0.0;
     double query_top_ = 0.0;
     double query_bottom_ = 0.0;
@@ -259,6 +338,34 @@ double longest_label(const std::vector<RowItem>& row) {
         length = std::max(length, text_width(item.label));
     }
     return length;
+}
+
+StrongestPair strongest_pair(const SelectedAttention& attention) {
+    StrongestPair best{.head = attention.heads.front(), .weight = -1.0};
+    for (const int head : attention.heads) {
+        for (const std::size_t query : chosen_or_all(attention.chosen, attention.queries.size())) {
+            for (const std::size_t key : chosen_or_all(attention.chosen_keys, attention.keys.size())) {
+                if (const auto weight = static_cast<double>(attention.weight(head, query, key)); weight > best.weight) {
+                    best = {head, query, key, weight};
+                }
+            }
+        }
+    }
+    return best;
+}
+
+std::vector<HeadWeight> heads_of_line(const SelectedAttention& attention, const Mark& mark) {
+    std::vector<HeadWeight> heads;
+    if (mark.role == Role::Attention) {
+        for (const int head : attention.heads) {
+            const float weight =
+                attention.weight(head, static_cast<std::size_t>(mark.query), static_cast<std::size_t>(mark.key));
+            heads.push_back({head, static_cast<double>(weight)});
+        }
+    }
+    std::stable_sort(heads.begin(), heads.end(),
+                     [](const HeadWeight& a, const HeadWeight& b) { return a.weight > b.weight; });
+    return heads;
 }
 
 std::string figure_tip(const SelectedAttention& attention, const Mark& mark) {

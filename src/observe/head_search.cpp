@@ -82,16 +82,7 @@ Measure far_reaching(const HeadStatistics& statistics) {
 }
 
 Measure structured(const SelectedAttention& content, const HeadStatistics& statistics) {
-    const std::vector<double> common = common_weights(content, statistics.head);
-    double sum = 0.0;
-    for (std::size_t query = 0; query < content.queries.size(); ++query) {
-        double largest = 0.0;
-        for (std::size_t key = 0; key < content.keys.size(); ++key) {
-            largest = std::max(largest, static_cast<double>(content.weight(statistics.head, query, key)) - common[key]);
-        }
-        sum += largest;
-    }
-    const double mean = sum / static_cast<double>(std::max<std::size_t>(content.queries.size(), 1));
+    const double mean = strongest_beyond(content, statistics.head);
     return {
         statistics.on_diagonal() <= kPositional && statistics.on_end <= kOnEnd, mean,
         fmt::format("{:.2f} beyond what all words look at, {:.2f} on the diagonal", mean, statistics.on_diagonal())};
@@ -112,6 +103,19 @@ std::vector<double> common_weights(const SelectedAttention& content, int head) {
         common.push_back(mass(content, head, all, key));
     }
     return common;
+}
+
+double strongest_beyond(const SelectedAttention& content, int head) {
+    const std::vector<double> common = common_weights(content, head);
+    double sum = 0.0;
+    for (std::size_t query = 0; query < content.queries.size(); ++query) {
+        double largest = 0.0;
+        for (std::size_t key = 0; key < content.keys.size(); ++key) {
+            largest = std::max(largest, static_cast<double>(content.weight(head, query, key)) - common[key]);
+        }
+        sum += largest;
+    }
+    return sum / static_cast<double>(std::max<std::size_t>(content.queries.size(), 1));
 }
 
 HeadQuery parse_head_query(const std::string& text) {

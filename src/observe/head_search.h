@@ -53,5 +53,7 @@ std::vector<FoundHead> find_heads(const AttentionRecord& record, const Attention
 bool is_word(const std::vector<RecordedToken>& tokens, const RowItem& item);
 // The mean weight of each key over all queries.
 std::vector<double> common_weights(const SelectedAttention& content, int head);
+// The mean over the queries of the largest weight beyond that mean.
+double strongest_beyond(const SelectedAttention& content, int head);
 
 }  // namespace headscope

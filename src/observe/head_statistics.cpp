@@ -37,6 +37,11 @@ HeadStatistics statistics_of(const AttentionRecord& record, const SiteWeights& w
             }
             found.on_end += kind == TokenKind::End || (language && kind == TokenKind::Begin) ? weight : 0.0;
             largest = std::max(largest, weight);
+            if (weight > found.strongest) {
+                found.strongest = weight;
+                found.strongest_query = query;
+                found.strongest_key = key;
+            }
         }
         found.sharpness += largest;
     }

@@ -18,7 +18,9 @@ struct HeadStatistics {
     double sharpness = 0.0;            // the mean of each query's largest weight
     std::array<double, 3> diagonal{};  // weight on the previous, the same and the next position
     double on_end = 0.0;               // weight on <EOS>; of a language model also on <BOS>
-    bool off = false;                  // all weights are 0: it was switched off, and has no numbers
+    double strongest = 0.0;            // the largest weight, from this token to that one
+    std::int64_t strongest_query = 0, strongest_key = 0;
+    bool off = false;  // all weights are 0: it was switched off, and has no numbers
 
     double on_diagonal() const { return diagonal[0] + diagonal[1] + diagonal[2]; }
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
 #include <utility>
 
 #include "paint/text_width.h"
@@ -9,6 +10,13 @@
 #include "support/utf8.h"
 
 namespace headscope {
+
+namespace {
+
+// SentencePiece's mark of a word's beginning, which fonts draw as a thick bar.
+constexpr std::string_view kWordMark = "\u2581";
+
+}  // namespace
 
 Sketch::Sketch(const Look& look) : look_(look) {
     HEADSCOPE_CHECK(look.text_size > 0.0, "the text size of a drawing must be positive");
@@ -30,6 +38,9 @@ void Sketch::line(Mark mark, Colour colour, Line l, double alpha) {
 }
 
 void Sketch::text(Mark mark, Colour colour, Text t) {
+    for (std::size_t at = 0; (at = t.content.find(kWordMark, at)) != std::string::npos;) {
+        t.content.replace(at, kWordMark.size(), "\u00B7");
+    }
     t.x *= look_.text_size;
     t.y *= look_.text_size;
     t.size *= look_.text_size;

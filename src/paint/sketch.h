@@ -27,6 +27,7 @@ public:
 
     void rect(Mark mark, Colour colour, Rect rect, double alpha = 1.0);
     void line(Mark mark, Colour colour, Line line, double alpha = 1.0);
+    // Draws the mark of a word's beginning as a thin dot.
     void text(Mark mark, Colour colour, Text text);
     void polygon(Mark mark, Colour colour, std::vector<Point> corners, double alpha = 1.0);
 

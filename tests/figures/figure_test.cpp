@@ -1,6 +1,7 @@
 // Geometry, opacity and colours of figures, compared with the paper.
 #include <catch2/catch.hpp>
 
+#include <cmath>
 #include <fstream>
 #include <sstream>
 
@@ -88,11 +89,12 @@ TEST_CASE("A line's opacity is the weight, and the faintest are omitted", "[figu
     CHECK(lines.back().first.colour == Colour{0xff, 0x7f, 0x0e});
 }
 
-TEST_CASE("The overview divides opacities by the active heads until a word is chosen", "[figure]") {
+TEST_CASE("The overview divides opacities by the root of the active heads until a word is chosen", "[figure]") {
     const AttentionRecord record = small_record({0.5F, 0.5F, 0, 0, 0, 1, 1, 0, 0, 0, 0.25F, 0.75F});
     AttentionSelection options = cross();
     const FigureOptions overview{.overview = true};
-    CHECK(all_of<Line>(draw_figure(record, options, overview), Role::Attention)[0].first.alpha == Approx(0.25));
+    CHECK(all_of<Line>(draw_figure(record, options, overview), Role::Attention)[0].first.alpha ==
+          Approx(0.5 / std::sqrt(2.0)));
     options.heads = {1};
     CHECK(all_of<Line>(draw_figure(record, options, overview), Role::Attention)[0].first.alpha == Approx(0.5));
     options.heads = {};

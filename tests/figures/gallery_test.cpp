@@ -61,9 +61,9 @@ TEST_CASE("Every layout is rendered", "[gallery]") {
         for (const bool lines : {false, true}) {
             const AttentionRecord paper = test::paper_record(test::kFigure3, 0);
             keep(std::string("all-heads") + (lines ? "-lines" : "") + theme,
-                 draw_all_heads(paper,
-                                head_tiles(head_statistics(paper), AttentionKind::EncoderSelf, HeadOrder::Sharpness),
-                                {.columns = 4, .note = "sorted by sharpness", .lines = lines, .look = look}));
+                 draw_all_heads(
+                     paper, head_tiles(paper, head_statistics(paper), AttentionKind::EncoderSelf, HeadOrder::Sharpness),
+                     {.columns = 4, .note = "sorted by sharpness", .lines = lines, .look = look}));
         }
         keep("candidates" + theme, draw_candidates(test::exploration_sample(), 3, {.look = look}));
         keep("beam" + theme, draw_beam_tree(test::beam_sample(4, 9), {.look = look}));

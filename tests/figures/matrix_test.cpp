@@ -93,7 +93,7 @@ TEST_CASE("A heat map's layout is valid in every style and shape", "[heat_map]")
 TEST_CASE("Heat maps and the overview have the notes of the figure", "[heat_map][all_heads]") {
     AttentionRecord record = test::cross_record();
     AttentionSelection options{.kind = AttentionKind::Cross, .layer = 2};
-    const auto tiles = head_tiles(head_statistics(record), AttentionKind::Cross, HeadOrder::Model);
+    const auto tiles = head_tiles(record, head_statistics(record), AttentionKind::Cross, HeadOrder::Model);
     CHECK(notes_of(draw_heat_map(select_attention(record, options), 1, {})).empty());
     CHECK(notes_of(draw_all_heads(record, tiles, {})).empty());
     record.edited = "head 2 of cross layer 1 off";
@@ -158,7 +158,7 @@ TEST_CASE("A sentence of 300 tokens is drawn fast enough", "[heat_map]") {
 
 TEST_CASE("All heads are a layers x heads grid, or sorted", "[all_heads]") {
     const AttentionRecord record = test::cross_record();
-    const auto tiles = head_tiles(head_statistics(record), AttentionKind::Cross, HeadOrder::Model);
+    const auto tiles = head_tiles(record, head_statistics(record), AttentionKind::Cross, HeadOrder::Model);
     REQUIRE(tiles.size() == 6);
     CHECK(tiles[3].site.layer == 1);
     CHECK(tiles[3].head == 1);
@@ -188,7 +188,7 @@ TEST_CASE("All heads are a layers x heads grid, or sorted", "[all_heads]") {
     }
     for (const HeadOrder order : {HeadOrder::Entropy, HeadOrder::Distance, HeadOrder::Sharpness, HeadOrder::Diagonal}) {
         CHECK(parse_head_order(name_of(order)) == order);
-        const auto sorted = head_tiles(head_statistics(record), AttentionKind::Cross, order);
+        const auto sorted = head_tiles(record, head_statistics(record), AttentionKind::Cross, order);
         std::vector<double> values;
         for (const HeadTile& tile : sorted) {
             values.push_back(std::stod(tile.value));
@@ -212,7 +212,7 @@ TEST_CASE("A head that is switched off has no number and is the last of every or
         }
     }
     for (const HeadOrder order : {HeadOrder::Entropy, HeadOrder::Distance, HeadOrder::Sharpness, HeadOrder::Diagonal}) {
-        const auto tiles = head_tiles(head_statistics(record), AttentionKind::Cross, order);
+        const auto tiles = head_tiles(record, head_statistics(record), AttentionKind::Cross, order);
         CHECK(std::count_if(tiles.begin(), tiles.end(), [](const HeadTile& tile) { return tile.off; }) == 1);
         CHECK(tiles.back().off);
         CHECK(tiles.back().head == 1);
@@ -225,12 +225,12 @@ TEST_CASE("A head that is switched off has no number and is the last of every or
                                 [](const auto& text) { return text.second.content == "off"; }) == 2);
         }
     }
-    CHECK(head_tiles(head_statistics(record), AttentionKind::Cross, HeadOrder::Model).front().off);
+    CHECK(head_tiles(record, head_statistics(record), AttentionKind::Cross, HeadOrder::Model).front().off);
 }
 
 TEST_CASE("An overview shrinks to a width, but not below what holds its names", "[all_heads]") {
     const AttentionRecord record = test::cross_record();  // 3 heads
-    const auto tiles = head_tiles(head_statistics(record), AttentionKind::Cross, HeadOrder::Model);
+    const auto tiles = head_tiles(record, head_statistics(record), AttentionKind::Cross, HeadOrder::Model);
     const auto tile = [&](double width) {
         const Drawing drawing = draw_all_heads(record, tiles, {.width = width});
         test::check_layout(drawing);

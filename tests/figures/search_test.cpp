@@ -26,7 +26,7 @@ TEST_CASE("The length of a candidate's bar is its probability", "[candidates]") 
     }
     const auto labels = all_of<Text>(drawing, Role::Label);
     REQUIRE(labels.size() == 4 + 3);
-    CHECK(labels[4].second.content == "\u2581Die");
+    CHECK(labels[4].second.content == "\u00B7Die");  // a dot marks the beginning of a word
     CHECK_FALSE(labels[4].second.bold);
     CHECK(labels[5].second.bold);  // the generated token
     CHECK(all_of<Polygon>(drawing, Role::Legend).size() == 1);
@@ -44,7 +44,7 @@ TEST_CASE("The generated token is shown even if it is not a candidate", "[candid
     const auto notes = all_of<Text>(drawing, Role::Note);
     REQUIRE(notes.size() == 1);
     CHECK(notes[0].second.content == "written, though of rank 57");
-    CHECK(all_of<Text>(drawing, Role::Label).back().second.content == "\u2581Gesetz");
+    CHECK(all_of<Text>(drawing, Role::Label).back().second.content == "\u00B7Gesetz");
     CHECK(all_of<Text>(drawing, Role::Value).back().second.content == "0.01 %");
     test::check_layout(drawing);
     exploration.steps[1].log_probability = -40.0;

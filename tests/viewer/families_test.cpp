@@ -34,7 +34,9 @@ std::map<PanelId, std::string> refused_panels(const ShownModel& model, bool trai
         refused[PanelId::Tree] = "does not write trees";
     }
     if (!model.attends) {
-        refused[PanelId::Figure] = refused[PanelId::Heads] = refused[PanelId::Matrix] = "has no attention";
+        for (const PanelId panel : {PanelId::Figure, PanelId::Heads, PanelId::Matrix, PanelId::Find}) {
+            refused[panel] = "has no attention";
+        }
     }
     if (model.name == "mask-predict") {
         for (int panel = 0; panel < kPanels; ++panel) {

@@ -97,7 +97,7 @@ TEST_CASE("The decoding shows the attention of each step", "[panels]") {
                 queries.insert(primitive.mark.query);
             }
         }
-        CHECK(queries == std::set<int>{step < 0 ? static_cast<int>(shown.steps.size()) - 1 : step});
+        CHECK(queries == std::set<int>{step < 0 ? shown_step(stage.session.scene()) : step});
         const auto contents = panel_contents(stage.session.scene(), PanelId::Time);
         REQUIRE(contents.size() == 1);
         CHECK(contents[0].queries.size() == shown.record.target_out.size());

@@ -67,7 +67,16 @@ SavedView random_view(std::uint64_t seed) {
     state.word = below(random, 30) - 1;
     state.direction = static_cast<Direction>(below(random, 2));
     state.key = below(random, 30) - 1;
-    state.overview = coin(random);
+    if (coin(random)) {
+        state.overview = coin(random);
+    }
+    state.least = static_cast<double>(below(random, 1000)) / 1000.0;
+    state.top = below(random, 20);
+    state.rule = static_cast<SentenceRule>(below(random, 4));
+    if (coin(random)) {
+        state.chosen = {static_cast<AttentionKind>(below(random, 3)), below(random, 12), below(random, 16),
+                        random_text(random)};
+    }
     state.join_words = coin(random);
     state.show_special = coin(random);
     state.palette = static_cast<Palette>(below(random, 2));
@@ -134,8 +143,13 @@ TEST_CASE("A wrong value of any key is an error that names the key", "[state]") 
     view.state.checkpoint = 8;
     view.state.continuation_beam = 2;
     view.state.max_tokens = 8;
+    view.state.overview = true;
+    view.state.least = 0.25;
+    view.state.top = 2;
+    view.state.rule = SentenceRule::Previous;
+    view.state.chosen = {AttentionKind::Cross, 2, 3, "A cat."};
     const json whole = json::parse(to_json(view));
-    REQUIRE(whole["view"].size() == 28);
+    REQUIRE(whole["view"].size() == 32);
     const std::vector<json> wrong{nullptr, json::object(), json::array({json::array()}), "no such name", -7, 0.5, 1e300,
                                   true};
     // These take any text, and numbers are clamped.
@@ -143,8 +157,8 @@ TEST_CASE("A wrong value of any key is an error that names the key", "[state]") 
                                         "text",  "target",     "block",  "source_language", "target_language"};
     const auto fits = [&](const std::string& key, const json& value) {
         const bool named = std::find(free.begin(), free.end(), key) != free.end();
-        return (named && value.is_string()) || (key == "length_penalty" && value.is_number()) ||
-               (key == "view" && value.is_object());
+        return (named && value.is_string()) || ((key == "length_penalty" || key == "least") && value.is_number()) ||
+               ((key == "view" || key == "chosen") && value.is_object());
     };
     for (const char* part : {"", "view"}) {
         const json& object = *part == '\0' ? whole : whole[part];

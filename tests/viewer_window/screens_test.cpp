@@ -68,6 +68,9 @@ void play(const std::string& name, const std::string& model = "", const std::str
     if (!target.empty()) {
         options.session.view.state.target = target;
     }
+    if (name == "first") {
+        options.session.view.state.chosen.emplace();  // as headscope view does
+    }
     viewer::run_program(options);
 }
 
@@ -128,6 +131,10 @@ TEST_CASE("Every golden belongs to a script's screenshot, and vice versa", "[pic
         kept.insert(picture.path().filename().string());
     }
     CHECK(taken == kept);
+}
+
+TEST_CASE("The first picture is an answer, and Find ranks the others", "[window]") {
+    check_script("first");
 }
 
 TEST_CASE("A first start shows a figure, and words respond to the pointer", "[window]") {

@@ -64,6 +64,7 @@ viewer::SavedView view_of(const ViewOptions& given) {
     const ViewOptions options = with_path(given);
     viewer::SavedView view;
     viewer::show_example(view.state, Architecture());  // of another family: see fit_family()
+    view.state.chosen.emplace();                       // the window chooses one
     if (!options.open.empty()) {
         view = viewer::read_view(options.open);
     }

@@ -63,8 +63,7 @@ void kind_choice(Controls& ui, const std::vector<AttentionKind>& kinds) {
     const AttentionKind shown = shown_kind(ui.scene());
     int chosen = static_cast<int>(std::find(kinds.begin(), kinds.end(), shown) - kinds.begin());
     if (ui.segmented("kind", chosen, names)) {
-        state.kind = kinds[static_cast<std::size_t>(chosen)];
-        state.word = state.key = -1;
+        choose_kind(state, kinds[static_cast<std::size_t>(chosen)]);
     }
 }
 

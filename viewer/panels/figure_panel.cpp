@@ -2,7 +2,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include <fmt/format.h>
+
 #include "paint/hit.h"
+#include "support/counted.h"
 #include "viewer/panels/controls.h"
 #include "viewer/panels/numbers.h"
 #include "viewer/panels/parts.h"
@@ -12,9 +15,35 @@ namespace headscope::viewer {
 
 namespace {
 
+constexpr int kMostLines = 20;  // of each word, for the stepper
+
+const SelectedAttention& shown_figure(const Scene& scene, RecordParts& parts) {
+    return parts.selected(scene.main.shown, word_selection_of(scene, scene.main.shown->record));
+}
+
 Drawing draw_main_figure(const Scene& scene, const PanelOptions& options, RecordParts& parts) {
-    return draw_figure(parts.selected(scene.main.shown, word_selection_of(scene, scene.main.shown->record)),
-                       figure_options(scene, options));
+    return draw_figure(shown_figure(scene, parts), figure_options(scene, options));
+}
+
+// "Layer 1, head 8: “it” looks at “cat”, 0.54"
+std::string figure_caption(const Scene& scene, RecordParts& parts) {
+    const SelectedAttention& shown = shown_figure(scene, parts);
+    const bool alone = shown.heads.size() == 1;
+    const std::string what =
+        fmt::format("Layer {}, {}", shown.layer,
+                    alone ? fmt::format("head {}", shown.heads.front()) : counted(shown.heads.size(), "head"));
+    const bool from = shown.chosen.size() == 1;
+    if (!from && shown.chosen_keys.size() != 1) {
+        return what;
+    }
+    const StrongestPair pair = strongest_pair(shown);
+    const std::string& query = shown.queries[pair.query].label;
+    const std::string& key = shown.keys[pair.key].label;
+    return fmt::format("{}: \u201C{}\u201D {} \u201C{}\u201D{}, {:.2f}", what, from ? query : key,
+                       !from   ? "is looked at most by"
+                       : alone ? "looks at"
+                               : "looks most at",
+                       from ? key : query, alone ? "" : fmt::format(" in head {}", pair.head), pair.weight);
 }
 
 void figure_controls(Controls& ui) {
@@ -23,12 +52,29 @@ void figure_controls(Controls& ui) {
         return;
     }
     attention_choice(ui);
+    if (ui.button("find", "Find a head\u2026", "Heads by what they do in this sentence")) {
+        ui.run("panel.find");
+    }
+    ui.beside();
+    if (ui.button("heads.all", "All heads", "A", !state.heads.empty())) {
+        state.heads.clear();
+    }
     ui.heading("Words");
     ui.choice("direction", state.direction, {"Where it looks", "Who looks here"});
     row_toggles(ui);
     ui.heading("Drawing");
-    ui.choice("mode", state.overview, {"As the paper", "Overview"},
-              "Overview: with no word chosen each line is drawn at its weight divided by the number of heads.");
+    bool overview = shows_overview(state, heads_of(ui.scene()));
+    if (ui.choice("mode", overview, {"As the paper", "Overview"},
+                  "Overview: the heads' lines of a pair of words lie side by side, and with no word chosen each is "
+                  "drawn at its "
+                  "weight divided by the root of the number of heads.")) {
+        state.overview = overview;
+    }
+    if (ui.slider("least", state.least, 0.0, 1.0, "show weights from %.2f")) {
+        state.least = std::round(state.least * 100.0) / 100.0;
+    }
+    ui.stepper("top", state.top == 0 ? "every line" : fmt::format("{} of each word", counted(state.top, "line")),
+               state.top, 0, kMostLines);
     ui.choice("colours", state.palette, {"Paper", "Okabe-Ito"});
     ui.remark(
         "A line's opacity is the weight. Point at a word to see its lines alone, click to keep it. "
@@ -84,6 +130,7 @@ const Panel kFigurePanel{.id = PanelId::Figure,
                          .offered = has_attention,
                          .missing = missing_figure,
                          .draw = draw_main_figure,
+                         .caption = figure_caption,
                          .numbers = figure_numbers,
                          .contents = figure_contents,
                          .forget_unseen = forget_input,

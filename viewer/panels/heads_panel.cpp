@@ -15,13 +15,16 @@ constexpr double kSmallestText = 0.75;
 
 Drawing draw_heads(const Scene& scene, const PanelOptions& options, RecordParts& parts) {
     const AttentionKind kind = shown_kind(scene);
+    Look look = look_of(options);
+    look.tips = true;  // few, and not in Panel::contents
     const AllHeadsOptions all{.width = options.width / options.text_size / kSmallestText,
+                              .note = legend_of(scene.state.order),
                               .lines = scene.state.small_figures,
                               .palette = scene.state.palette,
-                              .look = look_of(options)};
+                              .look = look};
     const auto& shown = scene.main.shown;
     return draw_all_heads(parts.thumbnails(shown, kind, all.lines, row_options(scene.state)),
-                          head_tiles(parts.statistics(shown), kind, scene.state.order), all);
+                          head_tiles(shown->record, parts.statistics(shown), kind, scene.state.order), all);
 }
 
 nlohmann::json heads_numbers(const Scene& scene) {

@@ -38,6 +38,7 @@ std::vector<SelectedAttention> no_contents(const Scene& scene);
 struct Panel {
     PanelId id = PanelId::Figure;
     const char* title = "";
+    const char* keys = "";                         // of a panel after the ninth, which have Ctrl and a number
     const char* Wording::*family_title = nullptr;  // replaces the title if it depends on the model's family
 
     // Whether the window offers it for the open model. A saved view may ask for it all the same.
@@ -46,6 +47,8 @@ struct Panel {
     std::string (*missing)(const Scene& scene) = missing_result;
     const char* advice = "";  // in the window, behind that reason
     Drawing (*draw)(const Scene& scene, const PanelOptions& options, RecordParts& parts) = nullptr;
+    // What the drawing shows, in words, above it in the window.
+    std::string (*caption)(const Scene& scene, RecordParts& parts) = nullptr;
     nlohmann::json (*numbers)(const Scene& scene) = nullptr;
     std::string (*table)(const Scene& scene) = nullptr;  // tab-separated; null if there is none
     // The attention whose columns the marks refer to, by the index Mark::item. Empty if they refer to none.
@@ -73,5 +76,6 @@ extern const Panel kModelPanel;
 extern const Panel kComparePanel;
 extern const Panel kTrainingPanel;
 extern const Panel kTreePanel;
+extern const Panel kFindPanel;
 
 }  // namespace headscope::viewer

@@ -11,9 +11,9 @@ namespace headscope::viewer {
 namespace {
 
 // In the order of the window, which is that of PanelId.
-constexpr std::array<const Panel*, kPanels> kRows{&kFigurePanel,  &kHeadsPanel,    &kMatrixPanel,
-                                                  &kTimePanel,    &kSurgeryPanel,  &kModelPanel,
-                                                  &kComparePanel, &kTrainingPanel, &kTreePanel};
+constexpr std::array<const Panel*, kPanels> kRows{&kFigurePanel,  &kHeadsPanel, &kMatrixPanel,  &kTimePanel,
+                                                  &kSurgeryPanel, &kModelPanel, &kComparePanel, &kTrainingPanel,
+                                                  &kTreePanel,    &kFindPanel};
 
 void require_something(const Scene& scene, const Panel& panel) {
     if (const std::string missing = panel.missing(scene); !missing.empty()) {
@@ -68,17 +68,38 @@ std::vector<SelectedAttention> panel_contents(const Scene& scene, PanelId panel)
     return has_result ? panel_of(panel).contents(scene) : std::vector<SelectedAttention>{};
 }
 
-std::string panel_tip(const std::vector<SelectedAttention>& contents, const Mark& mark) {
-    if (!mark.tip.empty() || contents.empty()) {
-        return mark.tip;
+namespace {
+
+// The attention that a mark is of; null if there is none or the mark belongs to another part of the panel.
+const SelectedAttention* content_under(const std::vector<SelectedAttention>& contents, const Mark& mark) {
+    if (contents.empty()) {
+        return nullptr;
     }
     const SelectedAttention& content = mark.item == 1 && contents.size() == 2 ? contents[1] : contents[0];
     const bool cell = mark.role == Role::Cell || mark.role == Role::Attention;
-    if (cell && (mark.query < 0 || mark.key < 0 || mark.query >= static_cast<int>(content.queries.size()) ||
-                 mark.key >= static_cast<int>(content.keys.size()))) {
-        return {};  // the mark belongs to another part of the panel
+    const bool outside = mark.query < 0 || mark.key < 0 || mark.query >= std::ssize(content.queries) ||
+                         mark.key >= std::ssize(content.keys);
+    return cell && outside ? nullptr : &content;
+}
+
+}  // namespace
+
+std::string panel_tip(const std::vector<SelectedAttention>& contents, const Mark& mark) {
+    const SelectedAttention* content = content_under(contents, mark);
+    if (!mark.tip.empty() || content == nullptr) {
+        return mark.tip;
     }
-    return figure_tip(content, mark);
+    if (panel_bars(contents, mark).empty()) {
+        return figure_tip(*content, mark);
+    }
+    return fmt::format("{} \u2192 {}", content->queries[static_cast<std::size_t>(mark.query)].label,
+                       content->keys[static_cast<std::size_t>(mark.key)].label);
+}
+
+std::vector<HeadWeight> panel_bars(const std::vector<SelectedAttention>& contents, const Mark& mark) {
+    const SelectedAttention* content = content_under(contents, mark);
+    std::vector<HeadWeight> heads = content == nullptr ? std::vector<HeadWeight>{} : heads_of_line(*content, mark);
+    return heads.size() > 1 ? heads : std::vector<HeadWeight>{};
 }
 
 std::string panel_json(const Scene& scene, PanelId panel) {

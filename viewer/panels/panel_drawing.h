@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "figures/figure.h"
 #include "viewer/panels/panel.h"
 
 namespace headscope::viewer {
@@ -23,6 +24,9 @@ Drawing draw_panel(const Scene& scene, PanelId panel, const PanelOptions& option
 std::vector<SelectedAttention> panel_contents(const Scene& scene, PanelId panel);
 // The tooltip of a part of the panel.
 std::string panel_tip(const std::vector<SelectedAttention>& contents, const Mark& mark);
+// The visible heads of the pair of words under the pointer, the largest weight first, for bars below the tooltip; empty
+// unless there are several.
+std::vector<HeadWeight> panel_bars(const std::vector<SelectedAttention>& contents, const Mark& mark);
 // The numbers behind a panel. Error if there is nothing to save.
 std::string panel_json(const Scene& scene, PanelId panel);
 // The same as tab-separated text, of a panel that has a table.
@@ -32,8 +36,11 @@ std::string panel_tsv(const Scene& scene, PanelId panel);
 class PanelPictures {
 public:
     const Drawing& of(const Scene& scene, PanelId panel, const PanelOptions& options);
+    // Panel::caption; empty without one and if there is nothing to show.
+    std::string caption(const Scene& scene, PanelId panel);
     // The tooltip of a mark in the drawing last returned for this panel.
     std::string tip(PanelId panel, const Mark& mark);
+    std::vector<HeadWeight> bars(PanelId panel, const Mark& mark);
 
 private:
     struct Key {
@@ -50,6 +57,8 @@ private:
         std::optional<std::vector<SelectedAttention>> contents;  // computed on the first tip()
         bool fits(const Key& wanted, const Scene& scene) const;
     };
+    // Null for a mark that has no contents.
+    const std::vector<SelectedAttention>* contents_of(PanelId panel, const Mark& mark);
     struct Pictures {
         std::array<std::optional<Kept>, 2> kept;  // without and with a word or step under the pointer
         std::size_t shown = 0;                    // the one last returned

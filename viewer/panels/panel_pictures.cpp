@@ -70,18 +70,33 @@ const Drawing& PanelPictures::of(const Scene& scene, PanelId panel, const PanelO
     return kept->drawing;
 }
 
-std::string PanelPictures::tip(PanelId panel, const Mark& mark) {
+std::string PanelPictures::caption(const Scene& scene, PanelId panel) {
+    const Panel& row = panel_of(panel);
+    return row.caption != nullptr && row.missing(scene).empty() ? row.caption(scene, parts_) : "";
+}
+
+const std::vector<SelectedAttention>* PanelPictures::contents_of(PanelId panel, const Mark& mark) {
     Pictures& pictures = pictures_[static_cast<std::size_t>(panel)];
     std::optional<Kept>& kept = pictures.kept[pictures.shown];
     // Words have no tip: pointing along them must not compute the weights again.
     const bool word = mark.role == Role::QueryLabel || mark.role == Role::KeyLabel || mark.role == Role::ChosenWord;
     if (!mark.tip.empty() || !kept.has_value() || word) {
-        return mark.tip;
+        return nullptr;
     }
     if (!kept->contents.has_value()) {
         kept->contents = contents_or_none(kept->parts, panel);
     }
-    return panel_tip(*kept->contents, mark);
+    return &*kept->contents;
+}
+
+std::string PanelPictures::tip(PanelId panel, const Mark& mark) {
+    const std::vector<SelectedAttention>* contents = contents_of(panel, mark);
+    return contents == nullptr ? mark.tip : panel_tip(*contents, mark);
+}
+
+std::vector<HeadWeight> PanelPictures::bars(PanelId panel, const Mark& mark) {
+    const std::vector<SelectedAttention>* contents = contents_of(panel, mark);
+    return contents == nullptr ? std::vector<HeadWeight>{} : panel_bars(*contents, mark);
 }
 
 }  // namespace headscope::viewer

@@ -7,6 +7,8 @@
 #include "model/family.h"
 #include "observe/family_labels.h"
 #include "paint/text_width.h"
+#include "support/utf8.h"
+#include "text/segmenter.h"
 #include "viewer/session/rows.h"
 
 namespace headscope::viewer {
@@ -14,6 +16,28 @@ namespace headscope::viewer {
 namespace {
 
 constexpr double kTextLine = 1.6;  // between baselines
+
+std::size_t letters_in(const std::string& piece) {
+    std::size_t letters = 0;
+    for (std::size_t at = piece.starts_with(kWordStart) ? kWordStart.size() : 0; at < piece.size(); ++letters) {
+        next_character(piece, at);
+    }
+    return letters;
+}
+
+// The first step that writes a word of more than three letters, since shorter ones are mostly articles; or else the
+// first.
+int telling_step(const Exploration& shown) {
+    constexpr std::size_t kArticle = 3;
+    const std::vector<RecordedToken>& written = shown.record.target_out;
+    for (std::size_t step = static_cast<std::size_t>(shown.prompt); step < shown.steps.size(); ++step) {
+        const bool word = step < written.size() && written[step].kind == TokenKind::Piece;
+        if (word && letters_in(written[step].text) > kArticle) {
+            return static_cast<int>(step);
+        }
+    }
+    return static_cast<int>(shown.prompt);
+}
 
 double room_for_text(const PanelOptions& options) {
     return std::max(options.width / options.text_size - 4.0, 12.0);
@@ -26,7 +50,13 @@ Look look_of(const PanelOptions& options) {
 }
 
 FigureOptions figure_options(const Scene& scene, const PanelOptions& options) {
-    return {.overview = scene.state.overview, .palette = scene.state.palette, .look = look_of(options)};
+    const ViewState& state = scene.state;
+    return {.overview = shows_overview(state, heads_of(scene)),
+            .side_by_side = state.overview.value_or(true),
+            .least = state.least,
+            .top = state.top,
+            .palette = state.palette,
+            .look = look_of(options)};
 }
 
 Drawing draw_heading(const std::string& text, const PanelOptions& options) {
@@ -149,9 +179,14 @@ void forget_input(ViewState& state) {
 }
 
 int shown_step(const Scene& scene) {
-    const int last = static_cast<int>(scene.main.shown->steps.size()) - 1;
+    const Exploration& shown = *scene.main.shown;
+    const int last = static_cast<int>(shown.steps.size()) - 1;
     const int chosen = scene.hovered_step >= 0 ? scene.hovered_step : scene.state.step;
-    return chosen < 0 ? last : std::min(chosen, last);
+    if (chosen >= 0) {
+        return std::min(chosen, last);
+    }
+    // While the output grows, its end is what is new.
+    return shown.finished && !traits(family_of(scene)).fills_masks ? std::min(telling_step(shown), last) : last;
 }
 
 std::optional<AttentionSelection> step_selection(const Scene& scene) {
@@ -160,6 +195,10 @@ std::optional<AttentionSelection> step_selection(const Scene& scene) {
     const bool translates = traits(family_of(scene)).reads_source;
     const AttentionKind kind = translates ? AttentionKind::Cross : shown_kind(scene);
     AttentionSelection selection = selection_of(scene, record, kind);
+    if (kind != scene.state.kind && follows_choice(scene.state)) {  // it chose a head of other attention
+        selection.layer = shown_layer(ViewState(), record.decoder_layers);
+        selection.heads.clear();
+    }
     if (step < 0 || !recorded(record, {kind, selection.layer - 1})) {
         return std::nullopt;
     }

@@ -98,7 +98,7 @@ void time_controls(Controls& ui) {
     const int steps = shown ? static_cast<int>(shown->steps.size()) : 0;
     const bool masks = traits(family_of(ui.scene())).fills_masks;
     ui.heading(masks ? "Mask" : "Step");
-    int step = state.step < 0 ? steps : std::min(state.step + 1, steps);
+    int step = steps > 0 ? shown_step(ui.scene()) + 1 : 0;
     bool moved = ui.stepper("step", fmt::format("{} of {}", step, steps), step, 1, std::max(steps, 1));
     moved = (steps > 1 && ui.scrubber("scrubber", step, 1, steps)) || moved;
     if (moved) {

@@ -17,6 +17,9 @@ public:
     // Records the current state. Changes in quick succession, such as typing or dragging, are one step.
     void note(const ViewState& state, Clock::time_point when);
 
+    // Replaces the current state by one that the program completed: not a step of its own.
+    void amend(const ViewState& state) { now_ = state; }
+
     bool can_undo() const { return !past_.empty(); }
     bool can_redo() const { return !future_.empty(); }
     // The state to show; the current one if there is nothing to undo or redo.

@@ -82,6 +82,27 @@ int mask_column(const Scene& scene) {
     return found == row.end() ? -1 : static_cast<int>(found - row.begin());
 }
 
+void choose_kind(ViewState& state, AttentionKind kind) {
+    if (state.kind == kind) {
+        return;
+    }
+    if (follows_choice(state)) {
+        state.chosen = ChosenHead{};  // the window chooses one of this kind
+        state.heads.clear();
+    }
+    state.kind = kind;
+    state.word = state.key = -1;
+}
+
+void show_head(ViewState& state, const TellingHead& found) {
+    state.kind = found.site.kind;
+    state.layer = found.site.layer + 1;
+    state.heads = {found.head};
+    state.word = static_cast<int>(found.query);
+    state.key = static_cast<int>(found.key);
+    state.direction = Direction::From;
+}
+
 void toggle_head(ViewState& state, int model_heads, int head, bool alone) {
     if (head < 1 || head > model_heads) {
         return;

@@ -28,6 +28,10 @@ std::size_t words_of(const Scene& scene, Direction direction);
 // The column of the mask that was selected, of a masked language model; -1: none.
 int mask_column(const Scene& scene);
 
+// Shows another kind of attention, whose words are different.
+void choose_kind(ViewState& state, AttentionKind kind);
+// Shows a head and the word that says most about it.
+void show_head(ViewState& state, const TellingHead& found);
 // A click on a head's swatch or, with `alone`, a double click; see HeadSelection.
 void toggle_head(ViewState& state, int model_heads, int head, bool alone);
 

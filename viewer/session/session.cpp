@@ -126,6 +126,7 @@ void Session::update(History::Clock::time_point now) {
     history_.note(scene_.state, now);
     follow_checkpoint();
     take(main_, scene_.main);
+    choose_head();
     ask(main_, scene_.main);
     if (scene_.other.has_value()) {
         take(other_, *scene_.other);

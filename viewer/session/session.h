@@ -116,6 +116,7 @@ private:
     void ask_neuron();
     void ask_weights();
     void drop_stale();
+    void choose_head();
     SavedView saved() const;
     void add_notice(Notice notice);
     // With its notice.

@@ -58,6 +58,9 @@ void Session::handle(Client& client, Side& side, const Opened& opened) {
     if (&client != &main_) {
         return;
     }
+    if (follows_choice(scene_.state)) {
+        scene_.state.chosen->text.clear();  // its heads are others
+    }
     scene_.run = opened.run;
     scene_.experiment = opened.experiment;
     run_problem_.clear();
@@ -162,6 +165,24 @@ void Session::opening_failed(Client& client) {
         scene_.state.checkpoint = client.open.checkpoint;
         awaited_ = {};
     }
+}
+
+// Chooses the head and the word that say most of a new text, unless a head was chosen by hand.
+void Session::choose_head() {
+    ViewState& state = scene_.state;
+    const Side& side = scene_.main;
+    if (!follows_choice(state) || main_.opening || !side.model.has_value() || side.shown == nullptr ||
+        !side.shown->finished || !side.shown->problem.empty() || !side.answered.has_value() ||
+        state.chosen->text == side.answered->source || attentions_of(scene_).empty()) {
+        return;
+    }
+    state.chosen->text = side.answered->source;
+    const AttentionKind kind = shown_kind(scene_);
+    if (const auto found = most_telling(side.shown->record, kind, row_options(state)); found.has_value()) {
+        state.chosen = {kind, found->site.layer + 1, found->head, side.answered->source};
+        show_head(state, *found);
+    }
+    history_.amend(state);
 }
 
 // Drops results of another sentence or of other edits.

@@ -40,6 +40,16 @@ std::vector<int> active_heads(const ViewState& state, int model_heads) {
     return heads;
 }
 
+bool shows_overview(const ViewState& state, int model_heads) {
+    return state.overview.value_or(active_heads(state, model_heads).size() > kClearHeads);
+}
+
+bool follows_choice(const ViewState& state) {
+    const std::optional<ChosenHead>& chosen = state.chosen;
+    return chosen.has_value() && (chosen->layer == 0 || (chosen->kind == state.kind && chosen->layer == state.layer &&
+                                                         state.heads == std::vector<int>{chosen->head}));
+}
+
 int shown_layer(const ViewState& state, int layers) {
     return std::clamp(state.layer, 1, std::max(layers, 1));
 }

@@ -9,14 +9,15 @@
 
 #include "explore/exploration.h"
 #include "figures/all_heads.h"
+#include "observe/sentence_search.h"
 #include "paint/palette.h"
 
 namespace headscope::viewer {
 
-enum class PanelId : std::uint8_t { Figure, Heads, Matrix, Time, Surgery, Model, Compare, Training, Tree };
+enum class PanelId : std::uint8_t { Figure, Heads, Matrix, Time, Surgery, Model, Compare, Training, Tree, Find };
 // Their names in files and options.
 constexpr std::array kPanelNames{"figure", "heads",   "matrix",   "time", "surgery",
-                                 "model",  "compare", "training", "tree"};
+                                 "model",  "compare", "training", "tree", "find"};
 constexpr int kPanels = static_cast<int>(kPanelNames.size());
 constexpr const char* name_of(PanelId panel) {
     return kPanelNames[static_cast<std::size_t>(panel)];
@@ -31,6 +32,16 @@ enum class Direction : std::uint8_t { From, To };
 enum class MatrixView : std::uint8_t { Head, HeadMean, LayerMean, Rollout };
 
 constexpr int kMaxTokens = 1000;  // of a continuation
+
+// The head that the window chose because it says most of a text. Until another is chosen by hand, the window also
+// chooses one for the next text.
+struct ChosenHead {
+    AttentionKind kind = AttentionKind::EncoderSelf;
+    int layer = 0;  // from 1; 0: none was chosen yet
+    int head = 0;
+    std::string text = {};  // as the model reads it
+    bool operator==(const ChosenHead&) const = default;
+};
 
 struct ViewState {
     // What the model computes.
@@ -52,8 +63,12 @@ struct ViewState {
     std::vector<int> heads = {};  // visible heads, from 1; empty: all
     int word = -1;                // the selected column, from 0; -1: none
     Direction direction = Direction::From;
-    int key = -1;  // the other word of a pair, for the neuron view
-    bool overview = false;
+    int key = -1;                            // the other word of a pair, for the neuron view
+    std::optional<bool> overview = {};       // empty: with more than two heads
+    double least = 0.0;                      // the smallest weight of a figure's lines
+    int top = 0;                             // a figure has this many lines of each word and head; 0: all
+    SentenceRule rule = SentenceRule::Link;  // by which heads are ranked
+    std::optional<ChosenHead> chosen = {};
     bool join_words = true;
     bool show_special = true;
     Palette palette = Palette::Paper;
@@ -73,6 +88,10 @@ struct ViewState {
 int& beam_of(ViewState& state, Architecture family);
 // The visible heads that the model has.
 std::vector<int> active_heads(const ViewState& state, int model_heads);
+constexpr int kClearHeads = 2;  // more are drawn as an overview
+bool shows_overview(const ViewState& state, int model_heads);
+// Whether kind, layer and head are still those that the window chose.
+bool follows_choice(const ViewState& state);
 // The layer shown of a model with this many.
 int shown_layer(const ViewState& state, int layers);
 

@@ -55,6 +55,14 @@ NameTable<PanelId, kPanels> panel_names() {
     return names;
 }
 
+NameTable<SentenceRule, kSentenceRules.size()> rule_names() {
+    NameTable<SentenceRule, kSentenceRules.size()> names;
+    for (const SentenceRuleLabels& labels : kSentenceRules) {
+        names[static_cast<std::size_t>(labels.rule)] = {labels.name, labels.rule};
+    }
+    return names;
+}
+
 template <class Enum, std::size_t N>
 const char* name_in(const NameTable<Enum, N>& table, Enum value) {
     for (const auto& [name, known] : table) {
@@ -152,6 +160,18 @@ AttentionEdit read_edit(const json& object, const std::string& file, std::vector
     return edit;
 }
 
+ChosenHead read_chosen(const json& object, const std::string& file, std::vector<std::string>& notes) {
+    ConfigReader reader(object, file, "view.chosen");
+    Numbers numbers(reader, "view.chosen.", notes);
+    ChosenHead chosen;
+    chosen.kind = reader.choice_of("kind", kKinds, chosen.kind);
+    chosen.layer = numbers.count("layer", chosen.layer, 0);
+    chosen.head = numbers.count("head", chosen.head, 0);
+    chosen.text = reader.text("text");
+    reader.finish();
+    return chosen;
+}
+
 json write_state(const ViewState& state) {
     json out{{"text", state.text},
              {"beam", state.beam},
@@ -164,7 +184,6 @@ json write_state(const ViewState& state) {
              {"word", state.word},
              {"direction", name_in(kDirections, state.direction)},
              {"key", state.key},
-             {"overview", state.overview},
              {"join_words", state.join_words},
              {"show_special", state.show_special},
              {"palette", name_in(kPalettes, state.palette)},
@@ -175,6 +194,9 @@ json write_state(const ViewState& state) {
              {"step", state.step},
              {"show_fallen", state.show_fallen},
              {"block", state.block}};
+    if (state.overview.has_value()) {
+        out["overview"] = *state.overview;
+    }
     if (state.target.has_value()) {
         out["target"] = *state.target;
     }
@@ -196,6 +218,21 @@ json write_state(const ViewState& state) {
     }
     if (state.sentence != usual.sentence) {
         out["sentence"] = state.sentence;
+    }
+    if (state.least != usual.least) {
+        out["least"] = state.least;
+    }
+    if (state.top != usual.top) {
+        out["top"] = state.top;
+    }
+    if (state.rule != usual.rule) {
+        out["rule"] = labels_of(state.rule).name;
+    }
+    if (state.chosen.has_value()) {
+        out["chosen"] = {{"kind", name_of(state.chosen->kind)},
+                         {"layer", state.chosen->layer},
+                         {"head", state.chosen->head},
+                         {"text", state.chosen->text}};
     }
     for (const AttentionEdit& edit : state.edits) {
         out["edits"].push_back(write_edit(edit));
@@ -233,7 +270,15 @@ ViewState read_state(const json& object, const std::string& file, std::vector<st
     state.word = numbers.count("word", state.word, -1);
     state.direction = reader.choice_of("direction", kDirections, state.direction);
     state.key = numbers.count("key", state.key, -1);
-    state.overview = reader.boolean("overview", state.overview);
+    if (reader.has("overview")) {
+        state.overview = reader.boolean("overview", false);
+    }
+    state.least = numbers.number("least", state.least, 0.0, 1.0);
+    state.top = numbers.count("top", state.top, 0);
+    state.rule = reader.choice_of("rule", rule_names(), state.rule);
+    if (reader.has("chosen")) {
+        state.chosen = read_chosen(reader.child("chosen"), file, notes);
+    }
     state.join_words = reader.boolean("join_words", state.join_words);
     state.show_special = reader.boolean("show_special", state.show_special);
     state.palette = reader.choice_of("palette", kPalettes, state.palette);

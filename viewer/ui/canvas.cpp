@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "viewer/ui/interface.h"
 #include "viewer/ui/widgets.h"
 
 namespace headscope::viewer {
@@ -82,9 +83,10 @@ PanelEvents show_canvas(const std::string& name, const Drawing& drawing, CanvasM
             events.hovered = options.elsewhere(*events.pointer);
         }
         if (events.hovered.has_value()) {
-            if (const std::string text = options.tip ? options.tip(*events.hovered) : events.hovered->tip;
-                !text.empty()) {
-                tooltip(text, kTipWidth);
+            const std::string text = options.tip ? options.tip(*events.hovered) : events.hovered->tip;
+            if (!text.empty()) {
+                tooltip(text, kTipWidth, options.bars ? options.bars(*events.hovered) : std::vector<TipBar>{});
+                probes.value(name + ".tip", text);
             }
         }
     }

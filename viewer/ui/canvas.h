@@ -9,6 +9,7 @@
 #include "viewer/draw/fonts.h"
 #include "viewer/panels/controls.h"
 #include "viewer/ui/probes.h"
+#include "viewer/ui/widgets.h"
 
 namespace headscope::viewer {
 
@@ -29,6 +30,8 @@ struct CanvasOptions {
     std::function<std::optional<Mark>(Point)> elsewhere = {};
     // The tooltip of a mark; default: its tip.
     std::function<std::string(const Mark&)> tip = {};
+    // Bars below it.
+    std::function<std::vector<TipBar>(const Mark&)> bars = {};
 };
 
 // The current zoom of a canvas.

@@ -2,9 +2,24 @@
 #include <cmath>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "viewer/ui/interface.h"
 
 namespace headscope::viewer {
+
+namespace {
+
+std::vector<TipBar> bars_of(Interface& ui, PanelId panel, const Mark& mark) {
+    std::vector<TipBar> bars;
+    for (const HeadWeight& one : ui.pictures.bars(panel, mark)) {
+        bars.push_back(
+            {fmt::format("head {}", one.head), one.weight, head_colour(ui.state().palette, one.head, ui.ink())});
+    }
+    return bars;
+}
+
+}  // namespace
 
 void show_panel(Interface& ui, PanelId id) {
     const Panel& panel = panel_of(id);
@@ -15,11 +30,16 @@ void show_panel(Interface& ui, PanelId id) {
                                .width = static_cast<double>(ImGui::GetContentRegionAvail().x),
                                .tips = false};
     const Drawing& drawing = ui.pictures.of(scene, id, options);
+    if (panel.caption != nullptr) {  // takes its room also when it is empty, so that the drawing stays in its place
+        ui.heading(ui.pictures.caption(scene, id));
+        ui.probes.item(fmt::format("{}.caption", name_of(id)), ui.pictures.caption(scene, id));
+    }
     CanvasOptions canvas{
         .roles = panel.pointable,
         .fit_height = panel.fit_height,
         .pages = id == ui.state().panel && ui.overlay == Overlay::None ? std::exchange(ui.pages, 0.0F) : 0.0F,
-        .tip = [&](const Mark& mark) { return ui.pictures.tip(id, mark); }};
+        .tip = [&](const Mark& mark) { return ui.pictures.tip(id, mark); },
+        .bars = [&](const Mark& mark) { return bars_of(ui, id, mark); }};
     if (panel.elsewhere != nullptr) {
         canvas.elsewhere = [&](Point at) { return panel.elsewhere(scene, drawing, at); };
     }

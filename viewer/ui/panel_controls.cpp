@@ -5,6 +5,7 @@
 #include <imgui.h>
 
 #include "viewer/draw/theme.h"
+#include "viewer/ui/interface.h"
 #include "viewer/ui/widgets.h"
 
 namespace headscope::viewer {

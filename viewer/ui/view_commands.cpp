@@ -7,6 +7,7 @@
 #include "model/description.h"
 #include "model/family.h"
 #include "observe/family_labels.h"
+#include "viewer/panels/parts.h"
 #include "viewer/session/masking.h"
 #include "viewer/session/wording.h"
 #include "viewer/ui/interface.h"
@@ -16,15 +17,8 @@ namespace headscope::viewer {
 namespace {
 
 constexpr int kHeadKeys = 8;  // heads with a digit key
-
-void choose_kind(Interface& ui, AttentionKind kind) {
-    ViewState& state = ui.state();
-    if (state.kind != kind) {
-        state.kind = kind;
-        state.word = -1;  // the words are different
-        state.key = -1;
-    }
-}
+constexpr int kNumberKeys = 9;
+constexpr double kLeastStep = 0.05;
 
 void step_layer(Interface& ui, int by) {
     const int layers = layers_of(ui.session.scene());
@@ -86,6 +80,11 @@ void change_penalty(Interface& ui, double by) {
     penalty = std::clamp(std::round((penalty + by) * 10.0) / 10.0, 0.0, 2.0);
 }
 
+void change_least(Interface& ui, double by) {
+    double& least = ui.state().least;
+    least = std::clamp(std::round((least + by) * 100.0) / 100.0, 0.0, 1.0);
+}
+
 void mask_chosen(Interface& ui) {
     const std::optional<std::size_t> word = selected_word(ui.session.scene());
     if (!word.has_value()) {
@@ -106,7 +105,7 @@ void step_time(Interface& ui, int by) {
     const int steps = shown ? static_cast<int>(shown->steps.size()) : 0;
     int& step = ui.state().step;
     if (steps > 0) {
-        step = std::clamp((step < 0 ? steps - 1 : step) + by, 0, steps - 1);
+        step = std::clamp(shown_step(ui.session.scene()) + by, 0, steps - 1);
     }
 }
 
@@ -175,8 +174,9 @@ void add_panel_commands(Interface& ui) {
     Interface* at = &ui;
     for (int index = 0; index < kPanels; ++index) {
         const auto panel = static_cast<PanelId>(index);
+        const std::string keys = index < kNumberKeys ? fmt::format("Ctrl+{}", index + 1) : panel_of(panel).keys;
         ui.commands.add({fmt::format("panel.{}", name_of(panel)), "Panels",
-                         title_of(panel, family_of(ui.session.scene())), fmt::format("Ctrl+{}", index + 1), true,
+                         title_of(panel, family_of(ui.session.scene())), keys, true,
                          [at, panel] { at->state().panel = panel; }});
     }
 }
@@ -188,7 +188,7 @@ void add_attention_commands(Interface& ui) {
     for (const AttentionKind one : kinds.size() > 1 ? kinds : std::vector<AttentionKind>()) {
         const KindTraits& labels = traits(family_of(ui.session.scene()), one);
         add(fmt::format("kind.{}", name_of(labels.kind)), fmt::format("{}: {}", labels.name, labels.meaning),
-            std::string(labels.name, 1), [at, kind = labels.kind] { choose_kind(*at, kind); });
+            std::string(labels.name, 1), [at, kind = labels.kind] { choose_kind(at->state(), kind); });
     }
     add("layer.up", "Next layer up", "Up", [at] { step_layer(*at, 1); });
     add("layer.down", "Next layer down", "Down", [at] { step_layer(*at, -1); });
@@ -203,7 +203,9 @@ void add_attention_commands(Interface& ui) {
         state.direction = state.direction == Direction::From ? Direction::To : Direction::From;
     });
     add("overview", "Overview: opacity divided by the number of heads", "O",
-        [at] { at->state().overview = !at->state().overview; });
+        [at] { at->state().overview = !shows_overview(at->state(), heads_of(at->session.scene())); });
+    add("least.more", "Hide weaker lines", "RightBracket", [at] { change_least(*at, kLeastStep); });
+    add("least.less", "Show weaker lines", "LeftBracket", [at] { change_least(*at, -kLeastStep); });
     add("pieces", "Words, or the model's pieces", "P", [at] {
         at->state().join_words = !at->state().join_words;
         at->state().word = -1;

@@ -6,6 +6,7 @@
 #include <imgui_stdlib.h>
 
 #include "viewer/draw/theme.h"
+#include "viewer/ui/interface.h"
 
 namespace headscope::viewer {
 
@@ -180,12 +181,43 @@ void tip(const std::string& text) {
     }
 }
 
+namespace {
+
+constexpr float kBarRoom = 8.0F;  // in text sizes
+constexpr float kBarLabel = 5.0F;
+constexpr float kBarNumber = 2.5F;
+
+ImVec2 size_of_tooltip(const std::string& text, float width, const std::vector<TipBar>& bars) {
+    const float em = ImGui::GetFontSize();
+    ImVec2 size = ImGui::CalcTextSize(text.c_str(), nullptr, false, width * em);
+    if (!bars.empty()) {
+        size.x = std::max(size.x, (kBarLabel + kBarRoom + kBarNumber) * em);
+        size.y += static_cast<float>(bars.size()) * ImGui::GetTextLineHeightWithSpacing();
+    }
+    return size;
+}
+
+void show_bar(const TipBar& bar, float em) {
+    const ImVec2 at = ImGui::GetCursorScreenPos();
+    const float height = ImGui::GetTextLineHeight();
+    ImGui::TextUnformatted(bar.label.c_str());
+    const float left = at.x + kBarLabel * em;
+    const float length = kBarRoom * em * std::clamp(static_cast<float>(bar.value), 0.0F, 1.0F);
+    ImDrawList& list = *ImGui::GetWindowDrawList();
+    list.AddRectFilled(ImVec2(left, at.y + 0.2F * height), ImVec2(left + std::max(length, 1.0F), at.y + 0.85F * height),
+                       to_u32(bar.colour));
+    ImGui::SameLine((kBarLabel + kBarRoom + 0.4F) * em + ImGui::GetStyle().WindowPadding.x);
+    ImGui::Text("%.2f", bar.value);
+}
+
+}  // namespace
+
 // Positioned here, since ImGui's default position depends on its version. The wrap position is relative to the window
 // and includes its padding.
-void tooltip(const std::string& text, float width) {
+void tooltip(const std::string& text, float width, const std::vector<TipBar>& bars) {
     const float em = ImGui::GetFontSize();
     const ImVec2 padding = ImGui::GetStyle().WindowPadding;
-    const ImVec2 size = ImGui::CalcTextSize(text.c_str(), nullptr, false, width * em);
+    const ImVec2 size = size_of_tooltip(text, width, bars);
     const ImVec2 room = ImGui::GetIO().DisplaySize;
     const ImVec2 pointer = ImGui::GetIO().MousePos;
     const float margin = 0.3F * em;
@@ -198,6 +230,9 @@ void tooltip(const std::string& text, float width) {
     ImGui::PushTextWrapPos(width * em + padding.x);
     ImGui::TextUnformatted(text.c_str());
     ImGui::PopTextWrapPos();
+    for (const TipBar& bar : bars) {
+        show_bar(bar, em);
+    }
     ImGui::EndTooltip();
 }
 

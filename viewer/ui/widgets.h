@@ -4,9 +4,13 @@
 #include <string>
 #include <vector>
 
-#include "viewer/ui/interface.h"
+#include <imgui.h>
+
+#include "paint/palette.h"
 
 namespace headscope::viewer {
+
+struct Interface;
 
 // A selectable row with any text; Dear ImGui would cut a label at "##".
 bool text_row(const std::string& id, const std::string& text, bool on, float width);
@@ -19,8 +23,14 @@ bool device_combo(Interface& ui, const char* name, std::string& device);
 
 // Sets the tooltip of the last item; none if the text is empty.
 void tip(const std::string& text);
+// A labelled length below the text of a tooltip.
+struct TipBar {
+    std::string label;
+    double value = 0.0;  // 0 to 1
+    Colour colour;
+};
 // A tooltip beside the pointer, at most `width` text sizes wide.
-void tooltip(const std::string& text, float width);
+void tooltip(const std::string& text, float width, const std::vector<TipBar>& bars = {});
 
 // A text field that fills the width. True if Enter was pressed.
 bool text_field(Interface& ui, const char* name, const char* hint, std::string& text, bool focus);

@@ -45,6 +45,8 @@ constexpr std::array kKeys{
     Name{"Plus", GLFW_KEY_EQUAL},
     Name{"Minus", GLFW_KEY_MINUS},
     Name{"Comma", GLFW_KEY_COMMA},
+    Name{"LeftBracket", GLFW_KEY_LEFT_BRACKET},
+    Name{"RightBracket", GLFW_KEY_RIGHT_BRACKET},
     Name{"Period", GLFW_KEY_PERIOD},
     Name{"Slash", GLFW_KEY_SLASH},
 };

@@ -94,6 +94,14 @@ std::string look_at_sentences(const AttentionOptions& options, PictureFormat for
 void show_attention(AttentionOptions options) {
     const PictureFormat format = picture_format(options.output, options.format);
     options.picture = picture_options(options);
+    const FigureOptions& figure = options.picture.figure;
+    const bool drawn = (format == PictureFormat::Svg || format == PictureFormat::Png) &&
+                       options.picture.picture == AttentionPicture::Figure;
+    if ((figure.least > 0.0 || figure.top > 0) && !drawn) {
+        throw UsageError(
+            "--least and --top leave out lines of a figure: give -o FILE.svg or FILE.png, and neither "
+            "--matrix nor --all-heads");
+    }
     const std::string bytes = looks_inside(options)    ? look_inside(options, format)
                               : options.corpus.empty() ? look_at_sentence(options, format)
                                                        : look_at_sentences(options, format);

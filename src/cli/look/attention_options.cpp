@@ -139,8 +139,9 @@ void add_corpus_options(CLI::App& command, AttentionOptions& options) {
     command.option_defaults()->group("Many sentences");
     CLI::Option* corpus = command.add_option("--corpus", options.corpus,
                                              "Lines of \"source TAB target\", or of text: for --find or --importance");
-    for (const char* other : {"--text", "--target", "--max-tokens", "--pads", "--layer", "--heads", "--best", "--rank",
-                              "--word", "--position", "--no-special", "--matrix", "--all-heads", "--overview"}) {
+    for (const char* other :
+         {"--text", "--target", "--max-tokens", "--pads", "--layer", "--heads", "--best", "--rank", "--word",
+          "--position", "--no-special", "--matrix", "--all-heads", "--overview", "--least", "--top"}) {
         corpus->excludes(other);
     }
     CLI::Option* importance =
@@ -193,7 +194,14 @@ void add_inside_options(CLI::App& command, AttentionOptions& options) {
 void add_look_options(CLI::App& command, AttentionOptions& options) {
     command.option_defaults()->group("Output");
     FigureOptions& figure = options.picture.figure;
-    command.add_flag("--overview", figure.overview, "Without --word: draw each line at weight / active heads");
+    command.add_flag("--overview", figure.overview,
+                     "Lines of several heads side by side; without --word each at weight / root of heads");
+    command.add_option("--least", figure.least, "Draw no line with a smaller weight")
+        ->check(real_number(0.0, 1.0))
+        ->default_str("0");
+    command.add_option("--top", figure.top, "Draw only this many of the strongest lines of each word and head")
+        ->check(whole_number(1))
+        ->default_str("all");
     command.add_option("--palette", options.palette, "Colours; okabe-ito suits colour-blind readers")
         ->check(CLI::IsMember({"paper", "okabe-ito"}))
         ->capture_default_str();
@@ -224,6 +232,7 @@ void add_attention_options(CLI::App& command, AttentionOptions& options) {
 PictureOptions picture_options(const AttentionOptions& options) {
     PictureOptions picture = options.picture;
     picture.order = parse_head_order(options.order);
+    picture.figure.side_by_side = picture.figure.overview;
     picture.figure.palette = options.palette == "okabe-ito" ? Palette::OkabeIto : Palette::Paper;
     picture.figure.look.ink = options.theme == "dark" ? kDarkInk : kLightInk;
     picture.picture = options.matrix      ? AttentionPicture::Matrix

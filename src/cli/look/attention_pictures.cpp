@@ -27,17 +27,6 @@ int only_head(const SelectedAttention& content) {
     return content.heads.front();
 }
 
-const char* words_of(HeadOrder order) {
-    switch (order) {
-        case HeadOrder::Model: return "entropy in bits";
-        case HeadOrder::Entropy: return "by entropy in bits, the least first";
-        case HeadOrder::Distance: return "by mean distance in tokens, the greatest first";
-        case HeadOrder::Sharpness: return "by sharpness, the mean of each query's largest weight";
-        case HeadOrder::Diagonal: return "by the share of the diagonal and its neighbours";
-    }
-    return "";
-}
-
 struct DrawnBy {
     const PictureOptions& options;
 
@@ -49,7 +38,7 @@ struct DrawnBy {
     }
     Drawing operator()(const ShownHeads& shown) const {
         return draw_all_heads(shown.record, shown.tiles,
-                              {.note = words_of(options.order),
+                              {.note = legend_of(options.order),
                                .rows = shown.rows,
                                .palette = options.figure.palette,
                                .look = options.figure.look});
@@ -108,7 +97,8 @@ PictureFormat picture_format(const std::string& output, const std::string& forma
 ShownAttention select_shown(const AttentionRecord& record, const AttentionSelection& selection,
                             const PictureOptions& options) {
     if (options.picture == AttentionPicture::AllHeads) {
-        return ShownHeads{record, head_tiles(head_statistics(record), selection.kind, options.order), selection.rows};
+        return ShownHeads{record, head_tiles(record, head_statistics(record), selection.kind, options.order),
+                          selection.rows};
     }
     SelectedAttention attention = select_attention(record, selection);
     if (options.picture == AttentionPicture::Matrix) {
