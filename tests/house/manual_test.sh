@@ -28,7 +28,7 @@ check() { # COMMAND..
         options=$((options + 1))
         expect "$name $option is in the man page" grep -qE -- "^\.B (.*,)?${option//-/\\\\-}([, ]|\$)" "$page"
         expect "$name $option is completed by bash" grep -qE -- "^            words='(.* )?${option}[ ']" bash_words
-        expect "by zsh" grep -qF -- ")$option[" zsh_words
+        expect "by zsh" grep -qF -- ")${option}[" zsh_words
         letters=${option#-} words=${option#--}
         [ "$words" = "$option" ] && how="-s $letters" || how="-l $words"
         expect "and by fish" grep -qE -- "^complete -c headscope -n 'test \(__headscope_command\) = \"$name\"'.* $how " $fish

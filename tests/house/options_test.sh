@@ -71,7 +71,7 @@ check_values() { # COMMAND..
         if "$headscope" $1 --help | grep -qE -- "^  (-[a-z],)?$option [A-Z{]"; then
             run $1 "$option" </dev/null
             expect "headscope $1 $option without a value is refused" misused "$option: expected a value, found none"
-        else
+        elif ! "$headscope" $1 --help | grep -qE -- "^  (-[a-z],)?$option \\[[A-Z]"; then # [FILE] may be left out
             run $1 "$option=3" </dev/null
             expect "headscope $1 $option=3 is refused" misused "$option takes no value"
         fi

@@ -247,9 +247,7 @@ void add_conform_command(CLI::App& app, const OpenOptions& open_options, int cou
         ->excludes(dtype);
     command->option_defaults()->group("Output");
     // Empty if FILE was left out.
-    const auto write_json = [options](const std::string& file) {
-        options->outputs.json = file.empty() ? "-" : file;
-    };
+    const auto write_json = [options](const std::string& file) { options->outputs.json = file.empty() ? "-" : file; };
     command
         ->add_option_function<std::string>("--json", write_json,
                                            "Write the report as JSON: to FILE, or print it instead of the table")
