@@ -220,7 +220,7 @@ run view en-causal --render causal.svg
 expect "also by headscope view" ended_with 0
 
 run inspect en-de --json
-expect "inspect has all keys as JSON" [ "$(jq '.keys["attention.heads"]' out)" = 4 ]
+expect "inspect has all keys as JSON" [ "$(jq '.keys["attention.heads"]' out)" = 8 ]
 run complete Could
 cp out plain
 run complete Could -o completed

@@ -173,7 +173,7 @@ expect "the tree of a model that translates" refused "nothing to draw: This mode
 run view --model nowhere --text 1 --render x.svg
 expect "a missing model" refused nowhere
 run view nowhere --render x.svg
-expect "a missing path" misused "nowhere is neither a saved view nor a model"
+expect "a missing path" refused "'nowhere' is neither a folder nor a model"
 run view run/model --model run/model --render x.svg
 expect "two models" misused "run/model and --model run/model were given"
 run view my.headscope --open my.headscope --render x.svg
