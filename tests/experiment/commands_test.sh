@@ -210,7 +210,7 @@ run experiment replaced --config small.json --data data --output before --models
 expect "what the Transformer replaced is trained" eval 'ended_with 0 && says "decoding tokens/s" && says "words of the source"'
 run experiment replaced --config small.json --data data --output before --models transformer --device cpu --minutes 1
 expect "with another limit it is refused" refused '"minutes"'
-run experiment replaced --config small.json --data data --output none --steps 3 --device cpu --dry-run
+run experiment replaced --config small.json --data data --output none --steps 3 --precision f32 --device cpu --dry-run
 expect "a dry run lists its trainings" eval 'ended_with 0 && row gru-attention "[0-9.]+ M +3 " && says "7 trainings"'
 sed 's/"d_ff": 32/"d_ff": 4/' small.json >narrow.json
 run experiment replaced --config narrow.json --data data --output none --steps 3 --device cpu --dry-run

@@ -101,6 +101,12 @@ expect "an unknown letter is rejected" misused 'headscope has no option "-z"'
 run translate --beam zero
 expect "an invalid value is rejected with the valid range" \
     misused "--beam: must be a whole number from 1 to 30, got zero; headscope translate --help explains it"
+run attention --text 'The cat sleeps.' --least 0.3 --top 1 -o strong.svg
+run attention --text 'The cat sleeps.' -o every.svg
+lines_in() { grep -c '<line' "$1"; }
+expect "--least and --top draw fewer lines" [ "$(lines_in strong.svg)" -lt "$(lines_in every.svg)" ]
+run attention --text 'The cat sleeps.' --least 0.3
+expect "and are refused where no line is drawn" misused "give -o FILE.svg"
 run attention --text 1 --layer 0
 expect "the minimum is reported without a maximum" misused "--layer: must be a whole number from 1 to 2147483647, got 0"
 run translate --sample --seed 99999999999999999999

@@ -147,6 +147,8 @@ expect "is named" complains "sentence 7: "
 expect "and the others are compared" says "5 of 5 sentences"
 run compare --model "$model" --device cpu five.txt
 expect "a device is not compared with itself" misused "both devices are cpu"
+run compare --model "$model" --devices cpu:oracle,cpu --max-extra 8 --text "$(head -n 1 five.txt)"
+expect "a text is compared like a file of one line" eval 'ended_with 0 && says "in 1 sentence"'
 run compare --model "$model" --devices cpu:oracle,cpu --max-extra 8 five.txt
 expect "several devices are compared with the first" ended_with 0
 expect "a line for each" grep -qE '^cpu +[0-9.]+ +5 +0 +0 +[0-9.e-]+ +[0-9.e-]+  [0-9.]+$' out
