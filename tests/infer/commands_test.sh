@@ -122,7 +122,7 @@ expect "an unknown device is named" refused "no-such-device"
 run translate --model "$model" --beam 0 input.txt
 expect "a beam of 0 is rejected" [ "$code" -ne 0 ]
 run translate --help
-takes_several() { [[ "$(tr -s ' \n' ' ' <out)" == *"a list such as vulkan:0,cpu, or all"* ]]; }
+takes_several() { [[ "$(tr -s ' \n' ' ' <out)" == *"a list such as vulkan:0,cpu, all, or all+software"* ]]; }
 expect "--device says that it takes several" takes_several
 expect "--help shows how" says "headscope translate --greedy"
 expect "and how many lines share a window" says "64 lines first, then as many as take about 5 seconds (16 to 2048)"
@@ -274,8 +274,8 @@ run bench complete $lm --config causal --encoder-layers 0 --decoder-layers 1 --s
 expect "completing is timed on several devices" eval 'ended_with 0 && says "batch       2 prompts of 5 tokens, 7 new tokens each"'
 expect "in tokens" grep -qE '^device +precision +tokens/s +ms/step' out
 # shellcheck disable=SC2086
-run bench complete $lm --decoder-layers 1 --source-length 5 --beam 2 --precision bf16 --device cpu --profile --json
-expect "with a beam, a precision, a profile and as JSON" holds '.bench == "complete" and .beam == 2 and .precision == "BF16 products" and (.profile | length) > 0 and .source_length == 5'
+run bench complete $lm --decoder-layers 1 --source-length 5 --beam 2 --precision f16 --device cpu --profile --json
+expect "with a beam, a precision, a profile and as JSON" holds '.bench == "complete" and .beam == 2 and .precision == "F16 weights" and (.profile | length) > 0 and .source_length == 5'
 # shellcheck disable=SC2086
 run bench complete $lm --decoder-layers 1 --adaptive-cutoffs 20,60 --source-length 5 --device cpu
 expect "completing with an adaptive softmax is timed" ended_with 0
@@ -303,7 +303,7 @@ expect "is named" complains 'abacus: unknown device "abacus"'
 expect "in a line of the table" eval 'grep -qxE "abacus +FAILED: unknown device \"abacus\"" out && not says "There is"'
 expect "and the other is timed" grep -qE '^cpu +F32 +[0-9]+ .* 1.00x$' out
 # shellcheck disable=SC2086
-run bench translate $small $lengths --device all --json
+run bench translate $small $lengths --device all+software --json
 expect "all+software means every usable device" ended_with 0
 expect "also software devices" [ "$(jq -r '.results[].device' out)" = "$("$headscope" devices --usable)" ]
 # shellcheck disable=SC2086
@@ -352,8 +352,8 @@ expect "weights in 16 bits if the device supports only those" ended_with 0
 expect "with products with weights only" grep -qE '^matmul +8x8x8 nt ' out
 ops --device cpu --precision tf32 --op matmul
 expect "a precision that the device lacks" refused "--precision tf32"
-ops --device all --op search --json
-expect "all means every device" [ "$(jq -r '.devices[].id' out)" = "$("$headscope" devices --usable)" ]
+ops --device all+software --op search --json
+expect "all+software means every device" [ "$(jq -r '.devices[].id' out)" = "$("$headscope" devices --usable)" ]
 
 # ---------------------------------------------------------------------------------------------- make-task
 run make-task digits --output all --pairs 900000 --valid 50000 --test 50000
