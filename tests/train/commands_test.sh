@@ -609,9 +609,9 @@ expect "--from excludes --resume" misused "--from" "--resume"
 rm -rf half
 run train tiny.json --data data --output half --epochs 0.05
 expect "--epochs can be less than 1" eval 'ended_with 0 && [ "$(steps_of half)" -lt 6 ]'
-last_line() { tail -n 1 err | grep -qF -- "$1"; }
+last_line() { tail -n 2 err | head -n 1 | grep -qF -- "$1" && tail -n 1 err | grep -q "^use it in other commands: --model "; }
 limits_of() { jq -c '.training | {steps, epochs, tokens, minutes}' "$1/training.json"; }
-expect "the last line names the limit that ended the run" last_line '"training.epochs" (--epochs: 0.05)'
+expect "the line before the last names the limit that ended the run, and the last how to use the model" last_line '"training.epochs" (--epochs: 0.05)'
 expect "a limit on the command line replaces all others" [ "$(limits_of half)" = '{"steps":null,"epochs":0.05,"tokens":null,"minutes":null}' ]
 cp -r half taken
 run train --output taken --resume --steps 9
