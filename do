@@ -350,6 +350,8 @@ docs() {
     for command in mkdocs doxygen; do
         command -v "$command" >/dev/null || need_packages mkdocs mkdocs-material doxygen
     done
+    python3 -c 'import material' 2>/dev/null || need_packages mkdocs-material
+    need_packages "${PACKAGES[@]}"
     build release headscope
     docs/site/build.sh "$HEADSCOPE"
 }

@@ -28,7 +28,7 @@ while IFS= read -r page; do
 done < <(git ls-files '*.md')
 
 commands_of() { # COMMAND..
-    "$headscope" "$@" --help | sed -n '/^Examples\?:$/q; s/^  \([a-z][a-z-]*\)   *[A-Z].*/\1/p'
+    "$headscope" "$@" --help | sed -n '/^Examples\?:$/q; s/^  \([a-z][a-z0-9-]*\)   *[A-Z].*/\1/p'
 }
 page_of() { # COMMAND..
     printf '\n## headscope %s\n\n```text\n' "$*"

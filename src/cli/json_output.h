@@ -1,5 +1,5 @@
-// The text of --json. Every object has "schema", the version of what docs/json.md says of its keys: it grows when a key
-// goes or means something else, not when one is added.
+// The text of --json. Every object has "schema", the version of what docs/command-line.md says of its keys: it grows
+// when a key goes or means something else, not when one is added.
 #pragma once
 
 #include <string>

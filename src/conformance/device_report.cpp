@@ -61,7 +61,7 @@ void put_in_order(const DeviceInfo& device, const std::vector<Family>& families,
                      [&](const Result& a, const Result& b) { return place(a) < place(b); });
 }
 
-// One call at a time, even from two threads. Progress is told with a count.
+// One call at a time, even from two threads. Progress is reported with a count.
 Plan guarded(const Plan& plan, std::mutex& mutex, const std::function<void(Doing& doing)>& count) {
     Plan copy = plan;
     copy.open = [&plan, &mutex](const std::string& path, const std::string& device) {

@@ -18,7 +18,7 @@ struct Attempted {
     std::exception_ptr why = nullptr;
 };
 
-// The works that a session that begins has left to do.
+// The works that are not done yet, for a new session.
 std::vector<Work*> undone(std::span<const Attempted> works);
 
 // After a session failed with `failure`: a lost device is reopened and the works repeated; halves may fit into a memory

@@ -260,7 +260,7 @@ void Scheduler::serve(Member& member) {
 // Tasks and reopening free models, too.
 void Scheduler::drop_freed(Member& member, Leavings& left) {
     if (std::erase_if(member.models, [&](const auto& model) { return !member.device->holds(model); }) > 0) {
-        end_unheld(left.ended);
+        end_unheld(left);
     }
 }
 

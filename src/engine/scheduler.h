@@ -165,7 +165,7 @@ private:
               Leavings& left);
     bool survives(const Batch& batch, std::span<const Attempted> works, const std::exception_ptr& device_failure);
     void give_up(Member& member, const std::exception_ptr& failure, Leavings& left);
-    void end_unheld(Jobs& ended);
+    void end_unheld(Leavings& left);
     static bool works_for(const Member& member, const ModelHandle& model);
     bool held(const ModelHandle& model, const Member* other_than = nullptr) const;
     std::exception_ptr no_device_left(const OpenModel& model) const;

@@ -128,16 +128,17 @@ void Scheduler::give_up(Member& member, const std::exception_ptr& failure, Leavi
             batch.refused_by = held(batch.job->model, batch.refused_by) ? batch.refused_by : nullptr;
         }
     }
-    end_unheld(left.ended);
+    end_unheld(left);
 }
 
-// Jobs whose model no device holds any more.
-void Scheduler::end_unheld(Jobs& ended) {
+// Ends the jobs whose model no device holds any more, except those whose last batches have just been done.
+void Scheduler::end_unheld(Leavings& left) {
     const Jobs open = open_;
     for (const std::shared_ptr<Job>& job : open) {
-        if (!held(job->model)) {
+        const auto done = std::ranges::count_if(left.finished, [&](const auto& one) { return one.first == job; });
+        if (!held(job->model) && static_cast<std::size_t>(done) < job->state.waiting) {
             withdraw(job, no_device_left(*job->model));
-            ended.push_back(job);
+            left.ended.push_back(job);
         }
     }
 }

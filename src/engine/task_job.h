@@ -31,10 +31,11 @@ struct Teller {
     std::function<void(typename Request::Event)> tell;
 };
 
-// Error for an option that such a model does not obey.
+// Error for an option that is invalid or that such a model does not obey.
 void require_obeyed(const FillRequest& request, const ModelDirectory& model);
 void require_obeyed(const ScoreRequest& request, const ModelDirectory& model);
 void require_obeyed(const EmbedRequest& request, const ModelDirectory& model);
+void require_obeyed(const SaliencyRequest& request, const ModelDirectory& model);
 template <class Request>
 void require_obeyed(const Request& /*others have none*/, const ModelDirectory& /*model*/) {}
 

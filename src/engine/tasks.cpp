@@ -66,6 +66,12 @@ void require_obeyed(const EmbedRequest& request, const ModelDirectory& model) {
     require_no_languages(request.languages, model);
 }
 
+void require_obeyed(const SaliencyRequest& request, const ModelDirectory& /*model*/) {
+    if (request.steps < 1) {
+        throw Error(fmt::format("request: \"steps\" must be at least 1, got {}", request.steps));
+    }
+}
+
 std::int64_t cost_of(const FillRequest& request) {
     return pieces_of(request.text);
 }

@@ -14,7 +14,7 @@ namespace headscope {
 
 namespace {
 
-constexpr std::int64_t kKnownPieces = 8;  // that known work writes
+constexpr std::int64_t kKnownPieces = 8;  // the most that known work writes
 
 // A part of a line.
 class PartWork final : public Work {

@@ -17,8 +17,8 @@ struct ForcedReferences {
     std::size_t left_out = 0;
 };
 
-// Scores every source with each of its references, references[r][s], a few thousand pairs at a time. Before each batch and
-// at the end `progress` is told how many pairs are done; what it throws ends the work.
+// Scores every source with each of its references, references[r][s], a few thousand pairs at a time. `progress` gets
+// the number of finished pairs before each batch and at the end; an exception that it throws ends the work.
 ForcedReferences force_references(Backend& backend, const LoadedModel& translator,
                                   const std::vector<std::string>& sources,
                                   const std::vector<std::vector<std::string>>& references,

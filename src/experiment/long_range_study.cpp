@@ -1,4 +1,4 @@
-// headscope experiment long-range: what is asked, kept and told of the trainings in long_range.cpp.
+// headscope experiment long-range: the options, results and report of the trainings in long_range.cpp.
 #include <algorithm>
 #include <filesystem>
 #include <limits>

@@ -1,4 +1,4 @@
-// A study: what is varied, what is measured of it, and how it is told. docs/experiments.md shows how to add one.
+// A study: what is varied, what is measured of it, and how it is reported. docs/experiments.md shows how to add one.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,4 @@
-// What a study found: rows that are made once and told as text, Markdown, JSON, CSV and pictures.
+// What a study found: rows that are made once and reported as text, Markdown, JSON, CSV and pictures.
 #pragma once
 
 #include <cstddef>

@@ -50,7 +50,7 @@ SitePatch patch_at(const SiteValues& from, std::int64_t position) {
     return patch;
 }
 
-// Those that are asked for, or all that both have.
+// The positions that are asked for, or all that both texts have.
 std::vector<std::int64_t> positions_at(const std::string& site, const std::vector<std::int64_t>& asked,
                                        std::size_t text, std::size_t from) {
     const auto both = static_cast<std::int64_t>(std::min(text, from));
@@ -86,9 +86,13 @@ PatchEffects patch_activations(Backend& backend, const LoadedModel& models, Comp
     const auto run = [&](HookedRequest request) { return run_with_hooks(backend, models, compute, request); };
     const HookedRun plain = run({.text = patching.text});
     const HookedRun taken = run({.text = other, .record = {patching.sites}});
+    for (const HookedRun* run_of_text : {&plain, &taken}) {
+        if (!run_of_text->problem.empty()) {
+            return {.problem = run_of_text->problem};
+        }
+    }
     found.log_probability = plain.log_probability;
     found.from_log_probability = taken.log_probability;
-    found.problem = plain.problem.empty() ? taken.problem : plain.problem;
     for (const SiteValues& values : taken.values) {
         const std::vector<RecordedToken> tokens = tokens_at(values.site, config, text);
         const std::vector<RecordedToken> others = tokens_at(values.site, config, from);

@@ -19,7 +19,7 @@ struct Patching {
     std::vector<std::int64_t> positions = {};  // from 0; empty: all that both texts have at the site
 };
 
-// Of one site at one position, with the tokens there.
+// The effect of one site at one position, with the tokens there.
 struct PatchEffect {
     std::string site;
     std::int64_t position = 0;
@@ -29,7 +29,7 @@ struct PatchEffect {
 
 struct PatchEffects {
     double log_probability = 0.0;           // of the output after the text
-    double from_log_probability = 0.0;      // and after the other text
+    double from_log_probability = 0.0;      // of the same output after the other text
     std::vector<PatchEffect> effects = {};  // site by site, in the order of a pass
     std::string problem = {};               // the error, if any, with its remedy: then there is nothing else
 };

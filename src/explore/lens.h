@@ -15,7 +15,7 @@ struct LensLayer {
 };
 
 struct Lens {
-    std::vector<RecordedToken> tokens = {};  // that the stack reads whose states become the output
+    std::vector<RecordedToken> tokens = {};  // what the stack reads whose states become the output
     std::vector<std::string> given = {};     // the output at each of these; "" where none is given
     std::vector<LensLayer> layers = {};      // the last has the model's own distributions
     std::string problem = {};                // the error, if any, with its remedy: then there is nothing else

@@ -33,6 +33,9 @@ public:
 
     Drawing draw() {
         const std::vector<std::string> note = wrapped(options_.note, (options_.width - 2.0 * kMargin) / kSmall);
+        for (const std::string& line : note) {
+            right_ = std::max(right_, kMargin + kSmall * text_width(line));
+        }
         sketch_.text({Role::Title}, ink_.text,
                      {kMargin, kMargin + 0.8 * kTitleSize, kTitleSize, Anchor::Start, false, false, options_.title});
         sketch_.lines_of_text({Role::Note}, ink_.faint, kMargin, kMargin + 1.6 * kTitleSize, kSmall, note);

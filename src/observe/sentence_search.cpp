@@ -4,9 +4,6 @@
 #include <cstdlib>
 #include <string_view>
 
-#include <fmt/format.h>
-
-#include "observe/family_labels.h"
 #include "observe/head_search.h"
 #include "observe/head_statistics.h"
 #include "support/check.h"
@@ -146,11 +143,6 @@ std::optional<TellingHead> most_telling(const AttentionRecord& record, Attention
         }
     }
     return best;
-}
-
-std::string in_words(const TellingHead& found, Architecture family) {
-    return fmt::format("{}, head {}: \u201C{}\u201D looks at \u201C{}\u201D, {:.2f}", layer_label(family, found.site),
-                       found.head, found.from, found.to, found.weight);
 }
 
 }  // namespace headscope

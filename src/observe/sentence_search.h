@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -45,7 +46,7 @@ struct SentenceQuestion {
 struct TellingHead {
     AttentionSite site = {};
     int head = 1;  // from 1
-    // By which heads are ranked: by how much the weight of the pair exceeds the key's mean over all words. Of Link with
+    // Heads are ranked by it: how much the weight of the pair exceeds the key's mean over all words. Of Link with
     // both words given it is the weight; of Structure the mean over all words.
     double score = 0.0;
     std::size_t query = 0, key = 0;  // columns
@@ -61,8 +62,5 @@ std::vector<TellingHead> rank_heads(const AttentionRecord& record, const Sentenc
 // kTelling, or else the best score of all. Empty if no head has a pair.
 constexpr double kTelling = 0.2;
 std::optional<TellingHead> most_telling(const AttentionRecord& record, AttentionKind kind, const RowOptions& rows);
-
-// "layer 1, head 8: “it” looks at “cat”, 0.54"
-std::string in_words(const TellingHead& found, Architecture family);
 
 }  // namespace headscope

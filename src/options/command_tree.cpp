@@ -110,12 +110,13 @@ CommandText text_of(const CLI::App& command) {
             text.arguments.push_back(text_of(*option, true));
         }
     }
-    constexpr std::string_view kExamples = "Examples:\n";
-    if (const std::size_t at = text.remarks.find(kExamples); at != std::string::npos) {
-        for (const std::string& line : split(text.remarks.substr(at + kExamples.size()), '\n')) {
-            text.examples.push_back(line.substr(std::min(line.find_first_not_of(' '), line.size())));
+    for (const std::string_view heading : {"Examples:\n", "Example:\n"}) {
+        if (const std::size_t at = text.remarks.find(heading); at != std::string::npos) {
+            for (const std::string& line : split(text.remarks.substr(at + heading.size()), '\n')) {
+                text.examples.push_back(line.substr(std::min(line.find_first_not_of(' '), line.size())));
+            }
+            text.remarks.resize(at);
         }
-        text.remarks.resize(at);
     }
     for (const CLI::App* inner : command.get_subcommands([](const CLI::App*) { return true; })) {
         text.commands.push_back(text_of(*inner));

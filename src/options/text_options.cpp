@@ -28,6 +28,16 @@ void read_as_input(const std::string& text) {
     ::close(file);
 }
 
+// CLI11 calls this before it finds --help, which must not replace the file.
+void write_to(const CLI::App& command, const std::string& path) {
+    for (const CLI::App* app = &command; app != nullptr; app = app->get_parent()) {
+        if (app->get_help_ptr() != nullptr && app->get_help_ptr()->count() > 0) {
+            return;
+        }
+    }
+    redirect_output(path);
+}
+
 }  // namespace
 
 CLI::Option* add_text(CLI::App& command, CLI::Option* file) {
@@ -38,7 +48,9 @@ CLI::Option* add_text(CLI::App& command, CLI::Option* file) {
 
 CLI::Option* add_output(CLI::App& command) {
     return command
-        .add_option_function<std::string>("-o,--output", redirect_output, "Write to this file, not to standard output")
+        .add_option_function<std::string>(
+            "-o,--output", [&command](const std::string& path) { write_to(command, path); },
+            "Write to this file, not to standard output")
         ->type_name("FILE")
         ->check(not_empty)
         ->group("Output");

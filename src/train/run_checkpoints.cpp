@@ -6,9 +6,8 @@
 #include <fmt/format.h>
 
 #include "support/check.h"
-#include "train/run.h"
-
 #include "support/duration.h"
+#include "train/run.h"
 
 namespace headscope {
 

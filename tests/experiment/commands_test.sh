@@ -24,7 +24,7 @@ table3 --output whole --rows base,A1,D1 --device cpu
 expect "rows are trained" ended_with 0
 expect "the table has ours beside the paper's" row base 'the base model +[0-9.]+ +4.92 +[0-9.]+ +25.8 +0.0[12] +65 +1'
 expect "and rows without results" row D2 'P_drop 0.2 +- +4.95 +- +25.5'
-expect "an impossible row is said" complains "A1 is impossible with this base: h would be 4 x 1 / 8, not a whole number"
+expect "an impossible row is reported" complains "A1 is impossible with this base: h would be 4 x 1 / 8, not a whole number"
 expect "also below the table" says "A1: impossible with this base"
 expect "the Markdown table has the same" grep -qE '^\| D1 +\| P_drop 0.0 +\| +[0-9.]+ \| +5.77' whole/table.md
 expect "and the CSV" eval 'head -n 1 whole/table.csv | grep -q "ours/bleu/mean" && [ "$(grep -c ",base," whole/table.csv)" -eq 1 ]'
@@ -204,7 +204,7 @@ expect "four heads need columns" misused "--d-model must be a multiple of 4, for
 run experiment attention-scores --output scores --d-k 4,900 --length 16 --repeat 1 --steps 5 --device cpu
 expect "scores of attention are measured" \
     eval 'ended_with 0 && says "tanh(q + k)    900" && [ -e scores/gradient.svg ] && [ -e scores/time.svg ]'
-expect "and a model that would be too large is said" complains "unscaled, d_k = 900: no model: these layers have"
+expect "and a model that would be too large is reported" complains "unscaled, d_k = 900: no model: these layers have"
 
 run experiment replaced --config small.json --data data --output before --models transformer --device cpu
 expect "what the Transformer replaced is trained" eval 'ended_with 0 && says "decoding tokens/s" && says "words of the source"'
@@ -214,7 +214,7 @@ run experiment replaced --config small.json --data data --output none --steps 3 
 expect "a dry run lists its trainings" eval 'ended_with 0 && row gru-attention "[0-9.]+ M +3 " && says "7 trainings"'
 sed 's/"d_ff": 32/"d_ff": 4/' small.json >narrow.json
 run experiment replaced --config narrow.json --data data --output none --steps 3 --device cpu --dry-run
-expect "a row that has too many parameters is said, and the others go on" \
+expect "a row that has too many parameters is reported, and the others go on" \
     eval 'ended_with 0 && complains "lstm-attention is impossible with this base" && row transformer "[0-9.]+ M +3 "'
 run experiment replaced --scale tiny --data data --output none --models transformer
 expect "its scales have their vocabularies" complains '"tokenizer.vocabulary" 6000'

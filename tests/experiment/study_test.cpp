@@ -1,4 +1,4 @@
-// A study of one's own is data: rows, columns and notes. And every study is told in the same ways.
+// A study of one's own is data: rows, columns and notes. And every study is reported in the same ways.
 #include <filesystem>
 #include <memory>
 
@@ -102,7 +102,7 @@ TEST_CASE("a row of a study is unknown before anything is trained", "[study]") {
     CHECK_THROWS_WITH(begin_trainings(study, request), "there is no row \"tall\"; there are narrow, wide, odd");
 }
 
-TEST_CASE("a report is told as CSV without its lists, and tables after the first only with rows", "[study]") {
+TEST_CASE("a report is written as CSV without its lists, and tables after the first only with rows", "[study]") {
     const TemporaryFolder folder;
     const StudyReport report{
         .json = {{"rows", {{{"a", 1}, {"b", {{"c", "x, \"y\""}, {"list", {1, 2}}}}}, {{"a", nullptr}, {"d", 0.5}}}}},

@@ -192,7 +192,7 @@ expect "--text is the text itself" eval 'ended_with 0 && [ "$(cat out)" = "$(hea
 run translate --text a one.en
 expect "and excludes a FILE" misused "--text"
 run translate --greedy --verbose one.en
-expect "--verbose tells the model" complains "en-de: translation model, 9,935,616 parameters"
+expect "--verbose reports the model" complains "en-de: translation model, 9,935,616 parameters"
 expect "and the device" complains "headscope: device cpu: "
 run --verbose --quiet devices
 expect "--quiet and --verbose exclude each other" misused "--quiet"
@@ -217,6 +217,8 @@ if command -v script >/dev/null; then
     done
     printf '\004' | on_terminal "$headscope" translate --greedy >shown
     expect "what is read from a terminal ends with Ctrl-D" grep -qF "reading from the terminal; Ctrl-D ends" shown
+else
+    echo "SKIPPED: script is missing"
 fi
 run inspect -m en-causal
 expect "a bundled model is found by its name" eval 'ended_with 0 && says models/en-causal'
@@ -229,6 +231,10 @@ run inspect en-de --json
 expect "inspect has all keys as JSON" [ "$(jq '.keys["attention.heads"]' out)" = 8 ]
 run complete Could
 cp out plain
+run complete Could -o completed
+cp completed kept
+run complete -o completed --help
+expect "--help leaves that file alone" same completed kept
 run complete Could -o completed
 expect "complete writes to a file" eval 'ended_with 0 && quiet && same completed plain'
 run score --source one.en --target one.en

@@ -103,7 +103,7 @@ left_out() { # EXAMPLE: prints why it is skipped
 
 # Lists all commands and subcommands.
 commands_of() { # COMMAND..
-    "$program" "$@" --help | sed -n '/^Examples\?:$/q; s/^  \([a-z][a-z-]*\)   *[A-Z].*/\1/p'
+    "$program" "$@" --help | sed -n '/^Examples\?:$/q; s/^  \([a-z][a-z0-9-]*\)   *[A-Z].*/\1/p'
 }
 commands=("")
 for command in $(commands_of); do

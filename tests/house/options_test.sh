@@ -14,7 +14,7 @@ view --record the same
 TEXT
 
 commands_of() { # COMMAND..
-    "$headscope" "$@" --help | sed -n '/^Examples\?:$/q; s/^  \([a-z][a-z-]*\)   *[A-Z].*/\1/p'
+    "$headscope" "$@" --help | sed -n '/^Examples\?:$/q; s/^  \([a-z][a-z0-9-]*\)   *[A-Z].*/\1/p'
 }
 options_of() { # COMMAND..: "--name" or "-n,--name" of each, except those of all commands
     "$headscope" "$@" --help | sed -n '/^Examples\?:$/q; s/^  \(\(-[a-z],\)\?--[a-z0-9-]*\).*/\1/p' | grep -vE -- '--(help|quiet|verbose|color)$'

@@ -584,7 +584,7 @@ expect "--from a model of another shape is an error" refused "two/model" "tiny.j
 run train tiny.json --data data --output half --from two/model --dry-run
 expect "also in a dry run" refused "two/model" "tiny.json asks for"
 run train tiny.json --data data --output half --from nomodel
-expect "--from a missing model is an error" refused "nomodel/config.json" "No such file"
+expect "--from a missing model is an error" refused "'nomodel' is neither a folder nor a model"
 sed 's/"shared": true/"shared": false/;s/"heads": 2,/& "tying": "none",/' tiny.json >apart.json
 run train apart.json --data data --output half --from two/model
 expect "--from a model with one vocabulary, if there should be two, is an error" refused "two/model" '"tokenizer.shared" to true'

@@ -88,6 +88,29 @@ TEST_CASE("The choice is no step of undo", "[choice]") {
     CHECK(stage.state() == second);
 }
 
+TEST_CASE("A saved view keeps its word, though a head was found for its text", "[choice]") {
+    ChoiceStage stage;
+    const int word = stage.state().word == 0 ? 1 : 0;
+    stage.state().word = word;
+    const std::string file = stage.folder.file("kept.headscope");
+    stage.session.save_view(file);
+    stage.type("a cat sleeps on the mat");
+    stage.session.open_view(file);
+    settle(stage.session);
+    CHECK(stage.state().text == kSentence);
+    CHECK(stage.state().word == word);
+}
+
+TEST_CASE("Where no head says anything, a choice by hand counts too", "[choice]") {
+    ChoiceStage stage;
+    stage.type("cat");
+    const bool found = most_telling(stage.record(), stage.state().kind, row_options(stage.state())).has_value();
+    stage.state().heads = {2, 3};
+    stage.type("a cat sleeps on the mat");
+    INFO("a head was found for one word: " << found);
+    CHECK(stage.state().heads == std::vector<int>{2, 3});
+}
+
 TEST_CASE("A state that does not ask for it keeps its heads", "[choice]") {
     const TemporaryFolder folder;
     Session session(on_cpu(write_model(folder, "first", 3), sentence()), [] {});
@@ -125,9 +148,17 @@ TEST_CASE("The Find panel ranks heads by rule and by two words", "[choice]") {
     stage.state().key = 1;
     const nlohmann::json heads = numbers().at("heads");
     REQUIRE(heads.size() == 8);  // of two layers
-    const SiteWeights& weights = find_site(stage.record(), AttentionKind::EncoderSelf, heads[0].at("layer").get<int>());
     CHECK(heads[0].at("score").get<double>() == Approx(heads[0].at("weight").get<double>()));
-    CHECK(weights.heads == 4);
+    CHECK(heads[0].at("query") == 2);
+    CHECK(heads[0].at("key") == 1);
+    // "Who looks here" keeps the chosen word as the key.
+    stage.state().direction = Direction::To;
+    stage.state().key = -1;
+    for (const nlohmann::json& head : numbers().at("heads")) {
+        CHECK(head.at("key") == 2);
+    }
+    stage.state().direction = Direction::From;
+    stage.state().key = 1;
     CHECK_THAT(texts_of(draw_panel(stage.session.scene(), PanelId::Find, {})),
                Contains("By the weight from the first chosen word to the second."));
 }

@@ -1,4 +1,6 @@
 // Heads ranked by what they do in the sentence.
+#include <utility>
+
 #include <fmt/format.h>
 
 #include "figures/head_ranking.h"
@@ -21,8 +23,9 @@ SentenceQuestion question_of(const Scene& scene) {
         return column < static_cast<int>(words_of(scene, direction)) ? column : -1;
     };
     if (state.rule == SentenceRule::Link) {  // the other rules choose the words themselves
-        question.query = chosen(state.word, Direction::From);
-        question.key = chosen(state.key, Direction::To);
+        const bool from = state.direction == Direction::From;
+        question.query = from ? chosen(state.word, Direction::From) : -1;
+        question.key = chosen(from ? state.key : state.word, Direction::To);
     }
     return question;
 }
@@ -32,10 +35,14 @@ std::vector<TellingHead> ranking_of(const Scene& scene) {
 }
 
 std::string note_of_ranking(const SentenceQuestion& question) {
+    if (question.rule == SentenceRule::Structure) {  // a mean over all words, not a pair
+        return fmt::format("By rule: {}.", labels_of(question.rule).meaning);
+    }
     const bool both = question.query >= 0 && question.key >= 0;
     return both ? "By the weight from the first chosen word to the second."
                 : fmt::format(
-                      "By how much the weight of a head's best pair exceeds the mean that all words give to it: {}.",
+                      "By how much the weight of a head's best pair exceeds the mean weight that all words "
+                      "give to the same key: {}.",
                       labels_of(question.rule).meaning);
 }
 
@@ -115,6 +122,12 @@ void find_events(Controls& ui, const Drawing& /*drawing*/, const PanelEvents& ev
     }
     int& word = mark.role == Role::QueryLabel ? state.word : state.key;
     const int column = mark.role == Role::QueryLabel ? mark.query : mark.key;
+    if (state.rule != SentenceRule::Link) {  // the other rules showed no word as chosen
+        state.word = state.key = -1;
+    }
+    if (state.direction == Direction::To) {
+        state.key = std::exchange(state.word, -1);
+    }
     state.rule = SentenceRule::Link;
     state.direction = Direction::From;
     word = word == column ? -1 : column;

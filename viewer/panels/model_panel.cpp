@@ -129,7 +129,11 @@ void model_events(Controls& ui, const Drawing& /*drawing*/, const PanelEvents& e
     const Block block = describe(model->config).blocks.at(static_cast<std::size_t>(events.hovered->item));
     ui.point_out();
     if (events.double_clicked && block.attention.has_value()) {
+        if (state.kind != *block.attention) {
+            state.word = state.key = -1;
+        }
         state.kind = *block.attention;
+        state.heads.clear();
         state.layer = block.layer;
         state.panel = PanelId::Figure;
     } else if (events.clicked) {

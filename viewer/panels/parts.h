@@ -24,7 +24,7 @@ Drawing draw_attention(const Scene& scene, const Side& side, const PanelOptions&
 // Why a side has nothing to show; empty if it has something.
 std::string nothing_there(const Side& side);
 bool recorded(const AttentionRecord& record, const AttentionSite& site);
-// Why a side that has something to show has not the selected attention; empty if it has.
+// Why a side that has something to show lacks the selected attention; empty if it does not.
 std::string missing_attention(const Scene& scene, const Side& side);
 // For panels that show attention and nothing else: whether the window offers them, and why they have nothing to show.
 bool has_attention(const Scene& scene);

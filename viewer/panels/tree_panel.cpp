@@ -103,9 +103,20 @@ void tree_controls(Controls& ui) {
     const auto& model = ui.scene().main.model;
     if (const int layers = model.has_value() ? headscope::layers_of(model->config, AttentionKind::Cross) : 0;
         layers > 0) {
+        ViewState& state = ui.state();
+        const ViewState before = state;
+        const bool other = state.kind != AttentionKind::Cross && follows_choice(state);
+        if (other) {  // the figure below the tree does not show the head that was found: step_selection()
+            state.layer = ViewState().layer;
+            state.heads.clear();
+        }
+        const ViewState drawn = state;
         ui.heading("Attention");
         layer_stepper(ui, layers);
-        heads_row(ui, {AttentionKind::Cross, shown_layer(ui.state(), layers) - 1});
+        heads_row(ui, {AttentionKind::Cross, shown_layer(state, layers) - 1});
+        if (other && state == drawn) {
+            state = before;
+        }
     }
     search_controls(ui);
     ui.remark(

@@ -53,13 +53,15 @@ void Session::handle(Client& client, Side& side, const Opened& opened) {
     client.opened = client.open;
     const std::optional<Architecture> before =
         side.model.has_value() ? std::optional(side.model->config.architecture) : std::nullopt;
+    const bool same_model = side.model.has_value() && side.model->path == opened.path;
     side.model = opened;
     side.forget_answers();
     if (&client != &main_) {
         return;
     }
-    if (follows_choice(scene_.state)) {
-        scene_.state.chosen->text.clear();  // its heads are others
+    if (follows_choice(scene_.state) && !same_model && awaited_.model_name.empty()) {
+        scene_.state.chosen->text.clear();  // another model has other heads
+        history_.amend(scene_.state);
     }
     scene_.run = opened.run;
     scene_.experiment = opened.experiment;
@@ -181,6 +183,9 @@ void Session::choose_head() {
     if (const auto found = most_telling(side.shown->record, kind, row_options(state)); found.has_value()) {
         state.chosen = {kind, found->site.layer + 1, found->head, side.answered->source};
         show_head(state, *found);
+    } else {  // until the user chooses other heads than these
+        const int head = state.heads.size() == 1 ? state.heads.front() : 0;
+        state.chosen = {state.kind, state.layer, head, side.answered->source};
     }
     history_.amend(state);
 }

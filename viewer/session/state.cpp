@@ -46,8 +46,11 @@ bool shows_overview(const ViewState& state, int model_heads) {
 
 bool follows_choice(const ViewState& state) {
     const std::optional<ChosenHead>& chosen = state.chosen;
-    return chosen.has_value() && (chosen->layer == 0 || (chosen->kind == state.kind && chosen->layer == state.layer &&
-                                                         state.heads == std::vector<int>{chosen->head}));
+    if (!chosen.has_value() || chosen->layer == 0) {
+        return chosen.has_value();
+    }
+    const std::vector<int> heads = chosen->head == 0 ? std::vector<int>{} : std::vector<int>{chosen->head};
+    return chosen->kind == state.kind && chosen->layer == state.layer && state.heads == heads;
 }
 
 int shown_layer(const ViewState& state, int layers) {

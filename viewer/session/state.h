@@ -37,8 +37,8 @@ constexpr int kMaxTokens = 1000;  // of a continuation
 // chooses one for the next text.
 struct ChosenHead {
     AttentionKind kind = AttentionKind::EncoderSelf;
-    int layer = 0;  // from 1; 0: none was chosen yet
-    int head = 0;
+    int layer = 0;          // from 1; 0: none was chosen yet
+    int head = 0;           // 0: no head says anything; all are shown
     std::string text = {};  // as the model reads it
     bool operator==(const ChosenHead&) const = default;
 };

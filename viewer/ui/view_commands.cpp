@@ -202,7 +202,7 @@ void add_attention_commands(Interface& ui) {
         ViewState& state = at->state();
         state.direction = state.direction == Direction::From ? Direction::To : Direction::From;
     });
-    add("overview", "Overview: opacity divided by the number of heads", "O",
+    add("overview", "Overview: opacity divided by the root of the number of heads", "O",
         [at] { at->state().overview = !shows_overview(at->state(), heads_of(at->session.scene())); });
     add("least.more", "Hide weaker lines", "RightBracket", [at] { change_least(*at, kLeastStep); });
     add("least.less", "Show weaker lines", "LeftBracket", [at] { change_least(*at, -kLeastStep); });

@@ -72,7 +72,8 @@ std::string describe(const DeviceInfo& device, const std::string& default_id, bo
     };
     row("name", device.name);
     row("driver", device.driver);
-    row("kind", device.gpu ? "GPU" : device.software ? "software: a GPU's interface on the CPU's cores; correct, but slow" : "");
+    const char* software = "software: a GPU's interface on the CPU's cores; correct, but slow";
+    row("kind", device.gpu ? "GPU" : device.software ? software : "");
     row("memory", device.memory_bytes > 0 ? readable_bytes(device.memory_bytes) : "");
     const auto entries = verbose ? listed : wrapped;
     return text + entries("limits", device.limits) + entries("features", device.features);

@@ -16,7 +16,8 @@ void add_manual_command(CLI::App& app) {
     auto output = std::make_shared<std::string>();
     CLI::App* command = app.add_subcommand("manual", "Write man pages and shell completion")->group("Installation");
     command->footer(
-        "Writes man1/headscope.1 and so on, and completion for bash, zsh and fish, into subfolders where these look "
+        "Writes man/man1/headscope.1 and so on, and completion for bash, zsh and fish, into subfolders where these "
+        "look "
         "for\n"
         "them. An installation has them already.\n\n"
         "Examples:\n"

@@ -137,7 +137,8 @@ void translate(TranslateOptions options) {
     inputs.add(models);
     inputs.refuse("-");
     const bool output_on_terminal = ::isatty(STDOUT_FILENO) == 1;  // which shows how far it is
-    ProgressMeter progress("line", lines_of_file(options.input), standard_error(!output_on_terminal));
+    const ProgressScreen screen = standard_error(!output_on_terminal);
+    ProgressMeter progress("line", screen.quiet ? 0 : lines_of_file(options.input), screen);
     const auto warn = [&progress](const std::string& message) {
         progress.clear();
         log_line("headscope: " + message);
