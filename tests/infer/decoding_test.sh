@@ -155,7 +155,7 @@ run evaluate --model lingual --source-language deu --target-language fra --tsv s
 expect "evaluate, too" ended_with 0
 run attention --model lingual --text 7 --source-language deu --target-language fra --kind cross --output cross.json
 expect "attention, too" jq -e '.queries | length > 1' cross.json
-run compare --model lingual --device cpu --precision bf16 --with cpu --source-language deu --target-language fra input.txt
+run compare --model lingual --device cpu --precision f16 --with cpu --source-language deu --target-language fra input.txt
 expect "compare, too" ended_with 0
 run view --model lingual --text 7 --source-language deu --target-language fra --device cpu --render view.json
 expect "and view" ended_with 0
