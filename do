@@ -9,7 +9,7 @@ HEADSCOPE=build/release/headscope
 readonly PACKAGES=(
     build-essential cmake ninja-build pkg-config
     libfmt-dev nlohmann-json3-dev libcli11-dev zlib1g-dev libbz2-dev liblzma-dev libzstd-dev libsentencepiece-dev
-    libutf8proc-dev libyaml-cpp-dev libdnnl-dev libstb-dev catch2 unzip
+    libutf8proc-dev libpcre2-dev libyaml-cpp-dev libdnnl-dev libstb-dev catch2 unzip
     libvulkan-dev glslang-tools spirv-tools mesa-vulkan-drivers vulkan-validationlayers
     libimgui-dev libglfw3-dev xvfb xauth desktop-file-utils appstream jq
 )

@@ -46,6 +46,16 @@ add_library(HeadscopeUtf8proc INTERFACE)
 target_include_directories(HeadscopeUtf8proc SYSTEM INTERFACE ${HEADSCOPE_UTF8PROC_INCLUDE})
 target_link_libraries(HeadscopeUtf8proc INTERFACE ${HEADSCOPE_UTF8PROC_LIBRARY})
 
+# For the regular expressions of tokenizers.
+find_path(HEADSCOPE_PCRE2_INCLUDE NAMES pcre2.h)
+find_library(HEADSCOPE_PCRE2_LIBRARY NAMES pcre2-8)
+if(NOT HEADSCOPE_PCRE2_INCLUDE OR NOT HEADSCOPE_PCRE2_LIBRARY)
+    message(FATAL_ERROR "Headscope needs PCRE2: install libpcre2-dev (./do does it), then configure again.")
+endif()
+add_library(HeadscopePcre2 INTERFACE)
+target_include_directories(HeadscopePcre2 SYSTEM INTERFACE ${HEADSCOPE_PCRE2_INCLUDE})
+target_link_libraries(HeadscopePcre2 INTERFACE ${HEADSCOPE_PCRE2_LIBRARY})
+
 # For vocabularies of Marian. The name of its CMake target depends on the version.
 find_path(HEADSCOPE_YAML_INCLUDE NAMES yaml-cpp/yaml.h)
 find_library(HEADSCOPE_YAML_LIBRARY NAMES yaml-cpp)

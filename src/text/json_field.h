@@ -26,6 +26,8 @@ public:
                 *file_};
     }
     const nlohmann::json& value() const { return *value_; }
+    // File and key, for messages.
+    std::string place() const { return fmt::format("{}: \"{}\"", *file_, key_); }
     bool is_null() const { return value_->is_null(); }
     // `fallback` if null.
     template <class T>
@@ -55,7 +57,7 @@ public:
         if (text.size() > 60) {
             text = text.substr(0, 60) + "...";
         }
-        throw Error(fmt::format("{}: \"{}\" is {}, which {}", *file_, key_, text, problem));
+        throw Error(fmt::format("{} is {}, which {}", place(), text, problem));
     }
     void require(bool holds, const std::string& problem) const {
         if (!holds) {
