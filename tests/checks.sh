@@ -101,6 +101,7 @@ check_import() {
     python=${HEADSCOPE_IMPORT_PYTHON:-$(import_python)}
     build release headscope
     IFS=':' read -r -a kits <<<"${HEADSCOPE_IMPORT_KITS:-}"
+    "$python" tests/golden/make_tokenizer_vectors.py --check "$HEADSCOPE" 10000
     "$python" tests/import/check_exports.py "$HEADSCOPE" out/check/import "${kits[@]}"
     for kit in "${kits[@]}"; do
         say "$kit"

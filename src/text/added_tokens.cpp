@@ -31,7 +31,10 @@ std::vector<Segment> AddedTokens::split(std::string_view text) const {
     std::vector<Segment> segments;
     std::size_t done = 0;
     const auto split_until = [&](std::size_t end) {
-        for (Segment& segment : done < end ? inner_->split(text.substr(done, end - done)) : std::vector<Segment>()) {
+        const std::string_view section = text.substr(done, end - done);
+        for (Segment& segment : section.empty() ? std::vector<Segment>()
+                                : done == 0     ? inner_->split(section)
+                                                : inner_->split_behind(section)) {
             segment.span = {segment.span.begin + done, segment.span.end + done};
             segments.push_back(std::move(segment));
         }
@@ -54,22 +57,23 @@ std::string AddedTokens::readable(std::string_view piece) const {
 NormalisedTokens::NormalisedTokens(std::shared_ptr<const NormalisingSegmenter> inner, std::vector<AddedToken> tokens)
     : inner_(std::move(inner)), tokens_(std::move(tokens)), finder_(normalised_contents(*inner_, tokens_)) {}
 
-std::vector<Segment> NormalisedTokens::split(std::string_view text) const {
+std::vector<Segment> NormalisedTokens::split_sections(std::string_view text, bool begins) const {
     const AlignedText whole = inner_->normalised(text);
     const AlignedWord bytes = utf8_of(whole);
-    const auto character_at = [&](std::size_t byte) {
-        return std::ranges::lower_bound(bytes.begins, byte) - bytes.begins.begin();
+    const auto place = [&](std::size_t byte) {
+        return whole.begin() + static_cast<std::ptrdiff_t>(bytes.character_at(byte));
     };
     std::vector<Segment> segments;
     auto done = whole.begin();
     const auto split_until = [&](AlignedText::const_iterator end) {
         if (done != end) {
-            std::ranges::move(inner_->split_normalised({done, end}), std::back_inserter(segments));
+            std::ranges::move(inner_->split_normalised({done, end}, begins && done == whole.begin()),
+                              std::back_inserter(segments));
         }
     };
     for (const TokenFinder::Found& found : finder_.find(bytes.text)) {
-        const auto begin = whole.begin() + character_at(found.span.begin);
-        const auto end = whole.begin() + character_at(found.span.end);
+        const auto begin = place(found.span.begin);
+        const auto end = place(found.span.end);
         split_until(begin);
         segments.push_back({tokens_[found.token].content, {begin->span.begin, (end - 1)->span.end}, true});
         done = end;

@@ -37,11 +37,15 @@ public:
     NormalisedTokens(std::shared_ptr<const NormalisingSegmenter> inner, std::vector<AddedToken> tokens);
 
     TokenizerType type() const override { return inner_->type(); }
-    std::vector<Segment> split(std::string_view text) const override;
+    std::vector<Segment> split(std::string_view text) const override { return split_sections(text, true); }
+    std::vector<Segment> split_behind(std::string_view text) const override { return split_sections(text, false); }
     std::unique_ptr<Joiner> joiner() const override { return inner_->joiner(); }
+    std::string readable(std::string_view piece) const override { return inner_->readable(piece); }
     const Vocabulary* vocabulary() const override { return inner_->vocabulary(); }
 
 private:
+    std::vector<Segment> split_sections(std::string_view text, bool begins) const;
+
     std::shared_ptr<const NormalisingSegmenter> inner_;
     std::vector<AddedToken> tokens_;
     TokenFinder finder_;

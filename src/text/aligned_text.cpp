@@ -2,6 +2,7 @@
 
 #include <utf8proc.h>
 
+#include <algorithm>
 #include <array>
 
 #include "support/utf8.h"
@@ -37,6 +38,26 @@ void AlignedWord::append(const AlignedCharacter& character) {
     append_utf8(text, character.c);
     begins.push_back(text.size());
     spans.push_back(character.span);
+}
+
+std::size_t AlignedWord::character_at(std::size_t byte) const {
+    return static_cast<std::size_t>(std::ranges::lower_bound(begins, byte) - begins.begin());
+}
+
+ByteSpan AlignedWord::source(std::size_t first, std::size_t last) const {
+    if (first < last) {
+        return {spans[first].begin, spans[last - 1].end};
+    }
+    const std::size_t at = first < size() ? spans[first].begin : spans.empty() ? 0 : spans.back().end;
+    return {at, at};
+}
+
+std::u32string code_points(std::string_view text) {
+    std::u32string characters;
+    for (std::size_t at = 0; at < text.size();) {
+        characters += next_character(text, at);
+    }
+    return characters;
 }
 
 AlignedWord utf8_of(const AlignedText& text) {

@@ -35,7 +35,14 @@ struct AlignedWord {
     std::string_view part(std::size_t first, std::size_t last) const {
         return std::string_view(text).substr(begins[first], begins[last] - begins[first]);
     }
+    // The number of the character that begins at this byte of `text`, or size() at its end.
+    std::size_t character_at(std::size_t byte) const;
+    // The bytes of the whole text from which the characters from `first` to before `last` were made.
+    ByteSpan source(std::size_t first, std::size_t last) const;
 };
+
+// The characters of valid UTF-8 alone.
+std::u32string code_points(std::string_view text);
 
 // The characters as one word.
 AlignedWord utf8_of(const AlignedText& text);

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "text/byte_pieces.h"
-#include "text/gpt2_words.h"
 
 namespace headscope {
 
@@ -21,9 +20,16 @@ std::string characters_of(std::string_view bytes) {
 
 }  // namespace
 
+TextSplit gpt2_words() {
+    static const TextSplit words(
+        Regex(R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)", "GPT-2's expression"),
+        SplitBehavior::Isolated);
+    return words;
+}
+
 ByteBpe::ByteBpe(std::shared_ptr<const Vocabulary> vocabulary,
                  const std::vector<std::pair<std::string, std::string>>& merges, ByteBpeOptions options)
-    : vocabulary_(std::move(vocabulary)), merges_(*vocabulary_, merges), options_(options) {}
+    : vocabulary_(std::move(vocabulary)), merges_(*vocabulary_, merges), options_(std::move(options)) {}
 
 std::vector<BpeSymbol> ByteBpe::symbols_of(std::string_view word) const {
     std::vector<BpeSymbol> symbols;
@@ -62,30 +68,31 @@ void ByteBpe::split_word(std::string_view word, std::vector<Segment>& segments) 
     }
 }
 
-std::vector<Segment> ByteBpe::split(std::string_view text) const {
-    std::string prefixed;
-    const std::size_t prefix = options_.add_prefix_space && !text.starts_with(' ') ? 1 : 0;
-    if (prefix > 0) {
-        prefixed = " ";
-        prefixed += text;
-    }
-    const std::string_view whole = prefix > 0 ? std::string_view(prefixed) : text;
+void ByteBpe::split_part(std::string_view part, std::size_t begin, std::vector<Segment>& segments) const {
+    const std::size_t prefix = options_.add_prefix_space && !part.starts_with(' ') ? 1 : 0;
+    std::string prefixed(prefix, ' ');
+    prefixed += prefix > 0 ? part : "";
+    const std::string_view whole = prefix > 0 ? std::string_view(prefixed) : part;
     // The beginning of the character at this byte; bytes of a character belong to the piece with its last byte.
     const auto place = [&](std::size_t byte) {
         while (byte > 0 && byte < whole.size() && (static_cast<unsigned char>(whole[byte]) & 0xc0U) == 0x80U) {
             --byte;
         }
-        return byte - std::min(byte, prefix);
+        return begin + byte - std::min(byte, prefix);
     };
-    std::vector<Segment> segments;
-    std::size_t begin = 0;
-    for (const std::string_view word : options_.use_regex ? gpt2_words(whole) : std::vector<std::string_view>{whole}) {
+    for (const ByteSpan word : parts_of(whole, options_.words)) {
         const std::size_t first = segments.size();
-        split_word(word, segments);
+        split_word(whole.substr(word.begin, word.end - word.begin), segments);
         for (std::size_t i = first; i < segments.size(); ++i) {
-            segments[i].span = {place(segments[i].span.begin + begin), place(segments[i].span.end + begin)};
+            segments[i].span = {place(segments[i].span.begin + word.begin), place(segments[i].span.end + word.begin)};
         }
-        begin += word.size();
+    }
+}
+
+std::vector<Segment> ByteBpe::split(std::string_view text) const {
+    std::vector<Segment> segments;
+    for (const ByteSpan part : parts_of(text, options_.splits)) {
+        split_part(text.substr(part.begin, part.end - part.begin), part.begin, segments);
     }
     return segments;
 }
@@ -96,6 +103,15 @@ std::unique_ptr<Joiner> ByteBpe::joiner() const {
 
 std::string ByteBpe::readable(std::string_view piece) const {
     return readable_bytes(piece);
+}
+
+std::vector<Segment> NormalisedBytes::split_normalised(AlignedText text, bool /*begins*/) const {
+    const AlignedWord bytes = utf8_of(text);
+    std::vector<Segment> segments = inner_->split(bytes.text);
+    for (Segment& segment : segments) {
+        segment.span = bytes.source(bytes.character_at(segment.span.begin), bytes.character_at(segment.span.end));
+    }
+    return segments;
 }
 
 }  // namespace headscope

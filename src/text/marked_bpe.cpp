@@ -74,9 +74,9 @@ void MarkedBpe::split_word(const AlignedWord& word, std::vector<Segment>& segmen
     }
 }
 
-std::vector<Segment> MarkedBpe::split_normalised(AlignedText text) const {
+std::vector<Segment> MarkedBpe::split_normalised(AlignedText text, bool begins) const {
     std::vector<Segment> segments;
-    for (const AlignedWord& word : marked_words(std::move(text), options_.words)) {
+    for (const AlignedWord& word : marked_words(text, options_.words, begins)) {
         split_word(word, segments);
     }
     return segments;

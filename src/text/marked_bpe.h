@@ -29,7 +29,7 @@ public:
 
     TokenizerType type() const override { return TokenizerType::Bpe; }
     AlignedText normalised(std::string_view text) const override { return options_.words.normalizer(aligned(text)); }
-    std::vector<Segment> split_normalised(AlignedText text) const override;
+    std::vector<Segment> split_normalised(AlignedText text, bool begins) const override;
     std::unique_ptr<Joiner> joiner() const override { return marked_joiner(options_.words); }
     const Vocabulary* vocabulary() const override { return vocabulary_.get(); }
 

@@ -1,5 +1,6 @@
 #include "text/marked_words.h"
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <utility>
@@ -7,7 +8,6 @@
 #include "support/utf8.h"
 #include "text/byte_pieces.h"
 #include "text/numbered_pieces.h"
-#include "text/white_space.h"
 
 namespace headscope {
 
@@ -15,24 +15,28 @@ namespace {
 
 constexpr char32_t kMark = U'\u2581';
 
-// Runs without white space, or the whole text.
-std::vector<AlignedText> parts_between_blanks(AlignedText text, bool split_at_white_space) {
-    if (!split_at_white_space) {
-        return {std::move(text)};
+// The text, or its parts.
+std::vector<AlignedText> split_text(const AlignedText& text, const std::vector<TextSplit>& splits) {
+    if (splits.empty()) {
+        return {text};
     }
+    const AlignedWord bytes = utf8_of(text);
     std::vector<AlignedText> parts;
-    bool in_part = false;
-    for (const AlignedCharacter& one : text) {
-        const bool blank = is_white_space(one.c);
-        if (!blank && !in_part) {
-            parts.emplace_back();
-        }
-        if (!blank) {
-            parts.back().push_back(one);
-        }
-        in_part = !blank;
+    for (const ByteSpan part : parts_of(bytes.text, splits)) {
+        const auto place = [&](std::size_t byte) {
+            return text.begin() + static_cast<std::ptrdiff_t>(bytes.character_at(byte));
+        };
+        parts.emplace_back(place(part.begin), place(part.end));
     }
     return parts;
+}
+
+bool adds_mark(const AlignedText& part, const AlignedText& text, const MarkedWordsOptions& options, bool begins) {
+    if (part.empty() || part.front().c == kMark) {
+        return false;
+    }
+    const bool is_first = begins && part.front().span == text.front().span;
+    return options.added_marks == AddedMarks::All || (options.added_marks == AddedMarks::First && is_first);
 }
 
 class MetaspaceJoiner final : public Joiner {
@@ -83,13 +87,13 @@ private:
 
 }  // namespace
 
-std::vector<AlignedWord> marked_words(AlignedText text, const MarkedWordsOptions& options) {
+std::vector<AlignedWord> marked_words(const AlignedText& text, const MarkedWordsOptions& options, bool begins) {
     std::vector<AlignedWord> words;
-    for (AlignedText& part : parts_between_blanks(std::move(text), options.split_at_white_space)) {
+    for (AlignedText& part : split_text(text, options.splits)) {
         for (AlignedCharacter& one : part) {
-            one.c = one.c == U' ' ? kMark : one.c;
+            one.c = options.mark_spaces && one.c == U' ' ? kMark : one.c;
         }
-        if (options.add_mark && !part.empty() && part.front().c != kMark) {
+        if (adds_mark(part, text, options, begins)) {
             const std::size_t begin = part.front().span.begin;
             part.insert(part.begin(), {kMark, {begin, begin}});
         }

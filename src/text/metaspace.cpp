@@ -1,6 +1,7 @@
 #include "text/metaspace.h"
 
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "text/segmenter.h"
@@ -16,22 +17,26 @@ std::string prepend_scheme(const Field& marks) {
     return marks["prepend_scheme"].get<std::string>(marks["add_prefix_space"].get(true) ? "always" : "never");
 }
 
-// "Metaspace", perhaps after "WhitespaceSplit".
+// "Metaspace", after steps that split the text. Without it, nothing adds marks or splits at them.
 void read_words(const Field& field, MarkedWordsOptions& options) {
-    std::vector<Field> steps = field.type() == "Sequence" ? field["pretokenizers"].elements() : std::vector{field};
-    if (!steps.empty() && steps.front().type() == "WhitespaceSplit") {
-        options.split_at_white_space = true;
-        steps.erase(steps.begin());
+    PreTokenizer steps = parse_pre_tokenizer(field);
+    options.splits = std::move(steps.splits);
+    options.mark_spaces = steps.last.has_value();
+    if (!steps.last) {
+        options.added_marks = AddedMarks::None;
+        options.split_at_marks = false;
+        return;
     }
-    field.require(steps.size() == 1 && steps.front().type() == "Metaspace",
-                  "is not supported: only \"Metaspace\", perhaps after \"WhitespaceSplit\", is");
-    const Field& marks = steps.front();
+    const Field& marks = *steps.last;
+    marks.require(marks.type() == "Metaspace", "is not supported with this model: only \"Metaspace\" is");
     marks["replacement"].require(marks["replacement"].get<std::string>("") == kWordStart,
                                  "is not supported: only \"\u2581\" is");
     const auto scheme = prepend_scheme(marks);
-    marks["prepend_scheme"].require(scheme == "always" || scheme == "never",
-                                    "is not supported: only \"always\" and \"never\" are");
-    options.add_mark = scheme == "always";
+    marks["prepend_scheme"].require(scheme == "always" || scheme == "first" || scheme == "never",
+                                    "must be always, first or never");
+    options.added_marks = scheme == "always"  ? AddedMarks::All
+                          : scheme == "first" ? AddedMarks::First
+                                              : AddedMarks::None;
     options.split_at_marks = marks["split"].get(true);
 }
 

@@ -34,6 +34,11 @@ Role role_of(char32_t c) {
     return property->ignorable ? Role::Ignored : Role::Base;
 }
 
+// Whether a normal form may join the character with the one before it: marks, and the later parts of Hangul syllables.
+bool may_join(char32_t c) {
+    return role_of(c) == Role::Mark || (c >= 0x1160 && c <= 0x11ff);
+}
+
 // The length up to the 31st consecutive mark, or of the whole text.
 std::size_t safe_length(std::string_view text) {
     int marks = 0;
@@ -64,6 +69,27 @@ std::string normalised_by(std::string_view text, int options, MapCharacter map) 
         result.append(bytes, bytes + size);
     } while (!text.empty());
     return result;
+}
+
+AlignedText normalised_by(const AlignedText& text, int options) {
+    const AlignedWord whole = utf8_of(text);
+    const std::string wanted = normalised_by(whole.text, options);
+    if (wanted == whole.text) {
+        return text;
+    }
+    AlignedText changed;
+    for (std::size_t begin = 0, end = 0; begin < text.size(); begin = end) {
+        for (end = begin + 1; end < text.size() && may_join(text[end].c);) {
+            ++end;
+        }
+        append_made_from(changed, code_points(normalised_by(whole.part(begin, end), options)),
+                         whole.source(begin, end));
+    }
+    if (utf8_of(changed).text != wanted) {  // characters joined that were not expected to
+        changed.clear();
+        append_made_from(changed, code_points(wanted), whole.source(0, whole.size()));
+    }
+    return changed;
 }
 
 std::string nfkc(std::string_view text) {

@@ -12,8 +12,12 @@ namespace headscope {
 class NormalisingSegmenter : public Segmenter {
 public:
     virtual AlignedText normalised(std::string_view text) const = 0;
-    virtual std::vector<Segment> split_normalised(AlignedText text) const = 0;
-    std::vector<Segment> split(std::string_view text) const final { return split_normalised(normalised(text)); }
+    // `begins`: no added token is before the text.
+    virtual std::vector<Segment> split_normalised(AlignedText text, bool begins) const = 0;
+    std::vector<Segment> split(std::string_view text) const final { return split_normalised(normalised(text), true); }
+    std::vector<Segment> split_behind(std::string_view text) const final {
+        return split_normalised(normalised(text), false);
+    }
 };
 
 }  // namespace headscope

@@ -1,90 +1,47 @@
 #include "text/normalizers.h"
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <memory>
 #include <utility>
 
+#include <utf8proc.h>
+
 #include "io/proto_wire.h"
-#include "support/utf8.h"
 #include "text/character_map.h"
+#include "text/normal_form.h"
+#include "text/text_split.h"
 #include "text/white_space.h"
 
 namespace headscope {
 
 namespace {
 
-// The number of characters that match at this place, 0 if none do.
-using Pattern = std::function<std::size_t(const AlignedText& text, std::size_t at)>;
-
-std::size_t spaces_at(const AlignedText& text, std::size_t at) {
-    std::size_t end = at;
-    while (end < text.size() && text[end].c == U' ') {
-        ++end;
-    }
-    return end - at;
-}
-
-std::u32string code_points(std::string_view text) {
-    std::u32string characters;
-    for (std::size_t at = 0; at < text.size();) {
-        characters += next_character(text, at);
-    }
-    return characters;
-}
-
-// The regular expressions that conversions of SentencePiece models write.
-Pattern parse_expression(const JsonField& field) {
-    const auto expression = field.get<std::string>("");
-    if (expression == " {2,}") {
-        return [](const AlignedText& text, std::size_t at) {
-            const std::size_t spaces = spaces_at(text, at);
-            return spaces < 2 ? 0 : spaces;
-        };
-    }
-    if (expression == "\\A +| +\\z") {
-        return [](const AlignedText& text, std::size_t at) {
-            const std::size_t spaces = spaces_at(text, at);
-            return at == 0 || at + spaces == text.size() ? spaces : 0;
-        };
-    }
-    if (expression == "\\A\u2581") {
-        return [](const AlignedText& text, std::size_t at) -> std::size_t {
-            return at == 0 && text[at].c == U'\u2581' ? 1 : 0;
-        };
-    }
-    field.reject(R"(is not supported: only " {2,}", "\A +| +\z" and "\A▁" are)");
-}
-
-Pattern parse_pattern(const JsonField& field) {
-    if (field["String"].is_null()) {
-        return parse_expression(field["Regex"]);
-    }
-    const std::u32string literal = code_points(field["String"].get<std::string>(""));
-    field["String"].require(!literal.empty(), "is empty");
-    return [literal](const AlignedText& text, std::size_t at) {
-        const bool found = text.size() - at >= literal.size() &&
-                           std::equal(literal.begin(), literal.end(), text.begin() + static_cast<std::ptrdiff_t>(at),
-                                      [](char32_t one, const AlignedCharacter& other) { return one == other.c; });
-        return found ? literal.size() : 0;
-    };
-}
-
 Normalizer replacing(const JsonField& field) {
     return [pattern = parse_pattern(field["pattern"]),
             content = code_points(field["content"].get<std::string>(""))](const AlignedText& text) {
+        const AlignedWord bytes = utf8_of(text);
+        const auto place = [&](std::size_t character) { return text.begin() + static_cast<std::ptrdiff_t>(character); };
         AlignedText replaced;
-        for (std::size_t at = 0; at < text.size();) {
-            const std::size_t count = pattern(text, at);
-            if (count == 0) {
-                replaced.push_back(text[at++]);
-                continue;
-            }
-            append_made_from(replaced, content, {text[at].span.begin, text[at + count - 1].span.end});
-            at += count;
+        std::size_t done = 0;
+        for (const ByteSpan match : pattern.matches(bytes.text)) {
+            const std::size_t begin = bytes.character_at(match.begin);
+            const std::size_t end = bytes.character_at(match.end);
+            replaced.insert(replaced.end(), place(done), place(begin));
+            append_made_from(replaced, content, bytes.source(begin, end));
+            done = end;
         }
+        replaced.insert(replaced.end(), place(done), text.end());
         return replaced;
     };
 }
+
+constexpr std::array<std::pair<const char*, int>, 4> kNormalForms{
+    {{"NFC", UTF8PROC_STABLE | UTF8PROC_COMPOSE},
+     {"NFD", UTF8PROC_STABLE | UTF8PROC_DECOMPOSE},
+     {"NFKC", UTF8PROC_STABLE | UTF8PROC_COMPOSE | UTF8PROC_COMPAT},
+     {"NFKD", UTF8PROC_STABLE | UTF8PROC_DECOMPOSE | UTF8PROC_COMPAT}}};
 
 Normalizer stripping(const JsonField& field) {
     return [left = field["strip_left"].get(true), right = field["strip_right"].get(true)](AlignedText text) {
@@ -160,6 +117,11 @@ Normalizer parse_normalizer(const JsonField& field) {
             return text;
         };
     }
+    for (const auto& [name, options] : kNormalForms) {
+        if (type == name) {
+            return [options = options](const AlignedText& text) { return normalised_by(text, options); };
+        }
+    }
     if (type == "Precompiled") {
         return mapping_characters(field);
     }
@@ -172,7 +134,8 @@ Normalizer parse_normalizer(const JsonField& field) {
     if (type == "Prepend") {
         return prepending(field);
     }
-    field.reject(R"(is not supported: only "Precompiled", "Replace", "Strip", "Prepend" and "Sequence" are)");
+    field.reject(
+        R"(is not supported: only "Precompiled", "NFC", "NFD", "NFKC", "NFKD", "Replace", "Strip", "Prepend" and "Sequence" are)");
 }
 
 }  // namespace headscope

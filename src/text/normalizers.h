@@ -1,4 +1,4 @@
-// The normalizers of a tokenizer.json that change text before it is split by a unigram model.
+// The normalizers of a tokenizer.json that change text before it is split.
 #pragma once
 
 #include <functional>
@@ -10,8 +10,8 @@ namespace headscope {
 
 using Normalizer = std::function<AlignedText(AlignedText)>;
 
-// "Precompiled", "Replace", "Strip", "Prepend" or a "Sequence" of them; null changes nothing. Error that names file and
-// key for others.
+// "Precompiled", a normal form, "Replace", "Strip", "Prepend" or a "Sequence" of them; null changes nothing. Error that
+// names file and key for others.
 Normalizer parse_normalizer(const JsonField& field);
 
 }  // namespace headscope

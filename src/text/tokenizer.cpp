@@ -102,14 +102,19 @@ Tokenizer Tokenizer::load(const std::string& path) {
 
 Tokenizer Tokenizer::load(const std::string& path, std::shared_ptr<const Vocabulary> vocabulary) {
     const MappedFile file(path);
-    auto [segmenter, own] = parse_tokenizer(text_of(file), path);
-    if (is_sentencepiece(*segmenter) && !is_json(text_of(file))) {
-        check_belongs(*own, *vocabulary, path);
+    return from_bytes(text_of(file), path, std::move(vocabulary));
+}
+
+Tokenizer Tokenizer::from_bytes(std::string_view bytes, const std::string& name,
+                                std::shared_ptr<const Vocabulary> vocabulary) {
+    auto [segmenter, own] = parse_tokenizer(bytes, name);
+    if (is_sentencepiece(*segmenter) && !is_json(bytes)) {
+        check_belongs(*own, *vocabulary, name);
         segmenter = std::make_shared<NumberedPieces>(std::move(segmenter), vocabulary);
     }
     if (!vocabulary->added().empty()) {
-        std::string bytes = segmenter->file();
-        segmenter = std::make_shared<AddedTokens>(std::move(segmenter), vocabulary->added(), std::move(bytes));
+        std::string file = segmenter->file();
+        segmenter = std::make_shared<AddedTokens>(std::move(segmenter), vocabulary->added(), std::move(file));
     }
     return {std::move(segmenter), std::move(vocabulary)};
 }

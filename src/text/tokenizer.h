@@ -31,6 +31,8 @@ public:
     // Pieces of `path` with the ids of `vocabulary` (text/vocabulary_file.h). Pieces without an id are unknown, and are
     // not split further. Other files than load(path) reads: codes of subword-nmt, and SpacedPieces::file().
     static Tokenizer load(const std::string& path, std::shared_ptr<const Vocabulary> vocabulary);
+    static Tokenizer from_bytes(std::string_view bytes, const std::string& name,
+                                std::shared_ptr<const Vocabulary> vocabulary);
     // load(segmenter) or load(segmenter, read_vocabulary(vocabulary)) makes the tokenizer again.
     TokenizerFiles files() const;
     // Whether the ids are those of the segmenter's file.

@@ -131,22 +131,22 @@ void check_merging(const Field& model) {
     model["dropout"].require(model["dropout"].get(0.0) == 0.0, "is not supported: set it to null");
 }
 
-std::shared_ptr<const Segmenter> byte_bpe(const Field& file, const std::shared_ptr<const Vocabulary>& vocabulary) {
+std::shared_ptr<const ByteBpe> byte_bpe(const Field& file, PreTokenizer steps,
+                                        const std::shared_ptr<const Vocabulary>& vocabulary) {
     const Field model = file["model"];
-    file["normalizer"].require(file["normalizer"].is_null(), "is not supported with \"ByteLevel\"");
-    file["pre_tokenizer"].require(file["pre_tokenizer"].type() == "ByteLevel",
-                                  "is not supported: only \"ByteLevel\" and \"Metaspace\" are");
     const std::string decoder = file["decoder"].type();
     file["decoder"].require(decoder == "ByteLevel" || decoder.empty(), "is not supported: only \"ByteLevel\" is");
     check_merging(model);
     model["byte_fallback"].require(!model["byte_fallback"].get(false), "is not supported with \"ByteLevel\"");
-    const Field words = file["pre_tokenizer"];
-    const ByteBpeOptions options{.add_prefix_space = words["add_prefix_space"].get(true),
-                                 .use_regex = words["use_regex"].get(true),
-                                 .ignore_merges = model["ignore_merges"].get(false),
-                                 .has_unknown = !model["unk_token"].is_null(),
-                                 .fuse_unknown = model["fuse_unk"].get(false)};
-    return std::make_shared<ByteBpe>(vocabulary, merges_of(model["merges"]), options);
+    ByteBpeOptions options{.splits = std::move(steps.splits),
+                           .add_prefix_space = (*steps.last)["add_prefix_space"].get(true),
+                           .ignore_merges = model["ignore_merges"].get(false),
+                           .has_unknown = !model["unk_token"].is_null(),
+                           .fuse_unknown = model["fuse_unk"].get(false)};
+    if (!(*steps.last)["use_regex"].get(true)) {
+        options.words.clear();
+    }
+    return std::make_shared<ByteBpe>(vocabulary, merges_of(model["merges"]), std::move(options));
 }
 
 std::shared_ptr<const NormalisingSegmenter> word_pieces(const Field& file,
@@ -199,6 +199,31 @@ std::shared_ptr<const NormalisingSegmenter> marked_bpe(const Field& file,
     return std::make_shared<MarkedBpe>(vocabulary, merges_of(model["merges"]), options);
 }
 
+// What splits the text between the added tokens that are found in it before it is normalised.
+std::shared_ptr<const Segmenter> segmenter_of(const Field& file, const std::string& type,
+                                              const std::shared_ptr<const Vocabulary>& vocabulary,
+                                              std::vector<AddedToken> normalised) {
+    std::shared_ptr<const NormalisingSegmenter> words;
+    if (type == "WordPiece") {
+        words = word_pieces(file, vocabulary);
+    } else if (type == "Unigram") {
+        words = unigram(file, vocabulary);
+    } else if (PreTokenizer steps = parse_pre_tokenizer(file["pre_tokenizer"]);
+               !steps.last || steps.last->type() != "ByteLevel") {
+        words = marked_bpe(file, vocabulary);
+    } else {
+        auto bytes = byte_bpe(file, std::move(steps), vocabulary);
+        if (file["normalizer"].is_null()) {
+            return std::make_shared<AddedTokens>(std::move(bytes), std::move(normalised), "");
+        }
+        words = std::make_shared<NormalisedBytes>(std::move(bytes), parse_normalizer(file["normalizer"]));
+    }
+    if (normalised.empty()) {
+        return words;
+    }
+    return std::make_shared<NormalisedTokens>(std::move(words), std::move(normalised));
+}
+
 }  // namespace
 
 AddedTokensList read_added_tokens(const JsonField& list) {
@@ -237,19 +262,7 @@ TokenizerParts parse_tokenizer_json(const json& parsed, std::string_view bytes, 
     for (const AddedToken& token : added.tokens) {
         (token.normalized ? normalised : exact).push_back(token);
     }
-    const bool has_marks = file["pre_tokenizer"].type() == "Metaspace";
-    std::shared_ptr<const Segmenter> inner;
-    if (type == "BPE" && !has_marks) {
-        inner = std::make_shared<AddedTokens>(byte_bpe(file, vocabulary), std::move(normalised), "");
-    } else {
-        const std::shared_ptr<const NormalisingSegmenter> words = type == "WordPiece" ? word_pieces(file, vocabulary)
-                                                                  : type == "Unigram" ? unigram(file, vocabulary)
-                                                                                      : marked_bpe(file, vocabulary);
-        inner = words;
-        if (!normalised.empty()) {
-            inner = std::make_shared<NormalisedTokens>(words, std::move(normalised));
-        }
-    }
+    std::shared_ptr<const Segmenter> inner = segmenter_of(file, type, vocabulary, std::move(normalised));
     return {std::make_shared<AddedTokens>(std::move(inner), std::move(exact), std::string(bytes)), vocabulary};
 }
 

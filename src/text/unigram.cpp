@@ -93,9 +93,9 @@ void Unigram::split_word(const AlignedWord& word, std::vector<Segment>& segments
     }
 }
 
-std::vector<Segment> Unigram::split_normalised(AlignedText text) const {
+std::vector<Segment> Unigram::split_normalised(AlignedText text, bool begins) const {
     std::vector<Segment> segments;
-    for (const AlignedWord& word : marked_words(std::move(text), options_)) {
+    for (const AlignedWord& word : marked_words(text, options_, begins)) {
         split_word(word, segments);
     }
     return segments;

@@ -20,7 +20,7 @@ public:
 
     TokenizerType type() const override { return TokenizerType::Unigram; }
     AlignedText normalised(std::string_view text) const override { return options_.normalizer(aligned(text)); }
-    std::vector<Segment> split_normalised(AlignedText text) const override;
+    std::vector<Segment> split_normalised(AlignedText text, bool begins) const override;
     std::unique_ptr<Joiner> joiner() const override { return marked_joiner(options_); }
     const Vocabulary* vocabulary() const override { return vocabulary_.get(); }
 

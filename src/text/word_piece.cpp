@@ -94,7 +94,7 @@ std::shared_ptr<const Vocabulary> parse_word_pieces(std::string_view bytes, cons
     return std::make_shared<Vocabulary>(std::move(pieces), special, name);
 }
 
-std::vector<Segment> WordPieces::split_normalised(AlignedText text) const {
+std::vector<Segment> WordPieces::split_normalised(AlignedText text, bool /*begins*/) const {
     std::vector<Segment> segments;
     for (const AlignedWord& word : bert_words(text)) {
         const std::size_t before = segments.size();

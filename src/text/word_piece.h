@@ -44,7 +44,7 @@ public:
         : vocabulary_(std::move(vocabulary)), options_(options) {}
     TokenizerType type() const override { return TokenizerType::WordPiece; }
     AlignedText normalised(std::string_view text) const override { return bert_normalised(text, options_.words); }
-    std::vector<Segment> split_normalised(AlignedText text) const override;
+    std::vector<Segment> split_normalised(AlignedText text, bool begins) const override;
     std::unique_ptr<Joiner> joiner() const override;
     std::string file() const override { return word_piece_lines(*vocabulary_); }
     const Vocabulary* vocabulary() const override { return vocabulary_.get(); }

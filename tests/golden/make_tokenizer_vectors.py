@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Tokenizers for tests/text/golden_tokenizers_test.cpp, and the ids that Hugging Face's tokenizers gives with them.
 
-    python3 tests/golden/make_tokenizer_vectors.py                            (writes tests/golden/tokenizers/)
+    python3 tests/golden/make_tokenizer_vectors.py [NAME..]                   (writes tests/golden/tokenizers/, or these)
     python3 tests/golden/make_tokenizer_vectors.py --check HEADSCOPE [LINES]  (compares LINES lines, default 30,000)
 
 Needs tokenizers, sentencepiece and protobuf (PyPI). The text is random: scripts, emoji, combining marks, ideographs, controls and all white space.
@@ -97,6 +97,79 @@ def byte_level(lines, prefix, specials, size):
     return made
 
 
+# As the models have them. OLMo 2, DBRX and GPT-4 have LLAMA3's.
+LLAMA3 = (r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+"
+          r"|\s+(?!\S)|\s+")
+QWEN2 = LLAMA3.replace("{1,3}", "")
+UPPER, LOWER = r"\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}", r"\p{Ll}\p{Lm}\p{Lo}\p{M}"
+ENDINGS = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)?"
+GPT4O = (rf"[^\r\n\p{{L}}\p{{N}}]?[{UPPER}]*[{LOWER}]+{ENDINGS}|[^\r\n\p{{L}}\p{{N}}]?[{UPPER}]+[{LOWER}]*{ENDINGS}"
+         r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+")
+DEEPSEEK = [r"\p{N}{1,3}", "[\u4e00-\u9fa5\u3040-\u309f\u30a0-\u30ff]+",
+            r"[!\"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+|[^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+| ?[\p{P}\p{S}]+[\r\n]*"
+            r"|\s*[\r\n]+|\s+(?!\S)|\s+"]
+
+
+def split_bytes(lines, size, steps, normalizer=None, ignore_merges=False, added=()):
+    """Byte-level BPE after other pre-tokenizers; the last of these is GPT-2's if none has words of its own."""
+    made = byte_level(lines, False, ["<|begin|>", "<|end|>"], size)
+    has_words = any(isinstance(step, pre_tokenizers.Split) for step in steps)
+    made.pre_tokenizer = pre_tokenizers.Sequence(
+        [*steps, pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=not has_words)])
+    if normalizer:
+        made.normalizer = normalizer
+    made.model.ignore_merges = ignore_merges
+    made.add_tokens(list(added))
+    return made
+
+
+def splits(*patterns):
+    return [pre_tokenizers.Split(Regex(pattern), "isolated") for pattern in patterns]
+
+
+def spelled(lines, size, normalizer, pre_tokenizer, strips, added=()):
+    """BPE of characters with bytes for those that have no piece, as conversions of SentencePiece models have it."""
+    trained = Tokenizer(models.BPE(unk_token="<unk>", fuse_unk=True))
+    trained.pre_tokenizer = pre_tokenizers.Metaspace()
+    common = {c for c, _ in collections.Counter("".join(lines)).most_common(size // 4)}
+    shown = ["".join(c for c in line if c in common) for line in lines]
+    trained.train_from_iterator(shown, trainers.BpeTrainer(vocab_size=size, special_tokens=["<unk>", "<s>", "</s>"]))
+    model = json.loads(trained.to_str())["model"]
+    vocabulary = dict(model["vocab"])
+    for piece in [f"<0x{byte:02X}>" for byte in range(256)]:
+        vocabulary[piece] = len(vocabulary)
+    made = Tokenizer(models.BPE(vocabulary, [tuple(pair) for pair in model["merges"]], unk_token="<unk>", fuse_unk=True,
+                                byte_fallback=True))
+    made.normalizer = normalizer
+    if pre_tokenizer:
+        made.pre_tokenizer = pre_tokenizer
+    made.decoder = decoders.Sequence([decoders.Replace("\u2581", " "), decoders.ByteFallback(), decoders.Fuse(),
+                                      *([decoders.Strip(content=" ", left=1)] if strips else [])])
+    made.add_special_tokens(["<unk>", "<s>", "</s>"])
+    made.add_tokens(list(added))
+    return made
+
+
+def of_decoders(lines, size):
+    """Those of today's causal models."""
+    marks = normalizers.Replace(" ", "\u2581")
+    blanks = [AddedToken(" " * count, normalized=True) for count in (4, 2)]
+    return {
+        "llama3": split_bytes(lines, size, splits(LLAMA3), ignore_merges=True),
+        "qwen2": split_bytes(lines, size, splits(QWEN2), normalizers.NFC()),
+        "gpt4o": split_bytes(lines, size, splits(GPT4O)),
+        "smollm": split_bytes(lines, size, [pre_tokenizers.Digits(individual_digits=True)]),
+        "gptneox": split_bytes(lines, size, [], normalizers.NFC(), added=blanks),
+        "deepseek": split_bytes(lines, size, splits(*DEEPSEEK)),
+        "llama2": spelled(lines, size, normalizers.Sequence([normalizers.Prepend("\u2581"), marks]), None, True,
+                          added=[AddedToken("o'clock", normalized=False)]),
+        "mistral": spelled(lines, size, None, pre_tokenizers.Metaspace(prepend_scheme="first", split=False), True,
+                           added=[AddedToken("o'clock", normalized=False), AddedToken("that", normalized=True)]),
+        "gemma": spelled(lines, size, marks, pre_tokenizers.Split(" ", "merged_with_previous"), False,
+                         added=[AddedToken("\n\n", normalized=False)]),
+    }
+
+
 def word_piece(lines, size, **options):
     made = Tokenizer(models.WordPiece(unk_token="[UNK]"))
     made.normalizer = normalizers.BertNormalizer(**options)
@@ -181,6 +254,7 @@ def tokenizers(lines, size):
         "bert_accents": word_piece(lines, size, lowercase=True, strip_accents=False, handle_chinese_chars=False,
                                    clean_text=False),
         **unigrams(lines, size),
+        **of_decoders(lines, size),
     }
 
 
@@ -199,10 +273,12 @@ def id_lines(tokenizer, count, seed):
     return [draw.choices(usable, k=draw.randrange(1, 20)) for _ in range(count)]
 
 
-def write():
+def write(names):
     FOLDER.mkdir(exist_ok=True)
     lines = sample(60, 1) + ["a\nb \n\n c\n", " x", "x ", "  two", "It's 5 o'clock.\nOK?", "\x00a"]
     for name, tokenizer in tokenizers(sample(40, 2), 400).items():
+        if names and name not in names:
+            continue
         tokenizer.save(str(FOLDER / f"{name}.json"), pretty=False)
         ids = [tokenizer.encode(line, add_special_tokens=False).ids for line in lines]
         others = id_lines(tokenizer, 40, 3)
@@ -245,4 +321,4 @@ def check(program, count):
 if __name__ == "__main__":
     if len(sys.argv) > 2 and sys.argv[1] == "--check":
         check(sys.argv[2], int(sys.argv[3]) if len(sys.argv) > 3 else 30000)
-    write()
+    write(sys.argv[1:])

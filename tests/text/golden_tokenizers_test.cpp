@@ -20,7 +20,8 @@ const std::string kFolder = HEADSCOPE_SOURCE_DIR "/tests/golden/tokenizers/";
 
 TEST_CASE("tokenizer.json gives the ids and texts of Hugging Face's tokenizers", "[golden]") {
     const std::string name = GENERATE("gpt2", "roberta", "bert_cased", "bert_uncased", "bert_accents", "t5", "mbart",
-                                      "mbart50", "stripped", "converted", "prepended");
+                                      "mbart50", "stripped", "converted", "prepended", "llama3", "qwen2", "gpt4o",
+                                      "smollm", "gptneox", "deepseek", "llama2", "mistral", "gemma");
     CAPTURE(name);
     const Tokenizer tokenizer = Tokenizer::load(kFolder + name + ".json");
     const nlohmann::json golden = read_json_file(kFolder + name + ".expected.json");

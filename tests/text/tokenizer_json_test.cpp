@@ -309,8 +309,23 @@ TEST_CASE("errors of a tokenizer.json name file and key", "[tokenizer_json]") {
     rejects(gpt2(), "/model/byte_fallback", true, R"("model.byte_fallback" is true)");
     rejects(gpt2(), "/model/end_of_word_suffix", "</w>", R"("model.end_of_word_suffix" is "</w>")");
     rejects(gpt2(), "/model/unk_token", "X", R"("model.unk_token" is "X", which is not in the vocabulary)");
-    rejects(gpt2(), "/normalizer", {{"type", "NFC"}}, R"("normalizer" is {"type":"NFC"})");
-    rejects(gpt2(), "/pre_tokenizer", {{"type", "Sequence"}}, R"("pre_tokenizer" is {"type":"Sequence"})");
+    rejects(gpt2(), "/normalizer", {{"type", "Lowercase"}}, R"("normalizer" is {"type":"Lowercase"})");
+    rejects(gpt2(), "/pre_tokenizer", {{"type", "Whitespace"}}, R"("pre_tokenizer" is {"type":"Whitespace"})");
+    const auto rejects_pre = [&](const json& step, const std::string& text) {
+        rejects(gpt2(), "/pre_tokenizer", {{"type", "Sequence"}, {"pretokenizers", {step, {{"type", "ByteLevel"}}}}},
+                text);
+    };
+    const std::string first = R"("pre_tokenizer.pretokenizers[0])";
+    rejects_pre({{"type", "Punctuation"}}, first + R"(" is {"type":"Punctuation"}, which is not supported)");
+    rejects_pre({{"type", "Split"}, {"pattern", {{"Regex", "a"}}}, {"behavior", "Alone"}},
+                first + R"(.behavior" is "Alone", which must be Removed, Isolated)");
+    rejects_pre({{"type", "Split"}, {"pattern", {{"Regex", "(a"}}}, {"behavior", "Isolated"}},
+                first + R"(.pattern.Regex" is no regular expression: missing closing parenthesis)");
+    rejects_pre({{"type", "Split"}, {"pattern", json::object()}, {"behavior", "Isolated"}},
+                first + R"(.pattern.Regex" is null, which is empty)");
+    rejects(gpt2(), "/pre_tokenizer",
+            {{"type", "Sequence"}, {"pretokenizers", {{{"type", "ByteLevel"}}, {{"type", "Digits"}}}}},
+            R"("pre_tokenizer.pretokenizers[1]" is {"type":"Digits"}, which must not follow "ByteLevel")");
     rejects(gpt2(), "/pre_tokenizer/use_regex", "no", R"("pre_tokenizer.use_regex" is "no", which is not understood)");
     rejects(gpt2(), "/decoder", {{"type", "Metaspace"}}, R"("decoder" is {"type":"Metaspace"})");
     rejects(gpt2(), "/added_tokens/0/id", 0, "the id 0 belongs to two pieces");
@@ -329,18 +344,18 @@ TEST_CASE("errors of a tokenizer.json name file and key", "[tokenizer_json]") {
     const auto rejects_step = [&](const json& step, const std::string& text) {
         rejects(unigram(), (steps + std::string("/0")).c_str(), step, text);
     };
-    rejects(unigram(), "/normalizer", {{"type", "NFKC"}}, R"("normalizer" is {"type":"NFKC"}, which is not supported)");
+    rejects(unigram(), "/normalizer", {{"type", "Nmt"}}, R"("normalizer" is {"type":"Nmt"}, which is not supported)");
     rejects_step({{"type", "Lowercase"}}, R"("normalizer.normalizers[0]" is {"type":"Lowercase"})");
-    rejects_step({{"type", "Replace"}, {"pattern", {{"Regex", "\\s+"}}}},
-                 R"("normalizer.normalizers[0].pattern.Regex" is "\\s+", which is not supported)");
+    rejects_step({{"type", "Replace"}, {"pattern", {{"Regex", "a\\K"}}}},
+                 R"("normalizer.normalizers[0].pattern.Regex" holds '\K', which is not supported)");
     rejects_step({{"type", "Replace"}, {"pattern", {{"String", ""}}}}, R"(.pattern.String" is "", which is empty)");
     rejects_step({{"type", "Precompiled"}, {"precompiled_charsmap", "AAEC$"}}, "which is not Base64");
     rejects_step({{"type", "Precompiled"}, {"precompiled_charsmap", "AAQAAA=="}}, "which is damaged");
-    rejects(unigram(), "/pre_tokenizer", nullptr, R"("pre_tokenizer" is null)");
-    rejects(unigram(), "/pre_tokenizer/pretokenizers/0/type", "Digits", R"("pre_tokenizer" is )");
+    rejects(unigram(), "/pre_tokenizer/pretokenizers/0/type", "Whitespace", R"("pre_tokenizer.pretokenizers[0]" is )");
+    rejects(unigram(), "/pre_tokenizer/pretokenizers/1/type", "ByteLevel", R"(is not supported with this model)");
     rejects(unigram(), "/pre_tokenizer/pretokenizers/1/replacement", "_",
             R"("pre_tokenizer.pretokenizers[1].replacement" is "_")");
-    rejects(unigram(), "/pre_tokenizer/pretokenizers/1/prepend_scheme", "first", R"(prepend_scheme" is "first")");
+    rejects(unigram(), "/pre_tokenizer/pretokenizers/1/prepend_scheme", "last", R"(prepend_scheme" is "last")");
     rejects(unigram(), "/decoder", {{"type", "WordPiece"}}, R"("decoder" is {"type":"WordPiece"})");
     rejects(unigram(), "/decoder", {{"type", "Sequence"}, {"decoders", {{{"type", "Fuse"}}}}}, R"("decoder" is )");
     rejects(unigram(), "/model/vocab/3", {"a"}, R"("model.vocab[3]" is ["a"], which must be a piece and its score)");
