@@ -1,4 +1,4 @@
-// Named tensors in another program's file: one interface for safetensors, PyTorch, npz and CTranslate2 files.
+// Named tensors in another program's file: one interface for safetensors, PyTorch, npz, CTranslate2 and GGUF files.
 #pragma once
 
 #include <cstddef>
@@ -85,5 +85,8 @@ TensorArchive open_npz_archive(const std::string& path);
 // model.bin of binary version 2 to 6. objects() has binary_version, spec_name, spec_revision, and scalars and strings
 // under their names.
 TensorArchive open_ctranslate2_archive(const std::string& path);
+// llama.cpp's: a file of version 2 or 3, or any part of a model in several, -00001-of-00003.gguf. Shapes are row-major.
+// Quantised tensors are F32. objects() are the keys and values of the (first) file.
+TensorArchive open_gguf_archive(const std::string& path);
 
 }  // namespace headscope
