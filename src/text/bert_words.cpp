@@ -5,6 +5,7 @@
 #include <array>
 #include <utility>
 
+#include "support/utf8.h"
 #include "text/punctuation.h"
 #include "text/white_space.h"
 

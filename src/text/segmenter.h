@@ -67,8 +67,6 @@ public:
     virtual TokenizerType type() const = 0;
     // The text is valid UTF-8.
     virtual std::vector<Segment> split(std::string_view text) const = 0;
-    // The same for a text that follows an added token.
-    virtual std::vector<Segment> split_behind(std::string_view text) const { return split(text); }
     // Must not outlive this.
     virtual std::unique_ptr<Joiner> joiner() const = 0;
     JoinedText join(const std::vector<std::string_view>& pieces) const;
@@ -78,6 +76,8 @@ public:
     virtual std::string file() const { return {}; }
     // The pieces of that file with their own ids and scores, if it has any.
     virtual const Vocabulary* vocabulary() const { return nullptr; }
+    // split() for a text that follows an added token.
+    virtual std::vector<Segment> split_behind(std::string_view text) const { return split(text); }
 };
 
 }  // namespace headscope
