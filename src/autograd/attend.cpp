@@ -19,15 +19,16 @@ namespace headscope {
 
 namespace {
 
-// out = alpha op(a) op(b). `out` may be any view of a variable, which requires a gradient if a or b does.
+// out = alpha op(a) op(b), by groups of heads if b has fewer. `out` may be any view of a variable, which requires a
+// gradient if a or b does.
 void matmul_into(Context& ctx, const Var& a, const Var& b, const Var& out, const Product& product) {
-    ctx.backend.run(Matmul{.a = a.value(),
-                           .b = b.value(),
-                           .out = out.value(),
-                           .transpose_a = product.transpose_a,
-                           .transpose_b = product.transpose_b,
-                           .alpha = product.alpha,
-                           .compute = ctx.compute});
+    multiply_by_groups(ctx.backend, Matmul{.a = a.value(),
+                                           .b = b.value(),
+                                           .out = out.value(),
+                                           .transpose_a = product.transpose_a,
+                                           .transpose_b = product.transpose_b,
+                                           .alpha = product.alpha,
+                                           .compute = ctx.compute});
     if (!out.requires_grad()) {
         return;
     }
@@ -36,14 +37,14 @@ void matmul_into(Context& ctx, const Var& a, const Var& b, const Var& out, const
         const auto run = [&](const Var& to, const Tensor& left, bool transpose_left, const Tensor& right,
                              bool transpose_right) {
             const GradientTarget target = to.gradient_target(backend);
-            backend.run(Matmul{.a = left,
-                               .b = right,
-                               .out = target.tensor,
-                               .transpose_a = transpose_left,
-                               .transpose_b = transpose_right,
-                               .alpha = product.alpha,
-                               .beta = beta_for(target.write),
-                               .compute = compute});
+            multiply_by_groups(backend, Matmul{.a = left,
+                                               .b = right,
+                                               .out = target.tensor,
+                                               .transpose_a = transpose_left,
+                                               .transpose_b = transpose_right,
+                                               .alpha = product.alpha,
+                                               .beta = beta_for(target.write),
+                                               .compute = compute});
         };
         if (a.requires_grad() && !product.transpose_a) {
             run(a, grad, false, b.value(), !product.transpose_b);

@@ -24,7 +24,7 @@ struct AttentionView {
     AttentionSite site;
     Tensor weights;  // [batch, heads, queries, keys], before dropout
     Tensor queries;  // [batch, heads, queries, d_k]; the weights are made of them
-    Tensor keys;     // [batch, heads, keys, d_k]
+    Tensor keys;     // [batch, groups, keys, d_k], see Attention
     AttentionMask mask;
     float scale = 1.0F;  // of the products of queries and keys
     Tensor by_distance;  // MaskedSoftmax::by_distance; may be undefined

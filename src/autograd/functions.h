@@ -105,14 +105,14 @@ struct Scoring {
     Tensor key_rows = {};  // of which row K and V are: Attention::key_rows, only of dot products that nobody observes
 };
 
-// Scores of q [batch, heads, queries, d_k] and k [batch, heads, keys, d_k] before by_distance is added: [batch, heads,
-// queries, keys].
+// Scores of q [batch, heads, queries, d_k] and k [batch, groups, keys, d_k] before by_distance is added: [batch, heads,
+// queries, keys]. Additive ones need as many groups as heads.
 Var attention_scores(Context& ctx, const Var& q, const Var& k, const Scoring& scoring);
 // The additive ones.
 Var additive_scores(Context& ctx, const Var& q, const Var& k, const Var& gain);
 
-// Equation 1 for all heads: Q [batch, heads, queries, d_k], K [batch, heads, keys, d_k], V [batch, heads, keys, d_v];
-// result [batch, queries, heads * d_v], with the heads next to each other.
+// Equation 1 for all heads: Q [batch, heads, queries, d_k], K [batch, groups, keys, d_k], V [batch, groups, keys, d_v],
+// see Attention; result [batch, queries, heads * d_v], with the heads next to each other.
 Var attend(Context& ctx, const AttentionSite& site, const Var& Q, const Var& K, const Var& V, const AttentionMask& mask,
            const DropoutRule& rule = {}, const Scoring& scoring = {});
 

@@ -102,6 +102,26 @@ void check_rules(const AddLayerNormBackward& op) {
            [] { return std::string("grad_x_sums are sums of grad_x, which is missing"); });
 }
 
+template <class Op>
+void check_groups(const Op& op) {
+    const std::int64_t heads = op.q.dim(1);
+    const std::int64_t groups = op.k.dim(1);
+    expect(op, groups == 0 ? heads == 0 : heads % groups == 0, [&] {
+        return "the heads of q must be a multiple of those of k and v, found " + op.q.to_string() + " and " +
+               op.k.to_string();
+    });
+}
+
+void check_rules(const Attention& op) {
+    check_window(op);
+    check_groups(op);
+}
+
+void check_rules(const AttentionBackward& op) {
+    check_window(op);
+    check_groups(op);
+}
+
 void check_rules(const MaskedSoftmax& op) {
     check_window(op);
     expect(op, !op.by_distance.defined() || op.by_distance.dim(0) % 2 == 1,

@@ -118,6 +118,51 @@ TEST_CASE("a device that composes the backward keeps the forward's weights", "[a
     CHECK(composing.fused == 0);
 }
 
+TEST_CASE("heads that share keys see what heads with copies of them do", "[attend]") {
+    const std::unique_ptr<Backend> oracle = open_device("cpu:oracle");
+    FusedOracle fused{DeviceInfo{}};
+    const auto with_heads = [](Backend& backend, std::int64_t groups, std::int64_t copies) {
+        // Columns [groups, copies, 3] of keys, which are of [groups, 3] numbers, and of 2 for values.
+        const auto copied = [&](std::int64_t columns, int seed) {
+            const std::vector<double> own = noise(2 * 5 * groups * columns, seed);
+            std::vector<double> all;
+            for (std::int64_t i = 0; i < 2 * 5 * groups * copies * columns; ++i) {
+                all.push_back(own[static_cast<std::size_t>(i / (copies * columns) * columns + i % columns)]);
+            }
+            return Var(make_from_host(backend, {2, 5, groups * copies * columns}, DType::F64, all), true);
+        };
+        Tape tape;
+        Context ctx{backend, &tape};
+        const Var q(make_from_host(backend, {2, 4, 12}, DType::F64, noise(96, 5)), true);
+        const Var k = copied(3, 6);
+        const Var v = copied(2, 7);
+        const Var out =
+            attend(ctx, {}, q.heads(4), k.heads(groups * copies), v.heads(groups * copies), {.causal = true});
+        from_host(backend, out.gradient_target(backend).tensor, noise(64, 8));
+        tape.backward(backend);
+        std::vector<double> all = to_host<double>(backend, out.value());
+        for (const Var& one : {q, k, v}) {
+            const std::vector<double> gradient = to_host<double>(backend, one.gradient());
+            const std::int64_t columns = one.shape()[2] / (groups * copies);
+            std::vector<double> sums = gradient;
+            if (one.identity() != q.identity()) {
+                sums.assign(static_cast<std::size_t>(2 * 5 * groups * columns), 0.0);
+                for (std::size_t i = 0; i < gradient.size(); ++i) {
+                    const auto at = static_cast<std::int64_t>(i);
+                    sums[static_cast<std::size_t>(at / (copies * columns) * columns + at % columns)] += gradient[i];
+                }
+            }
+            all.insert(all.end(), sums.begin(), sums.end());
+        }
+        return all;
+    };
+    for (Backend* backend : {static_cast<Backend*>(&fused), oracle.get()}) {
+        for (const std::int64_t groups : {1, 2}) {
+            check_close(with_heads(*backend, groups, 1), with_heads(*backend, groups, 4 / groups));
+        }
+    }
+}
+
 TEST_CASE("documents in one sentence do not see each other", "[attend]") {
     constexpr std::int64_t kFirst = 3;  // tokens of the first document, of 7
     const std::vector<double> tokens = noise(7 * 16, 3);
@@ -183,6 +228,25 @@ TEST_CASE("fused attention agrees with central differences", "[attend]") {
             CHECK(check.worst({{2, 4, 5}, {16, 5}}, self) < 1e-8);
             CHECK(check.worst({{2, 4, 5}, {16, 5}}, self, true) < 1e-8);
         }
+    }
+    // Heads that share keys and values, of sentences and of a memory, with and without weights to look at.
+    for (const std::int64_t groups : {1, 2}) {
+        const auto self = [&](Context& ctx, const std::vector<Var>& in) {
+            ctx.regularisation = some_regularisation(ctx.backend, 2);
+            const Var packed = linear(ctx, in[0], in[1]);
+            const AttentionMask mask{.key_lengths = lengths, .causal = true};
+            return attend(ctx, {}, packed.narrow(2, 0, 12).heads(4), packed.narrow(2, 12, 3 * groups).heads(groups),
+                          packed.narrow(2, 12 + 3 * groups, 2 * groups).heads(groups), mask,
+                          dropout_rule(ctx, 0.3F, 2));
+        };
+        Onlooker onlooker;
+        const auto watched = [&](Context& ctx, const std::vector<Var>& in) {
+            ctx.observer = &onlooker;
+            return attend(ctx, {AttentionKind::Cross, 1}, in[0].heads(4), in[1].heads(groups), in[2].heads(groups), {});
+        };
+        CHECK(check.worst({{2, 4, 5}, {12 + 5 * groups, 5}}, self) < 1e-8);
+        CHECK(check.worst({{2, 4, 12}, {2, 3, 3 * groups}, {2, 3, 2 * groups}}, watched, true) < 1e-8);
+        CHECK(onlooker.seen > 0);
     }
     // One variable in two or three roles.
     CHECK(check.worst({{2, 4, 6}, {2, 4, 4}}, [](Context& ctx, const std::vector<Var>& in) {

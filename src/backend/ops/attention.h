@@ -109,9 +109,11 @@ struct MaskKeys {
 };
 
 // Fused, with a composition as default: out = Dropout(softmax(scale * Q . K^T under the mask)) . V, equation 1, without
-// materialising the weights. A query with no allowed key gives a row of exactly 0. Keys that no query may see (padding,
-// the unused end of a cache) have no effect, even if k and v hold NaN or infinity there; this also holds for
-// AttentionBackward. A NaN or infinity that some query sees may spoil its whole head. Operands may be strided.
+// materialising the weights. Neighbouring heads may share keys and values: head h reads those of group h / (heads /
+// groups) (grouped queries, Ainslie et al., 2023). A query with no allowed key gives a row of exactly 0. Keys that no
+// query may see (padding, the unused end of a cache) have no effect, even if k and v hold NaN or infinity there; this
+// also holds for AttentionBackward. A NaN or infinity that some query sees may spoil its whole head. Operands may be
+// strided.
 struct Attention {
     static constexpr const char* kName = "attention";
     Tensor q, k, v, out;
@@ -133,8 +135,8 @@ struct Attention {
     void declare(Declarations& d) const {
         const Dim rows = key_rows.defined() ? "rows" : "batch";
         d.in("q", q, {"batch", "heads", "queries", "d_k"}).strided();
-        d.in("k", k, {rows, "heads", "keys", "d_k"}).strided();
-        d.in("v", v, {rows, "heads", "keys", "d_v"}).strided();
+        d.in("k", k, {rows, "groups", "keys", "d_k"}).strided();
+        d.in("v", v, {rows, "groups", "keys", "d_v"}).strided();
         d.out("out", out, {"batch", "heads", "queries", "d_v"}).strided();
         d.out("log_sums", log_sums, {"batch", "heads", "queries"}).full().optional().partial();
         d.in("key_rows", key_rows, {"keys", "batch"}).index().optional();
@@ -143,8 +145,9 @@ struct Attention {
     }
 };
 
-// The gradients of q, k and v from that of Attention's out. Fused, with a composition as default, which recomputes the
-// weights. A query with no allowed key contributes and receives exactly 0. Operands may be strided.
+// The gradients of q, k and v from that of Attention's out; of k and v the sums over the heads of each group. Fused,
+// with a composition as default, which recomputes the weights. A query with no allowed key contributes and receives
+// exactly 0. Operands may be strided.
 struct AttentionBackward {
     static constexpr const char* kName = "attention_backward";
     Tensor q, k, v;
@@ -162,8 +165,8 @@ struct AttentionBackward {
 
     void declare(Declarations& d) const {
         d.in("q", q, {"batch", "heads", "queries", "d_k"}).strided();
-        d.in("k", k, {"batch", "heads", "keys", "d_k"}).strided();
-        d.in("v", v, {"batch", "heads", "keys", "d_v"}).strided();
+        d.in("k", k, {"batch", "groups", "keys", "d_k"}).strided();
+        d.in("v", v, {"batch", "groups", "keys", "d_v"}).strided();
         d.in("out", out, {"batch", "heads", "queries", "d_v"}).strided();
         d.in("grad_out", grad_out).like(out).strided();
         d.in("log_sums", log_sums, {"batch", "heads", "queries"}).full();
@@ -174,5 +177,11 @@ struct AttentionBackward {
         dropout.declare(d, q);
     }
 };
+
+// How many heads share each group's keys and values.
+template <class Op>
+std::int64_t heads_of_group(const Op& op) {
+    return op.k.dim(1) == 0 ? 1 : op.q.dim(1) / op.k.dim(1);
+}
 
 }  // namespace headscope
