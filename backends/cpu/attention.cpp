@@ -177,7 +177,7 @@ void CpuBackend::run(const MaskKeys& op) {
 }
 
 // A few queries (decoding) go key by key over the cache in place, only over allowed keys; for more, products are
-// faster.
+// faster. The heads of a group follow each other, so that all but the first find its keys in the processor's cache.
 void CpuBackend::run(const Attention& op) {
     constexpr std::int64_t kFewQueries = 4;
     const View4<const float> q(op.q);
@@ -194,11 +194,12 @@ void CpuBackend::run(const Attention& op) {
     const View4<const float> v(op.v);
     const View4<float> out(op.out);
     const AllowedKeys allowed(op.mask, q.size[2], k.size[2]);
+    const std::int64_t of_group = heads_of_group(op);
     const std::int64_t each = std::max<std::int64_t>(1, q.size[2] * k.size[2] * (q.size[3] + v.size[3]));
     // Calls visit(keys, values) of one query.
     const auto with_rows = [&](std::int64_t b, std::int64_t h, const Keys& own, const auto& visit) {
         const auto rows_of = [&](const View4<const float>& x, std::int64_t row) {
-            return HeadRows{x.row(row, h, own.begin), x.step[2], own.count(), x.size[3]};
+            return HeadRows{x.row(row, h / of_group, own.begin), x.step[2], own.count(), x.size[3]};
         };
         const auto named_rows = [&](const View4<const float>& x) {
             const std::int64_t batch = op.key_rows.dim(1);

@@ -31,6 +31,7 @@ public:
           k(op.k),
           v(op.v),
           op_(op),
+          heads_of_group_(heads_of_group(op)),
           is_narrow_(op.mask.is_narrow(op.k.dim(2))),
           allowed_(op.mask, op.q.dim(2), op.k.dim(2)),
           has_gaps_(op.mask.key_ranges.defined()) {}
@@ -41,6 +42,7 @@ public:
     void weigh(std::int64_t item, std::int64_t index) {
         batch = item / q.size[1];
         head = item % q.size[1];
+        group = head / heads_of_group_;
         first = index * kBlock;
         rows = std::min(kBlock, q.size[2] - first);
         see_keys();
@@ -94,7 +96,7 @@ public:
     const std::vector<float>& dropped() const { return dropped_.empty() ? weights : dropped_; }
 
     View4<const float> q, k, v;
-    std::int64_t batch = 0, head = 0;
+    std::int64_t batch = 0, head = 0, group = 0;
     std::int64_t first = 0, rows = 0;  // queries
     Keys span;
     std::vector<float> weights;  // [rows, span]
@@ -117,7 +119,7 @@ private:
             for (std::int64_t key = own.begin; key < own.end; ++key) {
                 const std::int64_t at = key - span.begin;
                 if (!done[static_cast<std::size_t>(at)]) {
-                    std::copy_n(x.row(batch, head, key), x.size[3], to.data() + at * x.size[3]);
+                    std::copy_n(x.row(batch, group, key), x.size[3], to.data() + at * x.size[3]);
                     done[static_cast<std::size_t>(at)] = true;
                 }
             }
@@ -125,11 +127,12 @@ private:
     }
 
     MatrixBatch span_of(const View4<const float>& x, const std::vector<float>& seen) const {
-        return has_gaps_ ? matrix_of(seen.data(), x.size[3]) : matrix_of(x.row(batch, head, span.begin), x.step[2]);
+        return has_gaps_ ? matrix_of(seen.data(), x.size[3]) : matrix_of(x.row(batch, group, span.begin), x.step[2]);
     }
 
     const Op& op_;
     ThreadPool alone_{1};
+    std::int64_t heads_of_group_;
     bool is_narrow_;
     AllowedKeys allowed_;
     bool has_gaps_;
@@ -142,13 +145,13 @@ float beta_of(Write write) {
 }
 
 // Zeros, unless sums are to be added to what is there.
-void start_sums(const View4<float>& to, std::int64_t batch, std::int64_t head, Write write) {
+void start_sums(const View4<float>& to, std::int64_t batch, std::int64_t group, Write write) {
     for (std::int64_t i = 0; write == Write::Overwrite && i < to.size[2]; ++i) {
-        std::fill_n(to.row(batch, head, i), to.size[3], 0.0F);
+        std::fill_n(to.row(batch, group, i), to.size[3], 0.0F);
     }
 }
 
-// The gradients that are wanted of a head, from all of its blocks.
+// The gradients that are wanted of a group of heads, from all of their blocks.
 class BlockBackward {
 public:
     explicit BlockBackward(const AttentionBackward& op) : op_(op), block_(op), grad_out_(op.grad_out) {
@@ -157,33 +160,40 @@ public:
         }
     }
 
+    // Of one group's heads, in their order.
     void run(std::int64_t item) {
-        const std::int64_t batch = item / block_.q.size[1];
-        const std::int64_t head = item % block_.q.size[1];
+        const std::int64_t groups = op_.k.dim(1);
         if (op_.grad_k.defined()) {
-            start_sums(k_, batch, head, op_.write_k);
+            start_sums(k_, item / groups, item % groups, op_.write_k);
         }
         if (op_.grad_v.defined()) {
-            start_sums(v_, batch, head, op_.write_v);
+            start_sums(v_, item / groups, item % groups, op_.write_v);
         }
-        for (std::int64_t index = 0; index < block_.blocks(op_); ++index) {
-            block_.weigh(item, index);
-            if (op_.grad_v.defined()) {
-                add_to_keys(v_, block_.dropped(), block_.query_rows(grad_out_), 1.0F);
-            }
-            if (op_.grad_q.defined() || op_.grad_k.defined()) {
-                grad_scores();
-            }
-            if (op_.grad_k.defined()) {
-                add_to_keys(k_, scores_, block_.query_rows(block_.q), op_.scale);
-            }
-            if (op_.grad_q.defined()) {
-                to_queries();
+        const std::int64_t heads = heads_of_group(op_);
+        for (std::int64_t head = item * heads; head < (item + 1) * heads; ++head) {
+            for (std::int64_t index = 0; index < block_.blocks(op_); ++index) {
+                block_.weigh(head, index);
+                add_gradients();
             }
         }
     }
 
 private:
+    void add_gradients() {
+        if (op_.grad_v.defined()) {
+            add_to_keys(v_, block_.dropped(), block_.query_rows(grad_out_), 1.0F);
+        }
+        if (op_.grad_q.defined() || op_.grad_k.defined()) {
+            grad_scores();
+        }
+        if (op_.grad_k.defined()) {
+            add_to_keys(k_, scores_, block_.query_rows(block_.q), op_.scale);
+        }
+        if (op_.grad_q.defined()) {
+            to_queries();
+        }
+    }
+
     void grad_scores() {
         const std::int64_t width = block_.span.count();
         grads_.resize(block_.weights.size());
@@ -213,7 +223,7 @@ private:
     void add_to_keys(const View4<float>& to, const std::vector<float>& weights, const MatrixBatch& rows, float alpha) {
         block_.product({.a = block_.of_weights(weights),
                         .b = rows,
-                        .out = to.row(block_.batch, block_.head, block_.span.begin),
+                        .out = to.row(block_.batch, block_.group, block_.span.begin),
                         .out_row_step = to.step[2],
                         .m = block_.span.count(),
                         .n = to.size[3],
@@ -263,7 +273,7 @@ void attend_in_blocks(ThreadPool& pool, const Attention& op) {
 }
 
 void attend_in_blocks_backward(ThreadPool& pool, const AttentionBackward& op) {
-    pool.for_ranges(op.q.dim(0) * op.q.dim(1), 1, [&](std::int64_t begin, std::int64_t end) {
+    pool.for_ranges(op.k.dim(0) * op.k.dim(1), 1, [&](std::int64_t begin, std::int64_t end) {
         BlockBackward backward(op);
         for (std::int64_t item = begin; item < end; ++item) {
             backward.run(item);
