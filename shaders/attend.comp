@@ -28,12 +28,12 @@ Keys keys_of_workgroup(Place place) {
 }
 
 void main() {
-    Place place = place_among(p.queries);
+    Place place = place_among(p.queries, p.heads);
     uint first_row = place.index * p.queries;
     Keys all = keys_of_workgroup(place);
     uint q_start = p.offset[binding_q] + start_of(place, p.q_strides);
-    uint k_start = p.offset[binding_k] + start_of(place, p.k_strides);
-    uint v_start = p.offset[binding_v] + start_of(place, p.v_strides);
+    uint k_start = p.offset[binding_k] + start_of_group(place, p.k_strides);
+    uint v_start = p.offset[binding_v] + start_of_group(place, p.v_strides);
 
     Keys allowed[kRows];
     float largest[kRows];

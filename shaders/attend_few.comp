@@ -57,8 +57,8 @@ void main() {
     Keys allowed = allowed_keys(group_index());
     uint end = allowed.begin + allowed.count;
     uint q_at = p.offset[binding_q] + start_of(place, p.q_strides) + query * p.q_strides[2];
-    uint k_start = p.offset[binding_k] + place.head * p.k_strides[1];
-    uint v_start = p.offset[binding_v] + place.head * p.v_strides[1];
+    uint k_start = p.offset[binding_k] + place.head / kHeadsOfGroup * p.k_strides[1];
+    uint v_start = p.offset[binding_v] + place.head / kHeadsOfGroup * p.v_strides[1];
     uint part = member() % kShare;
     vec4 q[kOwn];
     [[unroll]] for (uint i = 0u; i < kOwn; ++i) {

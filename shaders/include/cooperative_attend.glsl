@@ -33,7 +33,7 @@ void weigh(Place place, DropoutParams rule, DropoutRow drop, uint first) {
 }
 
 void main() {
-    Place place = own_head();
+    Place place = own_place(p.heads);
     uint q_start = p.offset[binding_q] + start_of(place, p.q_strides);
     uint out_start = p.offset[binding_out] + start_of(place, p.out_strides);
     DropoutParams rule = drop_rule();

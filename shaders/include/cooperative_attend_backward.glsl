@@ -1,5 +1,5 @@
-// The gradients of a head's q, k and v, a few queries at a time, of weights computed anew. What the sum of the weights'
-// gradients needs comes of them, too: neither out nor the log of a sum is read.
+// The gradients of q, k and v of the heads that share k and v, a few queries at a time, of weights computed anew. What
+// the sum of the weights' gradients needs comes of them, too: neither out nor the log of a sum is read.
 #include "cooperative_heads.glsl"
 
 HEADSCOPE_PAIRS(binding_grad_out, take_grad, kValueDepth, GradFours, grad_fours, GradWords, grad_words)
@@ -72,16 +72,11 @@ void weigh(Place place, DropoutParams rule, DropoutRow drop, uint first) {
     }
 
 void main() {
-    Place place = own_head();
-    uint q_start = start_of(place, p.q_strides);
-    uint k_start = start_of(place, p.k_strides);
-    uint v_start = start_of(place, p.v_strides);
-    uint grad_start = start_of(place, p.grad_strides);
+    Place group = own_place(p.heads / kHeadsOfGroup);
     DropoutParams rule = DropoutParams(kThreshold, p.drop_seed, p.drop_site, 65536.0 / float(65536u - kThreshold));
     DropoutRow drop = DropoutRow(0u, 0u, 0u);
     if (kDrops) {
-        drop = DropoutRow(place.head << 16u, ordinals[p.offset[binding_ordinals] + place.batch],
-                          steps[p.offset[binding_step]]);
+        drop = DropoutRow(0u, ordinals[p.offset[binding_ordinals] + group.batch], steps[p.offset[binding_step]]);
     }
     MatrixC sums_k[own_tiles(kKeys, kPaddedDepth)];
     MatrixC sums_v[own_tiles(kKeys, kPaddedValueDepth)];
@@ -91,49 +86,55 @@ void main() {
     [[HEADSCOPE_UNROLL]] for (uint i = 0u; i < own_tiles(kKeys, kPaddedValueDepth); ++i) {
         sums_v[i] = zero_matrix();
     }
-    stage_keys(place);
-    for (uint first = 0u; first < p.queries; first += kRows) {
-        HEADSCOPE_STAGE(kQAt, kPitch, kRows, kDepth, kPaddedDepth, take_q,
-                        p.offset[binding_q] + q_start + first * p.q_strides[2], p.q_strides[2],
-                        first + row < p.queries)
-        HEADSCOPE_STAGE(kGradAt, kValuePitch, kRows, kValueDepth, kPaddedValueDepth, take_grad,
-                        p.offset[binding_grad_out] + grad_start + first * p.grad_strides[2], p.grad_strides[2],
-                        first + row < p.queries)
-        barrier();
-        HEADSCOPE_SCORES(kScoresAt, kQAt, kKAt, kPaddedDepth, kPitch)
-        HEADSCOPE_SCORES(kGradWeightsAt, kGradAt, kVAt, kPaddedValueDepth, kValuePitch)
-        barrier();
-        weigh(place, rule, drop, first);
-        barrier();
-        if (kWantsV) {
-            HEADSCOPE_ADD_OVER_QUERIES(sums_v, kWeightsAt, kGradAt, kPaddedValueDepth, kValuePitch)
-        }
-        if (kWantsK) {
-            HEADSCOPE_ADD_OVER_QUERIES(sums_k, kGradScoresAt, kQAt, kPaddedDepth, kPitch)
-        }
-        [[HEADSCOPE_UNROLL]] for (uint i = 0u; kWantsQ && i < own_tiles(kRows, kPaddedDepth); ++i) {
-            uint tile = own_tile(i);
-            uint row_at = row_of_tile(tile, kPaddedDepth);
-            uint column_at = column_of_tile(tile, kPaddedDepth);
-            MatrixC sums = zero_matrix();
-            if (tile < tiles_of(kRows, kPaddedDepth)) {
-                HEADSCOPE_ADD_PRODUCT(sums, kKeys, load_a, kGradScoresAt + row_at * kWeightPitch, kWeightPitch, kAlong,
-                                      load_b, kKAt + column_at / 2u, kPitch, kK * kPitch)
+    stage_keys(head_of_group(group, 0u));
+    for (uint member = 0u; member < kHeadsOfGroup; ++member) {
+        Place place = head_of_group(group, member);
+        uint q_start = start_of(place, p.q_strides);
+        uint grad_start = start_of(place, p.grad_strides);
+        drop.place = place.head << 16u;
+        for (uint first = 0u; first < p.queries; first += kRows) {
+            HEADSCOPE_STAGE(kQAt, kPitch, kRows, kDepth, kPaddedDepth, take_q,
+                            p.offset[binding_q] + q_start + first * p.q_strides[2], p.q_strides[2],
+                            first + row < p.queries)
+            HEADSCOPE_STAGE(kGradAt, kValuePitch, kRows, kValueDepth, kPaddedValueDepth, take_grad,
+                            p.offset[binding_grad_out] + grad_start + first * p.grad_strides[2], p.grad_strides[2],
+                            first + row < p.queries)
+            barrier();
+            HEADSCOPE_SCORES(kScoresAt, kQAt, kKAt, kPaddedDepth, kPitch)
+            HEADSCOPE_SCORES(kGradWeightsAt, kGradAt, kVAt, kPaddedValueDepth, kValuePitch)
+            barrier();
+            weigh(place, rule, drop, first);
+            barrier();
+            if (kWantsV) {
+                HEADSCOPE_ADD_OVER_QUERIES(sums_v, kWeightsAt, kGradAt, kPaddedValueDepth, kValuePitch)
             }
-            HEADSCOPE_PUT_SUMS(sums, tile, p.queries - first, kDepth, kRows, kPaddedDepth, put_grad_q,
-                               p.offset[binding_grad_q] + q_start + first * p.q_strides[2], p.q_strides[2], kAddsQ,
-                               p.scale)
+            if (kWantsK) {
+                HEADSCOPE_ADD_OVER_QUERIES(sums_k, kGradScoresAt, kQAt, kPaddedDepth, kPitch)
+            }
+            [[HEADSCOPE_UNROLL]] for (uint i = 0u; kWantsQ && i < own_tiles(kRows, kPaddedDepth); ++i) {
+                uint tile = own_tile(i);
+                uint row_at = row_of_tile(tile, kPaddedDepth);
+                uint column_at = column_of_tile(tile, kPaddedDepth);
+                MatrixC sums = zero_matrix();
+                if (tile < tiles_of(kRows, kPaddedDepth)) {
+                    HEADSCOPE_ADD_PRODUCT(sums, kKeys, load_a, kGradScoresAt + row_at * kWeightPitch, kWeightPitch,
+                                          kAlong, load_b, kKAt + column_at / 2u, kPitch, kK * kPitch)
+                }
+                HEADSCOPE_PUT_SUMS(sums, tile, p.queries - first, kDepth, kRows, kPaddedDepth, put_grad_q,
+                                   p.offset[binding_grad_q] + q_start + first * p.q_strides[2], p.q_strides[2], kAddsQ,
+                                   p.scale)
+            }
+            barrier();
         }
-        barrier();
     }
     [[HEADSCOPE_UNROLL]] for (uint i = 0u; kWantsK && i < own_tiles(kKeys, kPaddedDepth); ++i) {
         uint tile = own_tile(i);
         HEADSCOPE_PUT_SUMS(sums_k[i], tile, p.keys, kDepth, kKeys, kPaddedDepth, put_grad_k,
-                           p.offset[binding_grad_k] + k_start, p.k_strides[2], kAddsK, p.scale)
+                           p.offset[binding_grad_k] + start_of(group, p.k_strides), p.k_strides[2], kAddsK, p.scale)
     }
     [[HEADSCOPE_UNROLL]] for (uint i = 0u; kWantsV && i < own_tiles(kKeys, kPaddedValueDepth); ++i) {
         uint tile = own_tile(i);
         HEADSCOPE_PUT_SUMS(sums_v[i], tile, p.keys, kValueDepth, kKeys, kPaddedValueDepth, put_grad_v,
-                           p.offset[binding_grad_v] + v_start, p.v_strides[2], kAddsV, 1.0)
+                           p.offset[binding_grad_v] + start_of(group, p.v_strides), p.v_strides[2], kAddsV, 1.0)
     }
 }

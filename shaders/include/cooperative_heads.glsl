@@ -60,11 +60,11 @@ void find_seen_keys(uint first_row) {
 
 bool is_seen_key(uint key) { return memory[kScoresAt + key] != 0u; }
 
-// The head of this workgroup.
-Place own_head() {
+// Of this workgroup, if there is one for each of a sentence's `heads`.
+Place own_place(uint heads) {
     uint index = group_index();
-    uint batch = index / p.heads;
-    return Place(batch, index - batch * p.heads, index, 0u);
+    uint batch = index / heads;
+    return Place(batch, index - batch * heads, index, 0u);
 }
 
 // Puts keys and values that some query sees where cooperative_memory.glsl has room for them.
@@ -72,9 +72,9 @@ void stage_keys(Place place) {
     find_seen_keys(place.index * p.queries);
     barrier();
     HEADSCOPE_STAGE(kKAt, kPitch, kKeys, kDepth, kPaddedDepth, take_k,
-                    p.offset[binding_k] + start_of(place, p.k_strides), p.k_strides[2], is_seen_key(row))
+                    p.offset[binding_k] + start_of_group(place, p.k_strides), p.k_strides[2], is_seen_key(row))
     HEADSCOPE_STAGE(kVAt, kValuePitch, kKeys, kValueDepth, kPaddedValueDepth, take_v,
-                    p.offset[binding_v] + start_of(place, p.v_strides), p.v_strides[2], is_seen_key(row))
+                    p.offset[binding_v] + start_of_group(place, p.v_strides), p.v_strides[2], is_seen_key(row))
 }
 
 // Over the invocations that share a row. All invocations must take part.

@@ -10,6 +10,7 @@ layout(constant_id = constant_depth) const uint kDepth = 4u;       // columns of
 layout(constant_id = constant_value_depth) const uint kValueDepth = 4u;  // columns of v
 layout(constant_id = constant_rows) const uint kRows = 1u;        // of an invocation, lanes() apart
 layout(constant_id = constant_flags) const uint kFlags = 0u;
+layout(constant_id = constant_heads_of_group) const uint kHeadsOfGroup = 1u;  // that share keys and values
 
 const uint kFours = (kDepth + 3u) / 4u;
 const uint kValueFours = (kValueDepth + 3u) / 4u;
@@ -31,19 +32,29 @@ struct Place {
     uint first;
 };
 
-// If workgroups share the rows of each head.
-Place place_among(uint rows) {
+// If workgroups share the rows of each of a sentence's `heads`.
+Place place_among(uint rows, uint heads) {
     uint of_group = lanes() * kRows;
     uint groups = (rows + of_group - 1u) / of_group;
     uint index = group_index() / groups;
-    uint batch = index / p.heads;
-    return Place(batch, index - batch * p.heads, index, (group_index() - index * groups) * of_group);
+    uint batch = index / heads;
+    return Place(batch, index - batch * heads, index, (group_index() - index * groups) * of_group);
+}
+
+// The i-th head of a place whose heads are groups of keys and values.
+Place head_of_group(Place group, uint i) {
+    return Place(group.batch, group.head * kHeadsOfGroup + i, group.index * kHeadsOfGroup + i, group.first);
 }
 
 // The i-th row of this invocation; it may be past the last one.
 uint row_of(Place place, uint i) { return place.first + i * lanes() + lane(); }
 
 uint start_of(Place place, uint strides[3]) { return place.batch * strides[0] + place.head * strides[1]; }
+
+// Of the keys or values that the head reads.
+uint start_of_group(Place place, uint strides[3]) {
+    return place.batch * strides[0] + place.head / kHeadsOfGroup * strides[1];
+}
 
 // An operand: load(at, four) gives four columns from 4 * four of the row that begins at `at`, zeros past its end.
 #define HEADSCOPE_ROWS(slot, load, columns, Wide, wide, Narrow, narrow)          \

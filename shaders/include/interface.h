@@ -30,7 +30,7 @@ namespace headscope::vulkan {
 using uint = std::uint32_t;
 
 constexpr std::size_t kFirstConstant = 2;
-using Constants = std::array<std::uint32_t, 10>;  // from kFirstConstant; unused ones are 0
+using Constants = std::array<std::uint32_t, 11>;  // from kFirstConstant; unused ones are 0
 
 // dispatch(.., {.x = x, .y = y}): the compiler wants every operand named; an absent one is an undefined tensor.
 #define HEADSCOPE_BINDINGS(LIST)                                                                    \

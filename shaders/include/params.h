@@ -241,12 +241,12 @@ struct MaskedSoftmaxBackwardParams {
     B(1, key_lengths)      \
     B(2, query_offset)     \
     B(3, k) B(4, v) B(5, step) B(6, ordinals) B(7, out) B(8, log_sums) B(9, key_ranges) B(10, key_rows)
-#define HEADS_CONSTANTS(C) C(2, depth) C(3, value_depth) C(4, rows) C(5, flags)
-#define ATTEND_FEW_CONSTANTS(C) HEADS_CONSTANTS(C) C(6, share)
+#define HEADS_CONSTANTS(C) C(2, depth) C(3, value_depth) C(4, rows) C(5, flags) C(6, heads_of_group)
+#define ATTEND_FEW_CONSTANTS(C) HEADS_CONSTANTS(C) C(7, share)
 HEADSCOPE_CONSTANTS(HeadsConstants, HEADS_CONSTANTS)
 // By matrices: m, n and k of one of them, and of how many subgroups, which share all queries that are at work at once.
 #define ATTEND_COOPERATIVE_CONSTANTS(C) \
-    HEADS_CONSTANTS(C) C(6, m) C(7, n) C(8, k) C(9, subgroup_size) C(10, subgroups) C(11, padded_keys)
+    HEADS_CONSTANTS(C) C(7, m) C(8, n) C(9, k) C(10, subgroup_size) C(11, subgroups) C(12, padded_keys)
 HEADSCOPE_CONSTANTS(AttendFewConstants, ATTEND_FEW_CONSTANTS)
 HEADSCOPE_CONSTANTS(AttendCooperativeConstants, ATTEND_COOPERATIVE_CONSTANTS)
 struct AttendParams {
@@ -299,7 +299,7 @@ struct AttendBackwardQueriesParams {
     uint accumulate;
 };
 
-// One workgroup a few keys of a head.
+// One workgroup a few keys of a group of heads.
 #define ATTEND_BACKWARD_KEYS_BINDINGS(B) B(0, q) B(1, k) B(2, v) B(3, grad_out) B(4, rows) B(5, grad_k) B(6, grad_v)
 struct AttendBackwardKeysParams {
     HEADSCOPE_BINDINGS(ATTEND_BACKWARD_KEYS_BINDINGS)
@@ -316,8 +316,8 @@ struct AttendBackwardKeysParams {
     uint accumulate;  // 1: to grad_k, 2: to grad_v
 };
 
-// One workgroup a head. Gradients lie as what they are of. Dropout's threshold, what is wanted and what is added to are
-// in the flags: push constants have no room for more.
+// One workgroup a group of heads. Gradients lie as what they are of. Dropout's threshold, what is wanted and what is
+// added to are in the flags: push constants have no room for more.
 #define ATTEND_BACKWARD_COOPERATIVE_BINDINGS(B) \
     B(0, q)                                     \
     B(1, key_lengths)                           \

@@ -31,23 +31,26 @@ Op sentences(Op op, std::int64_t first, std::int64_t count) {
     return op;
 }
 
-// The heads [first, first + count) of an op without log-sums, with a copy of their keys and values in which the rows
+// The groups [first, first + count) of an op without log-sums, with a copy of their keys and values in which the rows
 // lie side by side.
-Attention heads_apart(Backend& backend, const Attention& op, std::int64_t first, std::int64_t count) {
+Attention groups_apart(Backend& backend, const Attention& op, std::int64_t first, std::int64_t count) {
     Attention part = op;
-    for (Tensor* tensor : {&part.q, &part.k, &part.v, &part.out}) {
-        *tensor = tensor->narrow(1, first, count);
+    const std::int64_t heads = heads_of_group(op);
+    for (Tensor* tensor : {&part.q, &part.out}) {
+        *tensor = tensor->narrow(1, first * heads, count * heads);
     }
     for (Tensor* tensor : {&part.k, &part.v}) {
-        const Tensor copy = backend.empty(tensor->shape, tensor->dtype);
-        backend.run(Copy{.x = *tensor, .out = copy});
-        *tensor = copy;
+        const Tensor own = tensor->narrow(1, first, count);
+        *tensor = backend.empty(own.shape, own.dtype);
+        backend.run(Copy{.x = own, .out = *tensor});
     }
     return part;
 }
 
 constexpr std::int64_t kDeepest = 128;  // deeper heads have no kernels
 constexpr std::int64_t kRowWords = 4;   // for each query, from attend_backward_rows.comp
+// Of the loops of a kernel on llvmpipe, with some room for those beside the longest.
+constexpr std::int64_t kMostTurns = 60000;
 // Up to this many queries, each gets a workgroup whose invocations share the keys.
 constexpr std::int64_t kFewQueries = 4;
 
@@ -75,14 +78,18 @@ std::int64_t VulkanBackend::deepest_in_registers() const {
 //   64 sentences, one query of 10, 30, 60 keys   0.8 to 1.1, 1.3 to 2.1, 2.1 to 2.9
 // One query is faster fused at any depth; otherwise heads of 64 columns lose a tenth and heads of 128 take three times
 // as long. Weights that do not fit a binding are never written, nor those that a narrow window leaves mostly 0, nor
-// those of a long sentence (long_attention.h).
+// those of a long sentence (long_attention.h). Backward, the queries of all heads that share keys pass in one loop,
+// which llvmpipe leaves after 65,535 turns.
 template <class Op>
 bool VulkanBackend::fuses(const Op& op, bool with_backward) const {
     const Tensor& q = op.q;
     const Tensor& k = op.k;
     const std::int64_t depth = std::max(q.dim(3), op.v.dim(3));
     const bool is_never_whole = op.mask.is_narrow(k.dim(2)) || is_long_attention(q.dim(2), k.dim(2));
-    if (depth > kDeepest || (op.compute != Compute::F32 && !is_never_whole) ||
+    const std::int64_t shared = heads_of_group(op);
+    const bool loops_end_early =
+        with_backward && shared > 1 && device_.capabilities().software && q.dim(2) * shared > kMostTurns;
+    if (loops_end_early || depth > kDeepest || (op.compute != Compute::F32 && !is_never_whole) ||
         options_.fused_attention == FusedAttention::Never) {
         return false;
     }
@@ -103,15 +110,15 @@ Support VulkanBackend::key_rows(std::int64_t depth) const {
 }
 
 // By the kernel for few queries. Where the cache of all layers is larger than a binding, the keys of this one are
-// copied first, as many heads at a time as a binding holds.
+// copied first, as many groups at a time as a binding holds.
 void VulkanBackend::attend_by_rows(const Attention& op) {
-    const std::int64_t heads = op.q.dim(1);
+    const std::int64_t groups = op.k.dim(1);
     const std::int64_t depth = std::max(op.q.dim(3), op.v.dim(3));
     const bool takes = op.q.dim(2) <= kFewQueries && op.dropout.rate == 0.0F &&
                        key_rows(depth).level == SupportLevel::Native &&
                        fit_bindings({&op.q, &op.out, &op.log_sums, &op.key_rows}) &&
                        (fit_bindings({&op.k, &op.v}) || !op.log_sums.defined());
-    std::int64_t most = takes ? heads : 0;
+    std::int64_t most = takes ? groups : 0;
     while (most > 0 && !fits_binding(op.k.dim(0) * most * op.k.dim(2) * depth, op.k.dtype)) {
         most /= 2;
     }
@@ -120,8 +127,8 @@ void VulkanBackend::attend_by_rows(const Attention& op) {
     } else if (op.out.elements() > 0 && fit_bindings({&op.k, &op.v})) {
         attend(op);
     } else if (op.out.elements() > 0) {
-        for (std::int64_t first = 0; first < heads; first += most) {
-            attend(heads_apart(*this, op, first, std::min(most, heads - first)));
+        for (std::int64_t first = 0; first < groups; first += most) {
+            attend(groups_apart(*this, op, first, std::min(most, groups - first)));
         }
     }
 }
@@ -214,6 +221,7 @@ Launch VulkanBackend::few_launch(const Attention& op, const RowWork& work, const
                                                          .value_depth = constants.value_depth,
                                                          .rows = constants.rows,
                                                          .flags = constants.flags,
+                                                         .heads_of_group = constants.heads_of_group,
                                                          .share = share}
                                           .values();
     return launch;
@@ -291,15 +299,16 @@ void VulkanBackend::attend_backward(const AttentionBackward& op) {
             const std::int64_t products = 1 + ((wants & kWantsK) != 0 ? 2 : 0) + ((wants & kWantsV) != 0 ? 1 : 0);
             const bool wide_out = options_.vector_loads && are_wide({&op.grad_k, &op.grad_v});
             const HeadsConstants constants = heads_constants(op, flags | wants | (wide_out ? kWideOut : 0));
-            stream_.dispatch(
-                head_launch(Kernel::AttendBackwardKeys, op.k, {products, depth, op.q.dim(2), wide}, constants), params,
-                {.q = op.q,
-                 .k = op.k,
-                 .v = op.v,
-                 .grad_out = op.grad_out,
-                 .rows = rows,
-                 .grad_k = op.grad_k,
-                 .grad_v = op.grad_v});
+            stream_.dispatch(head_launch(Kernel::AttendBackwardKeys, op.k,
+                                         {products, depth, op.q.dim(2) * heads_of_group(op), wide}, constants),
+                             params,
+                             {.q = op.q,
+                              .k = op.k,
+                              .v = op.v,
+                              .grad_out = op.grad_out,
+                              .rows = rows,
+                              .grad_k = op.grad_k,
+                              .grad_v = op.grad_v});
         };
         const std::uint32_t wants = (op.grad_k.defined() ? kWantsK : 0) | (op.grad_v.defined() ? kWantsV : 0);
         if (wants == (kWantsK | kWantsV) && deep) {

@@ -61,7 +61,11 @@ void write_dropout(const DropoutRule& rule, Params& params) {
 template <class Op>
 HeadsConstants heads_constants(const Op& op, std::uint32_t flags) {
     flags |= op.mask.key_ranges.defined() || op.mask.window > 0 ? kRanges : 0;
-    return {.depth = u32(op.q.dim(3)), .value_depth = u32(op.v.dim(3)), .rows = 0, .flags = flags};
+    return {.depth = u32(op.q.dim(3)),
+            .value_depth = u32(op.v.dim(3)),
+            .rows = 0,
+            .flags = flags,
+            .heads_of_group = u32(heads_of_group(op))};
 }
 
 // Parameters common to the kernels that multiply queries by keys, forward and backward.

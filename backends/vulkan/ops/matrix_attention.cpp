@@ -1,7 +1,8 @@
 // Attention and its backward on matrices, where a head fits a workgroup.
 // - Operands in F16, or in F32 where products in F16 are asked for; sums and the softmax are in F32, weights and the
 //   gradients of scores are rounded to F16, as the composition stores them.
-// - A workgroup has a head, so every output has one owner and sums have one order: results repeat bit for bit.
+// - A workgroup has a head, or in backward the heads that share keys, so every output has one owner and sums have one
+//   order: results repeat bit for bit.
 #include "backend/ops/attention.h"
 #include "backends/vulkan/ops/heads.h"
 #include "backends/vulkan/vulkan_backend_impl.h"
@@ -36,7 +37,8 @@ HeadShape shape_of_head(const Op& op) {
     constexpr bool kBackward = requires {
         op.grad_out;
     };
-    return {.heads = op.q.dim(0) * op.q.dim(1),
+    return {.heads = op.q.dim(0) * (kBackward ? op.k.dim(1) : op.q.dim(1)),
+            .heads_of_each = kBackward ? heads_of_group(op) : 1,
             .queries = op.q.dim(2),
             .keys = op.k.dim(2),
             .depth = op.q.dim(3),
@@ -57,6 +59,7 @@ Launch cooperative_launch(const MatrixDevice& device, const HeadPlan& plan, cons
                                                                  .value_depth = heads.value_depth,
                                                                  .rows = plan.rows,
                                                                  .flags = heads.flags,
+                                                                 .heads_of_group = heads.heads_of_group,
                                                                  .m = device.sizes.m,
                                                                  .n = device.sizes.n,
                                                                  .k = device.sizes.k,
@@ -66,7 +69,7 @@ Launch cooperative_launch(const MatrixDevice& device, const HeadPlan& plan, cons
                                           .values();
     launch.groups = static_cast<std::uint64_t>(shape.heads);
     const RowWork row{shape.backward ? 5 : 2, std::max(shape.depth, shape.value_depth), shape.keys};
-    launch.work_per_group = static_cast<std::uint64_t>(shape.queries) * row.operations();
+    launch.work_per_group = static_cast<std::uint64_t>(shape.queries * shape.heads_of_each) * row.operations();
     return launch;
 }
 

@@ -50,8 +50,9 @@ std::optional<HeadPlan> plan_head(const MatrixDevice& device, const HeadShape& s
     // An invocation has 128 to 256 registers.
     constexpr std::uint32_t kMostSums = 96;
     constexpr std::uint32_t kSharing = 8;  // invocations of a row of scores, at least: one philox gives eight weights
-    const bool too_serial = shape.queries > kMostQueries && shape.heads < kManyHeads;
-    const std::int64_t products = shape.queries * shape.keys * (shape.depth + shape.value_depth);
+    const std::int64_t in_turn = shape.queries * shape.heads_of_each;
+    const bool too_serial = in_turn > kMostQueries && shape.heads < kManyHeads;
+    const std::int64_t products = in_turn * shape.keys * (shape.depth + shape.value_depth);
     if (!fit_heads(device.sizes) || too_serial || shape.queries < kFewest || shape.keys < 1 || shape.keys > kMostKeys ||
         shape.depth < 1 || shape.value_depth < 1 || std::max(shape.depth, shape.value_depth) > kDeepest ||
         (device.emulated && products > kMostEmulated)) {

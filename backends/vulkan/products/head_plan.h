@@ -10,7 +10,8 @@
 namespace headscope::vulkan {
 
 struct HeadShape {
-    std::int64_t heads = 1;  // of all sentences
+    std::int64_t heads = 1;          // of all sentences; of gradients, groups of heads that share keys
+    std::int64_t heads_of_each = 1;  // of a group, whose heads take turns
     std::int64_t queries = 0;
     std::int64_t keys = 0;
     std::int64_t depth = 0;
