@@ -55,7 +55,7 @@ __global__ void __launch_bounds__(ForwardTile<D>::kThreads)
     float* k_tile = q_tile + Tile::kQueries * kPitch<D>;  // then the values
     float* weights = k_tile + Tile::kKeys * kPitch<D>;    // [query][slot of a key]
 
-    TilePlace place = tile_place(kernel.heads, tiles);
+    TilePlace place = tile_place(kernel, tiles);
     place.tile = tiles - 1 - place.tile;  // under a causal mask the last tiles have most work, so they begin
     const int first_query = place.tile * Tile::kQueries;
     const SentenceMask mask = kernel.mask.of(place.batch);
@@ -68,8 +68,8 @@ __global__ void __launch_bounds__(ForwardTile<D>::kThreads)
         largest[i] = -INFINITY;
     }
     OwnRows<kRows, D> sum;
-    const HeadRows<const T> keys = k.of(place.batch, place.head);
-    const HeadRows<const T> values = v.of(place.batch, place.head);
+    const HeadRows<const T> keys = k.of(place.batch, place.group);
+    const HeadRows<const T> values = v.of(place.batch, place.group);
     load_tile<Tile::kQueries, D, Tile::kThreads, false>(q.of(place.batch, place.head), first_query, kernel.queries,
                                                         q_tile);
     for (int first = seen.begin / Tile::kKeys * Tile::kKeys; first < seen.end; first += Tile::kKeys) {
@@ -131,10 +131,10 @@ template <class T, bool Named>
 struct DecodedHead {
     HeadOperand<T> x;
     KeyRows named;
-    std::int64_t batch, head;
+    std::int64_t batch, group;
 
     __device__ HeadRows<T> rows_of(int key) const {
-        return x.of(Named ? named.rows[static_cast<std::int64_t>(key) * named.batch + batch] : batch, head);
+        return x.of(Named ? named.rows[static_cast<std::int64_t>(key) * named.batch + batch] : batch, group);
     }
 };
 
@@ -172,7 +172,7 @@ __global__ void __launch_bounds__(DecodeTile::kThreads)
     const int thread = static_cast<int>(threadIdx.x);
     auto* weights = shared_rest<float>();        // [kKeys]
     float* parts = weights + DecodeTile::kKeys;  // [kParts][D]
-    const TilePlace place = tile_place(kernel.heads, kernel.queries);
+    const TilePlace place = tile_place(kernel, kernel.queries);
     const int query = place.tile;
     const Keys allowed = kernel.mask.of(place.batch).keys_of(query);
     float own_query[kOwnGroups<D>][4];
@@ -180,8 +180,8 @@ __global__ void __launch_bounds__(DecodeTile::kThreads)
         load_group(q.of(place.batch, place.head), query, (thread % kTileLanes + group * kTileLanes) * 4,
                    own_query[group]);
     }
-    const DecodedHead<const T, Named> keys{k, named, place.batch, place.head};
-    const DecodedHead<const T, Named> values{v, named, place.batch, place.head};
+    const DecodedHead<const T, Named> keys{k, named, place.batch, place.group};
+    const DecodedHead<const T, Named> values{v, named, place.batch, place.group};
     float largest = -INFINITY;
     float total = 0.0F;
     float sum[4] = {};

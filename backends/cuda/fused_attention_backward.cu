@@ -1,7 +1,8 @@
 // Attention's backward. Weights are recomputed tile by tile from the forward's log_sums, twice: by blocks that own keys
-// and go over the queries (grad_k, grad_v), and by blocks that own queries and go over the keys (grad_q). So every sum
-// has one owner and a fixed order. Where the forward ran in TF32 and this does not (too little shared memory), log_sums
-// are of scores that were rounded, so that weights differ from the forward's within the bounds of TF32.
+// and go over the queries of all heads that share them (grad_k, grad_v), and by blocks that own queries and go over the
+// keys (grad_q). So every sum has one owner and a fixed order. Where the forward ran in TF32 and this does not (too
+// little shared memory), log_sums are of scores that were rounded, so that weights differ from the forward's within the
+// bounds of TF32.
 #include "backend/ops/attention.h"
 #include "backends/cuda/cuda_backend.h"
 #include "backends/cuda/dependent_launch.h"
@@ -127,51 +128,53 @@ __global__ void __launch_bounds__(BackwardTile<D>::kThreads)
     float* dropped = tiles.rest;                                          // [slot of a key][query]
     float* grad_scores = dropped + Tile::kKeys * Tile::kTransposedPitch;  // the same
 
-    const TilePlace place = tile_place(kernel.heads, tile_count);
+    TilePlace place = key_tile_place(kernel, tile_count);
     const int first = place.tile * Tile::kKeys;
     const SentenceMask mask = kernel.mask.of(place.batch);
     const int limit = static_cast<int>(mask.length);
     const Queries seeing = mask.queries_between(first, first + Tile::kKeys - 1);
-    load_tile<Tile::kKeys, D, Tile::kThreads, true>(operands.k.of(place.batch, place.head), first, limit, tiles.k);
-    load_tile<Tile::kKeys, D, Tile::kThreads, true>(operands.v.of(place.batch, place.head), first, limit, tiles.v);
-    const HeadRows<const T> queries = operands.q.of(place.batch, place.head);
-    const HeadRows<const T> grads = operands.grad_out.of(place.batch, place.head);
+    load_tile<Tile::kKeys, D, Tile::kThreads, true>(operands.k.of(place.batch, place.group), first, limit, tiles.k);
+    load_tile<Tile::kKeys, D, Tile::kThreads, true>(operands.v.of(place.batch, place.group), first, limit, tiles.v);
     OwnRows<kRows, D> sum_k;
     OwnRows<kRows, D> sum_v;
-    for (int query = seeing.begin / Tile::kQueries * Tile::kQueries; query < seeing.end; query += Tile::kQueries) {
-        const Keys seen = mask.keys_between(query, lesser(query + Tile::kQueries, kernel.queries) - 1);
-        if (!seen.overlaps(first, first + Tile::kKeys)) {
-            continue;
-        }
-        load_tile<Tile::kQueries, D, Tile::kThreads, false>(queries, query, kernel.queries, tiles.q);
-        load_tile<Tile::kQueries, D, Tile::kThreads, false>(grads, query, kernel.queries, tiles.grad_out);
-        __syncthreads();
-        const Share share = tile_gradients<T, D>(kernel, place, tiles, operands, query, first, mask);
-        unrolled<Share::kRows>([&](int i) {
-            unrolled<Share::kKeys>([&](int j) {
-                const int at = (lane + j * kTileLanes) * Tile::kTransposedPitch + line + i * Share::kRowStep;
-                dropped[at] = share.dropped[i][j];
-                grad_scores[at] = share.grad_scores[i][j];
+    for (int member = 0; member < kernel.of_group; ++member, ++place.head, ++place.head_index) {
+        const HeadRows<const T> queries = operands.q.of(place.batch, place.head);
+        const HeadRows<const T> grads = operands.grad_out.of(place.batch, place.head);
+        for (int query = seeing.begin / Tile::kQueries * Tile::kQueries; query < seeing.end; query += Tile::kQueries) {
+            const Keys seen = mask.keys_between(query, lesser(query + Tile::kQueries, kernel.queries) - 1);
+            if (!seen.overlaps(first, first + Tile::kKeys)) {
+                continue;
+            }
+            load_tile<Tile::kQueries, D, Tile::kThreads, false>(queries, query, kernel.queries, tiles.q);
+            load_tile<Tile::kQueries, D, Tile::kThreads, false>(grads, query, kernel.queries, tiles.grad_out);
+            __syncthreads();
+            const Share share = tile_gradients<T, D>(kernel, place, tiles, operands, query, first, mask);
+            unrolled<Share::kRows>([&](int i) {
+                unrolled<Share::kKeys>([&](int j) {
+                    const int at = (lane + j * kTileLanes) * Tile::kTransposedPitch + line + i * Share::kRowStep;
+                    dropped[at] = share.dropped[i][j];
+                    grad_scores[at] = share.grad_scores[i][j];
+                });
             });
-        });
-        __syncthreads();
-        if (grad_v.data != nullptr) {
-            add_product<Tile::kQueries>(dropped + line * Tile::kTransposedPitch,
-                                        Share::kRowStep * Tile::kTransposedPitch, tiles.grad_out, lane, sum_v);
+            __syncthreads();
+            if (grad_v.data != nullptr) {
+                add_product<Tile::kQueries>(dropped + line * Tile::kTransposedPitch,
+                                            Share::kRowStep * Tile::kTransposedPitch, tiles.grad_out, lane, sum_v);
+            }
+            if (grad_k.data != nullptr) {
+                add_product<Tile::kQueries>(grad_scores + line * Tile::kTransposedPitch,
+                                            Share::kRowStep * Tile::kTransposedPitch, tiles.q, lane, sum_k);
+            }
+            __syncthreads();
         }
-        if (grad_k.data != nullptr) {
-            add_product<Tile::kQueries>(grad_scores + line * Tile::kTransposedPitch,
-                                        Share::kRowStep * Tile::kTransposedPitch, tiles.q, lane, sum_k);
-        }
-        __syncthreads();
     }
     unrolled<kRows>([&](int i) {
         const int key = first + key_of_slot<Tile::kKeys>(line + i * Share::kRowStep);
         if (key < kernel.keys && grad_k.data != nullptr) {
-            store_row<D>(sum_k.at[i], kernel.scale, grad_k.of(place.batch, place.head), key, lane, accumulate_k);
+            store_row<D>(sum_k.at[i], kernel.scale, grad_k.of(place.batch, place.group), key, lane, accumulate_k);
         }
         if (key < kernel.keys && grad_v.data != nullptr) {
-            store_row<D>(sum_v.at[i], 1.0F, grad_v.of(place.batch, place.head), key, lane, accumulate_v);
+            store_row<D>(sum_v.at[i], 1.0F, grad_v.of(place.batch, place.group), key, lane, accumulate_v);
         }
     });
 }
@@ -188,7 +191,7 @@ __global__ void __launch_bounds__(BackwardTile<D>::kThreads)
     const BackwardTiles<D> tiles;
     float* grad_scores = tiles.rest;  // [query][slot of a key]
 
-    TilePlace place = tile_place(kernel.heads, tile_count);
+    TilePlace place = tile_place(kernel, tile_count);
     place.tile = tile_count - 1 - place.tile;  // as in the forward
     const int first_query = place.tile * Tile::kQueries;
     const SentenceMask mask = kernel.mask.of(place.batch);
@@ -197,8 +200,8 @@ __global__ void __launch_bounds__(BackwardTile<D>::kThreads)
                                                         kernel.queries, tiles.q);
     load_tile<Tile::kQueries, D, Tile::kThreads, false>(operands.grad_out.of(place.batch, place.head), first_query,
                                                         kernel.queries, tiles.grad_out);
-    const HeadRows<const T> keys = operands.k.of(place.batch, place.head);
-    const HeadRows<const T> values = operands.v.of(place.batch, place.head);
+    const HeadRows<const T> keys = operands.k.of(place.batch, place.group);
+    const HeadRows<const T> values = operands.v.of(place.batch, place.group);
     OwnRows<Share::kRows, D> sum;
     for (int first = seen.begin / Tile::kKeys * Tile::kKeys; first < seen.end; first += Tile::kKeys) {
         load_tile<Tile::kKeys, D, Tile::kThreads, true>(keys, first, seen.end, tiles.k, ShownKeys{mask});
@@ -267,8 +270,8 @@ void CudaBackend::run(const AttentionBackward& op) {
                                            data_of<const float>(op.log_sums), sums};
         if (keys > 0 && (op.grad_k.defined() || op.grad_v.defined())) {
             stream_.launch(name, attend_back_to_keys<T, kDepth>,
-                           tile_grid(batch, heads, keys, Tile::kKeys, Tile::kThreads, Tile::kKeySharedBytes), kernel,
-                           tiles_of(keys, Tile::kKeys), operands, head_operand<T>(op.grad_k),
+                           tile_grid(batch, op.k.dim(1), keys, Tile::kKeys, Tile::kThreads, Tile::kKeySharedBytes),
+                           kernel, tiles_of(keys, Tile::kKeys), operands, head_operand<T>(op.grad_k),
                            head_operand<T>(op.grad_v), op.write_k == Write::Accumulate,
                            op.write_v == Write::Accumulate);
         }

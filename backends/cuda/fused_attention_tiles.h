@@ -44,6 +44,7 @@ __device__ inline int lesser(int a, int b) {
 // Parameters of the kernels besides their operands.
 struct AttentionKernel {
     int heads = 1;
+    int of_group = 1;  // heads that share keys and values
     int queries = 0;
     int keys = 0;
     float scale = 1.0F;
@@ -56,12 +57,24 @@ struct TilePlace {
     std::int64_t head_index;  // batch * heads + head
     int batch;
     int head;
+    int group;  // of the keys and values that the head reads
     int tile;
 };
 
-__device__ inline TilePlace tile_place(int heads, int tiles) {
+// Of queries.
+__device__ inline TilePlace tile_place(const AttentionKernel& kernel, int tiles) {
     const std::int64_t index = static_cast<std::int64_t>(blockIdx.x) / tiles;
-    return {index, static_cast<int>(index / heads), static_cast<int>(index % heads),
+    const auto head = static_cast<int>(index % kernel.heads);
+    return {index, static_cast<int>(index / kernel.heads), head, head / kernel.of_group,
+            static_cast<int>(blockIdx.x % static_cast<unsigned>(tiles))};
+}
+
+// Of keys: a block owns a tile of a group, and goes over its heads from the first, which this is.
+__device__ inline TilePlace key_tile_place(const AttentionKernel& kernel, int tiles) {
+    const int groups = kernel.heads / kernel.of_group;
+    const std::int64_t index = static_cast<std::int64_t>(blockIdx.x) / tiles;
+    const auto group = static_cast<int>(index % groups);
+    return {index * kernel.of_group, static_cast<int>(index / groups), group * kernel.of_group, group,
             static_cast<int>(blockIdx.x % static_cast<unsigned>(tiles))};
 }
 
@@ -209,6 +222,7 @@ template <class Op>
 AttentionKernel attention_kernel(const Op& op) {
     AttentionKernel kernel;
     kernel.heads = static_cast<int>(op.q.dim(1));
+    kernel.of_group = static_cast<int>(heads_of_group(op));
     kernel.queries = static_cast<int>(op.q.dim(2));
     kernel.keys = static_cast<int>(op.k.dim(2));
     kernel.scale = op.scale;

@@ -63,7 +63,7 @@ __global__ void __launch_bounds__(kLongWarps* kWarp, 2)
     const auto tile_at = [&](int place) {
         return SharedTile<T>{reinterpret_cast<T*>(shared_bytes + place), layout.pitch()};
     };
-    TilePlace place = tile_place(kernel.heads, tiles);
+    TilePlace place = tile_place(kernel, tiles);
     place.tile = tiles - 1 - place.tile;  // under a causal mask the last tiles have most work, so they begin
     const int first_query = place.tile * kLongTile;
     const int warp = static_cast<int>(threadIdx.x) / kWarp;
@@ -73,8 +73,8 @@ __global__ void __launch_bounds__(kLongWarps* kWarp, 2)
     const Keys own =
         first < kernel.queries ? mask.keys_between(first, lesser(first + kTileRows, kernel.queries) - 1) : Keys{};
     const ShortRows all = short_rows(mask, kernel.queries, first);
-    const HeadRows<const T> keys = k.of(place.batch, place.head);
-    const HeadRows<const T> values = v.of(place.batch, place.head);
+    const HeadRows<const T> keys = k.of(place.batch, place.group);
+    const HeadRows<const T> values = v.of(place.batch, place.group);
     const auto copy_keys = [&](int key, int stage) {
         copy_rows<D>(rows_after(keys, key), kLongTile, seen.end - key, tile_at(layout.keys(stage)));
         copy_rows<D>(rows_after(values, key), kLongTile, seen.end - key, tile_at(layout.values(stage)));

@@ -113,7 +113,7 @@ __global__ void __launch_bounds__(kLongWarps* kWarp, long_back_blocks(D* int{siz
     after_previous();
     using Block = LongBackBlock<T, D>;
     const Block block(layout);
-    const TilePlace place = tile_place(kernel.heads, tiles);
+    TilePlace place = key_tile_place(kernel, tiles);
     const int first_key = place.tile * kLongTile;
     const int own_key = first_key + block.first;
     // Read again for each tile: the registers that it would hold are needed.
@@ -136,61 +136,64 @@ __global__ void __launch_bounds__(kLongWarps* kWarp, long_back_blocks(D* int{siz
             block.rows(stage)[i] = query_row(kernel, mask(), place, inputs, query + i);
         }
     };
-    block.copy_own(inputs.k.of(place.batch, place.head), inputs.v.of(place.batch, place.head), first_key,
+    block.copy_own(inputs.k.of(place.batch, place.group), inputs.v.of(place.batch, place.group), first_key,
                    static_cast<int>(mask().length));
     RowSums<D> sums_k;
     RowSums<D> sums_v;
     int stage = 0;
-    int query = next(seeing.begin / kPassingRows * kPassingRows);
-    if (query < seeing.end) {
-        copy_queries(query, stage);
-    }
-    while (query < seeing.end) {
-        const int then = next(query + kPassingRows);
-        wait_for_copies<0>();
-        __syncthreads();  // this stage is there, and no warp uses the other any more
-        if (then < seeing.end) {
-            copy_queries(then, 1 - stage);
+    // The stage that a head's first queries go to is free: since it was used, all warps have met.
+    for (int member = 0; member < kernel.of_group; ++member, ++place.head, ++place.head_index) {
+        int query = next(seeing.begin / kPassingRows * kPassingRows);
+        if (query < seeing.end) {
+            copy_queries(query, stage);
         }
-        if (seen_from(query).overlaps(own_key, own_key + kTileRows)) {
-            const int pairs = lesser(row_tiles(kernel.queries - query), kPassingRows / kTileRows);
-            ShortScores<kPassingTiles> weights;
-            ShortScores<kPassingTiles> grads;
-            add_scores<D>(block.own(0), block.first, block.passing(stage, 0), pairs, weights);
-            add_scores<D>(block.own(1), block.first, block.passing(stage, 1), pairs, grads);
-            if (kernel.dropout.on) {
-                draw_passing(kernel, place, query, own_key, block.kept());
+        while (query < seeing.end) {
+            const int then = next(query + kPassingRows);
+            wait_for_copies<0>();
+            __syncthreads();  // this stage is there, and no warp uses the other any more
+            if (then < seeing.end) {
+                copy_queries(then, 1 - stage);
             }
-            for_tiles<kPassingTiles>(pairs, [&](int tile) {
-                unrolled<2>([&](int odd) {
-                    const int passing = key_in_tile(tile, odd);
-                    const QueryRow row = block.rows(stage)[passing];
-                    unrolled<2>([&](int half) {
-                        const bool kept =
-                            !kernel.dropout.on ||
-                            (block.kept()[half * kPassingRows + passing] >> (threadIdx.x % kWarp / 4) & 1U) != 0;
-                        score_gradient(kernel, row, short_query(own_key, half), kept, weights.at[tile][2 * half + odd],
-                                       grads.at[tile][2 * half + odd]);
+            if (seen_from(query).overlaps(own_key, own_key + kTileRows)) {
+                const int pairs = lesser(row_tiles(kernel.queries - query), kPassingRows / kTileRows);
+                ShortScores<kPassingTiles> weights;
+                ShortScores<kPassingTiles> grads;
+                add_scores<D>(block.own(0), block.first, block.passing(stage, 0), pairs, weights);
+                add_scores<D>(block.own(1), block.first, block.passing(stage, 1), pairs, grads);
+                if (kernel.dropout.on) {
+                    draw_passing(kernel, place, query, own_key, block.kept());
+                }
+                for_tiles<kPassingTiles>(pairs, [&](int tile) {
+                    unrolled<2>([&](int odd) {
+                        const int passing = key_in_tile(tile, odd);
+                        const QueryRow row = block.rows(stage)[passing];
+                        unrolled<2>([&](int half) {
+                            const bool kept =
+                                !kernel.dropout.on ||
+                                (block.kept()[half * kPassingRows + passing] >> (threadIdx.x % kWarp / 4) & 1U) != 0;
+                            score_gradient(kernel, row, short_query(own_key, half), kept,
+                                           weights.at[tile][2 * half + odd], grads.at[tile][2 * half + odd]);
+                        });
                     });
                 });
-            });
-            if (grad_v.data != nullptr) {
-                add_weighed(left_weights<T>(weights), pairs, block.passing(stage, 1), sums_v);
+                if (grad_v.data != nullptr) {
+                    add_weighed(left_weights<T>(weights), pairs, block.passing(stage, 1), sums_v);
+                }
+                if (grad_k.data != nullptr) {
+                    add_weighed(left_weights<T>(grads), pairs, block.passing(stage, 0), sums_k);
+                }
             }
-            if (grad_k.data != nullptr) {
-                add_weighed(left_weights<T>(grads), pairs, block.passing(stage, 0), sums_k);
-            }
+            query = then;
+            stage = 1 - stage;
         }
-        query = then;
-        stage = 1 - stage;
     }
     wait_for_copies<0>();
     __syncthreads();  // without any query the keys may still arrive, and results go through their tile
     if (grad_k.data != nullptr) {
-        block.store(sums_k, kernel.scale, first_key, kernel.keys, grad_k.of(place.batch, place.head), accumulate_k);
+        block.store(sums_k, kernel.scale, first_key, kernel.keys, grad_k.of(place.batch, place.group), accumulate_k);
     }
     if (grad_v.data != nullptr) {
-        block.store(sums_v, 1.0F, first_key, kernel.keys, grad_v.of(place.batch, place.head), accumulate_v);
+        block.store(sums_v, 1.0F, first_key, kernel.keys, grad_v.of(place.batch, place.group), accumulate_v);
     }
 }
 
@@ -201,7 +204,7 @@ __global__ void __launch_bounds__(kLongWarps* kWarp, long_back_blocks(D* int{siz
     after_previous();
     using Block = LongBackBlock<T, D>;
     const Block block(layout);
-    TilePlace place = tile_place(kernel.heads, tiles);
+    TilePlace place = tile_place(kernel, tiles);
     place.tile = tiles - 1 - place.tile;  // as in the forward
     const int first_query = place.tile * kLongTile;
     const int own_query = first_query + block.first;
@@ -215,8 +218,8 @@ __global__ void __launch_bounds__(kLongWarps* kWarp, long_back_blocks(D* int{siz
     for (int half = 0; half < 2; ++half) {
         own_rows[half] = query_row(kernel, mask, place, inputs, short_query(own_query, half));
     }
-    const HeadRows<const T> keys = inputs.k.of(place.batch, place.head);
-    const HeadRows<const T> values = inputs.v.of(place.batch, place.head);
+    const HeadRows<const T> keys = inputs.k.of(place.batch, place.group);
+    const HeadRows<const T> values = inputs.v.of(place.batch, place.group);
     block.copy_own(inputs.q.of(place.batch, place.head), inputs.grad_out.of(place.batch, place.head), first_query,
                    kernel.queries);
     RowSums<D> sums;
@@ -266,8 +269,8 @@ bool CudaBackend::run_long(const AttentionBackward& op, const float* delta) {
                            {&op.q, &op.k, &op.v, &op.grad_out, &op.grad_q, &op.grad_k, &op.grad_v})) {
         return false;
     }
-    const auto grid = [&](const LongBackLayout& layout, std::int64_t rows) {
-        return tile_grid(op.q.dim(0), op.q.dim(1), rows, kLongTile, std::min(row_tiles(rows), kLongWarps) * kWarp,
+    const auto grid = [&](const LongBackLayout& layout, std::int64_t heads, std::int64_t rows) {
+        return tile_grid(op.q.dim(0), heads, rows, kLongTile, std::min(row_tiles(rows), kLongWarps) * kWarp,
                          static_cast<std::size_t>(layout.bytes(drops)));
     };
     const auto tiles = [](std::int64_t rows) { return static_cast<int>((rows + kLongTile - 1) / kLongTile); };
@@ -280,14 +283,14 @@ bool CudaBackend::run_long(const AttentionBackward& op, const float* delta) {
                                            head_operand<const T>(op.v),       head_operand<const T>(op.grad_out),
                                            data_of<const float>(op.log_sums), delta};
             if (op.grad_k.defined() || op.grad_v.defined()) {
-                stream_.launch(AttentionBackward::kName, attend_long_back_to_keys<T, kDepth>, grid(of_keys, keys),
-                               kernel, of_keys, tiles(keys), inputs, head_operand<T>(op.grad_k),
-                               head_operand<T>(op.grad_v), op.write_k == Write::Accumulate,
+                stream_.launch(AttentionBackward::kName, attend_long_back_to_keys<T, kDepth>,
+                               grid(of_keys, op.k.dim(1), keys), kernel, of_keys, tiles(keys), inputs,
+                               head_operand<T>(op.grad_k), head_operand<T>(op.grad_v), op.write_k == Write::Accumulate,
                                op.write_v == Write::Accumulate);
             }
             if (op.grad_q.defined()) {
                 stream_.launch(AttentionBackward::kName, attend_long_back_to_queries<T, kDepth>,
-                               grid(of_queries, queries), kernel, of_queries, tiles(queries), inputs,
+                               grid(of_queries, op.q.dim(1), queries), kernel, of_queries, tiles(queries), inputs,
                                head_operand<T>(op.grad_q), op.write_q == Write::Accumulate);
             }
         }

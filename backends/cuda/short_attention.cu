@@ -24,14 +24,14 @@ __global__ void __launch_bounds__(kShortThreads, kShortBlocks<T, D, Tiles>)
     const SharedTile<T> queries = tile_at(layout.queries());
     const SharedTile<T> keys = tile_at(layout.keys());
     const SharedTile<T> values = tile_at(layout.values());
-    const TilePlace place = tile_place(kernel.heads, 1);
+    const TilePlace place = tile_place(kernel, 1);
     const int first = static_cast<int>(threadIdx.x) / kWarp * kTileRows;  // of the warp's queries
     const SentenceMask mask = kernel.mask.of(place.batch);
     const int limit = mask.keys_between(0, kernel.queries - 1).end;
 
     copy_rows<D>(q.of(place.batch, place.head), layout.query_tiles * kTileRows, kernel.queries, queries);
-    copy_rows<D>(k.of(place.batch, place.head), layout.key_tiles * kTileRows, limit, keys);
-    copy_rows<D>(v.of(place.batch, place.head), layout.key_tiles * kTileRows, limit, values);
+    copy_rows<D>(k.of(place.batch, place.group), layout.key_tiles * kTileRows, limit, keys);
+    copy_rows<D>(v.of(place.batch, place.group), layout.key_tiles * kTileRows, limit, values);
     commit_copies();
     const std::uint8_t* kept = draw_kept(kernel, layout, place);
     const ShortRows rows = short_rows(mask, kernel.queries, first);

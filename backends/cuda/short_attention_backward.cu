@@ -1,6 +1,7 @@
 // The backward of short attention in one pass: the weights are computed again, kept in shared memory with the gradient
 // of the scores, and all three gradients follow from them. Neither the forward's result nor its log_sums is read. Every
-// result has one owner and a fixed order.
+// result has one owner and a fixed order. The gradients of keys that heads share would have several owners, so these
+// heads run as those of longer sentences do (long_attention_backward.cu).
 #include "backend/ops/attention.h"
 #include "backends/cuda/cuda_backend.h"
 #include "backends/cuda/dependent_launch.h"
@@ -48,8 +49,8 @@ __device__ inline void copy_inputs(const AttentionKernel& kernel, const ShortLay
     const int queries = layout.query_tiles * kTileRows;
     const int keys = layout.key_tiles * kTileRows;
     copy_rows<D>(inputs.q.of(place.batch, place.head), queries, kernel.queries, tiles.queries);
-    copy_rows<D>(inputs.k.of(place.batch, place.head), keys, limit, tiles.keys);
-    copy_rows<D>(inputs.v.of(place.batch, place.head), keys, limit, tiles.values);
+    copy_rows<D>(inputs.k.of(place.batch, place.group), keys, limit, tiles.keys);
+    copy_rows<D>(inputs.v.of(place.batch, place.group), keys, limit, tiles.values);
     copy_rows<D>(inputs.grad_out.of(place.batch, place.head), queries, kernel.queries, tiles.grad_out);
     commit_copies();
 }
@@ -116,7 +117,7 @@ __global__ void __launch_bounds__(kShortThreads, kShortBlocks<T, D, Tiles>)
     attend_short_back(AttentionKernel kernel, ShortLayout layout, ShortInputs<T> inputs, ShortGradients<T> gradients) {
     after_previous();
     const ShortTiles<T> tiles(layout);
-    const TilePlace place = tile_place(kernel.heads, 1);
+    const TilePlace place = tile_place(kernel, 1);
     const int tile = static_cast<int>(threadIdx.x) / kWarp;
     const int first = tile * kTileRows;  // of the warp's queries, then of its keys
     const SentenceMask mask = kernel.mask.of(place.batch);
@@ -152,8 +153,9 @@ __global__ void __launch_bounds__(kShortThreads, kShortBlocks<T, D, Tiles>)
 
 bool CudaBackend::run_short(const AttentionBackward& op) {
     const ShortLayout layout = short_layout(op, true);
-    if (!may_round(op) || !takes_short(Kernel::AttentionBackward, layout, op.dropout,
-                                       {&op.q, &op.k, &op.v, &op.grad_out, &op.grad_q, &op.grad_k, &op.grad_v})) {
+    if (heads_of_group(op) > 1 || !may_round(op) ||
+        !takes_short(Kernel::AttentionBackward, layout, op.dropout,
+                     {&op.q, &op.k, &op.v, &op.grad_out, &op.grad_q, &op.grad_k, &op.grad_v})) {
         return false;
     }
     visit_short(op, [&](auto tag, auto depth, auto tiles) {
